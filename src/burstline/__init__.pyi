@@ -1,0 +1,15 @@
+from . import operations as operations
+from . import schema as schema
+from .errors import BurstlineError as BurstlineError
+from .errors import FormatError as FormatError
+from .errors import InconsistentTraceError as InconsistentTraceError
+from .errors import MemoryBudgetError as MemoryBudgetError
+from .errors import MissingExtraError as MissingExtraError
+from .errors import NotEnoughDataError as NotEnoughDataError
+from .errors import ParameterError as ParameterError
+from .errors import TruncatedTraceError as TruncatedTraceError
+from .errors import UnsupportedRecordError as UnsupportedRecordError
+from .formats import read as read
+from .formats import write as write
+from .selection import select as select
+from .trace import Trace as Trace

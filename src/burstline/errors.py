@@ -1,0 +1,164 @@
+"""Everything this package raises on purpose.
+
+::
+
+    BurstlineError                     exit code 1
+    ├── ParameterError (ValueError)              2  the caller asked for something impossible
+    ├── FormatError                              3  the bytes are not what the format promises
+    │   ├── TruncatedTraceError                     the file ends inside a record
+    │   └── UnsupportedRecordError                  a legal record that is not read yet
+    ├── InconsistentTraceError                   4  well formed, but no MPI program could do this
+    ├── NotEnoughDataError                       5  no answer for this input
+    │   └── MemoryBudgetError                       the answer does not fit in the memory allowed
+    └── MissingExtraError (ImportError)          6  an optional stack is not installed
+
+A message ends with the way out wherever there is one.
+What is merely odd in a trace is a row of its ``defects`` table, not an error.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+_SHOWN = 120
+_FIRST_PRINTABLE = 0x20
+_DELETE = 0x7F
+
+
+def printable(text: str, *, limit: int = _SHOWN) -> str:
+    """Make text from a trace safe to print: no control characters, bounded length.
+
+    Parameters
+    ----------
+    text : str
+        Anything a file held, terminal escapes included.
+    limit : int
+        Longest result, in characters.
+
+    Returns
+    -------
+    str
+        The text with control characters replaced and the excess cut.
+
+    Examples
+    --------
+    >>> printable("a\\x1b[31mred")
+    'a\\ufffd[31mred'
+    """
+    kept = "".join(
+        character
+        if ord(character) >= _FIRST_PRINTABLE and not _DELETE <= ord(character) < _DELETE + 33
+        else "\ufffd"
+        for character in text[: limit + 1]
+    )
+    return kept if len(kept) <= limit else kept[: limit - 1] + "…"
+
+
+class BurstlineError(Exception):
+    """Base of every error raised on purpose; anything else is a bug of ours."""
+
+    exit_code = 1
+
+
+class ParameterError(BurstlineError, ValueError):
+    """An argument outside its domain."""
+
+    exit_code = 2
+
+
+class FormatError(BurstlineError):
+    """A file breaks the rules of its format.
+
+    Parameters
+    ----------
+    path : Path
+        The file that was being read.
+    line : int or None
+        Line of the first offence, counted from 1; None where lines mean nothing.
+    expected, found : str
+        What the format promises there, and what the file holds.
+    way_out : str
+        What the user can do about it, as a sentence; may be empty.
+    """
+
+    exit_code = 3
+
+    def __init__(
+        self, path: Path, line: int | None, *, expected: str, found: str, way_out: str = ""
+    ) -> None:
+        super().__init__(path, line, expected, found)
+        self.path, self.line, self.expected, self.found = path, line, expected, found
+        self.way_out = way_out
+
+    def __str__(self) -> str:
+        where = f"{self.path}" if self.line is None else f"{self.path}:{self.line}"
+        text = f"{where}: expected {self.expected}, found {printable(self.found)!r}"
+        return f"{text}. {self.way_out}" if self.way_out else text
+
+
+class TruncatedTraceError(FormatError):
+    """The file ends inside a record, and nothing before it is usable."""
+
+
+class UnsupportedRecordError(FormatError):
+    """A legal record or layout that this version does not read."""
+
+
+class InconsistentTraceError(BurstlineError):
+    """A well-formed trace that no MPI program could have produced."""
+
+    exit_code = 4
+
+
+class NotEnoughDataError(BurstlineError):
+    """The analysis has no answer for this input."""
+
+    exit_code = 5
+
+
+class MemoryBudgetError(NotEnoughDataError):
+    """The answer does not fit in the memory allowed.
+
+    Parameters
+    ----------
+    needed_bytes, allowed_bytes : int
+        The estimate, and the budget it exceeds.
+    way_out : str
+        The command that would fit, as a sentence.
+    """
+
+    def __init__(self, needed_bytes: int, allowed_bytes: int, *, way_out: str) -> None:
+        super().__init__(needed_bytes, allowed_bytes)
+        self.needed_bytes, self.allowed_bytes = needed_bytes, allowed_bytes
+        self.way_out = way_out
+
+    def __str__(self) -> str:
+        needed, allowed = self.needed_bytes / 1e9, self.allowed_bytes / 1e9
+        return (
+            f"this needs about {needed:.2f} GB of memory, {allowed:.2f} GB are allowed. "
+            f"{self.way_out}"
+        )
+
+
+class MissingExtraError(BurstlineError, ImportError):
+    """An optional stack is not installed.
+
+    Parameters
+    ----------
+    extra : str
+        Name of the extra, as in ``pip install burstline[extra]``.
+    purpose : str
+        What it is needed for.
+    """
+
+    exit_code = 6
+
+    def __init__(self, extra: str, purpose: str) -> None:
+        super().__init__(extra, purpose)
+        self.extra, self.purpose = extra, purpose
+
+    def __str__(self) -> str:
+        return f"{self.purpose} needs an extra: pip install 'burstline[{self.extra}]'"

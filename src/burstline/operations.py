@@ -1,0 +1,71 @@
+"""The MPI operations: one fixed list of names, and what kind of call each is.
+
+A trace stores an operation as its position in :data:`NAMES`; operations that a
+source knows and this list does not are appended per trace.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+_P2P = """Send Recv Isend Irecv Wait Waitall Waitany Waitsome Bsend Ssend Rsend Ibsend Issend Irsend
+Cancel Sendrecv Sendrecv_replace Probe Iprobe Bsend_init Recv_init Send_init Rsend_init Ssend_init
+Mprobe Improbe Mrecv Imrecv Start Startall Test Testall Testany Testsome Test_cancelled Request_free
+Request_get_status"""
+_COLLECTIVE = """Bcast Barrier Reduce Allreduce Alltoall Alltoallv Alltoallw Gather Gatherv Scatter
+Scatterv Allgather Allgatherv Scan Exscan Reduce_scatter Reduce_scatter_block Ireduce Iallreduce
+Ibarrier Ibcast Ialltoall Ialltoallv Ialltoallw Iallgather Iallgatherv Igather Igatherv Iscatter
+Iscatterv Ireduce_scatter Ireduce_scatter_block Iscan Iexscan Neighbor_allgather
+Ineighbor_allgather Neighbor_allgatherv Ineighbor_allgatherv Neighbor_alltoall Ineighbor_alltoall
+Neighbor_alltoallv Ineighbor_alltoallv Neighbor_alltoallw Ineighbor_alltoallw"""
+_OTHER = """Init Init_thread Finalize Comm_rank Comm_size Comm_create Comm_dup Comm_split Comm_group
+Comm_free Comm_remote_group Comm_remote_size Comm_test_inter Comm_compare Cart_create Cart_shift
+Cart_coords Cart_get Cart_map Cart_rank Cart_sub Cartdim_get Dims_create Graph_get Graph_map
+Graph_create Graph_neighbors Graphdims_get Graph_neighbors_count Topo_test Pack Unpack Op_create
+Op_free Attr_delete Attr_get Attr_put Group_difference Group_excl Group_free Group_incl
+Group_intersection Group_rank Group_range_excl Group_range_incl Group_size Group_translate_ranks
+Group_union Group_compare Intercomm_create Intercomm_merge Keyval_free Keyval_create Abort
+Error_class Errhandler_create Errhandler_free Errhandler_get Error_string Errhandler_set
+Get_processor_name Initialized Finalized Wtick Wtime Address Buffer_attach Buffer_detach Get_count
+Get_elements Pack_size Type_commit Type_contiguous Type_extent Type_free Type_hindexed Type_hvector
+Type_indexed Type_lb Type_size Type_struct Type_ub Type_vector Comm_spawn Comm_spawn_multiple
+Dist_graph_create Comm_split_type Comm_dup_with_info Dist_graph_create_adjacent Comm_create_group"""
+_RMA = """Win_create Win_free Put Get Accumulate Win_fence Win_start Win_complete Win_post Win_wait
+Win_test Win_lock Win_unlock Get_accumulate Fetch_and_op Compare_and_swap Win_flush Win_flush_all
+Win_flush_local Win_flush_local_all"""
+_IO = """File_open File_close File_read File_read_all File_write File_write_all File_read_at
+File_read_at_all File_write_at File_write_at_all File_write_all_begin File_write_all_end
+File_read_all_begin File_read_all_end File_write_at_all_begin File_write_at_all_end
+File_read_at_all_begin File_read_at_all_end File_read_ordered File_read_ordered_begin
+File_read_ordered_end File_read_shared File_write_ordered File_write_ordered_begin
+File_write_ordered_end File_write_shared"""
+
+
+def _names(text: str) -> tuple[str, ...]:
+    return tuple(f"MPI_{name}" for name in text.split())
+
+
+POINT_TO_POINT: Final = _names(_P2P)
+COLLECTIVES: Final = _names(_COLLECTIVE)
+RMA: Final = _names(_RMA)
+IO: Final = _names(_IO)
+NAMES: Final = POINT_TO_POINT + COLLECTIVES + _names(_OTHER) + RMA + IO
+"""Every operation; the position is the stored code. Append, never reorder."""
+
+CODES: Final = {name: code for code, name in enumerate(NAMES)}
+
+BLOCKING_SENDS: Final = _names("Send Bsend Ssend Rsend Sendrecv Sendrecv_replace")
+IMMEDIATE_SENDS: Final = _names("Isend Ibsend Issend Irsend")
+STARTS: Final = _names("Start Startall")
+BLOCKING_RECEIVES: Final = _names("Recv Mrecv Sendrecv Sendrecv_replace")
+IMMEDIATE_RECEIVES: Final = _names("Irecv Imrecv")
+COMPLETIONS: Final = _names(
+    "Wait Waitall Waitany Waitsome Test Testall Testany Testsome Request_get_status"
+)
+ROOTED: Final = _names(
+    "Bcast Reduce Gather Gatherv Scatter Scatterv "
+    "Ibcast Ireduce Igather Igatherv Iscatter Iscatterv"
+)
+NON_BLOCKING_COLLECTIVES: Final = tuple(
+    name for name in COLLECTIVES if name.startswith("MPI_I")
+)

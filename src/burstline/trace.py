@@ -1,0 +1,248 @@
+"""The trace: an immutable bundle of tables that every analysis reads.
+
+::
+
+    formats  ->  Trace(tables)  ->  trace.calls, trace.arrays("calls", "enter_ns"), …
+
+Nothing here knows where the tables came from or who will show them. A table may
+be in memory or still in a store: `tables` is any mapping, asked only for what is
+needed, and `batches` goes through a table a few locations at a time.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
+
+import numpy as np
+import pyarrow as pa
+
+from burstline import schema
+from burstline.errors import ParameterError, printable
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    import numpy.typing as npt
+    import polars as pl
+
+_TARGET_ROWS = 1 << 20
+
+
+@runtime_checkable
+class Batched(Protocol):
+    """A mapping of tables that can hand out a table in parts."""
+
+    def batches(self, name: str, columns: Sequence[str] | None) -> Iterator[pa.Table]:
+        """Give the table `name` in parts of whole locations, in order."""
+        ...
+
+
+class Trace:
+    """One run of a parallel program.
+
+    The tables are described in :mod:`burstline.schema`; each is an attribute, as a
+    :class:`pyarrow.Table`: ``trace.calls``, ``trace.messages``, …
+
+    Parameters
+    ----------
+    tables : mapping of str to pyarrow.Table
+        Tables by name. What is missing is an empty table; raw tables that are missing
+        make :attr:`has_raw` false.
+    check : bool
+        Whether every table is checked against the schema, O(rows).
+
+    Raises
+    ------
+    ParameterError
+        If a table has a name the schema does not know.
+    InconsistentTraceError
+        If `check` is true and a table breaks its schema.
+
+    Examples
+    --------
+    >>> Trace({}).calls.num_rows
+    0
+    """
+
+    __slots__ = ("_names", "_tables")
+
+    def __init__(self, tables: Mapping[str, pa.Table], *, check: bool = False) -> None:
+        unknown = set(tables) - set(schema.TABLES)
+        if unknown:
+            raise ParameterError(f"no table called {', '.join(sorted(unknown))} in a trace")
+        self._tables = tables
+        self._names = frozenset(tables)
+        if check:
+            for name in tables:
+                schema.check(name, tables[name])
+
+    def __setattr__(self, name: str, value: object) -> None:
+        if name in self.__slots__ and not hasattr(self, name):
+            object.__setattr__(self, name, value)
+            return
+        raise AttributeError(f"a trace does not change: {name} cannot be set")
+
+    def __getattr__(self, name: str) -> pa.Table:
+        if name in schema.TABLES:
+            return self.table(name)
+        raise AttributeError(f"a trace has no {name!r}")
+
+    def __dir__(self) -> list[str]:
+        return [*super().__dir__(), *schema.TABLES]
+
+    def __repr__(self) -> str:
+        return (
+            f"<Trace: {self.locations.num_rows} locations, "
+            f"{self.duration_ns / 1e9:.6g} s, from {printable(self.metadata.get('path', '?'))}>"
+        )
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._names
+
+    @property
+    def has_raw(self) -> bool:
+        """Whether the records themselves are kept: events and states."""
+        return "events" in self._names
+
+    @property
+    def counter_names(self) -> tuple[str, ...]:
+        """Names of the counters, in the order of their columns."""
+        return tuple(self.table("counters")["name"].to_pylist())
+
+    @property
+    def metadata(self) -> dict[str, str]:
+        """Facts about the trace by key: path, format, resolution_ns, …"""
+        table = self.table("metadata")
+        return dict(zip(table["key"].to_pylist(), table["value"].to_pylist(), strict=True))
+
+    @property
+    def duration_ns(self) -> int:
+        """From the first to the last moment anybody was observed, never a header's claim."""
+        locations = self.locations
+        if not locations.num_rows:
+            return 0
+        born, died = locations["born_ns"].to_numpy(), locations["died_ns"].to_numpy()
+        return int(died.max() - born.min())
+
+    def table(self, name: str) -> pa.Table:
+        """Give a table whole; an empty one if the source had nothing of the kind.
+
+        Parameters
+        ----------
+        name : str
+            A key of :data:`burstline.schema.TABLES`.
+
+        Returns
+        -------
+        pyarrow.Table
+            The table; loaded from the store each time if the trace is one.
+        """
+        if name in self._names:
+            return self._tables[name]
+        return schema.arrow_schema(name).empty_table()
+
+    def batches(self, name: str, columns: Sequence[str] | None = None) -> Iterator[pa.Table]:
+        """Go through a table in parts, each holding whole locations, in order.
+
+        Parameters
+        ----------
+        name : str
+            A table whose first column is the location.
+        columns : sequence of str, optional
+            Only these columns.
+
+        Yields
+        ------
+        pyarrow.Table
+            About a million rows each, more where one location has more.
+        """
+        if isinstance(self._tables, Batched) and name in self._names:
+            yield from self._tables.batches(name, columns)
+            return
+        table = self.table(name)
+        offsets = self.offsets(name)
+        if columns is not None:
+            table = table.select(list(columns))
+        first = 0
+        for last in range(1, len(offsets)):
+            full = offsets[last] - offsets[first] >= _TARGET_ROWS
+            if (full or last == len(offsets) - 1) and offsets[last] > offsets[first]:
+                yield table.slice(int(offsets[first]), int(offsets[last] - offsets[first]))
+                first = last
+
+    def offsets(self, name: str) -> npt.NDArray[np.int64]:
+        """Give where each location's rows begin in a table sorted by location.
+
+        Returns
+        -------
+        ndarray of int64, shape (locations + 1,)
+            Rows of location k are ``offsets[k]:offsets[k + 1]``.
+        """
+        key = schema.TABLES[name].order[0]
+        column = self.table(name)[key].to_numpy()
+        return np.searchsorted(column, np.arange(self.locations.num_rows + 1)).astype(np.int64)
+
+    def arrays(self, name: str, *columns: str) -> tuple[npt.NDArray[Any], ...]:
+        """Give columns of a table as NumPy arrays, without a copy where they are contiguous.
+
+        Parameters
+        ----------
+        name : str
+            The table.
+        *columns : str
+            Its columns. Nulls become -1 in id columns (int32, dictionaries) and
+            :data:`burstline.schema.NO_VALUE` in int64 ones; dictionaries become codes.
+
+        Returns
+        -------
+        tuple of ndarray
+            One array per column, shape (rows,); read-only.
+        """
+        table = self.table(name)
+        return tuple(to_numpy(table[column]) for column in columns)
+
+    def to_frame(self, name: str) -> pl.DataFrame:
+        """Give a table as a Polars data frame, without a copy where Polars can."""
+        import polars as pl  # noqa: PLC0415 -- a third of a second that not everybody needs
+
+        frame = pl.from_arrow(self.table(name), rechunk=False)
+        assert isinstance(frame, pl.DataFrame)  # noqa: S101 -- a table never becomes a series
+        return frame
+
+    def _repr_html_(self) -> str:
+        from html import escape  # noqa: PLC0415 -- notebooks only
+
+        rows = "".join(
+            f"<tr><td>{name}</td><td style='text-align:right'>{self._tables[name].num_rows:,}"
+            f"</td><td>{escape(schema.TABLES[name].doc)}</td></tr>"
+            for name in schema.TABLES
+            if name in self._names
+        )
+        return (
+            f"<p>{escape(repr(self))}</p><table><thead><tr><th>table</th><th>rows</th>"
+            f"<th>a row is</th></tr></thead><tbody>{rows}</tbody></table>"
+        )
+
+
+def to_numpy(column: pa.ChunkedArray) -> npt.NDArray[Any]:
+    """Give an Arrow column as a NumPy array, nulls as the sentinels of the schema.
+
+    Parameters
+    ----------
+    column : pyarrow.ChunkedArray
+        Integers, booleans or a dictionary.
+
+    Returns
+    -------
+    ndarray, shape (rows,)
+        A view where the column is one chunk without nulls, else a copy.
+    """
+    if pa.types.is_dictionary(column.type):
+        parts = [chunk.indices for chunk in column.chunks]
+        column = pa.chunked_array(parts, type=column.type.index_type)
+    if column.null_count:
+        missing = schema.NO_VALUE if column.type == pa.int64() else schema.UNKNOWN
+        column = column.fill_null(missing)
+    if column.num_chunks == 1:
+        return column.chunk(0).to_numpy(zero_copy_only=False)
+    return column.to_numpy()
