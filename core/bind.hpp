@@ -1,0 +1,29 @@
+// bind.hpp -- What the bindings share: arrays in, arrays out, no copies.
+#pragma once
+
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+namespace nb = nanobind;
+
+namespace burstline {
+
+template <class T>
+using ArrayIn = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+
+/// Hands the vector's memory to NumPy without a copy.
+template <class T>
+nb::ndarray<nb::numpy, T, nb::ndim<1>> to_numpy(std::vector<T>&& values) {
+    auto* const owned = new std::vector<T>(std::move(values));
+    const nb::capsule owner(owned, [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
+    return nb::ndarray<nb::numpy, T, nb::ndim<1>>(owned->data(), {owned->size()}, owner);
+}
+
+}  // namespace burstline
+
+void bind_writer(nb::module_& m);
+void bind_structure(nb::module_& m);

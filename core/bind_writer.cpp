@@ -1,0 +1,79 @@
+// Binds the writer of .prv bodies to Python.
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/array.h>
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <utility>
+
+#include "prv_writer.hpp"
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+namespace {
+
+using IntegersIn = nb::ndarray<const std::int64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+using BytesOut = nb::ndarray<std::uint8_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+
+burstline::Integers view(const IntegersIn& array) { return {array.data(), array.size()}; }
+
+/// A writer together with the arrays it looks at, so that they live as long as it does.
+class PrvBody {
+   public:
+    PrvBody(const IntegersIn& cpu, const IntegersIn& application, const IntegersIn& task,
+            const IntegersIn& thread)
+        : writer_({view(cpu), view(application), view(task), view(thread)}) {}
+
+    void load(std::array<IntegersIn, 4> events, std::array<IntegersIn, 4> states,
+              std::array<IntegersIn, 8> links) {
+        const auto& [event_offsets, event_time, event_type, event_value] = events;
+        const auto& [state_offsets, state_begin, state_end, state_value] = states;
+        const auto& [link_offsets, send, leave, receiver, post, receive, size, tag] = links;
+        writer_.load({view(event_offsets), view(event_time), view(event_type),
+                      view(event_value), view(state_offsets), view(state_begin),
+                      view(state_end), view(state_value), view(link_offsets), view(send),
+                      view(leave), view(receiver), view(post), view(receive), view(size),
+                      view(tag)});
+        events_ = std::move(events);
+        states_ = std::move(states);
+        links_ = std::move(links);
+    }
+
+    std::size_t fill(const BytesOut& out) {
+        const nb::gil_scoped_release unlocked;
+        return writer_.fill({reinterpret_cast<char*>(out.data()), out.size()});
+    }
+
+    [[nodiscard]] std::int64_t dropped() const { return writer_.dropped(); }
+    [[nodiscard]] std::int64_t disordered() const { return writer_.disordered(); }
+
+   private:
+    burstline::BodyWriter writer_;
+    std::array<IntegersIn, 4> events_, states_;
+    std::array<IntegersIn, 8> links_;
+};
+
+}  // namespace
+
+void bind_writer(nb::module_& m) {
+    nb::class_<PrvBody>(m, "PrvBody", "Prints the records of all locations in order of time.")
+        .def(nb::init<const IntegersIn&, const IntegersIn&, const IntegersIn&,
+                      const IntegersIn&>(),
+             "cpu"_a.noconvert(), "application"_a.noconvert(), "task"_a.noconvert(),
+             "thread"_a.noconvert(), "The four ids of each location, as printed.")
+        .def("load", &PrvBody::load, "events"_a.noconvert(), "states"_a.noconvert(),
+             "links"_a.noconvert(),
+             "Start on records: (offsets, time, type, value), (offsets, begin, end, state) and "
+             "(offsets, send, leave, receiver, post, receive, size, tag), by time within a "
+             "location; communications by their sender's leave.")
+        .def("fill", &PrvBody::fill, "out"_a.noconvert(),
+             "Print whole lines into a buffer of at least 64 KiB; give the number of "
+             "characters, 0 at the end.")
+        .def_prop_ro("dropped", &PrvBody::dropped,
+                     "Records left out: states that end before they begin, impossible types.")
+        .def_prop_ro("disordered", &PrvBody::disordered,
+                     "First location whose records run backwards in time, or -1.");
+}

@@ -1,0 +1,324 @@
+// block.cpp -- see block.hpp.
+#include "block.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <limits>
+
+namespace burstline {
+
+namespace {
+
+constexpr std::size_t longest_excerpt = 80;
+constexpr std::int64_t far_future = std::int64_t{1} << 61;
+
+bool is_end(char c) { return c == '\n' || c == '\r' || c == ' ' || c == '\t'; }
+
+/// Twenty digits or more: leading zeros are fine, more than 64 bits are not.
+bool parse_long(const char* digits, const char* end, std::uint64_t& value) {
+    while (digits < end && *digits == '0') ++digits;
+    if (end - digits > 20) return false;
+    value = 0;
+    for (; digits < end; ++digits) {
+        const auto digit = static_cast<std::uint64_t>(*digits - '0');
+        if (value > (std::numeric_limits<std::uint64_t>::max() - digit) / 10) return false;
+        value = value * 10 + digit;
+    }
+    return true;
+}
+
+enum class Parsed : std::uint8_t { good, bad_character, too_big };
+
+/// One field: an optional sign and digits. Stops at whatever follows them.
+inline Parsed parse(const char*& at, std::int64_t& result) {
+    const bool negative = *at == '-';
+    at += negative;
+    const char* const digits = at;
+    std::uint64_t value = 0;
+    for (unsigned digit; (digit = static_cast<unsigned char>(*at) - unsigned{'0'}) < 10; ++at) {
+        value = value * 10 + digit;
+    }
+    const auto length = at - digits;
+    if (length == 0) return Parsed::bad_character;
+    if (length > 19 && !parse_long(digits, at, value)) return Parsed::too_big;
+    result = static_cast<std::int64_t>(negative ? 0 - value : value);
+    return Parsed::good;
+}
+
+const char* skip_blanks(const char* at) {
+    while (*at == ' ' || *at == '\t' || *at == '\r') ++at;
+    return at;
+}
+
+}  // namespace
+
+Block::Block(const Layout& layout, TypeTable& types, std::int64_t unit)
+    : layout_(&layout), cache_(types), unit_(unit), latest_(far_future / unit),
+      cpu_seen_(layout.locations(), unknown) {
+    events_.push_back({unknown, 0, 0});
+}
+
+void Block::scan(std::span<const char> text) {
+    lines_ = 0;
+    events_.clear();
+    types_.clear();
+    values_.clear();
+    states_.clear();
+    communications_.clear();
+    texts_.clear();
+    processors_.clear();
+    segments_.clear();
+    used_ = 0;
+    flaws_ = {};
+    const char* at = text.data();
+    const char* end = at + text.size();
+    const char* last = end;
+    while (last > at && last[-1] != '\n') --last;
+    while (at < last) at = scan_line(at, last);
+    if (last < end) {
+        ++lines_;
+        note(Flaw::unterminated_line, last, end);
+    }
+    events_.push_back({unknown, static_cast<std::uint32_t>(types_.size()), 0});
+}
+
+const char* Block::scan_line(const char* at, const char* end) {
+    ++lines_;
+    const char* const line = at;
+    bool good = true;
+    const char kind = *at;
+    if (kind >= '1' && kind <= '3' && at[1] == ':') {
+        if (kind == '2') good = scan_event(at + 2, end);
+        else if (kind == '1') good = scan_state(at + 2);
+        else good = scan_communication(at + 2);
+    } else if (kind == '#' || kind == 'c' || kind == 'C' || kind == 'i' || kind == 'I') {
+        const auto stop = static_cast<const char*>(std::memchr(at, '\n', static_cast<std::size_t>(end - at)));
+        texts_.emplace_back(lines_, std::string(at, stop));
+    } else if (*skip_blanks(at) != '\n') {
+        good = fail(kind == '4' && at[1] == ':' ? Flaw::obsolete_record : Flaw::unknown_record);
+    }
+    const auto stop = static_cast<const char*>(std::memchr(at, '\n', static_cast<std::size_t>(end - at)));
+    if (!good) note(flaw_, line, stop);
+    return stop + 1;
+}
+
+void Block::note(Flaw flaw, const char* at, const char* end) {
+    FlawSeen& seen = flaws_[static_cast<std::size_t>(flaw)];
+    if (seen.count++ == 0) {
+        seen.first_line = lines_;
+        seen.excerpt.assign(at, std::min(end, at + longest_excerpt));
+    }
+}
+
+void Block::note_processor(std::int32_t location, std::int64_t cpu) {
+    auto& seen = cpu_seen_[static_cast<std::size_t>(location)];
+    if (seen != cpu) {
+        seen = static_cast<std::int32_t>(cpu);
+        processors_.emplace_back(location, seen);
+    }
+}
+
+/// cpu:application:task:thread: of every record.
+bool Block::head(const char*& at, std::int64_t& cpu, std::int32_t& location) {
+    std::int64_t field[4];
+    for (auto& value : field) {
+        const auto parsed = parse(at, value);
+        if (parsed != Parsed::good) {
+            return fail(parsed == Parsed::too_big ? Flaw::number_out_of_range : Flaw::malformed_line);
+        }
+        if (*at != ':') return fail(is_end(*at) ? Flaw::wrong_field_count : Flaw::malformed_line);
+        ++at;
+    }
+    cpu = field[0];
+    if (cpu < 0 || cpu > INT32_MAX) return fail(Flaw::number_out_of_range);
+    location = layout_->locate(field[1], field[2], field[3]);
+    return location != unknown || fail(Flaw::undeclared_object);
+}
+
+bool Block::time(const char*& at, std::int64_t& value) {
+    const auto parsed = parse(at, value);
+    if (parsed != Parsed::good) {
+        return fail(parsed == Parsed::too_big ? Flaw::time_out_of_range : Flaw::malformed_line);
+    }
+    if (value < 0 || value > latest_) return fail(Flaw::time_out_of_range);
+    value *= unit_;
+    return true;
+}
+
+bool Block::scan_state(const char* at) {
+    StateLine row;
+    std::int64_t cpu;
+    if (!head(at, cpu, row.location) || !time(at, row.begin)) return false;
+    if (*at++ != ':') return fail(Flaw::wrong_field_count);
+    if (*at == '-' && at[1] == '1' && at[2] == ':') {
+        row.end = -1;
+        at += 2;
+    } else if (!time(at, row.end)) {
+        return false;
+    }
+    if (*at++ != ':') return fail(Flaw::wrong_field_count);
+    if (parse(at, row.state) != Parsed::good) return fail(Flaw::malformed_line);
+    if (*skip_blanks(at) != '\n') return fail(*at == ':' ? Flaw::wrong_field_count : Flaw::malformed_line);
+    if (row.end >= 0 && row.end < row.begin) return fail(Flaw::inverted_state);
+    note_processor(row.location, cpu);
+    states_.push_back(row);
+    return true;
+}
+
+bool Block::scan_event(const char* at, const char* end) {
+    EventLine row;
+    std::int64_t cpu;
+    if (!head(at, cpu, row.location) || !time(at, row.time)) return false;
+    const std::size_t before = types_.size();
+    row.first_pair = static_cast<std::uint32_t>(before);
+    Flaw flaw = Flaw::count;
+    while (*at == ':') {
+        ++at;
+        if (is_end(*at)) break;
+        std::int64_t type, value;
+        auto parsed = parse(at, type);
+        if (parsed == Parsed::good && type < 0) parsed = Parsed::too_big;
+        if (parsed == Parsed::good && *at == ':') {
+            ++at;
+            parsed = parse(at, value);
+        } else if (parsed == Parsed::good && is_end(*at)) {
+            note(Flaw::odd_pairs, at, std::find(at, end, '\n'));
+            break;
+        } else if (parsed == Parsed::good) {
+            parsed = Parsed::bad_character;
+        }
+        if (parsed != Parsed::good) {
+            flaw = parsed == Parsed::too_big ? Flaw::number_out_of_range : Flaw::malformed_line;
+            break;
+        }
+        types_.push_back(type);
+        values_.push_back(value);
+    }
+    if (flaw == Flaw::count && *skip_blanks(at) != '\n') flaw = Flaw::malformed_line;
+    if (flaw != Flaw::count) {
+        types_.resize(before);
+        values_.resize(before);
+        return fail(flaw);
+    }
+    note_processor(row.location, cpu);
+    events_.push_back(row);
+    return true;
+}
+
+bool Block::scan_communication(const char* at) {
+    CommunicationLine row;
+    std::int64_t cpu, other_cpu;
+    if (!head(at, cpu, row.sender) || !time(at, row.logical_send)) return false;
+    if (*at++ != ':') return fail(Flaw::wrong_field_count);
+    if (!time(at, row.physical_send)) return false;
+    if (*at++ != ':') return fail(Flaw::wrong_field_count);
+    if (!head(at, other_cpu, row.receiver) || !time(at, row.logical_receive)) return false;
+    if (*at++ != ':') return fail(Flaw::wrong_field_count);
+    if (!time(at, row.physical_receive)) return false;
+    if (*at++ != ':') return fail(Flaw::wrong_field_count);
+    if (parse(at, row.size) != Parsed::good) return fail(Flaw::malformed_line);
+    if (*at++ != ':') return fail(Flaw::wrong_field_count);
+    if (parse(at, row.tag) != Parsed::good) return fail(Flaw::malformed_line);
+    if (*skip_blanks(at) != '\n') return fail(*at == ':' ? Flaw::wrong_field_count : Flaw::malformed_line);
+    communications_.push_back(row);
+    return true;
+}
+
+std::uint8_t* Block::reserve(std::size_t size) {
+    if (bytes_.size() < used_ + size) bytes_.resize(std::max(used_ + size, bytes_.size() * 2));
+    return bytes_.data() + used_;
+}
+
+/// Stable counting sort of rows by location: rows of location k are
+/// order[begin[k] .. begin[k + 1]).
+template <class Row>
+static void group(std::span<const Row> rows, std::size_t locations, std::vector<std::uint32_t>& begin,
+                  std::vector<std::uint32_t>& order) {
+    begin.assign(locations + 2, 0);
+    order.resize(rows.size());
+    for (const auto& row : rows) ++begin[static_cast<std::size_t>(row.location) + 2];
+    for (std::size_t k = 2; k < begin.size(); ++k) begin[k] += begin[k - 1];
+    for (std::size_t row = 0; row < rows.size(); ++row) {
+        order[begin[static_cast<std::size_t>(rows[row].location) + 1]++] = static_cast<std::uint32_t>(row);
+    }
+}
+
+void Block::encode() {
+    const std::size_t locations = layout_->locations();
+    group(events(), locations, event_begin_, event_rows_);
+    group(states(), locations, state_begin_, state_rows_);
+    for (std::size_t location = 0; location < locations; ++location) {
+        const std::span<const std::uint32_t> events(event_rows_.data() + event_begin_[location],
+                                                    event_begin_[location + 1] - event_begin_[location]);
+        const std::span<const std::uint32_t> states(state_rows_.data() + state_begin_[location],
+                                                    state_begin_[location + 1] - state_begin_[location]);
+        if (events.empty() && states.empty()) continue;
+        Segment segment{};
+        segment.location = static_cast<std::int32_t>(location);
+        segment.offset = used_;
+        segment.events_sorted = segment.states_sorted = true;
+        encode_events(segment, events);
+        encode_states(segment, states);
+        segments_.push_back(segment);
+    }
+}
+
+void Block::encode_events(Segment& segment, std::span<const std::uint32_t> rows) {
+    const std::size_t start = used_;
+    std::int64_t previous = 0;
+    for (const auto row : rows) {
+        const EventLine& line = events_[row];
+        const std::uint32_t first = line.first_pair, last = events_[row + 1].first_pair;
+        std::uint8_t* const begin = reserve((2 + 2 * std::size_t{last - first}) * longest_varint);
+        std::uint8_t* at = put_varint(begin, fold_sign(line.time - previous));
+        at = put_varint(at, last - first);
+        bool reading = false;
+        for (auto pair = first; pair < last; ++pair) {
+            const auto& type = cache_.find(types_[pair]);
+            at = put_varint(at, type.code);
+            at = put_varint(at, fold_sign(values_[pair]));
+            if (type.kind == EventClass::counter) {
+                if (last_row_.size() <= type.code) last_row_.resize(type.code + 1, 0);
+                if (!reading || last_row_[type.code] == row_) {
+                    ++row_;
+                    ++segment.readings;
+                    reading = true;
+                }
+                last_row_[type.code] = row_;
+            } else if (type.kind == EventClass::mpi_call) {
+                segment.calls += values_[pair] != 0;
+                reading = false;
+            } else if (type.kind == EventClass::region || type.kind == EventClass::lock) {
+                segment.regions += values_[pair] != 0;
+            }
+        }
+        used_ += static_cast<std::size_t>(at - begin);
+        if (segment.event_lines++ == 0) segment.first_event = line.time;
+        else segment.events_sorted &= line.time >= previous;
+        segment.pairs += last - first;
+        previous = line.time;
+    }
+    segment.last_event = previous;
+    segment.events_size = static_cast<std::uint32_t>(used_ - start);
+}
+
+void Block::encode_states(Segment& segment, std::span<const std::uint32_t> rows) {
+    const std::size_t start = used_;
+    std::int64_t previous = 0;
+    for (const auto row : rows) {
+        const StateLine& line = states_[row];
+        std::uint8_t* const begin = reserve(3 * longest_varint);
+        std::uint8_t* at = put_varint(begin, fold_sign(line.begin - previous));
+        at = put_varint(at, line.end < 0 ? 0 : static_cast<std::uint64_t>(line.end - line.begin) + 1);
+        at = put_varint(at, fold_sign(line.state));
+        used_ += static_cast<std::size_t>(at - begin);
+        if (segment.states++ == 0) segment.first_state = line.begin;
+        else segment.states_sorted &= line.begin >= previous;
+        previous = line.begin;
+        segment.latest_end = std::max({segment.latest_end, line.begin, line.end});
+    }
+    segment.last_state = previous;
+    segment.states_size = static_cast<std::uint32_t>(used_ - start);
+}
+
+}  // namespace burstline

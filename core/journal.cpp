@@ -1,0 +1,167 @@
+// journal.cpp -- see journal.hpp.
+#include "journal.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <stdexcept>
+
+namespace burstline {
+
+struct Journal::Share {
+    std::vector<SegmentHeader> segments;
+    std::vector<SendHalf> sends;
+    std::vector<ReceiveHalf> receives;
+    std::uint64_t payload_begin = 0, payload_end = 0;
+
+    bool empty() const { return segments.empty() && sends.empty() && receives.empty(); }
+};
+
+Journal::Journal(const Layout& layout)
+    : layout_(&layout), counts_(layout.locations()), buckets_(layout.buckets()) {}
+
+void Journal::count_segments(const Block& block) {
+    for (const Segment& segment : block.segments()) {
+        LocationCounts& all = counts_[static_cast<std::size_t>(segment.location)];
+        if (segment.event_lines > 0) {
+            all.events_sorted &= segment.events_sorted &&
+                                 (all.event_lines == 0 || segment.first_event >= all.last_event);
+            if (all.event_lines == 0) all.first_event = segment.first_event;
+            all.last_event = segment.last_event;
+        }
+        if (segment.states > 0) {
+            all.states_sorted &=
+                segment.states_sorted && (all.states == 0 || segment.first_state >= all.last_state);
+            if (all.states == 0) all.first_state = segment.first_state;
+            all.last_state = segment.last_state;
+            all.latest_end = std::max(all.latest_end, segment.latest_end);
+        }
+        all.event_lines += segment.event_lines;
+        all.pairs += segment.pairs;
+        all.calls += segment.calls;
+        all.readings += segment.readings;
+        all.regions += segment.regions;
+        all.states += segment.states;
+    }
+    for (const auto& [location, cpu] : block.processors()) {
+        LocationCounts& all = counts_[static_cast<std::size_t>(location)];
+        all.several_processors |= all.processor != unknown && all.processor != cpu;
+        if (all.processor == unknown) all.processor = cpu;
+    }
+}
+
+void Journal::append(const Block& block) {
+    count_segments(block);
+    std::vector<Share> shares(buckets_.size());
+    for (const Segment& segment : block.segments()) {
+        Share& share = shares[layout_->bucket_of(segment.location)];
+        if (share.segments.empty()) share.payload_begin = segment.offset;
+        share.payload_end = segment.offset + segment.events_size + segment.states_size;
+        share.segments.push_back({segment.location, segment.events_size, segment.states_size, 0});
+    }
+    for (const CommunicationLine& line : block.communications()) {
+        LocationCounts& sender = counts_[static_cast<std::size_t>(line.sender)];
+        shares[layout_->bucket_of(line.sender)].sends.push_back(
+            {line.sender, line.receiver, line.logical_send, line.physical_send, line.size, line.tag});
+        shares[layout_->bucket_of(line.receiver)].receives.push_back(
+            {line.receiver, line.sender, static_cast<std::int64_t>(sender.sends), line.logical_receive,
+             line.physical_receive, line.size, line.tag});
+        ++sender.sends;
+        ++counts_[static_cast<std::size_t>(line.receiver)].receives;
+        ++communications_;
+    }
+    for (std::size_t bucket = 0; bucket < shares.size(); ++bucket) {
+        const Share& share = shares[bucket];
+        if (share.empty()) continue;
+        const PartHeader header{0, share.segments.size(), share.sends.size(), share.receives.size()};
+        const std::size_t payload = share.payload_end - share.payload_begin;
+        const std::size_t sizes[] = {sizeof header, share.segments.size() * sizeof(SegmentHeader),
+                                     share.sends.size() * sizeof(SendHalf),
+                                     share.receives.size() * sizeof(ReceiveHalf), payload};
+        std::size_t size = 0;
+        for (const auto part : sizes) size += part;
+        size = (size + 7) / 8 * 8;
+        Part part{std::make_unique_for_overwrite<std::uint8_t[]>(size), size};
+        const void* const sources[] = {&header, share.segments.data(), share.sends.data(), share.receives.data(),
+                                       block.bytes().data() + share.payload_begin};
+        std::uint8_t* at = part.bytes.get();
+        for (std::size_t k = 0; k < std::size(sizes); ++k) {
+            if (sizes[k] > 0) std::memcpy(at, sources[k], sizes[k]);
+            at += sizes[k];
+        }
+        std::memset(at, 0, static_cast<std::size_t>(part.bytes.get() + size - at));
+        std::memcpy(part.bytes.get(), &size, sizeof size);
+        add_part(bucket, std::move(part));
+    }
+}
+
+void Journal::add_part(std::size_t bucket, Part part) {
+    resident_ += part.size;
+    buckets_[bucket].push_back(std::move(part));
+}
+
+std::vector<std::span<const std::uint8_t>> Journal::parts(std::size_t bucket) const {
+    std::vector<std::span<const std::uint8_t>> result;
+    for (const Part& part : buckets_[bucket]) result.emplace_back(part.bytes.get(), part.size);
+    return result;
+}
+
+void Journal::release(std::size_t bucket) {
+    for (const Part& part : buckets_[bucket]) resident_ -= part.size;
+    std::vector<Part>().swap(buckets_[bucket]);
+}
+
+void Journal::restore(std::size_t bucket, std::span<const std::uint8_t> written) {
+    std::vector<Part> parts;
+    while (!written.empty()) {
+        PartHeader header;
+        if (written.size() < sizeof header) throw std::invalid_argument("a spilled part is cut short");
+        std::memcpy(&header, written.data(), sizeof header);
+        if (header.size < sizeof header || header.size > written.size()) {
+            throw std::invalid_argument("a spilled part is cut short");
+        }
+        Part part{std::make_unique_for_overwrite<std::uint8_t[]>(header.size), header.size};
+        std::memcpy(part.bytes.get(), written.data(), header.size);
+        resident_ += header.size;
+        parts.push_back(std::move(part));
+        written = written.subspan(header.size);
+    }
+    for (Part& part : buckets_[bucket]) parts.push_back(std::move(part));
+    buckets_[bucket] = std::move(parts);
+}
+
+BucketIndex Journal::open(std::size_t bucket) const {
+    BucketIndex index;
+    index.first_location = layout_->bucket_begin(bucket);
+    const auto locations = static_cast<std::size_t>(layout_->bucket_begin(bucket + 1) - index.first_location);
+    index.events.resize(locations);
+    index.states.resize(locations);
+    index.sends.resize(locations);
+    index.receives.resize(locations);
+    const auto local = [&](std::int32_t location) {
+        return static_cast<std::size_t>(location - index.first_location);
+    };
+    for (const Part& part : buckets_[bucket]) {
+        PartHeader header;
+        std::memcpy(&header, part.bytes.get(), sizeof header);
+        const auto* const segments = reinterpret_cast<const SegmentHeader*>(part.bytes.get() + sizeof header);
+        const auto* const sends = reinterpret_cast<const SendHalf*>(segments + header.segments);
+        const auto* const receives = reinterpret_cast<const ReceiveHalf*>(sends + header.sends);
+        const auto* payload = reinterpret_cast<const std::uint8_t*>(receives + header.receives);
+        for (std::uint64_t k = 0; k < header.segments; ++k) {
+            const SegmentHeader& segment = segments[k];
+            const auto* const behind = payload + segment.events_size;
+            if (segment.events_size > 0) index.events[local(segment.location)].push_back({payload, behind});
+            if (segment.states_size > 0) {
+                index.states[local(segment.location)].push_back({behind, behind + segment.states_size});
+            }
+            payload = behind + segment.states_size;
+        }
+        for (std::uint64_t k = 0; k < header.sends; ++k) index.sends[local(sends[k].location)].push_back(sends + k);
+        for (std::uint64_t k = 0; k < header.receives; ++k) {
+            index.receives[local(receives[k].location)].push_back(receives + k);
+        }
+    }
+    return index;
+}
+
+}  // namespace burstline
