@@ -92,7 +92,8 @@ Vocabulary* new_vocabulary(Vocabulary* at, const TypeTable& types, const ArrayIn
                            std::size_t counters, const ArrayIn<std::int16_t>& operation,
                            const ArrayIn<std::uint16_t>& call_kind,
                            const std::vector<std::tuple<std::int32_t, std::int64_t, std::int32_t>>& communicators,
-                           const ArrayIn<std::int32_t>& application, std::int64_t end_of_time) {
+                           const ArrayIn<std::int32_t>& application,
+                           const std::vector<std::tuple<std::int64_t, int>>& lock_steps, std::int64_t end_of_time) {
     auto* const words = new (at) Vocabulary();
     words->type = types.types();
     for (std::size_t code = 0; code < words->type.size(); ++code) {
@@ -104,6 +105,7 @@ Vocabulary* new_vocabulary(Vocabulary* at, const TypeTable& types, const ArrayIn
     words->call_kind = copy(call_kind);
     for (const auto& [app, id, row] : communicators) words->communicator[{app, id}] = row;
     words->application = copy(application);
+    for (const auto& [value, step] : lock_steps) words->lock_step[value] = step;
     words->end_of_time = end_of_time;
     return words;
 }
@@ -205,7 +207,7 @@ void bind_reader(nb::module_& m) {
     nb::class_<Vocabulary>(m, "Vocabulary", "What codes, operations and communicators mean.")
         .def("__init__", &new_vocabulary, "types"_a, "counter"_a.noconvert(), "counters"_a,
              "operation"_a.noconvert(), "call_kind"_a.noconvert(), "communicators"_a, "application"_a.noconvert(),
-             "end_of_time"_a);
+             "lock_steps"_a, "end_of_time"_a);
     nb::class_<PathTable>(m, "PathTable", "Distinct call paths.")
         .def(nb::init<>())
         .def("__len__", &PathTable::size)

@@ -127,6 +127,9 @@ class LineReader {
 void Builder::build_location(const BucketIndex& index, std::int32_t location, Extras& extras) {
     const auto at = static_cast<std::size_t>(location - index.first_location);
     const LocationCounts& counts = journal_->counts(location);
+    if (counts.event_lines > 0 && counts.first_event > 0) {
+        extras.gaps.push_back({location, 0, counts.first_event, not_created_gap});
+    }
     LocationWalk walk(*this, location, extras);
     LineReader lines(index.events[at]);
     const auto take = [&](std::int64_t time, const std::uint32_t* codes, const std::int64_t* values, std::size_t pairs) {

@@ -41,6 +41,7 @@ struct Vocabulary {
     std::vector<std::uint16_t> call_kind;   // of each operation
     std::map<std::pair<std::int32_t, std::int64_t>, std::int32_t> communicator;  // (application, id)
     std::vector<std::int32_t> application;  // of each location
+    std::map<std::int64_t, int> lock_step;  // of each value of a lock event
     std::int64_t end_of_time = 0;           // closes what never ends
 };
 

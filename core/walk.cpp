@@ -8,8 +8,8 @@
 namespace burstline {
 
 namespace {
-// Values of the lock events of OpenMP and pthreads, as Extrae writes them.
-constexpr std::int64_t lock_released = 0, lock_requested = 3, lock_acquired = 6;
+// What a thread does with a lock; shared with formats/paraver/regions.py.
+constexpr int lock_released = 0, lock_requested = 1, lock_acquired = 2;
 
 std::int64_t wrapping_add(std::int64_t a, std::int64_t b) {
     return static_cast<std::int64_t>(static_cast<std::uint64_t>(a) + static_cast<std::uint64_t>(b));
@@ -215,10 +215,12 @@ void LocationWalk::close_region(std::int64_t time, std::size_t position) {
 }
 
 void LocationWalk::lock(std::int64_t time, std::int64_t type, std::int64_t value) {
-    if (value == lock_requested) return region(time, type, value);
-    if (value == lock_acquired) {
+    const auto found = words_.lock_step.find(value);
+    const int step = found == words_.lock_step.end() ? -1 : found->second;
+    if (step == lock_requested) return region(time, type, value);
+    if (step == lock_acquired) {
         held_.push_back({location_, lock_address_ != 0 ? lock_address_ : type, time, seq_, no_value, no_value});
-    } else if (value == lock_released) {
+    } else if (step == lock_released) {
         if (!held_.empty()) {
             held_.back().release = time;
             held_.back().release_seq = seq_;

@@ -1,0 +1,262 @@
+"""Computation bursts: the stretches between two MPI calls, or between OpenMP regions.
+
+::
+
+    calls, readings, gaps      --_core-->  bursts of threads that call MPI
+    regions, readings          ------->    bursts of threads that do not
+
+On a thread that calls MPI, burst k lies between its calls k and k + 1. On one that
+does not, a burst is a stretch inside a parallel construct, bounded by the borders of
+its regions, outside barriers and locks.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from burstline import _core, schema
+from burstline.trace import to_numpy
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    import numpy.typing as npt
+
+WAITING_ROLES: Final = frozenset(
+    ["barrier", "implicit_barrier", "join", "dispatch", "taskwait", "lock", "critical", "ordered"]
+)
+"""Roles of regions in which a thread does no work of the program."""
+
+
+def bursts_of(tables: Mapping[str, pa.Table]) -> pa.Table:
+    """Derive the table of bursts of a trace.
+
+    Parameters
+    ----------
+    tables : mapping of str to pyarrow.Table
+        ``locations``; ``calls``, ``readings``, ``gaps``, ``regions``, ``region_defs`` and
+        ``counters`` where the trace has them.
+
+    Returns
+    -------
+    pyarrow.Table
+        As the schema's ``bursts``, sorted by location. A counter is known only where it
+        was read at both borders of the burst; ``polls`` are 0, because a source that
+        records polls one by one has them as calls.
+
+    Notes
+    -----
+    O(calls + readings · counters + gaps + regions · log regions). The time before the
+    first and after the last call of a thread is in no burst.
+    """
+    parts = [_between_calls(tables), between_regions(tables)]
+    table = pa.concat_tables(part for part in parts if part.num_rows or part is parts[0])
+    if not parts[1].num_rows:
+        return table
+    return sorted_by_location(table)
+
+
+def sorted_by_location(table: pa.Table) -> pa.Table:
+    """Sort bursts of different origin by (location, burst)."""
+    order = np.lexsort((to_numpy(table["burst"]), to_numpy(table["location"])))
+    return table.take(pa.array(order))
+
+
+def _counters(tables: Mapping[str, pa.Table]) -> list[str]:
+    return tables["counters"]["name"].to_pylist() if "counters" in tables else []
+
+
+def _table(tables: Mapping[str, pa.Table], name: str) -> pa.Table:
+    if name in tables:
+        return tables[name]
+    return schema.arrow_schema(name, _counters(tables)).empty_table()
+
+
+def _columns(table: pa.Table, *names: str) -> list[npt.NDArray[np.int64]]:
+    return [np.ascontiguousarray(to_numpy(table[name]), np.int64) for name in names]
+
+
+def _offsets(table: pa.Table, locations: int) -> npt.NDArray[np.int64]:
+    column = to_numpy(table["location"])
+    return np.searchsorted(column, np.arange(locations + 1)).astype(np.int64)
+
+
+def _between_calls(tables: Mapping[str, pa.Table]) -> pa.Table:
+    counters = _counters(tables)
+    locations = tables["locations"].num_rows
+    calls, readings, gaps = (_table(tables, name) for name in ("calls", "readings", "gaps"))
+    columns = _core.burst_columns(
+        np.arange(locations, dtype=np.int32),
+        _columns(calls, "enter_ns", "leave_ns", "enter_seq", "leave_seq"),
+        _offsets(calls, locations),
+        _columns(readings, "seq", "time_ns", *counters),
+        _offsets(readings, locations),
+        _columns(gaps, "start_ns", "end_ns"),
+        _offsets(gaps, locations),
+    )
+    return burst_table(columns, counters)
+
+
+def burst_table(columns: Mapping[str, npt.NDArray[np.int64]], counters: list[str]) -> pa.Table:
+    """Give bursts as a table; counter columns are named ``"0"``, ``"1"``, … in `columns`."""
+    target = schema.arrow_schema("bursts", counters)
+    fixed = [column.name for column in schema.TABLES["bursts"].columns]
+    arrays = []
+    for position, field in enumerate(target):
+        source = field.name if position < len(fixed) else str(position - len(fixed))
+        values = columns[source]
+        if field.nullable:
+            absent = schema.NO_VALUE if field.type == pa.int64() else schema.UNKNOWN
+            arrays.append(_nullable(values, values != absent, field.type))
+        else:
+            arrays.append(pa.array(values, field.type))
+    return pa.Table.from_arrays(arrays, schema=target)
+
+
+def _nullable(
+    values: npt.NDArray[np.int64], known: npt.NDArray[np.bool_], kind: pa.DataType
+) -> pa.Array:
+    missing = len(values) - int(np.count_nonzero(known))
+    bitmap = pa.py_buffer(np.packbits(known, bitorder="little")) if missing else None
+    values = np.ascontiguousarray(values, kind.to_pandas_dtype())
+    buffers = [bitmap, pa.py_buffer(values)]
+    return pa.Array.from_buffers(kind, len(values), buffers, null_count=missing)
+
+
+def between_regions(tables: Mapping[str, pa.Table]) -> pa.Table:
+    """Derive the bursts of threads that have regions but no MPI calls."""
+    counters = _counters(tables)
+    regions, calls = _table(tables, "regions"), _table(tables, "calls")
+    silent = np.setdiff1d(to_numpy(regions["location"]), to_numpy(calls["location"]))
+    empty = schema.arrow_schema("bursts", counters).empty_table()
+    if not len(silent):
+        return empty
+    locations = tables["locations"].num_rows
+    readings = _table(tables, "readings")
+    region_at, reading_at = _offsets(regions, locations), _offsets(readings, locations)
+    roles = tables["region_defs"]["role"].to_pylist()
+    paradigms = tables["region_defs"]["paradigm"].to_pylist()
+    useful = np.array(
+        [
+            paradigm in ("openmp", "pthread") and role not in WAITING_ROLES
+            for role, paradigm in zip(roles, paradigms, strict=True)
+        ]
+    )
+    waiting = np.array([role in WAITING_ROLES for role in roles])
+    parts = []
+    for location in silent.tolist():
+        rows = slice(region_at[location], region_at[location + 1])
+        region, enter, leave, enter_seq, leave_seq = (
+            column[rows]
+            for column in _columns(
+                regions, "region", "enter_ns", "leave_ns", "enter_seq", "leave_seq"
+            )
+        )
+        borders = _Borders(enter, leave, enter_seq, leave_seq)
+        work = borders.depth(useful[region]) > 0
+        work &= borders.depth(waiting[region]) == 0
+        read = slice(reading_at[location], reading_at[location + 1])
+        values = [column[read] for column in _columns(readings, "seq", "time_ns", *counters)]
+        parts.append(burst_table(_region_bursts(location, borders, work, values), counters))
+    return pa.concat_tables(parts)
+
+
+class _Borders:
+    """The enters and leaves of one location's regions, in order."""
+
+    def __init__(
+        self,
+        enter: npt.NDArray[np.int64],
+        leave: npt.NDArray[np.int64],
+        enter_seq: npt.NDArray[np.int64],
+        leave_seq: npt.NDArray[np.int64],
+    ) -> None:
+        seq = np.concatenate([enter_seq, leave_seq])
+        self.order = np.argsort(seq, kind="stable")
+        self.seq = seq[self.order]
+        self.time = np.concatenate([enter, leave])[self.order]
+
+    def depth(self, counted: npt.NDArray[np.bool_]) -> npt.NDArray[np.int64]:
+        """Open regions among the counted ones, after each border."""
+        step = np.concatenate([counted, -counted.astype(np.int64)])
+        return np.cumsum(step[self.order])
+
+
+def _region_bursts(
+    location: int,
+    borders: _Borders,
+    work: npt.NDArray[np.bool_],
+    values: list[npt.NDArray[np.int64]],
+) -> dict[str, npt.NDArray[np.int64]]:
+    begin = np.flatnonzero(work[:-1] & (borders.time[1:] > borders.time[:-1]))
+    rows = len(begin)
+    columns = {
+        "location": np.full(rows, location),
+        "burst": np.arange(rows),
+        "start_ns": borders.time[begin],
+        "end_ns": borders.time[begin + 1],
+        "call_before": np.full(rows, schema.UNKNOWN),
+        "call_after": np.full(rows, schema.UNKNOWN),
+        "polling_ns": np.zeros(rows, np.int64),
+        "polls": np.zeros(rows, np.int64),
+        "gap_ns": np.zeros(rows, np.int64),
+    }
+    seq, time, *counters = values
+    first, first_read = _reading_at(borders, begin, seq, time)
+    last, last_read = _reading_at(borders, begin + 1, seq, time)
+    for position, counter in enumerate(counters):
+        known = counter != schema.NO_VALUE
+        sums = np.concatenate([[0], np.cumsum(np.where(known, counter, 0))])
+        known = np.append(known, False)  # noqa: FBT003 -- a value
+        whole = first_read & last_read & known[first] & known[last]
+        total = sums[np.minimum(last + 1, len(sums) - 1)] - sums[np.minimum(first + 1, len(sums) - 1)]
+        columns[str(position)] = np.where(whole, total, schema.NO_VALUE)
+    return columns
+
+
+def _reading_at(
+    borders: _Borders,
+    at: npt.NDArray[np.int64],
+    seq: npt.NDArray[np.int64],
+    time: npt.NDArray[np.int64],
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.bool_]]:
+    row = np.searchsorted(seq, borders.seq[at])
+    found = np.append(time, schema.NO_VALUE)[row] == borders.time[at]
+    return row, found
+
+
+def bursts_of_states(states: pa.Table, useful: int, counters: list[str]) -> pa.Table:
+    """Take the intervals of one state as bursts, for traces that have no events.
+
+    Parameters
+    ----------
+    states : pyarrow.Table
+        The raw states.
+    useful : int
+        The state in which a thread computes.
+    counters : list of str
+        Counters of the trace: their columns are null.
+    """
+    chosen = states.filter(pc.equal(states["state"], useful))
+    location = to_numpy(chosen["location"]).astype(np.int64)
+    first = np.searchsorted(location, location)
+    rows = len(location)
+    nothing = np.full(rows, schema.UNKNOWN)
+    columns = {
+        "location": location,
+        "burst": np.arange(rows) - first,
+        "start_ns": to_numpy(chosen["begin_ns"]),
+        "end_ns": to_numpy(chosen["end_ns"]),
+        "call_before": nothing,
+        "call_after": nothing,
+        "polling_ns": np.zeros(rows, np.int64),
+        "polls": np.zeros(rows, np.int64),
+        "gap_ns": np.zeros(rows, np.int64),
+    }
+    for position in range(len(counters)):
+        columns[str(position)] = np.full(rows, schema.NO_VALUE)
+    return burst_table(columns, counters)

@@ -1,0 +1,168 @@
+"""Readers and writers: one module or package per format, one function that picks among them."""
+
+from __future__ import annotations
+
+import os
+import zlib
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from burstline.errors import FormatError, ParameterError, UnsupportedRecordError
+from burstline.formats import paraver, store, text
+from burstline.progress import SILENCE, Progress
+
+if TYPE_CHECKING:
+    from burstline.trace import Trace
+
+_HEAD = 4096
+
+
+def read(
+    path: str | os.PathLike[str],
+    *,
+    raw: bool = True,
+    memory: int | None = None,
+    threads: int | None = None,
+    strict: bool = False,
+    progress: Progress = SILENCE,
+) -> Trace:
+    """Read a trace in any known format.
+
+    Parameters
+    ----------
+    path : str or PathLike
+        What names the trace: a ``.prv`` or ``.prv.gz``, a store, or a text form.
+    raw : bool
+        Whether the records themselves are kept too (events, states, labels): they are
+        what cutting and writing back need, and most of the memory.
+    memory : int, optional
+        Bytes that may be used; no limit by default.
+    threads : int, optional
+        Threads to use; by default as many as this process may run on.
+    strict : bool
+        Whether a defect of severity ``error`` is an exception.
+    progress : Progress
+        Told how far the reading is.
+
+    Returns
+    -------
+    Trace
+        The trace: in memory, or, of a store, loaded table by table when asked for.
+
+    Raises
+    ------
+    FormatError
+        If no reader recognises the file, or the one that does finds it broken.
+    MemoryBudgetError
+        If the tables would not fit into `memory`.
+    FileNotFoundError
+        If there is no such file.
+
+    Notes
+    -----
+    O(bytes). What is merely odd is a row of the ``defects`` table.
+
+    Examples
+    --------
+    >>> import burstline
+    >>> from burstline.testing import demo_path
+    >>> trace = burstline.read(demo_path())
+    >>> trace.locations.num_rows
+    8
+    """
+    path = Path(path)
+    threads = threads or len(os.sched_getaffinity(0))
+    if path.is_dir():
+        trace = store.open_store(path)
+    else:
+        head = _head(path)
+        if paraver.recognises(head):
+            trace = paraver.read(path, raw=raw, memory=memory, threads=threads, progress=progress)
+        elif text.recognises(head):
+            trace = text.read(path)
+        else:
+            raise _unknown(path, head)
+    if strict:
+        from burstline.formats.paraver.reading import refuse_errors  # noqa: PLC0415 -- rare
+
+        refuse_errors(trace)
+    return trace
+
+
+def _head(path: Path) -> bytes:
+    with path.open("rb") as file:
+        head = file.read(_HEAD)
+    if not head.startswith(b"\x1f\x8b"):
+        return head
+    try:
+        return zlib.decompressobj(31).decompress(head, _HEAD)
+    except zlib.error as error:
+        raise FormatError(path, None, expected="a gzip stream", found=str(error)) from error
+
+
+def _unknown(path: Path, head: bytes) -> FormatError:
+    if path.suffix in (".mpits", ".mpit", ".sym"):
+        return UnsupportedRecordError(
+            path,
+            None,
+            expected="a merged trace",
+            found=f"an intermediate file of Extrae ({path.suffix})",
+            way_out="Merge it first: mpi2prv -f TRACE.mpits -o TRACE.prv",
+        )
+    if path.suffix == ".otf2":
+        return UnsupportedRecordError(
+            path,
+            None,
+            expected="a Paraver trace, a store or a text form",
+            found="an OTF2 archive",
+            way_out="OTF2 is not read by this version.",
+        )
+    shown = head[:24].decode("latin-1") if head else "an empty file"
+    return FormatError(
+        path,
+        1,
+        expected="the header of a known trace format",
+        found=shown,
+        way_out="Readable are .prv, .prv.gz, stores and text forms.",
+    )
+
+
+def write(
+    trace: Trace, path: str | os.PathLike[str], *, progress: Progress = SILENCE
+) -> None:
+    """Write a trace; the ending of the name says in which format.
+
+    Parameters
+    ----------
+    trace : Trace
+        The trace.
+    path : str or PathLike
+        ``.prv`` or ``.prv.gz`` (with ``.pcf`` and ``.row`` beside it), ``.store``, or
+        ``.csv`` or ``.parquet`` for a folder with a file per table.
+    progress : Progress
+        Told how far the writing is.
+
+    Raises
+    ------
+    ParameterError
+        If the ending is none of these.
+
+    Notes
+    -----
+    Either the whole output appears under its name, or nothing does.
+    """
+    path = Path(path)
+    if path.name.endswith((".prv", ".prv.gz")):
+        from burstline.formats.paraver import writer  # noqa: PLC0415 -- on demand
+
+        writer.write(trace, path, progress=progress)
+    elif path.suffix == ".store":
+        store.write_store(trace, path, progress=progress)
+    elif path.suffix in (".csv", ".parquet"):
+        from burstline.formats import tables  # noqa: PLC0415 -- on demand
+
+        tables.write(trace, path, progress=progress)
+    else:
+        raise ParameterError(
+            f"{path.name}: expected an ending in .prv, .prv.gz, .store, .csv or .parquet"
+        )

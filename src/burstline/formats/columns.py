@@ -1,0 +1,88 @@
+"""From kernels' arrays to Arrow tables of the schema, without copying values.
+
+Absent values are sentinels in arrays and nulls in tables: only the bitmaps are made here.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+import pyarrow as pa
+
+from burstline import schema
+from burstline.operations import NAMES
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    import numpy.typing as npt
+
+Values: TypeAlias = "npt.NDArray[Any] | pa.Array | Sequence[Any]"
+
+
+def arrow_table(
+    name: str,
+    columns: Mapping[str, Values],
+    *,
+    counters: Sequence[str] = (),
+    operations: Sequence[str] = NAMES,
+) -> pa.Table:
+    """Give a table of the schema out of its columns.
+
+    Parameters
+    ----------
+    name : str
+        A key of :data:`burstline.schema.TABLES`.
+    columns : mapping of str to ndarray, pyarrow.Array or sequence
+        One per column of the schema. Arrays of a nullable column hold -1 (int32) or
+        :data:`burstline.schema.NO_VALUE` (int64) where nothing is known; dictionary
+        columns are given by their codes.
+    counters : sequence of str
+        Names of the counter columns.
+    operations : sequence of str
+        Names behind the codes of ``operation`` columns.
+
+    Returns
+    -------
+    pyarrow.Table
+        Views of the arrays; O(rows) only for nullable columns.
+    """
+    target = schema.arrow_schema(name, counters)
+    specs = {column.name: column for column in schema.TABLES[name].columns}
+    arrays = [
+        _array(columns[field.name], field, specs.get(field.name), operations)
+        for field in target
+    ]
+    return pa.Table.from_arrays(arrays, schema=target)
+
+
+def _array(
+    values: Values, field: pa.Field, spec: schema.Column | None, operations: Sequence[str]
+) -> pa.Array:
+    if isinstance(values, pa.Array):
+        return values
+    if spec is not None and spec.type in ("operation", "enum"):
+        codes = np.asarray(values, np.int16 if spec.type == "operation" else np.int8)
+        names = operations if spec.type == "operation" else spec.values
+        return pa.DictionaryArray.from_arrays(
+            _plain(codes, field.type.index_type, nullable=spec.nullable), pa.array(names, pa.string())
+        )
+    if not isinstance(values, np.ndarray):
+        return pa.array(values, field.type)
+    if pa.types.is_integer(field.type):
+        return _plain(values, field.type, nullable=field.nullable)
+    return pa.array(values, field.type)
+
+
+def _plain(values: npt.NDArray[Any], kind: pa.DataType, *, nullable: bool) -> pa.Array:
+    values = np.ascontiguousarray(values, kind.to_pandas_dtype())
+    buffers = [None, pa.py_buffer(values)]
+    missing = 0
+    if nullable:
+        absent = schema.NO_VALUE if kind == pa.int64() else schema.UNKNOWN
+        known = values != absent
+        missing = len(values) - int(np.count_nonzero(known))
+        if missing:
+            buffers[0] = pa.py_buffer(np.packbits(known, bitorder="little"))
+    return pa.Array.from_buffers(kind, len(values), buffers, null_count=missing)

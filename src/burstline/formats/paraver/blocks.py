@@ -1,0 +1,213 @@
+"""Stretches of whole lines out of a ``.prv`` or ``.prv.gz``, in recycled buffers.
+
+::
+
+    plain   every stretch is read on its own, by whichever thread scans it
+    gzip    one thread inflates, the others scan
+
+Memory is that of the buffers, whatever the file claims to be; a line longer than
+:data:`LONGEST_LINE` is refused.
+"""
+
+from __future__ import annotations
+
+import os
+import zlib
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, BinaryIO, Final, Protocol
+
+import numpy as np
+
+from burstline.errors import FormatError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    import numpy.typing as npt
+
+BLOCK_BYTES: Final = 4 << 20
+LONGEST_LINE: Final = 256 << 20
+_SLACK = 64 << 10
+_INFLATE_BYTES = 256 << 10
+_GZIP = b"\x1f\x8b"
+_BY_HEADER = 31  # zlib's window bits for a gzip wrapper
+
+
+class Stretch(Protocol):
+    """Some bytes of a file that are still to be fetched."""
+
+    size: int
+
+    def fetch(self, buffer: bytearray) -> npt.NDArray[np.uint8]:
+        """Fetch the whole lines of the stretch, into the buffer where it can."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class _Range:
+    """Lines that begin in [begin, end) of a plain file."""
+
+    descriptor: int
+    path: Path
+    begin: int
+    end: int
+    is_first: bool
+    size: int
+
+    def fetch(self, buffer: bytearray) -> npt.NDArray[np.uint8]:
+        # One byte before tells whether a line begins exactly at the border.
+        start = self.begin if self.is_first else self.begin - 1
+        got = _read(self.descriptor, buffer, 0, self.end - start + _SLACK, start)
+        first = 0
+        if not self.is_first:
+            first = buffer.find(b"\n", 0, got) + 1
+        border = self.end - 1 - start
+        if got == 0 or (not self.is_first and first == 0) or first > border:
+            return np.empty(0, np.uint8)
+        searched = border
+        while (last := buffer.find(b"\n", searched, got)) < 0:
+            searched = max(got, border)
+            more = _read(self.descriptor, buffer, got, max(got, _SLACK), start + got)
+            if more == 0:
+                last = got - 1
+                break
+            got += more
+            if got > LONGEST_LINE:
+                raise _too_long(self.path)
+        return np.frombuffer(buffer, np.uint8, last + 1 - first, first)
+
+
+def _read(descriptor: int, buffer: bytearray, at: int, size: int, offset: int) -> int:
+    if len(buffer) < at + size:
+        buffer.extend(bytes(at + size - len(buffer)))
+    done = 0
+    with memoryview(buffer) as view:
+        while done < size:
+            got = os.preadv(descriptor, [view[at + done : at + size]], offset + done)
+            if got == 0:
+                break
+            done += got
+    return done
+
+
+def _too_long(path: Path) -> FormatError:
+    return FormatError(
+        path,
+        None,
+        expected=f"lines of at most {LONGEST_LINE >> 20} MiB",
+        found="a longer one",
+        way_out="This is no text of records; check how the file was copied.",
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Inflated:
+    """Lines already inflated."""
+
+    text: bytes
+    size: int
+
+    def fetch(self, buffer: bytearray) -> npt.NDArray[np.uint8]:  # noqa: ARG002 -- Stretch
+        return np.frombuffer(self.text, np.uint8)
+
+
+class LineSource:
+    """The bytes of a trace file: its first line, then stretches of the rest.
+
+    Parameters
+    ----------
+    path : Path
+        The file; gzip is known by its first bytes, not by its name.
+
+    Attributes
+    ----------
+    size : int
+        Bytes of the file as it lies on disk.
+    damage : str
+        Why a compressed file ends early; empty while it does not.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.damage = ""
+        self._file: BinaryIO = path.open("rb")
+        self.size = os.fstat(self._file.fileno()).st_size
+        self.is_gzip = self._file.read(2) == _GZIP
+        self._file.seek(0)
+        self._inflated = self._inflate() if self.is_gzip else iter(())
+        self._carry = b""
+
+    def close(self) -> None:
+        """Close the file; fetched stretches stay valid, others do not."""
+        self._file.close()
+
+    def first_line(self) -> bytes:
+        """Give the first line with its end; whatever it is, at most LONGEST_LINE bytes."""
+        if not self.is_gzip:
+            line = self._file.readline(LONGEST_LINE)
+            if len(line) == LONGEST_LINE:
+                raise _too_long(self.path)
+            return line
+        text = b""
+        for chunk, _ in self._inflated:
+            text += chunk
+            if b"\n" in chunk or not text.lstrip(b"\xef\xbb\xbf").startswith(b"#"):
+                break
+            if len(text) > LONGEST_LINE:
+                raise _too_long(self.path)
+        end = text.find(b"\n") + 1 or len(text)
+        self._carry = text[end:]
+        return text[:end]
+
+    def stretches(self) -> Iterator[Stretch]:
+        """Go through the rest, after first_line, in stretches of about BLOCK_BYTES."""
+        if self.is_gzip:
+            yield from self._inflated_stretches()
+            return
+        begin = self._file.tell()
+        for at in range(begin, self.size, BLOCK_BYTES):
+            end = min(at + BLOCK_BYTES, self.size)
+            yield _Range(self._file.fileno(), self.path, at, end, at == begin, end - at)
+
+    def _inflated_stretches(self) -> Iterator[Stretch]:
+        parts, held, read = [self._carry], len(self._carry), 0
+        for chunk, consumed in self._inflated:
+            parts.append(chunk)
+            held += len(chunk)
+            read += consumed
+            if held < BLOCK_BYTES:
+                continue
+            text = b"".join(parts)
+            end = text.rfind(b"\n") + 1
+            if end == 0 and held > LONGEST_LINE:
+                raise _too_long(self.path)
+            parts, held = [text[end:]], len(text) - end
+            if end:
+                yield _Inflated(text[:end], read)
+                read = 0
+        if held:
+            yield _Inflated(b"".join(parts), read)
+
+    def _inflate(self) -> Iterator[tuple[bytes, int]]:
+        """Yield inflated chunks of bounded size, each with the compressed bytes it took."""
+        inflater = zlib.decompressobj(_BY_HEADER)
+        rest = b""
+        while True:
+            packed = rest or self._file.read(_INFLATE_BYTES)
+            if not packed:
+                if not inflater.eof:
+                    self.damage = "the compressed stream ends early"
+                return
+            if inflater.eof:
+                if not packed.startswith(_GZIP):
+                    self.damage = "bytes that are no gzip follow the compressed stream"
+                    return
+                inflater = zlib.decompressobj(_BY_HEADER)
+            try:
+                text = inflater.decompress(packed, BLOCK_BYTES)
+            except zlib.error as error:
+                self.damage = f"the compressed stream is damaged: {error}"
+                return
+            rest = inflater.unused_data if inflater.eof else inflater.unconsumed_tail
+            yield text, len(packed) - len(rest)
