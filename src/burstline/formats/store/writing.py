@@ -1,0 +1,141 @@
+"""Write a store, table by table or part by part.
+
+A row group holds whole locations: one where it has many rows, several where they have
+few, so that the footer of a store of 100,000 locations stays small.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+from contextlib import ExitStack
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, Self
+
+import numpy as np
+import pyarrow.parquet as pq
+
+from burstline import schema
+from burstline.errors import ParameterError
+from burstline.formats.store.encoding import encode, stored_schema, writer_options
+from burstline.operations import NAMES
+from burstline.trace import to_numpy
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from types import TracebackType
+
+    import pyarrow as pa
+
+MANIFEST: Final = "burstline-store.json"
+VERSION: Final = 1
+_ROWS: Final = 64 << 10
+_TIMES: Final = ("enter_ns", "start_ns", "time_ns", "begin_ns", "send_ns", "acquire_ns")
+
+
+class StoreWriter:
+    """Writes a store under a temporary name and gives it its own at the end.
+
+    Use it as a context manager: leaving it by an exception removes what was written.
+
+    Parameters
+    ----------
+    path : Path
+        The folder to make, ``NAME.store``.
+    counters : sequence of str
+        Counters of the trace; may be set until the first table with counters comes.
+
+    Raises
+    ------
+    ParameterError
+        If something is there already.
+    """
+
+    def __init__(self, path: Path, counters: Sequence[str]) -> None:
+        if path.exists():
+            raise ParameterError(f"{path} exists already; remove it or choose another name")
+        self.path = path
+        self.folder = path.with_name(f".{path.name}.part")
+        self.counters: Sequence[str] = list(counters)
+        self._writers: dict[str, pq.ParquetWriter] = {}
+        self._groups: dict[str, list[dict[str, int]]] = {}
+        self._open = ExitStack()
+
+    def __enter__(self) -> Self:
+        shutil.rmtree(self.folder, ignore_errors=True)
+        self.folder.mkdir(parents=True)
+        return self
+
+    def append(self, name: str, table: pa.Table) -> None:
+        """Append rows to a table; parts come in the order of locations."""
+        target = stored_schema(name, self.counters)
+        if name not in self._writers:
+            options = writer_options(target)
+            writer = pq.ParquetWriter(self.folder / f"{name}.parquet", target, **options)
+            self._writers[name] = self._open.enter_context(writer)
+            self._groups[name] = []
+        stored = encode(table, target)
+        for first, last in _groups(name, table):
+            part = stored.slice(first, last - first)
+            self._writers[name].write_table(part, row_group_size=max(1, last - first))
+            self._groups[name].append(_index_of(name, part))
+
+    def finish(self, operations: Sequence[str]) -> None:
+        """Write the manifest and give the store its name."""
+        self._open.close()
+        manifest: dict[str, Any] = {
+            "format": "burstline-store",
+            "version": VERSION,
+            "schema": schema.SCHEMA_VERSION,
+            "operations": list(operations),
+            "counters": list(self.counters),
+            "tables": self._groups,
+        }
+        (self.folder / MANIFEST).write_text(json.dumps(manifest), encoding="utf-8")
+        self.folder.rename(self.path)
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self._open.close()
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+
+def _groups(name: str, table: pa.Table) -> Iterator[tuple[int, int]]:
+    order = schema.TABLES[name].order
+    if not table.num_rows:
+        return
+    if not order or not order[0].endswith("location"):
+        yield 0, table.num_rows
+        return
+    location = to_numpy(table[order[0]])
+    borders = np.append(np.flatnonzero(location[1:] != location[:-1]) + 1, len(location))
+    first = 0
+    for border in borders.tolist():
+        if border - first >= _ROWS or border == len(location):
+            yield first, border
+            first = border
+
+
+def _index_of(name: str, part: pa.Table) -> dict[str, int]:
+    entry = {"rows": part.num_rows}
+    order = schema.TABLES[name].order
+    if order and order[0].endswith("location"):
+        location = to_numpy(part[order[0]])
+        entry |= {"first_location": int(location[0]), "last_location": int(location[-1])}
+    time = next((column for column in _TIMES if column in part.column_names), None)
+    if time is not None:
+        stamps = to_numpy(part[time])
+        entry |= {"min_ns": int(stamps.min()), "max_ns": int(stamps.max())}
+    return entry
+
+
+def operation_names(table: pa.Table) -> list[str]:
+    """Give the names behind the operation codes of a table of calls or collectives."""
+    column = table["operation"]
+    if column.num_chunks == 0:
+        return list(NAMES)
+    return column.chunk(0).dictionary.to_pylist()
