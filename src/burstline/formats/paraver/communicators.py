@@ -1,0 +1,135 @@
+"""The communicator lines of a ``.prv``, right after its header or anywhere in the body.
+
+::
+
+    c:application:id:size:task:task:…          a communicator and its members, in its order
+    i:application:id:group:leader:group:leader   an inter-communicator between two of them
+
+Extrae gives communicators with the same ordered members one id, so an id may stand for
+several communicators; and ids are shared by applications, so a line may name tasks that
+its application does not have.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+_GROUP = re.compile(rb"[cC]:(\d{1,9}):(\d{1,18}):(\d{1,9})((?::\d{1,9})*+):?")
+_INTER = re.compile(rb"[iI]:(\d{1,9}):(\d{1,18}):(\d{1,18}):(\d{1,9}):(\d{1,18}):(\d{1,9}):?")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Communicator:
+    """One communicator line.
+
+    Attributes
+    ----------
+    application : int
+        Its application, from 0.
+    source_id : int
+        Its id in the file.
+    members : ndarray of int32, shape (members,)
+        Ranks of its members, from 0, in its order; empty for an inter-communicator.
+    kind : str
+        ``group`` or ``inter``; :func:`communicator_kind` tells more about a group.
+    sides : tuple of tuple of int
+        Of an inter-communicator: (id of a group, rank of its leader), twice.
+    """
+
+    application: int
+    source_id: int
+    members: npt.NDArray[np.int32]
+    kind: str = "group"
+    sides: tuple[tuple[int, int], ...] = ()
+
+
+def read_communicator(line: bytes) -> Communicator | None:
+    """Read a communicator line.
+
+    Parameters
+    ----------
+    line : bytes
+        A line that begins with ``c``, ``C``, ``i`` or ``I``, with or without its end.
+
+    Returns
+    -------
+    Communicator or None
+        None if the line is malformed: wrong fields, ids below 1, or a size that is not
+        that of its list.
+
+    Notes
+    -----
+    O(bytes) time and memory, whatever the size claims.
+
+    Examples
+    --------
+    >>> read_communicator(b"c:1:6:2:1:3").members.tolist()
+    [0, 2]
+    >>> read_communicator(b"c:1:6:3:1:3") is None
+    True
+    """
+    text = line.strip(b" \t\r\n")
+    if found := _GROUP.fullmatch(text):
+        application, source_id, size = map(int, found.groups()[:3])
+        members = np.fromstring(found[4][1:], np.int64, sep=":") if found[4] else np.empty(0)
+        if application < 1 or size != len(members) or members.min(initial=1) < 1:
+            return None
+        return Communicator(application - 1, source_id, (members - 1).astype(np.int32))
+    if found := _INTER.fullmatch(text):
+        application, source_id, one, its_leader, other, other_leader = map(int, found.groups())
+        if application < 1 or its_leader < 1 or other_leader < 1:
+            return None
+        sides = ((one, its_leader - 1), (other, other_leader - 1))
+        return Communicator(application - 1, source_id, np.empty(0, np.int32), "inter", sides)
+    return None
+
+
+def write_communicator(communicator: Communicator) -> bytes:
+    r"""Write a communicator line, ended.
+
+    Examples
+    --------
+    >>> write_communicator(Communicator(0, 6, np.array([0, 2], np.int32)))
+    b'c:1:6:2:1:3\n'
+    """
+    head = f"{communicator.application + 1}:{communicator.source_id}"
+    if communicator.kind == "inter":
+        sides = ":".join(f"{group}:{leader + 1}" for group, leader in communicator.sides)
+        return f"i:{head}:{sides}\n".encode()
+    members = (communicator.members.astype(np.int64) + 1).tolist()
+    return (":".join([f"c:{head}:{len(members)}", *map(str, members)]) + "\n").encode()
+
+
+def communicator_kind(members: npt.NDArray[np.int32], tasks: int) -> str:
+    """Tell what a group is from its size.
+
+    Parameters
+    ----------
+    members : ndarray of int32, shape (members,)
+        Its ranks.
+    tasks : int
+        Tasks of its application.
+
+    Returns
+    -------
+    str
+        ``world`` if it has as many members as the application has tasks, ``self`` if it has
+        one, else ``group``: a kind of :data:`burstline.schema.COMMUNICATOR_KINDS`.
+
+    Notes
+    -----
+    A permutation of all tasks counts as the world; of several in a file the first is
+    ``MPI_COMM_WORLD``, which the caller decides.
+
+    Examples
+    --------
+    >>> communicator_kind(np.arange(4, dtype=np.int32), 4)
+    'world'
+    """
+    if len(members) == tasks:
+        return "world"
+    return "self" if len(members) == 1 else "group"

@@ -1,0 +1,225 @@
+"""What the labels of callers and counters say: a function, a source line, a name.
+
+::
+
+    CommSend [CommSend(Domain&, int)]                  ->  CommSend
+    f.cc:101 [/path/f.cc:101, /path/program]           ->  f.cc, line 101       Extrae >= 4.3
+    101 (f.cc, program)                                ->  f.cc, line 101       Extrae < 4.3
+    PAPI_TOT_INS [Instr completed]                     ->  PAPI_TOT_INS
+
+Extrae cuts the short form of a C++ function at its first ``<`` or ``(``, which leaves the
+return type of a template as its name. The long form in brackets is parsed instead.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+_LARGEST_LINE = 2**31 - 1
+_UNRESOLVED = frozenset(["", "??", "Unresolved", "_NOT_Found", "(null)"])
+_INLINED = " inlined at "
+_OUTLINED = re.compile(r"\[clone (\._omp_fn\.\d{1,9})\]")
+_COMPILER_SUFFIX = re.compile(r"\.(?:isra|part|constprop|cold|lto_priv)(?:\.\d{1,9})?$")
+_MOST_SUFFIXES = 4
+# operators whose names hold brackets would end a name too early
+_OPERATOR = re.compile(
+    r"\boperator *(?:\(\)|\[\]|<=>|<<=|<<|<=|<|>>=|>>|>=|->\*|->|>)|\(anonymous namespace\)"
+)
+_NEW_LINE = re.compile(r"(.+?):(\d{1,19})(?:, (.*))?", re.ASCII)
+_OLD_LINE = re.compile(r"(\d{1,19}) \((.*?)(?:, (.*))?\)", re.ASCII)
+
+
+@dataclass(frozen=True, slots=True)
+class SourceLine:
+    """A place in the source.
+
+    Attributes
+    ----------
+    file : str or None
+        Short name of the file; None if unresolved.
+    line : int or None
+        Its line, from 1; None if unresolved.
+    module : str or None
+        The executable or library; None if the label has none.
+    path : str or None
+        The file as the compiler was given it; None if the label has only its short name.
+    """
+
+    file: str | None = None
+    line: int | None = None
+    module: str | None = None
+    path: str | None = None
+
+
+def read_function(label: str) -> str | None:
+    """Give the name of the function that a caller label means.
+
+    Parameters
+    ----------
+    label : str
+        A label of a value of 70000001 or of any type whose values are functions.
+
+    Returns
+    -------
+    str or None
+        The name without return type, arguments, template arguments and the compiler's
+        suffixes, but with ``._omp_fn.N``, which tells outlined loops apart. Of a chain of
+        inlined functions, the innermost. None if the function is unresolved.
+
+    Notes
+    -----
+    O(characters). Overloads and instances of one template get one name.
+
+    Examples
+    --------
+    >>> read_function(
+    ...     "int driver [int driver<double, int>(Box const&) inlined at a.h:3:1 in f]"
+    ... )
+    'driver'
+    >>> read_function("Calc [Calc(double*, int) [clone ._omp_fn.1]]")
+    'Calc._omp_fn.1'
+    >>> read_function("??") is None
+    True
+    """
+    text = label.strip()
+    short, bracket, long = text.partition(" [")
+    if bracket and not long.startswith("clone "):
+        # a short form with dots in it is abbreviated; else it is a prefix of the long one
+        text = long.removesuffix("]")
+    innermost = text.partition(_INLINED)[0]
+    name = _plain_name(innermost) or short.strip()
+    if name in _UNRESOLVED:
+        return None
+    outlined = _OUTLINED.search(innermost)
+    for _ in range(_MOST_SUFFIXES):
+        name = _COMPILER_SUFFIX.sub("", name) or name
+    return name + outlined[1] if outlined else name
+
+
+def _plain_name(text: str) -> str:
+    """Cut a demangled C++ signature down to the name; other text stays as it is."""
+    kept: list[str] = []
+    depth = 0
+    at = 0
+    while at < len(text):
+        character = text[at]
+        if whole := _OPERATOR.match(text, at):
+            if depth == 0:
+                kept.append(whole[0])
+            at = whole.end()
+            continue
+        if character == "(" and depth == 0:
+            return _without_return_type("".join(kept))
+        if character == "<":
+            depth += 1
+        elif character == ">":
+            depth -= 1
+        elif depth <= 0:
+            kept.append(character)
+        depth = max(depth, 0)
+        at += 1
+    return _without_return_type("".join(kept)) if "<" in text else text.strip()
+
+
+def _without_return_type(signature: str) -> str:
+    before, operator, after = signature.rpartition("operator")
+    if operator and not after[:1].isalnum() and not after.startswith("_"):
+        return before.rpartition(" ")[2] + operator + after.rstrip()
+    words = signature.replace("(anonymous namespace)", "(anonymous\0namespace)").split(" ")
+    return next((word for word in reversed(words) if word), "").replace("\0", " ")
+
+
+def read_line(label: str) -> SourceLine:
+    """Give the source line that a caller-line label means.
+
+    Parameters
+    ----------
+    label : str
+        A label of a value of 80000001 or of any type whose values are source lines.
+
+    Returns
+    -------
+    SourceLine
+        What is known; text that follows neither style is taken for the file's name, but
+        ``End``, which labels the value 0.
+
+    Notes
+    -----
+    O(characters). Line 0 is how compilers mark code of their own: the line is None.
+
+    Examples
+    --------
+    >>> read_line("f.c:9 [/src/f.c:9, /src/t]")
+    SourceLine(file='f.c', line=9, module='/src/t', path='/src/f.c')
+    >>> read_line("101 (f.cc, lulesh2.0)")
+    SourceLine(file='f.cc', line=101, module='lulesh2.0', path=None)
+    >>> read_line("??:0 [??:0, /src/t]")
+    SourceLine(file=None, line=None, module='/src/t', path=None)
+    """
+    short, bracket, long = label.strip().partition(" [")
+    name, line, module = _parts(short.strip())
+    if not bracket:
+        return SourceLine(name, line, module)
+    full, its_line, its_module = _parts(long.removesuffix("]").strip())
+    if name is None or ".." in name:
+        name = full.rpartition("/")[2] if full else None
+    path = full if full is not None and "/" in full else None
+    return SourceLine(name, its_line or line, its_module or module, path)
+
+
+def _parts(text: str) -> tuple[str | None, int | None, str | None]:
+    """Read ``file:line[, module]`` or ``line (file[, module])``."""
+    # the test of the last character keeps the search linear
+    if text.endswith(")") and (found := _OLD_LINE.fullmatch(text)):
+        number, name, module = found.groups()
+    elif found := _NEW_LINE.fullmatch(text):
+        name, number, module = found.groups()
+    else:
+        name, number, module = text, "0", None
+    if name in _UNRESOLVED or text == "End":
+        return None, None, _resolved(module)
+    line = int(number)
+    return name, line if 0 < line <= _LARGEST_LINE else None, _resolved(module)
+
+
+def _resolved(text: str | None) -> str | None:
+    return None if text is None or text in _UNRESOLVED else text
+
+
+def read_counter(label: str) -> str:
+    """Give the name of the counter that an event type's label means.
+
+    Parameters
+    ----------
+    label : str
+        The label of a counter's event type.
+
+    Returns
+    -------
+    str
+        Its first word, which is the whole name: names hold ``:`` and ``=``, never blanks.
+        Empty for an empty label.
+
+    Examples
+    --------
+    >>> read_counter("PAPI_TOT_INS [Instr completed]")
+    'PAPI_TOT_INS'
+    >>> read_counter("Absolute perf::TASK-CLOCK [PERF_COUNT_SW_TASK_CLOCK]")
+    'perf::TASK-CLOCK'
+    """
+    words = label.split(maxsplit=2)
+    if is_absolute(label):
+        return words[1]
+    return words[0] if words else ""
+
+
+def is_absolute(label: str) -> bool:
+    """Tell whether a counter's label means absolute values, not differences.
+
+    Examples
+    --------
+    >>> is_absolute("Absolute PAPI_TOT_CYC [Total cycles]")
+    True
+    """
+    return label.startswith("Absolute ") and len(label.split(maxsplit=1)) == 2

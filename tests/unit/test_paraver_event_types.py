@@ -1,0 +1,389 @@
+"""Event types are known by number; labels decide only where numbers overlap."""
+
+import pytest
+
+from burstline import operations, schema
+from burstline.formats.paraver import regions
+from burstline.formats.paraver.event_types import (
+    MPI_EVENTS,
+    MPI_OPERATIONS,
+    MPI_TYPE_LABELS,
+    MPI_TYPE_OF,
+    MPI_TYPES,
+    PRESET_COUNTERS,
+    REGION_LINES,
+    REGION_TYPES,
+    STATE_COLORS,
+    STATES,
+    EventClass,
+    LockStep,
+    classify,
+    counter_mode,
+    counter_name,
+    is_label_of_counter,
+    lock_step,
+    region_kind,
+    region_name,
+)
+from burstline.formats.paraver.pcf import read_pcf
+
+
+def test_classes_have_the_numbers_of_the_kernels():
+    assert [kind.name for kind in sorted(EventClass)] == [
+        "OTHER",
+        "MPI_CALL",
+        "COLLECTIVE_SENT",
+        "COLLECTIVE_RECEIVED",
+        "COLLECTIVE_ROOT",
+        "COLLECTIVE_COMMUNICATOR",
+        "COUNTER",
+        "COUNTER_SET",
+        "CALLER_FUNCTION",
+        "CALLER_LINE",
+        "POLL_COUNT",
+        "POLL_TIME",
+        "APPLICATION",
+        "FLUSH",
+        "TRACING",
+        "RMA_SIZE",
+        "RMA_TARGET",
+        "IO_SIZE",
+        "REGION",
+        "LOCK",
+        "REGION_LINE",
+        "LOCK_ADDRESS",
+    ]
+    assert sorted(EventClass) == list(range(22))
+
+
+@pytest.mark.parametrize(
+    ("expected", "types"),
+    [
+        (EventClass.MPI_CALL, [50000001, 50000005]),
+        (EventClass.COLLECTIVE_SENT, [50100001]),
+        (EventClass.COLLECTIVE_RECEIVED, [50100002]),
+        (EventClass.COLLECTIVE_ROOT, [50100003]),
+        (EventClass.COLLECTIVE_COMMUNICATOR, [50100004]),
+        (EventClass.COUNTER, [42000000, 42000050, 43000050, 44549577, 45000016, 46000005]),
+        (EventClass.COUNTER, [47000001, 48000000, 48000005, 49999999]),
+        (EventClass.COUNTER_SET, [41999999, 42009999]),
+        (EventClass.CALLER_FUNCTION, [70000000, 70000001, 70000100]),
+        (EventClass.CALLER_LINE, [80000000, 80000001, 80000100]),
+        (EventClass.POLL_COUNT, [50000300, 50000302, 50000304, 50000306]),
+        (EventClass.POLL_TIME, [50000301, 50000303, 50000305, 50000307]),
+        (EventClass.APPLICATION, [40000001]),
+        (EventClass.FLUSH, [40000003]),
+        (EventClass.TRACING, [40000012]),
+        (EventClass.RMA_SIZE, [50001000]),
+        (EventClass.RMA_TARGET, [50001001]),
+        (EventClass.IO_SIZE, [50000110]),
+        (EventClass.REGION, [60000019, 60000001, 60000018, 60000, 60012, 61000000, 63000000]),
+        (EventClass.REGION, [40000000, 40000004, 40000027, 40000040]),
+        (EventClass.LOCK, [60000006, 60000007, 60005]),
+        (EventClass.REGION_LINE, [60000119, 60000118, 60013]),
+        (EventClass.LOCK_ADDRESS, [60000032, 60006]),
+        (EventClass.OTHER, [0, 1, 40000018, 40000033, 40000050, 41100001, 50000000, 50000006]),
+        (EventClass.OTHER, [45000000, 45000015, 46000004, 48000001, 50001002, 60001, 60014]),
+        (EventClass.OTHER, [65000000, 70000101, 80000101, 41999998, 50000308, 2**40, -5]),
+    ],
+)
+def test_a_type_without_a_label_is_classified_by_its_number(expected, types):
+    assert [classify(type_) for type_ in types] == [expected] * len(types)
+
+
+@pytest.mark.parametrize(
+    ("type_", "label", "expected"),
+    [
+        (45000003, "User time used", EventClass.OTHER),
+        (45000003, "Absolute perf::X [described]", EventClass.COUNTER),
+        (46000003, "Total memory in use", EventClass.OTHER),
+        (46000003, "infiniband:::mlx5_port (received)", EventClass.COUNTER),
+        (42009999, "PAPI_OLD [A native event]", EventClass.COUNTER),
+        (42009999, "Active hardware counter set", EventClass.COUNTER_SET),
+        (41999999, "PAPI_OLD [A native event]", EventClass.COUNTER_SET),
+        (123456, "PAPI_TOT_INS [Instr completed]", EventClass.OTHER),
+    ],
+)
+def test_a_label_decides_where_numbers_overlap(type_, label, expected):
+    assert classify(type_, label) is expected
+
+
+def test_outside_their_range_counters_have_their_colour():
+    assert classify(123456, "PAPI_TOT_INS [Instr completed]", 7) is EventClass.COUNTER
+    assert classify(123456, "PAPI_TOT_INS [Instr completed]", 0) is EventClass.OTHER
+    assert classify(123456, "Phase [of mine]", 7) is EventClass.COUNTER
+    assert classify(123456, "Phase of mine", 7) is EventClass.OTHER
+
+
+@pytest.mark.parametrize(
+    ("label", "gradient", "expected"),
+    [
+        ("PAPI_TOT_INS [Instr completed]", 7, True),
+        ("PAPI_TOT_INS ([Instr completed])", 7, True),
+        ("PAPI_TOT_INS (Instr completed)", None, True),
+        ("PAPI_TOT_INS", 0, True),
+        ("Absolute PAPI_TOT_INS [x]", 7, True),
+        ("TASK-CLOCK [PERF_COUNT_SW_TASK_CLOCK]", 7, True),
+        ("perf::TASK-CLOCK [PERF_COUNT_SW_TASK_CLOCK]", None, True),
+        ("TASK-CLOCK [PERF_COUNT_SW_TASK_CLOCK]", 0, False),
+        ("Active hardware counter set", 7, False),
+        ("Maximum resident set size (in kilobytes)", 0, False),
+        ("Parallel (OMP)", 0, False),
+        ("fork() depth", 6, False),
+        ("", 7, False),
+    ],
+)
+def test_a_counter_is_told_by_its_label(label, gradient, expected):
+    assert is_label_of_counter(label, gradient) is expected
+
+
+def test_counters_of_real_files_are_told_by_label_and_by_number(real_traces):
+    by_label, by_number, names = set(), set(), set()
+    for file in real_traces.rglob("*.pcf"):
+        for number, known in read_pcf(file.read_bytes()).types.items():
+            if is_label_of_counter(known.label, known.gradient):
+                by_label.add(number)
+            if classify(number, known.label, known.gradient) is EventClass.COUNTER:
+                by_number.add(number)
+                names.add(counter_name(number, known.label))
+            if number in PRESET_COUNTERS:
+                assert PRESET_COUNTERS[number] == counter_name(number, known.label) or (
+                    number == 42000106
+                )
+
+    assert by_label == by_number
+    assert {44549577, 44448855, 44525128, 44953060, 42000050} <= by_number
+    assert {"TASK-CLOCK", "CONTEXT-SWITCHES", "PAGE-FAULTS", "fake_native::EV_A"} <= names
+
+
+@pytest.mark.parametrize(
+    ("index", "name"),
+    [
+        (0, "L1_DCM"),
+        (2, "L2_DCM"),
+        (4, "L3_DCM"),
+        (6, "L1_TCM"),
+        (7, "L2_TCM"),
+        (8, "L3_TCM"),
+        (20, "TLB_DM"),
+        (23, "L1_LDM"),
+        (24, "L1_STM"),
+        (46, "BR_MSP"),
+        (47, "BR_PRC"),
+        (48, "FMA_INS"),
+        (50, "TOT_INS"),
+        (52, "FP_INS"),
+        (53, "LD_INS"),
+        (54, "SR_INS"),
+        (55, "BR_INS"),
+        (56, "VEC_INS"),
+        (57, "RES_STL"),
+        (59, "TOT_CYC"),
+        (60, "LST_INS"),
+        (102, "FP_OPS"),
+        (103, "SP_OPS"),
+        (104, "DP_OPS"),
+        (105, "VEC_SP"),
+        (106, "VEC_DP"),
+        (107, "REF_CYC"),
+    ],
+)
+def test_presets_are_named_by_number(index, name):
+    assert PRESET_COUNTERS[42000000 + index] == f"PAPI_{name}"
+    assert counter_name(43000000 + index) == f"PAPI_{name}"
+
+
+def test_a_counter_has_a_name_in_any_case():
+    assert counter_name(42000050, "MINE [x]") == "MINE"
+    assert counter_name(42000050, "") == "PAPI_TOT_INS"
+    assert counter_name(44000001) == "counter_44000001"
+
+
+@pytest.mark.parametrize(
+    ("type_", "label", "mode"),
+    [
+        (42000050, None, "delta"),
+        (43000050, None, "absolute"),
+        (45000050, None, "absolute"),
+        (43000050, "PAPI_TOT_INS [x]", "delta"),
+        (42000050, "Absolute PAPI_TOT_INS [x]", "absolute"),
+        (50000050, None, "delta"),
+        (51000050, None, "delta"),
+    ],
+)
+def test_absolute_counters_are_told_apart(type_, label, mode):
+    assert counter_mode(type_, label) == mode
+
+
+def test_every_call_of_mpi_has_one_value_and_a_known_name():
+    assert set(MPI_OPERATIONS.values()) <= set(operations.NAMES)
+    assert len(set(MPI_OPERATIONS.values())) == len(MPI_OPERATIONS)
+    assert set(operations.NAMES) - set(MPI_OPERATIONS.values()) == {
+        "MPI_Init_thread",
+        "MPI_Finalized",
+    }
+    assert set(MPI_TYPE_OF) == set(MPI_OPERATIONS)
+    assert MPI_TYPES == tuple(MPI_TYPE_LABELS) == tuple(range(50000001, 50000006))
+    assert all(
+        MPI_EVENTS[name] == (MPI_TYPE_OF[value], value)
+        for value, name in MPI_OPERATIONS.items()
+    )
+    assert MPI_EVENTS["MPI_Init_thread"] == MPI_EVENTS["MPI_Init"] == (50000003, 31)
+
+
+def test_calls_are_trusted_by_value():
+    assert (MPI_OPERATIONS[69], MPI_OPERATIONS[70]) == ("MPI_Win_start", "MPI_Win_complete")
+    assert MPI_OPERATIONS[161] == "MPI_Iallgatherv"
+    assert MPI_OPERATIONS[39] == "MPI_Test"
+    assert MPI_OPERATIONS[111] == "MPI_Address"
+    assert MPI_OPERATIONS[210] == "MPI_File_write_shared"
+
+
+def test_real_labels_of_calls_agree_but_for_the_known_swap(real_traces):
+    seen = set()
+    for file in real_traces.rglob("*.pcf"):
+        pcf = read_pcf(file.read_bytes())
+        for kind in set(MPI_TYPES) & set(pcf.types):
+            for value, label in pcf.values[pcf.types[kind].group].items():
+                if value:
+                    seen.add(value)
+                    assert MPI_TYPE_OF[value] == kind
+                    assert label == MPI_OPERATIONS[value] or value in {69, 70}
+    assert {1, 7, 39, 69, 70} <= seen
+
+
+def test_states_are_those_of_extrae():
+    assert list(STATES) == list(STATE_COLORS) == list(range(34))
+    assert (STATES[1], STATES[12], STATES[33]) == ("Running", "I/O", "Stream Registration")
+    assert STATE_COLORS[17] == (255, 0, 96)
+
+
+@pytest.mark.parametrize(
+    ("type_", "value", "expected"),
+    [
+        (60000001, 3, ("openmp", "parallel")),
+        (60000002, 4, ("openmp", "loop")),
+        (60000002, 5, ("openmp", "sections")),
+        (60000002, 6, ("openmp", "single")),
+        (60000005, 1, ("openmp", "barrier")),
+        (60000016, 1, ("openmp", "implicit_barrier")),
+        (60000016, 2, ("openmp", "join")),
+        (60000018, 9, ("openmp", "outlined")),
+        (60000022, 1, ("openmp", "taskwait")),
+        (60000023, 9, ("openmp", "task")),
+        (60000024, 9, ("openmp", "task_create")),
+        (60000019, 9, ("user", "function")),
+        (60000020, 9, ("pthread", "function")),
+        (61000000, 8, ("pthread", "call")),
+        (60000, 43, ("openmp", "call")),
+        (60002, 1, ("openmp", "parallel")),
+        (60002, 2, ("openmp", "team")),
+        (60003, 9, ("openmp", "dispatch")),
+        (60003, 12, ("openmp", "loop")),
+        (60003, 24, ("openmp", "single")),
+        (60004, 26, ("openmp", "barrier")),
+        (60004, 27, ("openmp", "implicit_barrier")),
+        (60004, 30, ("openmp", "critical")),
+        (60004, 34, ("openmp", "taskwait")),
+        (60009, 47, ("openmp", "task_create")),
+        (60009, 48, ("openmp", "task")),
+        (60012, 2, ("openmp", "outlined")),
+        (63000000, 1, ("gpu", "call")),
+        (63100000, 1, ("gpu", "kernel")),
+        (63100000, 3, ("gpu", "call")),
+        (40000004, 1, ("io", "call")),
+        (40000040, 1, ("memory", "call")),
+        (1234, 1, ("other", "call")),
+    ],
+)
+def test_a_region_is_told_by_type_and_value(type_, value, expected):
+    assert region_kind(type_, value) == expected
+
+
+def test_kinds_of_regions_are_those_of_the_schema():
+    found = {region_kind(type_, value) for type_ in REGION_TYPES for value in range(60)}
+
+    assert {kind.paradigm for kind in found} <= set(schema.PARADIGMS)
+    assert {kind.role for kind in found} <= set(regions.ROLES)
+    assert all(region_name(type_, value) for type_ in REGION_TYPES for value in range(60))
+
+
+def test_a_type_belongs_to_one_family():
+    families = [
+        REGION_TYPES,
+        set(REGION_LINES),
+        regions.LOCK_TYPES,
+        regions.LOCK_ADDRESS_TYPES,
+        set(MPI_TYPES),
+    ]
+
+    assert sum(map(len, families)) == len(set().union(*families))
+    assert set(REGION_LINES.values()) <= REGION_TYPES
+
+
+@pytest.mark.parametrize(
+    ("type_", "value", "label", "name"),
+    [
+        (60000018, 2, "Calc [Calc(int) [clone ._omp_fn.0]]", "Calc._omp_fn.0"),
+        (60000018, 1, "?? ", "60000018:1"),
+        (60000019, 7, None, "60000019:7"),
+        (60000002, 4, "DO", "DO"),
+        (60000005, 1, None, "barrier"),
+        (60003, 24, None, "single"),
+        (60, 43, None, "60:43"),
+        (60000, 43, "GOMP_parallel", "GOMP_parallel"),
+        (60000, 43, None, "60000:43"),
+        (40000004, 15, None, "fclose"),
+        (40000040, 15, None, "kmpc_aligned_malloc"),
+        (61000000, 13, None, "pthread_barrier_wait"),
+        (63000000, 18, None, "cudaHostAlloc"),
+        (63500000, 1, " ", "hipLaunch"),
+    ],
+)
+def test_a_region_has_a_name_in_any_case(type_, value, label, name):
+    assert region_name(type_, value, label) == name
+
+
+def test_locks_of_both_families_go_through_the_same_steps():
+    steps = [LockStep.REQUESTED, LockStep.ACQUIRED, LockStep.RELEASING, LockStep.RELEASED]
+
+    assert [lock_step(value) for value in (3, 6, 5, 0)] == steps
+    assert [lock_step(value) for value in (38, 39, 40, 0)] == steps
+    assert lock_step(4) is None
+
+
+@pytest.mark.parametrize(
+    ("trace", "region_types", "lock_types"),
+    [
+        (
+            "omp-classic",
+            {60000001, 60000002, 60000005, 60000016, 60000018, 60000022, 60000023, 60000024},
+            {60000007},
+        ),
+        ("omp-new", {60000, 60002, 60003, 60004, 60009, 60012, 60015, 60018}, {60005}),
+    ],
+)
+def test_real_openmp_regions_close_and_locks_are_taken(
+    real_traces, trace, region_types, lock_types
+):
+    depth: dict[tuple[str, int], int] = {}
+    orphans, locks, found = set(), set(), set()
+    for line in (real_traces / "fixtures" / f"{trace}.prv").read_text().splitlines():
+        fields = line.split(":")
+        if fields[0] != "2":
+            continue
+        thread = ":".join(fields[2:5])
+        for kind, value in zip(map(int, fields[6::2]), map(int, fields[7::2]), strict=True):
+            match classify(kind):
+                case EventClass.REGION:
+                    found.add(kind)
+                    level = depth.get((thread, kind), 0) + (1 if value else -1)
+                    orphans |= {kind} if level < 0 else set()
+                    depth[thread, kind] = max(level, 0)
+                case EventClass.LOCK:
+                    locks.add(kind)
+                    assert lock_step(value) is not None
+    assert not any(depth.values())
+    assert (found, locks) == (region_types, lock_types)
+    # the classic library ends a dynamic loop whose begin it did not see
+    assert orphans <= {60000002}

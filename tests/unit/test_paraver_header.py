@@ -1,0 +1,297 @@
+"""The first line of a trace is read as its writers mean it, and claims cost nothing."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from burstline.errors import FormatError, ParameterError, UnsupportedRecordError
+from burstline.formats.paraver.communicators import (
+    Communicator,
+    communicator_kind,
+    read_communicator,
+    write_communicator,
+)
+from burstline.formats.paraver.header import (
+    MOST_THREADS,
+    ApplicationLayout,
+    Header,
+    read_header,
+    write_header,
+)
+
+PATH = Path("t.prv")
+TWO_APPLICATIONS = (
+    b"#Paraver (21/01/2022 at 16:37):1616378951_ns:1(20):2:"
+    b"8(1:1,1:1,1:1,1:1,1:1,1:1,1:1,1:1),"
+    b"12(1:1,1:1,1:1,1:1,1:1,1:1,1:1,1:1,1:1,1:1,1:1,1:1),14\n"
+)
+
+
+def read(text: str | bytes) -> Header:
+    return read_header(text.encode() if isinstance(text, str) else text, PATH)
+
+
+def kinds(header: Header) -> list[str]:
+    return [defect.kind for defect in header.defects]
+
+
+def layout(threads: list[int], nodes: list[int]) -> ApplicationLayout:
+    return ApplicationLayout(np.array(threads, np.int32), np.array(nodes, np.int32))
+
+
+def sizes(header: Header) -> list[list[int]]:
+    return [application.threads.tolist() for application in header.applications]
+
+
+def test_a_header_of_two_applications_is_read():
+    header = read(TWO_APPLICATIONS)
+
+    assert header.date == "21/01/2022 at 16:37"
+    assert (header.unit, header.unit_ns, header.claimed_duration) == ("ns", 1, 1616378951)
+    assert header.cpus_per_node == (20,)
+    assert sizes(header) == [[1] * 8, [1] * 12]
+    assert header.applications[0].nodes.tolist() == [0] * 8
+    assert (header.communicators, header.defects) == (14, ())
+
+
+def test_a_header_without_nodes_and_communicators_is_read():
+    header = read("#Paraver (19/01/38 at 03:14):00000000000000001000_ns:0:1:1(3:1)")
+
+    assert header.claimed_duration == 1000
+    assert header.cpus_per_node is None
+    assert sizes(header) == [[3]]
+    assert (header.communicators, header.defects) == (0, ())
+
+
+def test_the_count_of_communicators_after_each_application_is_no_application():
+    header = read("#Paraver (d):9_ns:1(4):2:2(1:1,1:1),3:2(1:1,2:1),1")
+
+    assert sizes(header) == [[1, 1], [1, 2]]
+    assert header.communicators == 4
+
+
+@pytest.mark.parametrize("between", [",", ":"])
+def test_applications_may_be_separated_by_any_of_both_signs(between):
+    header = read(f"#Paraver (d):9_ns:0:2:1(1:1){between}2(3:1,1:1),7")
+
+    assert sizes(header) == [[1], [3, 1]]
+    assert header.communicators == 7
+
+
+@pytest.mark.parametrize(
+    ("time", "unit", "duration", "defects"),
+    [
+        ("5_ns", "ns", 5, []),
+        ("5_us", "us", 5_000, []),
+        ("5_ms", "ms", 5_000_000, []),
+        ("5", "us", 5_000, ["header_unit"]),
+        ("5_s", "us", 5_000, ["header_unit"]),
+        ("1.5e3_ns", "ns", 1500, []),
+        ("0.5_us", "us", 500, []),
+        ("", "us", None, ["header_unit", "header_time"]),
+        ("-5_ns", "ns", None, ["header_time"]),
+        ("nan_ns", "ns", None, ["header_time"]),
+        ("1e999999999_ns", "ns", None, ["header_time"]),
+        ("9" * 500 + "_ns", "ns", None, ["header_time"]),
+        ("9223372036854775807_ns", "ns", 2**63 - 1, []),
+        ("9223372036854775808_ns", "ns", None, ["header_time"]),
+    ],
+)
+def test_an_end_time_is_read_in_its_unit(time, unit, duration, defects):
+    header = read(f"#Paraver (d):{time}:0:1:1(1:1)")
+
+    assert (header.unit, header.claimed_duration) == (unit, duration)
+    assert kinds(header) == defects
+
+
+@pytest.mark.parametrize(
+    ("nodes", "cpus", "defects"),
+    [
+        ("0", None, []),
+        ("2", (1, 1), []),
+        ("2(4,8)", (4, 8), []),
+        ("3(4,8)", (4, 8), ["header_nodes"]),
+        ("99999999999", (1, 1), ["header_nodes"]),
+    ],
+)
+def test_nodes_are_those_that_are_listed(nodes, cpus, defects):
+    header = read(f"#Paraver (d):9_ns:{nodes}:1:2(1:1,1:2)")
+
+    assert header.cpus_per_node == cpus
+    assert kinds(header) == defects
+
+
+def test_a_task_on_a_node_that_does_not_exist_is_on_an_unknown_node():
+    header = read("#Paraver (d):9_ns:1(4):1:4(1:1,1:0,1:2,1:99999999999)")
+
+    assert header.applications[0].nodes.tolist() == [0, -1, -1, -1]
+    assert [(defect.kind, defect.count) for defect in header.defects] == [
+        ("header_task_node", 3)
+    ]
+
+
+def test_marks_of_other_editors_are_forgiven():
+    header = read(b"\xef\xbb\xbf#PARAVER (d) :9_ns:0:1:1(1:1),2 \r\n".replace(b") ", b")"))
+
+    assert header.text == "#PARAVER (d):9_ns:0:1:1(1:1),2"
+    assert header.communicators == 2
+    assert kinds(header) == ["header_bom", "header_magic"]
+
+
+@pytest.mark.parametrize(
+    "lists",
+    [
+        "1:99999999999(1:1)",
+        "1:2(1:1)",
+        "1:1(1:1,1:1)",
+        "2:1(1:1)",
+        "1:1(1:1),1(1:1)",
+        "0:1(1:1)",
+        "1:0()",
+        "1:1()",
+        "1:1(0:1)",
+        "1:1(1)",
+        "1:1(1:1",
+        "1:1(1:1,)",
+        "1:1(-1:1)",
+        "1:1(1:1),2,3",
+        "1:1(1:1)2",
+        "1:3,1(1:1)",
+        "1:1(1:1),-1",
+        "1:",
+        "1",
+        "",
+    ],
+)
+def test_a_malformed_list_of_applications_is_an_error_on_line_1(lists):
+    with pytest.raises(FormatError) as caught:
+        read(f"#Paraver (d):9_ns:0:{lists}")
+
+    assert (caught.value.path, caught.value.line) == (PATH, 1)
+
+
+@pytest.mark.parametrize(
+    "tasks",
+    [f"1({MOST_THREADS + 1}:1)", f"2({MOST_THREADS}:1,1:1)", "1(999999999999999999:1)"],
+)
+def test_more_threads_than_any_machine_has_are_an_error(tasks):
+    with pytest.raises(FormatError, match="threads"):
+        read(f"#Paraver (d):9_ns:0:1:{tasks}")
+
+
+def test_a_picture_is_no_trace():
+    picture = b"\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR\x1b[31m" + bytes(range(256)) * 1000
+
+    with pytest.raises(FormatError, match=r"^t\.prv:1: expected a Paraver trace") as caught:
+        read(picture)
+
+    assert "\x1b" not in str(caught.value)
+    assert len(str(caught.value)) < 300
+
+
+def test_the_second_version_of_the_format_is_refused_by_name():
+    with pytest.raises(UnsupportedRecordError, match="version 1"):
+        read("new format\n")
+
+
+def test_a_written_header_follows_the_writer_rules():
+    line = write_header(
+        "21/11/2026 at 01:45", 77, (4, 2), [layout([1, 2], [0, 1]), layout([1], [1])], 3
+    )
+
+    assert line == b"#Paraver (21/11/2026 at 01:45):77_ns:2(4,2):2:2(1:1,2:2),1(1:2),3\n"
+
+
+def test_without_a_resource_model_a_task_is_on_node_1_at_least():
+    line = write_header("d", 1, None, [layout([1, 1], [-1, 4])], 0)
+
+    assert line == b"#Paraver (d):1_ns:0:1:2(1:1,1:5),0\n"
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("a) b", 1, None, [layout([1], [0])], 0),
+        ("a\nb", 1, None, [layout([1], [0])], 0),
+        ("d" * 30, 1, None, [layout([1], [0])], 0),
+        ("d", -1, None, [layout([1], [0])], 0),
+        ("d", 1, None, [layout([1], [0])], -1),
+        ("d", 1, None, [], 0),
+        ("d", 1, None, [layout([], [])], 0),
+        ("d", 1, None, [layout([0], [0])], 0),
+        ("d", 1, (), [layout([1], [0])], 0),
+        ("d", 1, (0,), [layout([1], [0])], 0),
+        ("d", 1, (1,), [layout([1], [1])], 0),
+        ("d", 1, (1,), [layout([1], [-1])], 0),
+    ],
+)
+def test_a_header_that_paraver_would_refuse_is_not_written(arguments):
+    with pytest.raises(ParameterError):
+        write_header(*arguments)
+
+
+def test_members_of_a_communicator_are_ranks_from_0():
+    communicator = read_communicator(b"c:2:6:3:1:3:2\r\n")
+
+    assert communicator is not None
+    assert (communicator.application, communicator.source_id) == (1, 6)
+    assert communicator.members.tolist() == [0, 2, 1]
+    assert communicator.members.dtype == np.int32
+    assert communicator.kind == "group"
+
+
+def test_a_communicator_may_be_void():
+    communicator = read_communicator(b"C:1:7:0")
+
+    assert communicator is not None
+    assert communicator.members.tolist() == []
+
+
+def test_an_inter_communicator_names_two_groups_and_their_leaders():
+    communicator = read_communicator(b"i:1:9:4:1:5:3")
+
+    assert communicator is not None
+    assert communicator.kind == "inter"
+    assert communicator.sides == ((4, 0), (5, 2))
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        b"",
+        b"c",
+        b"c:1:1",
+        b"c:1:1:2:1",
+        b"c:1:1:1:1:2",
+        b"c:1:1:99999999999",
+        b"c:1:1:999999999:1",
+        b"c:0:1:1:1",
+        b"c:1:1:1:0",
+        b"c:1:1:1:-1",
+        b"c:1:1:1:99999999999",
+        b"c:1:1:1::1",
+        b"c:1:1:1:x",
+        b"i:1:9:4:1:5",
+        b"i:1:9:4:0:5:3",
+        b"i:0:9:4:1:5:3",
+        b"d:1:1:1:1",
+    ],
+)
+def test_a_malformed_communicator_is_none(line):
+    assert read_communicator(line) is None
+
+
+@pytest.mark.parametrize("line", [b"c:1:6:2:1:3\n", b"c:2:7:0\n", b"i:1:9:4:1:5:3\n"])
+def test_a_communicator_is_written_as_it_was_read(line):
+    communicator = read_communicator(line)
+
+    assert communicator is not None
+    assert write_communicator(communicator) == line
+
+
+def test_the_kind_of_a_group_is_told_by_its_size():
+    found = [communicator_kind(np.arange(size, dtype=np.int32), 4) for size in (0, 1, 3, 4)]
+
+    assert found == ["group", "self", "group", "world"]
+    assert Communicator(0, 1, np.zeros(1, np.int32)).kind == "group"
