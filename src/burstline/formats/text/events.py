@@ -1,0 +1,94 @@
+"""The text form's events: what happens on one location, from statements to rows.
+
+::
+
+    Statement ─ take ─► calls · regions · halves of messages · parts of collectives · …
+
+Each statement that is an event takes the next ordinal of its location, its ``seq``.
+Halves are joined later, when all locations are known.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final
+
+from burstline import schema
+from burstline.formats.text import halves, nesting
+from burstline.formats.text.statements import LARGEST, SMALLEST
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from burstline.formats.text.definitions import Row
+    from burstline.formats.text.happening import Happening
+    from burstline.formats.text.statements import Statement
+
+_SPAN = re.compile(r"([+-]?[0-9_]+)\.\.([+-]?[0-9_]+)")
+_LAST_SEQ: Final = 1 << 62
+
+
+def _gap(here: Happening, statement: Statement, start: str, end: str) -> None:
+    start_ns = statement.integer(start, SMALLEST + 1, LARGEST)
+    statement.keyword("gap")
+    row: Row = {"location": here.location, "start_ns": start_ns}
+    row["end_ns"] = statement.integer(end, start_ns, LARGEST)
+    row["kind"] = statement.one_of("a kind", schema.GAP_KINDS)
+    statement.end()
+    here.rows.gaps.append(row)
+
+
+def _read(here: Happening, statement: Statement) -> None:
+    if not statement.readings:
+        return
+    unknown = statement.readings.keys() - set(here.defined.counter_names)
+    if unknown:
+        raise statement.error("a counter declared before", min(unknown))
+    row = {"location": here.location, "seq": here.seq, "time_ns": here.now_ns}
+    here.rows.readings.append(row | statement.readings)
+
+
+def read(here: Happening, statement: Statement) -> None:
+    """``read COUNTER=N …``: a reading that belongs to no other event."""
+    statement.end()
+    if not statement.readings:
+        raise statement.error("counters that were read", f"read at {here.now_ns}")
+
+
+def take(here: Happening, statement: Statement) -> None:
+    """Take in one statement."""
+    first = statement.word("a time")
+    span = _SPAN.fullmatch(first)
+    if first == "skip":
+        here.seq += statement.number("a number of events", 1, _LAST_SEQ - here.seq)
+        statement.end()
+        return
+    if span:
+        _gap(here, statement, span[1], span[2])
+        return
+    here.now_ns = statement.integer(first, max(here.now_ns, SMALLEST + 1), LARGEST)
+    verb = statement.word("an event")
+    if verb not in _EVENTS:
+        raise statement.error(f"one of {', '.join(_EVENTS)}", verb)
+    _read(here, statement)
+    _EVENTS[verb](here, statement)
+    here.first_ns = here.now_ns if here.first_ns is None else here.first_ns
+    here.seq += 1
+
+
+def finish(here: Happening) -> None:
+    """Check that what was begun has ended."""
+    for begun in here.open:
+        raise begun.statement.error(f"a leave of {begun.name} later on")
+    for _, statement in here.forks:
+        raise statement.error("a join later on")
+    for _, statement in [*here.taking_part.values(), *([here.part] if here.part else [])]:
+        raise statement.error("an end of this collective later on")
+    here.rows.never_received += here.posted.values()
+
+
+_EVENTS: Final[dict[str, Callable[[Happening, Statement], None]]] = {
+    **nesting.EVENTS,
+    **halves.EVENTS,
+    "read": read,
+}

@@ -1,0 +1,237 @@
+"""The text form's lines: from characters to statements, and the words in them.
+
+::
+
+    text ─ statements ─► Statement(line, words) ─ word · number · options ─► values
+
+A statement ends at a line's end or at a ``|``. A word may be quoted as in JSON;
+``#`` begins a comment where a word could begin. Every error names path and line.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import TYPE_CHECKING, Final, TypeAlias
+
+from burstline.errors import FormatError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from pathlib import Path
+
+_QUOTED = r'"(?:[^"\\]|\\.)*"'
+_TOKEN = re.compile(rf'\s*(#.*|\||(?:{_QUOTED}|[^\s|"#])(?:{_QUOTED}|[^\s|"])*)')
+_READING = re.compile(rf"({_QUOTED}|[^\"=]+)=([+-]?[0-9][0-9_]*)")
+_BARE = re.compile(r"[A-Za-z_][A-Za-z0-9_.:+*<>()&,~/@-]*")
+_NUMBER = re.compile(r"[+-]?[0-9][0-9_]*")
+_MOST_DIGITS: Final = 40
+
+SMALLEST: Final = -(2**63)
+LARGEST: Final = 2**63 - 1
+LARGEST_ID: Final = 2**31 - 1
+NOTHING: Final = "-"
+"""How a value that is not known is written."""
+
+Value: TypeAlias = "int | str | None"
+
+
+class Statement:
+    """One statement: its words, read from left to right.
+
+    Parameters
+    ----------
+    path : Path
+        The file it comes from, for errors.
+    line : int
+        Its line, counted from 1.
+    words : sequence of str
+        Its words as written, quotes included. Words ``counter=number`` are set apart:
+        they are the readings taken at the event.
+    """
+
+    __slots__ = ("_next", "line", "path", "readings", "words")
+
+    def __init__(self, path: Path, line: int, words: Sequence[str]) -> None:
+        self.path, self.line = path, line
+        self.readings: dict[str, int] = {}
+        self.words: list[str] = []
+        self._next = 0
+        for word in words:
+            reading = _READING.fullmatch(word)
+            if reading:
+                counter = self._plain(reading[1])
+                self.readings[counter] = self.integer(reading[2], SMALLEST + 1, LARGEST)
+            else:
+                self.words.append(self._plain(word))
+
+    def error(self, expected: str, found: str | None = None) -> FormatError:
+        """Give the error of this statement; `found` is all of it unless given."""
+        return FormatError(
+            self.path,
+            self.line,
+            expected=expected,
+            found=" ".join(self.words) if found is None else found,
+        )
+
+    def _plain(self, word: str) -> str:
+        if '"' not in word:
+            return word
+        try:
+            plain = json.loads(word)
+            plain.encode()
+        except (ValueError, UnicodeError) as error:
+            raise self.error("a word, or one quoted as in JSON", word) from error
+        return str(plain)
+
+    def integer(self, word: str, lowest: int, highest: int) -> int:
+        """Give a word as a number between two bounds, both included."""
+        if not _NUMBER.fullmatch(word) or len(word) > _MOST_DIGITS:
+            raise self.error("a number", word)
+        value = int(word)
+        if not lowest <= value <= highest:
+            raise self.error(f"a number from {lowest} to {highest}", word)
+        return value
+
+    @property
+    def rest(self) -> list[str]:
+        """The words not yet read."""
+        return self.words[self._next :]
+
+    def word(self, what: str) -> str:
+        """Read the next word, which is `what`."""
+        if self._next == len(self.words):
+            raise self.error(what)
+        self._next += 1
+        return self.words[self._next - 1]
+
+    def number(self, what: str, lowest: int = 0, highest: int = LARGEST_ID) -> int:
+        """Read the next word as a number; `what` it is, for the error."""
+        return self.integer(self.word(what), lowest, highest)
+
+    def keyword(self, word: str) -> None:
+        """Read the next word, which has to be `word`."""
+        if self.word(word) != word:
+            raise self.error(word, self.words[self._next - 1])
+
+    def numbers(self) -> list[int]:
+        """Read numbers until the next word that is none."""
+        values: list[int] = []
+        while self._next < len(self.words) and _NUMBER.fullmatch(self.words[self._next]):
+            values.append(self.number("a number"))
+        return values
+
+    def one_of(self, what: str, values: Sequence[str]) -> str:
+        """Read the next word, which is one of `values`."""
+        word = self.word(what)
+        if word not in values:
+            raise self.error(f"{what}: one of {', '.join(values)}", word)
+        return word
+
+    def options(self, known: Mapping[str, Callable[[Statement], Value]]) -> dict[str, Value]:
+        """Read all remaining words as pairs of a name in `known` and its value."""
+        values: dict[str, Value] = {}
+        while self._next < len(self.words):
+            name = self.word("a name")
+            if name not in known or name in values:
+                raise self.error(
+                    f"each of {', '.join(known)} at most once" if known else "nothing more",
+                    name,
+                )
+            values[name] = known[name](self)
+        return values
+
+    def end(self) -> None:
+        """Raise unless every word was read."""
+        self.options({})
+
+
+def small(statement: Statement) -> int:
+    """Read an id or a rank."""
+    return statement.number("a number")
+
+
+def large(statement: Statement) -> int:
+    """Read a size or an id of the source, from zero."""
+    return statement.number("a number", 0, LARGEST)
+
+
+def signed(statement: Statement) -> int:
+    """Read any number of 64 bits."""
+    return statement.number("a number", SMALLEST + 1, LARGEST)
+
+
+def maybe_small(statement: Statement) -> int | None:
+    """Read an id that may be unknown."""
+    word = statement.word("a number, or - for none")
+    return None if word == NOTHING else statement.integer(word, 0, LARGEST_ID)
+
+
+def maybe_large(statement: Statement) -> int | None:
+    """Read a size that may be unknown."""
+    word = statement.word("a number, or - for none")
+    return None if word == NOTHING else statement.integer(word, 0, LARGEST)
+
+
+def text(statement: Statement) -> str:
+    """Read a name."""
+    return statement.word("a name")
+
+
+def statements(content: str, path: Path) -> Iterator[Statement]:
+    """Split a text into its statements.
+
+    Parameters
+    ----------
+    content : str
+        The text.
+    path : Path
+        Where it comes from, for errors.
+
+    Yields
+    ------
+    Statement
+        In order; never one without words.
+
+    Raises
+    ------
+    FormatError
+        If a quoted word does not end on its line.
+    """
+    for line, characters in enumerate(content.split("\n"), start=1):
+        words: list[str] = []
+        position = 0
+        characters = characters.rstrip()  # noqa: PLW2901 -- only blanks are lost
+        while position < len(characters):
+            token = _TOKEN.match(characters, position)
+            if token is None:
+                raise FormatError(
+                    path, line, expected="a closing quote", found=characters[position:]
+                )
+            position = token.end()
+            if token[1] == "|":
+                if words:
+                    yield Statement(path, line, words)
+                words = []
+            elif not token[1].startswith("#"):
+                words.append(token[1])
+        if words:
+            yield Statement(path, line, words)
+
+
+def written(value: object) -> str:
+    """Write a value as one word: quoted where it has to be.
+
+    Examples
+    --------
+    >>> written("MPI_Send"), written("!$omp for"), written(None), written(7)
+    ('MPI_Send', '"!$omp for"', '-', '7')
+    """
+    if value is None:
+        return NOTHING
+    if isinstance(value, int):
+        return str(value)
+    word = str(value)
+    if _BARE.fullmatch(word):
+        return word
+    return json.dumps(word, ensure_ascii=not word.isprintable())

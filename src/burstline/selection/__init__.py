@@ -1,0 +1,234 @@
+"""The region of interest: the same trace, restricted to a time window and to some ranks.
+
+::
+
+    parse_ranks, parse_time ─► select: which rows, clip, renumber ─► Trace ─► losses
+
+A window is half-open, ``[start, end)``, and treats moments by what they are:
+
+- What *begins* something (the enter of a call, a send, a record) is inside if
+  ``start <= t < end``.
+- What *ends* something that begins inside (a leave, a receive) may also be at ``end``.
+- What *sums up* a stretch before it (a reading of counters) is inside if
+  ``start < t <= end``.
+- The first and the last moment of a location belong to every window that reaches them:
+  a window over the whole trace loses nothing.
+
+Intervals (calls, regions, bursts, teams, locks, gaps, states) that overlap the window are
+kept and clipped to it; those as long as zero are kept where they begin. What has several
+moments (messages, links, a member's part in a collective) is kept whole or not at all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from burstline import schema
+from burstline.errors import ParameterError
+from burstline.selection.arguments import parse_ranks, parse_time
+from burstline.selection.losses import Losses, losses
+from burstline.selection.tables import selected
+from burstline.selection.window import Window
+from burstline.trace import Trace
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+__all__ = ["Losses", "losses", "parse_ranks", "parse_time", "select", "shift"]
+
+_FIRST: Final = -(2**63) + 1
+_LAST: Final = 2**63 - 1
+_DURATIONS: Final = frozenset(["polling_ns", "gap_ns"])
+
+
+class _Lazy(Mapping[str, pa.Table]):
+    """Tables that are made when first asked for, and kept.
+
+    Parameters
+    ----------
+    names : iterable of str
+        The tables there are.
+    make : callable
+        Gives a table by its name.
+    """
+
+    def __init__(self, names: Iterable[str], make: Callable[[str], pa.Table]) -> None:
+        self._made: dict[str, pa.Table | None] = dict.fromkeys(names)
+        self._make = make
+
+    def __getitem__(self, name: str) -> pa.Table:
+        table = self._made[name]
+        if table is None:
+            table = self._made[name] = self._make(name)
+        return table
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._made)
+
+    def __len__(self) -> int:
+        return len(self._made)
+
+
+def select(
+    trace: Trace,
+    *,
+    start_ns: int | None = None,
+    end_ns: int | None = None,
+    ranks: Iterable[int | range] | None = None,
+    application: int | None = None,
+) -> Trace:
+    """Restrict a trace to a time window and to some ranks.
+
+    Every table is restricted, raw ones included; times stay as they are, see
+    :func:`shift`. Calls, regions, bursts, teams, processes and locations are renumbered
+    densely and what refers to them follows, or becomes null where it refers to something
+    outside. Ranks keep their true number, communicators all their members, instances of
+    collectives their sequence, events their ordinal.
+
+    Parameters
+    ----------
+    trace : Trace
+        The trace; it does not change.
+    start_ns, end_ns : int, optional
+        The window ``[start_ns, end_ns)`` in the trace's time; default no border.
+    ranks : iterable of int or range, optional
+        Ranks to keep, with all their threads, in every application or in `application`.
+    application : int, optional
+        Keep only this application.
+
+    Returns
+    -------
+    Trace
+        The selection; each table is made when it is first asked for. The trace itself if
+        nothing was asked for.
+
+    Raises
+    ------
+    ParameterError
+        If the window is empty, or there is no such rank or application.
+
+    See Also
+    --------
+    losses : What the borders cost.
+
+    Notes
+    -----
+    O(rows) of the tables asked for, which are loaded whole. A selection of the whole trace
+    is the trace; a selection of a selection is the selection of what both allow, if their
+    windows overlap.
+
+    A call cut by a border keeps its bytes and partners. A burst cut by a border has null
+    counters, because nobody knows how a delta spreads over the burst, and no polling time
+    although it may have had some. A send whose completion lies outside has none. Raw
+    events that enter or leave a call or a region go where it goes, clipped with it; what
+    else a source recorded at that moment, such as the caller, stays where it was.
+
+    Examples
+    --------
+    >>> from burstline.testing import trace_of
+    >>> trace = trace_of(
+    ...     "ranks 1 | 0 | 5 enter MPI_Init | 9 leave | 20 enter MPI_Finalize| 30 leave"
+    ... )
+    >>> cut = select(trace, start_ns=7, end_ns=20)
+    >>> cut.calls["enter_ns"].to_pylist(), cut.bursts["end_ns"].to_pylist()
+    ([7], [20])
+    """
+    if start_ns is None and end_ns is None and ranks is None and application is None:
+        return trace
+    start = _FIRST if start_ns is None else start_ns
+    end = _LAST if end_ns is None else end_ns
+    if not _FIRST <= start < end <= _LAST:
+        raise ParameterError(
+            f"the window from {start} to {end} ns is empty. Its end must be after its start."
+        )
+    window = Window(trace, start, end, _kept_locations(trace, ranks, application))
+    names = [name for name in schema.TABLES if name in trace]
+    return Trace(_Lazy(names, lambda name: selected(window, name)))
+
+
+def _kept_locations(
+    trace: Trace, ranks: Iterable[int | range] | None, application: int | None
+) -> npt.NDArray[np.bool_]:
+    of, rank = trace.arrays("locations", "application", "rank")
+    kept = np.ones(len(of), bool)
+    if application is not None:
+        kept = of == application
+        if not kept.any():
+            there = ", ".join(map(str, np.unique(of).tolist())) or "none"
+            raise ParameterError(f"there is no application {application}, only {there}")
+    if ranks is None:
+        return kept
+    found, available = np.zeros(len(of), bool), np.unique(rank[kept])
+    for some in ranks:
+        part = some if isinstance(some, range) else range(some, some + 1)
+        chosen = available[(available >= part.start) & (available < part.stop)]
+        if part.step != 1 or not part or len(chosen) != len(part):
+            name = (
+                f"rank {part.start}" if len(part) == 1 else f"ranks {part.start} to {part[-1]}"
+            )
+            there = f"{available[0]} to {available[-1]}" if len(available) else "none"
+            raise ParameterError(f"the trace lacks {name}; its ranks are {there}")
+        found |= (rank >= part.start) & (rank < part.stop)
+    if not found.any():
+        raise ParameterError("no rank was chosen. Name some, as in 0,3-7.")
+    return kept & found
+
+
+def shift(trace: Trace, offset_ns: int) -> Trace:
+    """Move a trace in time.
+
+    Parameters
+    ----------
+    trace : Trace
+        The trace; it does not change.
+    offset_ns : int
+        Added to every moment; durations stay.
+
+    Returns
+    -------
+    Trace
+        The same trace, later or (if negative) earlier.
+
+    Raises
+    ------
+    ParameterError
+        If a moment would leave 64 bits; when that table is first asked for.
+
+    Notes
+    -----
+    O(rows) of the tables asked for. Selecting and shifting commute, if the window is
+    shifted as well.
+
+    Examples
+    --------
+    >>> from burstline.testing import trace_of
+    >>> late = shift(trace_of("ranks 1 | 0 | 5 enter MPI_Init | 9 leave"), 100)
+    >>> late.calls["enter_ns"].to_pylist()
+    [105]
+    """
+    if not offset_ns:
+        return trace
+    names = [name for name in schema.TABLES if name in trace]
+    return Trace(_Lazy(names, lambda name: _shifted(trace, name, offset_ns)))
+
+
+def _shifted(trace: Trace, name: str, offset_ns: int) -> pa.Table:
+    source = table = trace.table(name)
+    for column in schema.TABLES[name].columns:
+        if column.unit != "ns" or column.name in _DURATIONS:
+            continue
+        position = table.schema.get_field_index(column.name)
+        try:
+            moved = pc.add_checked(source[column.name], offset_ns)
+        except pa.ArrowInvalid as error:
+            raise ParameterError(f"{offset_ns} ns is too far to move a trace") from error
+        if name == "states" and column.name == "end_ns":
+            never = pc.less(source["end_ns"], source["begin_ns"])
+            moved = pc.if_else(never, source["end_ns"], moved)
+        table = table.set_column(position, table.schema.field(position), moved)
+    return table

@@ -1,0 +1,104 @@
+"""What people write when they choose a part of a trace: ``0,3-7`` and ``1.5s``."""
+
+from __future__ import annotations
+
+import re
+from fractions import Fraction
+from typing import Final
+
+from burstline.errors import ParameterError, printable
+
+_RANKS = re.compile(r"([0-9]{1,10})(?:-([0-9]{1,10}))?")
+_TIME = re.compile(r"([0-9]{1,30}(?:\.[0-9]{0,30})?|\.[0-9]{1,30})\s*([a-zµ]*)")
+_UNITS: Final = {
+    "ns": 1,
+    "us": 10**3,
+    "µs": 10**3,
+    "ms": 10**6,
+    "s": 10**9,
+    "": 10**9,
+    "m": 60 * 10**9,
+    "min": 60 * 10**9,
+    "h": 3600 * 10**9,
+}
+_LONGEST: Final = 2**63 - 1
+_LARGEST_RANK: Final = 2**31 - 1
+
+
+def parse_ranks(text: str) -> tuple[range, ...]:
+    """Give the ranks that a list of numbers and ranges names.
+
+    Parameters
+    ----------
+    text : str
+        Numbers and inclusive ranges, separated by commas; blanks do not matter.
+
+    Returns
+    -------
+    tuple of range
+        In the order given, one per number or range: nothing is counted out.
+
+    Raises
+    ------
+    ParameterError
+        If the text is no such list, or a range runs backwards.
+
+    Examples
+    --------
+    >>> parse_ranks("0,3-7")
+    (range(0, 1), range(3, 8))
+    """
+    ranks = []
+    for part in text.split(","):
+        found = _RANKS.fullmatch(part.strip())
+        if found is None:
+            raise ParameterError(
+                f"{printable(text)!r} is no list of ranks. Write numbers and ranges: 0,3-7"
+            )
+        first, last = int(found[1]), int(found[2] or found[1])
+        if last < first:
+            raise ParameterError(f"{first}-{last} runs backwards. Write {last}-{first}.")
+        if last > _LARGEST_RANK:
+            raise ParameterError(f"no rank is above {_LARGEST_RANK}, found {last}")
+        ranks.append(range(first, last + 1))
+    return tuple(ranks)
+
+
+def parse_time(text: str) -> int:
+    """Give a time or a duration in nanoseconds.
+
+    Parameters
+    ----------
+    text : str
+        A number and a unit: ns, us, ms, s, m (or min), h; without a unit, seconds.
+
+    Returns
+    -------
+    int
+        Nanoseconds, exactly.
+
+    Raises
+    ------
+    ParameterError
+        If the text is no such time, is no whole number of nanoseconds, or is beyond
+        64 bits.
+
+    Examples
+    --------
+    >>> parse_time("1.5s"), parse_time("200ms"), parse_time("10us"), parse_time("123ns")
+    (1500000000, 200000000, 10000, 123)
+    >>> parse_time("5")
+    5000000000
+    """
+    found = _TIME.fullmatch(text.strip())
+    if found is None or found[2] not in _UNITS:
+        raise ParameterError(
+            f"{printable(text)!r} is no time. Write a number and one of ns, us, ms, s, m, h: "
+            "1.5s"
+        )
+    time_ns = Fraction(found[1]) * _UNITS[found[2]]
+    if time_ns.denominator != 1:
+        raise ParameterError(f"{text} is finer than a nanosecond. Write fewer digits.")
+    if time_ns > _LONGEST:
+        raise ParameterError(f"{text} is longer than the 292 years a trace can hold")
+    return int(time_ns)

@@ -1,0 +1,136 @@
+"""What the borders of a selection cost."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from burstline.matching import channels
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    from burstline.trace import Trace
+
+    Integers = npt.NDArray[np.integer]
+    Mask = npt.NDArray[np.bool_]
+
+
+@dataclass(frozen=True, slots=True)
+class Losses:
+    """What the borders of a selection cost.
+
+    Attributes
+    ----------
+    messages : int
+        Messages that are gone although one of their calls is still there.
+    collectives : int
+        Instances with a member whose call is still there that lack a member now.
+    calls_clipped : int
+        Calls that are shorter now.
+    """
+
+    messages: int
+    collectives: int
+    calls_clipped: int
+
+
+def losses(before: Trace, after: Trace) -> Losses:
+    """Count what the borders of a selection cost.
+
+    What lies altogether outside is not lost but left out; what a border cuts through is.
+
+    Parameters
+    ----------
+    before, after : Trace
+        A trace, and a selection of it.
+
+    Returns
+    -------
+    Losses
+        Zeros if `after` is all of `before`.
+
+    Notes
+    -----
+    O(rows of calls, messages and members). Calls are recognised by their location and the
+    ordinal of their enter, which a selection keeps.
+
+    Examples
+    --------
+    >>> from burstline.selection import select
+    >>> from burstline.testing import trace_of
+    >>> trace = trace_of(
+    ...     "ranks 2 | 0 | 5 enter MPI_Send | 6 send to 1 | 7 leave"
+    ...     "| 1 | 2 enter MPI_Recv | 8 receive from 0 | 9 leave"
+    ... )
+    >>> losses(trace, select(trace, start_ns=0, end_ns=8))
+    Losses(messages=0, collectives=0, calls_clipped=1)
+    >>> losses(trace, select(trace, ranks=[0]))
+    Losses(messages=1, collectives=0, calls_clipped=0)
+    """
+    there, clipped = _calls_still_there(before, after)
+    offsets = before.offsets("calls")
+    return Losses(
+        messages=_lost_messages(before, after, there, offsets),
+        collectives=_lost_collectives(before, after, there, offsets),
+        calls_clipped=clipped,
+    )
+
+
+def _calls_still_there(before: Trace, after: Trace) -> tuple[Mask, int]:
+    """Tell which calls of `before` are in `after`, and how many are shorter."""
+    places = "application", "rank", "thread"
+    old, new = channels(before.arrays("locations", *places), after.arrays("locations", *places))
+    order = np.argsort(old, kind="stable")
+    old_location = order[np.searchsorted(old[order], new)] if len(new) else new
+    old_calls = before.arrays("calls", "location", "enter_seq", "enter_ns", "leave_ns")
+    new_calls = after.arrays("calls", "location", "enter_seq", "enter_ns", "leave_ns")
+    was, still = channels(old_calls[:2], [old_location[new_calls[0]], new_calls[1]])
+    there = np.isin(was, still)
+    spans_before, spans_after = channels(
+        [was[there], *(column[there] for column in old_calls[2:])], [still, *new_calls[2:]]
+    )
+    unchanged = np.isin(spans_before, spans_after)
+    return there, int(np.count_nonzero(~unchanged))
+
+
+def _calls_of(offsets: Integers, there: Mask, location: Integers, call: Integers) -> Mask:
+    if not len(there):
+        return np.zeros(len(call), bool)
+    row = np.minimum(offsets[location] + np.maximum(call, 0), len(there) - 1)
+    return (call >= 0) & there[row]
+
+
+def _lost_messages(before: Trace, after: Trace, there: Mask, offsets: Integers) -> int:
+    sender, send, receiver, post, receive = before.arrays(
+        "messages",
+        "sender_location",
+        "send_call",
+        "receiver_location",
+        "post_call",
+        "receive_call",
+    )
+    touched = _calls_of(offsets, there, sender, send)
+    for call in (post, receive):
+        touched |= _calls_of(offsets, there, receiver, call)
+    return max(0, int(np.count_nonzero(touched)) - after.messages.num_rows)
+
+
+def _lost_collectives(before: Trace, after: Trace, there: Mask, offsets: Integers) -> int:
+    location, call, instance = before.arrays(
+        "collective_members", "location", "call", "collective"
+    )
+    instances = before.collectives.num_rows
+    members = np.bincount(instance, minlength=instances)
+    still = _calls_of(offsets, there, location, call)
+    touched = np.bincount(instance[still], minlength=instances) > 0
+    (kept,) = after.arrays("collective_members", "collective")
+    kept_members = np.bincount(kept, minlength=after.collectives.num_rows)
+    names = "communicator", "sequence"
+    was, now = channels(
+        before.arrays("collectives", *names), after.arrays("collectives", *names)
+    )
+    old, new = channels([was, members], [now, kept_members])
+    return int(np.count_nonzero(touched & ~np.isin(old, new)))

@@ -1,0 +1,161 @@
+"""A window and the kept locations: which rows of a table are inside, and clipped how."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+import pyarrow as pa
+
+from burstline.schema import NO_VALUE, UNKNOWN
+from burstline.trace import to_numpy
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    from burstline.trace import Trace
+
+    Integers = npt.NDArray[np.integer]
+    Mask = npt.NDArray[np.bool_]
+
+_INTERVALS: Final = {
+    "calls": ("location", "enter_ns", "leave_ns"),
+    "regions": ("location", "enter_ns", "leave_ns"),
+    "bursts": ("location", "start_ns", "end_ns"),
+    "teams": ("fork_location", "fork_ns", "join_ns"),
+}
+
+
+def numpy_columns(table: pa.Table, *columns: str) -> list[npt.NDArray[Any]]:
+    """Give columns of a table as arrays, nulls as the sentinels of the schema."""
+    return [to_numpy(table[column]) for column in columns]
+
+
+def kept_rows(table: pa.Table, mask: Mask) -> pa.Table:
+    """Give the rows of a mask; the table itself if those are all."""
+    return table if mask.all() else table.filter(pa.array(mask))
+
+
+def replaced(table: pa.Table, **columns: npt.NDArray[Any]) -> pa.Table:
+    """Give a table with other values in some integer columns; sentinels become nulls."""
+    for name, values in columns.items():
+        position = table.schema.get_field_index(name)
+        field = table.schema.field(position)
+        missing = NO_VALUE if field.type == pa.int64() else UNKNOWN
+        mask = values == missing if field.nullable else None
+        table = table.set_column(position, field, pa.array(values, field.type, mask=mask))
+    return table
+
+
+class Window:
+    """A window in time and the locations that are kept.
+
+    Parameters
+    ----------
+    trace : Trace
+        The trace that is looked at.
+    start, end : int
+        The window, in nanoseconds.
+    kept : ndarray of bool, shape (locations,)
+        Which locations stay.
+    """
+
+    def __init__(self, trace: Trace, start: int, end: int, kept: Mask) -> None:
+        self.trace, self.start, self.end, self.kept = trace, start, end, kept
+        self.born, self.died = trace.arrays("locations", "born_ns", "died_ns")
+        self._numbers: dict[str, Numbers] = {}
+
+    def begins(self, location: Integers, time: Integers) -> Mask:
+        """Tell which moments that begin something are inside."""
+        last = (time == self.end) & (time == self.died[location])
+        return self.kept[location] & (time >= self.start) & ((time < self.end) | last)
+
+    def ends(self, location: Integers, time: Integers) -> Mask:
+        """Tell which moments that end something are inside, if it is known to begin inside."""
+        return self.kept[location] & (time >= self.start) & (time <= self.end)
+
+    def counts(self, location: Integers, time: Integers) -> Mask:
+        """Tell which readings count over a stretch that ends inside."""
+        first = (time == self.start) & (time == self.born[location])
+        return self.kept[location] & ((time > self.start) | first) & (time <= self.end)
+
+    def overlaps(self, location: Integers, begin: Integers, end: Integers) -> Mask:
+        """Tell which intervals overlap the window."""
+        some = (begin < self.end) & (end > self.start) & self.kept[location]
+        return np.where(begin == end, self.begins(location, begin), some)
+
+    def clip(self, table: pa.Table, *columns: str) -> pa.Table:
+        """Clip columns of times to the window; nulls stay."""
+        clipped = {}
+        for column in columns:
+            (time,) = numpy_columns(table, column)
+            inside = np.clip(time, self.start, self.end)
+            known = ~table[column].is_null().to_numpy() if table[column].null_count else None
+            clipped[column] = inside if known is None else np.where(known, inside, NO_VALUE)
+        return replaced(table, **clipped)
+
+    def numbers(self, name: str) -> Numbers:
+        """Give which rows of calls, regions, bursts or teams stay, and their new numbers."""
+        if name not in self._numbers:
+            key, begin, end = _INTERVALS[name]
+            location, begins, ends = self.trace.arrays(name, key, begin, end)
+            mask = self.overlaps(location, begins, ends)
+            offsets = np.searchsorted(location, np.arange(len(self.kept) + 1))
+            if name == "teams":
+                offsets = np.zeros(len(self.kept) + 1, np.int64)
+            self._numbers[name] = Numbers(mask, offsets)
+        return self._numbers[name]
+
+    def locate(self, table: pa.Table, *columns: str) -> pa.Table:
+        """Give locations their new numbers."""
+        new = _renumbered(self.kept)
+        old = dict(zip(columns, numpy_columns(table, *columns), strict=True))
+        return replaced(table, **{column: new[values] for column, values in old.items()})
+
+    def refer(self, table: pa.Table, where: str, name: str, *columns: str) -> pa.Table:
+        """Let references to rows of the table `name` follow; where they cannot, null.
+
+        Parameters
+        ----------
+        table : pyarrow.Table
+            Rows of the trace, with their old locations.
+        where : str
+            The column with the location that the references are counted on.
+        name : str
+            The table they refer to: calls, regions, bursts or teams.
+        *columns : str
+            The references.
+        """
+        location, *old = numpy_columns(table, where, *columns)
+        numbers = self.numbers(name)
+        new = {c: numbers.new(location, o) for c, o in zip(columns, old, strict=True)}
+        return replaced(table, **new)
+
+
+def _renumbered(kept: Mask) -> npt.NDArray[np.int64]:
+    return np.where(kept, np.cumsum(kept) - 1, UNKNOWN)
+
+
+class Numbers:
+    """Which rows of a table stay, and their new ordinals on their location.
+
+    Parameters
+    ----------
+    mask : ndarray of bool, shape (rows,)
+        Which rows stay.
+    offsets : ndarray of int64, shape (locations + 1,)
+        Where each location's rows begin.
+    """
+
+    def __init__(self, mask: Mask, offsets: npt.NDArray[np.int64]) -> None:
+        self.mask, self._offsets = mask, offsets
+        self._before = np.concatenate([[0], np.cumsum(mask)])
+
+    def new(self, location: Integers, old: Integers) -> npt.NDArray[np.int64]:
+        """Give the new ordinals of old ones, -1 for those that do not stay or are -1."""
+        if not len(self.mask):
+            return np.full(len(old), UNKNOWN, np.int64)
+        row = np.minimum(self._offsets[location] + np.maximum(old, 0), len(self.mask) - 1)
+        stays = (old >= 0) & self.mask[row]
+        first = self._before[self._offsets[location]]
+        return np.where(stays, self._before[row] - first, UNKNOWN)

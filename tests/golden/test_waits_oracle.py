@@ -1,0 +1,77 @@
+"""Every event list -> Trace -> event list is the identity.
+
+The folder ``oracle`` holds the event lists of the wait-state oracle in the text form,
+one file per case, as :func:`render` writes them.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from burstline import schema
+from burstline.formats import text
+from burstline.testing import assert_same_trace, trace_of
+from golden.oracle_events import as_case, as_text
+
+FILES = sorted((Path(__file__).parent / "oracle").glob("*.txt"))
+
+
+def stripped(lines):
+    """Give what happens, as the file says it: locations, times and words."""
+    return [
+        line.split()
+        for line in lines
+        if not line.startswith(("region", "ranks", "location", "meta"))
+    ]
+
+
+@pytest.fixture(params=FILES, ids=lambda file: file.stem)
+def golden(request):
+    return request.param.read_text()
+
+
+def test_all_cases_are_here():
+    assert len(FILES) == 32
+
+
+def test_an_event_list_becomes_a_trace_and_comes_back(golden):
+    trace = trace_of(golden)
+
+    case = as_case(trace)
+
+    again = trace_of(as_text(case))
+    assert as_case(again) == case
+    assert_same_trace(trace, again)
+    number = sum(len(words) > 1 for words in stripped(golden.splitlines()))
+    assert len(case["events"]) == number
+
+
+def test_the_text_of_a_trace_is_the_text_it_came_from(golden):
+    assert text.render(trace_of(golden)) == golden
+
+
+def test_every_table_of_an_event_list_keeps_the_schema(golden):
+    trace = trace_of(golden)
+
+    for name in schema.TABLES:
+        schema.check(name, trace.table(name))
+
+
+def test_no_event_list_has_a_defect(golden):
+    assert trace_of(golden).defects.num_rows == 0
+
+
+def test_the_golden_files_hold_the_oracles_own_event_lists(spec_folder):
+    cases = json.loads((spec_folder / "waits-oracle.json").read_text())["cases"]
+
+    assert [case["name"] for case in cases] == sorted(
+        (file.stem for file in FILES), key=[case["name"] for case in cases].index
+    )
+    for case in cases:
+        trace = trace_of(as_text(case))
+        names = "ranks", "threads", "regions", "events"
+        assert as_case(trace) == {name: case[name] for name in names}
+        assert text.render(trace) == FILES[0].with_name(f"{case['name']}.txt").read_text()
