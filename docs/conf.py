@@ -1,0 +1,69 @@
+"""Sphinx configuration: MyST pages, numpydoc docstrings, no network."""
+
+from __future__ import annotations
+
+import burstline
+from burstline import schema
+
+project = "burstline"
+author = "The burstline developers"
+project_copyright = "The burstline developers"
+release = version = burstline.__version__
+
+extensions = ["myst_parser", "numpydoc", "sphinx.ext.autodoc"]
+exclude_patterns = ["_build"]
+myst_enable_extensions = ["colon_fence", "deflist", "dollarmath"]
+myst_heading_anchors = 3
+
+html_theme = "furo"
+html_title = f"burstline {version}"
+html_show_sourcelink = False
+
+autodoc_typehints = "none"  # the docstrings say more: shape, unit, meaning
+autodoc_member_order = "bysource"
+numpydoc_show_class_members = False
+numpydoc_class_members_toctree = False
+nitpick_ignore_regex = [
+    # Types of other projects, named in our docstrings: there is no network to look them up.
+    ("py:.*", r"(numpy|np|npt|pyarrow|pa|polars|pl|pathlib|argparse|concurrent)\..*"),
+    (
+        "py:class",
+        r".*(Path|Sequence|Mapping|Callable|Iterator|Iterable|ndarray|Array|Table|Any).*",
+    ),
+    (
+        "py:class",
+        r"(optional|shape|int\w*|str|bool|float|dict|list|tuple|of|or|and|None|\d+|\w+)",
+    ),
+]
+
+
+def setup(app):
+    """Let the page of tables be written from the schema itself."""
+    app.connect("source-read", add_tables)
+
+
+def add_tables(_app, page, source):
+    """Append every table of a trace to the page that lists them."""
+    if page == "reference/tables":
+        source[0] += "".join(describe(name, table) for name, table in schema.TABLES.items())
+
+
+def describe(name, table):
+    """Give one table as Markdown."""
+    raw = " A raw table: a reader may leave it out." if table.raw else ""
+    order = f" Sorted by `{'`, `'.join(table.order)}`." if table.order else ""
+    counters = " One nullable column per counter follows." if table.counters else ""
+    rows = "".join(
+        f"| `{column.name}` | {column.type} | {column.unit} | {'yes' * column.nullable} "
+        f"| {column.doc}{values(column)} |\n"
+        for column in table.columns
+    )
+    return (
+        f"\n## {name}\n\nA row is {table.doc}.{order}{counters}{raw}\n\n"
+        f"| column | type | unit | may be null | holds |\n|---|---|---|---|---|\n{rows}"
+    )
+
+
+def values(column):
+    """Give the values of an enumeration, if the column is one."""
+    return f": {', '.join(f'`{value}`' for value in column.values)}" if column.values else ""

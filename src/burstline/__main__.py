@@ -1,0 +1,5 @@
+"""``python -m burstline``: the command line."""
+
+from burstline.cli import main
+
+main()

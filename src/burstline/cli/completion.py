@@ -1,0 +1,119 @@
+"""``burstline completion``: let the shell complete commands and options.
+
+::
+
+    the parser's own tree  ->  a script for bash, zsh or fish
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_DESCRIPTION: Final = "Print a script that teaches a shell burstline's commands and options."
+_EXAMPLES: Final = """\
+examples:
+  burstline completion bash >> ~/.bashrc
+  burstline completion zsh >> ~/.zshrc
+  burstline completion fish > ~/.config/fish/completions/burstline.fish
+"""
+_BASH: Final = """\
+_burstline() {{
+    local current="${{COMP_WORDS[COMP_CWORD]}}" before="${{COMP_WORDS[COMP_CWORD-1]}}" words=""
+    COMPREPLY=()
+    if [ "$COMP_CWORD" -eq 1 ]; then
+        words="{commands}"
+    else
+        case "${{COMP_WORDS[1]}} $before" in
+{values}
+        *)
+            case "$current" in
+            -*)
+                case "${{COMP_WORDS[1]}}" in
+{options}
+                esac ;;
+            esac ;;
+        esac
+    fi
+    [ -n "$words" ] && COMPREPLY=($(compgen -W "$words" -- "$current"))
+}}
+complete -o default -F _burstline burstline
+"""
+_ZSH_HEAD: Final = "autoload -Uz compinit bashcompinit && compinit && bashcompinit\n"
+
+
+class _Word(NamedTuple):
+    """An option or argument of a command, and the values it may take."""
+
+    names: tuple[str, ...]
+    values: tuple[str, ...]
+
+
+def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Add the command to the command line."""
+    parser = commands.add_parser(
+        "completion",
+        help="teach your shell the commands and options",
+        description=_DESCRIPTION,
+        epilog=_EXAMPLES,
+    )
+    parser.add_argument("shell", choices=("bash", "zsh", "fish"))
+    parser.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace) -> None:
+    """Print the script for the shell."""
+    commands = dict(_commands(arguments.root))
+    if arguments.shell == "fish":
+        sys.stdout.writelines(f"{line}\n" for line in _fish(commands))
+        return
+    head = _ZSH_HEAD if arguments.shell == "zsh" else ""
+    sys.stdout.write(head + _bash(commands))
+
+
+def _commands(root: argparse.ArgumentParser) -> Iterator[tuple[str, tuple[_Word, ...]]]:
+    """Give each command with its words; argparse has no public way to ask."""
+    for action in root._actions:  # noqa: SLF001 -- see above
+        if isinstance(action, argparse._SubParsersAction):  # noqa: SLF001 -- see above
+            for name, parser in action.choices.items():
+                yield (
+                    name,
+                    tuple(
+                        _Word(tuple(each.option_strings), tuple(map(str, each.choices or ())))
+                        for each in parser._actions  # noqa: SLF001 -- see above
+                        if each.help != argparse.SUPPRESS
+                    ),
+                )
+
+
+def _bash(commands: dict[str, tuple[_Word, ...]]) -> str:
+    values, options = [], []
+    for name, words in commands.items():
+        known = " ".join(option for word in words for option in word.names)
+        options.append(f'                {name}) words="{known}" ;;')
+        for word in words:
+            if word.values:
+                patterns = " | ".join(f'"{name} {before}"' for before in word.names or (name,))
+                values.append(f'        {patterns}) words="{" ".join(word.values)}" ;;')
+    return _BASH.format(
+        commands=" ".join(commands), values="\n".join(values), options="\n".join(options)
+    )
+
+
+def _fish(commands: dict[str, tuple[_Word, ...]]) -> Iterator[str]:
+    names = " ".join(commands)
+    yield f"complete -c burstline -n __fish_use_subcommand -f -a '{names}'"
+    for name, words in commands.items():
+        here = f"complete -c burstline -n '__fish_seen_subcommand_from {name}'"
+        for word in words:
+            flags = "".join(
+                f" -{'l' if option.startswith('--') else 's'} {option.lstrip('-')}"
+                for option in word.names
+            )
+            values = f" -x -a '{' '.join(word.values)}'" if word.values else ""
+            if flags or values:
+                yield f"{here}{flags}{values}"

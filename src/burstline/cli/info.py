@@ -1,0 +1,64 @@
+"""``burstline info``: what is in a trace, and how well the program used its ranks."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from burstline.cli.options import add_trace_options, read_selected
+from burstline.errors import ParameterError
+
+if TYPE_CHECKING:
+    import argparse
+
+_DESCRIPTION: Final = """\
+Show what is in TRACE: ranks, nodes and duration, MPI calls by operation with their
+time and bytes, messages, counters, call paths; the parallel efficiency; and what was
+odd or could not be seen.
+"""
+_EXAMPLES: Final = """\
+examples:
+  burstline info run.prv
+  burstline info run.prv --from 2s --to 3s --ranks 0-7
+  burstline info run.prv --format json | python -m json.tool
+  burstline info run.prv --format csv > calls.csv      calls by operation
+"""
+_CSV_COLUMNS: Final = ("operation", "count", "time_ns", "bytes_sent", "bytes_received")
+_TOP: Final = 12
+
+
+def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Add the command to the command line."""
+    parser = commands.add_parser(
+        "info",
+        help="what is in a trace, and its parallel efficiency",
+        description=_DESCRIPTION,
+        epilog=_EXAMPLES,
+    )
+    add_trace_options(parser)
+    parser.add_argument(
+        "--top", type=int, default=_TOP, metavar="N", help=f"operations to list ({_TOP})"
+    )
+    parser.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace) -> None:
+    """Summarise the trace and print the summary."""
+    if arguments.top < 1:
+        raise ParameterError(f"--top must be at least 1, got {arguments.top}")
+    trace = read_selected(arguments)
+    from burstline.summary import summarise  # noqa: PLC0415 -- `burstline --help` stays fast
+
+    summary = summarise(trace)
+    if arguments.format == "table":
+        from burstline.report.summary import print_summary  # noqa: PLC0415 -- loads rich
+
+        print_summary(summary, top=arguments.top)
+        return
+    from burstline.report.plain import print_csv, print_json  # noqa: PLC0415 -- as above
+
+    document = summary.as_dict()
+    if arguments.format == "json":
+        print_json(document)
+    else:
+        calls = document["calls"]
+        print_csv(_CSV_COLUMNS, ((name, *calls[name].values()) for name in calls))

@@ -1,0 +1,160 @@
+"""Where a command writes a trace, and what it says about what it wrote."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from burstline.errors import ParameterError
+
+if TYPE_CHECKING:
+    import argparse
+
+    from burstline.trace import Trace
+
+
+def add_output(parser: argparse.ArgumentParser) -> None:
+    """Add where the result goes."""
+    parser.add_argument(
+        "place",
+        nargs="?",
+        metavar="OUTPUT",
+        help="the same as -o OUTPUT; one of them is needed",
+    )
+    parser.add_argument(
+        "-o",
+        "--output",
+        metavar="OUTPUT",
+        help="X.prv or X.prv.gz (with .pcf and .row), X.store, X.csv or X.parquet (folders)",
+    )
+    parser.add_argument("--force", action="store_true", help="replace an output that exists")
+
+
+def output_path(arguments: argparse.Namespace) -> Path:
+    """Give where the result goes, once it is sure that nothing is lost by writing there.
+
+    Parameters
+    ----------
+    arguments : argparse.Namespace
+        Parsed by a parser that went through :func:`add_output`.
+
+    Returns
+    -------
+    Path
+        The output.
+
+    Raises
+    ------
+    ParameterError
+        If there is not exactly one output, its ending means nothing, it exists and
+        ``--force`` was not given, or it is the input.
+    """
+    given = [text for text in (arguments.place, arguments.output) if text is not None]
+    if len(given) != 1:
+        raise ParameterError("give one output: -o OUT.prv, OUT.store, OUT.csv or OUT.parquet")
+    path, source = Path(given[0]), Path(arguments.trace)
+    files = _files(path)
+    inputs = _files(source) if source.name.endswith((".prv", ".prv.gz")) else [source]
+    for file in files:
+        if any(_is_same(file, other) for other in inputs):
+            raise ParameterError(f"{file} belongs to the input. Choose another output")
+        if not arguments.force and file.exists():
+            raise ParameterError(f"{file} exists. Choose another output, or pass --force")
+    return path
+
+
+def _files(path: Path) -> list[Path]:
+    if path.name.endswith((".prv", ".prv.gz")):
+        stem = path.name.removesuffix(".gz").removesuffix(".prv")
+        return [path, path.with_name(f"{stem}.pcf"), path.with_name(f"{stem}.row")]
+    if path.suffix in {".store", ".csv", ".parquet"}:
+        return [path]
+    raise ParameterError(
+        f"{path}: the ending of an output is .prv, .prv.gz, .store, .csv or .parquet"
+    )
+
+
+def _is_same(one: Path, other: Path) -> bool:
+    return one.exists() and other.exists() and one.samefile(other)
+
+
+def kept_rows(trace: Trace) -> dict[str, int]:
+    """Count the calls, bursts and messages of a trace, a part of it at a time.
+
+    Parameters
+    ----------
+    trace : Trace
+        In memory or in a store.
+
+    Returns
+    -------
+    dict of str to int
+        Rows by table.
+    """
+    keys = {"calls": "location", "bursts": "location", "messages": "sender_location"}
+    return {
+        name: sum(part.num_rows for part in trace.batches(name, [key]))
+        for name, key in keys.items()
+    }
+
+
+def whole_bursts(trace: Trace) -> int:
+    """Count the bursts that a border did not cut: those between two calls.
+
+    Parameters
+    ----------
+    trace : Trace
+        A selection. Bursts of locations without calls all count.
+
+    Returns
+    -------
+    int
+        How many bursts a reader of the written selection finds.
+    """
+    location, before, after = trace.arrays("bursts", "location", "call_before", "call_after")
+    calls = trace.offsets("calls")
+    has_calls = calls[1:] > calls[:-1]
+    return int(((before >= 0) & (after >= 0) | ~has_calls[location]).sum())
+
+
+def print_written(arguments: argparse.Namespace, path: Path, document: dict[str, Any]) -> None:
+    """Say what was written: to people on stderr, to programs on stdout.
+
+    Parameters
+    ----------
+    arguments : argparse.Namespace
+        With the format.
+    path : Path
+        The output.
+    document : dict
+        Numbers by name; some are numbers by name in turn.
+    """
+    from burstline.report.plain import note, print_csv, print_json  # noqa: PLC0415 -- --help
+
+    if arguments.format == "json":
+        print_json(document)
+        return
+    parts = {
+        name: value if isinstance(value, dict) else {"": value}
+        for name, value in document.items()
+    }
+    if arguments.format == "csv":
+        rows = [
+            (f"{name}.{key}".rstrip("."), value)
+            for name, values in parts.items()
+            for key, value in values.items()
+        ]
+        print_csv(["name", "value"], rows)
+        return
+    from burstline.report.units import format_ns  # noqa: PLC0415 -- as above
+
+    counted = {
+        name: ", ".join(f"{value:,} {key.replace('_', ' ')}" for key, value in values.items())
+        for name, values in parts.items()
+        if name in {"kept", "lost"} and any(values.values())
+    }
+    note(f"{path}: {counted.get('kept', 'nothing is left')}")
+    if "lost" in counted:
+        note(f"lost at the borders: {counted['lost']}")
+    if document["time_offset_ns"]:
+        note(f"its time 0 is {format_ns(document['time_offset_ns'])} of the input")

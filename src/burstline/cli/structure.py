@@ -1,0 +1,102 @@
+"""``burstline structure``: the loops of a program, as pseudo-code."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from burstline.cli.options import add_trace_options, read_selected
+
+if TYPE_CHECKING:
+    import argparse
+
+    from burstline.structure import Structure
+
+_DESCRIPTION: Final = """\
+Read the loops of a program off TRACE, without its source: which calls repeat together,
+which loop is in which, where they are in the source, what they cost. The result says
+how true it is: the share of MPI calls that it reproduces in order.
+"""
+_EXAMPLES: Final = """\
+examples:
+  burstline structure run.prv
+  burstline structure run.prv --show-ranks 0            what rank 0 executes
+  burstline structure run.prv --bursts 1ms              with computation of 1 ms or more
+  burstline structure run.prv --counter PAPI_TOT_INS
+  burstline structure run.prv --min-share 0             short loops, too
+  burstline structure run.prv --format json | python -m json.tool
+  burstline structure run.prv --format csv > nodes.csv  loops and calls, one a row
+"""
+
+
+def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Add the command to the command line."""
+    parser = commands.add_parser(
+        "structure",
+        help="the loops of the program, as pseudo-code",
+        description=_DESCRIPTION,
+        epilog=_EXAMPLES,
+    )
+    add_trace_options(parser)
+    method = parser.add_argument_group("how loops are found")
+    method.add_argument(
+        "--method",
+        choices=("auto", "seed"),
+        default="auto",
+        help="seed: the published method; auto: the best there is, at present the same",
+    )
+    method.add_argument(
+        "--eps", type=float, default=0.2, metavar="X", help="distance within a loop (0.2)"
+    )
+    method.add_argument(
+        "--scale",
+        choices=("log", "minmax"),
+        default="log",
+        help="how repetitions and times are compared: as ratios, or within their range",
+    )
+    method.add_argument(
+        "--min-share",
+        type=float,
+        default=0.1,
+        metavar="X",
+        help="leave out calls that span less of the run than this (0.1)",
+    )
+    shown = parser.add_argument_group("what the table shows")
+    shown.add_argument("--counter", metavar="NAME", help="a counter of the trace, or IPC")
+    shown.add_argument("--show-ranks", metavar="LIST", help="what these ranks execute: 0-7,12")
+    shown.add_argument(
+        "--bursts", metavar="TIME", help="computation before calls from this mean on: 1ms"
+    )
+    parser.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace) -> None:
+    """Detect the structure of the trace and print it."""
+    trace = read_selected(arguments)
+    from burstline.structure import detect  # noqa: PLC0415 -- `burstline --help` stays fast
+
+    structure = detect(
+        trace,
+        method=arguments.method,
+        eps=arguments.eps,
+        scale=arguments.scale,
+        min_share=arguments.min_share,
+    )
+    if arguments.format == "table":
+        _print_table(structure, arguments)
+        return
+    from burstline.report.plain import print_csv, print_json  # noqa: PLC0415 -- as above
+
+    if arguments.format == "json":
+        print_json(structure.as_dict())
+    else:
+        rows = structure.rows()
+        print_csv(tuple(rows[0]), (tuple(row.values()) for row in rows))
+
+
+def _print_table(structure: Structure, arguments: argparse.Namespace) -> None:
+    from burstline.report.pseudocode import print_structure  # noqa: PLC0415 -- loads rich
+    from burstline.selection import parse_ranks, parse_time  # noqa: PLC0415 -- NumPy
+
+    ranks = None if arguments.show_ranks is None else parse_ranks(arguments.show_ranks)
+    bursts_ns = None if arguments.bursts is None else parse_time(arguments.bursts)
+    print_structure(structure, counter=arguments.counter, ranks=ranks, bursts_ns=bursts_ns)

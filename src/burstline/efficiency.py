@@ -1,0 +1,345 @@
+"""Parallel efficiency: how much of the run its ranks spent computing.
+
+::
+
+    calls, gaps  ->  useful time per rank  ->  load balance, communication efficiency
+
+Only differences of stamps of one rank enter, so clocks that disagree between nodes
+do no harm. Everything is an integer until the last division.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from burstline.errors import ParameterError
+from burstline.trace import to_numpy
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    import numpy.typing as npt
+    import pyarrow as pa
+
+    from burstline.trace import Trace
+
+    Integers = npt.NDArray[np.int64]
+
+CALL_COLUMNS: Final = ("location", "operation", "enter_ns", "leave_ns")
+"""Columns of `calls` that :meth:`UsefulTime.add` needs."""
+
+BURST_COLUMNS: Final = ("location", "start_ns", "polls", "polling_ns")
+"""Columns of `bursts` that :meth:`UsefulTime.add_bursts` needs."""
+
+_INITS: Final = ("MPI_Init", "MPI_Init_thread")
+
+
+@dataclass(frozen=True, slots=True)
+class Efficiency:
+    """How well a run used its ranks.
+
+    Attributes
+    ----------
+    parallel, load_balance, communication : float or None
+        The efficiencies, 0..1; None where they are not defined.
+    reason : str
+        Why they are not defined; empty if they are.
+    runtime_ns : int
+        Longest time a rank was observed between its MPI_Init and its MPI_Finalize.
+    useful_ns : tuple of int, shape (ranks,)
+        Time outside MPI, by application and rank.
+    ranks : tuple of (int, int), shape (ranks,)
+        Application and rank of each entry of `useful_ns`.
+    """
+
+    parallel: float | None
+    load_balance: float | None
+    communication: float | None
+    reason: str
+    runtime_ns: int
+    useful_ns: tuple[int, ...]
+    ranks: tuple[tuple[int, int], ...]
+
+    def as_dict(self) -> dict[str, Any]:
+        """Give it as JSON shows it: the factors, then what they were made from."""
+        useful = self.useful_ns
+        busiest = self.ranks[useful.index(max(useful))] if useful else None
+        return {
+            "parallel": self.parallel,
+            "load_balance": self.load_balance,
+            "communication": self.communication,
+            "reason": self.reason or None,
+            "ranks": len(useful),
+            "runtime_ns": self.runtime_ns,
+            "useful_ns": {
+                "minimum": min(useful, default=0),
+                "mean": sum(useful) // len(useful) if useful else 0,
+                "maximum": max(useful, default=0),
+            },
+            "busiest": busiest and {"application": busiest[0], "rank": busiest[1]},
+        }
+
+
+def efficiency(trace: Trace, *, application: int | None = None) -> Efficiency:
+    """Give the parallel efficiency of a run and its two factors, as POP defines them.
+
+    With U(r) the useful time of rank r and T the runtime: load balance is
+    mean U / max U, communication efficiency is max U / T, and parallel efficiency,
+    mean U / T, is their product. Rank r counts from the end of its MPI_Init to the start of
+    its MPI_Finalize, or as long as it was observed where the trace has no such call; U(r) is
+    that time without MPI calls and without time nobody watched. T is the longest time any
+    rank was watched in its span.
+
+    Parameters
+    ----------
+    trace : Trace
+        The run, or a selection of it.
+    application : int, optional
+        Only this application; by default all that call MPI, taken together.
+
+    Returns
+    -------
+    Efficiency
+        The three efficiencies, or the reason why there are none.
+
+    Raises
+    ------
+    ParameterError
+        If the trace has no such application.
+
+    Notes
+    -----
+    O(calls) time; memory for one batch of calls and for the gaps.
+
+    Threads: a rank is its first CPU thread. What the others do between two MPI calls of the
+    first counts as useful, which is POP's MPI level of a hybrid program. MPI calls of other
+    threads are not subtracted.
+
+    Useful is whatever is not MPI: file input, failed polls that the source only sums up (see
+    :meth:`UsefulTime.result`) and a descheduled process count as useful. Time in which the
+    tracer wrote its buffer lowers the efficiency of that rank, and of those that waited for
+    it. A rank that spent all its time in MPI has U = 0; if all did, load balance is 1 and
+    communication efficiency 0.
+
+    References
+    ----------
+    Performance Optimisation and Productivity (POP), Standard Metrics for Parallel Performance
+    Analysis, https://co-design.pop-coe.eu/metrics/. C. Rosas, J. Giménez, J. Labarta,
+    Scalability Prediction for Fundamental Performance Factors, Supercomputing Frontiers and
+    Innovations 1(2), 2014, DOI 10.14529/jsfi140201.
+
+    Examples
+    --------
+    >>> from burstline import Trace
+    >>> efficiency(Trace({})).reason
+    'no application calls MPI'
+    """
+    useful = UsefulTime(trace)
+    for batch in trace.batches("calls", CALL_COLUMNS):
+        useful.add(batch)
+    return useful.result(application)
+
+
+class UsefulTime:
+    """The fold behind :func:`efficiency`: calls go in by batch, the result comes out.
+
+    Parameters
+    ----------
+    trace : Trace
+        The trace whose calls will be added; only its locations and gaps are read here.
+    """
+
+    def __init__(self, trace: Trace) -> None:
+        self._application, self._rank, self._process, thread, born, died = trace.arrays(
+            "locations", "application", "rank", "process", "thread", "born_ns", "died_ns"
+        )
+        self._first = _first_threads(trace, self._process, thread)
+        self._begin, self._end = born.copy(), died.copy()
+        self._calls = np.zeros(len(born), np.int64)
+        self._mpi = np.zeros(len(born), np.int64)
+        self._polling = np.zeros(len(born), np.int64)
+        self._gaps = dict(_unwatched(trace, self._first))
+
+    def add(self, calls: pa.Table) -> None:
+        """Take in the calls of some locations, whole.
+
+        Parameters
+        ----------
+        calls : pyarrow.Table
+            Rows of `calls` with :data:`CALL_COLUMNS`, of locations not added before.
+        """
+        location, enter, leave = (
+            to_numpy(calls[name]) for name in ("location", "enter_ns", "leave_ns")
+        )
+        codes, names = operation_codes(calls["operation"])
+        self._calls += np.bincount(location, minlength=len(self._calls))
+        inits = np.isin(codes, [names.index(name) for name in _INITS if name in names])
+        np.maximum.at(self._begin, location[inits], leave[inits])
+        if "MPI_Finalize" in names:
+            finals = codes == names.index("MPI_Finalize")
+            np.minimum.at(self._end, location[finals], enter[finals])
+        begin, end = self._begin[location], self._end[location]
+        inside = np.minimum(leave, end) - np.maximum(enter, begin)
+        np.add.at(self._mpi, location, np.maximum(inside, 0))
+        for place, rows in _rows_of(location):
+            if place in self._gaps:
+                self._mpi[place] -= self._hidden(place, enter[rows], leave[rows])
+
+    def add_bursts(self, bursts: pa.Table) -> None:
+        """Take in the failed polls of some locations whose calls were added.
+
+        Parameters
+        ----------
+        bursts : pyarrow.Table
+            Rows of `bursts` with :data:`BURST_COLUMNS`.
+        """
+        location, start, _, polling = (to_numpy(bursts[name]) for name in BURST_COLUMNS)
+        inside = (start >= self._begin[location]) & (start < self._end[location])
+        np.add.at(self._polling, location[inside], polling[inside])
+
+    def applications(self) -> tuple[int, ...]:
+        """Give the applications that called MPI so far."""
+        return tuple(np.unique(self._application[self._calls > 0]).tolist())
+
+    def result(
+        self, application: int | None = None, *, without_polls: bool = False
+    ) -> Efficiency:
+        """Give the efficiency of what was added.
+
+        Parameters
+        ----------
+        application : int, optional
+            Only this application; by default all that call MPI.
+        without_polls : bool
+            Whether failed polls are MPI time, which they are, instead of useful time, which
+            is what they look like where the source does not record them one by one.
+
+        Raises
+        ------
+        ParameterError
+            If the trace has no such application.
+        """
+        if application is not None and application not in self._application:
+            raise ParameterError(f"the trace has no application {application}")
+        wanted = self.applications() if application is None else (application,)
+        chosen = np.flatnonzero(np.isin(self._application, wanted) & self._first)
+        if not set(self.applications()) & set(wanted):
+            if application is None:
+                return _undefined("no application calls MPI")
+            return _undefined(f"application {application} makes no MPI calls")
+        observed = np.maximum(self._end - self._begin, 0)
+        for place in self._gaps:
+            starts, ends = self._inside(place)
+            observed[place] -= (ends - starts).sum()
+        chosen = chosen[np.lexsort((self._rank[chosen], self._application[chosen]))]
+        useful = observed - self._mpi - (self._polling if without_polls else 0)
+        return _factors(
+            np.maximum(useful[chosen], 0),
+            int(observed[chosen].max(initial=0)),
+            tuple(
+                zip(
+                    self._application[chosen].tolist(),
+                    self._rank[chosen].tolist(),
+                    strict=True,
+                )
+            ),
+        )
+
+    def _inside(self, place: int) -> tuple[Integers, Integers]:
+        """Clip the gaps of a location to its span."""
+        starts, ends = self._gaps[place]
+        begin, end = self._begin[place], max(self._begin[place], self._end[place])
+        return np.clip(starts, begin, end), np.clip(ends, begin, end)
+
+    def _hidden(self, place: int, enter: Integers, leave: Integers) -> int:
+        """Measure the MPI time of a location within its gaps: it is subtracted once only."""
+        starts, ends = self._inside(place)
+        return int((_mpi_before(ends, enter, leave) - _mpi_before(starts, enter, leave)).sum())
+
+
+def operation_codes(column: pa.ChunkedArray) -> tuple[npt.NDArray[np.int16], list[str]]:
+    """Give the operations of a batch as codes into one list of names.
+
+    Parameters
+    ----------
+    column : pyarrow.ChunkedArray
+        A dictionary column; its chunks may have dictionaries of their own.
+
+    Returns
+    -------
+    codes : ndarray of int16, shape (rows,)
+        Position in `names`.
+    names : list of str
+        The dictionary.
+    """
+    unified = column.unify_dictionaries()
+    names = unified.chunk(0).dictionary.to_pylist() if unified.num_chunks else []
+    return to_numpy(unified), names
+
+
+def _first_threads(
+    trace: Trace, process: npt.NDArray[np.int32], thread: npt.NDArray[np.int32]
+) -> npt.NDArray[np.bool_]:
+    """Mark the first CPU thread of every process."""
+    is_cpu = np.array([kind == "cpu" for kind in trace.locations["kind"].to_pylist()], bool)
+    order = np.lexsort((thread, process))
+    order = order[is_cpu[order]]
+    _, first = np.unique(process[order], return_index=True)
+    marks = np.zeros(len(process), bool)
+    marks[order[first]] = True
+    return marks
+
+
+def _unwatched(
+    trace: Trace, wanted: npt.NDArray[np.bool_]
+) -> Iterator[tuple[int, tuple[Integers, Integers]]]:
+    """Give, for every wanted location with gaps, their union as disjoint intervals."""
+    for batch in trace.batches("gaps", ("location", "start_ns", "end_ns")):
+        location, start, end = (to_numpy(batch[name]) for name in batch.column_names)
+        for place, rows in _rows_of(location):
+            if not wanted[place]:
+                continue
+            until = np.maximum.accumulate(end[rows])
+            fresh = np.maximum(start[rows], np.concatenate([start[rows][:1], until[:-1]]))
+            yield place, (fresh, np.maximum(until, fresh))
+
+
+def _rows_of(location: npt.NDArray[np.int32]) -> Iterator[tuple[int, slice]]:
+    """Give each location of a sorted column, and its rows."""
+    starts = np.flatnonzero(np.diff(location, prepend=-1))
+    ends = [*starts[1:].tolist(), len(location)]
+    for place, start, end in zip(location[starts].tolist(), starts.tolist(), ends, strict=True):
+        yield place, slice(start, end)
+
+
+def _mpi_before(moments: Integers, enter: Integers, leave: Integers) -> Integers:
+    """Give the time in calls before each moment; the calls are disjoint and in order."""
+    total = np.concatenate([np.zeros(1, np.int64), np.cumsum(leave - enter)])
+    entered = np.searchsorted(enter, moments, side="right")
+    last_leave = np.where(entered > 0, leave[np.maximum(entered - 1, 0)], moments)
+    return total[entered] - np.maximum(last_leave - moments, 0)
+
+
+def _undefined(reason: str) -> Efficiency:
+    return Efficiency(None, None, None, reason, 0, (), ())
+
+
+def _factors(
+    useful: Integers, runtime_ns: int, ranks: tuple[tuple[int, int], ...]
+) -> Efficiency:
+    if not runtime_ns:
+        return _undefined("no rank was observed between MPI_Init and MPI_Finalize")
+    each = tuple(useful.tolist())
+    total, most = sum(each), max(each)
+    return Efficiency(
+        parallel=total / (len(each) * runtime_ns),
+        load_balance=total / (len(each) * most) if most else 1.0,
+        communication=most / runtime_ns,
+        reason="",
+        runtime_ns=runtime_ns,
+        useful_ns=each,
+        ranks=ranks,
+    )

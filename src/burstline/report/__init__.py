@@ -1,0 +1,1 @@
+"""How results and progress look; what they are is decided elsewhere."""

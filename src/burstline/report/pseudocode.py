@@ -1,0 +1,375 @@
+"""Pseudo-code: a structure as a person would write the program down.
+
+::
+
+    Structure  --pseudocode-->  lines: FILE, LINE, PSEUDOCODE, E(time), E(size), E(counter)
+
+Call paths that a loop or a block has in common stand once, above it; what a line repeats of
+the line before it is not said again. Items that only some ranks execute are put into a
+conditional block.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from itertools import groupby
+from typing import TYPE_CHECKING, Final, Literal
+
+from burstline.errors import ParameterError, printable
+from burstline.report import terminal
+from burstline.report.units import format_bytes, format_ns, format_share, plural
+from burstline.structure import Call, Loop
+from burstline.structure.ranks import compact
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Mapping, Sequence
+
+    from burstline.structure import Item, Structure
+    from burstline.structure.callpaths import Frame
+
+IPC: Final = "IPC"
+_INSTRUCTIONS: Final = "PAPI_TOT_INS"
+_CYCLES: Final = "PAPI_TOT_CYC"
+_INDENT: Final = "  "
+_NAME: Final = 60
+_TRUE_ENOUGH: Final = 0.9
+_STYLES: Final = {"loop": "bold cyan", "condition": "magenta", "frame": "dim", "burst": "green"}
+
+Kind = Literal["frame", "loop", "condition", "call", "burst"]
+Step = tuple["Frame", str]
+"""A frame, and the function called from it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One line of pseudo-code.
+
+    Attributes
+    ----------
+    kind : {"frame", "loop", "condition", "call", "burst"}
+        What it shows.
+    depth : int
+        How deep it is indented.
+    text : str
+        The pseudo-code; safe to print.
+    file, line : str
+        From where the function in `text` is called; empty if that says nothing.
+    time_ns, size_bytes, counter : float or None
+        Mean duration, size and counter of what it shows.
+    """
+
+    kind: Kind
+    depth: int
+    text: str
+    file: str = ""
+    line: str = ""
+    time_ns: float | None = None
+    size_bytes: float | None = None
+    counter: float | None = None
+
+
+def chosen_counter(structure: Structure, name: str | None) -> str | None:
+    """Give the counter to show: the one asked for, or instructions per cycle if there are.
+
+    Parameters
+    ----------
+    structure : Structure
+        Its calls know the counters of the trace.
+    name : str or None
+        A counter of the trace, or ``IPC``.
+
+    Returns
+    -------
+    str or None
+        Its name; None if nothing was asked for and there is no IPC.
+
+    Raises
+    ------
+    ParameterError
+        If the trace has no such counter.
+    """
+    known = set(structure.counters)
+    if {_INSTRUCTIONS, _CYCLES} <= known:
+        known.add(IPC)
+    if name is None:
+        return IPC if IPC in known else None
+    if name not in known:
+        there_are = ", ".join(printable(each) for each in sorted(known)) or "none at all"
+        raise ParameterError(f"no counter {name!r} in this trace; there are {there_are}")
+    return name
+
+
+def pseudocode(
+    structure: Structure,
+    *,
+    counter: str | None = None,
+    ranks: Collection[int] | None = None,
+    bursts_ns: int | None = None,
+) -> list[Line]:
+    """Write a structure down as lines of pseudo-code.
+
+    Parameters
+    ----------
+    structure : Structure
+        What was detected.
+    counter : str, optional
+        The counter to show, see :func:`chosen_counter`.
+    ranks : collection of int, optional
+        Show only what these ranks execute; all by default.
+    bursts_ns : int, optional
+        Show the computation before a call where its mean is this long or longer; none by
+        default.
+
+    Returns
+    -------
+    list of Line
+        In the order of the program.
+
+    Raises
+    ------
+    ParameterError
+        If none of `ranks` is in the structure.
+    """
+    everybody = frozenset(structure.ranks)
+    shown = everybody if ranks is None else everybody & frozenset(ranks)
+    if not shown:
+        raise ParameterError(
+            f"none of the ranks {compact(ranks or ())} calls MPI, only {compact(everybody)}"
+        )
+    writer = _Writer(shown, max(everybody) + 1, counter, bursts_ns)
+    writer.body(structure.items, shown, _Place())
+    return writer.lines
+
+
+@dataclass(slots=True)
+class _Place:
+    """Where the next line goes: below which frames, and how deep."""
+
+    path: tuple[Step, ...] = ()
+    depth: int = 0
+    kept: int = 0
+    """Frames that the enclosing block shows already."""
+
+    opened: tuple[Step, ...] = field(default=())
+
+
+class _Writer:
+    def __init__(
+        self, shown: frozenset[int], world: int, counter: str | None, bursts_ns: int | None
+    ) -> None:
+        self.lines: list[Line] = []
+        self._shown, self._world = shown, world
+        self._counter, self._bursts_ns = counter, bursts_ns
+
+    def body(self, items: Iterable[Item], around: frozenset[int], place: _Place) -> None:
+        """Write items that the ranks `around` come across."""
+        visible = [item for item in items if self._shown.intersection(item.ranks)]
+        for ranks, members in groupby(visible, key=lambda item: self._shown & set(item.ranks)):
+            block = list(members)
+            if ranks == around:
+                for item in block:
+                    self._item(item, place)
+                continue
+            path = _common([_steps(item) for item in block])
+            depth = self._open(path, place)
+            self._add("condition", depth, f"if {_ranks_text(ranks, around)}:")
+            inner = _Place(path, depth + 1, len(path), path)
+            for item in block:
+                self._item(item, inner)
+
+    def _item(self, item: Item, place: _Place) -> None:
+        steps = _steps(item)
+        depth = self._open(steps, place)
+        if isinstance(item, Call):
+            self._call(item, depth)
+            return
+        counter = None if item.parent else _iteration_counter(item, self._counter)
+        self._add("loop", depth, _loop_text(item), time_ns=item.mean_ns, counter=counter)
+        inner = _Place(steps, depth + 1, len(steps), steps)
+        self.body(item.items, self._shown & frozenset(item.ranks), inner)
+
+    def _open(self, path: tuple[Step, ...], place: _Place) -> int:
+        """Write the frames of `path` that are not shown yet; give the depth below them."""
+        same = len(_common([path, place.opened]))
+        depth = place.depth + same - place.kept
+        for frame, callee in path[same:]:
+            self._add("frame", depth, f"{_name(callee)}()", frame)
+            depth += 1
+        place.opened = path
+        return depth
+
+    def _call(self, call: Call, depth: int) -> None:
+        value = _value(call.counters, self._counter)
+        if self._bursts_ns is not None and (call.burst_ns or 0) >= max(self._bursts_ns, 1):
+            self._add("burst", depth, "computation", time_ns=call.burst_ns, counter=value)
+        self._add(
+            "call",
+            depth,
+            _call_text(call, self._world),
+            call.caller,
+            time_ns=call.time_ns,
+            size_bytes=call.size_bytes,
+            counter=value,
+        )
+
+    def _add(
+        self,
+        kind: Kind,
+        depth: int,
+        text: str,
+        frame: Frame | None = None,
+        *,
+        time_ns: float | None = None,
+        size_bytes: float | None = None,
+        counter: float | None = None,
+    ) -> None:
+        file = "" if frame is None else _name(frame.file or frame.function)
+        line = "" if frame is None or frame.line is None else str(frame.line)
+        self.lines.append(Line(kind, depth, text, file, line, time_ns, size_bytes, counter))
+
+
+def _steps(item: Item) -> tuple[Step, ...]:
+    """Give the frames above an item, those that all calls of a loop have in common."""
+    if isinstance(item, Loop):
+        return _common([_steps(inner) for inner in item.items])
+    callees = (frame.function for frame in item.path[1:])
+    return tuple(zip(item.path, callees, strict=False))
+
+
+def _common(paths: Sequence[tuple[Step, ...]]) -> tuple[Step, ...]:
+    length = 0
+    for steps in zip(*paths, strict=False):
+        if any(step != steps[0] for step in steps):
+            break
+        length += 1
+    return paths[0][:length]
+
+
+def _ranks_text(ranks: Collection[int], around: Collection[int]) -> str:
+    if len(ranks) == 1:
+        return f"rank == {min(ranks)}"
+    return f"rank in {{{compact(ranks, around)}}}"
+
+
+def _loop_text(loop: Loop) -> str:
+    whole = abs(loop.iterations - round(loop.iterations)) < 0.005
+    trips = f"{loop.iterations:.0f}" if whole else f"{loop.iterations:.2f} (mean)"
+    remarks = [f"loop {loop.id}", f"{format_share(loop.share)} of the run"]
+    if loop.probability < 1:
+        remarks.append(f"entered in {format_share(loop.probability)} of the iterations around")
+    if loop.hidden:
+        remarks.append("no call of its own")
+    return f"for 1 to {trips}:  # {', '.join(remarks)}"
+
+
+def _call_text(call: Call, world: int) -> str:
+    said = [text for text in (_partner(call, world), call.communicator) if text]
+    if call.roots:
+        said.append(f"root {compact(call.roots)}")
+    condition = "" if call.probability >= 1 else f"  # in {format_share(call.probability)}"
+    return f"{_name(call.operation)}({', '.join(said)}){condition}"
+
+
+def _partner(call: Call, world: int) -> str:
+    if not call.peers:
+        return ""
+    if len(call.peers) == 1:
+        return f"{call.peers[0]}"
+    if call.peers_vary:
+        return f"{call.peers[0]} to {call.peers[-1]}"
+    if call.offset is None:
+        return compact(call.peers)
+    ahead = call.offset if call.offset <= world // 2 else call.offset - world
+    return "rank" if not ahead else f"rank{ahead:+d}"
+
+
+def _value(counters: Mapping[str, float], name: str | None) -> float | None:
+    if name != IPC or IPC in counters:
+        return None if name is None else counters.get(name)
+    cycles = counters.get(_CYCLES, 0)
+    return counters.get(_INSTRUCTIONS, 0) / cycles if cycles > 0 else None
+
+
+def _iteration_counter(loop: Loop, name: str | None) -> float | None:
+    """Give a counter over a whole iteration, as the most frequent call of the body saw it."""
+    if not loop.calls:
+        return None
+    regular = max(loop.calls, key=lambda call: call.probability)
+    return _value(regular.iteration_counters, name)
+
+
+def _name(text: str) -> str:
+    return printable(text.strip(), limit=_NAME)
+
+
+def print_structure(
+    structure: Structure,
+    *,
+    counter: str | None = None,
+    ranks: Collection[int] | None = None,
+    bursts_ns: int | None = None,
+) -> None:
+    """Print a structure: what is known of it, and its pseudo-code as a table.
+
+    Parameters
+    ----------
+    structure : Structure
+        What was detected.
+    counter, ranks, bursts_ns
+        As for :func:`pseudocode`; without `counter` instructions per cycle, if there are.
+
+    Raises
+    ------
+    ParameterError
+        If there is no such counter, or none of the ranks.
+    """
+    counter = chosen_counter(structure, counter)
+    lines = pseudocode(structure, counter=counter, ranks=ranks, bursts_ns=bursts_ns)
+    doubtful = structure.fidelity < _TRUE_ENOUGH
+    facts = _facts(structure)
+    terminal.print_facts(facts, styles=["", "yellow" if doubtful else ""])
+    columns = ["FILE", "LINE", "PSEUDOCODE", "E(time)", "E(size)"]
+    terminal.print_table(
+        columns + ([f"E({counter})"] if counter else []),
+        [_cells(line, with_counter=counter is not None) for line in lines],
+        title="Structure",
+        left=3,
+        styles=[_STYLES.get(line.kind, "") for line in lines],
+    )
+
+
+def _cells(line: Line, *, with_counter: bool) -> list[str]:
+    cells = [
+        line.file,
+        line.line,
+        _INDENT * line.depth + line.text,
+        "" if line.time_ns is None else format_ns(round(line.time_ns)),
+        "" if line.size_bytes is None else format_bytes(round(line.size_bytes)),
+    ]
+    return cells + (
+        ["" if line.counter is None else f"{line.counter:.4g}"] if with_counter else []
+    )
+
+
+def _facts(structure: Structure) -> list[tuple[str, str]]:
+    loops, classes = len(structure.loops), len(structure.classes)
+    coverage = structure.coverage
+    doubt = "; the rest is misread" if structure.fidelity < _TRUE_ENOUGH else ""
+    size = f"{plural(loops, 'loop')}, {plural(structure.nodes, 'node')}"
+    calls = f"{plural(structure.calls, 'call')} ({structure.unique_calls:,} unique)"
+    in_loops = f"{format_share(coverage.time)} of {format_ns(structure.run_ns)} in loops"
+    ranks = plural(len(set(structure.ranks)), "rank")
+    facts = [
+        ("structure", f"{size} for {calls}"),
+        ("fidelity", f"{100 * structure.fidelity:.2f} % of the calls come out in order{doubt}"),
+        ("coverage", f"{format_share(coverage.calls)} of the calls, {in_loops}"),
+        ("ranks", f"{ranks} of {plural(classes, 'kind')}"),
+    ]
+    if structure.left_out:
+        executed = sum(int(call.executions.sum()) for call in structure.left_out)
+        least = format_share(float(str(structure.parameters.get("min_share", 0))))
+        span = f"{plural(executed, 'call')} that repeat within less than {least} of the run"
+        facts.append(("left out", f"{span} (--min-share 0 shows them)"))
+    if structure.callpath == "none":
+        facts.append(("call paths", "none in this trace, so that no source line can be given"))
+    return facts

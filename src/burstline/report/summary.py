@@ -1,0 +1,169 @@
+"""What ``burstline info`` shows: one screen about a trace."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from burstline.report import terminal
+from burstline.report.units import format_bytes, format_ns, format_share, plural
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from burstline.efficiency import Efficiency
+    from burstline.summary import Summary
+
+_GOOD: Final = 0.8
+"""POP regards efficiencies above this as acceptable."""
+
+_SEVERITY_STYLES: Final = {"info": "", "loss": "yellow", "error": "red"}
+_COUNTERS_SHOWN: Final = 8
+
+
+def print_summary(summary: Summary, *, top: int) -> None:
+    """Print a summary as tables.
+
+    Parameters
+    ----------
+    summary : Summary
+        The summary.
+    top : int
+        Operations to list, the longest first.
+    """
+    terminal.print_facts(_facts(summary))
+    _print_efficiency(summary.efficiency, summary.efficiency_without_polls)
+    _print_calls(summary, top)
+    _print_unseen(summary)
+
+
+def _facts(summary: Summary) -> Iterator[tuple[str, str]]:
+    if summary.path:
+        yield "trace", summary.path
+    yield "program", _program(summary)
+    for other in summary.applications:
+        if not other.calls_mpi and any(each.calls_mpi for each in summary.applications):
+            yield "", f"application {other.application}: {other.ranks:,} more, without MPI"
+    yield "duration", format_ns(summary.duration_ns)
+    yield "records", ", ".join(f"{count:,} {name}" for name, count in summary.records.items())
+    calls = sum(totals.count for totals in summary.calls.values())
+    yield (
+        "MPI",
+        f"{plural(calls, 'call')}, {_messages(summary)}, "
+        + plural(summary.collectives, "collective"),
+    )
+    yield "bursts", _bursts(summary)
+    if summary.regions:
+        yield "regions", f"{summary.regions:,}"
+    if summary.call_paths:
+        known = format_share(summary.calls_with_path / max(calls, 1))
+        paths = plural(summary.call_paths, "call path")
+        depth = plural(summary.call_path_depth, "level")
+        yield "callers", f"known for {known} of the calls, {paths}, up to {depth} deep"
+    yield "counters", _counters(summary)
+
+
+def _program(summary: Summary) -> str:
+    parts = [plural(summary.ranks, "rank"), plural(summary.locations, "thread")]
+    if len(summary.applications) != 1:
+        parts.insert(0, plural(len(summary.applications), "application"))
+    return ", ".join(parts) + (
+        f" on {plural(summary.nodes, 'node')}" if summary.nodes else ", nodes unknown"
+    )
+
+
+def _messages(summary: Summary) -> str:
+    text = plural(summary.messages, "message")
+    unmatched = summary.messages - summary.matched_messages
+    if not summary.messages:
+        return text
+    return f"{text} ({f'{unmatched:,} without their calls' if unmatched else 'all matched'})"
+
+
+def _bursts(summary: Summary) -> str:
+    text = f"{summary.bursts:,} between MPI calls"
+    if summary.polls:
+        text += f", {format_ns(summary.polling_ns)} of them in {summary.polls:,} failed polls"
+    return text
+
+
+def _counters(summary: Summary) -> str:
+    names = summary.counters[:_COUNTERS_SHOWN]
+    more = len(summary.counters) - len(names)
+    return (", ".join(names) or "none") + (f" and {more} more" if more else "")
+
+
+def _print_efficiency(efficiency: Efficiency, without_polls: Efficiency | None) -> None:
+    if efficiency.parallel is None:
+        terminal.print_heading(f"Parallel efficiency: none, {efficiency.reason}")
+        return
+    span = f"from MPI_Init to MPI_Finalize: {format_ns(efficiency.runtime_ns)}"
+    terminal.print_heading(f"Efficiency of {plural(len(efficiency.useful_ns), 'rank')}, {span}")
+    rows = [
+        ("parallel efficiency", efficiency.parallel, "load balance x communication"),
+        ("load balance", efficiency.load_balance, _busiest(efficiency)),
+        ("communication", efficiency.communication, "time outside MPI on that rank"),
+    ]
+    if without_polls is not None:
+        rows.append(
+            (
+                "without failed polls",
+                without_polls.parallel,
+                "parallel efficiency if they are MPI",
+            )
+        )
+    terminal.print_facts(
+        [(name, f"{format_share(value):>7}   {meaning}") for name, value, meaning in rows],
+        styles=["" if value is None or value >= _GOOD else "yellow" for _, value, _ in rows],
+    )
+
+
+def _busiest(efficiency: Efficiency) -> str:
+    most = max(efficiency.useful_ns)
+    _, rank = efficiency.ranks[efficiency.useful_ns.index(most)]
+    mean = sum(efficiency.useful_ns) // len(efficiency.useful_ns)
+    return f"{format_ns(mean)} a rank; most is rank {rank} with {format_ns(most)}"
+
+
+def _print_calls(summary: Summary, top: int) -> None:
+    if not summary.calls:
+        return
+    total_ns = sum(calls.time_ns for calls in summary.calls.values())
+    rows = [
+        (
+            name,
+            f"{calls.count:,}",
+            format_ns(calls.time_ns),
+            format_share(calls.time_ns / total_ns if total_ns else None),
+            format_ns(calls.time_ns // calls.count),
+            format_bytes(calls.bytes_sent),
+            format_bytes(calls.bytes_received),
+        )
+        for name, calls in list(summary.calls.items())[:top]
+    ]
+    names = ("operation", "calls", "time", "of MPI time", "mean", "sent", "received")
+    terminal.print_table(names, rows, title="MPI calls, the most time first")
+    if len(summary.calls) > top:
+        more = plural(len(summary.calls) - top, "other operation")
+        terminal.print_lines([f"  … and {more}: --top {len(summary.calls)} shows all"])
+
+
+def _print_unseen(summary: Summary) -> None:
+    if not summary.defects and not summary.gaps:
+        terminal.print_heading("Nothing odd was met, and nothing is missing")
+        return
+    gaps = [
+        ("gap", gap.kind, f"{gap.count:,}", f"{format_ns(gap.time_ns)} unwatched")
+        for gap in summary.gaps
+    ]
+    defects = [
+        (defect.severity, defect.kind, f"{defect.count:,}", defect.first)
+        for defect in summary.defects
+    ]
+    styles = [_SEVERITY_STYLES[defect.severity] for defect in summary.defects]
+    terminal.print_table(
+        ("severity", "what", "times", "first, or how long"),
+        [*defects, *gaps],
+        title="What was odd, or could not be seen",
+        left=4,
+        styles=styles,
+    )

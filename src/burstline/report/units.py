@@ -1,0 +1,90 @@
+"""Numbers for eyes: times, bytes, shares and counts with their units."""
+
+from __future__ import annotations
+
+from typing import Final
+
+_TIMES: Final = ((1_000_000_000, "s"), (1_000_000, "ms"), (1_000, "µs"))
+_SCALES: Final = ((10**15, "P"), (10**12, "T"), (10**9, "G"), (10**6, "M"), (10**3, "k"))
+_MINUTE_NS: Final = 60_000_000_000
+_DIGITS: Final = 3
+
+
+def format_ns(time_ns: int) -> str:
+    """Give a time in the unit that suits it, with three digits.
+
+    Parameters
+    ----------
+    time_ns : int
+        The time, in nanoseconds.
+
+    Examples
+    --------
+    >>> [format_ns(t) for t in (950, 1_500_000, 2_000_000_000, 7_384_000_000_000)]
+    ['950 ns', '1.50 ms', '2.00 s', '2 h 3 min']
+    """
+    if abs(time_ns) >= 10 * _MINUTE_NS:
+        minutes = round(time_ns / _MINUTE_NS)
+        hours, minutes = divmod(minutes, 60)
+        return f"{hours} h {minutes} min" if hours else f"{minutes} min"
+    for size, unit in _TIMES:
+        if abs(time_ns) >= size:
+            return f"{_three_digits(time_ns / size)} {unit}"
+    return f"{time_ns} ns"
+
+
+def format_bytes(size: int) -> str:
+    """Give a size in decimal units, with three digits.
+
+    Parameters
+    ----------
+    size : int
+        The size, in bytes.
+
+    Examples
+    --------
+    >>> [format_bytes(n) for n in (0, 999, 1_000, 123_456_789)]
+    ['0 B', '999 B', '1.00 kB', '123 MB']
+    """
+    for scale, prefix in _SCALES:
+        if abs(size) >= scale:
+            return f"{_three_digits(size / scale)} {prefix}B"
+    return f"{size} B"
+
+
+def format_amount(amount: int, unit: str) -> str:
+    """Give an amount of anything: bytes as such, the rest counted.
+
+    Examples
+    --------
+    >>> format_amount(1_234, "processes"), format_amount(1_234, "B")
+    ('1,234 processes', '1.23 kB')
+    """
+    return format_bytes(amount) if unit == "B" else f"{amount:,} {unit}".rstrip()
+
+
+def format_share(share: float | None) -> str:
+    """Give a share of 0..1 in percent; a dash where there is none.
+
+    Examples
+    --------
+    >>> format_share(0.8734), format_share(None)
+    ('87.3 %', '-')
+    """
+    return "-" if share is None else f"{100 * share:.1f} %"
+
+
+def plural(count: int, noun: str, nouns: str = "") -> str:
+    """Give a count and its noun.
+
+    Examples
+    --------
+    >>> plural(1, "rank"), plural(1_000, "rank"), plural(2, "process", "processes")
+    ('1 rank', '1,000 ranks', '2 processes')
+    """
+    return f"{count:,} {noun if count == 1 else nouns or noun + 's'}"
+
+
+def _three_digits(value: float) -> str:
+    whole = len(str(int(abs(value))))
+    return f"{value:.{max(_DIGITS - whole, 0)}f}"

@@ -1,0 +1,400 @@
+"""What is in a trace: counts, sums and what could not be seen, in one pass.
+
+::
+
+    Trace  --batches of the columns that are needed-->  Summary  -->  as_dict() for programs
+
+A fold: whatever the trace's size, the memory is that of one batch, so a store larger
+than memory is summarised like any other trace.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from burstline import schema
+from burstline.efficiency import (
+    BURST_COLUMNS,
+    CALL_COLUMNS,
+    Efficiency,
+    UsefulTime,
+    operation_codes,
+)
+from burstline.trace import to_numpy
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+    import pyarrow as pa
+
+    from burstline.trace import Trace
+
+_RECORDS: Final = {"states": "states", "events": "events", "communications": "messages"}
+"""For each kind of record, the table that stands in where the reader left no count."""
+
+
+@dataclass(frozen=True, slots=True)
+class CallTotals:
+    """All calls of one operation.
+
+    Attributes
+    ----------
+    count, time_ns : int
+        How many there were, and the time in them over all locations.
+    bytes_sent, bytes_received : int
+        Bytes sent by them, and bytes of the receives they completed; unknown sizes count 0.
+    """
+
+    count: int
+    time_ns: int
+    bytes_sent: int
+    bytes_received: int
+
+
+@dataclass(frozen=True, slots=True)
+class GapTotals:
+    """All stretches of one kind that nobody watched.
+
+    Attributes
+    ----------
+    kind : str
+        One of :data:`burstline.schema.GAP_KINDS`.
+    count, time_ns : int
+        How many there were, and their length over all locations.
+    """
+
+    kind: str
+    count: int
+    time_ns: int
+
+
+@dataclass(frozen=True, slots=True)
+class Defect:
+    """One kind of oddity that was met.
+
+    Attributes
+    ----------
+    kind, severity : str
+        Which, and how bad: one of :data:`burstline.schema.SEVERITIES`.
+    count : int
+        How often.
+    first : str
+        Where first, and what stood there.
+    """
+
+    kind: str
+    severity: str
+    count: int
+    first: str
+
+
+@dataclass(frozen=True, slots=True)
+class ApplicationSummary:
+    """One application of the trace.
+
+    Attributes
+    ----------
+    application : int
+        Which.
+    ranks, locations : int
+        Its processes, and its threads and streams.
+    calls_mpi : bool
+        Whether any of them calls MPI.
+    """
+
+    application: int
+    ranks: int
+    locations: int
+    calls_mpi: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """What is in a trace.
+
+    Attributes
+    ----------
+    path, format : str
+        Where it came from; empty if unknown.
+    applications : tuple of ApplicationSummary
+        All applications.
+    ranks : int
+        Processes of the applications that call MPI; of all, where none does.
+    locations, nodes : int
+        Threads and streams, and different nodes with a known name.
+    duration_ns : int
+        From the first to the last moment anybody was observed.
+    records : dict of str to int
+        Records read from the source: ``states``, ``events``, ``communications``.
+    calls : dict of str to CallTotals
+        Per MPI operation, the most time first.
+    messages, matched_messages : int
+        Point-to-point messages; those whose sending and receiving call are known.
+    collectives, bursts, regions : int
+        Rows of the tables of that name.
+    polls, polling_ns : int
+        Failed polls that the source only sums up, and the time in them.
+    counters : tuple of str
+        Counters read.
+    call_paths, call_path_depth : int
+        Different call paths, and the longest chain of callers.
+    calls_with_path : int
+        Calls whose caller is known.
+    gaps : tuple of GapTotals
+        Time nobody watched, by kind.
+    efficiency : Efficiency
+        Of the applications that call MPI, as POP defines it.
+    efficiency_without_polls : Efficiency or None
+        The same with failed polls taken for the MPI time they are; None if there were none.
+    defects : tuple of Defect
+        What was odd, the worst first.
+    """
+
+    path: str
+    format: str
+    applications: tuple[ApplicationSummary, ...]
+    ranks: int
+    locations: int
+    nodes: int
+    duration_ns: int
+    records: dict[str, int]
+    calls: dict[str, CallTotals]
+    messages: int
+    matched_messages: int
+    collectives: int
+    bursts: int
+    regions: int
+    polls: int
+    polling_ns: int
+    counters: tuple[str, ...]
+    call_paths: int
+    call_path_depth: int
+    calls_with_path: int
+    gaps: tuple[GapTotals, ...]
+    efficiency: Efficiency
+    efficiency_without_polls: Efficiency | None
+    defects: tuple[Defect, ...]
+
+    def as_dict(self) -> dict[str, Any]:
+        """Give it as ``burstline info --format json`` prints it."""
+        return {
+            "path": self.path,
+            "format": self.format,
+            "applications": len(self.applications),
+            "ranks": self.ranks,
+            "locations": self.locations,
+            "nodes": self.nodes,
+            "duration_ns": self.duration_ns,
+            **self.records,
+            "calls": {name: asdict(totals) for name, totals in self.calls.items()},
+            "messages": {"total": self.messages, "matched": self.matched_messages},
+            "collectives": self.collectives,
+            "bursts": self.bursts,
+            "regions": self.regions,
+            "polling": {"polls": self.polls, "time_ns": self.polling_ns},
+            "counters": list(self.counters),
+            "call_paths": {
+                "count": self.call_paths,
+                "depth": self.call_path_depth,
+                "calls": self.calls_with_path,
+            },
+            "gaps": [asdict(gap) for gap in self.gaps],
+            "efficiency": self.efficiency.as_dict(),
+            "efficiency_without_polls": self.efficiency_without_polls
+            and self.efficiency_without_polls.as_dict(),
+            "defects": [asdict(defect) for defect in self.defects],
+            "by_application": [asdict(application) for application in self.applications],
+        }
+
+
+def summarise(trace: Trace) -> Summary:
+    """Count and sum what a trace holds, and what it could not see.
+
+    Parameters
+    ----------
+    trace : Trace
+        The trace, or a selection of it; in memory or in a store.
+
+    Returns
+    -------
+    Summary
+        See there. Records are those read from the source, also for a selection: reading is
+        what they tell about.
+
+    Notes
+    -----
+    O(calls + messages + bursts) time, one batch of memory; raw tables are not needed. Sums
+    are exact.
+
+    Examples
+    --------
+    >>> from burstline import Trace
+    >>> summarise(Trace({})).as_dict()["messages"]
+    {'total': 0, 'matched': 0}
+    """
+    useful = UsefulTime(trace)
+    calls = _fold_calls(trace, useful)
+    messages, matched = _fold_messages(trace)
+    bursts, polls, polling_ns = _fold_bursts(trace, useful)
+    applications = _applications(trace, useful.applications())
+    paths, depth = _call_paths(trace)
+    facts = trace.metadata
+    return Summary(
+        path=facts.get("path", ""),
+        format=facts.get("format", ""),
+        applications=applications,
+        ranks=_covered_ranks(applications),
+        locations=trace.locations.num_rows,
+        nodes=len(set(trace.locations["node"].to_pylist()) - {None}),
+        duration_ns=trace.duration_ns,
+        records={name: _records(trace, facts, name) for name in _RECORDS},
+        calls=calls.ranking(),
+        messages=messages,
+        matched_messages=matched,
+        collectives=trace.collectives.num_rows,
+        bursts=bursts,
+        regions=_rows(trace, "regions"),
+        polls=polls,
+        polling_ns=polling_ns,
+        counters=trace.counter_names,
+        call_paths=paths,
+        call_path_depth=depth,
+        calls_with_path=calls.with_path,
+        gaps=_fold_gaps(trace),
+        efficiency=useful.result(),
+        efficiency_without_polls=useful.result(without_polls=True) if polls else None,
+        defects=_defects(trace),
+    )
+
+
+class _Calls:
+    """Sums per operation, kept by name: each batch may number its operations anew."""
+
+    def __init__(self) -> None:
+        self.with_path = 0
+        self._sums: dict[str, list[int]] = {}
+
+    def add(self, batch: pa.Table) -> None:
+        codes, names = operation_codes(batch["operation"])
+        enter, leave = to_numpy(batch["enter_ns"]), to_numpy(batch["leave_ns"])
+        columns = (
+            np.bincount(codes, minlength=len(names)),
+            _sum_by(codes, leave - enter, len(names)),
+            _sum_by(codes, _known(batch["sent_bytes"]), len(names)),
+            _sum_by(codes, _known(batch["received_bytes"]), len(names)),
+        )
+        for name, row in zip(names, np.transpose(columns).tolist(), strict=True):
+            if row[0]:
+                old = self._sums.get(name, [0, 0, 0, 0])
+                self._sums[name] = [a + b for a, b in zip(old, row, strict=True)]
+        self.with_path += batch.num_rows - batch["call_path"].null_count
+
+    def ranking(self) -> dict[str, CallTotals]:
+        longest = sorted(self._sums.items(), key=lambda entry: (-entry[1][1], entry[0]))
+        return {name: CallTotals(*sums) for name, sums in longest}
+
+
+def _fold_calls(trace: Trace, useful: UsefulTime) -> _Calls:
+    calls = _Calls()
+    columns = (*CALL_COLUMNS, "sent_bytes", "received_bytes", "call_path")
+    for batch in trace.batches("calls", columns):
+        calls.add(batch)
+        useful.add(batch)
+    return calls
+
+
+def _fold_messages(trace: Trace) -> tuple[int, int]:
+    total = matched = 0
+    for batch in trace.batches("messages", ("send_call", "receive_call")):
+        send, receive = (to_numpy(batch[name]) for name in batch.column_names)
+        total += batch.num_rows
+        matched += int(np.count_nonzero((send >= 0) & (receive >= 0)))
+    return total, matched
+
+
+def _fold_bursts(trace: Trace, useful: UsefulTime) -> tuple[int, int, int]:
+    rows = polls = polling_ns = 0
+    for batch in trace.batches("bursts", BURST_COLUMNS):
+        useful.add_bursts(batch)
+        rows += batch.num_rows
+        polls += int(to_numpy(batch["polls"]).sum())
+        polling_ns += int(to_numpy(batch["polling_ns"]).sum())
+    return rows, polls, polling_ns
+
+
+def _fold_gaps(trace: Trace) -> tuple[GapTotals, ...]:
+    count = dict.fromkeys(schema.GAP_KINDS, 0)
+    time_ns = dict.fromkeys(schema.GAP_KINDS, 0)
+    for batch in trace.batches("gaps", ("start_ns", "end_ns", "kind")):
+        codes, names = operation_codes(batch["kind"])
+        length = to_numpy(batch["end_ns"]) - to_numpy(batch["start_ns"])
+        sums = _sum_by(codes, length, len(names)).tolist()
+        for code, (name, rows) in enumerate(
+            zip(names, np.bincount(codes, minlength=len(names)).tolist(), strict=True)
+        ):
+            count[name] += rows
+            time_ns[name] += sums[code]
+    return tuple(GapTotals(kind, count[kind], time_ns[kind]) for kind in count if count[kind])
+
+
+def _sum_by(
+    codes: npt.NDArray[np.integer], values: npt.NDArray[np.int64], size: int
+) -> npt.NDArray[np.int64]:
+    """Sum integers by code; `bincount` would sum floats."""
+    total = np.zeros(size, np.int64)
+    np.add.at(total, codes, values)
+    return total
+
+
+def _known(column: pa.ChunkedArray) -> npt.NDArray[np.int64]:
+    values = to_numpy(column)
+    return np.where(values == schema.NO_VALUE, 0, values) if column.null_count else values
+
+
+def _records(trace: Trace, facts: dict[str, str], name: str) -> int:
+    counted = facts.get(f"records_{name}")
+    return _rows(trace, _RECORDS[name]) if counted is None else int(counted)
+
+
+def _rows(trace: Trace, name: str) -> int:
+    """Count the rows of a table sorted by location, without loading it."""
+    return sum(part.num_rows for part in trace.batches(name, schema.TABLES[name].order[:1]))
+
+
+def _applications(trace: Trace, with_mpi: tuple[int, ...]) -> tuple[ApplicationSummary, ...]:
+    application, process = trace.arrays("locations", "application", "process")
+    return tuple(
+        ApplicationSummary(
+            application=number,
+            ranks=len(np.unique(process[application == number])),
+            locations=int(np.count_nonzero(application == number)),
+            calls_mpi=number in with_mpi,
+        )
+        for number in np.unique(application).tolist()
+    )
+
+
+def _covered_ranks(applications: tuple[ApplicationSummary, ...]) -> int:
+    with_mpi = [entry for entry in applications if entry.calls_mpi]
+    return sum(entry.ranks for entry in with_mpi or applications)
+
+
+def _call_paths(trace: Trace) -> tuple[int, int]:
+    """Count the call paths, and the length of the longest."""
+    (parent,) = trace.arrays("call_paths", "parent")
+    depth = 0
+    ancestor = np.arange(len(parent))
+    while len(ancestor):
+        depth += 1
+        ancestor = parent[ancestor]
+        ancestor = np.unique(ancestor[ancestor >= 0])
+    return len(parent), depth
+
+
+def _defects(trace: Trace) -> tuple[Defect, ...]:
+    rows = [Defect(**row) for row in trace.defects.to_pylist()]
+    return tuple(
+        sorted(rows, key=lambda row: schema.SEVERITIES.index(row.severity), reverse=True)
+    )

@@ -1,0 +1,61 @@
+"""Build traces row by row: only what a test is about is written down."""
+
+from __future__ import annotations
+
+import pyarrow as pa
+
+from burstline import Trace, schema
+
+_ZEROS = {"string": "", "bool": False, "operation": "MPI_Send", "list<int32>": []}
+
+
+def rows_of(name, rows):
+    """Make a table of the schema; what a row leaves out is null, 0, empty or the first."""
+    columns = schema.TABLES[name].columns
+    blank = {
+        column.name: None
+        if column.nullable
+        else column.values[0]
+        if column.values
+        else _ZEROS.get(column.type, 0)
+        for column in columns
+    }
+    return pa.Table.from_pylist(
+        [{**blank, **row} for row in rows], schema=schema.arrow_schema(name)
+    )
+
+
+def threads(*spans, application=0, first=0, **common):
+    """Give rows of `locations`: one rank of one thread per (born, died)."""
+    return [
+        {
+            "location": first + rank,
+            "application": application,
+            "process": first + rank,
+            "rank": rank,
+            "born_ns": born,
+            "died_ns": died,
+            **common,
+        }
+        for rank, (born, died) in enumerate(spans)
+    ]
+
+
+def calls_of(*stories):
+    """Give rows of `calls`: per location, a list of (operation, enter, leave)."""
+    return [
+        {
+            "location": location,
+            "call": call,
+            "operation": f"MPI_{operation}",
+            "enter_ns": enter,
+            "leave_ns": leave,
+        }
+        for location, story in enumerate(stories)
+        for call, (operation, enter, leave) in enumerate(story)
+    ]
+
+
+def trace_of(**tables):
+    """Make a trace of rows by table, checked against the schema."""
+    return Trace({name: rows_of(name, rows) for name, rows in tables.items()}, check=True)

@@ -1,0 +1,154 @@
+"""``burstline info`` as its users see it: a file in, an answer on stdout, an exit code."""
+
+import csv
+import gzip
+import io
+import json
+import subprocess
+import sys
+
+import pytest
+
+HEADER = "#Paraver (01/01/2026 at 00:00):1000_ns:1(2):1:2(1:1,1:1),1\nc:1:1:2:1:2\n"
+P2P, COLLECTIVE, OTHER = 50000001, 50000002, 50000003
+SEND, RECV, BARRIER, INIT, FINALIZE = 1, 2, 8, 31, 32
+RANK_0 = [(OTHER, INIT, 0, 100), (P2P, SEND, 200, 210), (OTHER, FINALIZE, 900, 1000)]
+RANK_1 = [(OTHER, INIT, 0, 100), (P2P, RECV, 150, 230), (OTHER, FINALIZE, 900, 1000)]
+MESSAGE = (200, "3:1:1:1:1:200:210:2:1:2:1:150:230:64:7")
+
+
+def burstline(*words):
+    return subprocess.run(
+        [sys.executable, "-m", "burstline", *map(str, words)],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def answer(*words):
+    run = burstline("info", *words, "--format", "json")
+    assert run.returncode == 0, run.stderr
+    return json.loads(run.stdout)
+
+
+def events(rank, calls):
+    task = f"{rank + 1}:1:{rank + 1}:1"
+    for kind, value, enter, leave in calls:
+        yield enter, f"2:{task}:{enter}:{kind}:{value}"
+        yield leave, f"2:{task}:{leave}:{kind}:0"
+
+
+@pytest.fixture
+def tiny(tmp_path):
+    records = sorted([*events(0, RANK_0), *events(1, RANK_1), MESSAGE])
+    path = tmp_path / "tiny.prv"
+    path.write_text(HEADER + "".join(f"{line}\n" for _, line in records), encoding="ascii")
+    return path
+
+
+def test_info_counts_sums_and_rates_a_trace(tiny):
+    document = answer(tiny)
+
+    assert document["ranks"] == document["locations"] == 2
+    assert (document["applications"], document["nodes"]) == (1, 1)
+    assert document["duration_ns"] == 1000
+    assert (document["states"], document["events"], document["communications"]) == (0, 12, 1)
+    assert document["calls"]["MPI_Recv"] == {
+        "count": 1,
+        "time_ns": 80,
+        "bytes_sent": 0,
+        "bytes_received": 64,
+    }
+    assert document["messages"] == {"total": 1, "matched": 1}
+    assert document["bursts"] == 4
+    assert document["efficiency"]["parallel"] == (790 + 720) / 2 / 800
+    assert document["efficiency"]["load_balance"] == (790 + 720) / 2 / 790
+    assert document["efficiency"]["communication"] == 790 / 800
+
+
+def test_a_compressed_trace_gives_the_same_answer(tiny):
+    packed = tiny.with_name("packed.prv.gz")
+    packed.write_bytes(gzip.compress(tiny.read_bytes()))
+
+    plain, unpacked = answer(tiny), answer(packed)
+
+    for document in (plain, unpacked):
+        del document["path"], document["defects"]  # they name the file
+    assert plain == unpacked
+
+
+def test_csv_holds_the_calls_by_operation(tiny):
+    run = burstline("info", tiny, "--format", "csv")
+
+    rows = {row["operation"]: row for row in csv.DictReader(io.StringIO(run.stdout))}
+    assert rows["MPI_Send"]["count"] == "1"
+    assert rows["MPI_Send"]["bytes_sent"] == "64"
+
+
+def test_a_table_goes_to_stdout_without_colours_when_piped_and_stderr_stays_empty(tiny):
+    run = burstline("info", tiny)
+
+    assert run.returncode == 0
+    assert run.stderr == ""
+    assert "94.4 %" in run.stdout
+    assert "\x1b" not in run.stdout
+
+
+def test_the_region_of_interest_narrows_the_answer(tiny):
+    document = answer(tiny, "--from", "140ns", "--to", "300ns", "--ranks", "1")
+
+    assert document["ranks"] == 1
+    assert document["duration_ns"] == 160
+    assert {name: row["count"] for name, row in document["calls"].items()} == {"MPI_Recv": 1}
+    assert document["efficiency"]["parallel"] == 80 / 160
+
+
+def test_what_is_no_trace_is_one_line_with_exit_code_3(tmp_path):
+    path = tmp_path / "picture.prv"
+    path.write_bytes(b"\x89PNG\r\n\x1a\n" + bytes(range(256)))
+
+    run = burstline("info", path)
+
+    assert run.returncode == 3
+    assert run.stderr.startswith("error: ")
+    assert "picture.prv" in run.stderr
+    assert run.stderr.count("\n") == 1
+
+
+def test_info_loads_no_data_frames_and_no_machine_learning(tiny):
+    probe = (
+        "import sys\n"
+        "from burstline import cli\n"
+        f"cli.main(['info', {str(tiny)!r}])\n"
+        "assert not {'polars', 'pandas', 'sklearn', 'scipy'} & set(sys.modules)\n"
+    )
+
+    run = subprocess.run([sys.executable, "-c", probe], capture_output=True, check=False)
+
+    assert run.returncode == 0, run.stderr
+
+
+@pytest.mark.parametrize(
+    ("name", "ranks", "calls"),
+    [
+        ("lulesh_8r_s4_i10_run1", 8, {"MPI_Irecv": 1136, "MPI_Waitall": 248}),
+        ("lulesh_27r_s4_i30", 27, {"MPI_Wait": 17776, "MPI_Allreduce": 783}),
+        ("npb_ft_S_4r", 4, {"MPI_Alltoall": 32, "MPI_Bcast": 20}),
+        ("toy_waits_4", 4, {"MPI_Barrier": 320, "MPI_Ssend": 20}),
+    ],
+)
+def test_counts_of_real_traces_are_those_of_their_lines(real_traces, name, ranks, calls):
+    path = real_traces / f"{name}.prv.gz"
+    with gzip.open(path, "rt", encoding="ascii") as lines:
+        kinds = [line[:2] for line in lines]
+
+    document = answer(path)
+
+    assert document["ranks"] == ranks
+    assert document["states"] == kinds.count("1:")
+    assert document["events"] == kinds.count("2:")
+    assert document["communications"] == kinds.count("3:")
+    assert {name: document["calls"][name]["count"] for name in calls} == calls
+    assert document["messages"]["matched"] == document["messages"]["total"]
+    assert 0 < document["efficiency"]["parallel"] <= 1

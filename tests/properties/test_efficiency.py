@@ -1,0 +1,102 @@
+"""What holds for the efficiency of every run."""
+
+import math
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from burstline.efficiency import efficiency
+from by_hand import calls_of, threads, trace_of
+from oracles.efficiency import factors
+
+END = 60
+moments = st.integers(0, END)
+
+
+@st.composite
+def stories(draw):
+    """Draw the disjoint calls of a rank: perhaps Init, some barriers, perhaps Finalize."""
+    stamps = sorted(draw(st.lists(moments, max_size=8)))
+    pairs = list(zip(stamps[::2], stamps[1::2], strict=False))
+    names = ["Barrier"] * len(pairs)
+    if pairs and draw(st.booleans()):
+        names[0] = "Init"
+    if len(pairs) > 1 and draw(st.booleans()):
+        names[-1] = "Finalize"
+    return [(name, *pair) for name, pair in zip(names, pairs, strict=True)]
+
+
+intervals = st.tuples(moments, moments).map(sorted).map(tuple)
+ranks = st.tuples(stories(), st.lists(intervals, max_size=3).map(sorted))
+runs = st.lists(ranks, min_size=1, max_size=4)
+
+
+def run_of(run, scale=1, shift=0):
+    def place(time):
+        return time * scale + shift
+
+    return trace_of(
+        locations=threads(*[(place(0), place(END))] * len(run)),
+        calls=calls_of(
+            *[
+                [(name, place(enter), place(leave)) for name, enter, leave in story]
+                for story, _ in run
+            ]
+        ),
+        gaps=[
+            {"location": rank, "start_ns": place(start), "end_ns": place(end)}
+            for rank, (_, gaps) in enumerate(run)
+            for start, end in gaps
+        ],
+    )
+
+
+def values(result):
+    return result.parallel, result.load_balance, result.communication
+
+
+@given(runs)
+def test_the_fold_agrees_with_its_twin(run):
+    expected = factors(
+        [(0, END)] * len(run), [story for story, _ in run], [gaps for _, gaps in run]
+    )
+
+    result = efficiency(run_of(run))
+
+    assert values(result) == (
+        (None, None, None) if expected is None else tuple(map(float, expected))
+    )
+
+
+@given(runs)
+def test_parallel_efficiency_is_the_product_of_its_factors_and_all_lie_in_0_to_1(run):
+    result = efficiency(run_of(run))
+
+    if result.parallel is not None:
+        assert math.isclose(
+            result.parallel, result.load_balance * result.communication, abs_tol=1e-15
+        )
+        assert all(0 <= value <= 1 for value in values(result))
+
+
+@given(runs, st.integers(1, 10**9))
+def test_scaling_time_leaves_the_efficiencies(run, scale):
+    assert values(efficiency(run_of(run, scale=scale))) == values(efficiency(run_of(run)))
+
+
+@given(runs, st.integers(0, 10**15))
+def test_shifting_time_changes_nothing(run, shift):
+    assert efficiency(run_of(run, shift=shift)) == efficiency(run_of(run))
+
+
+@given(runs, st.randoms(use_true_random=False))
+def test_renaming_ranks_permutes_useful_time_and_does_nothing_else(run, random):
+    order = list(range(len(run)))
+    random.shuffle(order)
+
+    before = efficiency(run_of(run))
+    after = efficiency(run_of([run[rank] for rank in order]))
+
+    assert values(after) == values(before)
+    if before.parallel is not None:
+        assert after.useful_ns == tuple(before.useful_ns[rank] for rank in order)

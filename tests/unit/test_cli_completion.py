@@ -1,0 +1,51 @@
+"""Completion knows the commands, their options, and the values of options."""
+
+import shutil
+import subprocess
+
+import pytest
+
+from burstline import cli
+
+PROBE = """
+COMP_WORDS=({words}); COMP_CWORD={position}
+_burstline; printf '%s\\n' "${{COMPREPLY[@]}}"
+"""
+
+
+def script(capsys, shell):
+    cli.main(["completion", shell])
+    return capsys.readouterr().out
+
+
+def completed(capsys, *words):
+    probe = PROBE.format(words=" ".join(f"'{word}'" for word in words), position=len(words) - 1)
+    bash = shutil.which("bash")
+    assert bash is not None
+    run = subprocess.run(
+        [bash, "-c", script(capsys, "bash") + probe], capture_output=True, text=True, check=True
+    )
+    return run.stdout.split()
+
+
+def test_bash_completes_commands(capsys):
+    assert completed(capsys, "burstline", "inf") == ["info"]
+
+
+def test_bash_completes_options_of_the_command(capsys):
+    assert completed(capsys, "burstline", "info", "--mem") == ["--memory"]
+
+
+def test_bash_completes_values_of_an_option(capsys):
+    assert completed(capsys, "burstline", "info", "--format", "") == ["table", "json", "csv"]
+
+
+def test_bash_leaves_file_names_to_the_shell(capsys):
+    assert completed(capsys, "burstline", "info", "run") == []
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_every_shell_is_told_every_command(capsys, shell):
+    text = script(capsys, shell)
+
+    assert all(name in text for name in ("info", "structure", "cut", "convert", "demo"))

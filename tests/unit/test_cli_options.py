@@ -1,0 +1,116 @@
+"""Options that commands share mean the same everywhere, and wrong ones are refused."""
+
+import argparse
+import os
+
+import pytest
+
+from burstline import ParameterError
+from burstline.cli import machine, options
+
+
+def parsed(*words):
+    parser = argparse.ArgumentParser()
+    options.add_trace_options(parser)
+    return parser.parse_args(["run.prv", *words])
+
+
+@pytest.mark.parametrize(
+    ("text", "size"),
+    [
+        ("1", 1),
+        ("2G", 2 * 10**9),
+        ("2g", 2 * 10**9),
+        ("2GB", 2 * 10**9),
+        ("2Gi", 2 * 2**30),
+        ("2GiB", 2 * 2**30),
+        ("1.5M", 1_500_000),
+        ("3k", 3_000),
+        ("1T", 10**12),
+    ],
+)
+def test_a_size_has_decimal_or_binary_units(text, size):
+    assert options.parse_size(text) == size
+
+
+@pytest.mark.parametrize(
+    "text", ["", "G", "2X", "-2G", "0", "2GG", "2iG", "two", "inf", "nan", "1e999", "2i"]
+)
+def test_what_is_no_size_is_refused_and_the_way_out_is_named(text):
+    with pytest.raises(ParameterError, match="2GiB"):
+        options.parse_size(text)
+
+
+def test_memory_and_threads_follow_the_arguments():
+    arguments = parsed("--memory", "2G", "--threads", "3")
+
+    assert options.memory_budget(arguments) == 2 * 10**9
+    assert options.thread_count(arguments) == 3
+
+
+def test_memory_and_threads_default_to_what_this_process_may_use():
+    arguments = parsed()
+
+    assert options.thread_count(arguments) == len(os.sched_getaffinity(0))
+    assert 0 < options.memory_budget(arguments) < machine.available_memory() * 2
+
+
+def test_quiet_draws_nothing(capsys):
+    with options.progress_bar(parsed("--quiet", "--progress")) as progress:
+        progress.step("Reading", 10, "B")
+        progress.advance(10)
+
+    assert capsys.readouterr().err == ""
+
+
+def kernel_files(tmp_path, *, group, files):
+    proc, groups = tmp_path / "proc", tmp_path / "cgroup"
+    (proc / "self").mkdir(parents=True)
+    (proc / "meminfo").write_text("MemTotal: 9000 kB\nMemAvailable:    8000 kB\n")
+    (proc / "self" / "cgroup").write_text(group)
+    for name, text in files.items():
+        path = groups / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    return proc, groups
+
+
+def test_available_memory_is_what_the_machine_has_without_groups(tmp_path):
+    proc, groups = kernel_files(tmp_path, group="", files={})
+
+    assert machine.available_memory(proc, groups) == 8000 * 1024
+
+
+def test_a_limit_of_any_group_around_the_process_counts_and_cached_files_are_free(tmp_path):
+    proc, groups = kernel_files(
+        tmp_path,
+        group="0::/job/step\n",
+        files={
+            "job/step/memory.max": "max\n",
+            "job/step/memory.current": "10\n",
+            "job/memory.max": "5000000\n",
+            "job/memory.current": "2000000\n",
+            "job/memory.stat": "anon 7\ninactive_file 500000\n",
+        },
+    )
+
+    assert machine.available_memory(proc, groups) == 3_500_000
+
+
+def test_limits_of_the_first_version_of_groups_count(tmp_path):
+    proc, groups = kernel_files(
+        tmp_path,
+        group="4:memory:/job\n3:cpu,cpuacct:/job\n",
+        files={
+            "memory/job/memory.limit_in_bytes": "3000000\n",
+            "memory/job/memory.usage_in_bytes": "1000000\n",
+            "memory/memory.limit_in_bytes": "9223372036854771712\n",
+            "memory/memory.usage_in_bytes": "1000000\n",
+        },
+    )
+
+    assert machine.available_memory(proc, groups) == 2_000_000
+
+
+def test_a_system_that_tells_nothing_is_taken_for_a_small_one(tmp_path):
+    assert machine.available_memory(tmp_path, tmp_path) == 2 * 10**9

@@ -1,0 +1,149 @@
+"""Results look the same to every eye: nothing from a trace is obeyed, nothing is cut off."""
+
+import json
+
+import pytest
+
+from burstline import Trace
+from burstline.report import plain, terminal
+from burstline.report.summary import print_summary
+from burstline.report.units import format_bytes, format_ns
+from burstline.summary import summarise
+from by_hand import calls_of, threads, trace_of
+
+
+@pytest.fixture(autouse=True)
+def _no_terminal(monkeypatch):
+    monkeypatch.delenv("COLUMNS", raising=False)
+    monkeypatch.delenv("FORCE_COLOR", raising=False)
+
+
+def shown(capsys, trace, top=12):
+    print_summary(summarise(trace), top=top)
+    return capsys.readouterr().out
+
+
+def test_escape_sequences_and_markup_of_a_trace_are_shown_not_obeyed(capsys):
+    terminal.print_table(["name"], [["\x1b[31m[red]x[/red]"]], title="[bold]t")
+
+    out = capsys.readouterr().out
+    assert "\x1b" not in out
+    assert "\ufffd[31m[red]x[/red]" in out
+    assert "[bold]t" in out
+
+
+def test_piped_tables_are_not_cut_to_the_width_of_a_terminal(capsys):
+    terminal.print_table(["name"], [["x" * 150]])
+
+    assert "x" * 150 in capsys.readouterr().out
+
+
+def test_no_cell_is_cut_short_on_a_narrow_terminal(capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "30")
+    terminal.print_table(["operation", "time"], [["MPI_Ineighbor_alltoallw", "123 ms"]])
+
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[-1].split() == ["MPI_Ineighbor_alltoallw", "123", "ms"]
+
+
+def test_lines_end_without_blanks(capsys):
+    terminal.print_facts([("a", "b"), ("longer", "c")])
+
+    assert capsys.readouterr().out == "  a       b\n  longer  c\n"
+
+
+def test_json_is_one_document_and_refuses_what_is_no_number(capsys):
+    plain.print_json({"share": 0.5})
+
+    assert json.loads(capsys.readouterr().out) == {"share": 0.5}
+    with pytest.raises(ValueError, match="JSON"):
+        plain.print_json({"share": float("nan")})
+
+
+def test_csv_has_a_header_and_quotes_what_needs_it(capsys):
+    plain.print_csv(["name", "n"], [["a,b", 1], ["\x1b", None]])
+
+    assert capsys.readouterr().out == 'name,n\n"a,b",1\n\ufffd,\n'
+
+
+def test_a_note_is_one_line_on_stderr(capsys):
+    plain.note("two\nlines")
+
+    assert capsys.readouterr() == ("", "two lines\n")
+
+
+@pytest.mark.parametrize(
+    ("time_ns", "text"),
+    [
+        (0, "0 ns"),
+        (-1_500, "-1.50 µs"),
+        (999, "999 ns"),
+        (12_345_678, "12.3 ms"),
+        (59 * 10**9, "59.0 s"),
+        (3_600 * 10**9, "1 h 0 min"),
+    ],
+)
+def test_times_have_the_unit_that_suits_them(time_ns, text):
+    assert format_ns(time_ns) == text
+
+
+def test_sizes_have_decimal_units():
+    assert [format_bytes(n) for n in (1, 1_500, 2 * 10**12)] == ["1 B", "1.50 kB", "2.00 TB"]
+
+
+def test_info_of_an_empty_trace_says_that_nothing_calls_mpi(capsys):
+    out = shown(capsys, Trace({}))
+
+    assert "Parallel efficiency: none, no application calls MPI" in out
+
+
+def test_info_names_what_was_odd_or_not_seen(capsys):
+    trace = trace_of(
+        locations=threads((0, 100)),
+        gaps=[{"end_ns": 1_500, "kind": "tracing_off"}],
+        defects=[{"kind": "lost", "severity": "loss", "count": 7, "first": "line 3"}],
+    )
+
+    out = shown(capsys, trace)
+
+    assert "tracing_off" in out
+    assert "1.50 µs unwatched" in out
+    assert ["loss", "lost", "7", "line", "3"] in [line.split() for line in out.splitlines()]
+
+
+def test_info_lists_the_longest_operations_and_says_how_many_more(capsys):
+    trace = trace_of(
+        locations=threads((0, 100)),
+        calls=calls_of([("Send", 0, 1), ("Recv", 10, 30), ("Barrier", 40, 42)]),
+    )
+
+    out = shown(capsys, trace, top=2)
+
+    assert out.index("MPI_Recv") < out.index("MPI_Barrier")
+    assert "MPI_Send" not in out
+    assert "1 other operation" in out
+
+
+def test_info_shows_the_efficiency_and_who_computes_longest(capsys):
+    trace = trace_of(
+        locations=threads((0, 100), (0, 100)),
+        calls=calls_of([("Barrier", 60, 100)], [("Barrier", 90, 100)]),
+    )
+
+    out = shown(capsys, trace)
+
+    assert "75.0 %" in out
+    assert "83.3 %" in out
+    assert "90.0 %" in out
+    assert "most is rank 1 with 90 ns" in out
+
+
+def test_info_tells_applications_without_mpi_apart(capsys):
+    trace = trace_of(
+        locations=[*threads((0, 9)), *threads((0, 9), (0, 9), application=1, first=1)],
+        calls=calls_of([("Barrier", 1, 2)]),
+    )
+
+    out = shown(capsys, trace)
+
+    assert "application 1: 2 more, without MPI" in out
