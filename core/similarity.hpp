@@ -16,8 +16,8 @@ namespace burstline {
 /// result is then the length of some common subsequence, a lower bound.
 ///
 /// Sequences that are equal cost one pass. Otherwise the bit-parallel method of
-/// Hyyro [A note on bit-parallel alignment computation, Stringology 2004] costs
-/// O(window / 64) words per symbol; extra memory is O(symbols differing) in a window.
+/// Hyyro [Bit-parallel LCS-length computation revisited, AWOCA 2004] costs
+/// O(window / 64) steps per symbol; extra memory is O(symbols differing) in a window.
 ///
 /// @param a, b    the sequences, any integers
 /// @param window  longest stretch compared exactly, > 0

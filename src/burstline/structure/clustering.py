@@ -1,0 +1,251 @@
+"""Clustering: which unique calls are in the body of one loop.
+
+::
+
+    Reduced  --features-->  (repetitions, mean time between them)  --clusters-->  loops
+    loops    --split_aliased-->  loops whose calls take turns
+
+The calls of a loop's body are executed equally often, equally far apart. Calls for which
+that is true by chance are told apart by their order: `ABAB` is one loop, `AABB` are two.
+"""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import TYPE_CHECKING, Final, Literal
+
+import numpy as np
+
+from burstline import _core
+from burstline.errors import ParameterError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import numpy.typing as npt
+
+    from burstline.structure.grouping import Floats, Integers
+    from burstline.structure.reduction import Reduced
+
+Scale = Literal["minmax", "log"]
+SCALES: Final = ("log", "minmax")
+
+_TAKE_TURNS: Final = 0.75
+
+
+def clusters(points: Floats, *, eps: float) -> Integers:
+    """Give the cluster of each point: DBSCAN in which a single point is a cluster.
+
+    With one point per core, DBSCAN [1]_ finds the connected components of the graph that
+    joins points at distance `eps` or less, and nothing is noise.
+
+    Parameters
+    ----------
+    points : ndarray of float64, shape (points, dimensions)
+        One to three coordinates each.
+    eps : float
+        Largest distance that joins two points, positive.
+
+    Returns
+    -------
+    ndarray of int64, shape (points,)
+        Clusters numbered by their first point.
+
+    Raises
+    ------
+    ParameterError
+        If `eps` is not positive and finite, or so small that the points are too many
+        steps apart.
+
+    Notes
+    -----
+    About O(points log points); exact.
+
+    References
+    ----------
+    .. [1] M. Ester, H.-P. Kriegel, J. Sander, X. Xu, "A density-based algorithm for
+       discovering clusters in large spatial databases with noise", KDD 1996.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> clusters(np.array([[0.0], [5.0], [0.1]]), eps=0.2).tolist()
+    [0, 1, 0]
+    """
+    if not (np.isfinite(eps) and eps > 0):
+        raise ParameterError(f"eps must be a positive number, got {eps}")
+    flat = np.ascontiguousarray(points, np.float64).ravel()
+    try:
+        return _core.connected_within(flat, points.shape[1], float(eps))
+    except ValueError as error:
+        raise ParameterError(
+            f"these points cannot be clustered with eps={eps}: {error}"
+        ) from error
+
+
+def normalised(values: Floats, *, scale: Scale) -> Floats:
+    """Give positive quantities on a scale on which `eps` means something.
+
+    Parameters
+    ----------
+    values : ndarray of float64, shape (points, dimensions)
+        Positive quantities.
+    scale : {"log", "minmax"}
+        ``"log"``: the natural logarithm, so that a distance is a ratio; 0.2 apart is
+        22 % more. ``"minmax"``: each dimension shifted and scaled to 0..1, so that a
+        distance is a part of the range; a dimension without a range becomes 0.
+
+    Returns
+    -------
+    ndarray of float64, shape (points, dimensions)
+        The same points, rescaled.
+
+    Raises
+    ------
+    ParameterError
+        If there is no such scale.
+    """
+    if scale == "log":
+        return np.log(np.maximum(values, np.finfo(np.float64).tiny))
+    if scale != "minmax":
+        raise ParameterError(f"no scale {scale!r}; there are {', '.join(SCALES)}")
+    low = values.min(axis=0, initial=np.inf)
+    extent = values.max(axis=0, initial=-np.inf) - low
+    return np.divide(values - low, extent, out=np.zeros_like(values), where=extent > 0)
+
+
+def cluster_calls(
+    reduced: Reduced, chosen: npt.NDArray[np.intp], *, eps: float, scale: Scale
+) -> list[list[int]]:
+    """Group unique calls that are repeated equally often, equally far apart.
+
+    Parameters
+    ----------
+    reduced : Reduced
+        The unique calls.
+    chosen : ndarray of int, shape (chosen,)
+        Those to group, each executed at least twice.
+    eps : float
+        Largest distance within a cluster; see :func:`normalised` for its meaning.
+    scale : {"log", "minmax"}
+        How repetitions and times are made comparable.
+
+    Returns
+    -------
+    list of list of int
+        Unique calls of each cluster.
+    """
+    if not len(chosen):
+        return []
+    features = np.stack(
+        [reduced.repetitions[chosen], np.maximum(reduced.iteration_mean_ns()[chosen], 1.0)],
+        axis=1,
+    ).astype(np.float64)
+    return _members(clusters(normalised(features, scale=scale), eps=eps), chosen.tolist())
+
+
+def _members(labels: Integers, items: Sequence[int]) -> list[list[int]]:
+    found: list[list[int]] = [[] for _ in range(int(labels.max(initial=-1)) + 1)]
+    for label, item in zip(labels.tolist(), items, strict=True):
+        found[label].append(item)
+    return found
+
+
+def split_aliased(reduced: Reduced, cluster: Sequence[int]) -> list[list[int]]:
+    """Split a cluster into the loops whose calls take turns.
+
+    Calls of one body are executed in turns; the loops of a program that have equal trip
+    counts and times are executed one after the other. On each rank the calls of the cluster are
+    put in the order of their first execution and the cluster is cut between neighbours that do
+    not take turns, unless another rank says they do.
+
+    Parameters
+    ----------
+    reduced : Reduced
+        The unique calls.
+    cluster : sequence of int
+        Unique calls of one cluster.
+
+    Returns
+    -------
+    list of list of int
+        Unique calls of each loop.
+
+    Notes
+    -----
+    The published method does the same with a matrix of timestamps. Ranks with the same
+    set of calls are taken to behave alike: one of each kind is looked at.
+    O(executions of the calls looked at).
+    """
+    by_lane: dict[int, list[int]] = {}
+    for unique in cluster:
+        by_lane.setdefault(int(reduced.lane[unique]), []).append(unique)
+    signatures = sorted({int(reduced.signature[unique]) for unique in cluster})
+    group = {signature: signature for signature in signatures}
+    seen: set[tuple[int, ...]] = set()
+    for members in by_lane.values():
+        kind = tuple(sorted(int(reduced.signature[unique]) for unique in members))
+        if kind in seen:
+            continue
+        seen.add(kind)
+        ordered = sorted(members, key=lambda unique: int(reduced.first_ns[unique]))
+        for before, after in pairwise(ordered):
+            if take_turns(reduced.executions(before), reduced.executions(after)):
+                _join(group, int(reduced.signature[before]), int(reduced.signature[after]))
+    loops: dict[int, list[int]] = {}
+    for unique in cluster:
+        loops.setdefault(_find(group, int(reduced.signature[unique])), []).append(unique)
+    return list(loops.values())
+
+
+def _find(group: dict[int, int], member: int) -> int:
+    while group[member] != member:
+        member = group[member]
+    return member
+
+
+def _join(group: dict[int, int], a: int, b: int) -> None:
+    group[_find(group, b)] = _find(group, a)
+
+
+def take_turns(a_ns: Integers, b_ns: Integers) -> bool:
+    """Tell whether two calls are executed in turns, by and large.
+
+    Parameters
+    ----------
+    a_ns, b_ns : ndarray of int64, shape (executions,)
+        When each was entered, in order.
+
+    Returns
+    -------
+    bool
+        Whether at least three of four executions are followed by one of the other call.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> take_turns(np.array([1, 3, 5]), np.array([2, 4, 6]))
+    True
+    >>> take_turns(np.array([1, 2, 3]), np.array([4, 5, 6]))
+    False
+    """
+    runs = count_runs(a_ns, b_ns) + count_runs(b_ns, a_ns)
+    return runs >= _TAKE_TURNS * (len(a_ns) + len(b_ns))
+
+
+def count_runs(of_ns: Integers, other_ns: Integers) -> int:
+    """Count the stretches of executions of one call that no execution of another interrupts.
+
+    Parameters
+    ----------
+    of_ns, other_ns : ndarray of int64, shape (executions,)
+        When each was entered, in order.
+
+    Returns
+    -------
+    int
+        At least 1 if there is any execution.
+    """
+    if not len(of_ns):
+        return 0
+    return 1 + int(np.count_nonzero(np.diff(np.searchsorted(other_ns, of_ns))))

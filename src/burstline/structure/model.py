@@ -1,0 +1,187 @@
+"""The result: a program, how it was found, and how true it is.
+
+Any method of detection ends here.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from burstline.structure.nodes import Call, Item, Loop, walk
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    import polars as pl
+
+
+@dataclass(frozen=True, slots=True)
+class Coverage:
+    """How much of the run the structure explains.
+
+    Attributes
+    ----------
+    calls : float
+        Share of the MPI calls that are in it.
+    time : float
+        Share of the run, mean over the ranks, from the first to the last call of its
+        outermost loops.
+    """
+
+    calls: float
+    time: float
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Structure:
+    """What a program does over time: its loops, and the calls around them.
+
+    Attributes
+    ----------
+    method : str
+        How it was found.
+    parameters : mapping of str to object
+        What the method was told.
+    ranks : tuple of int
+        Rank of each lane: a thread that calls MPI.
+    items : tuple of Call and Loop
+        The program, in its order.
+    counters : tuple of str
+        Names of the counters that its calls know.
+    left_out : tuple of Call
+        Repeated calls that span too little of the run to be looked at.
+    fidelity : float
+        Share of the calls that the structure, expanded again, reproduces in order.
+    fidelity_by_lane : tuple of float
+        The same for each lane.
+    coverage : Coverage
+        How much of the run it explains.
+    classes : tuple of tuple of int
+        Ranks that execute the same nodes equally often.
+    calls : int
+        MPI calls looked at.
+    unique_calls : int
+        Unique ones: (rank, operation, call path).
+    run_ns : int
+        From the end of the first MPI call to the beginning of the last.
+    callpath : str
+        ``frames``, or ``none`` if the trace has no call paths.
+    """
+
+    method: str
+    parameters: Mapping[str, object]
+    ranks: tuple[int, ...]
+    items: tuple[Item, ...]
+    counters: tuple[str, ...]
+    left_out: tuple[Call, ...]
+    fidelity: float
+    fidelity_by_lane: tuple[float, ...]
+    coverage: Coverage
+    classes: tuple[tuple[int, ...], ...]
+    calls: int
+    unique_calls: int
+    run_ns: int
+    callpath: str
+
+    @property
+    def loops(self) -> tuple[Loop, ...]:
+        """All loops, each before those in it."""
+        return tuple(item for item, _ in walk(self.items) if isinstance(item, Loop))
+
+    @property
+    def outside(self) -> tuple[Call, ...]:
+        """The calls outside any loop."""
+        return tuple(item for item in self.items if isinstance(item, Call))
+
+    @property
+    def nodes(self) -> int:
+        """Loops and calls in it."""
+        return sum(1 for _ in walk(self.items))
+
+    def as_dict(self) -> dict[str, Any]:
+        """Give the structure as JSON output says it.
+
+        Returns
+        -------
+        dict
+            Of strings, numbers, lists and dictionaries only.
+        """
+        executed = sum(int(call.executions.sum()) for call in self.left_out)
+        spent = sum(call.time_ns * int(call.executions.sum()) for call in self.left_out)
+        return {
+            "method": self.method,
+            "parameters": dict(self.parameters),
+            "callpath": self.callpath,
+            "run_ns": self.run_ns,
+            "fidelity": self.fidelity,
+            "fidelity_by_rank": _by_rank(self.ranks, self.fidelity_by_lane),
+            "coverage": {"calls": self.coverage.calls, "time": self.coverage.time},
+            "size": {
+                "nodes": self.nodes,
+                "calls": self.calls,
+                "ratio": self.nodes / self.calls,
+            },
+            "classes": [list(ranks) for ranks in self.classes],
+            "unique_calls": self.unique_calls,
+            "loops": [loop.as_dict() for loop in self.loops],
+            "outside": [call.as_dict() for call in self.outside],
+            "left_out": {
+                "unique_calls": sum(int(np.count_nonzero(c.executions)) for c in self.left_out),
+                "calls": executed,
+                "time_ns": round(spent),
+            },
+        }
+
+    def rows(self) -> list[dict[str, Any]]:
+        """Give one dictionary per node, in the order of the program.
+
+        Returns
+        -------
+        list of dict
+            The same keys in each; times in ns, sizes in bytes, None where there is nothing.
+        """
+        return [item.row(depth) for item, depth in walk(self.items)]
+
+    def to_frame(self) -> pl.DataFrame:
+        """Give the structure as a Polars data frame, one row per node.
+
+        Returns
+        -------
+        polars.DataFrame
+            Nodes in the order of the program, with their depth; times in ns, sizes in bytes.
+        """
+        import polars as pl  # noqa: PLC0415 -- a third of a second that not everybody needs
+
+        return pl.DataFrame(self.rows(), infer_schema_length=None)
+
+    def _repr_html_(self) -> str:
+        from html import escape  # noqa: PLC0415 -- notebooks only
+
+        body = "".join(
+            f"<tr><td>{escape(str(row['file'] or ''))}</td><td>{row['line'] or ''}</td>"
+            f"<td style='padding-left:{1.5 * depth}em'>{escape(item.title())}</td>"
+            f"<td style='text-align:right'>{row['mean_ns']:,}</td></tr>"
+            for item, depth in walk(self.items)
+            for row in [item.row(depth)]
+        )
+        return (
+            f"<p>{escape(repr(self))}</p><table><thead><tr><th>file</th><th>line</th>"
+            f"<th>structure</th><th>mean ns</th></tr></thead><tbody>{body}</tbody></table>"
+        )
+
+    def __repr__(self) -> str:
+        return (
+            f"<Structure: {len(self.loops)} loops, fidelity {self.fidelity:.4f}, "
+            f"by method {self.method!r}>"
+        )
+
+
+def _by_rank(ranks: Sequence[int], values: Sequence[float]) -> dict[str, float]:
+    """Give the smallest value of each rank's lanes."""
+    found: dict[str, float] = {}
+    for rank, value in zip(ranks, values, strict=True):
+        found[str(rank)] = min(value, found.get(str(rank), value))
+    return found

@@ -1,0 +1,298 @@
+"""Nesting: which loop is in the body of which.
+
+::
+
+    loops  --phases-->  loops that span the same share of the run
+           --conditional calls--> --subloops--> --hidden superloops-->  a forest of loops
+
+Each question is asked of the moments at which iterations begin: a loop is in the body of
+another if it happens between the iterations of the other, again and again.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from burstline.structure.clustering import clusters, count_runs, normalised, take_turns
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from burstline.structure.grouping import Integers
+    from burstline.structure.reduction import Reduced
+
+_NOWHERE: Final = np.zeros(0, np.int64)
+_MOST: Final = 0.9
+_HALF: Final = 0.5
+_MORE_THAN_ONCE: Final = 1.5
+
+
+@dataclass(slots=True, eq=False)
+class Draft:
+    """A loop in the making.
+
+    Attributes
+    ----------
+    calls : list of int
+        Unique calls of its body, subloops apart.
+    children : list of Draft
+        Loops of its body.
+    iterations_ns : dict of int to ndarray of int64
+        When its iterations began, by lane.
+    body_end_ns : dict of int to ndarray of int64
+        When the last call of each iteration's body was entered, by lane; on lanes where
+        each iteration has one.
+    phase : int
+        The phase it belongs to.
+    hidden : bool
+        Whether it has no call of its own.
+    """
+
+    calls: list[int]
+    children: list[Draft] = field(default_factory=list)
+    iterations_ns: dict[int, Integers] = field(default_factory=dict)
+    body_end_ns: dict[int, Integers] = field(default_factory=dict)
+    phase: int = 0
+    hidden: bool = False
+
+    def first_ns(self) -> int:
+        """When its first iteration began, on any rank."""
+        return min(int(times[0]) for times in self.iterations_ns.values())
+
+    def repetitions(self) -> int:
+        """Its iterations, in all, on the rank with most of them."""
+        return max(len(times) for times in self.iterations_ns.values())
+
+
+def draft(reduced: Reduced, calls: Sequence[int]) -> Draft:
+    """Make a loop of calls that take turns.
+
+    On each rank the loop has as many iterations as its most frequent call; the first of
+    these marks where they begin, the last where they end.
+    """
+    made = Draft(list(calls))
+    by_lane: dict[int, list[int]] = {}
+    for unique in calls:
+        by_lane.setdefault(int(reduced.lane[unique]), []).append(unique)
+    repetitions, first_ns = reduced.repetitions, reduced.first_ns
+    for lane, members in by_lane.items():
+        most = max(repetitions[unique] for unique in members)
+        regular = [unique for unique in members if repetitions[unique] == most]
+        regular.sort(key=lambda unique: int(first_ns[unique]))
+        made.iterations_ns[lane] = reduced.executions(regular[0])
+        if len(regular) > 1:
+            made.body_end_ns[lane] = reduced.executions(regular[-1])
+    return made
+
+
+def join_split(reduced: Reduced, loops: Sequence[Draft]) -> list[Draft]:
+    """Join loops that one body was split into.
+
+    A rank that was delayed once, or the first iteration of a loop, can move a call away
+    from the others of its body. Loops with the same number of iterations are one if they
+    take turns on a rank they share, or share a call and no rank.
+
+    Parameters
+    ----------
+    reduced : Reduced
+        The unique calls.
+    loops : sequence of Draft
+        Loops without children.
+
+    Returns
+    -------
+    list of Draft
+        As many or fewer.
+    """
+    joined: list[Draft] = []
+    for loop in sorted(loops, key=Draft.first_ns):
+        twin = next(
+            (k for k, other in enumerate(joined) if _one_body(reduced, other, loop)), None
+        )
+        if twin is None:
+            joined.append(loop)
+        else:
+            joined[twin] = draft(reduced, joined[twin].calls + loop.calls)
+    return joined
+
+
+def _one_body(reduced: Reduced, a: Draft, b: Draft) -> bool:
+    lane = _common_lane(a, b)
+    if lane is None:
+        shared = set(reduced.signature[a.calls].tolist()) & set(
+            reduced.signature[b.calls].tolist()
+        )
+        return bool(shared) and a.repetitions() == b.repetitions()
+    a_ns, b_ns = a.iterations_ns[lane], b.iterations_ns[lane]
+    return len(a_ns) == len(b_ns) and take_turns(a_ns, b_ns)
+
+
+def nest(reduced: Reduced, loops: list[Draft], *, eps: float) -> list[Draft]:
+    """Arrange loops into a forest.
+
+    Phases first: only loops that span about the same share of the run can be nested. In
+    each, from few to many iterations, calls that are executed in some iterations of another
+    loop become part of it; then, from many to few, loops move into the next
+    larger one they repeat in; then siblings that alternate in blocks get the superloop they
+    must have had.
+
+    Parameters
+    ----------
+    reduced : Reduced
+        The unique calls.
+    loops : list of Draft
+        Loops without children.
+    eps : float
+        Shares of one phase differ by a factor of ``exp(eps)`` at most, from one to the next.
+
+    Returns
+    -------
+    list of Draft
+        The loops in no other loop.
+
+    Notes
+    -----
+    Quadratic in the loops of a phase, each question O(iterations log iterations).
+    """
+    if not loops:
+        return []
+    share = reduced.shares()
+    means = np.array([[share[loop.calls].mean()] for loop in loops])
+    phase = clusters(normalised(means, scale="log"), eps=eps)
+    top: list[Draft] = []
+    for number in range(int(phase.max()) + 1):
+        members = [
+            loop for loop, its in zip(loops, phase.tolist(), strict=True) if its == number
+        ]
+        for loop in members:
+            loop.phase = number
+        top += _with_hidden(_with_subloops(_with_conditional_calls(reduced, members)), None)
+    return top
+
+
+def _with_conditional_calls(reduced: Reduced, loops: list[Draft]) -> list[Draft]:
+    """Move calls executed in some iterations of a loop into that loop."""
+    remaining = sorted(loops, key=Draft.repetitions)
+    kept: list[Draft] = []
+    for i, rare in enumerate(remaining):
+        home = next(
+            (k for k in range(i + 1, len(remaining)) if _is_part(reduced, rare, remaining[k])),
+            None,
+        )
+        if home is None:
+            kept.append(rare)
+        else:
+            merged = draft(reduced, remaining[home].calls + rare.calls)
+            merged.phase = rare.phase
+            remaining[home] = merged
+    return kept
+
+
+def _is_part(reduced: Reduced, rare: Draft, loop: Draft) -> bool:
+    """Whether each call of `rare` happens in the body of `loop`, in some of its iterations."""
+    lane = _common_lane(rare, loop)
+    if lane is None or len(rare.iterations_ns[lane]) >= len(loop.iterations_ns[lane]):
+        return False
+    own = [unique for unique in rare.calls if reduced.lane[unique] == lane]
+    return all(_happens_in(reduced.executions(unique), loop, lane) for unique in own)
+
+
+def _happens_in(times: Integers, loop: Draft, lane: int) -> bool:
+    """Whether a call happens at most once an iteration, and in the middle of the body.
+
+    A call before or after the body of most iterations could as well belong to a loop around
+    this one; where no loop could be around, for want of iterations, its place does not matter.
+    """
+    begins, ends = loop.iterations_ns[lane], loop.body_end_ns.get(lane)
+    iteration = np.searchsorted(begins, times, side="right") - 1
+    if 1 + np.count_nonzero(np.diff(iteration)) < _MOST * len(times):
+        return False
+    if len(begins) < _MORE_THAN_ONCE * len(times):
+        return True
+    if ends is None:
+        return False
+    inside = (iteration >= 0) & (times < ends[iteration])
+    return bool(np.count_nonzero(inside) >= _MOST * len(times))
+
+
+def _with_subloops(loops: list[Draft]) -> list[Draft]:
+    """Move each loop into the nearest one with fewer iterations that it repeats in.
+
+    One that it repeats in at every iteration goes before one that it does at half of them.
+    """
+    ordered = sorted(loops, key=lambda loop: (-loop.repetitions(), loop.first_ns()))
+    top: list[Draft] = []
+    for i, loop in enumerate(ordered):
+        filled = [(_filled(loop, outer), outer) for outer in ordered[i + 1 :]]
+        homes = [outer for least in (_MOST, _HALF) for share, outer in filled if share >= least]
+        (homes[0].children if homes else top).append(loop)
+    return top
+
+
+def _filled(loop: Draft, outer: Draft) -> float:
+    """Share of the iterations of `outer` in which `loop` iterates; 0 if it is no subloop."""
+    lane = _common_lane(loop, outer)
+    if lane is None:
+        return 0.0
+    times, begins = loop.iterations_ns[lane], outer.iterations_ns[lane]
+    if len(times) < _MORE_THAN_ONCE * len(begins):
+        return 0.0
+    filled = 1 + np.count_nonzero(np.diff(np.searchsorted(begins, times, side="right")))
+    return filled / len(begins) if filled >= 2 else 0.0
+
+
+def _with_hidden(siblings: list[Draft], parent: Draft | None) -> list[Draft]:
+    """Put siblings that alternate in blocks, more often than their parent, into a superloop."""
+    for loop in siblings:
+        loop.children = _with_hidden(loop.children, loop)
+    ordered = sorted(siblings, key=Draft.first_ns)
+    result: list[Draft] = []
+    chain: list[Draft] = []
+    blocks = 0
+    for loop in ordered:
+        found = _alternations(chain[-1], loop, parent) if chain else 0
+        if found and (len(chain) == 1 or abs(found - blocks) <= 1):
+            blocks = max(found, blocks)
+            chain.append(loop)
+            continue
+        result += _closed(chain)
+        chain, blocks = [loop], 0
+    return result + _closed(chain)
+
+
+def _closed(chain: list[Draft]) -> list[Draft]:
+    return [_superloop(chain)] if len(chain) > 1 else chain
+
+
+def _alternations(a: Draft, b: Draft, parent: Draft | None) -> int:
+    """Count the blocks in which two loops alternate; 0 if nothing hides behind them."""
+    lane = _common_lane(a, b)
+    if lane is None:
+        return 0
+    a_ns, b_ns = a.iterations_ns[lane], b.iterations_ns[lane]
+    blocks = sorted((count_runs(a_ns, b_ns), count_runs(b_ns, a_ns)))
+    entries = 1 if parent is None else len(parent.iterations_ns.get(lane, _NOWHERE))
+    repeated = blocks[0] >= max(2.0, _MORE_THAN_ONCE * entries)
+    in_blocks = min(len(a_ns), len(b_ns)) >= _MORE_THAN_ONCE * blocks[1]
+    return blocks[1] if repeated and in_blocks and blocks[1] - blocks[0] <= 1 else 0
+
+
+def _superloop(members: list[Draft]) -> Draft:
+    """Make the loop without calls that iterates with each block of its first member."""
+    made = Draft([], members, phase=members[0].phase, hidden=True)
+    for lane in sorted(set().union(*(member.iterations_ns for member in members))):
+        here = [
+            member.iterations_ns[lane] for member in members if lane in member.iterations_ns
+        ]
+        others = np.sort(np.concatenate(here[1:])) if len(here) > 1 else _NOWHERE
+        behind = np.searchsorted(others, here[0])
+        starts = np.concatenate([[True], np.diff(behind) > 0])
+        made.iterations_ns[lane] = here[0][starts]
+    return made
+
+
+def _common_lane(a: Draft, b: Draft) -> int | None:
+    return min(a.iterations_ns.keys() & b.iterations_ns.keys(), default=None)

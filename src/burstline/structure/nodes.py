@@ -1,0 +1,258 @@
+"""The nodes of a program: its MPI calls, and the loops around them.
+
+::
+
+    items = (Call, Loop(items = (Call, Loop(…), Call)), Call)
+
+How often each node was executed is kept rank by rank, so that a program can be expanded
+again into the calls of a rank and compared to them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from burstline.structure.ranks import compact
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from burstline.structure.callpaths import Frame, Path
+    from burstline.structure.grouping import Integers
+
+_COLUMNS = (
+    "depth",
+    "kind",
+    "loop",
+    "operation",
+    "file",
+    "line",
+    "function",
+    "iterations",
+    "probability",
+    "executions",
+    "mean_ns",
+    "mean_bytes",
+    "share",
+    "ranks",
+)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Call:
+    """An MPI call of the program, as all ranks that make it see it together.
+
+    Attributes
+    ----------
+    signature : int
+        What stands for it in an expanded sequence of calls.
+    operation : str
+        Its MPI name.
+    path : tuple of Frame
+        Where it is called, outermost frame first; empty if the trace does not say.
+    ranks : tuple of int
+        Who calls it.
+    executions : ndarray of int64, shape (lanes,)
+        How often, on each lane of the structure.
+    probability : float
+        Executions per iteration of the loop around it; 1 outside loops.
+    time_ns, time_spread_ns : float
+        Mean and standard deviation of its duration.
+    size_bytes, size_spread_bytes : float or None
+        Mean and standard deviation of what it sent or received.
+    burst_ns : float or None
+        Mean duration of the computation just before it.
+    counters : mapping of str to float
+        Mean of each counter over the computation just before it.
+    iteration_counters : mapping of str to float
+        Mean of each counter over everything computed from one execution to the next.
+    peers : tuple of int
+        Ranks of its partners.
+    peers_vary : bool
+        Whether a rank has several partners; `peers` are then the smallest and largest of each.
+    offset : int or None
+        Rank of the partner relative to the own one if that is the same on all ranks.
+    communicator : str or None
+        ``world``, ``self``, the source's number, or ``several``.
+    roots : tuple of int
+        Ranks that were the root.
+    """
+
+    signature: int
+    operation: str
+    path: Path
+    ranks: tuple[int, ...]
+    executions: Integers
+    probability: float
+    time_ns: float
+    time_spread_ns: float
+    size_bytes: float | None
+    size_spread_bytes: float | None
+    burst_ns: float | None
+    counters: Mapping[str, float]
+    iteration_counters: Mapping[str, float]
+    peers: tuple[int, ...] = ()
+    peers_vary: bool = False
+    offset: int | None = None
+    communicator: str | None = None
+    roots: tuple[int, ...] = ()
+
+    @property
+    def caller(self) -> Frame | None:
+        """The frame that calls MPI; None if the trace does not say."""
+        return self.path[-1] if self.path else None
+
+    def as_dict(self) -> dict[str, Any]:
+        """Give what JSON output says about the call."""
+        caller = self.caller
+        return {
+            "operation": self.operation,
+            "file": caller and caller.file,
+            "line": caller and caller.line,
+            "function": caller and caller.function,
+            "probability": self.probability,
+            "path": [[f.function, f.file, f.line] for f in self.path],
+            "ranks": list(self.ranks),
+            "executions": int(self.executions.sum()),
+            "mean_ns": round(self.time_ns),
+            "spread_ns": round(self.time_spread_ns),
+            "mean_bytes": self.size_bytes,
+            "spread_bytes": self.size_spread_bytes,
+            "burst_ns": None if self.burst_ns is None else round(self.burst_ns),
+            "counters": dict(self.counters),
+            "iteration_counters": dict(self.iteration_counters),
+            "peers": list(self.peers),
+            "peers_vary": self.peers_vary,
+            "offset": self.offset,
+            "communicator": self.communicator,
+            "roots": list(self.roots),
+        }
+
+    def row(self, depth: int) -> dict[str, Any]:
+        """Give what a table of nodes says about the call."""
+        caller = self.caller
+        return dict.fromkeys(_COLUMNS) | {
+            "depth": depth,
+            "kind": "call",
+            "operation": self.operation,
+            "file": caller and caller.file,
+            "line": caller and caller.line,
+            "function": caller and caller.function,
+            "probability": self.probability,
+            "executions": int(self.executions.sum()),
+            "mean_ns": round(self.time_ns),
+            "mean_bytes": self.size_bytes,
+            "ranks": compact(self.ranks),
+        }
+
+    def title(self) -> str:
+        """Name the call in one line."""
+        return self.operation
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Loop:
+    """A loop of the program.
+
+    Attributes
+    ----------
+    id : int
+        Its number, from 1, in the order of the program.
+    parent : int or None
+        The loop it is in.
+    ranks : tuple of int
+        Who runs it.
+    executions : ndarray of int64, shape (lanes,)
+        Its iterations, in all, on each lane of the structure.
+    iterations : float
+        Iterations per iteration of its parent, or in all without one; mean over the ranks.
+    probability : float
+        Share of its parent's iterations in which it is entered at all.
+    mean_ns : float
+        Mean duration of an iteration.
+    share : float
+        Share of the run spent in it; mean over its ranks.
+    items : tuple of Call and Loop
+        Its body, in the order of the program.
+    hidden : bool
+        Whether it makes no MPI call itself, and was found by how its subloops alternate.
+    """
+
+    id: int
+    parent: int | None
+    ranks: tuple[int, ...]
+    executions: Integers
+    iterations: float
+    probability: float
+    mean_ns: float
+    share: float
+    items: tuple[Call | Loop, ...]
+    hidden: bool = False
+
+    @property
+    def total_iterations(self) -> int:
+        """Iterations in all, on the first of its ranks."""
+        return int(self.executions[self.executions > 0][0])
+
+    @property
+    def calls(self) -> tuple[Call, ...]:
+        """The calls of its own body, those of subloops left out."""
+        return tuple(item for item in self.items if isinstance(item, Call))
+
+    def as_dict(self) -> dict[str, Any]:
+        """Give what JSON output says about the loop."""
+        return {
+            "id": self.id,
+            "parent": self.parent,
+            "iterations": self.iterations,
+            "total_iterations": self.total_iterations,
+            "mean_ns": round(self.mean_ns),
+            "share": self.share,
+            "ranks": list(self.ranks),
+            "probability": self.probability,
+            "hidden": self.hidden,
+            "calls": [call.as_dict() for call in self.calls],
+        }
+
+    def row(self, depth: int) -> dict[str, Any]:
+        """Give what a table of nodes says about the loop."""
+        return dict.fromkeys(_COLUMNS) | {
+            "depth": depth,
+            "kind": "loop",
+            "loop": self.id,
+            "iterations": self.iterations,
+            "probability": self.probability,
+            "executions": int(self.executions.sum()),
+            "mean_ns": round(self.mean_ns),
+            "share": self.share,
+            "ranks": compact(self.ranks),
+        }
+
+    def title(self) -> str:
+        """Name the loop in one line."""
+        return f"loop {self.id}: {self.iterations:g} iterations"
+
+
+Item = Call | Loop
+
+
+def walk(items: Sequence[Item], depth: int = 0) -> Iterator[tuple[Item, int]]:
+    """Go through all nodes in the order of the program, with their depth.
+
+    Parameters
+    ----------
+    items : sequence of Call and Loop
+        Where to begin.
+    depth : int
+        What to count from.
+
+    Yields
+    ------
+    tuple of (Call or Loop, int)
+        Each node before those in it.
+    """
+    for item in items:
+        yield item, depth
+        if isinstance(item, Loop):
+            yield from walk(item.items, depth + 1)

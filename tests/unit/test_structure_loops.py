@@ -1,0 +1,240 @@
+"""Loops of small programs whose structure is known."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import burstline
+from burstline.structure import detect
+from loop_programs import Do, loop, run, shape
+
+
+def test_one_loop_of_two_calls_is_found():
+    found = detect(run(loop(10, Do("Send", 5), Do("Recv", 6))))
+
+    assert shape(found.items) == [1, (10, [5, 6]), 999]
+    assert found.fidelity == 1.0
+    assert found.coverage.calls == 1.0
+
+
+def test_a_loop_in_a_loop_is_its_child():
+    found = detect(run(loop(20, loop(8, Do("Sendrecv", 9)), Do("Allreduce", 12))))
+
+    assert shape(found.items) == [1, (20, [(8, [9]), 12]), 999]
+    outer, inner = found.loops
+    assert (outer.parent, inner.parent) == (None, outer.id)
+    assert (outer.total_iterations, inner.total_iterations) == (20, 160)
+    assert found.fidelity == 1.0
+
+
+def test_three_loops_nest():
+    program = loop(10, loop(5, loop(6, Do("Send", 10)), Do("Recv", 13)), Do("Allreduce", 16))
+
+    found = detect(run(program))
+
+    assert shape(found.items) == [1, (10, [(5, [(6, [10]), 13]), 16]), 999]
+    assert found.fidelity == 1.0
+
+
+def test_an_inner_loop_ends_where_a_call_after_it_stands():
+    found = detect(run(loop(10, Do("Bcast", 4), loop(6, Do("Send", 5)), Do("Barrier", 7))))
+
+    assert shape(found.items) == [1, (10, [4, (6, [5]), 7]), 999]
+
+
+def test_phases_one_after_the_other_do_not_nest():
+    found = detect(
+        run(
+            loop(10, loop(6, Do("Sendrecv", 10)), Do("Allreduce", 13)),
+            loop(15, loop(4, Do("Send", 21)), Do("Barrier", 26)),
+        )
+    )
+
+    assert shape(found.items) == [1, (10, [(6, [10]), 13]), (15, [(4, [21]), 26]), 999]
+    assert found.fidelity == 1.0
+
+
+def test_aliased_loops_are_told_apart():
+    found = detect(
+        run(loop(20, loop(6, Do("Send", 11)), loop(6, Do("Recv", 16)), Do("Barrier", 26)))
+    )
+
+    assert shape(found.items) == [1, (20, [(6, [11]), (6, [16]), 26]), 999]
+    assert found.fidelity == 1.0
+
+
+def test_a_superloop_without_a_call_is_found_by_its_blocks():
+    found = detect(run(loop(20, loop(6, Do("Send", 11)), loop(6, Do("Recv", 16)))))
+
+    assert shape(found.items) == [1, (20, [(6, [11]), (6, [16])]), 999]
+    assert [each.hidden for each in found.loops] == [True, False, False]
+    assert found.fidelity == 1.0
+
+
+def test_a_hidden_superloop_can_be_inside_a_loop():
+    found = detect(
+        run(
+            loop(
+                5,
+                loop(4, loop(6, Do("Send", 11)), loop(6, Do("Recv", 16))),
+                Do("Barrier", 20),
+            )
+        )
+    )
+
+    assert shape(found.items) == [1, (5, [(4, [(6, [11]), (6, [16])]), 20]), 999]
+    assert found.fidelity == 1.0
+
+
+def odd(iteration):
+    return iteration % 2 == 1
+
+
+def test_a_conditioned_call_in_the_middle_has_a_probability():
+    program = loop(40, Do("Send", 20), Do("Allreduce", 23, when=odd), Do("Recv", 26))
+
+    found = detect(run(program))
+
+    assert shape(found.items) == [1, (40, [20, 23, 26]), 999]
+    probabilities = [call.probability for call in found.loops[0].calls]
+    assert probabilities == [1.0, 0.5, 1.0]
+    assert found.fidelity == 1.0
+
+
+def test_a_conditioned_call_at_the_start_is_read_as_a_loop_of_two():
+    program = loop(40, Do("Allreduce", 9, when=odd), Do("Sendrecv", 12), Do("Barrier", 14))
+
+    found = detect(run(program))
+
+    assert shape(found.items) == [1, (20, [9, (2, [12, 14])]), 999]
+    assert found.fidelity < 1.0
+
+
+def test_a_call_missing_in_the_first_iteration_stays_in_its_loop():
+    program = loop(
+        10, Do("Allreduce", 4, when=bool), Do("Send", 5), Do("Recv", 6), Do("Wait", 7)
+    )
+
+    (only,) = detect(run(program)).loops
+
+    assert [call.probability for call in only.calls] == [0.9, 1.0, 1.0, 1.0]
+
+
+def test_trip_counts_that_vary_are_given_as_their_mean():
+    found = detect(run(loop(3, loop([53, 51, 50], Do("Send", 5)), Do("Allreduce", 9))))
+
+    outer, inner = found.loops
+    assert outer.iterations == 3
+    assert inner.iterations == pytest.approx(154 / 3)
+    assert inner.total_iterations == 154
+
+
+def test_a_delayed_iteration_does_not_split_a_body():
+    slow = Do("Send", 5, when=lambda k: k == 0, work_ns=40 * 200)
+    program = loop(15, slow, Do("Send", 6), Do("Recv", 7), Do("Wait", 8))
+
+    found = detect(run(program))
+
+    assert (15, [6, 7, 8]) in shape(found.items)
+
+
+def test_ranks_that_do_different_things_are_different_classes():
+    program = loop(
+        10, Do("Send", 5, ranks={0, 2}), Do("Recv", 6, ranks={1, 3}), Do("Barrier", 8)
+    )
+
+    found = detect(run(program, ranks=4))
+
+    assert found.classes == ((0, 2), (1, 3))
+    assert [call.ranks for call in found.loops[0].calls] == [(0, 2), (1, 3), (0, 1, 2, 3)]
+    assert found.fidelity == 1.0
+
+
+def test_calls_that_span_little_are_left_out_and_counted():
+    program = (loop(3, Do("Bcast", 3)), loop(100, Do("Send", 5), Do("Recv", 6)))
+
+    found = detect(run(*program))
+
+    assert [call.caller.line for call in found.left_out] == [3]
+    assert found.as_dict()["left_out"]["calls"] == 6
+    assert found.coverage.calls < 1.0
+    assert found.fidelity < 1.0
+    assert detect(run(*program), min_share=0).fidelity == 1.0
+
+
+def test_without_call_paths_operation_and_partner_take_their_place():
+    found = detect(run(loop(10, Do("Send", 5), Do("Barrier", 6)), paths=False))
+
+    assert found.callpath == "none"
+    assert [call.operation for call in found.loops[0].calls] == ["MPI_Send", "MPI_Barrier"]
+    assert found.fidelity == 1.0
+
+
+def test_partners_at_one_distance_are_given_by_it():
+    (call,) = detect(run(loop(10, Do("Send", 5)), ranks=4)).loops[0].calls
+
+    assert call.offset == 1
+    assert call.peers == (0, 1, 2, 3)
+    assert not call.peers_vary
+    assert call.size_bytes == 40.0
+
+
+def test_counters_are_given_before_a_call_and_over_an_iteration():
+    program = loop(10, Do("Send", 5, work_ns=70), Do("Recv", 6, work_ns=30))
+
+    send, recv = detect(run(program, counters=True)).loops[0].calls
+
+    assert (send.counters, recv.counters) == ({"ins": 70.0}, {"ins": 30.0})
+    assert send.iteration_counters == recv.iteration_counters == {"ins": 100.0}
+    assert send.burst_ns == 70.0
+
+
+def test_iterations_and_shares_are_measured():
+    outer, inner = detect(run(loop(20, loop(8, Do("Send", 9)), Do("Barrier", 12)))).loops
+
+    assert inner.mean_ns == pytest.approx(110, rel=0.01)
+    assert outer.mean_ns == pytest.approx(9 * 110)
+    assert 0.9 < outer.share <= 1.0
+    assert inner.share < outer.share
+
+
+def test_a_program_that_repeats_nothing_has_no_loops():
+    found = detect(run(Do("Barrier", 5), Do("Bcast", 6)))
+
+    assert found.loops == ()
+    assert found.fidelity == 1.0
+    assert found.coverage.time == 0.0
+
+
+def test_a_trace_without_calls_is_refused():
+    with pytest.raises(burstline.NotEnoughDataError, match="no MPI calls"):
+        detect(burstline.Trace({}))
+
+
+def test_two_applications_that_call_mpi_need_a_choice():
+    import by_hand
+
+    trace = by_hand.trace_of(
+        locations=[*by_hand.threads((0, 9)), *by_hand.threads((0, 9), application=1, first=1)],
+        calls=by_hand.calls_of([("Init", 0, 1), ("Finalize", 5, 6)], [("Init", 0, 1)]),
+    )
+
+    with pytest.raises(burstline.ParameterError, match="--app"):
+        detect(trace)
+    assert detect(trace, application=1).calls == 1
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ({"method": "exact"}, "method 'exact'"),
+        ({"eps": 0.0}, "eps"),
+        ({"eps": np.nan}, "eps"),
+        ({"scale": "square"}, "scale 'square'"),
+        ({"min_share": 1.5}, "min_share"),
+    ],
+)
+def test_arguments_outside_their_domain_are_refused(wrong, message):
+    with pytest.raises(burstline.ParameterError, match=message):
+        detect(run(loop(5, Do("Send", 5))), **wrong)

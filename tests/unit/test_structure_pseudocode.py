@@ -1,0 +1,157 @@
+"""Pseudo-code says each thing once, in the order of the program."""
+
+from __future__ import annotations
+
+import pytest
+
+import burstline
+import by_hand
+from burstline.report.pseudocode import chosen_counter, print_structure, pseudocode
+from burstline.structure import detect
+from loop_programs import Do, loop, run
+
+
+def written(trace, **options):
+    return ["  " * line.depth + line.text for line in pseudocode(detect(trace), **options)]
+
+
+def test_loops_are_indented_and_commented():
+    text = written(run(loop(20, loop(8, Do("Send", 9)), Do("Barrier", 12))))
+
+    assert text[0] == "MPI_Init()"
+    assert text[1].startswith("for 1 to 20:  # loop 1, ")
+    assert text[2].startswith("  for 1 to 8:  # loop 2, ")
+    assert text[3:] == ["    MPI_Send(rank+1)", "  MPI_Barrier()", "MPI_Finalize()"]
+
+
+def test_what_some_ranks_do_is_a_condition():
+    program = loop(
+        10, Do("Send", 5, ranks={0, 2, 3}), Do("Recv", 6, ranks={0, 2, 3}), Do("Barrier", 8)
+    )
+
+    text = written(run(program, ranks=4))
+
+    assert text[2:6] == [
+        "  if rank in {all but 1}:",
+        "    MPI_Send(rank+1)",
+        "    MPI_Recv()",
+        "  MPI_Barrier()",
+    ]
+
+
+def test_what_one_rank_does_needs_no_condition_when_only_it_is_shown():
+    program = loop(10, Do("Send", 5, ranks={0}), Do("Recv", 6, ranks={1}), Do("Barrier", 8))
+
+    text = written(run(program), ranks=[1])
+
+    assert text[2:4] == ["  MPI_Recv()", "  MPI_Barrier()"]
+
+
+def test_a_condition_of_the_data_is_a_share_of_iterations():
+    program = loop(8, Do("Send", 5), Do("Bcast", 6, when=lambda k: k % 2), Do("Recv", 7))
+
+    assert "  MPI_Bcast()  # in 50.0 %" in written(run(program))
+
+
+def test_computation_is_shown_from_a_duration_on():
+    program = loop(10, Do("Send", 5, work_ns=900), Do("Recv", 6, work_ns=30))
+    structure = detect(run(program))
+
+    lines = pseudocode(structure, bursts_ns=500)
+
+    assert [(line.time_ns, line.depth) for line in lines if line.kind == "burst"] == [
+        (900.0, 1)
+    ]
+
+
+def chain(*frames):
+    """Give rows of `call_paths` for chains written as `main:3 f:5`, and the id of each end."""
+    rows, ends, known = [], [], {}
+    for text in frames:
+        parent, above = None, ()
+        for step in text.split():
+            function, line = step.split(":")
+            above = (*above, step)
+            if above not in known:
+                known[above] = len(rows)
+                rows.append(
+                    {
+                        "call_path": len(rows),
+                        "parent": parent,
+                        "function": function,
+                        "file": f"{function}.c",
+                        "line": int(line),
+                    }
+                )
+            parent = known[above]
+        ends.append(parent)
+    return rows, ends
+
+
+def trace_of_paths(*texts, repeat=5):
+    """Give a trace of one rank that goes through call paths, again and again."""
+    paths, ends = chain(*texts)
+    calls = by_hand.calls_of([("Send", 10 * k, 10 * k + 1) for k in range(repeat * len(ends))])
+    for k, call in enumerate(calls):
+        call["call_path"] = ends[k % len(ends)]
+    return by_hand.trace_of(locations=by_hand.threads((0, 1000)), calls=calls, call_paths=paths)
+
+
+def test_frames_common_to_a_loop_stand_above_it_and_repeated_ones_are_hidden():
+    trace = trace_of_paths("a:1 b:1", "a:1 b:2 c:1", "a:1 b:2 c:2")
+
+    lines = pseudocode(detect(trace))
+
+    assert [(line.file, line.line, line.depth) for line in lines] == [
+        ("a.c", "1", 0),
+        ("", "", 1),
+        ("b.c", "1", 2),
+        ("b.c", "2", 2),
+        ("c.c", "1", 3),
+        ("c.c", "2", 3),
+    ]
+    assert lines[0].text == "b()"
+    assert lines[3].text == "c()"
+
+
+def test_labels_are_shown_and_not_obeyed(capsys):
+    trace = trace_of_paths("main:1 [red]evil\x1b[31m:2", "main:1 [red]evil\x1b[31m:3")
+
+    print_structure(detect(trace))
+
+    shown = capsys.readouterr().out
+    assert "[red]evil" in shown
+    assert "\x1b" not in shown
+
+
+def test_a_counter_has_its_column(capsys):
+    trace = run(loop(10, Do("Send", 5, work_ns=70), Do("Recv", 6, work_ns=30)), counters=True)
+
+    print_structure(detect(trace), counter="ins")
+
+    shown = capsys.readouterr().out
+    assert "E(ins)" in shown
+    assert "100.00 % of the calls come out in order" in shown
+    (line,) = [line for line in shown.splitlines() if "MPI_Send" in line]
+    assert line.split() == ["a.c", "5", "MPI_Send(rank+1)", "10", "ns", "40", "B", "70"]
+
+
+def test_a_misread_run_is_called_misread(capsys):
+    steps = [Do("Send", 5 + k * k % 7) for k in range(40)]
+
+    print_structure(detect(run(*steps)))
+
+    assert "misread" in capsys.readouterr().out
+
+
+def test_an_unknown_counter_is_refused_with_the_known_ones():
+    structure = detect(run(loop(5, Do("Send", 5)), counters=True))
+
+    with pytest.raises(burstline.ParameterError, match="there are ins"):
+        chosen_counter(structure, "cyc")
+    assert chosen_counter(structure, None) is None
+
+
+def test_ranks_that_are_not_there_are_refused():
+    with pytest.raises(burstline.ParameterError, match=r"ranks 7 calls MPI, only 0, 1"):
+        pseudocode(detect(run(loop(5, Do("Send", 5)))), ranks=[7])
