@@ -42,13 +42,13 @@ nb::dict give(Table& table, std::uint64_t rows) {
     return columns;
 }
 
-TypeTable* new_type_table(TypeTable* at, const ArrayIn<std::int64_t>& types, const ArrayIn<std::uint8_t>& kinds,
+void new_type_table(TypeTable* at, const ArrayIn<std::int64_t>& types, const ArrayIn<std::uint8_t>& kinds,
                           const std::vector<std::tuple<std::int64_t, std::int64_t, int>>& ranges) {
     std::unordered_map<std::int64_t, EventClass> known;
     for (std::size_t k = 0; k < types.size(); ++k) known[types.data()[k]] = static_cast<EventClass>(kinds.data()[k]);
     std::vector<TypeTable::Range> classes;
     for (const auto& [first, last, kind] : ranges) classes.push_back({first, last, static_cast<EventClass>(kind)});
-    return new (at) TypeTable(std::move(known), std::move(classes));
+    new (at) TypeTable(std::move(known), std::move(classes));
 }
 
 nb::list flaws(const Block& block) {
@@ -88,7 +88,7 @@ nb::dict counts(const Journal& journal, const Layout& layout) {
     return result;
 }
 
-Vocabulary* new_vocabulary(Vocabulary* at, const TypeTable& types, const ArrayIn<std::int32_t>& counter,
+void new_vocabulary(Vocabulary* at, const TypeTable& types, const ArrayIn<std::int32_t>& counter,
                            std::size_t counters, const ArrayIn<std::int16_t>& operation,
                            const ArrayIn<std::uint16_t>& call_kind,
                            const std::vector<std::tuple<std::int32_t, std::int64_t, std::int32_t>>& communicators,
@@ -107,7 +107,6 @@ Vocabulary* new_vocabulary(Vocabulary* at, const TypeTable& types, const ArrayIn
     words->application = copy(application);
     for (const auto& [value, step] : lock_steps) words->lock_step[value] = step;
     words->end_of_time = end_of_time;
-    return words;
 }
 
 nb::dict tables(Builder& builder) {
@@ -173,21 +172,25 @@ void bind_reader(nb::module_& m) {
              },
              "text"_a.noconvert())
         .def("encode", &Block::encode, nb::call_guard<nb::gil_scoped_release>())
-        .def("counts", &block_counts, "(lines, states, event lines, pairs, communications, sum of values)")
-        .def("flaws", &flaws, "[(kind, count, first line in the block, excerpt)]")
-        .def("texts", [](const Block& block) {
-            nb::list result;
-            for (const auto& [line, text] : block.texts()) {
-                result.append(nb::make_tuple(line, nb::bytes(text.data(), text.size())));
-            }
-            return result;
-        });
+        .def("counts", &block_counts, nb::sig("def counts(self) -> tuple[int, int, int, int, int, int]"),
+             "(lines, states, event lines, pairs, communications, sum of values)")
+        .def("flaws", &flaws, nb::sig("def flaws(self) -> list[tuple[str, int, int, bytes]]"), "[(kind, count, first line in the block, excerpt)]")
+        .def("texts",
+             [](const Block& block) {
+                 nb::list result;
+                 for (const auto& [line, text] : block.texts()) {
+                     result.append(nb::make_tuple(line, nb::bytes(text.data(), text.size())));
+                 }
+                 return result;
+             },
+             nb::sig("def texts(self) -> list[tuple[int, bytes]]"));
     nb::class_<Journal>(m, "Journal", "What a file says about each location, packed.")
         .def(nb::init<const Layout&>(), "layout"_a, nb::keep_alive<1, 2>())
         .def("append", &Journal::append, "block"_a, nb::call_guard<nb::gil_scoped_release>())
         .def_prop_ro("resident", &Journal::resident)
         .def_prop_ro("communications", &Journal::communications)
-        .def("counts", &counts, "layout"_a)
+        .def("counts", &counts, "layout"_a,
+             nb::sig("def counts(self, layout: Layout) -> dict[str, NDArray[numpy.int64]]"))
         .def("parts",
              [](const Journal& journal, std::size_t bucket) {
                  nb::list result;
@@ -197,7 +200,8 @@ void bind_reader(nb::module_& m) {
                  }
                  return result;
              },
-             "bucket"_a, "Views of the packed parts; invalid once the bucket is released.")
+             "bucket"_a, nb::sig("def parts(self, bucket: int) -> list[NDArray[numpy.uint8]]"),
+             "Views of the packed parts; invalid once the bucket is released.")
         .def("release", &Journal::release, "bucket"_a)
         .def("restore",
              [](Journal& journal, std::size_t bucket, const ArrayIn<std::uint8_t>& written) {
@@ -211,10 +215,13 @@ void bind_reader(nb::module_& m) {
     nb::class_<PathTable>(m, "PathTable", "Distinct call paths.")
         .def(nb::init<>())
         .def("__len__", &PathTable::size)
-        .def("path", [](const PathTable& table, std::size_t number) {
-            if (number >= table.size()) throw nb::index_error();
-            return nb::make_tuple(table.first(number), table.path(number));
-        });
+        .def("path",
+             [](const PathTable& table, std::size_t number) {
+                 if (number >= table.size()) throw nb::index_error();
+                 return nb::make_tuple(table.first(number), table.path(number));
+             },
+             "number"_a, nb::sig("def path(self, number: int) -> tuple[int, list[int]]"),
+             "(location << 32 | call) where it occurs first, and its (level, function, line) ids.");
     nb::class_<Builder>(m, "Builder", "Builds the tables of some buckets.")
         .def(nb::init<Journal&, const Layout&, const Vocabulary&, PathTable&, std::size_t, std::size_t, bool, bool>(),
              "journal"_a, "layout"_a, "vocabulary"_a, "paths"_a, "first_bucket"_a, "last_bucket"_a, "raw"_a,
@@ -222,8 +229,9 @@ void bind_reader(nb::module_& m) {
              nb::keep_alive<1, 5>())
         .def("build", &Builder::build, "bucket"_a, nb::call_guard<nb::gil_scoped_release>())
         .def("finish", &Builder::finish, nb::call_guard<nb::gil_scoped_release>())
-        .def("tables", &tables, "The tables' columns; the builder gives them up.")
-        .def("extras", &extras);
+        .def("tables", &tables, nb::sig("def tables(self) -> dict[str, dict[str, NDArray[typing.Any]]]"),
+             "The tables' columns; the builder gives them up.")
+        .def("extras", &extras, nb::sig("def extras(self) -> dict[str, list[typing.Any]]"));
 }
 
 nb::dict burst_columns(const ArrayIn<std::int32_t>& location, const std::vector<ArrayIn<std::int64_t>>& calls,
@@ -276,6 +284,10 @@ NB_MODULE(_core, m) {
     burstline::bind_reader(m);
     m.def("burst_columns", &burstline::burst_columns, "locations"_a.noconvert(), "calls"_a, "call_offsets"_a.noconvert(),
           "readings"_a, "reading_offsets"_a.noconvert(), "gaps"_a, "gap_offsets"_a.noconvert(),
+          nb::sig("def burst_columns(locations: NDArray[numpy.int32], calls: Sequence[NDArray[numpy.int64]], "
+                  "call_offsets: NDArray[numpy.int64], readings: Sequence[NDArray[numpy.int64]], "
+                  "reading_offsets: NDArray[numpy.int64], gaps: Sequence[NDArray[numpy.int64]], "
+                  "gap_offsets: NDArray[numpy.int64]) -> dict[str, NDArray[typing.Any]]"),
           "Columns of the bursts between consecutive calls of each location.");
     bind_writer(m);
     bind_structure(m);

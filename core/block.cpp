@@ -10,6 +10,7 @@ namespace burstline {
 namespace {
 
 constexpr std::size_t longest_excerpt = 80;
+constexpr std::size_t shortest_pair = 4;  // bytes of ":1:1"
 constexpr std::int64_t far_future = std::int64_t{1} << 61;
 
 bool is_end(char c) { return c == '\n' || c == '\r' || c == ' ' || c == '\t'; }
@@ -45,6 +46,12 @@ inline Parsed parse(const char*& at, std::int64_t& result) {
     return Parsed::good;
 }
 
+/// Scanning never passes the end of a line, and the text ends with one.
+const char* end_of_line(const char* at, const char* end) {
+    if (*at == '\n') return at;
+    return static_cast<const char*>(std::memchr(at, '\n', static_cast<std::size_t>(end - at)));
+}
+
 const char* skip_blanks(const char* at) {
     while (*at == ' ' || *at == '\t' || *at == '\r') ++at;
     return at;
@@ -61,8 +68,9 @@ Block::Block(const Layout& layout, TypeTable& types, std::int64_t unit)
 void Block::scan(std::span<const char> text) {
     lines_ = 0;
     events_.clear();
-    types_.clear();
-    values_.clear();
+    pairs_ = 0;
+    types_.require(text.size() / shortest_pair + 1);
+    values_.require(text.size() / shortest_pair + 1);
     states_.clear();
     communications_.clear();
     texts_.clear();
@@ -79,7 +87,7 @@ void Block::scan(std::span<const char> text) {
         ++lines_;
         note(Flaw::unterminated_line, last, end);
     }
-    events_.push_back({unknown, static_cast<std::uint32_t>(types_.size()), 0});
+    events_.push_back({unknown, static_cast<std::uint32_t>(pairs_), 0});
 }
 
 const char* Block::scan_line(const char* at, const char* end) {
@@ -88,18 +96,19 @@ const char* Block::scan_line(const char* at, const char* end) {
     bool good = true;
     const char kind = *at;
     if (kind >= '1' && kind <= '3' && at[1] == ':') {
-        if (kind == '2') good = scan_event(at + 2, end);
-        else if (kind == '1') good = scan_state(at + 2);
-        else good = scan_communication(at + 2);
+        at += 2;
+        if (kind == '2') good = scan_event(at);
+        else if (kind == '1') good = scan_state(at);
+        else good = scan_communication(at);
     } else if (kind == '#' || kind == 'c' || kind == 'C' || kind == 'i' || kind == 'I') {
-        const auto stop = static_cast<const char*>(std::memchr(at, '\n', static_cast<std::size_t>(end - at)));
-        texts_.emplace_back(lines_, std::string(at, stop));
+        at = end_of_line(at, end);
+        texts_.emplace_back(lines_, std::string(line, at));
     } else if (*skip_blanks(at) != '\n') {
         good = fail(kind == '4' && at[1] == ':' ? Flaw::obsolete_record : Flaw::unknown_record);
     }
-    const auto stop = static_cast<const char*>(std::memchr(at, '\n', static_cast<std::size_t>(end - at)));
-    if (!good) note(flaw_, line, stop);
-    return stop + 1;
+    at = end_of_line(at, end);
+    if (!good) note(flaw_, line, at);
+    return at + 1;
 }
 
 void Block::note(Flaw flaw, const char* at, const char* end) {
@@ -145,7 +154,7 @@ bool Block::time(const char*& at, std::int64_t& value) {
     return true;
 }
 
-bool Block::scan_state(const char* at) {
+bool Block::scan_state(const char*& at) {
     StateLine row;
     std::int64_t cpu;
     if (!head(at, cpu, row.location) || !time(at, row.begin)) return false;
@@ -165,47 +174,40 @@ bool Block::scan_state(const char* at) {
     return true;
 }
 
-bool Block::scan_event(const char* at, const char* end) {
+bool Block::scan_event(const char*& at) {
     EventLine row;
     std::int64_t cpu;
     if (!head(at, cpu, row.location) || !time(at, row.time)) return false;
-    const std::size_t before = types_.size();
-    row.first_pair = static_cast<std::uint32_t>(before);
-    Flaw flaw = Flaw::count;
+    const char* const fields = at;
+    row.first_pair = static_cast<std::uint32_t>(pairs_);
+    std::size_t pair = pairs_;
     while (*at == ':') {
         ++at;
         if (is_end(*at)) break;
-        std::int64_t type, value;
+        std::int64_t& type = types_[pair];
         auto parsed = parse(at, type);
         if (parsed == Parsed::good && type < 0) parsed = Parsed::too_big;
         if (parsed == Parsed::good && *at == ':') {
             ++at;
-            parsed = parse(at, value);
+            parsed = parse(at, values_[pair]);
         } else if (parsed == Parsed::good && is_end(*at)) {
-            note(Flaw::odd_pairs, at, std::find(at, end, '\n'));
+            note(Flaw::odd_pairs, fields, at);
             break;
         } else if (parsed == Parsed::good) {
             parsed = Parsed::bad_character;
         }
-        if (parsed != Parsed::good) {
-            flaw = parsed == Parsed::too_big ? Flaw::number_out_of_range : Flaw::malformed_line;
-            break;
-        }
-        types_.push_back(type);
-        values_.push_back(value);
+        if (parsed == Parsed::too_big) return fail(Flaw::number_out_of_range);
+        if (parsed == Parsed::bad_character) return fail(Flaw::malformed_line);
+        ++pair;
     }
-    if (flaw == Flaw::count && *skip_blanks(at) != '\n') flaw = Flaw::malformed_line;
-    if (flaw != Flaw::count) {
-        types_.resize(before);
-        values_.resize(before);
-        return fail(flaw);
-    }
+    if (*skip_blanks(at) != '\n') return fail(Flaw::malformed_line);
+    pairs_ = pair;
     note_processor(row.location, cpu);
     events_.push_back(row);
     return true;
 }
 
-bool Block::scan_communication(const char* at) {
+bool Block::scan_communication(const char*& at) {
     CommunicationLine row;
     std::int64_t cpu, other_cpu;
     if (!head(at, cpu, row.sender) || !time(at, row.logical_send)) return false;

@@ -8,6 +8,7 @@
 
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
@@ -38,6 +39,23 @@ struct FlawSeen {
     std::uint64_t count = 0;
     std::uint64_t first_line = 0;  // within the block, from 1
     std::string excerpt;
+};
+
+/// Room for the most that a stretch of text can hold; touched only where it is used.
+template <class T>
+class Room {
+  public:
+    void require(std::size_t size) {
+        if (size <= size_) return;
+        values_ = std::make_unique_for_overwrite<T[]>(size);
+        size_ = size;
+    }
+    T* data() const { return values_.get(); }
+    T& operator[](std::size_t at) const { return values_[at]; }
+
+  private:
+    std::unique_ptr<T[]> values_;
+    std::size_t size_ = 0;
 };
 
 struct EventLine {
@@ -84,8 +102,8 @@ class Block {
 
     std::uint64_t lines() const { return lines_; }
     std::span<const EventLine> events() const { return {events_.data(), events_.size() - 1}; }
-    std::span<const std::int64_t> pair_types() const { return types_; }
-    std::span<const std::int64_t> pair_values() const { return values_; }
+    std::span<const std::int64_t> pair_types() const { return {types_.data(), pairs_}; }
+    std::span<const std::int64_t> pair_values() const { return {values_.data(), pairs_}; }
     std::span<const StateLine> states() const { return states_; }
     std::span<const CommunicationLine> communications() const { return communications_; }
     std::span<const Segment> segments() const { return segments_; }
@@ -98,9 +116,9 @@ class Block {
 
   private:
     const char* scan_line(const char* at, const char* end);
-    bool scan_state(const char* at);
-    bool scan_event(const char* at, const char* end);
-    bool scan_communication(const char* at);
+    bool scan_state(const char*& at);
+    bool scan_event(const char*& at);
+    bool scan_communication(const char*& at);
     bool head(const char*& at, std::int64_t& cpu, std::int32_t& location);
     bool time(const char*& at, std::int64_t& value);
     bool fail(Flaw flaw) {
@@ -119,7 +137,8 @@ class Block {
     Flaw flaw_ = Flaw::malformed_line;
     std::uint64_t lines_ = 0;
     std::vector<EventLine> events_;
-    std::vector<std::int64_t> types_, values_;
+    Room<std::int64_t> types_, values_;
+    std::size_t pairs_ = 0;
     std::vector<StateLine> states_;
     std::vector<CommunicationLine> communications_;
     std::array<FlawSeen, flaw_kinds> flaws_;

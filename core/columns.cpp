@@ -9,6 +9,8 @@
 namespace burstline {
 
 namespace {
+// Straight from the system, so that what is never written is never resident. Huge pages
+// are not asked for: getting them compacted costs more than the faults they save.
 constexpr std::size_t large = std::size_t{1} << 20;
 }
 
@@ -21,8 +23,6 @@ Memory::Memory(std::size_t bytes) : data_(nullptr), bytes_(bytes) {
     }
     data_ = mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (data_ == MAP_FAILED) throw std::bad_alloc();
-    // Fresh small pages cost more than parsing does; refusal is harmless.
-    static_cast<void>(madvise(data_, bytes_, MADV_HUGEPAGE));
 }
 
 Memory::~Memory() {

@@ -13,3 +13,5 @@ from .formats import read as read
 from .formats import write as write
 from .selection import select as select
 from .trace import Trace as Trace
+
+__version__: str

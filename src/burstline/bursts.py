@@ -27,7 +27,16 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
 WAITING_ROLES: Final = frozenset(
-    ["barrier", "implicit_barrier", "join", "dispatch", "taskwait", "lock", "critical", "ordered"]
+    [
+        "barrier",
+        "implicit_barrier",
+        "join",
+        "dispatch",
+        "taskwait",
+        "lock",
+        "critical",
+        "ordered",
+    ]
 )
 """Roles of regions in which a thread does no work of the program."""
 
@@ -211,9 +220,12 @@ def _region_bursts(
     for position, counter in enumerate(counters):
         known = counter != schema.NO_VALUE
         sums = np.concatenate([[0], np.cumsum(np.where(known, counter, 0))])
-        known = np.append(known, False)  # noqa: FBT003 -- a value
+        known = np.append(known, False)
         whole = first_read & last_read & known[first] & known[last]
-        total = sums[np.minimum(last + 1, len(sums) - 1)] - sums[np.minimum(first + 1, len(sums) - 1)]
+        total = (
+            sums[np.minimum(last + 1, len(sums) - 1)]
+            - sums[np.minimum(first + 1, len(sums) - 1)]
+        )
         columns[str(position)] = np.where(whole, total, schema.NO_VALUE)
     return columns
 

@@ -2,15 +2,15 @@
 
 ::
 
-    BurstlineError                     exit code 1
-    ├── ParameterError (ValueError)              2  the caller asked for something impossible
-    ├── FormatError                              3  the bytes are not what the format promises
-    │   ├── TruncatedTraceError                     the file ends inside a record
-    │   └── UnsupportedRecordError                  a legal record that is not read yet
-    ├── InconsistentTraceError                   4  well formed, but no MPI program could do this
-    ├── NotEnoughDataError                       5  no answer for this input
-    │   └── MemoryBudgetError                       the answer does not fit in the memory allowed
-    └── MissingExtraError (ImportError)          6  an optional stack is not installed
+    BurstlineError                   exit code 1
+    ├── ParameterError (ValueError)         2  the caller asked for something impossible
+    ├── FormatError                         3  the bytes are not what the format promises
+    │   ├── TruncatedTraceError                the file ends inside a record
+    │   └── UnsupportedRecordError             a legal record that is not read yet
+    ├── InconsistentTraceError              4  well formed, but no program could do this
+    ├── NotEnoughDataError                  5  no answer for this input
+    │   └── MemoryBudgetError                  the answer does not fit in the memory allowed
+    └── MissingExtraError (ImportError)     6  an optional stack is not installed
 
 A message ends with the way out wherever there is one.
 What is merely odd in a trace is a row of its ``defects`` table, not an error.
@@ -29,7 +29,7 @@ _DELETE = 0x7F
 
 
 def printable(text: str, *, limit: int = _SHOWN) -> str:
-    """Make text from a trace safe to print: no control characters, bounded length.
+    r"""Make text from a trace safe to print: no control characters, bounded length.
 
     Parameters
     ----------
@@ -45,8 +45,8 @@ def printable(text: str, *, limit: int = _SHOWN) -> str:
 
     Examples
     --------
-    >>> printable("a\\x1b[31mred")
-    'a\\ufffd[31mred'
+    >>> printable("a\x1b[31mred")
+    'a\ufffd[31mred'
     """
     kept = "".join(
         character

@@ -8,31 +8,36 @@ from __future__ import annotations
 
 from typing import Final
 
-_P2P = """Send Recv Isend Irecv Wait Waitall Waitany Waitsome Bsend Ssend Rsend Ibsend Issend Irsend
-Cancel Sendrecv Sendrecv_replace Probe Iprobe Bsend_init Recv_init Send_init Rsend_init Ssend_init
-Mprobe Improbe Mrecv Imrecv Start Startall Test Testall Testany Testsome Test_cancelled Request_free
-Request_get_status"""
-_COLLECTIVE = """Bcast Barrier Reduce Allreduce Alltoall Alltoallv Alltoallw Gather Gatherv Scatter
-Scatterv Allgather Allgatherv Scan Exscan Reduce_scatter Reduce_scatter_block Ireduce Iallreduce
-Ibarrier Ibcast Ialltoall Ialltoallv Ialltoallw Iallgather Iallgatherv Igather Igatherv Iscatter
-Iscatterv Ireduce_scatter Ireduce_scatter_block Iscan Iexscan Neighbor_allgather
-Ineighbor_allgather Neighbor_allgatherv Ineighbor_allgatherv Neighbor_alltoall Ineighbor_alltoall
-Neighbor_alltoallv Ineighbor_alltoallv Neighbor_alltoallw Ineighbor_alltoallw"""
-_OTHER = """Init Init_thread Finalize Comm_rank Comm_size Comm_create Comm_dup Comm_split Comm_group
-Comm_free Comm_remote_group Comm_remote_size Comm_test_inter Comm_compare Cart_create Cart_shift
-Cart_coords Cart_get Cart_map Cart_rank Cart_sub Cartdim_get Dims_create Graph_get Graph_map
-Graph_create Graph_neighbors Graphdims_get Graph_neighbors_count Topo_test Pack Unpack Op_create
-Op_free Attr_delete Attr_get Attr_put Group_difference Group_excl Group_free Group_incl
-Group_intersection Group_rank Group_range_excl Group_range_incl Group_size Group_translate_ranks
-Group_union Group_compare Intercomm_create Intercomm_merge Keyval_free Keyval_create Abort
-Error_class Errhandler_create Errhandler_free Errhandler_get Error_string Errhandler_set
-Get_processor_name Initialized Finalized Wtick Wtime Address Buffer_attach Buffer_detach Get_count
-Get_elements Pack_size Type_commit Type_contiguous Type_extent Type_free Type_hindexed Type_hvector
-Type_indexed Type_lb Type_size Type_struct Type_ub Type_vector Comm_spawn Comm_spawn_multiple
-Dist_graph_create Comm_split_type Comm_dup_with_info Dist_graph_create_adjacent Comm_create_group"""
-_RMA = """Win_create Win_free Put Get Accumulate Win_fence Win_start Win_complete Win_post Win_wait
-Win_test Win_lock Win_unlock Get_accumulate Fetch_and_op Compare_and_swap Win_flush Win_flush_all
-Win_flush_local Win_flush_local_all"""
+_P2P = """Send Recv Isend Irecv Wait Waitall Waitany Waitsome Bsend Ssend Rsend Ibsend Issend
+Irsend Cancel Sendrecv Sendrecv_replace Probe Iprobe Bsend_init Recv_init Send_init
+Rsend_init Ssend_init Mprobe Improbe Mrecv Imrecv Start Startall Test Testall Testany
+Testsome Test_cancelled Request_free Request_get_status"""
+_COLLECTIVE = """
+Bcast Barrier Reduce Allreduce Alltoall Alltoallv Alltoallw Gather Gatherv Scatter
+Scatterv Allgather Allgatherv Scan Exscan Reduce_scatter Reduce_scatter_block Ireduce
+Iallreduce Ibarrier Ibcast Ialltoall Ialltoallv Ialltoallw Iallgather Iallgatherv
+Igather Igatherv Iscatter Iscatterv Ireduce_scatter Ireduce_scatter_block Iscan Iexscan
+Neighbor_allgather Ineighbor_allgather Neighbor_allgatherv Ineighbor_allgatherv
+Neighbor_alltoall Ineighbor_alltoall Neighbor_alltoallv Ineighbor_alltoallv
+Neighbor_alltoallw Ineighbor_alltoallw"""
+_OTHER = """
+Init Init_thread Finalize Comm_rank Comm_size Comm_create Comm_dup Comm_split Comm_group
+Comm_free Comm_remote_group Comm_remote_size Comm_test_inter Comm_compare Cart_create
+Cart_shift Cart_coords Cart_get Cart_map Cart_rank Cart_sub Cartdim_get Dims_create
+Graph_get Graph_map Graph_create Graph_neighbors Graphdims_get Graph_neighbors_count
+Topo_test Pack Unpack Op_create Op_free Attr_delete Attr_get Attr_put Group_difference
+Group_excl Group_free Group_incl Group_intersection Group_rank Group_range_excl
+Group_range_incl Group_size Group_translate_ranks Group_union Group_compare
+Intercomm_create Intercomm_merge Keyval_free Keyval_create Abort Error_class
+Errhandler_create Errhandler_free Errhandler_get Error_string Errhandler_set
+Get_processor_name Initialized Finalized Wtick Wtime Address Buffer_attach Buffer_detach
+Get_count Get_elements Pack_size Type_commit Type_contiguous Type_extent Type_free
+Type_hindexed Type_hvector Type_indexed Type_lb Type_size Type_struct Type_ub
+Type_vector Comm_spawn Comm_spawn_multiple Dist_graph_create Comm_split_type
+Comm_dup_with_info Dist_graph_create_adjacent Comm_create_group"""
+_RMA = """Win_create Win_free Put Get Accumulate Win_fence Win_start Win_complete Win_post
+Win_wait Win_test Win_lock Win_unlock Get_accumulate Fetch_and_op Compare_and_swap
+Win_flush Win_flush_all Win_flush_local Win_flush_local_all"""
 _IO = """File_open File_close File_read File_read_all File_write File_write_all File_read_at
 File_read_at_all File_write_at File_write_at_all File_write_all_begin File_write_all_end
 File_read_all_begin File_read_all_end File_write_at_all_begin File_write_at_all_end

@@ -111,13 +111,13 @@ class Trace:
 
     @property
     def metadata(self) -> dict[str, str]:
-        """Facts about the trace by key: path, format, resolution_ns, …"""
+        """Facts about the trace by key, such as path, format and resolution_ns."""
         table = self.table("metadata")
         return dict(zip(table["key"].to_pylist(), table["value"].to_pylist(), strict=True))
 
     @property
     def duration_ns(self) -> int:
-        """From the first to the last moment anybody was observed, never a header's claim."""
+        """Span from the first to the last moment anybody was observed, in ns."""
         locations = self.locations
         if not locations.num_rows:
             return 0

@@ -77,7 +77,9 @@ def read(
     else:
         head = _head(path)
         if paraver.recognises(head):
-            trace = paraver.read(path, raw=raw, memory=memory, threads=threads, progress=progress)
+            trace = paraver.read(
+                path, raw=raw, memory=memory, threads=threads, progress=progress
+            )
         elif text.recognises(head):
             trace = text.read(path)
         else:
@@ -127,9 +129,7 @@ def _unknown(path: Path, head: bytes) -> FormatError:
     )
 
 
-def write(
-    trace: Trace, path: str | os.PathLike[str], *, progress: Progress = SILENCE
-) -> None:
+def write(trace: Trace, path: str | os.PathLike[str], *, progress: Progress = SILENCE) -> None:
     """Write a trace; the ending of the name says in which format.
 
     Parameters

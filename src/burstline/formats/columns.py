@@ -66,7 +66,8 @@ def _array(
         codes = np.asarray(values, np.int16 if spec.type == "operation" else np.int8)
         names = operations if spec.type == "operation" else spec.values
         return pa.DictionaryArray.from_arrays(
-            _plain(codes, field.type.index_type, nullable=spec.nullable), pa.array(names, pa.string())
+            _plain(codes, field.type.index_type, nullable=spec.nullable),
+            pa.array(names, pa.string()),
         )
     if not isinstance(values, np.ndarray):
         return pa.array(values, field.type)

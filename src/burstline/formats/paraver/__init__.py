@@ -1,4 +1,4 @@
-"""Paraver traces: ``.prv`` (or ``.prv.gz``) with ``.pcf`` and ``.row``, as Extrae writes them."""
+"""Paraver traces: ``.prv`` or ``.prv.gz``, with ``.pcf`` and ``.row`` beside it."""
 
 from __future__ import annotations
 

@@ -95,7 +95,9 @@ class Assembly:
             if name not in self.operations:
                 self.operations.append(name)
             codes[codes == unknown[position]] = self.operations.index(name)
-            self.scanned.note("unknown_mpi_call", "info", f"value {value}", int(count[position]))
+            self.scanned.note(
+                "unknown_mpi_call", "info", f"value {value}", int(count[position])
+            )
 
     def _operation_label(self, value: int) -> str:
         labels = [self.pcf.value_label(kind, value) for kind in MPI_TYPES]
@@ -108,7 +110,9 @@ class Assembly:
             return
         missing = np.flatnonzero(rows < schema.UNKNOWN)
         application = self.objects.application[location[missing]]
-        keys = np.stack([application.astype(np.int64), -2 - rows[missing].astype(np.int64)], axis=1)
+        keys = np.stack(
+            [application.astype(np.int64), -2 - rows[missing].astype(np.int64)], axis=1
+        )
         distinct, first, inverse, count = np.unique(
             keys, axis=0, return_index=True, return_inverse=True, return_counts=True
         )
@@ -139,9 +143,7 @@ class Assembly:
         for kind, count, location, time in extras["defects"]:
             where = f"location {location} at {time} ns"
             self.scanned.note(kind, _SEVERITY.get(kind, "loss"), where, count)
-        regions, teams = region_tables(
-            built["regions"], self.regions, self.objects, self.teams
-        )
+        regions, teams = region_tables(built["regions"], self.regions, self.objects, self.teams)
         self.teams += teams.num_rows
         tables = {
             "calls": arrow_table("calls", built["calls"], operations=self.operations),
@@ -162,9 +164,7 @@ class Assembly:
         renamed = {names[int(key)] if key.isdigit() else key: built[key] for key in built}
         return arrow_table("readings", renamed, counters=names)
 
-    def _bursts(
-        self, built: Mapping[str, Columns], tables: Mapping[str, pa.Table]
-    ) -> pa.Table:
+    def _bursts(self, built: Mapping[str, Columns], tables: Mapping[str, pa.Table]) -> pa.Table:
         names = self.counter_names
         bursts = burst_table(built["bursts"], names)
         others = []
@@ -214,7 +214,9 @@ class Assembly:
     def defect_table(self) -> pa.Table:
         """Give the table of defects, worst first."""
         rank = {"error": 0, "loss": 1, "info": 2}
-        found = sorted(self.scanned.defects.values(), key=lambda row: (rank[row.severity], row.kind))
+        found = sorted(
+            self.scanned.defects.values(), key=lambda row: (rank[row.severity], row.kind)
+        )
         return arrow_table(
             "defects",
             {
@@ -228,8 +230,11 @@ class Assembly:
         )
 
 
-_SEVERITY = {"events_out_of_order": "info", "region_left_but_never_entered": "info",
-             "region_never_left": "info"}
+_SEVERITY = {
+    "events_out_of_order": "info",
+    "region_left_but_never_entered": "info",
+    "region_never_left": "info",
+}
 
 
 def _counter_unit(name: str) -> str:

@@ -37,7 +37,10 @@ _BY_HEADER = 31  # zlib's window bits for a gzip wrapper
 class Stretch(Protocol):
     """Some bytes of a file that are still to be fetched."""
 
-    size: int
+    @property
+    def size(self) -> int:
+        """Bytes of the file it stands for, to report progress."""
+        ...
 
     def fetch(self, buffer: bytearray) -> npt.NDArray[np.uint8]:
         """Fetch the whole lines of the stretch, into the buffer where it can."""

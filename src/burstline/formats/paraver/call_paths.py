@@ -54,7 +54,9 @@ class CallPathTree:
         ndarray of int32, shape (paths + 1,)
             Node of each raw path; the last entry, which -1 picks, is -1.
         """
-        fresh = [(*paths.path(number), number) for number in range(len(self._known), len(paths))]
+        fresh = [
+            (*paths.path(number), number) for number in range(len(self._known), len(paths))
+        ]
         self._known.extend(0 for _ in fresh)
         for _, raw, number in sorted(fresh, key=lambda path: path[0]):
             self._known[number] = self._insert(raw)
@@ -62,7 +64,9 @@ class CallPathTree:
 
     def _insert(self, raw: list[int]) -> int:
         node = -1
-        for level, function, line in reversed(list(zip(raw[::3], raw[1::3], raw[2::3], strict=True))):
+        for level, function, line in reversed(
+            list(zip(raw[::3], raw[1::3], raw[2::3], strict=True))
+        ):
             frame = self._frame(level, function, line)
             key = (node, frame)
             if key not in self._node:

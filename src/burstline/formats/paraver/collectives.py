@@ -49,7 +49,9 @@ def collective_parts(calls: Mapping[str, npt.NDArray[Any]]) -> dict[str, npt.NDA
 
 
 def comm_ranks(
-    communicator: npt.NDArray[np.int32], rank: npt.NDArray[np.int32], members: Sequence[Sequence[int]]
+    communicator: npt.NDArray[np.int32],
+    rank: npt.NDArray[np.int32],
+    members: Sequence[Sequence[int]],
 ) -> npt.NDArray[np.int32]:
     """Give the rank of each part's process in its communicator, -1 where it is no member."""
     result = np.full(len(communicator), schema.UNKNOWN, np.int32)

@@ -151,9 +151,7 @@ class _Conversion:
                 self._store_bucket(bucket, builder, threads)
                 progress.advance(1)
         self._join(progress)
-        whole = self.session.whole_tables(
-            self.assembly, self.journal, self.used, raw=self.raw
-        )
+        whole = self.session.whole_tables(self.assembly, self.journal, self.used, raw=self.raw)
         for name, table in whole.items():
             self.store.append(name, table)
 
@@ -231,7 +229,12 @@ class _Conversion:
                 self.store.append("links", links)
             progress.advance(1)
         for instances, members in join_collectives(
-            self.parts, self.ranges, self.assembly, buckets, self.memory, progress
+            self.parts,
+            self.ranges,
+            self.assembly,
+            buckets=buckets,
+            memory=self.memory,
+            progress=progress,
         ):
             self.store.append("collectives", instances)
             self.store.append("collective_members", members)

@@ -94,6 +94,7 @@ def join_collectives(
     parts: Spool,
     ranges: Spool,
     assembly: Assembly,
+    *,
     buckets: int,
     memory: int,
     progress: Progress,
@@ -131,7 +132,9 @@ def join_collectives(
         sequence = _sequences(columns)
         for key, rows in _by_range(columns["communicator"], sequence // step):
             number = held.setdefault(key, len(held))
-            ranges.append(number, pack({n: columns[n][rows] for n in PART_COLUMNS}, PART_COLUMNS))
+            ranges.append(
+                number, pack({n: columns[n][rows] for n in PART_COLUMNS}, PART_COLUMNS)
+            )
             keys.add(key)
         progress.advance(1)
     count = 0
@@ -163,7 +166,9 @@ def _batches(
 
 
 def _parts_of(data: npt.NDArray[np.uint8]) -> dict[str, npt.NDArray[Any]]:
-    return _unpack(data, tuple((name, _PART_KINDS.get(name, np.int64)) for name in PART_COLUMNS))
+    return _unpack(
+        data, tuple((name, _PART_KINDS.get(name, np.int64)) for name in PART_COLUMNS)
+    )
 
 
 def _sequences(columns: dict[str, npt.NDArray[Any]]) -> npt.NDArray[np.int64]:

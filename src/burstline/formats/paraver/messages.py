@@ -71,7 +71,9 @@ def message_tables(
     negative = (size < 0) & (size >= -_TWO_GIB)
     if negative.any():
         size = np.where(negative, size + _FOUR_GIB, size)
-    columns = {name: values for name, values in {**sends, **receives}.items() if name not in _INTERNAL}
+    columns = {
+        name: values for name, values in {**sends, **receives}.items() if name not in _INTERNAL
+    }
     columns |= {
         "tag": sends["tag"].astype(np.int32),
         "sent_bytes": size,
@@ -111,6 +113,8 @@ def _link_table(
 
 def unmatched(messages: pa.Table) -> int:
     """Count the messages of which some call is not known."""
-    nulls = [messages[name].is_null().to_numpy() for name in ("send_call", "post_call", "receive_call")]
+    nulls = [
+        messages[name].is_null().to_numpy()
+        for name in ("send_call", "post_call", "receive_call")
+    ]
     return int(np.count_nonzero(np.logical_or.reduce(nulls))) if len(messages) else 0
-

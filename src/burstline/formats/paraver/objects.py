@@ -138,7 +138,7 @@ def _node_names(objects: Objects, row: Row | None) -> list[str | None]:
 
 
 def communicator_rows(scanned: Scanned) -> dict[tuple[int, int], int]:
-    """Number the communicators: by application, then in the file's order."""
+    """Give each communicator a row: by application, then in the file's order."""
     keys = sorted(scanned.communicators, key=lambda key: key[0])
     return {key: row for row, key in enumerate(keys)}
 

@@ -134,9 +134,7 @@ def read_whole(
         operation, location = calls["operation"], calls["location"]
         tables = assembly.tables(built, builder.extras(), raw=raw)
         tables |= _messages(built, assembly, raw=raw)
-        used = used_operations(
-            operation, location, session.objects, len(assembly.operations)
-        )
+        used = used_operations(operation, location, session.objects, len(assembly.operations))
         tables |= _collectives(calls, session, assembly)
         tables |= session.whole_tables(assembly, journal, used, raw=raw)
     return Trace(tables)
@@ -153,9 +151,7 @@ def _build(builder: _core.Builder, buckets: int, threads: int, progress: Progres
     builder.finish()
 
 
-def _messages(
-    built: dict[str, Any], assembly: Assembly, *, raw: bool
-) -> dict[str, pa.Table]:
+def _messages(built: dict[str, Any], assembly: Assembly, *, raw: bool) -> dict[str, pa.Table]:
     messages, links, negative = message_tables(built.pop("sends"), built.pop("receives"))
     if negative:
         text = "taken as unsigned 32-bit numbers"
@@ -177,7 +173,9 @@ def _collectives(
 def members_of(assembly: Assembly) -> list[list[int]]:
     """Give the members of each communicator, empty where they are not known."""
     known = assembly.scanned.communicators
-    return [known[key].members.tolist() if key in known else [] for key in assembly.communicators]
+    return [
+        known[key].members.tolist() if key in known else [] for key in assembly.communicators
+    ]
 
 
 def note_incomplete(assembly: Assembly, instances: pa.Table) -> None:
@@ -188,7 +186,8 @@ def note_incomplete(assembly: Assembly, instances: pa.Table) -> None:
     missing = int(np.count_nonzero(~complete))
     if missing:
         row = int(np.argmin(complete))
-        text = f"instance {instances['sequence'][row]} of communicator {instances['communicator'][row]}"
+        sequence, communicator = instances["sequence"][row], instances["communicator"][row]
+        text = f"instance {sequence} of communicator {communicator}"
         assembly.scanned.note("incomplete_collective", "loss", text, missing)
 
 

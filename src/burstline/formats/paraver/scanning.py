@@ -17,11 +17,11 @@ from typing import TYPE_CHECKING, Final, Protocol
 
 from burstline import _core
 from burstline.errors import printable
-from burstline.formats.paraver.blocks import LineSource, Stretch
 from burstline.formats.paraver.communicators import Communicator, read_communicator
 from burstline.formats.paraver.defects import Defect
 
 if TYPE_CHECKING:
+    from burstline.formats.paraver.blocks import LineSource, Stretch
     from burstline.progress import Progress
 
 _SEVERITY: Final = {

@@ -95,9 +95,7 @@ class Session:
         pcf_path, row_path = _companions(path)
         pcf = read_pcf(_bytes_of(pcf_path))
         row = read_row(_bytes_of(row_path)) if row_path.is_file() else None
-        return cls(
-            path, source, header, pcf, row, objects, layout, type_table(pcf), buckets
-        )
+        return cls(path, source, header, pcf, row, objects, layout, type_table(pcf), buckets)
 
     def __enter__(self) -> Self:
         return self
@@ -129,7 +127,11 @@ class Session:
             progress=progress,
             overflow=overflow,
         )
-        found = [*self.header.defects, *self.pcf.defects, *(self.row.defects if self.row else ())]
+        found = [
+            *self.header.defects,
+            *self.pcf.defects,
+            *(self.row.defects if self.row else ()),
+        ]
         for defect in found:
             scanned.note(defect.kind, defect.severity, defect.text, defect.count)
         if scanned.events and not self.pcf.types:
@@ -160,8 +162,12 @@ class Session:
         return Assembly(self.objects, self.pcf, scanned, counters, communicators), words
 
     def whole_tables(
-        self, assembly: Assembly, journal: _core.Journal, used_operations: npt.NDArray[np.bool_],
-        *, raw: bool,
+        self,
+        assembly: Assembly,
+        journal: _core.Journal,
+        used_operations: npt.NDArray[np.bool_],
+        *,
+        raw: bool,
     ) -> dict[str, pa.Table]:
         """Give the tables that describe the trace as a whole; ask last.
 
@@ -290,7 +296,9 @@ def used_operations(
     operations: int,
 ) -> npt.NDArray[np.bool_]:
     """Tell which application calls what: array of bool, shape (applications, operations)."""
-    borders = np.searchsorted(objects.application, np.arange(len(objects.tasks_per_application) + 1))
+    borders = np.searchsorted(
+        objects.application, np.arange(len(objects.tasks_per_application) + 1)
+    )
     rows = np.searchsorted(location, borders)
     return np.array(
         [

@@ -44,7 +44,9 @@ class RegionDefinitions:
         if not len(built["type"]):
             return np.empty(0, np.int32)
         keys = np.stack([built["type"], built["value"], built["line"]], axis=1)
-        distinct, first, inverse = np.unique(keys, axis=0, return_index=True, return_inverse=True)
+        distinct, first, inverse = np.unique(
+            keys, axis=0, return_index=True, return_inverse=True
+        )
         number = np.empty(len(distinct), np.int32)
         for position in np.argsort(first).tolist():
             key = tuple(distinct[position].tolist())
@@ -163,7 +165,9 @@ def _outermost(
     while (parent >= 0).any():
         inside |= (parent >= 0) & (role[parent] == "parallel")
         parent = np.where(
-            parent >= 0, np.where(built["parent"][parent] >= 0, start + built["parent"][parent], -1), -1
+            parent >= 0,
+            np.where(built["parent"][parent] >= 0, start + built["parent"][parent], -1),
+            -1,
         )
     return ~inside
 
@@ -197,7 +201,9 @@ def _ordinals(
     first = np.ones(len(rows), bool)
     first[1:] = (group[1:] != group[:-1]).any(axis=1)
     starts = np.flatnonzero(first)
-    result[rows[order]] = np.arange(len(rows)) - np.repeat(starts, np.diff(starts, append=len(rows)))
+    result[rows[order]] = np.arange(len(rows)) - np.repeat(
+        starts, np.diff(starts, append=len(rows))
+    )
     return result
 
 

@@ -111,8 +111,19 @@ def counters_of(types: npt.NDArray[np.int64], pcf: Pcf) -> list[tuple[int, str]]
     return found
 
 
-_FIXED_COLUMNS = ("location", "seq", "time_ns", "burst", "start_ns", "end_ns", "call_before",
-                  "call_after", "polling_ns", "polls", "gap_ns")
+_FIXED_COLUMNS = (
+    "location",
+    "seq",
+    "time_ns",
+    "burst",
+    "start_ns",
+    "end_ns",
+    "call_before",
+    "call_after",
+    "polling_ns",
+    "polls",
+    "gap_ns",
+)
 
 
 def vocabulary(

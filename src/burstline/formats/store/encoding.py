@@ -19,9 +19,30 @@ COMPRESSION: Final = "zstd"
 COMPRESSION_LEVEL: Final = 1
 # Columns of few distinct values in long runs: a dictionary beats deltas there.
 _REPETITIVE: Final = frozenset(
-    ["location", "operation", "type", "state", "communicator", "tag", "root", "kind", "severity",
-     "sender_location", "receiver_location", "send_done_from", "origin", "gap_ns", "polls",
-     "polling_ns", "complete", "lock", "team", "iterations", "barrier_ordinal", "role"]
+    [
+        "location",
+        "operation",
+        "type",
+        "state",
+        "communicator",
+        "tag",
+        "root",
+        "kind",
+        "severity",
+        "sender_location",
+        "receiver_location",
+        "send_done_from",
+        "origin",
+        "gap_ns",
+        "polls",
+        "polling_ns",
+        "complete",
+        "lock",
+        "team",
+        "iterations",
+        "barrier_ordinal",
+        "role",
+    ]
 )
 
 
@@ -68,7 +89,8 @@ def decode(
 
 def _dictionary(codes: pa.ChunkedArray, kind: pa.DataType, names: pa.Array) -> pa.ChunkedArray:
     chunks = [
-        pa.DictionaryArray.from_arrays(chunk.cast(kind.index_type), names) for chunk in codes.chunks
+        pa.DictionaryArray.from_arrays(chunk.cast(kind.index_type), names)
+        for chunk in codes.chunks
     ]
     return pa.chunked_array(chunks, type=kind)
 

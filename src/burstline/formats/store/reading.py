@@ -5,8 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -15,6 +14,9 @@ from burstline import schema
 from burstline.errors import FormatError, UnsupportedRecordError
 from burstline.formats.store.encoding import decode
 from burstline.formats.store.writing import MANIFEST, VERSION
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +98,9 @@ def open_tables(folder: Path) -> StoreTables:
         manifest: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
         version = int(manifest["version"])
         groups = {
-            str(name): [{str(key): int(value) for key, value in group.items()} for group in parts]
+            str(name): [
+                {str(key): int(value) for key, value in group.items()} for group in parts
+            ]
             for name, parts in manifest["tables"].items()
         }
         operations = tuple(map(str, manifest["operations"]))
@@ -107,7 +111,9 @@ def open_tables(folder: Path) -> StoreTables:
             folder, None, expected=f"a store with its {MANIFEST}", found="another folder"
         ) from error
     except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise FormatError(path, None, expected="the manifest of a store", found=repr(error)) from error
+        raise FormatError(
+            path, None, expected="the manifest of a store", found=repr(error)
+        ) from error
     if version != VERSION or layout != schema.SCHEMA_VERSION:
         raise UnsupportedRecordError(
             path,

@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import shutil
 from contextlib import ExitStack
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Self
 
 import numpy as np
@@ -23,6 +22,7 @@ from burstline.trace import to_numpy
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
+    from pathlib import Path
     from types import TracebackType
 
     import pyarrow as pa

@@ -1,0 +1,83 @@
+# One target per job; `make` lists them. Everything is installed into $(VENV),
+# nothing outside of it. Stamps make the second run quick.
+
+PYTHON ?= python3
+VENV   ?= .venv
+BUILD  ?= build
+ARGS   ?=
+SECONDS_PER_TARGET ?= 60
+
+PIP    := $(VENV)/bin/python -m pip --disable-pip-version-check --quiet
+SOURCES := $(shell find src core CMakeLists.txt pyproject.toml README.md LICENSE -type f \
+             ! -name '*.so' ! -name '*.pyc' ! -path '*/__pycache__/*' ! -path 'core/fuzz/*')
+
+.DEFAULT_GOAL := help
+.PHONY: help demo install test lint format types layers docs images bench fuzz check clean
+
+help:  ## list the targets
+	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 18
+
+demo: $(VENV)/.installed  ## build burstline and explain the small real trace that ships with it
+	$(VENV)/bin/burstline demo $(ARGS)
+
+install: $(VENV)/.installed  ## build burstline and install it into VENV (default .venv)
+
+test: $(VENV)/.installed $(VENV)/.test  ## run every test; ARGS="-k matching" for some of them
+	$(VENV)/bin/python -m pytest $(if $(filter tests/% src/%,$(ARGS)),,tests --pyargs burstline) $(ARGS)
+
+lint: $(VENV)/.lint  ## check style and format
+	$(VENV)/bin/ruff check .
+	$(VENV)/bin/ruff format --check .
+
+format: $(VENV)/.lint  ## put style and format right, where that can be done by itself
+	$(VENV)/bin/ruff check --fix .
+	$(VENV)/bin/ruff format .
+
+types: $(VENV)/.installed $(VENV)/.lint  ## check the types
+	$(VENV)/bin/mypy --python-executable $(VENV)/bin/python
+
+layers: $(VENV)/.installed $(VENV)/.lint  ## check who imports whom
+	$(VENV)/bin/lint-imports
+
+docs: $(VENV)/.installed $(VENV)/.docs  ## build the documentation into docs/_build
+	$(VENV)/bin/sphinx-build -n -W --keep-going -q -b html docs docs/_build/html
+	@echo "docs/_build/html/index.html"
+
+images: $(VENV)/.installed  ## draw the pictures of README and docs again
+	$(VENV)/bin/python docs/make_images.py
+
+bench: $(VENV)/.installed  ## run the benchmarks; ARGS="--size 500M" for large inputs
+	$(VENV)/bin/python -m benchmarks $(if $(ARGS),$(ARGS),--quick)
+
+fuzz: $(VENV)/.tools  ## throw bytes at the kernels for SECONDS_PER_TARGET each (needs clang)
+	.ci/system-packages fuzz
+	PATH="$(abspath $(VENV))/bin:$$PATH" .ci/fuzz $(BUILD)/fuzz $(SECONDS_PER_TARGET)
+
+check: lint types layers test docs  ## all that must pass before a change is merged
+
+clean:  ## remove what the targets made
+	rm -rf $(VENV) $(BUILD) docs/_build
+
+$(VENV)/.ready:
+	@PYTHON=$(PYTHON) .ci/system-packages build
+	@echo "creating the environment $(VENV) ..." >&2
+	@$(PYTHON) -m venv $(VENV)
+	@$(PIP) install --upgrade pip
+	@touch $@
+
+# The build tools stay in the environment: with a fresh one for every build, as pip
+# does by default, every build would compile everything again.
+BUILD_TOOLS = import tomllib; print(*tomllib.load(open("pyproject.toml", "rb"))["build-system"]["requires"])
+$(VENV)/.tools: $(VENV)/.ready pyproject.toml
+	@$(PIP) install cmake ninja $$($(VENV)/bin/python -c '$(BUILD_TOOLS)')
+	@touch $@
+
+$(VENV)/.installed: $(VENV)/.tools $(SOURCES)
+	@echo "building burstline (a minute the first time) ..." >&2
+	@$(PIP) install --no-build-isolation --config-settings=build-dir=$(abspath $(BUILD))/cmake .
+	@touch $@
+
+$(VENV)/.test $(VENV)/.lint $(VENV)/.docs: $(VENV)/.%: $(VENV)/.ready pyproject.toml
+	@echo "installing what $* needs ..." >&2
+	@$(PIP) install --group $*
+	@touch $@

@@ -1,0 +1,70 @@
+"""Run benchmarks: ``python -m benchmarks [NAME …] [--quick]``.
+
+Each figure is one line of JSON on stdout; the table of all comes last, on stderr. A
+figure that misses its goal does not fail the run: machines differ. A wrong answer does.
+Goals hold for 500 MB and more; --quick leaves them out.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import tempfile
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from benchmarks import reading, starting
+from benchmarks.figures import Figure, publish, tabulate
+from benchmarks.generate import size_in_bytes
+from benchmarks.inputs import make_input
+from benchmarks.large import large
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+BENCHMARKS: Final[dict[str, Callable[..., Iterable[Figure]]]] = {
+    "baseline": reading.baselines,
+    "scan": reading.scan,
+    "read": reading.read,
+    "convert": reading.convert,
+    "paramedir": reading.paramedir,
+    "info": starting.info,
+    "help": starting.help_text,
+}
+QUICK: Final = size_in_bytes("30M")
+
+
+def main() -> None:
+    """Run what the command line asks for."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
+    names = [*BENCHMARKS, "large"]
+    parser.add_argument("names", nargs="*", metavar="NAME", help=f"of {', '.join(names)}")
+    parser.add_argument("--quick", action="store_true", help="30 MB, no goals: does it run?")
+    parser.add_argument("--size", type=size_in_bytes, default="500M", metavar="BYTES")
+    parser.add_argument("--ranks", type=int, default=64, metavar="N")
+    parser.add_argument("--memory", type=size_in_bytes, default="2G", metavar="BYTES")
+    parser.add_argument("--folder", type=Path, metavar="DIR", help="where inputs are made")
+    wanted = parser.parse_args()
+    unknown = set(wanted.names) - set(names)
+    if unknown:
+        parser.error(f"no benchmark called {', '.join(sorted(unknown))}")
+    chosen = {
+        name: BENCHMARKS.get(name, partial(large, memory=wanted.memory)) for name in names
+    }
+    size = QUICK if wanted.quick else wanted.size
+    with tempfile.TemporaryDirectory(prefix="burstline-", dir=wanted.folder) as folder:
+        sys.stderr.write(f"generating {size / 1e6:,.0f} MB, {wanted.ranks} ranks ...\n")
+        trace = make_input(Path(folder), ranks=wanted.ranks, size=size)
+        measured = (
+            figure for name in wanted.names or BENCHMARKS for figure in chosen[name](trace)
+        )
+        if wanted.quick:
+            measured = (replace(figure, goal="") for figure in measured)
+        figures = [publish(figure) for figure in measured]
+    tabulate(figures)
+
+
+if __name__ == "__main__":
+    main()

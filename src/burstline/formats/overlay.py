@@ -1,0 +1,77 @@
+"""A trace with some tables replaced or left out; the others are not even loaded.
+
+::
+
+    Trace, with {"events": table}, without ["states"]  ->  Trace
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING
+
+from burstline.schema import TABLES
+from burstline.trace import Trace
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Sequence
+
+    import pyarrow as pa
+
+
+def overlaid(
+    trace: Trace, tables: Mapping[str, pa.Table], *, without: Collection[str] = ()
+) -> Trace:
+    """Give a trace with other tables in place of some.
+
+    Parameters
+    ----------
+    trace : Trace
+        In memory or in a store.
+    tables : mapping of str to pyarrow.Table
+        Tables that replace those of the trace, or are added.
+    without : collection of str
+        Tables to leave out.
+
+    Returns
+    -------
+    Trace
+        Loads the other tables of `trace` when they are asked for.
+
+    Examples
+    --------
+    >>> from burstline.trace import Trace
+    >>> trace = Trace({"gaps": Trace({}).gaps, "locks": Trace({}).locks})
+    >>> ["locks" in some for some in (trace, overlaid(trace, {}, without=["locks"]))]
+    [True, False]
+    """
+    return Trace(_Overlay(trace, tables, without))
+
+
+class _Overlay(Mapping[str, "pa.Table"]):
+    def __init__(
+        self, trace: Trace, tables: Mapping[str, pa.Table], without: Collection[str]
+    ) -> None:
+        self._trace, self._tables = trace, tables
+        self._names = [
+            name for name in TABLES if (name in trace or name in tables) and name not in without
+        ]
+
+    def __getitem__(self, name: str) -> pa.Table:
+        if name not in self._names:
+            raise KeyError(name)
+        return self._tables[name] if name in self._tables else self._trace.table(name)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._names)
+
+    def __len__(self) -> int:
+        return len(self._names)
+
+    def batches(self, name: str, columns: Sequence[str] | None) -> Iterator[pa.Table]:
+        """Go through a table in parts of whole locations."""
+        if name not in self._tables:
+            yield from self._trace.batches(name, columns)
+            return
+        table = self._tables[name]
+        yield table if columns is None else table.select(list(columns))

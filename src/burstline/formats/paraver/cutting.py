@@ -1,0 +1,105 @@
+"""A part of a trace, made ready to be written: the raw tables end where the calls do.
+
+::
+
+    Trace, its selection  ->  the selection with events opened and closed at its borders
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow as pa
+
+from burstline.formats.overlay import overlaid
+from burstline.formats.paraver.borders import cut_events
+from burstline.formats.paraver.prologue import comment
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    from burstline.trace import Trace
+
+
+def completed(
+    before: Trace, after: Trace, *, start_ns: int | None, end_ns: int | None
+) -> Trace:
+    """Give a selection whose raw tables read back as its calls.
+
+    Parameters
+    ----------
+    before : Trace
+        The trace.
+    after : Trace
+        A selection of it, in the same times.
+    start_ns, end_ns : int or None
+        Its window, half-open; None where it has no border.
+
+    Returns
+    -------
+    Trace
+        The selection, with its events opened and closed at the borders and a comment that
+        says what was cut; the selection itself if `before` has no raw tables.
+
+    Notes
+    -----
+    O(events log events) time, a few locations at a time. The instances of a collective
+    are counted per communicator when a trace is read. A collective that some member left
+    before the window and another one did not would shift that count for one of them: the
+    communicator of such calls is forgotten.
+    """
+    if not before.has_raw:
+        return after
+    limits = np.iinfo(np.int64)
+    start = int(limits.min) + 1 if start_ns is None else start_ns
+    end = int(limits.max) if end_ns is None else end_ns
+    location = _new_locations(before, after)
+    events = cut_events(
+        before,
+        location,
+        start_ns=start,
+        end_ns=end,
+        torn=_torn_calls(before, location, start) if start_ns is not None else frozenset(),
+    )
+    source = before.table("source")
+    died = before.locations["died_ns"].to_numpy()
+    borders = (start_ns or 0, start_ns or 0, min(end, int(died.max(initial=0))))
+    note = pa.table(
+        [
+            pa.array(["comment"]).dictionary_encode().cast(source.schema.field("kind").type),
+            pa.array([comment("CUTTER", before, *borders)]),
+        ],
+        schema=source.schema,
+    )
+    lines = pa.concat_tables([source, note]).unify_dictionaries()
+    return overlaid(after, {"events": events, "source": lines})
+
+
+def _new_locations(before: Trace, after: Trace) -> npt.NDArray[np.int32]:
+    places = ("application", "rank", "thread")
+    new = {
+        tuple(place): number
+        for number, place in enumerate(np.stack(after.arrays("locations", *places), 1).tolist())
+    }
+    old = np.stack(before.arrays("locations", *places), 1).tolist()
+    return np.array([new.get(tuple(place), -1) for place in old], np.int32)
+
+
+def _torn_calls(
+    before: Trace, location: npt.NDArray[np.int32], start: int
+) -> frozenset[tuple[int, int]]:
+    """Give the calls in collectives that some kept member had left when the window begins."""
+    where, call, instance = before.arrays(
+        "collective_members", "location", "call", "collective"
+    )
+    member = (location[where] >= 0) & (call >= 0)
+    where, call, instance = where[member], call[member], instance[member]
+    if not len(where):
+        return frozenset()
+    enter, leave = before.arrays("calls", "enter_ns", "leave_ns")
+    row = before.offsets("calls")[where] + call
+    gone = (leave[row] <= start) & (enter[row] < start)
+    partly = np.intersect1d(instance[gone], instance[~gone])
+    torn = ~gone & np.isin(instance, partly)
+    return frozenset(zip(where[torn].tolist(), call[torn].tolist(), strict=True))

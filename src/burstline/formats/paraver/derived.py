@@ -1,0 +1,256 @@
+"""Records for a trace that has none: from calls, regions and readings to events and states.
+
+::
+
+    calls ─────────► entry, sizes, callers · exit ─┐
+    regions ───────► entry · exit                  ├─► events     calls, gaps ─► states
+    readings ──────► counters                      │   messages: times as Extrae defines them
+    gaps, locations► flush, tracing, begin, end   ─┘
+
+Events of one location are ordered by time, then by the ordinal of what they belong to,
+and within that as Extrae does: the entry, sizes, counters, callers.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+import pyarrow as pa
+
+from burstline import operations, schema
+from burstline.errors import MemoryBudgetError
+from burstline.formats.columns import arrow_table
+from burstline.formats.paraver.derived_labels import Callers, label_tables, region_events
+from burstline.formats.paraver.derived_states import call_states, operation_codes
+from burstline.formats.paraver.event_types import CALLER_FUNCTIONS, CALLER_LINES, MPI_EVENTS
+from burstline.trace import Trace
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    Integers = npt.NDArray[np.integer]
+
+_SENT, _RECEIVED, _ROOT, _COMMUNICATOR = 50100001, 50100002, 50100003, 50100004
+_IO_SIZE, _RMA_SIZE = 50000110, 50001000
+_APPLICATION, _FLUSH, _TRACING, _SET = 40000001, 40000003, 40000012, 41999999
+_OTHER_CALL: Final = (50000003, 108)
+_FIRST, _ENTRY, _SIZE, _COUNTER, _CALLER = 0, 1, 2, 3, 4
+_BEFORE, _AFTER = -(2**62), 2**62
+_ROW_BYTES: Final = 160
+
+
+def with_records(trace: Trace, *, memory: int | None = None) -> Trace:
+    """Give a trace the raw tables it does not have.
+
+    Parameters
+    ----------
+    trace : Trace
+        Without raw tables.
+    memory : int, optional
+        Most bytes to use.
+
+    Returns
+    -------
+    Trace
+        The same tables, and events, states and labels. Its messages have the times that
+        Extrae would have recorded: a send begins and ends with its call, a receive with
+        the call that posted and the call that completed it.
+
+    Raises
+    ------
+    MemoryBudgetError
+        If the tables do not fit in `memory`.
+
+    Notes
+    -----
+    O(rows log rows) time, all tables in memory. Failed polls, teams and locks are not
+    written; regions that no Paraver type is known for become user functions.
+    """
+    if memory is not None:
+        rows = 2 * sum(trace.table(name).num_rows for name in ("calls", "regions", "readings"))
+        if rows * _ROW_BYTES > memory:
+            raise MemoryBudgetError(
+                rows * _ROW_BYTES,
+                memory,
+                way_out="Convert the original trace without --no-raw, or cut a part first",
+            )
+    callers = Callers(trace)
+    pairs = _Pairs()
+    _add_locations(pairs, trace)
+    _add_calls(pairs, trace, callers)
+    _add_regions(pairs, trace)
+    _add_readings(pairs, trace)
+    events = pairs.table()
+    tables = {name: trace.table(name) for name in schema.TABLES if name in trace}
+    tables |= label_tables(trace, callers, np.unique(events["type"].to_numpy()))
+    tables |= {
+        "events": events,
+        "states": call_states(trace),
+        "messages": _messages(trace),
+        "links": schema.arrow_schema("links").empty_table(),
+    }
+    return Trace(tables)
+
+
+class _Pairs:
+    """Type-value pairs in any order, with what decides their order."""
+
+    def __init__(self) -> None:
+        self._parts: list[tuple[npt.NDArray[np.int64], ...]] = []
+
+    def add(
+        self,
+        rows: tuple[Integers, Integers, Integers],
+        kind: Integers | int,
+        value: Integers | int,
+        rank: int,
+    ) -> None:
+        """Add pairs at (location, time, seq); `rank` orders those of one seq."""
+        size = len(rows[0])
+        columns = (*rows, np.full(size, rank), kind, value)
+        self._parts.append(
+            tuple(np.broadcast_to(np.asarray(c, np.int64), size) for c in columns)
+        )
+
+    def table(self) -> pa.Table:
+        """Give the events in their order."""
+        columns = [np.concatenate(column) for column in zip(*self._parts, strict=True)]
+        location, time, seq, rank, kind, value = columns
+        order = np.lexsort((rank, seq, time, location))
+        location = location[order]
+        count = np.bincount(location, minlength=1)
+        first = np.repeat(np.cumsum(count) - count, count)
+        return arrow_table(
+            "events",
+            {
+                "location": location.astype(np.int32),
+                "seq": np.arange(len(location)) - first,
+                "time_ns": time[order],
+                "type": kind[order],
+                "value": value[order],
+            },
+        )
+
+
+def _add_locations(pairs: _Pairs, trace: Trace) -> None:
+    location, born, died = trace.arrays("locations", "location", "born_ns", "died_ns")
+    before, after = np.full(len(location), _BEFORE), np.full(len(location), _AFTER)
+    pairs.add((location, born, before), _APPLICATION, 1, _FIRST)
+    if trace.counter_names:
+        pairs.add((location, born, before), _SET, 1, _ENTRY)
+    pairs.add((location, died, after), _APPLICATION, 0, _CALLER)
+    gaps = trace.table("gaps")
+    kind = gaps["kind"].cast(pa.string()).to_numpy()
+    where, start, end = trace.arrays("gaps", "location", "start_ns", "end_ns")
+    for name, event, inside in (("flush", _FLUSH, 1), ("tracing_off", _TRACING, 0)):
+        rows = kind == name
+        last, first = np.full(rows.sum(), _AFTER - 1), np.full(rows.sum(), _BEFORE + 1)
+        pairs.add((where[rows], start[rows], last), event, inside, _ENTRY)
+        pairs.add((where[rows], end[rows], first), event, 1 - inside, _ENTRY)
+
+
+def _add_calls(pairs: _Pairs, trace: Trace, callers: Callers) -> None:
+    location, enter, leave, enter_seq, leave_seq, sent, received, communicator, root, path = (
+        trace.arrays(
+            "calls",
+            "location",
+            "enter_ns",
+            "leave_ns",
+            "enter_seq",
+            "leave_seq",
+            "sent_bytes",
+            "received_bytes",
+            "communicator",
+            "root",
+            "call_path",
+        )
+    )
+    names, code = operation_codes(trace)
+    events = np.array([MPI_EVENTS.get(name, _OTHER_CALL) for name in names], np.int64)
+    kind, value = events[code].T if len(code) else np.empty((2, 0), np.int64)
+    entry, leaving = (location, enter, enter_seq), (location, leave, leave_seq)
+    pairs.add(entry, kind, value, _ENTRY)
+    pairs.add(leaving, kind, 0, _ENTRY)
+
+    def at(
+        rows: npt.NDArray[np.bool_], where: tuple[Integers, ...] = entry
+    ) -> tuple[Integers, Integers, Integers]:
+        return where[0][rows], where[1][rows], where[2][rows]
+
+    sent, received = np.maximum(sent, 0), np.maximum(received, 0)
+    is_in = {
+        family: np.isin(code, [k for k, name in enumerate(names) if name in members])
+        for family, members in (
+            ("collective", operations.COLLECTIVES),
+            ("rma", operations.RMA),
+            ("io", operations.IO),
+        )
+    }
+    rows = is_in["collective"]
+    source_id = np.append(trace.arrays("communicators", "source_id")[0], 0)
+    pairs.add(at(rows), _SENT, sent[rows], _SIZE)
+    pairs.add(at(rows), _RECEIVED, received[rows], _SIZE)
+    pairs.add(at(rows & (root >= 0)), _ROOT, 1, _SIZE)
+    pairs.add(at(rows), _COMMUNICATOR, source_id[communicator[rows]], _SIZE)
+    rows, size = is_in["rma"] & (sent + received > 0), sent + received
+    pairs.add(at(rows), _RMA_SIZE, size[rows], _SIZE)
+    pairs.add(at(rows, leaving), _RMA_SIZE, 0, _SIZE)
+    rows = is_in["io"] & (size > 0)
+    pairs.add(at(rows), _IO_SIZE, size[rows], _SIZE)
+    pairs.add(at(rows, leaving), _IO_SIZE, size[rows], _SIZE)
+    for level, node in enumerate(callers.levels(path), start=1):
+        rows = node >= 0
+        rank = _CALLER + 2 * level
+        pairs.add(at(rows), CALLER_FUNCTIONS[level], callers.function[node[rows]], rank)
+        pairs.add(at(rows), CALLER_LINES[level], callers.line[node[rows]], rank + 1)
+
+
+def _add_regions(pairs: _Pairs, trace: Trace) -> None:
+    location, region, enter, leave, enter_seq, leave_seq = trace.arrays(
+        "regions", "location", "region", "enter_ns", "leave_ns", "enter_seq", "leave_seq"
+    )
+    kind, value = region_events(trace)
+    pairs.add((location, enter, enter_seq), kind[region], value[region], _ENTRY)
+    pairs.add((location, leave, leave_seq), kind[region], 0, _ENTRY)
+
+
+def _add_readings(pairs: _Pairs, trace: Trace) -> None:
+    location, seq, time = trace.arrays("readings", "location", "seq", "time_ns")
+    types = trace.arrays("counters", "source_type")[0]
+    for name, kind in zip(trace.counter_names, types.tolist(), strict=True):
+        (value,) = trace.arrays("readings", name)
+        rows = value != schema.NO_VALUE
+        pairs.add((location[rows], time[rows], seq[rows]), kind, value[rows], _COUNTER)
+
+
+def _messages(trace: Trace) -> pa.Table:
+    """Give the messages with the times that Extrae defines, where their calls are known."""
+    table = trace.table("messages")
+    enter, leave = trace.arrays("calls", "enter_ns", "leave_ns")
+    if not len(enter):
+        return table
+    offsets = trace.offsets("calls")
+    names, code = operation_codes(trace)
+    at_entry = np.array([name in _AT_ENTRY for name in names])[code]
+    is_immediate = np.array([name in operations.IMMEDIATE_RECEIVES for name in names])[code]
+    times = {
+        "send_ns": ("sender_location", "send_call", enter),
+        "send_leave_ns": ("sender_location", "send_call", np.where(at_entry, enter, leave)),
+        "post_ns": (
+            "receiver_location",
+            "post_call",
+            np.where(is_immediate & ~at_entry, leave, enter),
+        ),
+        "receive_ns": ("receiver_location", "receive_call", leave),
+    }
+    for column, (location, call, time) in times.items():
+        where, number, known = trace.arrays("messages", location, call, column)
+        row = np.where(number >= 0, offsets[where] + number, 0)
+        position = table.column_names.index(column)
+        array = pa.array(np.where(number >= 0, time[row], known))
+        table = table.set_column(position, table.schema.field(position), array)
+    return table
+
+
+_AT_ENTRY: Final = frozenset(["MPI_Sendrecv", "MPI_Sendrecv_replace", *operations.STARTS])

@@ -1,0 +1,141 @@
+"""The raw tables of a trace as the columns that the writer's kernel merges.
+
+::
+
+    events, states, messages + links  ->  Records(events, states, links)  ->  _core.PrvBody
+
+Every group of columns begins with the offsets of the locations, whose rows are by time.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+
+from burstline.trace import to_numpy
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    from burstline.trace import Trace
+
+    Integers = npt.NDArray[np.int64]
+
+EVENT_COLUMNS: Final = ("location", "time_ns", "type", "value")
+STATE_COLUMNS: Final = ("location", "begin_ns", "end_ns", "state")
+LINK_COLUMNS: Final = (
+    "sender_location",
+    "send_ns",
+    "send_leave_ns",
+    "receiver_location",
+    "post_ns",
+    "receive_ns",
+    "size",
+    "tag",
+)
+MESSAGE_COLUMNS: Final = (*LINK_COLUMNS[:6], "received_bytes", "tag")
+
+_TAG_BITS: Final = np.int64(0xFFFF_FFFF)
+
+
+class Records(NamedTuple):
+    """Columns of int64 as the kernel wants them; rows of one location lie together.
+
+    Attributes
+    ----------
+    events : tuple of ndarray
+        Offsets of the locations, shape (locations + 1,); time, type, value.
+    states : tuple of ndarray
+        Offsets; begin, end, state.
+    links : tuple of ndarray
+        Offsets, by sender; send, send leave, receiver, post, receive, size, tag; by send
+        leave within a sender.
+    """
+
+    events: tuple[Integers, ...]
+    states: tuple[Integers, ...]
+    links: tuple[Integers, ...]
+
+    @property
+    def rows(self) -> int:
+        """How many events, states and communications there are."""
+        return len(self.events[1]) + len(self.states[1]) + len(self.links[1])
+
+
+def whole(trace: Trace) -> Records:
+    """Give the records of a trace, without a copy of events and states that are in memory.
+
+    Parameters
+    ----------
+    trace : Trace
+        With raw tables.
+
+    Returns
+    -------
+    Records
+        All of it. O(messages log messages) time.
+    """
+    return from_tables(
+        trace.table("events").select(list(EVENT_COLUMNS)),
+        trace.table("states").select(list(STATE_COLUMNS)),
+        pa.concat_tables([as_links(trace.table(name)) for name in ("messages", "links")]),
+        trace.locations.num_rows,
+    )
+
+
+def from_tables(events: pa.Table, states: pa.Table, links: pa.Table, locations: int) -> Records:
+    """Give the records of three tables sorted by location.
+
+    Parameters
+    ----------
+    events, states, links : pyarrow.Table
+        With :data:`EVENT_COLUMNS`, :data:`STATE_COLUMNS` and, in any order within a sender,
+        :data:`LINK_COLUMNS`.
+    locations : int
+        How many there are.
+
+    Returns
+    -------
+    Records
+        Their columns.
+    """
+    order = np.lexsort((to_numpy(links["send_leave_ns"]), to_numpy(links["sender_location"])))
+    return Records(
+        _grouped(events, locations),
+        _grouped(states, locations),
+        _grouped(links.take(pa.array(order)), locations),
+    )
+
+
+def as_links(table: pa.Table) -> pa.Table:
+    """Give messages or other communications the columns of a communication record.
+
+    Parameters
+    ----------
+    table : pyarrow.Table
+        With :data:`MESSAGE_COLUMNS` or :data:`LINK_COLUMNS`, and perhaps others.
+
+    Returns
+    -------
+    pyarrow.Table
+        With :data:`LINK_COLUMNS`, as int64; the size of a message is the receiver's, its
+        tag is unsigned, as Extrae prints it.
+    """
+    is_messages = "received_bytes" in table.column_names
+    names = MESSAGE_COLUMNS if is_messages else LINK_COLUMNS
+    columns = [_integers(table[name]) for name in names]
+    if is_messages:
+        columns[-1] = columns[-1] & _TAG_BITS
+    return pa.table(dict(zip(LINK_COLUMNS, columns, strict=True)))
+
+
+def _grouped(table: pa.Table, locations: int) -> tuple[Integers, ...]:
+    group, *columns = table.columns
+    offsets = np.searchsorted(to_numpy(group), np.arange(locations + 1))
+    return (offsets.astype(np.int64), *(_integers(column) for column in columns))
+
+
+def _integers(column: pa.ChunkedArray) -> Integers:
+    return np.ascontiguousarray(to_numpy(column), dtype=np.int64)

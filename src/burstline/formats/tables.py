@@ -1,0 +1,265 @@
+"""A trace as a folder of plain tables: one CSV or Parquet file each, for other programs.
+
+::
+
+    Trace  ->  run.csv/calls.csv, run.csv/messages.csv, …  ->  the same Trace
+
+A null is an empty field in CSV, an empty text is ``""``, a list of ranks is ``0 1 2``.
+Operations and other names are written as text. Parquet keeps types, units and meanings;
+CSV gets its types back from the schema.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from burstline import operations, schema
+from burstline.errors import FormatError, ParameterError
+from burstline.formats import atomic
+from burstline.progress import SILENCE, Progress
+from burstline.trace import Trace
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+STYLES: Final = ("csv", "parquet")
+"""What a folder of tables can hold; its name ends in one of them."""
+
+_BY_LOCATION: Final = ("location", "sender_location")
+
+
+def recognises(path: Path) -> bool:
+    """Tell whether `path` is a folder of tables.
+
+    Parameters
+    ----------
+    path : Path
+        Any path.
+
+    Returns
+    -------
+    bool
+        Whether it is a folder that holds the locations of a trace as CSV or Parquet.
+    """
+    return _style(path) is not None
+
+
+def write(trace: Trace, path: Path, *, progress: Progress = SILENCE) -> None:
+    """Write every table of a trace into a folder; replaces a folder of that name.
+
+    Parameters
+    ----------
+    trace : Trace
+        The trace; tables in a store are read a few locations at a time.
+    path : Path
+        The folder; its name ends in ``.csv`` or ``.parquet``.
+    progress : Progress
+        Told of every table.
+
+    Raises
+    ------
+    ParameterError
+        If the name says neither CSV nor Parquet, or there is no folder to put it in.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> from burstline.trace import Trace
+    >>> with TemporaryDirectory() as place:
+    ...     write(Trace({"locations": Trace({}).locations}), Path(place) / "run.csv")
+    ...     read(Path(place) / "run.csv").locations.num_rows
+    0
+    """
+    style = path.suffix.removeprefix(".")
+    if style not in STYLES:
+        raise ParameterError(f"{path}: the name of a folder of tables ends in .csv or .parquet")
+    names = [name for name in schema.TABLES if name in trace or name == "locations"]
+    progress.step(f"writing {style}", len(names), "tables")
+    with atomic.folder(path) as part:
+        for name in names:
+            _write_table(trace, name, part / f"{name}.{style}")
+            progress.advance(1)
+
+
+def read(path: Path) -> Trace:
+    """Read a folder of tables written by :func:`write`, or by another program.
+
+    Parameters
+    ----------
+    path : Path
+        The folder.
+
+    Returns
+    -------
+    Trace
+        Its tables, checked against the schema. Files of other names are left alone.
+
+    Raises
+    ------
+    FormatError
+        If the folder holds no locations, or a file is no table of the expected columns.
+    InconsistentTraceError
+        If a table breaks its schema: a null where none may be, rows out of order.
+    """
+    style = _style(path)
+    if style is None:
+        raise FormatError(
+            path, None, expected="locations.csv or locations.parquet in it", found="neither"
+        )
+    plain = {}
+    for name in schema.TABLES:
+        file = path / f"{name}.{style}"
+        if file.exists():
+            plain[name] = _load(file, name, style)
+    names = _operation_names(plain)
+    return Trace(
+        {name: _typed(table, name, names) for name, table in plain.items()}, check=True
+    )
+
+
+def _style(path: Path) -> str | None:
+    return next((s for s in STYLES if (path / f"locations.{s}").is_file()), None)
+
+
+def _parts(trace: Trace, name: str) -> Iterator[pa.Table]:
+    order = schema.TABLES[name].order
+    if name == "locations" or not order or order[0] not in _BY_LOCATION:
+        yield trace.table(name)
+        return
+    empty = True
+    for part in trace.batches(name):
+        empty = False
+        yield part
+    if empty:
+        yield trace.table(name)
+
+
+def _write_table(trace: Trace, name: str, path: Path) -> None:
+    import pyarrow.csv as pacsv  # noqa: PLC0415 -- one of the two is not needed
+    import pyarrow.parquet as pq  # noqa: PLC0415
+
+    writer = None
+    try:
+        for part in _parts(trace, name):
+            table = _as_text(part, lists=path.suffix == ".csv")
+            if writer is None:
+                writer = (
+                    pacsv.CSVWriter(path, table.schema)
+                    if path.suffix == ".csv"
+                    else pq.ParquetWriter(path, table.schema, compression="zstd")
+                )
+            writer.write_table(table)
+    finally:
+        if writer is not None:
+            writer.close()
+
+
+def _as_text(table: pa.Table, *, lists: bool) -> pa.Table:
+    """Write codes out as names, and lists as text where they must be."""
+    for position, field in enumerate(table.schema):
+        column = table.column(position)
+        if pa.types.is_dictionary(field.type):
+            column = column.cast(pa.string())
+        elif lists and pa.types.is_list(field.type):
+            rows = (" ".join(map(str, row)) for row in column.to_pylist())
+            column = pa.chunked_array([pa.array(rows, pa.string())])
+        else:
+            continue
+        new = pa.field(field.name, column.type, field.nullable, field.metadata)
+        table = table.set_column(position, new, column)
+    return table
+
+
+def _load(file: Path, name: str, style: str) -> pa.Table:
+    import pyarrow.csv as pacsv  # noqa: PLC0415 -- one of the two is not needed
+    import pyarrow.parquet as pq  # noqa: PLC0415
+
+    wanted = schema.arrow_schema(name)
+    loaders: dict[str, Callable[[], pa.Table]] = {
+        "parquet": lambda: pq.read_table(file, partitioning=None),
+        "csv": lambda: pacsv.read_csv(file, convert_options=_csv_options(file, name)),
+    }
+    try:
+        table = loaders[style]()
+    except pa.ArrowInvalid as error:
+        raise FormatError(
+            file, None, expected=f"a {style} table of {name}", found=str(error)
+        ) from error
+    missing = [column for column in wanted.names if column not in table.column_names]
+    surplus = table.column_names[len(wanted) :]
+    if missing or (surplus and not schema.TABLES[name].counters):
+        raise FormatError(
+            file,
+            None,
+            expected=f"the columns {', '.join(wanted.names)}",
+            found=", ".join(table.column_names),
+        )
+    return table.select(
+        [*wanted.names, *(c for c in table.column_names if c not in wanted.names)]
+    )
+
+
+def _csv_options(file: Path, name: str) -> Any:  # noqa: ANN401 -- pyarrow has no types
+    import pyarrow.csv as pacsv  # noqa: PLC0415 -- only for CSV
+
+    with pacsv.open_csv(file) as lines:
+        found = lines.schema.names
+    plain = {field.name: _text_type(field.type) for field in schema.arrow_schema(name)}
+    return pacsv.ConvertOptions(
+        column_types={column: plain.get(column, pa.int64()) for column in found},
+        null_values=[""],
+        strings_can_be_null=True,
+        quoted_strings_can_be_null=False,
+    )
+
+
+def _text_type(kind: pa.DataType) -> pa.DataType:
+    written = pa.types.is_dictionary(kind) or pa.types.is_list(kind)
+    return pa.string() if written else kind
+
+
+def _operation_names(plain: dict[str, pa.Table]) -> list[str]:
+    """Give the names of the operations, and after them those only this trace has."""
+    found: dict[str, None] = dict.fromkeys(operations.NAMES)
+    for name, table in plain.items():
+        for column in schema.TABLES[name].columns:
+            if column.type == "operation":
+                names = pc.unique(table[column.name].cast(pa.string())).drop_null()
+                found.update(dict.fromkeys(names.to_pylist()))
+    return list(found)
+
+
+def _typed(table: pa.Table, name: str, operation_names: list[str]) -> pa.Table:
+    """Give a table the types of its schema: names become codes, text becomes lists."""
+    counters = table.column_names[len(schema.TABLES[name].columns) :]
+    wanted = schema.arrow_schema(name, counters)
+    columns = []
+    for field in wanted:
+        column = table[field.name]
+        if pa.types.is_dictionary(field.type):
+            values = operation_names
+            if field.type.index_type == pa.int8():
+                values = list(schema.TABLES[name].column(field.name).values)
+            column = _encoded(column.cast(pa.string()), values, field.type)
+        elif pa.types.is_list(field.type) and pa.types.is_string(column.type):
+            rows = [[int(word) for word in text.split()] for text in column.to_pylist()]
+            column = pa.array(rows, field.type)
+        columns.append(column.cast(field.type))
+    return pa.table(columns, schema=wanted)
+
+
+def _encoded(column: pa.ChunkedArray, values: list[str], kind: pa.DataType) -> pa.ChunkedArray:
+    codes = pc.index_in(column, value_set=pa.array(values, pa.string()))
+    names = pa.array(values, pa.string())
+    return pa.chunked_array(
+        [
+            pa.DictionaryArray.from_arrays(chunk.cast(kind.index_type), names)
+            for chunk in codes.chunks
+        ],
+        type=kind,
+    )

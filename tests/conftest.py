@@ -1,0 +1,48 @@
+"""What every test may rely on: folders given from outside, and how hard to search."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import hypothesis
+import pytest
+
+FOLDERS = {"real_traces": "BURSTLINE_TRACES", "spec_folder": "BURSTLINE_SPEC"}
+
+hypothesis.settings.register_profile("quick", max_examples=50, deadline=None)
+hypothesis.settings.register_profile(
+    "ci", max_examples=100, deadline=None, derandomize=True, print_blob=True
+)
+hypothesis.settings.register_profile("thorough", max_examples=5000, deadline=None)
+hypothesis.settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "quick"))
+
+
+def _folder(fixture: str) -> Path:
+    folder = Path(os.environ[FOLDERS[fixture]]).resolve()
+    if not folder.is_dir():
+        pytest.fail(f"{FOLDERS[fixture]} is no folder: {folder}", pytrace=False)
+    return folder
+
+
+@pytest.fixture(scope="session")
+def real_traces() -> Path:
+    """Folder of real traces, given by ``BURSTLINE_TRACES``."""
+    return _folder("real_traces")
+
+
+@pytest.fixture(scope="session")
+def spec_folder() -> Path:
+    """Folder of the specifications' reference data, given by ``BURSTLINE_SPEC``."""
+    return _folder("spec_folder")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave out the tests whose folder was not given: deselected, and counted as such."""
+    missing = {name for name, variable in FOLDERS.items() if not os.environ.get(variable)}
+    left_out = [
+        item for item in items if missing.intersection(getattr(item, "fixturenames", ()))
+    ]
+    if left_out:
+        config.hook.pytest_deselected(items=left_out)
+        items[:] = [item for item in items if item not in left_out]

@@ -1,0 +1,133 @@
+"""The code keeps the shape agreed on: sizes, names, nothing unfinished."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+
+from repository.source import (
+    PACKAGE,
+    ROOT,
+    functions,
+    lines_of,
+    python_files,
+    text_files,
+    where,
+)
+
+MOST_LINES = 400
+MOST_LINES_OF_A_FUNCTION = 50
+MOST_BYTES_OF_DATA = 100_000
+NAMELESS = {"utils", "util", "helpers", "common", "misc", "base", "core", "manager", "handler"}
+UNFINISHED = re.compile(
+    r"\b(?:TO" + r"DO|FIX" + r"ME|XX" + r"X)\b|NotImplemented" + r"Error"
+    r"|pytest\.(?:mark\.)?(?:sk" + r"ip|xf" + r"ail)"
+)
+POSSESSIVE = re.compile(r"\)(?:[*+?]|\{[\d,]*\})\+|\(\?>")
+FOREIGN = re.compile(r"(?<![\w.}])/(?:work|root|home)/|\bpypi\.|pythonhosted")
+
+
+def test_no_file_is_longer_than_a_reader_can_hold():
+    long = [
+        f"{where(path)}: {count} lines"
+        for path in python_files("src", "benchmarks", "tests")
+        if (count := len(path.read_text(encoding="utf-8").splitlines())) > MOST_LINES
+    ]
+    kernels = list((ROOT / "core").glob("*.[ch]pp"))
+    long += [where(path) for path in kernels if len(path.read_text().splitlines()) > MOST_LINES]
+
+    assert not long
+
+
+def test_no_function_is_longer_than_a_screen():
+    long = [
+        f"{where(path, function)} {name}: {lines_of(function)} lines"
+        for path in python_files("src", "benchmarks")
+        for name, function in functions(path)
+        if lines_of(function) > MOST_LINES_OF_A_FUNCTION
+    ]
+
+    assert not long
+
+
+def test_modules_are_called_by_what_they_hold():
+    modules = python_files("src", "benchmarks", "tests")
+
+    assert not [where(path) for path in modules if path.stem in NAMELESS]
+    assert not [where(path) for path in modules if path.parent.name in NAMELESS]
+
+
+def test_folders_of_the_package_are_at_most_two_levels_deep():
+    deepest = max(
+        len(path.relative_to(PACKAGE).parts) for path in python_files("src/burstline")
+    )
+
+    assert deepest <= 3
+
+
+def test_nothing_is_left_unfinished():
+    marks = [
+        f"{where(path)}:{number}: {line.strip()}"
+        for path, text in text_files()
+        for number, line in enumerate(text.splitlines(), start=1)
+        if UNFINISHED.search(line)
+    ]
+
+    assert not marks
+
+
+def test_no_pattern_repeats_a_group_possessively():
+    # Python before 3.11.5, which Debian 12 has, does not match them right (cpython #106052).
+    patterns = [
+        f"{where(path)}:{number}"
+        for path in python_files("src")
+        for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1)
+        if POSSESSIVE.search(line)
+    ]
+
+    assert not patterns
+
+
+def test_nothing_depends_on_the_machine_it_was_written_on():
+    places = [
+        f"{where(path)}:{number}: {line.strip()[:80]}"
+        for path, text in text_files()
+        if path.name != "test_shape.py"
+        for number, line in enumerate(text.splitlines(), start=1)
+        if FOREIGN.search(line)
+    ]
+
+    assert not places
+
+
+def test_data_in_the_repository_is_small():
+    data = [*PACKAGE.rglob("data/*"), *(ROOT / "tests").rglob("*"), *(ROOT / "core").rglob("*")]
+    large = [
+        where(path)
+        for path in data
+        if path.is_file() and path.stat().st_size > MOST_BYTES_OF_DATA
+    ]
+
+    assert not large
+
+
+def test_the_version_is_the_same_everywhere():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    version = project["version"]
+    package = (PACKAGE / "__init__.py").read_text()
+    citation = (ROOT / "CITATION.cff").read_text()
+
+    assert f'__version__: Final = "{version}"' in package
+    assert f"\nversion: {version}\n" in citation
+
+
+def test_a_changelog_fragment_names_its_issue_and_kind_and_is_a_sentence():
+    tool = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["towncrier"]
+    kinds = "|".join(kind["directory"] for kind in tool["type"])
+    name = re.compile(rf"(?:\d+|\+[a-z-]+)\.(?:{kinds})(?:\.\d+)?\.md")
+    fragments = [
+        path for path in (ROOT / tool["directory"]).iterdir() if path.name != "README.md"
+    ]
+
+    assert not [path.name for path in fragments if not name.fullmatch(path.name)]
+    assert not [path.name for path in fragments if not path.read_text().rstrip().endswith(".")]

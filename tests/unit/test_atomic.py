@@ -1,0 +1,106 @@
+"""A file appears whole under its name, or not at all."""
+
+from __future__ import annotations
+
+import gzip
+
+import pytest
+
+from burstline.errors import ParameterError
+from burstline.formats import atomic
+
+
+def names(folder):
+    return sorted(path.name for path in folder.iterdir())
+
+
+def test_the_old_file_stays_until_the_new_one_is_whole(tmp_path):
+    path = tmp_path / "a.prv"
+    path.write_bytes(b"old")
+
+    with atomic.output(path) as file:
+        file.write(b"new")
+        file.flush()
+        assert path.read_bytes() == b"old"
+
+    assert path.read_bytes() == b"new"
+    assert names(tmp_path) == ["a.prv"]
+
+
+@pytest.mark.parametrize("disaster", [OSError, KeyboardInterrupt])
+def test_a_disaster_leaves_the_old_file_and_nothing_else(tmp_path, disaster):
+    path = tmp_path / "a.prv"
+    path.write_bytes(b"old")
+
+    def write():
+        with atomic.output(path) as file:
+            file.write(b"ne")
+            raise disaster
+
+    with pytest.raises(disaster):
+        write()
+
+    assert path.read_bytes() == b"old"
+    assert names(tmp_path) == ["a.prv"]
+
+
+def test_no_file_of_a_result_appears_before_all_are_written(tmp_path):
+    paths = [tmp_path / "a.prv", tmp_path / "a.pcf"]
+
+    with atomic.outputs(paths) as files:
+        files[0].write(b"records")
+        files[1].write(b"labels")
+        assert not any(path.exists() for path in paths)
+
+    assert [path.read_bytes() for path in paths] == [b"records", b"labels"]
+
+
+def test_a_file_that_ends_in_gz_is_packed_and_its_bytes_depend_on_its_content_alone(tmp_path):
+    for name in ("a.prv.gz", "b.prv.gz"):
+        with atomic.output(tmp_path / name) as file:
+            file.write(b"records")
+
+    assert gzip.decompress((tmp_path / "a.prv.gz").read_bytes()) == b"records"
+    assert (tmp_path / "a.prv.gz").read_bytes() == (tmp_path / "b.prv.gz").read_bytes()
+
+
+def test_a_folder_is_replaced_with_all_it_held(tmp_path):
+    path = tmp_path / "a.csv"
+    path.mkdir()
+    (path / "stale.csv").write_text("stale")
+
+    with atomic.folder(path) as part:
+        (part / "calls.csv").write_text("new")
+        assert names(path) == ["stale.csv"]
+
+    assert names(path) == ["calls.csv"]
+    assert names(tmp_path) == ["a.csv"]
+
+
+def test_a_disaster_leaves_the_old_folder(tmp_path):
+    path = tmp_path / "a.csv"
+    path.mkdir()
+    (path / "calls.csv").write_text("old")
+
+    def write():
+        with atomic.folder(path) as part:
+            (part / "calls.csv").write_text("ne")
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        write()
+
+    assert (path / "calls.csv").read_text() == "old"
+    assert names(tmp_path) == ["a.csv"]
+
+
+def test_what_stands_in_the_way_is_named(tmp_path):
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "file").write_text("")
+
+    with pytest.raises(ParameterError, match="no folder"), atomic.output(tmp_path / "x" / "a"):
+        pass
+    with pytest.raises(ParameterError, match="is a folder"), atomic.output(tmp_path / "folder"):
+        pass
+    with pytest.raises(ParameterError, match="is a file"), atomic.folder(tmp_path / "file"):
+        pass
