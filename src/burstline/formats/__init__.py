@@ -64,9 +64,11 @@ def read(
 
     Examples
     --------
+    The trace that ships with the package:
+
     >>> import burstline
-    >>> from burstline.testing import demo_path
-    >>> trace = burstline.read(demo_path())
+    >>> from importlib.resources import files
+    >>> trace = burstline.read(files("burstline") / "data" / "lulesh_8r.prv.gz")
     >>> trace.locations.num_rows
     8
     """
