@@ -97,6 +97,9 @@ def _print_table(structure: Structure, arguments: argparse.Namespace) -> None:
     from burstline.report.pseudocode import print_structure  # noqa: PLC0415 -- loads rich
     from burstline.selection import parse_ranks, parse_time  # noqa: PLC0415 -- NumPy
 
-    ranks = None if arguments.show_ranks is None else parse_ranks(arguments.show_ranks)
+    ranks = None
+    if arguments.show_ranks is not None:
+        named = parse_ranks(arguments.show_ranks)
+        ranks = [rank for rank in structure.ranks if any(rank in some for some in named)]
     bursts_ns = None if arguments.bursts is None else parse_time(arguments.bursts)
     print_structure(structure, counter=arguments.counter, ranks=ranks, bursts_ns=bursts_ns)

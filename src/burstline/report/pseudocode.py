@@ -134,9 +134,9 @@ def pseudocode(
     shown = everybody if ranks is None else everybody & frozenset(ranks)
     if not shown:
         raise ParameterError(
-            f"none of the ranks {compact(ranks or ())} calls MPI, only {compact(everybody)}"
+            f"none of the ranks to show calls MPI; there are {compact(everybody)}"
         )
-    writer = _Writer(shown, max(everybody) + 1, counter, bursts_ns)
+    writer = _Writer(shown, structure.world_size, counter, bursts_ns)
     writer.body(structure.items, shown, _Place())
     return writer.lines
 

@@ -202,7 +202,8 @@ def shift(trace: Trace, offset_ns: int) -> Trace:
     Notes
     -----
     O(rows) of the tables asked for. Selecting and shifting commute, if the window is
-    shifted as well.
+    shifted as well. A state that never ends (-1 in the source) still does not; keep all
+    times from zero up, or it can no longer be told from one that ends.
 
     Examples
     --------

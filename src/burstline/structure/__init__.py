@@ -125,6 +125,7 @@ def detect(
         method="seed",
         parameters={"eps": eps, "scale": scale, "min_share": min_share},
         ranks=tuple(reduced.ranks.tolist()),
+        world_size=reduced.world_size,
         items=items,
         counters=reduced.counters,
         left_out=left_out,

@@ -47,6 +47,8 @@ class Structure:
         What the method was told.
     ranks : tuple of int
         Rank of each lane: a thread that calls MPI.
+    world_size : int
+        Ranks there are, those without a lane included.
     items : tuple of Call and Loop
         The program, in its order.
     counters : tuple of str
@@ -74,6 +76,7 @@ class Structure:
     method: str
     parameters: Mapping[str, object]
     ranks: tuple[int, ...]
+    world_size: int
     items: tuple[Item, ...]
     counters: tuple[str, ...]
     left_out: tuple[Call, ...]

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
+import pyarrow.compute as pc
 
 from burstline.errors import NotEnoughDataError, ParameterError
 from burstline.operations import NAMES
@@ -61,6 +62,8 @@ class Reduced:
         Rank of each lane: a location that calls MPI.
     lane_begin : ndarray of int64, shape (lanes + 1,)
         Where the calls of each lane begin in `sequence`.
+    world_size : int
+        Ranks there are, those without calls and those not selected included.
     run_ns : int
         From the end of the first MPI call to the beginning of the last: the run without
         the start and the end of its processes.
@@ -100,6 +103,7 @@ class Reduced:
 
     ranks: Integers
     lane_begin: Integers
+    world_size: int
     run_ns: int
     signatures: tuple[Signature, ...]
     sequence: npt.NDArray[np.int32]
@@ -209,6 +213,7 @@ def reduce_calls(trace: Trace, *, application: int | None = None) -> Reduced:
     return Reduced(
         ranks=columns.ranks,
         lane_begin=np.searchsorted(columns.lane, np.arange(len(columns.ranks) + 1)),
+        world_size=columns.world_size,
         run_ns=columns.run_ns,
         signatures=signatures,
         sequence=signature.astype(np.int32),
@@ -244,7 +249,6 @@ class _Columns:
         if not len(lanes):
             raise NotEnoughDataError("the trace has no MPI calls to find loops in")
         of_application = applications == chosen
-        self.rank_count = int(ranks[of_application].max()) + 1
         self.ranks = ranks[lanes].astype(np.int64)
         counts = np.diff(offsets)[lanes]
         self.lane = np.repeat(np.arange(len(lanes)), counts)
@@ -258,7 +262,14 @@ class _Columns:
         ids = trace.arrays("calls", "operation", "call_path", "communicator", "peer", "root")
         taken = [column[self.row] for column in ids]
         self.operation, self.call_path, self.communicator, self.peer, self.root = taken
+        highest = max(ranks[of_application].max(), self.peer.max())
+        self.world_size = max(int(highest) + 1, _largest_communicator(trace))
         self.run_ns = int(max(self.enter_ns.max() - self.leave_ns.min(), 1))
+
+
+def _largest_communicator(trace: Trace) -> int:
+    sizes = pc.list_value_length(trace.communicators["members"])
+    return pc.max(sizes).as_py() or 0
 
 
 def _chosen_application(calling: npt.NDArray[np.int32], application: int | None) -> int:
@@ -319,7 +330,7 @@ def _places_without_paths(
 def _offset(columns: _Columns) -> Integers:
     """Rank of the partner relative to one's own, around the end; -1 without a partner."""
     own = columns.ranks[columns.lane]
-    relative = (columns.peer - own) % columns.rank_count
+    relative = (columns.peer - own) % columns.world_size
     return np.where(columns.peer >= 0, relative, UNKNOWN).astype(np.int64)
 
 

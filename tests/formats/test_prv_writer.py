@@ -1,0 +1,303 @@
+"""What was read from a Paraver file is written as the same records, by the rules."""
+
+from __future__ import annotations
+
+import gzip
+import re
+
+import burstline
+import pytest
+from burstline.errors import InconsistentTraceError, NotEnoughDataError, ParameterError
+from burstline.formats.overlay import overlaid
+from burstline.formats.paraver import windows, writer
+from burstline.formats.paraver.pcf import read_pcf
+from burstline.schema import RAW_TABLES, TABLES
+from burstline.selection import select, shift
+from burstline.testing import assert_same_trace, trace_of
+from by_hand import rows_of, threads
+from hypothesis import given
+from hypothesis import strategies as st
+from oracles.prv_dump import dump
+from oracles.prv_rules import broken
+from paraver_text import HEADER, LINES, write_example
+
+STORIES = """
+ranks 2
+counter PAPI_TOT_INS unit "" mode delta type 42000050
+path 0 main file main.c line 10
+path 1 solve under 0 file s.c line 5
+0 | 0 enter main | 10 enter MPI_Isend path 1 PAPI_TOT_INS=120 | 12 send to 1 tag 7 bytes 8
+  | 20 leave | 30 enter MPI_Allreduce | 31 begin | 39 end sent 8 received 8 | 40 leave
+  | 90 leave main
+1 | 5 enter MPI_Recv | 25 receive from 0 tag 7 bytes 8 | 26 leave
+  | 30 enter MPI_Allreduce | 31 begin | 39 end sent 8 received 8 | 45 leave
+"""
+THREADS = {"1": "1:1:1:1", "2": "2:1:2:1", "3": "3:1:2:2"}
+
+
+def test_states_events_communications_and_comments_are_those_of_the_source(tmp_path):
+    source = write_example(tmp_path)
+    copy = tmp_path / "out.prv"
+
+    burstline.write(burstline.read(source), copy)
+
+    assert dump(copy) == dump(source)
+    assert broken(copy) == []
+    assert copy.read_text().startswith(HEADER + "\n")
+    assert copy.with_suffix(".row").read_text() == source.with_suffix(".row").read_text()
+    labels = read_pcf(copy.with_suffix(".pcf").read_bytes())
+    assert labels.states[1] == "Busy"
+    assert labels.value_label(70000001, 2) == "solve [solve(int)]"
+
+
+def test_a_trace_written_and_read_again_is_the_same_trace(tmp_path):
+    trace = burstline.read(write_example(tmp_path))
+
+    burstline.write(trace, tmp_path / "out.prv.gz")
+
+    again = burstline.read(tmp_path / "out.prv.gz")
+    files = {"metadata", "source", "event_types", "event_values", "defects"}
+    assert_same_trace(again, trace, tables=set(TABLES) - files)
+
+
+def test_all_events_of_a_thread_and_a_moment_are_one_line_and_what_is_sent_follows(tmp_path):
+    copy = tmp_path / "out.prv"
+
+    burstline.write(burstline.read(write_example(tmp_path)), copy)
+
+    body = copy.read_text().split("\n")
+    at = body.index("2:1:1:1:1:200:50000001:0:42000050:7:99:-5")
+    assert sum(line.startswith("2:1:1:1:1:200:") for line in body) == 1
+    assert body[at + 1] == "3:1:1:1:1:100:200:2:1:2:1:150:400:64:4294967295"
+
+
+def test_a_moment_of_more_than_1024_pairs_takes_several_lines(tmp_path):
+    pairs = "".join(f":{kind}:1" for kind in range(1, 1501))
+    source = write_example(tmp_path, f"2:1:1:1:1:5{pairs}\n" + LINES)
+    copy = tmp_path / "out.prv"
+
+    burstline.write(burstline.read(source), copy)
+
+    assert dump(copy).events == dump(source).events
+    assert broken(copy) == []
+
+
+def test_what_paraver_refuses_is_left_out(tmp_path):
+    odd = "1:1:1:1:1:700:700:1\n2:1:1:1:1:700:4294967290:1:5:5\n"
+    source = write_example(tmp_path, odd + LINES)
+    copy = tmp_path / "out.prv"
+
+    burstline.write(burstline.read(source), copy)
+
+    assert broken(copy) == []
+    assert (700, 5, 5) in dump(copy).events[1, 1, 1]
+
+
+def test_communicators_that_stand_in_the_body_move_to_the_head(tmp_path):
+    header = HEADER.replace("1:2(1:1,2:2),2", "2:1(1:1),1(1:2),1")
+    lines = "c:1:1:1:1\n2:1:1:1:1:5:7:1\n2:2:2:1:1:6:7:1\nc:2:1:1:1\n"
+    source = write_example(tmp_path, lines, header)
+    copy = tmp_path / "out.prv"
+
+    burstline.write(burstline.read(source), copy)
+
+    assert dump(copy) == dump(source)
+    assert broken(copy) == []
+
+
+def test_without_a_resource_model_all_processors_are_0(tmp_path):
+    header = "#Paraver (x):9_ns:0:1:1(2:1)"
+    source = write_example(tmp_path, "2:0:1:1:1:5:7:1\n2:0:1:1:2:6:7:1\n", header)
+    copy = tmp_path / "out.prv"
+
+    burstline.write(burstline.read(source), copy)
+
+    assert dump(copy) == dump(source)
+    assert broken(copy) == []
+
+
+def test_processors_on_the_wrong_node_are_numbered_anew(tmp_path):
+    source = write_example(tmp_path, "2:3:1:1:1:5:7:1\n2:1:1:2:1:6:7:1\n")
+    copy = tmp_path / "out.prv"
+
+    burstline.write(burstline.read(source), copy)
+
+    assert dump(copy).events == dump(source).events
+    assert broken(copy) == []
+
+
+def test_ranks_that_are_left_are_numbered_from_1_and_keep_their_names(tmp_path):
+    trace = burstline.read(write_example(tmp_path))
+    copy = tmp_path / "out.prv"
+
+    burstline.write(select(trace, ranks=[1]), copy)
+
+    found = dump(copy)
+    assert set(found.events) == {(1, 1, 1), (1, 1, 2)}
+    assert set(found.communicators) == {"c:1:1:1:1", "c:1:2:1:1"}
+    assert any(":RENUMBER:" in line for line in found.comments)
+    assert copy.with_suffix(".row").read_text().endswith("SIZE 2\nsecond\nhelper\n")
+    assert broken(copy) == []
+
+
+def test_a_trace_without_records_gets_them_from_its_calls(tmp_path):
+    trace = trace_of(STORIES)
+    copy = tmp_path / "out.prv"
+
+    burstline.write(trace, copy)
+
+    assert broken(copy) == []
+    again = burstline.read(copy)
+    for column in ("location", "call", "enter_ns", "leave_ns", "peer", "tag", "sent_bytes"):
+        assert again.calls[column].to_pylist() == trace.calls[column].to_pylist()
+    assert again.messages["received_bytes"].to_pylist() == [8]
+    assert again.messages["send_call"].to_pylist() == [0]
+    assert again.collectives["complete"].to_pylist() == [True]
+    functions = again.call_paths["function"].to_pylist()
+    path = again.calls["call_path"][0].as_py()
+    assert functions[path] == "solve"
+    assert [row["PAPI_TOT_INS"] for row in again.readings.to_pylist()] == [120]
+    assert again.region_defs["name"].to_pylist() == ["main"]
+    assert dump(copy).states[2, 1, 2, 1, 5, 26, 3] == 1
+
+
+def test_records_of_a_trace_without_them_read_back_as_the_same_calls(tmp_path):
+    whole = burstline.read(write_example(tmp_path))
+    trace = overlaid(whole, {}, without=RAW_TABLES)
+
+    burstline.write(trace, tmp_path / "out.prv")
+
+    again = burstline.read(tmp_path / "out.prv")
+    for name in ("calls", "messages"):
+        for column in set(whole.table(name).column_names) - {"call_path", "operation"}:
+            if not column.endswith("_seq"):
+                found = again.table(name)[column].to_pylist()
+                assert found == whole.table(name)[column].to_pylist(), column
+
+
+def test_windows_of_time_give_the_same_file_as_the_whole(tmp_path):
+    source = write_example(tmp_path)
+    trace = burstline.read(source)
+    burstline.write(trace, tmp_path / "whole.prv")
+    burstline.write(trace, tmp_path / "run.store")
+    stored = burstline.read(tmp_path / "run.store")
+
+    writer.write(stored, tmp_path / "parts.prv", memory=64)
+
+    assert (tmp_path / "parts.prv").read_bytes() == (tmp_path / "whole.prv").read_bytes()
+    assert not list(tmp_path.glob(".burstline-*"))
+
+
+def test_every_record_is_in_one_window_and_windows_are_in_order(tmp_path):
+    trace = burstline.read(write_example(tmp_path))
+    found = windows.survey(trace)
+
+    parts = list(windows.windows(trace, found, memory=400, beside=tmp_path))
+
+    assert len(parts) > 3
+    assert sum(part.rows for part in parts) == sum(found.rows.values())
+    times = [time for part in parts for time in sorted(part.events[1].tolist())]
+    assert times == sorted(times)
+
+
+def test_names_times_and_emptiness_that_paraver_cannot_read_are_refused(tmp_path):
+    trace = burstline.read(write_example(tmp_path))
+
+    with pytest.raises(ParameterError, match=r"ends in \.prv"):
+        writer.write(trace, tmp_path / "out.txt")
+    with pytest.raises(ParameterError, match="no time before 0"):
+        burstline.write(shift(trace, -1), tmp_path / "out.prv")
+    with pytest.raises(NotEnoughDataError, match="without locations"):
+        burstline.write(burstline.Trace({}), tmp_path / "out.prv")
+    assert not list(tmp_path.glob("out*"))
+
+
+def test_records_that_run_backwards_are_refused_and_nothing_is_written(tmp_path):
+    events = [{"location": 0, "seq": k, "time_ns": t, "type": 7} for k, t in enumerate((9, 8))]
+    trace = burstline.Trace(
+        {
+            "locations": rows_of("locations", threads((0, 9))),
+            "events": rows_of("events", events),
+        }
+    )
+
+    with pytest.raises(InconsistentTraceError, match="location 0 run backwards"):
+        burstline.write(trace, tmp_path / "out.prv")
+
+    assert not list(tmp_path.iterdir())
+
+
+def test_writing_over_a_trace_replaces_all_three_files(tmp_path):
+    source = write_example(tmp_path)
+    trace = burstline.read(source)
+    before = dump(source)
+
+    burstline.write(trace, source)
+
+    assert dump(source) == before
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["in.pcf", "in.prv", "in.row"]
+
+
+moments = st.integers(0, 40)
+states = st.tuples(st.just(1), st.sampled_from("123"), moments, st.integers(1, 9))
+pairs = st.lists(
+    st.tuples(st.sampled_from([7, 42000050, 60000019, 70000001]), st.integers(-(2**63), 2**63 - 1)),
+    min_size=1,
+    max_size=3,
+)
+events = st.tuples(st.just(2), st.sampled_from("123"), moments, pairs)
+links = st.tuples(
+    st.just(3),
+    st.tuples(st.sampled_from("123"), st.sampled_from("123")),
+    st.tuples(moments, moments, moments, moments),
+    st.tuples(st.integers(0, 2**40), st.integers(0, 2**32 - 1)),
+)
+
+
+def line_of(record):
+    kind, where, when, what = record
+    if kind == 1:
+        return f"1:{THREADS[where]}:{when}:{when + what}:{what}"
+    if kind == 2:
+        return f"2:{THREADS[where]}:{when}" + "".join(f":{k}:{v}" for k, v in what)
+    sender, receiver = (THREADS[name] for name in where)
+    send, leave, post, receive = when
+    return f"3:{sender}:{send}:{leave}:{receiver}:{post}:{receive}:{what[0]}:{what[1]}"
+
+
+@given(records=st.lists(st.one_of(states, events, links), min_size=1, max_size=30))
+def test_whatever_the_records_the_copy_says_the_same(tmp_path_factory, records):
+    folder = tmp_path_factory.mktemp("any")
+    born = "".join(f"2:{name}:0:40000018:1\n" for name in THREADS.values())
+    lines = "c:1:1:2:1:2\nc:1:2:1:2\n" + born + "".join(f"{line_of(r)}\n" for r in records)
+    source = write_example(folder, lines)
+    trace = burstline.read(source)
+
+    burstline.write(trace, folder / "out.prv")
+    writer.write(overlaid(trace, {}), folder / "parts.prv", memory=200)
+
+    assert dump(folder / "out.prv") == dump(source)
+    assert (folder / "parts.prv").read_bytes() == (folder / "out.prv").read_bytes()
+    own_faults = re.compile(r"(?!8: .*overlap|10:)")
+    assert not [fault for fault in broken(folder / "out.prv") if own_faults.match(fault)]
+
+
+def test_real_traces_are_written_as_they_were_read(real_traces, tmp_path):
+    found = [*real_traces.glob("*.prv.gz"), *(real_traces / "fixtures").glob("*.prv")]
+
+    for source in found:
+        copy = tmp_path / "copy.prv"
+        burstline.write(burstline.read(source), copy)
+        assert dump(copy) == dump(source), source.name
+        assert broken(copy) == [], source.name
+    assert len(found) > 20
+
+
+def test_a_packed_trace_holds_the_same_bytes(tmp_path):
+    trace = burstline.read(write_example(tmp_path))
+
+    burstline.write(trace, tmp_path / "a.prv")
+    burstline.write(trace, tmp_path / "b.prv.gz")
+
+    packed = (tmp_path / "b.prv.gz").read_bytes()
+    assert gzip.decompress(packed) == (tmp_path / "a.prv").read_bytes()

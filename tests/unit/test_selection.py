@@ -1,0 +1,262 @@
+"""A region of interest keeps what is inside and clips what its borders cut."""
+
+from __future__ import annotations
+
+import pytest
+
+from burstline import ParameterError, Trace
+from burstline.selection import Losses, losses, parse_ranks, parse_time, select, shift
+from burstline.testing import assert_same_trace, trace_of
+
+TWO_RANKS = """
+ranks 2
+counter ins
+0 |  0 enter main | 10 enter MPI_Isend ins=10 | 12 send to 1 tag 3 bytes 8 request 1 | 14 leave ins=1
+  | 40 enter MPI_Wait ins=50 | 50 sent request 1 | 55 leave ins=2
+  | 70 enter MPI_Barrier ins=30 | 70 begin | 90 end | 90 leave ins=1 | 95 leave main
+  | 60..65 gap flush
+1 |  5 enter MPI_Recv | 30 receive from 0 tag 3 bytes 8 | 32 leave
+  | 80 enter MPI_Barrier | 80 begin | 90 end | 90 leave
+"""
+
+
+@pytest.fixture
+def trace():
+    return trace_of(TWO_RANKS)
+
+
+def column(table, *names):
+    return [tuple(row[name] for name in names) for row in table.to_pylist()]
+
+
+def test_nothing_asked_for_is_the_trace_itself(trace):
+    assert select(trace) is trace
+
+
+def test_a_call_cut_by_a_border_is_clipped_to_it(trace):
+    part = select(trace, start_ns=12, end_ns=80)
+
+    assert column(part.calls, "location", "call", "operation", "enter_ns", "leave_ns") == [
+        (0, 0, "MPI_Isend", 12, 14),
+        (0, 1, "MPI_Wait", 40, 55),
+        (0, 2, "MPI_Barrier", 70, 80),
+        (1, 0, "MPI_Recv", 12, 32),
+    ]
+
+
+def test_a_call_that_ends_at_the_start_or_begins_at_the_end_is_outside(trace):
+    part = select(trace, start_ns=14, end_ns=40)
+
+    assert column(part.calls, "location", "operation") == [(1, "MPI_Recv")]
+
+
+def test_a_call_that_ends_at_the_end_is_whole(trace):
+    part = select(trace, end_ns=55)
+
+    assert losses(trace, part).calls_clipped == 0
+    assert part.calls["leave_seq"].to_pylist()[1] == trace.calls["leave_seq"].to_pylist()[1]
+
+
+def test_a_call_without_length_is_inside_where_it_begins():
+    trace = trace_of("ranks 1 | 0 | 0 enter main | 5 enter MPI_Wtime | 5 leave | 9 leave")
+
+    assert select(trace, start_ns=5, end_ns=6).calls.num_rows == 1
+    assert select(trace, start_ns=4, end_ns=5).calls.num_rows == 0
+
+
+def test_the_last_moment_belongs_to_a_window_that_reaches_it():
+    trace = trace_of("ranks 1 | 0 | 0 enter main | 5 leave | 5 enter MPI_Wtime | 5 leave")
+
+    assert select(trace, start_ns=4, end_ns=5).calls.num_rows == 1
+
+
+def test_a_message_is_kept_whole_or_not_at_all(trace):
+    assert select(trace, start_ns=5, end_ns=30).messages.num_rows == 1
+    assert select(trace, start_ns=6, end_ns=31).messages.num_rows == 0
+    assert select(trace, start_ns=5, end_ns=29).messages.num_rows == 0
+
+
+def test_references_follow_the_calls_they_point_at(trace):
+    part = select(trace, start_ns=5, end_ns=60)
+
+    assert column(
+        part.messages, "send_call", "send_done_call", "post_call", "receive_call"
+    ) == [(0, 1, 0, 0)]
+
+
+def test_a_completion_outside_the_window_is_forgotten(trace):
+    row = select(trace, start_ns=5, end_ns=45).messages.to_pylist()[0]
+
+    assert row["send_done_from"] == "unknown"
+    assert row["send_done_ns"] is row["send_done_call"] is row["send_done_seq"] is None
+
+
+def test_a_burst_cut_by_a_border_has_no_counters(trace):
+    part = select(trace, start_ns=10, end_ns=63, ranks=[0])
+
+    assert column(
+        part.bursts, "burst", "start_ns", "end_ns", "call_before", "call_after", "gap_ns", "ins"
+    ) == [(0, 14, 40, 0, 1, 0, 50), (1, 55, 63, 1, None, 3, None)]
+
+
+def test_a_reading_at_the_start_counted_what_was_before_it(trace):
+    part = select(trace, start_ns=40, end_ns=70, ranks=[0])
+
+    assert column(part.readings, "time_ns", "ins") == [(55, 2), (70, 30)]
+
+
+def test_a_region_is_clipped_and_keeps_its_children():
+    trace = trace_of(
+        "ranks 1 | 0 | 0 enter a | 5 enter b | 6 enter c | 7 leave | 8 leave | 9 leave"
+    )
+
+    part = select(trace, start_ns=7)
+
+    assert column(part.regions, "row", "parent", "enter_ns", "leave_ns") == [
+        (0, None, 7, 9),
+        (1, 0, 7, 8),
+    ]
+
+
+def test_a_collective_that_loses_a_member_is_not_complete(trace):
+    part = select(trace, ranks=[1])
+
+    assert column(part.collectives, "sequence", "complete") == [(0, False)]
+    assert column(part.collective_members, "collective", "location", "comm_rank", "call") == [
+        (0, 0, 1, 1)
+    ]
+
+
+def test_ranks_keep_their_number_and_communicators_their_members(trace):
+    part = select(trace, ranks=[range(1, 2)])
+
+    assert column(part.locations, "location", "process", "rank") == [(0, 0, 1)]
+    assert part.communicators["members"].to_pylist() == [[0, 1]]
+
+
+def test_only_one_of_several_applications_is_kept():
+    trace = trace_of(
+        "application 0 ranks 1 | application 1 ranks 2 | 1/1 | 3 enter f | 4 leave"
+    )
+
+    part = select(trace, application=1)
+
+    assert column(part.locations, "application", "process", "rank") == [(1, 0, 0), (1, 1, 1)]
+    assert part.regions["location"].to_pylist() == [1]
+
+
+def test_a_team_follows_its_process():
+    trace = trace_of(
+        "ranks 2 | 0 | 0 fork 1 | 0 team begin 1 | 9 team end 1 | 9 join"
+        "| 1 | 1 fork 1 | 1 team begin 2 | 8 team end 2 | 8 join"
+    )
+
+    part = select(trace, ranks=[1], start_ns=3)
+
+    assert column(part.teams, "team", "process", "fork_location", "fork_ns") == [(0, 0, 0, 3)]
+    assert part.regions["team"].to_pylist() == [0]
+
+
+def test_a_lock_that_is_never_released_overlaps_every_later_window():
+    trace = trace_of("ranks 1 | 0 | 0 enter f | 2 acquire 1 | 9 leave")
+
+    assert column(select(trace, start_ns=5).locks, "acquire_ns", "release_ns") == [(5, None)]
+
+
+def test_losses_are_what_the_borders_cut(trace):
+    part = select(trace, start_ns=12, end_ns=80)
+
+    assert losses(trace, part) == Losses(messages=1, collectives=1, calls_clipped=3)
+
+
+def test_what_lies_outside_is_left_out_and_not_lost(trace):
+    assert losses(trace, select(trace, start_ns=56, end_ns=70)) == Losses(0, 0, 0)
+
+
+def test_a_selection_of_a_trace_without_raw_tables_has_none(trace):
+    assert not select(trace, start_ns=3).has_raw
+
+
+def test_a_table_is_made_once(trace):
+    part = select(trace, start_ns=3)
+
+    assert part.calls is part.calls
+
+
+@pytest.mark.parametrize(
+    ("choice", "message"),
+    [
+        ({"start_ns": 5, "end_ns": 5}, "the window from 5 to 5 ns is empty"),
+        ({"ranks": [2]}, "the trace lacks rank 2; its ranks are 0 to 1"),
+        ({"ranks": [range(1, 4)]}, "the trace lacks ranks 1 to 3; its ranks are 0 to 1"),
+        ({"ranks": []}, "no rank was chosen"),
+        ({"application": 3}, "there is no application 3, only 0"),
+    ],
+)
+def test_an_impossible_choice_is_refused_with_what_there_is(trace, choice, message):
+    with pytest.raises(ParameterError, match=message):
+        select(trace, **choice)
+
+
+def test_a_trace_without_locations_has_no_rank_to_choose():
+    with pytest.raises(ParameterError, match="its ranks are none"):
+        select(Trace({}), ranks=[0])
+
+
+def test_shifting_moves_moments_and_keeps_durations(trace):
+    late = shift(trace, 1000)
+
+    assert late.bursts["gap_ns"].equals(trace.bursts["gap_ns"])
+    assert late.calls["enter_ns"].to_pylist()[0] == 1010
+    assert late.messages["send_done_ns"].to_pylist() == [1050]
+
+
+def test_shifting_by_nothing_is_the_trace_itself(trace):
+    assert shift(trace, 0) is trace
+
+
+def test_shifting_too_far_is_refused(trace):
+    with pytest.raises(ParameterError, match="too far"):
+        assert_same_trace(shift(trace, 2**63 - 10), trace)
+
+
+@pytest.mark.parametrize(
+    ("text", "ranks"),
+    [("3", [range(3, 4)]), (" 0, 3-7 ", [range(1), range(3, 8)]), ("5-5", [range(5, 6)])],
+)
+def test_ranks_are_numbers_and_ranges(text, ranks):
+    assert parse_ranks(text) == tuple(ranks)
+
+
+@pytest.mark.parametrize(
+    "text", ["", "a", "1,,2", "1-", "-1", "7-3", "1:2", "9999999999", "1.5"]
+)
+def test_anything_else_is_no_list_of_ranks(text):
+    with pytest.raises(ParameterError):
+        parse_ranks(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "time_ns"),
+    [
+        ("0", 0),
+        ("5", 5_000_000_000),
+        ("0.1", 100_000_000),
+        (".5ms", 500_000),
+        ("10us", 10_000),
+        ("10 µs", 10_000),
+        ("2m", 120_000_000_000),
+        ("1h", 3_600_000_000_000),
+        ("9223372036854775807ns", 2**63 - 1),
+    ],
+)
+def test_a_time_is_exact(text, time_ns):
+    assert parse_time(text) == time_ns
+
+
+@pytest.mark.parametrize(
+    "text", ["", "s", "-1s", "1e3", "1.5ns", "1 day", "nan", "1_0s", "9223372036854775808ns"]
+)
+def test_anything_else_is_no_time(text):
+    with pytest.raises(ParameterError):
+        parse_time(text)
