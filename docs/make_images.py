@@ -18,30 +18,35 @@ from burstline.cli import main
 from burstline.cli.demo import shipped_trace
 
 IMAGES = Path(__file__).parent / "images"
-WIDTH = 110
-MOST_LINES = 36
+WIDTH = 108
+MOST_LINES = 34
 STYLES = {
-    r"^.*#.*$": "grey62",
-    r"\b(?:loop|for|while|if|else|times)\b": "bold magenta",
+    r"^ *FILE .*$": "bold",
+    r"\b(?:for|if|else|to|in)\b(?=.*:)": "bold magenta",
     r"\bMPI_\w+": "bold cyan",
-    r"\b[\w.+-]+\.(?:c|cc|cpp|f|f90|h)(?::\d+)?\b": "green",
-    r"(?<![\w.])\d[\d.,]*(?: ?(?:ns|us|µs|ms|s|B|kB|MB|%|x))?\b": "yellow",
+    r"\b[\w.+-]+\.(?:c|cc|cpp|f|f90|h|hpp) +\d+\b": "green",
+    r"\d[\d.]* (?:ns|µs|ms|s|B|kB|MB|GB)$": "yellow",
+    r"#.*?(?=  |$)": "grey62",
 }
 
 
-def draw(name, words):
-    """Run a command and draw what it prints as ``images/NAME.svg``."""
+def draw(name, words, *, start):
+    """Run a command and draw what it prints, from its first loop on, as ``images/NAME.svg``.
+
+    The lines before the one that holds `start` are left out, but for the table's head.
+    """
     with contextlib.redirect_stdout(io.StringIO()) as printed:
         main([*words, str(shipped_trace()), "--quiet"])
-    lines = printed.getvalue().rstrip().splitlines()
-    if len(lines) > MOST_LINES:
-        lines = [*lines[:MOST_LINES], "…"]
-    text = Text("\n".join(line[:WIDTH] for line in lines))
+    lines = [line[:WIDTH] for line in printed.getvalue().rstrip().splitlines()]
+    head = next(number for number, line in enumerate(lines) if "PSEUDOCODE" in line)
+    first = next(number for number, line in enumerate(lines) if start in line)
+    shown = [*lines[head : head + 2], *lines[first : first + MOST_LINES]]
+    text = Text("\n".join(shown))
     for pattern, style in STYLES.items():
         text.highlight_regex(re.compile(pattern, re.MULTILINE), style)
     console = Console(width=WIDTH, record=True, file=io.StringIO())
     console.print(text, soft_wrap=True)
-    title = f"burstline {' '.join(words)} run.prv"
+    title = f"burstline {' '.join(words)} my.prv"
     svg = console.export_svg(title=title, theme=MONOKAI, unique_id=name)
     IMAGES.mkdir(exist_ok=True)
     # Fonts from the network are not needed: the style falls back on the reader's own.
@@ -50,4 +55,4 @@ def draw(name, words):
 
 
 if __name__ == "__main__":
-    draw("structure", ["structure"])
+    draw("structure", ["structure"], start="for 1 to")

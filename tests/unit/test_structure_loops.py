@@ -87,6 +87,24 @@ def test_a_hidden_superloop_can_be_inside_a_loop():
     assert found.fidelity == 1.0
 
 
+def test_a_superloop_without_a_call_can_have_three_loops():
+    program = loop(4, *(loop(6, Do("Send", line)) for line in (11, 16, 21)))
+
+    assert shape(detect(run(program)).items) == [
+        1,
+        (4, [(6, [11]), (6, [16]), (6, [21])]),
+        999,
+    ]
+
+
+def test_a_loop_after_another_is_not_in_its_last_iteration():
+    program = loop(2, Do("Barrier", 5, work_ns=5000)), loop(10, Do("Send", 6, work_ns=1000))
+
+    found = detect(run(*program))
+
+    assert [each.parent for each in found.loops] == [None, None]
+
+
 def odd(iteration):
     return iteration % 2 == 1
 
@@ -109,6 +127,16 @@ def test_a_conditioned_call_at_the_start_is_read_as_a_loop_of_two():
 
     assert shape(found.items) == [1, (20, [9, (2, [12, 14])]), 999]
     assert found.fidelity < 1.0
+
+
+def test_what_happens_twice_in_an_iteration_is_no_condition():
+    twice = [2 * (k % 4 == 0) for k in range(40)]
+    program = loop(40, Do("Send", 5), loop(twice, Do("Bcast", 6)), Do("Recv", 7))
+
+    found = detect(run(program))
+
+    (home,) = [each for each in found.loops if 5 in [c.caller.line for c in each.calls]]
+    assert 6 not in [call.caller.line for call in home.calls]
 
 
 def test_a_call_missing_in_the_first_iteration_stays_in_its_loop():

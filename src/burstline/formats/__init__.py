@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from burstline.errors import FormatError, ParameterError, UnsupportedRecordError
-from burstline.formats import paraver, store, text
+from burstline.formats import paraver, store
 from burstline.progress import SILENCE, Progress
 
 if TYPE_CHECKING:
@@ -31,7 +31,8 @@ def read(
     Parameters
     ----------
     path : str or PathLike
-        What names the trace: a ``.prv`` or ``.prv.gz``, a store, or a text form.
+        What names the trace: a ``.prv`` or ``.prv.gz``, a store, a folder of tables, or a
+        text form.
     raw : bool
         Whether the records themselves are kept too (events, states, labels): they are
         what cutting and writing back need, and most of the memory.
@@ -75,22 +76,34 @@ def read(
     path = Path(path)
     threads = threads or len(os.sched_getaffinity(0))
     if path.is_dir():
-        trace = store.open_store(path)
+        trace = _read_folder(path)
     else:
         head = _head(path)
         if paraver.recognises(head):
             trace = paraver.read(
                 path, raw=raw, memory=memory, threads=threads, progress=progress
             )
-        elif text.recognises(head):
-            trace = text.read(path)
         else:
-            raise _unknown(path, head)
+            trace = _read_text(path, head)
     if strict:
         from burstline.formats.paraver.reading import refuse_errors  # noqa: PLC0415 -- rare
 
         refuse_errors(trace)
     return trace
+
+
+def _read_folder(path: Path) -> Trace:
+    from burstline.formats import tables  # noqa: PLC0415 -- on demand
+
+    return tables.read(path) if tables.recognises(path) else store.open_store(path)
+
+
+def _read_text(path: Path, head: bytes) -> Trace:
+    from burstline.formats import text  # noqa: PLC0415 -- few traces are text
+
+    if not text.recognises(head):
+        raise _unknown(path, head)
+    return text.read(path)
 
 
 def _head(path: Path) -> bytes:
@@ -127,7 +140,7 @@ def _unknown(path: Path, head: bytes) -> FormatError:
         1,
         expected="the header of a known trace format",
         found=shown,
-        way_out="Readable are .prv, .prv.gz, stores and text forms.",
+        way_out="Readable are .prv, .prv.gz, stores, folders of tables and text forms.",
     )
 
 

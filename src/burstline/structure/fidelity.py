@@ -80,7 +80,7 @@ def _bodies(items: Sequence[Item], lane: int, entries: int) -> tuple[Sequences, 
 
 def _spread(executed: int, entries: int) -> Integers:
     """Entry of each execution, spread evenly, shape (executed,)."""
-    until = np.arange(entries + 1) * (executed+entries-1) // entries
+    until = np.arange(entries + 1) * executed // entries
     return np.repeat(np.arange(entries), np.diff(until))
 
 
