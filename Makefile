@@ -35,6 +35,7 @@ format: $(VENV)/.lint  ## put style and format right, where that can be done by 
 
 types: $(VENV)/.installed $(VENV)/.lint  ## check the types
 	$(VENV)/bin/mypy --python-executable $(VENV)/bin/python
+	MYPYPATH=src $(VENV)/bin/mypy --python-executable $(VENV)/bin/python --explicit-package-bases benchmarks
 
 layers: $(VENV)/.installed $(VENV)/.lint  ## check who imports whom
 	$(VENV)/bin/lint-imports

@@ -116,7 +116,7 @@ def _loop_rate(trace: Input, baseline: str = LOOP) -> float:
     return trace.rates[baseline]
 
 
-def _paths(trace: Input) -> dict[str, str]:
+def _paths(trace: Input) -> dict[str, Any]:
     return {"path": str(trace.path), "warm_up": str(trace.small)}
 
 

@@ -61,8 +61,7 @@ def column_loop(path: str, lines: int) -> Task:
 
     def run() -> dict[str, Any]:
         length = 0
-        states, links = [[] for _ in range(7)], [[] for _ in range(14)]
-        events: list[list[int]] = [[] for _ in range(6)]
+        states, events, links = _columns(7), _columns(6), _columns(14)
         with Path(path).open() as file:
             for line in islice(file, lines):
                 length += len(line)
@@ -81,6 +80,10 @@ def column_loop(path: str, lines: int) -> Task:
         return {"bytes": length, "rows": len(states[0]) + len(events[0]) + len(links[0])}
 
     return run
+
+
+def _columns(count: int) -> list[list[int]]:
+    return [[] for _ in range(count)]
 
 
 def command(warm_up: list[str], words: list[str]) -> Task:

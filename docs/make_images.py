@@ -18,14 +18,13 @@ from burstline.cli import main
 from burstline.cli.demo import shipped_trace
 
 IMAGES = Path(__file__).parent / "images"
-WIDTH = 108
-MOST_LINES = 34
+MOST_LINES = 32
 STYLES = {
     r"^ *FILE .*$": "bold",
     r"\b(?:for|if|else|to|in)\b(?=.*:)": "bold magenta",
     r"\bMPI_\w+": "bold cyan",
     r"\b[\w.+-]+\.(?:c|cc|cpp|f|f90|h|hpp) +\d+\b": "green",
-    r"\d[\d.]* (?:ns|µs|ms|s|B|kB|MB|GB)$": "yellow",
+    r"\d[\d.]* (?:ns|µs|ms|s|B|kB|MB|GB)(?=\s|$)": "yellow",
     r"#.*?(?=  |$)": "grey62",
 }
 
@@ -37,22 +36,23 @@ def draw(name, words, *, start):
     """
     with contextlib.redirect_stdout(io.StringIO()) as printed:
         main([*words, str(shipped_trace()), "--quiet"])
-    lines = [line[:WIDTH] for line in printed.getvalue().rstrip().splitlines()]
+    lines = [line.rstrip() for line in printed.getvalue().splitlines()]
     head = next(number for number, line in enumerate(lines) if "PSEUDOCODE" in line)
     first = next(number for number, line in enumerate(lines) if start in line)
     shown = [*lines[head : head + 2], *lines[first : first + MOST_LINES]]
     text = Text("\n".join(shown))
     for pattern, style in STYLES.items():
         text.highlight_regex(re.compile(pattern, re.MULTILINE), style)
-    console = Console(width=WIDTH, record=True, file=io.StringIO())
+    console = Console(width=max(map(len, shown)), record=True, file=io.StringIO())
     console.print(text, soft_wrap=True)
     title = f"burstline {' '.join(words)} my.prv"
     svg = console.export_svg(title=title, theme=MONOKAI, unique_id=name)
     IMAGES.mkdir(exist_ok=True)
-    # Fonts from the network are not needed: the style falls back on the reader's own.
+    # No fonts from the network: the reader's own are good enough.
     svg = re.sub(r"\s*@font-face \{.*?\}", "", svg, flags=re.DOTALL)
+    svg = svg.replace("Fira Code, monospace", "monospace")
     (IMAGES / f"{name}.svg").write_text(svg, encoding="utf-8")
 
 
 if __name__ == "__main__":
-    draw("structure", ["structure"], start="for 1 to")
+    draw("structure", ["structure", "--ranks", "0"], start="for 1 to")

@@ -5,8 +5,11 @@ from __future__ import annotations
 import gzip
 import re
 
-import burstline
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import burstline
 from burstline.errors import InconsistentTraceError, NotEnoughDataError, ParameterError
 from burstline.formats.overlay import overlaid
 from burstline.formats.paraver import windows, writer
@@ -15,8 +18,6 @@ from burstline.schema import RAW_TABLES, TABLES
 from burstline.selection import select, shift
 from burstline.testing import assert_same_trace, trace_of
 from by_hand import rows_of, threads
-from hypothesis import given
-from hypothesis import strategies as st
 from oracles.prv_dump import dump
 from oracles.prv_rules import broken
 from paraver_text import HEADER, LINES, write_example
@@ -241,7 +242,9 @@ def test_writing_over_a_trace_replaces_all_three_files(tmp_path):
 moments = st.integers(0, 40)
 states = st.tuples(st.just(1), st.sampled_from("123"), moments, st.integers(1, 9))
 pairs = st.lists(
-    st.tuples(st.sampled_from([7, 42000050, 60000019, 70000001]), st.integers(-(2**63), 2**63 - 1)),
+    st.tuples(
+        st.sampled_from([7, 42000050, 60000019, 70000001]), st.integers(-(2**63), 2**63 - 1)
+    ),
     min_size=1,
     max_size=3,
 )

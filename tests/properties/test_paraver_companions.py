@@ -155,7 +155,10 @@ def test_labels_of_anything_are_read_and_writing_them_settles(data):
 
 
 @given(
-    st.dictionaries(st.sampled_from(LEVELS), st.lists(plain, min_size=1, max_size=6).map(tuple))
+    st.dictionaries(
+        st.sampled_from(LEVELS),
+        st.lists(plain.filter(str.strip), min_size=1, max_size=6).map(tuple),
+    )
 )
 def test_written_names_are_read_as_they_were(levels):
     row = Row(levels)

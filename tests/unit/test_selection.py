@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import pyarrow as pa
 import pytest
 
-from burstline import ParameterError, Trace
+from burstline import ParameterError, Trace, schema
 from burstline.selection import Losses, losses, parse_ranks, parse_time, select, shift
 from burstline.testing import assert_same_trace, trace_of
 
 TWO_RANKS = """
 ranks 2
 counter ins
-0 |  0 enter main | 10 enter MPI_Isend ins=10 | 12 send to 1 tag 3 bytes 8 request 1 | 14 leave ins=1
+0 |  0 enter main
+  | 10 enter MPI_Isend ins=10 | 12 send to 1 tag 3 bytes 8 request 1 | 14 leave ins=1
   | 40 enter MPI_Wait ins=50 | 50 sent request 1 | 55 leave ins=2
   | 70 enter MPI_Barrier ins=30 | 70 begin | 90 end | 90 leave ins=1 | 95 leave main
   | 60..65 gap flush
@@ -169,12 +171,40 @@ def test_losses_are_what_the_borders_cut(trace):
     assert losses(trace, part) == Losses(messages=1, collectives=1, calls_clipped=3)
 
 
+def test_a_message_is_lost_where_only_its_completion_is_left():
+    trace = trace_of("""
+        ranks 1
+        0 | 0 enter MPI_Isend | 0 send to 0 request 1 | 1 leave
+          | 2 enter MPI_Irecv | 2 post request 2 | 3 leave
+          | 5 enter MPI_Wait | 6 receive from 0 request 2 | 7 leave
+    """)
+
+    assert losses(trace, select(trace, start_ns=4)).messages == 1
+
+
 def test_what_lies_outside_is_left_out_and_not_lost(trace):
     assert losses(trace, select(trace, start_ns=56, end_ns=70)) == Losses(0, 0, 0)
 
 
 def test_a_selection_of_a_trace_without_raw_tables_has_none(trace):
     assert not select(trace, start_ns=3).has_raw
+
+
+def test_raw_events_go_where_the_call_goes_that_they_enter_or_leave():
+    trace = trace_of("ranks 1 | 0 | 0 enter MPI_Send | 5 leave | 5 enter MPI_Wait | 9 leave")
+    target = schema.arrow_schema("events")
+    stamps = [(0, 0), (1, 5), (2, 5), (3, 9), (4, 9)]
+    rows = [dict(zip(target.names, (0, *stamp, 50, 1), strict=True)) for stamp in stamps]
+    events = pa.Table.from_pylist(rows, schema=target)
+    tables = {name: trace.table(name) for name in schema.TABLES if name in trace}
+    raw = Trace(tables | {"events": events})
+
+    assert column(select(raw, start_ns=5).events, "seq", "time_ns") == [(2, 5), (3, 9), (4, 9)]
+    assert column(select(raw, end_ns=5).events, "seq", "time_ns") == [(0, 0), (1, 5)]
+    assert column(select(raw, start_ns=6, end_ns=7).events, "seq", "time_ns") == [
+        (2, 6),
+        (3, 7),
+    ]
 
 
 def test_a_table_is_made_once(trace):

@@ -109,12 +109,14 @@ def odd(iteration):
     return iteration % 2 == 1
 
 
-def test_a_conditioned_call_in_the_middle_has_a_probability():
-    program = loop(40, Do("Send", 20), Do("Allreduce", 23, when=odd), Do("Recv", 26))
+@pytest.mark.parametrize("around", [("Send", "Recv"), ("Recv", "Send")])
+def test_a_conditioned_call_in_the_middle_has_a_probability(around):
+    first, last = around
+    program = loop(40, Do(first, 20), Do("Allreduce", 23, when=odd), Do(last, 26))
 
-    found = detect(run(program))
+    found = detect(run(Do("Send", 3), program))
 
-    assert shape(found.items) == [1, (40, [20, 23, 26]), 999]
+    assert shape(found.items) == [1, 3, (40, [20, 23, 26]), 999]
     probabilities = [call.probability for call in found.loops[0].calls]
     assert probabilities == [1.0, 0.5, 1.0]
     assert found.fidelity == 1.0

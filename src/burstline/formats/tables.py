@@ -19,6 +19,7 @@ import pyarrow.compute as pc
 from burstline import operations, schema
 from burstline.errors import FormatError, ParameterError
 from burstline.formats import atomic
+from burstline.formats.store.writing import MANIFEST
 from burstline.progress import SILENCE, Progress
 from burstline.trace import Trace
 
@@ -43,7 +44,8 @@ def recognises(path: Path) -> bool:
     Returns
     -------
     bool
-        Whether it is a folder that holds the locations of a trace as CSV or Parquet.
+        Whether it is a folder that holds the locations of a trace as CSV or Parquet, and no
+        store.
     """
     return _style(path) is not None
 
@@ -123,6 +125,8 @@ def read(path: Path) -> Trace:
 
 
 def _style(path: Path) -> str | None:
+    if (path / MANIFEST).exists():
+        return None
     return next((s for s in STYLES if (path / f"locations.{s}").is_file()), None)
 
 

@@ -238,7 +238,7 @@ def first_executed(reduced: Reduced) -> Integers:
         order = begin + np.argsort(first_ns[begin:end], kind="stable")
         before = UNKNOWN
         for signature in reduced.signature[order].tolist():
-            if False:
+            if signature not in behind:
                 behind[signature] = behind.get(before, _LAST)
                 behind[before] = signature
             before = signature

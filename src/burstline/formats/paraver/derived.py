@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     Integers = npt.NDArray[np.integer]
+    _Place = tuple[Integers, Integers, Integers]
 
 _SENT, _RECEIVED, _ROOT, _COMMUNICATOR = 50100001, 50100002, 50100003, 50100004
 _IO_SIZE, _RMA_SIZE = 50000110, 50001000
@@ -37,6 +38,7 @@ _APPLICATION, _FLUSH, _TRACING, _SET = 40000001, 40000003, 40000012, 41999999
 _OTHER_CALL: Final = (50000003, 108)
 _FIRST, _ENTRY, _SIZE, _COUNTER, _CALLER = 0, 1, 2, 3, 4
 _BEFORE, _AFTER = -(2**62), 2**62
+_ALL: Final = slice(None)
 _ROW_BYTES: Final = 160
 
 
@@ -101,7 +103,7 @@ class _Pairs:
 
     def add(
         self,
-        rows: tuple[Integers, Integers, Integers],
+        rows: _Place,
         kind: Integers | int,
         value: Integers | int,
         rank: int,
@@ -150,60 +152,64 @@ def _add_locations(pairs: _Pairs, trace: Trace) -> None:
         pairs.add((where[rows], end[rows], first), event, 1 - inside, _ENTRY)
 
 
+class _Calls:
+    """The calls of a trace as columns, and where in the order their events go."""
+
+    def __init__(self, trace: Trace) -> None:
+        self.location, enter, leave, enter_seq, leave_seq = trace.arrays(
+            "calls", "location", "enter_ns", "leave_ns", "enter_seq", "leave_seq"
+        )
+        sent, received, self.communicator, self.root, self.path = trace.arrays(
+            "calls", "sent_bytes", "received_bytes", "communicator", "root", "call_path"
+        )
+        self.sent, self.received = np.maximum(sent, 0), np.maximum(received, 0)
+        self.names, self.code = operation_codes(trace)
+        self._entry, self._exit = (enter, enter_seq), (leave, leave_seq)
+
+    def one_of(self, names: tuple[str, ...]) -> npt.NDArray[np.bool_]:
+        """Tell which calls are of these operations."""
+        wanted = [code for code, name in enumerate(self.names) if name in names]
+        return np.isin(self.code, wanted)
+
+    def entry(self, rows: npt.NDArray[np.bool_] | slice = _ALL) -> _Place:
+        """Give location, time and seq of the entries."""
+        return self.location[rows], self._entry[0][rows], self._entry[1][rows]
+
+    def exit(self, rows: npt.NDArray[np.bool_] | slice = _ALL) -> _Place:
+        """Give location, time and seq of the exits."""
+        return self.location[rows], self._exit[0][rows], self._exit[1][rows]
+
+
 def _add_calls(pairs: _Pairs, trace: Trace, callers: Callers) -> None:
-    location, enter, leave, enter_seq, leave_seq, sent, received, communicator, root, path = (
-        trace.arrays(
-            "calls",
-            "location",
-            "enter_ns",
-            "leave_ns",
-            "enter_seq",
-            "leave_seq",
-            "sent_bytes",
-            "received_bytes",
-            "communicator",
-            "root",
-            "call_path",
-        )
-    )
-    names, code = operation_codes(trace)
-    events = np.array([MPI_EVENTS.get(name, _OTHER_CALL) for name in names], np.int64)
-    kind, value = events[code].T if len(code) else np.empty((2, 0), np.int64)
-    entry, leaving = (location, enter, enter_seq), (location, leave, leave_seq)
-    pairs.add(entry, kind, value, _ENTRY)
-    pairs.add(leaving, kind, 0, _ENTRY)
-
-    def at(
-        rows: npt.NDArray[np.bool_], where: tuple[Integers, ...] = entry
-    ) -> tuple[Integers, Integers, Integers]:
-        return where[0][rows], where[1][rows], where[2][rows]
-
-    sent, received = np.maximum(sent, 0), np.maximum(received, 0)
-    is_in = {
-        family: np.isin(code, [k for k, name in enumerate(names) if name in members])
-        for family, members in (
-            ("collective", operations.COLLECTIVES),
-            ("rma", operations.RMA),
-            ("io", operations.IO),
-        )
-    }
-    rows = is_in["collective"]
-    source_id = np.append(trace.arrays("communicators", "source_id")[0], 0)
-    pairs.add(at(rows), _SENT, sent[rows], _SIZE)
-    pairs.add(at(rows), _RECEIVED, received[rows], _SIZE)
-    pairs.add(at(rows & (root >= 0)), _ROOT, 1, _SIZE)
-    pairs.add(at(rows), _COMMUNICATOR, source_id[communicator[rows]], _SIZE)
-    rows, size = is_in["rma"] & (sent + received > 0), sent + received
-    pairs.add(at(rows), _RMA_SIZE, size[rows], _SIZE)
-    pairs.add(at(rows, leaving), _RMA_SIZE, 0, _SIZE)
-    rows = is_in["io"] & (size > 0)
-    pairs.add(at(rows), _IO_SIZE, size[rows], _SIZE)
-    pairs.add(at(rows, leaving), _IO_SIZE, size[rows], _SIZE)
-    for level, node in enumerate(callers.levels(path), start=1):
+    calls = _Calls(trace)
+    known = [MPI_EVENTS.get(name, _OTHER_CALL) for name in calls.names]
+    kind, value = np.array(known, np.int64).reshape(-1, 2)[calls.code].T
+    pairs.add(calls.entry(), kind, value, _ENTRY)
+    pairs.add(calls.exit(), kind, 0, _ENTRY)
+    _add_sizes(pairs, trace, calls)
+    for level, node in enumerate(callers.levels(calls.path), start=1):
         rows = node >= 0
         rank = _CALLER + 2 * level
-        pairs.add(at(rows), CALLER_FUNCTIONS[level], callers.function[node[rows]], rank)
-        pairs.add(at(rows), CALLER_LINES[level], callers.line[node[rows]], rank + 1)
+        place = calls.entry(rows)
+        pairs.add(place, CALLER_FUNCTIONS[level], callers.function[node[rows]], rank)
+        pairs.add(place, CALLER_LINES[level], callers.line[node[rows]], rank + 1)
+
+
+def _add_sizes(pairs: _Pairs, trace: Trace, calls: _Calls) -> None:
+    rows = calls.one_of(operations.COLLECTIVES)
+    source_id = np.append(trace.arrays("communicators", "source_id")[0], 0)
+    pairs.add(calls.entry(rows), _SENT, calls.sent[rows], _SIZE)
+    pairs.add(calls.entry(rows), _RECEIVED, calls.received[rows], _SIZE)
+    pairs.add(calls.entry(rows & (calls.root >= 0)), _ROOT, 1, _SIZE)
+    pairs.add(calls.entry(rows), _COMMUNICATOR, source_id[calls.communicator[rows]], _SIZE)
+    size = calls.sent + calls.received
+    for family, event, at_exit in (
+        (operations.RMA, _RMA_SIZE, 0),
+        (operations.IO, _IO_SIZE, 1),
+    ):
+        rows = calls.one_of(family) & (size > 0)
+        pairs.add(calls.entry(rows), event, size[rows], _SIZE)
+        pairs.add(calls.exit(rows), event, size[rows] * at_exit, _SIZE)
 
 
 def _add_regions(pairs: _Pairs, trace: Trace) -> None:

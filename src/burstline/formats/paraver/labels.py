@@ -126,8 +126,8 @@ def _without_return_type(signature: str) -> str:
     before, operator, after = signature.rpartition("operator")
     if operator and not after[:1].isalnum() and not after.startswith("_"):
         return before.rpartition(" ")[2] + operator + after.rstrip()
-    words = signature.replace("(anonymous namespace)", "(anonymous\0namespace)").split(" ")
-    return next((word for word in reversed(words) if word), "").replace("\0", " ")
+    words = signature.replace("(anonymous namespace)", "(anonymous\0namespace)").split()
+    return words[-1].replace("\0", " ") if words else ""
 
 
 def read_line(label: str) -> SourceLine:

@@ -1,0 +1,134 @@
+"""``burstline convert`` as its users see it: the same trace in another format."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from itertools import pairwise
+
+import pytest
+
+import burstline
+from burstline.formats import tables
+from burstline.testing import assert_same_trace
+from oracles.prv_dump import dump
+from oracles.prv_rules import broken
+from paraver_text import write_example
+
+NOTHING_LOST = {"messages": 0, "collectives": 0, "calls_clipped": 0}
+
+
+def convert(*words):
+    return subprocess.run(
+        [sys.executable, "-m", "burstline", "convert", *map(str, words)],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def answer(*words):
+    done = convert(*words, "--format", "json")
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+def assert_same_rows(found, expected):
+    assert found.to_pylist() == expected.to_pylist()
+
+
+@pytest.mark.parametrize(
+    "way", [["run.store"], ["a.prv.gz", "run.store"], ["b.store", "c.prv"]]
+)
+def test_a_trace_survives_every_way_through_the_formats(tmp_path, way):
+    source = write_example(tmp_path)
+    steps = [source, *(tmp_path / name for name in way), tmp_path / "back.prv"]
+
+    for before, after in pairwise(steps):
+        document = answer(before, "-o", after)
+        assert document["kept"] == {"calls": 4, "bursts": 2, "messages": 1}
+        assert document["lost"] == NOTHING_LOST
+        assert document["time_offset_ns"] == 0
+
+    assert dump(tmp_path / "back.prv") == dump(source)
+    assert broken(tmp_path / "back.prv") == []
+
+
+@pytest.mark.parametrize("style", tables.STYLES)
+def test_tables_for_other_programs_hold_the_trace(tmp_path, style):
+    source = write_example(tmp_path)
+
+    answer(source, tmp_path / f"run.{style}")
+
+    assert_same_trace(tables.read(tmp_path / f"run.{style}"), burstline.read(source))
+
+
+def test_without_raw_tables_the_way_back_leads_to_the_same_calls(tmp_path):
+    source = write_example(tmp_path)
+
+    answer(source, tmp_path / "run.store", "--no-raw")
+    answer(tmp_path / "run.store", tmp_path / "back.prv")
+
+    assert not burstline.read(tmp_path / "run.store").has_raw
+    found, expected = burstline.read(tmp_path / "back.prv"), burstline.read(source)
+    for name in ("calls", "messages"):
+        columns = [c for c in expected.table(name).column_names if not c.endswith("_seq")]
+        assert_same_rows(
+            found.table(name).select(columns), expected.table(name).select(columns)
+        )
+    assert broken(tmp_path / "back.prv") == []
+
+
+def test_raw_tables_of_a_store_can_be_left_out(tmp_path):
+    answer(write_example(tmp_path), tmp_path / "run.store")
+
+    answer(tmp_path / "run.store", tmp_path / "run.csv", "--no-raw")
+
+    assert not (tmp_path / "run.csv" / "events.csv").exists()
+
+
+def test_an_output_that_exists_is_replaced_by_force_only(tmp_path):
+    source = write_example(tmp_path)
+    for name in ("run.store", "run.csv", "out.prv"):
+        answer(source, tmp_path / name)
+
+        refused = convert(source, tmp_path / name)
+        assert refused.returncode == 2
+        assert "--force" in refused.stderr
+
+        answer(source, tmp_path / name, "--force")
+    assert not [path for path in tmp_path.iterdir() if path.name.startswith(".")]
+
+
+def test_the_input_and_its_companions_are_never_written_onto(tmp_path):
+    source = write_example(tmp_path)
+    before = source.read_bytes()
+
+    for output in (source, tmp_path / "in.prv.gz"):
+        refused = convert(source, output, "--force")
+        assert refused.returncode == 2
+        assert "belongs to the input" in refused.stderr
+
+    assert source.read_bytes() == before
+
+
+@pytest.mark.parametrize("words", [[], ["a.prv", "-o", "b.prv"], ["a.txt"]])
+def test_outputs_that_say_nothing_are_refused(tmp_path, words):
+    done = convert(write_example(tmp_path), *words)
+
+    assert done.returncode == 2
+    assert ".csv or " in done.stderr
+
+
+def test_people_are_told_on_stderr(tmp_path):
+    done = convert(write_example(tmp_path), tmp_path / "run.store")
+
+    assert done.stdout == ""
+    assert "4 calls, 2 bursts, 1 messages" in done.stderr
+
+
+def test_csv_is_one_number_a_line(tmp_path):
+    done = convert(write_example(tmp_path), tmp_path / "run.store", "--format", "csv")
+
+    assert done.stdout.splitlines()[:2] == ["name,value", "kept.calls,4"]

@@ -1,0 +1,187 @@
+"""``burstline cut`` as its users see it: a part of a trace that is a trace."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import burstline
+from burstline.formats.paraver.cutting import completed
+from burstline.selection import select, shift
+from oracles.prv_dump import dump
+from oracles.prv_rules import broken
+from paraver_text import HEADER, write_example
+
+CALL = ["location", "call", "operation", "enter_ns", "leave_ns"]
+MESSAGE = ["sender_location", "send_call", "send_ns", "receiver_location", "receive_call"]
+REGION = ["location", "row", "enter_ns", "leave_ns", "parent"]
+
+
+def run(*words):
+    return subprocess.run(
+        [sys.executable, "-m", "burstline", *map(str, words)],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def answer(*words):
+    done = run(*words, "--format", "json")
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+def rows(trace, name, columns):
+    return trace.table(name).select(columns).to_pylist()
+
+
+def assert_reads_back(trace, copy, start, end, **others):
+    selected = select(trace, start_ns=start, end_ns=end, **others)
+    part = shift(completed(trace, selected, start_ns=start, end_ns=end), -start)
+    burstline.write(part, copy)
+
+    again, expected = burstline.read(copy), shift(selected, -start)
+    assert rows(again, "calls", CALL) == rows(expected, "calls", CALL)
+    assert rows(again, "messages", MESSAGE) == rows(expected, "messages", MESSAGE)
+    assert rows(again, "regions", REGION) == rows(expected, "regions", REGION)
+    assert callers(again) == callers(expected)
+    assert broken(copy) == []
+
+
+def callers(trace):
+    paths = trace.call_paths["function"].to_pylist()
+    found = trace.calls["call_path"].to_pylist()
+    return [None if path is None else paths[path] for path in found]
+
+
+def test_a_window_of_time_is_a_trace_of_its_own(tmp_path):
+    source, copy = write_example(tmp_path), tmp_path / "part.prv"
+
+    document = answer("cut", source, "-o", copy, "--from", "120ns", "--to", "550ns")
+
+    assert document["kept"] == {"calls": 4, "bursts": 2, "messages": 0}
+    assert document["lost"] == {"messages": 1, "collectives": 1, "calls_clipped": 3}
+    assert document["time_offset_ns"] == 120
+    found = dump(copy)
+    entries = [event for event in found.events[1, 1, 1] if event[0] == 0]
+    assert entries == [
+        (0, 40000001, 1),
+        (0, 50000001, 1),
+        (0, 70000001, 2),
+        (0, 80000001, 3),
+    ]
+    assert found.events[1, 1, 1][-2:] == [(430, 50000002, 0), (430, 40000001, 0)]
+    assert any(":CUTTER:" in line and line.endswith(":120:120:550") for line in found.comments)
+    assert broken(copy) == []
+
+
+def test_the_answer_counts_what_is_in_the_written_trace(tmp_path):
+    source, copy = write_example(tmp_path), tmp_path / "part.prv"
+
+    kept = answer("cut", source, "-o", copy, "--to", "450ns")["kept"]
+
+    trace = burstline.read(copy)
+    assert kept == {name: trace.table(name).num_rows for name in kept}
+
+
+@pytest.mark.parametrize(("option", "offset", "calls"), [("--first", 0, 2), ("--last", 800, 0)])
+def test_the_first_and_the_last_of_a_trace(tmp_path, option, offset, calls):
+    source, copy = write_example(tmp_path), tmp_path / "part.prv.gz"
+
+    document = answer("cut", source, "-o", copy, option, "200ns")
+
+    assert document["time_offset_ns"] == offset
+    assert document["kept"]["calls"] == calls
+    assert broken(copy) == []
+
+
+def test_ranks_are_cut_out_with_all_their_threads(tmp_path):
+    source, copy = write_example(tmp_path), tmp_path / "part.prv"
+
+    document = answer("cut", source, "-o", copy, "--ranks", "1")
+
+    assert document["lost"]["messages"] == 1
+    assert set(dump(copy).events) == {(1, 1, 1), (1, 1, 2)}
+    assert broken(copy) == []
+
+
+@given(borders=st.tuples(st.integers(0, 1000), st.integers(0, 1000)))
+def test_a_cut_trace_reads_back_as_the_selection(tmp_path_factory, borders):
+    folder = tmp_path_factory.mktemp("any")
+    start, end = min(borders), max(borders) + 1
+
+    assert_reads_back(burstline.read(write_example(folder)), folder / "cut.prv", start, end)
+
+
+def test_what_only_touches_the_begin_of_the_window_is_left_out(tmp_path):
+    trace = burstline.read(write_example(tmp_path))
+
+    assert_reads_back(trace, tmp_path / "part.prv", 200, 500)
+
+    assert (0, 50000001, 0) not in dump(tmp_path / "part.prv").events[1, 1, 1]
+
+
+def test_instances_after_a_torn_collective_still_count_from_the_same_one(tmp_path):
+    barriers = {1: [(100, 110), (300, 320)], 2: [(100, 150), (305, 320)]}
+    lines = "c:1:1:2:1:2\n" + "".join(
+        f"2:{rank}:1:{rank}:1:{time}:50000002:{value}\n"
+        for rank, calls in barriers.items()
+        for enter, leave in calls
+        for time, value in ((enter, "8:50100004:1"), (leave, 0))
+    )
+    header = HEADER.replace("2(1,2):1:2(1:1,2:2),2", "1(2):1:2(1:1,1:1),1")
+    source = write_example(tmp_path, lines, header)
+
+    document = answer("cut", source, "-o", tmp_path / "part.prv", "--from", "120ns")
+
+    assert document["lost"]["collectives"] == 1
+    trace = burstline.read(tmp_path / "part.prv")
+    assert [
+        row["complete"] for row in trace.collectives.to_pylist() if row["communicator"] == 0
+    ] == [True]
+
+
+def test_a_cut_of_a_store_is_the_cut_of_its_source(tmp_path):
+    source = write_example(tmp_path)
+    assert run("convert", source, tmp_path / "run.store").returncode == 0
+
+    for name in ("in.prv", "run.store"):
+        answer("cut", tmp_path / name, "-o", tmp_path / f"of-{name}.prv", "--from", "120ns")
+
+    one, other = (dump(tmp_path / f"of-{name}.prv") for name in ("in.prv", "run.store"))
+    assert one._replace(comments=[]) == other._replace(comments=[])
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "message"),
+    [
+        ([], 2, "say which part"),
+        (["--from", "5s", "--to", "2s"], 2, "empty"),
+        (["--first", "1s", "--from", "1s"], 2, "exclude"),
+        (["--ranks", "9"], 2, "rank 9"),
+        (["--from", "5s"], 5, "nothing is left"),
+    ],
+)
+def test_a_part_that_cannot_be_is_refused(tmp_path, words, code, message):
+    done = run("cut", write_example(tmp_path), "-o", tmp_path / "part.prv", *words)
+
+    assert done.returncode == code
+    assert message in done.stderr
+    assert done.stdout == ""
+    assert not list(tmp_path.glob("part*"))
+
+
+def test_real_traces_cut_anywhere_read_back_as_the_selection(real_traces, tmp_path):
+    sources = [*sorted(real_traces.glob("*.prv.gz")), *(real_traces / "fixtures").glob("*.prv")]
+    for source in sources:
+        trace = burstline.read(source)
+        times = trace.calls["enter_ns"].to_numpy()
+        start, end = sorted(times)[len(times) // 3], sorted(times)[2 * len(times) // 3]
+        assert_reads_back(trace, tmp_path / "cut.prv", int(start), int(end))
+    assert len(sources) > 20

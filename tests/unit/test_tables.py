@@ -1,0 +1,116 @@
+"""A folder of tables holds the whole trace, and gives it back."""
+
+from __future__ import annotations
+
+import csv
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import given
+
+import burstline
+from burstline.errors import FormatError, InconsistentTraceError, ParameterError
+from burstline.formats import tables
+from burstline.testing import assert_same_trace, traces
+from paraver_text import write_example
+
+
+@pytest.mark.parametrize("style", tables.STYLES)
+def test_a_trace_comes_back_from_its_tables(tmp_path, style):
+    trace = burstline.read(write_example(tmp_path))
+    folder = tmp_path / f"run.{style}"
+
+    tables.write(trace, folder)
+
+    assert tables.recognises(folder)
+    assert_same_trace(tables.read(folder), trace)
+
+
+@given(trace=traces())
+def test_any_trace_comes_back_from_csv(tmp_path_factory, trace):
+    folder = tmp_path_factory.mktemp("any") / "run.csv"
+
+    tables.write(trace, folder)
+
+    assert_same_trace(tables.read(folder), trace)
+
+
+def test_csv_is_what_other_programs_expect(tmp_path):
+    tables.write(burstline.read(write_example(tmp_path)), tmp_path / "run.csv")
+
+    with (tmp_path / "run.csv" / "calls.csv").open(newline="") as file:
+        first = next(csv.DictReader(file))
+    assert first["operation"] == "MPI_Send"
+    assert (first["enter_ns"], first["leave_ns"]) == ("100", "200")
+    assert first["root"] == ""
+    with (tmp_path / "run.csv" / "communicators.csv").open(newline="") as file:
+        assert next(csv.DictReader(file))["members"] == "0 1"
+
+
+def test_parquet_keeps_units(tmp_path):
+    tables.write(burstline.read(write_example(tmp_path)), tmp_path / "run.parquet")
+
+    field = pq.read_schema(tmp_path / "run.parquet" / "calls.parquet").field("enter_ns")
+    assert field.metadata[b"unit"] == b"ns"
+
+
+def test_a_null_and_an_empty_text_stay_two_things(tmp_path):
+    trace = burstline.Trace(
+        {
+            "locations": burstline.Trace({}).locations,
+            "call_paths": pa.table(
+                {
+                    "call_path": pa.array([0, 1], pa.int32()),
+                    "parent": pa.array([None, 0], pa.int32()),
+                    "function": ["", 'a "quoted",\nname'],
+                    "file": ["", None],
+                    "line": pa.array([None, 3], pa.int32()),
+                }
+            ),
+        }
+    )
+
+    tables.write(trace, tmp_path / "run.csv")
+
+    again = tables.read(tmp_path / "run.csv").call_paths.to_pylist()
+    assert [row["file"] for row in again] == ["", None]
+    assert again[1]["function"] == 'a "quoted",\nname'
+
+
+def test_a_folder_of_another_name_is_refused(tmp_path):
+    with pytest.raises(ParameterError, match=r"\.csv or \.parquet"):
+        tables.write(burstline.Trace({}), tmp_path / "run")
+
+
+def test_a_folder_of_other_things_is_no_folder_of_tables(tmp_path):
+    assert not tables.recognises(tmp_path)
+    with pytest.raises(FormatError, match="expected locations"):
+        tables.read(tmp_path)
+
+
+def test_a_table_without_a_column_is_refused_by_name(tmp_path):
+    folder = tmp_path / "run.csv"
+    tables.write(burstline.read(write_example(tmp_path)), folder)
+    (folder / "gaps.csv").write_text("location,start_ns\n0,5\n")
+
+    with pytest.raises(FormatError, match=r"gaps\.csv.*location, start_ns, end_ns, kind"):
+        tables.read(folder)
+
+
+def test_a_file_that_is_no_table_is_refused(tmp_path):
+    folder = tmp_path / "run.parquet"
+    tables.write(burstline.read(write_example(tmp_path)), folder)
+    (folder / "calls.parquet").write_bytes(b"\x89PNG")
+
+    with pytest.raises(FormatError, match=r"calls\.parquet"):
+        tables.read(folder)
+
+
+def test_a_value_of_another_kind_is_refused(tmp_path):
+    folder = tmp_path / "run.csv"
+    tables.write(burstline.read(write_example(tmp_path)), folder)
+    (folder / "gaps.csv").write_text("location,start_ns,end_ns,kind\n0,5,9,lunch\n")
+
+    with pytest.raises(InconsistentTraceError, match=r"gaps\.kind"):
+        tables.read(folder)

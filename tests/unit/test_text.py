@@ -1,0 +1,406 @@
+"""The text form says what happens; a trace is built from it, and errors name the line."""
+
+from __future__ import annotations
+
+import pytest
+
+from burstline import FormatError, InconsistentTraceError
+from burstline.formats.text import parse, read, render
+from burstline.testing import assert_same_trace, trace_of
+
+
+def column(table, *names):
+    return [tuple(row[name] for name in names) for row in table.to_pylist()]
+
+
+def test_a_blocking_message_joins_both_calls():
+    trace = trace_of("""
+        ranks 2
+        0 | 5 enter MPI_Send | 6 send to 1 tag 7 bytes 8 | 9 leave
+        1 | 0 enter MPI_Recv | 11 receive from 0 tag 7 bytes 8 | 12 leave
+    """)
+
+    assert trace.messages.to_pylist() == [
+        {
+            "sender_location": 0,
+            "send_call": 0,
+            "send_ns": 6,
+            "send_seq": 1,
+            "send_leave_ns": 9,
+            "send_done_call": 0,
+            "send_done_ns": 9,
+            "send_done_seq": 2,
+            "send_done_from": "inferred",
+            "receiver_location": 1,
+            "post_call": 0,
+            "post_ns": 0,
+            "post_seq": 0,
+            "receive_call": 0,
+            "receive_ns": 11,
+            "receive_seq": 1,
+            "communicator": 0,
+            "tag": 7,
+            "sent_bytes": 8,
+            "received_bytes": 8,
+            "send_request": None,
+            "receive_request": None,
+        }
+    ]
+
+
+def test_receives_take_messages_in_the_order_they_were_posted():
+    trace = trace_of("""
+        ranks 2
+        0 | 1 enter MPI_Startall | 1 send to 1 bytes 10 | 2 send to 1 bytes 20 | 3 leave
+        1 | 0 enter MPI_Irecv | 0 post request 1 | 0 leave
+          | 0 enter MPI_Irecv | 0 post request 2 | 0 leave
+          | 5 enter MPI_Waitany | 6 receive from 0 bytes 20 request 2 | 7 leave
+          | 8 enter MPI_Waitany | 9 receive from 0 bytes 10 request 1 | 9 leave
+    """)
+
+    assert column(trace.messages, "sent_bytes", "received_bytes", "receive_ns") == [
+        (10, 10, 9),
+        (20, 20, 6),
+    ]
+
+
+def test_a_completed_send_is_recorded_and_an_open_one_unknown():
+    trace = trace_of("""
+        ranks 1
+        0 | 0 enter MPI_Isend | 0 send to 0 request 4 | 0 leave
+          | 1 enter MPI_Isend | 1 send to 0 tag 1 request 5 | 1 leave
+          | 2 enter MPI_Wait | 3 sent request 4 | 4 leave
+          | 5 enter MPI_Recv | 6 receive from 0 | 6 leave
+          | 7 enter MPI_Recv | 8 receive from 0 tag 1 | 8 leave
+    """)
+
+    assert column(trace.messages, "send_done_from", "send_done_call", "send_done_ns") == [
+        ("recorded", 2, 3),
+        ("unknown", None, None),
+    ]
+
+
+def test_halves_without_the_other_half_are_defects():
+    trace = trace_of("""
+        ranks 2
+        0 | 5 enter MPI_Send | 6 send to 1 tag 1 | 9 leave
+        1 | 5 enter MPI_Recv | 6 receive from 0 tag 2 | 9 leave
+          | 9 enter MPI_Irecv | 9 post request 3 | 9 leave
+    """)
+
+    assert trace.messages.num_rows == 0
+    assert column(trace.defects, "kind", "severity", "count", "first") == [
+        ("unmatched_send", "loss", 1, "line 3: 6 send to 1 tag 1"),
+        ("unmatched_receive", "loss", 1, "line 4: 6 receive from 0 tag 2"),
+        ("receive_never_completed", "loss", 1, "line 5: 9 post request 3"),
+    ]
+
+
+def test_the_call_of_a_lost_half_keeps_what_is_known_of_it():
+    trace = trace_of("ranks 2 | 0 | 5 enter MPI_Send | 6 send to 1 tag 4 bytes 3 | 9 leave")
+
+    again = parse(render(trace))
+
+    assert column(again.calls, "peer", "tag", "sent_bytes") == [(1, 4, 3)]
+    assert_same_trace(again, trace)
+
+
+def test_an_option_of_a_call_goes_before_what_its_events_say():
+    trace = trace_of("""
+        ranks 2
+        0 | 5 enter MPI_Send peer - sent 9 root 1 | 6 send to 1 tag 4 bytes 3 | 9 leave
+    """)
+
+    assert column(trace.calls, "peer", "tag", "sent_bytes", "root") == [(None, 4, 9, 1)]
+
+
+def test_members_join_an_instance_by_sequence_on_their_communicator():
+    trace = trace_of("""
+        ranks 3
+        communicator 1 members 2 0
+        0 | 0 enter MPI_Bcast | 0 begin | 2 end root 2 comm 1 received 8 | 3 leave
+          | 4 enter MPI_Barrier | 4 begin | 6 end | 6 leave
+        1 | 5 enter MPI_Barrier | 5 begin | 6 end | 6 leave
+        2 | 1 enter MPI_Bcast | 1 begin | 2 end root 2 comm 1 sent 8 | 3 leave
+          | 3 enter MPI_Barrier | 3 begin | 6 end | 6 leave
+    """)
+
+    assert column(trace.collectives, "communicator", "operation", "root", "complete") == [
+        (0, "MPI_Barrier", None, True),
+        (1, "MPI_Bcast", 2, True),
+    ]
+    assert column(trace.collective_members, "collective", "location", "comm_rank", "call") == [
+        (0, 0, 0, 1),
+        (0, 1, 1, 0),
+        (0, 2, 2, 1),
+        (1, 2, 0, 0),
+        (1, 0, 1, 0),
+    ]
+    assert column(trace.calls, "communicator", "root", "sent_bytes")[3] == (1, 2, 8)
+
+
+def test_a_non_blocking_collective_ends_in_another_call():
+    trace = trace_of("""
+        ranks 1
+        0 | 0 enter MPI_Ibarrier | 0 begin request 1 | 1 leave
+          | 2 enter MPI_Wait | 3 end request 1 | 4 leave
+    """)
+
+    assert column(trace.collective_members, "call", "done_call", "end_ns") == [(0, 1, 3)]
+
+
+def test_collectives_count_where_they_begin():
+    trace = trace_of("""
+        ranks 1
+        0 | 0 enter MPI_Ibarrier | 0 begin request 1 | 1 leave
+          | 2 enter MPI_Ibcast | 2 begin request 2 | 3 leave
+          | 4 enter MPI_Waitall | 5 end request 2 | 6 end request 1 | 7 leave
+    """)
+
+    assert column(trace.collectives, "sequence", "operation") == [
+        (0, "MPI_Ibarrier"),
+        (1, "MPI_Ibcast"),
+    ]
+
+
+def test_an_instance_that_lacks_a_member_or_mixes_operations_is_not_complete():
+    trace = trace_of("""
+        ranks 2
+        0 | 0 enter MPI_Barrier | 0 begin | 1 end | 1 leave
+          | 2 enter MPI_Barrier | 2 begin | 3 end | 3 leave
+        1 | 0 enter MPI_Bcast | 0 begin | 1 end | 1 leave
+    """)
+
+    assert trace.collectives["complete"].to_pylist() == [False, False]
+    assert column(trace.defects, "kind", "count") == [("incomplete_collective", 2)]
+
+
+def test_threads_find_their_team_by_its_communicator():
+    trace = trace_of("""
+        ranks 1 threads 2
+        region barrier paradigm openmp role barrier
+        0 | 0 fork 1 | 0 team begin 5 | 1 team end 5 | 1 join
+          | 2 fork 2 | 2 team begin 6 | 3 enter barrier | 4 leave | 4 team end 6 | 4 join
+        0.1 | 2 team begin 6 | 3 enter barrier | 3 leave
+            | 3 enter barrier | 4 leave | 4 team end 6
+    """)
+
+    assert column(trace.teams, "team", "fork_ns", "threads") == [(0, 0, 1), (1, 2, 2)]
+    assert column(trace.regions, "location", "team", "barrier_ordinal") == [
+        (0, 0, None),
+        (0, 1, None),
+        (0, 1, 0),
+        (1, 1, None),
+        (1, 1, 0),
+        (1, 1, 1),
+    ]
+
+
+def test_a_communicator_may_serve_one_team_after_the_other():
+    trace = trace_of("""
+        ranks 1 threads 2
+        0   | 0 fork 2 | 0 team begin 5 | 1 team end 5 | 1 join
+            | 2 fork 2 | 2 team begin 5 | 3 team end 5 | 3 join
+        0.1 | 0 team begin 5 | 1 team end 5 | 2 team begin 5 | 3 team end 5
+    """)
+
+    assert column(trace.regions, "location", "team") == [(0, 0), (0, 1), (1, 0), (1, 1)]
+
+
+def test_a_team_inside_a_team_has_it_as_parent():
+    trace = trace_of("""
+        ranks 1
+        0 | 0 fork 1 | 0 team begin 1 | 1 fork 1 | 1 team begin 2 | 2 team end 2 | 2 join
+          | 3 team end 1 | 3 join
+    """)
+
+    assert trace.teams["parent"].to_pylist() == [None, 0]
+
+
+def test_a_team_that_nobody_forked_is_a_defect():
+    trace = trace_of("ranks 1 | 0 | 3 team begin 1 | 4 team end 1")
+
+    assert trace.regions["team"].to_pylist() == [None]
+    assert column(trace.defects, "kind", "first") == [
+        ("team_without_fork", "location 0 at 3 ns")
+    ]
+
+
+def test_acquisitions_are_ordered_by_time_within_a_process():
+    trace = trace_of("""
+        ranks 1 threads 2
+        0   | 0 acquire 7 | 2 release 7 | 9 acquire 7
+        0.1 | 3 acquire 7 | 4 release 7
+    """)
+
+    assert column(trace.locks, "location", "order", "release_ns") == [
+        (0, 1, 2),
+        (0, 3, None),
+        (1, 2, 4),
+    ]
+
+
+def test_a_reading_has_the_ordinal_of_its_event():
+    trace = trace_of(
+        "ranks 1 | counter a | counter b | 0 | 1 enter f | 5 leave a=3 b=-4 | 6 read a=1"
+    )
+
+    assert column(trace.readings, "seq", "time_ns", "a", "b") == [
+        (1, 5, 3, -4),
+        (2, 6, 1, None),
+    ]
+
+
+def test_bursts_lie_between_consecutive_calls():
+    trace = trace_of(
+        "ranks 1 | 0 | 1 enter MPI_Init | 2 leave | 7 enter MPI_Finalize | 9 leave"
+    )
+
+    assert column(trace.bursts, "start_ns", "end_ns", "call_before", "call_after") == [
+        (2, 7, 0, 1)
+    ]
+
+
+def test_locations_are_numbered_by_application_rank_and_thread():
+    trace = trace_of("""
+        application 1 ranks 1
+        application 0 ranks 2 threads 1 2
+        location 0/1.1 node "a b" kind gpu_stream name stream cpu 4 born 2 died 9
+        1/0 | 5 enter f | 8 leave
+    """)
+
+    names = "application", "process", "rank", "thread"
+    assert column(trace.locations, *names) == [
+        (0, 0, 0, 0),
+        (0, 1, 1, 0),
+        (0, 1, 1, 1),
+        (1, 2, 0, 0),
+    ]
+    assert column(trace.locations, "kind", "node", "name", "cpu", "born_ns", "died_ns")[2:] == [
+        ("gpu_stream", "a b", "stream", 4, 2, 9),
+        ("cpu", None, "THREAD 2.1.1", None, 5, 8),
+    ]
+    assert column(trace.communicators, "kind", "members") == [("world", [0, 1]), ("world", [0])]
+
+
+def test_a_blank_line_a_bar_and_a_comment_separate_what_happens():
+    one = parse('ranks 1\r\n0  # the only one\n\n 0 enter "a # b" | 1_0 leave "a # b"')
+
+    assert_same_trace(one, parse('ranks 1 | 0 | 0 enter "a # b" | 10 leave'))
+
+
+def test_two_regions_of_one_name_are_told_apart_by_their_row():
+    trace = trace_of("""
+        ranks 1
+        region f file a.c
+        region f file b.c
+        0 | 0 enter f | 1 leave | 2 enter f def 1 | 3 leave
+    """)
+
+    assert trace.regions["region"].to_pylist() == [0, 1]
+    assert_same_trace(parse(render(trace)), trace)
+
+
+def test_what_is_declared_comes_back():
+    text = (
+        "ranks 1\n"
+        "location 0 node n1 cpu 2\n"
+        "communicator 0 members 0 kind world id 7\n"
+        "communicator 1 members kind self ambiguous yes\n"
+        'counter PAPI_TOT_INS unit "" mode absolute type 42000050\n'
+        "set 2 PAPI_TOT_INS\n"
+        "path 0 main file main.c line 3\n"
+        "path 1 solve under 0\n"
+        "region loop paradigm openmp role loop file a.c begin 1 end 9 type 60 value 3\n"
+        "meta format text\n"
+        'meta origin "a\\u001b[31m"\n'
+        'defect odd info 3 "line 4"\n'
+    )
+
+    assert render(parse(text)) == text
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "expected"),
+    [
+        ("0 enter f", 1, "a declaration, or a rank"),
+        ("ranks 1\n1", 2, "a rank that was declared before"),
+        ("ranks x", 1, "a number"),
+        ("ranks 99999999", 1, "a number from 0 to 65536"),
+        ("ranks 60000 threads 2", 1, "at most 65536 threads in all"),
+        ("ranks 2 threads 1 2 3", 1, "one number of threads, or one per rank"),
+        ("ranks 1\n0\n5 enter f", 3, "a leave of f later on"),
+        ("ranks 1\n0\n5 leave", 3, "something open to leave"),
+        ("ranks 1\n0\n5 enter f\n6 leave g", 4, "a leave of f"),
+        ("ranks 1\n0\n5 enter f\n4 leave", 4, "a number from 5"),
+        ("ranks 1\n0\n5 jump", 3, "one of enter, leave"),
+        ("ranks 1\n0\n5 send tag 1", 3, "to and a rank"),
+        ("ranks 1\n0\n5 send to 7", 3, "a rank of application 0"),
+        ("ranks 1\n0\n5 send to 0 comm 1", 3, "a communicator"),
+        ("ranks 1\n0\n5 send to 0 to 0", 3, "at most once"),
+        ("ranks 1\n0\n5 sent request 1", 3, "the request of a send under way"),
+        ("ranks 1\n0\n5 receive from 0 request 1", 3, "the request of a posted receive"),
+        ("ranks 1\n0\n5 post request 1|5 post request 1", 3, "a request that is not in use"),
+        ("ranks 1\n0\n5 begin", 3, "an MPI call around the collective"),
+        ("ranks 1\n0\n5 end", 3, "a collective under way"),
+        ("ranks 1\n0\n5 enter MPI_Barrier|5 begin|6 leave", 3, "an end of this collective"),
+        ("ranks 1\n0\n5 join", 3, "a fork before the join"),
+        ("ranks 1\n0\n5 fork 2", 3, "a join later on"),
+        ("ranks 1\n0\n5 team end 1", 3, "an open team"),
+        ("ranks 1\n0\n5 release 1", 3, "a lock that was acquired"),
+        ("ranks 1\n0\n5 read a=1", 3, "a counter declared before"),
+        ("ranks 1\n0\n5 read", 3, "counters that were read"),
+        ("ranks 1\n0\n5 enter f path 0", 3, "a call path declared before"),
+        ("ranks 1\n0\n9..5 gap cut", 3, "a number from 9"),
+        ("ranks 1\n0\n5..9 gap nap", 3, "one of flush"),
+        ("ranks 1\n0\nranks 2", 3, "every location before the first event"),
+        ("ranks 1\ncounter seq", 2, "a counter that has no column yet"),
+        ("ranks 1\npath 1 f", 2, "call path 0"),
+        ('ranks 1\nmeta a "b', 2, "a closing quote"),
+        ('ranks 1\nmeta a "\\x"', 2, "a word, or one quoted as in JSON"),
+        ('ranks 1\nmeta a "\\ud800"', 2, "a word, or one quoted as in JSON"),
+        ("ranks 1\nmeta a b=1", 2, "no reading here"),
+        ("ranks 1\ncommunicator 2 members 0", None, "communicator 1"),
+        (("ranks 2 | 0 | 1 enter MPI_Bcast | 1 begin | 1 end root 0 | 1 leave\n 1"
+         "| 1 enter MPI_Bcast | 1 begin | 1 end root 1 | 1 leave"), 2, "root 0, as others say"),
+    ],
+)  # fmt: skip
+def test_a_broken_rule_is_an_error_with_its_line(text, line, expected):
+    with pytest.raises(FormatError, match=expected) as error:
+        parse(text)
+
+    assert error.value.line == line
+
+
+def test_deep_nesting_is_no_trouble():
+    depth = 20_000
+    text = "ranks 1 | 0 | " + "1 enter f |" * depth + "2 leave |" * depth
+
+    assert trace_of(text).regions.num_rows == depth
+
+
+def test_a_file_names_itself(tmp_path):
+    path = tmp_path / "run.txt"
+    path.write_text("ranks 1\n0 | 1 enter f | 2 leave")
+
+    trace = read(path)
+
+    assert trace.metadata == {"format": "text", "path": str(path)}
+    assert_same_trace(parse(render(trace)), trace)
+
+
+def test_a_file_that_is_no_text_is_refused_with_its_line(tmp_path):
+    path = tmp_path / "run.txt"
+    path.write_bytes(b"ranks 1\n\x89PNG")
+
+    with pytest.raises(FormatError, match=r"run\.txt:2: expected UTF-8"):
+        read(path)
+
+
+def test_an_error_among_the_defects_is_raised_if_strict(tmp_path):
+    path = tmp_path / "run.txt"
+    path.write_text('ranks 1 | defect impossible error 1 "line 3"')
+
+    assert read(path).defects.num_rows == 1
+    with pytest.raises(InconsistentTraceError, match="impossible, line 3"):
+        read(path, strict=True)

@@ -1,0 +1,192 @@
+"""A trace is an immutable bundle of tables; what is not there is empty."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from burstline import InconsistentTraceError, ParameterError, Trace, schema
+from burstline.testing import assert_same_trace, trace_of
+
+SMALL = """
+ranks 2
+counter ins
+0 | 2 enter MPI_Init | 5 leave ins=3 | 6 enter MPI_Send peer 1 | 7 leave
+1 | 3 enter MPI_Init | 9 leave
+"""
+
+
+@pytest.fixture
+def trace():
+    return trace_of(SMALL)
+
+
+class Parts(dict):
+    """Tables that come in parts, as a store's do."""
+
+    def batches(self, name, columns):
+        table = self[name]
+        for start in range(table.num_rows):
+            part = table.slice(start, 1)
+            yield part if columns is None else part.select(list(columns))
+
+
+def test_a_trace_of_nothing_has_every_table():
+    trace = Trace({})
+
+    assert all(trace.table(name).num_rows == 0 for name in schema.TABLES)
+    assert trace.duration_ns == 0
+    assert trace.metadata == {}
+    assert trace.counter_names == ()
+    assert not trace.has_raw
+
+
+def test_a_table_nobody_knows_is_refused():
+    with pytest.raises(ParameterError, match="no table called sends"):
+        Trace({"sends": pa.table({})})
+
+
+def test_a_table_that_breaks_its_schema_is_refused_if_asked():
+    broken = {"metadata": pa.table({"key": ["a"]})}
+
+    Trace(broken)
+    with pytest.raises(InconsistentTraceError, match="metadata: expected columns"):
+        Trace(broken, check=True)
+
+
+def test_a_trace_does_not_change(trace):
+    with pytest.raises(AttributeError, match="does not change"):
+        trace.calls = None
+    with pytest.raises(AttributeError, match="does not change"):
+        trace._tables = {}
+
+
+def test_a_name_that_is_no_table_is_an_attribute_error(trace):
+    with pytest.raises(AttributeError, match="a trace has no 'sends'"):
+        _ = trace.sends
+
+
+def test_tables_are_attributes(trace):
+    assert trace.calls.num_rows == 3
+    assert "calls" in dir(trace)
+    assert "calls" in trace
+    assert "events" not in trace
+
+
+def test_the_duration_is_from_the_first_to_the_last_moment(trace):
+    assert trace.duration_ns == 7
+
+
+def test_nulls_become_sentinels_and_names_become_codes(trace):
+    operation, peer, sent = trace.arrays("calls", "operation", "peer", "sent_bytes")
+
+    assert peer.tolist() == [-1, 1, -1]
+    assert sent.tolist() == [schema.NO_VALUE] * 3
+    assert operation.tolist()[0] == operation.tolist()[2]
+
+
+def test_a_column_without_nulls_is_not_copied(trace):
+    (enter_ns,) = trace.arrays("calls", "enter_ns")
+    buffer = trace.calls["enter_ns"].chunk(0).buffers()[1]
+
+    assert enter_ns.__array_interface__["data"][0] == buffer.address
+    assert not enter_ns.flags.writeable
+
+
+def test_columns_in_several_chunks_are_joined(trace):
+    tables = {"locations": trace.locations, "calls": pa.concat_tables([trace.calls] * 2)}
+
+    assert Trace(tables).arrays("calls", "peer")[0].tolist() == [-1, 1, -1] * 2
+
+
+def test_offsets_say_where_each_location_begins(trace):
+    assert trace.offsets("calls").tolist() == [0, 2, 3]
+    assert trace.offsets("readings").tolist() == [0, 1, 1]
+
+
+def test_parts_hold_whole_locations_in_order(trace):
+    parts = list(trace.batches("calls", ["location", "call"]))
+
+    assert pa.concat_tables(parts).equals(trace.calls.select(["location", "call"]))
+    for one, other in pairwise(parts):
+        assert one["location"][-1].as_py() < other["location"][0].as_py()
+
+
+def test_many_rows_come_in_several_parts():
+    rows = 3_000_000
+    location = np.repeat(np.arange(3, dtype=np.int32), rows // 3)
+    columns = {"location": location, "seq": np.arange(rows), "time_ns": np.arange(rows)}
+    readings = pa.table(columns, schema=schema.arrow_schema("readings"))
+    locations = trace_of("ranks 3").locations
+
+    parts = list(Trace({"locations": locations, "readings": readings}).batches("readings"))
+
+    assert [part.num_rows for part in parts] == [2_000_000, 1_000_000]
+
+
+def test_tables_that_come_in_parts_are_asked_for_them(trace):
+    tables = Parts({name: trace.table(name) for name in ("locations", "calls")})
+
+    assert [part.num_rows for part in Trace(tables).batches("calls")] == [1, 1, 1]
+
+
+def test_a_data_frame_holds_the_same_rows(trace):
+    frame = trace.to_frame("calls")
+
+    assert frame["enter_ns"].to_list() == trace.calls["enter_ns"].to_pylist()
+
+
+def test_a_trace_says_what_it_is(trace):
+    assert repr(trace) == "<Trace: 2 locations, 7e-09 s, from ?>"
+
+
+def test_a_notebook_shows_every_table_and_runs_nothing():
+    trace = trace_of('ranks 1 | meta path "<script>\\u001b"')
+
+    page = trace._repr_html_()
+
+    assert "an MPI call" in page
+    assert "<script>" not in page
+    assert "\x1b" not in page
+
+
+def test_equal_traces_are_the_same(trace):
+    assert_same_trace(trace, trace_of(SMALL))
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (("9 leave", "8 leave"), r"calls\.leave_ns: row 2 is 8, expected 9 \(1 of 3 rows"),
+        (
+            ("MPI_Send", "MPI_Recv"),
+            r"calls\.operation: row 1 is 'MPI_Recv', expected 'MPI_Send'",
+        ),
+        (("counter ins", "counter ins unit x"), r"counters\.unit: row 0 is 'x', expected ''"),
+        (("| 6 enter MPI_Send peer 1 | 7 leave", ""), "calls: 2 rows, expected 3"),
+    ],
+)
+def test_the_first_difference_of_two_traces_is_named(trace, change, message):
+    other = trace_of(SMALL.replace(*change))
+
+    with pytest.raises(AssertionError, match=message):
+        assert_same_trace(
+            other, trace, tables=["calls"] if "calls" in message else ["counters"]
+        )
+
+
+def test_a_trace_with_raw_tables_is_not_one_without(trace):
+    tables = {name: trace.table(name) for name in schema.TABLES if name in trace}
+    raw = Trace(tables | {"events": schema.arrow_schema("events").empty_table()})
+
+    with pytest.raises(AssertionError, match="has_raw is True, expected False"):
+        assert_same_trace(raw, trace)
+    assert_same_trace(raw, trace, tables=["calls", "events"])
+
+
+def test_comparing_a_table_nobody_knows_is_refused(trace):
+    with pytest.raises(ParameterError, match="no table called sends"):
+        assert_same_trace(trace, trace, tables=["sends"])
