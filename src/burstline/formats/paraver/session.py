@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from burstline import _core, schema
+from burstline.errors import FormatError
 from burstline.formats.columns import arrow_table
 from burstline.formats.paraver.assembly import Assembly
 from burstline.formats.paraver.blocks import LineSource
@@ -44,6 +45,9 @@ if TYPE_CHECKING:
 
 _END_OF_TIME = 1 << 61
 _LARGEST_COMPANION = 1 << 30
+_MANY_THREADS = 1 << 16
+_BYTES_PER_THREAD = 64
+_INFLATION = 16
 
 
 @dataclass(slots=True)
@@ -83,6 +87,7 @@ class Session:
         with ExitStack() as unless_opened:
             unless_opened.callback(source.close)
             header = read_header(source.first_line(), path)
+            _refuse_claims(header, source)
             unless_opened.pop_all()
         objects = declared_objects(header)
         tasks = len(objects.threads_per_task)
@@ -237,6 +242,21 @@ class Session:
                 "kind": np.array(kinds, np.int8),
                 "text": [_valid(text) for _, texts in lines for text in texts],
             },
+        )
+
+
+def _refuse_claims(header: Header, source: LineSource) -> None:
+    """Refuse more threads than the file has room for: memory follows bytes, not claims."""
+    claimed = sum(int(layout.threads.sum()) for layout in header.applications)
+    size = source.size * (_INFLATION if source.is_gzip else 1)
+    most = max(_MANY_THREADS, size // _BYTES_PER_THREAD)
+    if claimed > most:
+        raise FormatError(
+            source.path,
+            1,
+            expected=f"at most {most:,} threads in a file of this size",
+            found=f"{claimed:,} threads",
+            way_out="The header claims more than the body can hold.",
         )
 
 

@@ -161,7 +161,7 @@ class _Spill:
     def add(self, table: pa.Table, due: str) -> None:
         """Write rows, those of one window together, else in their order."""
         table = table.select(self._schema.names).cast(self._schema)
-        window = np.searchsorted(self._edges, to_numpy(table[due]), side="left") - 1
+        window = np.searchsorted(self._edges, to_numpy(table[due]), side="right") - 1
         order = np.argsort(window.astype(np.int16), kind="stable")
         ends = np.cumsum(np.bincount(window, minlength=len(self._edges)))
         table = table.take(pa.array(order)).combine_chunks()
