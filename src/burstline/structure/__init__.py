@@ -84,7 +84,7 @@ def detect(
 
     Notes
     -----
-    Linear in the calls, quadratic in the loops of a phase. The answer is wrong where loops
+    About linear in the calls. The answer is wrong where loops
     repeat irregularly or share their features by chance: see the fidelity.
 
     References

@@ -11,6 +11,7 @@ another if it happens between the iterations of the other, again and again.
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
@@ -28,6 +29,8 @@ _NOWHERE: Final = np.zeros(0, np.int64)
 _MOST: Final = 0.9
 _HALF: Final = 0.5
 _MORE_THAN_ONCE: Final = 1.5
+_NEAREST: Final = 64
+"""Loops that are asked before a question is given up: keeps irregular programs linear."""
 
 
 @dataclass(slots=True, eq=False)
@@ -108,11 +111,13 @@ def join_split(reduced: Reduced, loops: Sequence[Draft]) -> list[Draft]:
         As many or fewer.
     """
     joined: list[Draft] = []
+    alike: dict[int, list[int]] = {}
     for loop in sorted(loops, key=Draft.first_ns):
-        twin = next(
-            (k for k, other in enumerate(joined) if _one_body(reduced, other, loop)), None
-        )
+        others = alike.setdefault(loop.repetitions(), [])
+        near = reversed(others[-_NEAREST:])
+        twin = next((k for k in near if _one_body(reduced, joined[k], loop)), None)
         if twin is None:
+            others.append(len(joined))
             joined.append(loop)
         else:
             joined[twin] = draft(reduced, joined[twin].calls + loop.calls)
@@ -155,7 +160,8 @@ def nest(reduced: Reduced, loops: list[Draft], *, eps: float) -> list[Draft]:
 
     Notes
     -----
-    Quadratic in the loops of a phase, each question O(iterations log iterations).
+    About linear in the loops of a phase, each question O(iterations log iterations). Only
+    the 64 loops whose numbers of iterations are nearest are asked.
     """
     if not loops:
         return []
@@ -176,12 +182,13 @@ def nest(reduced: Reduced, loops: list[Draft], *, eps: float) -> list[Draft]:
 def _with_conditional_calls(reduced: Reduced, loops: list[Draft]) -> list[Draft]:
     """Move calls executed in some iterations of a loop into that loop."""
     remaining = sorted(loops, key=Draft.repetitions)
+    repetitions = [loop.repetitions() for loop in remaining]
     kept: list[Draft] = []
-    for i, rare in enumerate(remaining):
-        home = next(
-            (k for k in range(i + 1, len(remaining)) if _is_part(reduced, rare, remaining[k])),
-            None,
-        )
+    for i in range(len(remaining)):
+        rare = remaining[i]  # which may have grown since the loop began
+        more = bisect_right(repetitions, repetitions[i])
+        near = range(more, min(more + _NEAREST, len(remaining)))
+        home = next((k for k in near if _is_part(reduced, rare, remaining[k])), None)
         if home is None:
             kept.append(rare)
         else:
@@ -224,9 +231,12 @@ def _with_subloops(loops: list[Draft]) -> list[Draft]:
     One that it repeats in at every iteration goes before one that it does at half of them.
     """
     ordered = sorted(loops, key=lambda loop: (-loop.repetitions(), loop.first_ns()))
+    rarer = [-loop.repetitions() for loop in ordered]
     top: list[Draft] = []
-    for i, loop in enumerate(ordered):
-        filled = [(_filled(loop, outer), outer) for outer in ordered[i + 1 :]]
+    for loop in ordered:
+        fewer = bisect_left(rarer, -loop.repetitions() / _MORE_THAN_ONCE)
+        near = ordered[fewer : fewer + _NEAREST]
+        filled = [(_filled(loop, outer), outer) for outer in near]
         homes = [outer for least in (_MOST, _HALF) for share, outer in filled if share >= least]
         (homes[0].children if homes else top).append(loop)
     return top
@@ -295,4 +305,4 @@ def _superloop(members: list[Draft]) -> Draft:
 
 
 def _common_lane(a: Draft, b: Draft) -> int | None:
-    return min(a.iterations_ns.keys() & b.iterations_ns.keys(), default=None)
+    return next((lane for lane in a.iterations_ns if lane in b.iterations_ns), None)
