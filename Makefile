@@ -33,7 +33,7 @@ format: $(VENV)/.lint  ## put style and format right, where that can be done by 
 	$(VENV)/bin/ruff check --fix .
 	$(VENV)/bin/ruff format .
 
-types: $(VENV)/.installed $(VENV)/.lint  ## check the types
+types: $(VENV)/.installed $(VENV)/.lint $(VENV)/.test  ## check the types
 	$(VENV)/bin/mypy --python-executable $(VENV)/bin/python
 	MYPYPATH=src $(VENV)/bin/mypy --python-executable $(VENV)/bin/python --explicit-package-bases benchmarks
 

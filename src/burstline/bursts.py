@@ -252,6 +252,11 @@ def bursts_of_states(states: pa.Table, useful: int, counters: list[str]) -> pa.T
         The state in which a thread computes.
     counters : list of str
         Counters of the trace: their columns are null.
+
+    Returns
+    -------
+    pyarrow.Table
+        As the schema's ``bursts``; what calls they lie between is not known.
     """
     chosen = states.filter(pc.equal(states["state"], useful))
     location = to_numpy(chosen["location"]).astype(np.int64)

@@ -217,6 +217,11 @@ class UsefulTime:
             Whether failed polls are MPI time, which they are, instead of useful time, which
             is what they look like where the source does not record them one by one.
 
+        Returns
+        -------
+        Efficiency
+            The factors; undefined, with a reason, where nothing calls MPI.
+
         Raises
         ------
         ParameterError

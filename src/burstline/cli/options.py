@@ -148,6 +148,11 @@ def parse_size(text: str) -> int:
     text : str
         A number with an optional unit: k, M, G, T, P, with or without i and B.
 
+    Returns
+    -------
+    int
+        Bytes.
+
     Raises
     ------
     ParameterError

@@ -122,6 +122,11 @@ def progress_line(name: str, done: int, total: int, *, unit: str, elapsed_s: flo
     elapsed_s : float
         Time it took so far, in seconds, above 0.
 
+    Returns
+    -------
+    str
+        One line without its end.
+
     Examples
     --------
     >>> progress_line("Reading", 3_000_000, 0, unit="B", elapsed_s=2.0)

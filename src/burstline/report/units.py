@@ -18,6 +18,11 @@ def format_ns(time_ns: int) -> str:
     time_ns : int
         The time, in nanoseconds.
 
+    Returns
+    -------
+    str
+        Number and unit.
+
     Examples
     --------
     >>> [format_ns(t) for t in (950, 1_500_000, 2_000_000_000, 7_384_000_000_000)]
@@ -40,6 +45,11 @@ def format_bytes(size: int) -> str:
     ----------
     size : int
         The size, in bytes.
+
+    Returns
+    -------
+    str
+        Number and unit.
 
     Examples
     --------

@@ -125,6 +125,11 @@ class Window:
             The table they refer to: calls, regions, bursts or teams.
         *columns : str
             The references.
+
+        Returns
+        -------
+        pyarrow.Table
+            The rows with their references as they are numbered now.
         """
         location, *old = numpy_columns(table, where, *columns)
         numbers = self.numbers(name)

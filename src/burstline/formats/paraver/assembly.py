@@ -138,6 +138,11 @@ class Assembly:
             The builder's gaps, locks, set members and defects.
         raw : bool
             Whether events and states belong to the result.
+
+        Returns
+        -------
+        dict of str to pyarrow.Table
+            By name; `raw` adds ``events`` and ``states``.
         """
         self.set_members |= set(extras["set_members"])
         for kind, count, location, time in extras["defects"]:

@@ -91,6 +91,11 @@ def collective_tables(
         Ranks of the members of each communicator.
     operations : sequence of str
         Names behind the codes of operations.
+
+    Returns
+    -------
+    instances, members : pyarrow.Table
+        As in the schema; `collective` is the row of the instance.
     """
     rank = rank_of_location[parts["location"]]
     comm_rank = comm_ranks(parts["communicator"], rank, members)

@@ -43,11 +43,11 @@ _LARGEST_ID = 2**31 - 1
 _SHOWN = 60
 _FRONT = re.compile(
     rb"#paraver[^()]*\((?P<date>[^)]*)\).(?P<time>[^:]*):"
-    rb"(?P<nodes>\d{1,18})(?:\((?P<cpus>(?:\d{1,9},)*+\d{1,9})?\))?:"
+    rb"(?P<nodes>\d{1,18})(?:\((?P<cpus>(?:\d{1,9},)*\d{1,9})?\))?:"
     rb"(?P<applications>\d{1,18}):",
     re.IGNORECASE | re.DOTALL,
 )
-_APPLICATION = re.compile(rb"(\d{1,18})\(((?:\d{1,18}:\d{1,18},)*+\d{1,18}:\d{1,18})\)")
+_APPLICATION = re.compile(rb"(\d{1,18})\(((?:\d{1,18}:\d{1,18},)*\d{1,18}:\d{1,18})\)")
 _COUNT = re.compile(rb"(\d{1,18})(?=[,:]|$)")
 _WAY_OUT = "Check that the first line of the file is whole, or merge the trace again"
 

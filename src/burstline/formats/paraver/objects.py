@@ -163,6 +163,11 @@ def communicator_table(
     twins : frozenset of int
         Applications that call something of :data:`TWIN_MAKERS`: their communicators may
         each stand for several.
+
+    Returns
+    -------
+    pyarrow.Table
+        In the order of `rows`.
     """
     tasks = objects.tasks_per_application
     kinds, members = [], []

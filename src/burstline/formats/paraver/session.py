@@ -78,6 +78,11 @@ class Session:
         most_buckets : int
             Groups of processes that are built one at a time.
 
+        Returns
+        -------
+        Session
+            Ready to scan.
+
         Raises
         ------
         FormatError
@@ -186,6 +191,11 @@ class Session:
             Which application calls what.
         raw : bool
             Whether labels and lines of the source are kept.
+
+        Returns
+        -------
+        dict of str to pyarrow.Table
+            By name: everything that no location owns.
         """
         counts: dict[str, npt.NDArray[np.int64]] = journal.counts(self.layout)
         twins = [assembly.operations.index(name) for name in TWIN_MAKERS]

@@ -115,6 +115,11 @@ def region_tables(
     first_team : int
         Number of the first team.
 
+    Returns
+    -------
+    regions, teams : pyarrow.Table
+        As in the schema.
+
     Notes
     -----
     Nested parallel regions belong to the team of the outermost. O(regions · log teams).

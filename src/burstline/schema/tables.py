@@ -1,134 +1,38 @@
-"""What a trace is: its tables, their columns, types, units and order.
-
-::
-
-    schema.TABLES["calls"].columns  ->  arrow_schema("calls")  ->  check("calls", table)
+"""The tables of a trace: what a row is, its columns with their units, and the order.
 
 A row is named by (location, ordinal in that location), never by a global row
 number: out of core, global numbers are known last. Times are int64 nanoseconds
 from the trace's start; intervals are half-open; ranks count from 0 within their
 application. Every stamp that synchronises has its ``*_seq``, the ordinal of the
 event on its location, because equal stamps are normal.
-
-Importing this module costs nothing: Arrow is loaded by the functions that need it.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-from burstline.errors import InconsistentTraceError, ParameterError
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    import pyarrow as pa
+from burstline.schema.column import (
+    COMMUNICATOR_KINDS,
+    COUNTER_MODES,
+    GAP_KINDS,
+    LOCATION_KINDS,
+    ORIGINS,
+    PARADIGMS,
+    SEND_DONE_SOURCES,
+    SEVERITIES,
+    SOURCE_KINDS,
+    Column,
+    TableSchema,
+)
+from burstline.schema.column import bytes_column as _bytes
+from burstline.schema.column import enum_column as _enum
+from burstline.schema.column import id_column as _id
+from burstline.schema.column import ns_column as _ns
+from burstline.schema.column import seq_column as _seq
+from burstline.schema.column import text_column as _text
 
 SCHEMA_VERSION: Final = 1
 """Raised whenever a stored table would be read differently."""
-
-UNKNOWN: Final = -1
-"""How kernels mark an absent id (rank, call, communicator, call path, tag source)."""
-
-NO_VALUE: Final = -(2**63)
-"""How kernels mark an absent time, size or counter; Arrow tables hold a null instead."""
-
-LOCATION_KINDS: Final = ("cpu", "gpu_stream", "metric", "other")
-GAP_KINDS: Final = ("flush", "tracing_off", "not_created", "cut", "dropped")
-SEND_DONE_SOURCES: Final = ("recorded", "inferred", "unknown")
-ORIGINS: Final = ("recorded", "derived")
-SEVERITIES: Final = ("info", "loss", "error")
-COUNTER_MODES: Final = ("delta", "absolute")
-COMMUNICATOR_KINDS: Final = ("world", "self", "group", "inter", "unknown")
-PARADIGMS: Final = ("user", "openmp", "pthread", "gpu", "io", "memory", "mpi", "other")
-SOURCE_KINDS: Final = ("header", "communicator", "comment", "row", "pcf")
-
-
-@dataclass(frozen=True, slots=True)
-class Column:
-    """One column of a table.
-
-    Attributes
-    ----------
-    name : str
-        Its name, the same in Arrow, NumPy, JSON, the command line and C++.
-    type : str
-        ``int16 int32 int64 bool string list<int32>``, ``operation`` (a dictionary of MPI
-        names) or ``enum`` (a dictionary of `values`).
-    doc : str
-        What it holds.
-    unit : str
-        ``ns``, ``bytes``, … or empty for ids and counts.
-    nullable : bool
-        Whether a null is allowed, and means "not known".
-    values : tuple of str
-        The values of an ``enum``, in the order of their codes.
-    """
-
-    name: str
-    type: str
-    doc: str
-    unit: str = ""
-    nullable: bool = False
-    values: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class TableSchema:
-    """One table: what a row is, its columns, and the order of its rows.
-
-    Attributes
-    ----------
-    doc : str
-        What a row is.
-    columns : tuple of Column
-        In order.
-    order : tuple of str
-        Columns by which the rows are sorted.
-    raw : bool
-        Whether it belongs to the raw tables, which a reader may leave out.
-    counters : bool
-        Whether one nullable int64 column per counter follows the fixed ones.
-    """
-
-    doc: str
-    columns: tuple[Column, ...]
-    order: tuple[str, ...] = ()
-    raw: bool = False
-    counters: bool = False
-
-    def column(self, name: str) -> Column:
-        """Give the column called `name`, or raise KeyError."""
-        for column in self.columns:
-            if column.name == name:
-                return column
-        raise KeyError(name)
-
-
-def _id(name: str, doc: str, *, nullable: bool = False) -> Column:
-    return Column(name, "int32", doc, nullable=nullable)
-
-
-def _ns(name: str, doc: str, *, nullable: bool = False) -> Column:
-    return Column(name, "int64", doc, "ns", nullable)
-
-
-def _seq(name: str, doc: str, *, nullable: bool = False) -> Column:
-    return Column(name, "int64", doc, nullable=nullable)
-
-
-def _bytes(name: str, doc: str, *, nullable: bool = False) -> Column:
-    return Column(name, "int64", doc, "bytes", nullable)
-
-
-def _enum(name: str, doc: str, values: tuple[str, ...], *, nullable: bool = False) -> Column:
-    return Column(name, "enum", doc, nullable=nullable, values=values)
-
-
-def _text(name: str, doc: str, *, nullable: bool = False) -> Column:
-    return Column(name, "string", doc, nullable=nullable)
-
 
 _LOCATION = _id("location", "row of `locations`")
 
@@ -441,116 +345,3 @@ TABLES: Final[dict[str, TableSchema]] = {
 
 RAW_TABLES: Final = tuple(name for name, table in TABLES.items() if table.raw)
 """Tables that a reader may leave out."""
-
-
-def arrow_schema(name: str, counters: Sequence[str] = ()) -> pa.Schema:
-    """Give the Arrow schema of a table.
-
-    Parameters
-    ----------
-    name : str
-        A key of :data:`TABLES`.
-    counters : sequence of str
-        Counters of the trace; used by tables with one column per counter.
-
-    Returns
-    -------
-    pyarrow.Schema
-        Fields in order, each with its unit and meaning as metadata.
-
-    Raises
-    ------
-    ParameterError
-        If there is no such table.
-
-    Examples
-    --------
-    >>> arrow_schema("gaps").names
-    ['location', 'start_ns', 'end_ns', 'kind']
-    """
-    import pyarrow as pa  # noqa: PLC0415 -- the schema itself is free to import
-
-    if name not in TABLES:
-        raise ParameterError(f"no table {name!r}; there are {', '.join(TABLES)}")
-    plain = {
-        "int16": pa.int16(),
-        "int32": pa.int32(),
-        "int64": pa.int64(),
-        "bool": pa.bool_(),
-        "string": pa.string(),
-        "list<int32>": pa.list_(pa.int32()),
-        "operation": pa.dictionary(pa.int16(), pa.string()),
-        "enum": pa.dictionary(pa.int8(), pa.string()),
-    }
-    fields = [
-        pa.field(
-            column.name,
-            plain[column.type],
-            nullable=column.nullable,
-            metadata={"unit": column.unit, "doc": column.doc},
-        )
-        for column in TABLES[name].columns
-    ]
-    if TABLES[name].counters:
-        fields += [pa.field(counter, pa.int64(), nullable=True) for counter in counters]
-    return pa.schema(fields)
-
-
-def check(name: str, table: pa.Table) -> None:
-    """Raise unless a table has the columns, types and order its schema promises.
-
-    Parameters
-    ----------
-    name : str
-        A key of :data:`TABLES`.
-    table : pyarrow.Table
-        The table; tables with counters may have further int64 columns.
-
-    Raises
-    ------
-    InconsistentTraceError
-        If a column is missing, misplaced, of another type, null where it must not be, or
-        the rows are not sorted.
-
-    Notes
-    -----
-    O(rows) time; for tests and for tables from outside, not for every reading.
-
-    Examples
-    --------
-    >>> import pyarrow as pa
-    >>> check("metadata", pa.table({"key": ["origin"]}))
-    Traceback (most recent call last):
-    burstline.errors.InconsistentTraceError: metadata: expected columns key, value, found key
-    """
-    schema = TABLES[name]
-    fixed = len(schema.columns)
-    counters = table.column_names[fixed:] if schema.counters else ()
-    expected = arrow_schema(name, counters)
-    if table.column_names != expected.names:
-        raise InconsistentTraceError(
-            f"{name}: expected columns {', '.join(expected.names)}, "
-            f"found {', '.join(table.column_names)}"
-        )
-    for field in expected:
-        found = table.schema.field(field.name)
-        if found.type != field.type:
-            raise InconsistentTraceError(
-                f"{name}.{field.name}: expected {field.type}, found {found.type}"
-            )
-        if not field.nullable and table[field.name].null_count:
-            raise InconsistentTraceError(f"{name}.{field.name}: a null where none may be")
-    _check_order(name, table)
-
-
-def _check_order(name: str, table: pa.Table) -> None:
-    import numpy as np  # noqa: PLC0415 -- see arrow_schema
-
-    before = np.zeros(max(table.num_rows - 1, 0), bool)
-    for key in TABLES[name].order:
-        values = table[key].fill_null(UNKNOWN).to_numpy()
-        wrong = ~before & (values[1:] < values[:-1])
-        if wrong.any():
-            row = int(wrong.argmax()) + 1
-            raise InconsistentTraceError(f"{name}: row {row} is out of order by {key}")
-        before |= values[1:] > values[:-1]

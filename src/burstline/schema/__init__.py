@@ -1,0 +1,47 @@
+"""What a trace is: its tables, their columns, types, units and order.
+
+::
+
+    TABLES["calls"].columns  ->  arrow_schema("calls")  ->  check("calls", table)
+
+Importing this package costs nothing: Arrow is loaded by the functions that need it.
+"""
+
+from burstline.schema.checking import arrow_schema, check
+from burstline.schema.column import (
+    COMMUNICATOR_KINDS,
+    COUNTER_MODES,
+    GAP_KINDS,
+    LOCATION_KINDS,
+    NO_VALUE,
+    ORIGINS,
+    PARADIGMS,
+    SEND_DONE_SOURCES,
+    SEVERITIES,
+    SOURCE_KINDS,
+    UNKNOWN,
+    Column,
+    TableSchema,
+)
+from burstline.schema.tables import RAW_TABLES, SCHEMA_VERSION, TABLES
+
+__all__ = [
+    "COMMUNICATOR_KINDS",
+    "COUNTER_MODES",
+    "GAP_KINDS",
+    "LOCATION_KINDS",
+    "NO_VALUE",
+    "ORIGINS",
+    "PARADIGMS",
+    "RAW_TABLES",
+    "SCHEMA_VERSION",
+    "SEND_DONE_SOURCES",
+    "SEVERITIES",
+    "SOURCE_KINDS",
+    "TABLES",
+    "UNKNOWN",
+    "Column",
+    "TableSchema",
+    "arrow_schema",
+    "check",
+]

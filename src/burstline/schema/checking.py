@@ -1,0 +1,130 @@
+"""The schema as Arrow sees it, and whether a table keeps it.
+
+Arrow and NumPy are loaded by the functions that need them: the schema itself is free.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from burstline.errors import InconsistentTraceError, ParameterError
+from burstline.schema.column import UNKNOWN
+from burstline.schema.tables import TABLES
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import pyarrow as pa
+
+
+def arrow_schema(name: str, counters: Sequence[str] = ()) -> pa.Schema:
+    """Give the Arrow schema of a table.
+
+    Parameters
+    ----------
+    name : str
+        A key of :data:`TABLES`.
+    counters : sequence of str
+        Counters of the trace; used by tables with one column per counter.
+
+    Returns
+    -------
+    pyarrow.Schema
+        Fields in order, each with its unit and meaning as metadata.
+
+    Raises
+    ------
+    ParameterError
+        If there is no such table.
+
+    Examples
+    --------
+    >>> arrow_schema("gaps").names
+    ['location', 'start_ns', 'end_ns', 'kind']
+    """
+    import pyarrow as pa  # noqa: PLC0415 -- the schema itself is free to import
+
+    if name not in TABLES:
+        raise ParameterError(f"no table {name!r}; there are {', '.join(TABLES)}")
+    plain = {
+        "int16": pa.int16(),
+        "int32": pa.int32(),
+        "int64": pa.int64(),
+        "bool": pa.bool_(),
+        "string": pa.string(),
+        "list<int32>": pa.list_(pa.int32()),
+        "operation": pa.dictionary(pa.int16(), pa.string()),
+        "enum": pa.dictionary(pa.int8(), pa.string()),
+    }
+    fields = [
+        pa.field(
+            column.name,
+            plain[column.type],
+            nullable=column.nullable,
+            metadata={"unit": column.unit, "doc": column.doc},
+        )
+        for column in TABLES[name].columns
+    ]
+    if TABLES[name].counters:
+        fields += [pa.field(counter, pa.int64(), nullable=True) for counter in counters]
+    return pa.schema(fields)
+
+
+def check(name: str, table: pa.Table) -> None:
+    """Raise unless a table has the columns, types and order its schema promises.
+
+    Parameters
+    ----------
+    name : str
+        A key of :data:`TABLES`.
+    table : pyarrow.Table
+        The table; tables with counters may have further int64 columns.
+
+    Raises
+    ------
+    InconsistentTraceError
+        If a column is missing, misplaced, of another type, null where it must not be, or
+        the rows are not sorted.
+
+    Notes
+    -----
+    O(rows) time; for tests and for tables from outside, not for every reading.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> check("metadata", pa.table({"key": ["origin"]}))
+    Traceback (most recent call last):
+    burstline.errors.InconsistentTraceError: metadata: expected columns key, value, found key
+    """
+    schema = TABLES[name]
+    fixed = len(schema.columns)
+    counters = table.column_names[fixed:] if schema.counters else ()
+    expected = arrow_schema(name, counters)
+    if table.column_names != expected.names:
+        raise InconsistentTraceError(
+            f"{name}: expected columns {', '.join(expected.names)}, "
+            f"found {', '.join(table.column_names)}"
+        )
+    for field in expected:
+        found = table.schema.field(field.name)
+        if found.type != field.type:
+            raise InconsistentTraceError(
+                f"{name}.{field.name}: expected {field.type}, found {found.type}"
+            )
+        if not field.nullable and table[field.name].null_count:
+            raise InconsistentTraceError(f"{name}.{field.name}: a null where none may be")
+    _check_order(name, table)
+
+
+def _check_order(name: str, table: pa.Table) -> None:
+    import numpy as np  # noqa: PLC0415 -- see arrow_schema
+
+    before = np.zeros(max(table.num_rows - 1, 0), bool)
+    for key in TABLES[name].order:
+        values = table[key].fill_null(UNKNOWN).to_numpy()
+        wrong = ~before & (values[1:] < values[:-1])
+        if wrong.any():
+            row = int(wrong.argmax()) + 1
+            raise InconsistentTraceError(f"{name}: row {row} is out of order by {key}")
+        before |= values[1:] > values[:-1]

@@ -1,0 +1,115 @@
+"""The words a schema is written in: columns, tables, and what marks an absent value."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+UNKNOWN: Final = -1
+"""How kernels mark an absent id (rank, call, communicator, call path, tag source)."""
+
+NO_VALUE: Final = -(2**63)
+"""How kernels mark an absent time, size or counter; Arrow tables hold a null instead."""
+
+LOCATION_KINDS: Final = ("cpu", "gpu_stream", "metric", "other")
+GAP_KINDS: Final = ("flush", "tracing_off", "not_created", "cut", "dropped")
+SEND_DONE_SOURCES: Final = ("recorded", "inferred", "unknown")
+ORIGINS: Final = ("recorded", "derived")
+SEVERITIES: Final = ("info", "loss", "error")
+COUNTER_MODES: Final = ("delta", "absolute")
+COMMUNICATOR_KINDS: Final = ("world", "self", "group", "inter", "unknown")
+PARADIGMS: Final = ("user", "openmp", "pthread", "gpu", "io", "memory", "mpi", "other")
+SOURCE_KINDS: Final = ("header", "communicator", "comment", "row", "pcf")
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """One column of a table.
+
+    Attributes
+    ----------
+    name : str
+        Its name, the same in Arrow, NumPy, JSON, the command line and C++.
+    type : str
+        ``int16 int32 int64 bool string list<int32>``, ``operation`` (a dictionary of MPI
+        names) or ``enum`` (a dictionary of `values`).
+    doc : str
+        What it holds.
+    unit : str
+        ``ns``, ``bytes``, … or empty for ids and counts.
+    nullable : bool
+        Whether a null is allowed, and means "not known".
+    values : tuple of str
+        The values of an ``enum``, in the order of their codes.
+    """
+
+    name: str
+    type: str
+    doc: str
+    unit: str = ""
+    nullable: bool = False
+    values: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class TableSchema:
+    """One table: what a row is, its columns, and the order of its rows.
+
+    Attributes
+    ----------
+    doc : str
+        What a row is.
+    columns : tuple of Column
+        In order.
+    order : tuple of str
+        Columns by which the rows are sorted.
+    raw : bool
+        Whether it belongs to the raw tables, which a reader may leave out.
+    counters : bool
+        Whether one nullable int64 column per counter follows the fixed ones.
+    """
+
+    doc: str
+    columns: tuple[Column, ...]
+    order: tuple[str, ...] = ()
+    raw: bool = False
+    counters: bool = False
+
+    def column(self, name: str) -> Column:
+        """Give the column called `name`, or raise KeyError."""
+        for column in self.columns:
+            if column.name == name:
+                return column
+        raise KeyError(name)
+
+
+def id_column(name: str, doc: str, *, nullable: bool = False) -> Column:
+    """Give a column of ids: int32."""
+    return Column(name, "int32", doc, nullable=nullable)
+
+
+def ns_column(name: str, doc: str, *, nullable: bool = False) -> Column:
+    """Give a column of times in nanoseconds: int64."""
+    return Column(name, "int64", doc, "ns", nullable)
+
+
+def seq_column(name: str, doc: str, *, nullable: bool = False) -> Column:
+    """Give a column of event ordinals: int64."""
+    return Column(name, "int64", doc, nullable=nullable)
+
+
+def bytes_column(name: str, doc: str, *, nullable: bool = False) -> Column:
+    """Give a column of sizes in bytes: int64."""
+    return Column(name, "int64", doc, "bytes", nullable)
+
+
+def enum_column(
+    name: str, doc: str, values: tuple[str, ...], *, nullable: bool = False
+) -> Column:
+    """Give a column with one of a few values: a dictionary."""
+    return Column(name, "enum", doc, nullable=nullable, values=values)
+
+
+def text_column(name: str, doc: str, *, nullable: bool = False) -> Column:
+    """Give a column of text."""
+    return Column(name, "string", doc, nullable=nullable)
