@@ -279,8 +279,13 @@ def _partner(call: Call, world: int) -> str:
         return f"{call.peers[0]} to {call.peers[-1]}"
     if call.offset is None:
         return compact(call.peers)
-    ahead = call.offset if call.offset <= world // 2 else call.offset - world
-    return "rank" if not ahead else f"rank{ahead:+d}"
+    if not call.offset:
+        return "rank"
+    for ahead in sorted((call.offset, call.offset - world), key=abs):
+        if all(0 <= rank + ahead < world for rank in call.ranks):
+            return f"rank{ahead:+d}"
+    nearest = min(call.offset, call.offset - world, key=abs)
+    return f"(rank{nearest:+d})%{world}"
 
 
 def _value(counters: Mapping[str, float], name: str | None) -> float | None:
