@@ -31,6 +31,7 @@ Write a part of TRACE as a trace of its own: a window of time, some ranks, or bo
 times begin at 0. Calls that lie on a border are clipped to it; messages and collectives
 that a border cuts through are lost, and counted.
 """
+_COPIES: Final = 4  # of a table: as loaded, as selected, as shifted, as written
 _EXAMPLES: Final = """\
 examples:
   burstline cut run.prv -o part.prv --from 2s --to 3s
@@ -61,6 +62,8 @@ def run(arguments: argparse.Namespace) -> None:
     window = _window(arguments)
     memory, threads = memory_budget(arguments), thread_count(arguments)
     import burstline  # noqa: PLC0415 -- `burstline --help` stays fast
+    from burstline import schema  # noqa: PLC0415 -- as above
+    from burstline.cli.budget import require  # noqa: PLC0415 -- as above
     from burstline.formats.paraver.cutting import completed  # noqa: PLC0415 -- as above
     from burstline.selection import losses, shift  # noqa: PLC0415 -- as above
 
@@ -69,14 +72,16 @@ def run(arguments: argparse.Namespace) -> None:
             arguments.trace, raw=True, memory=memory, threads=threads, progress=progress
         )
         window = _placed(window, before)
-        selected = burstline.select(before, **window)
+        near = require(before, memory, tables=schema.TABLES, copies=_COPIES, region=window)
+        selected = burstline.select(near, **window)
         start, end = window.get("start_ns"), window.get("end_ns")
         if not _reaches(selected):
             raise NotEnoughDataError("nothing is left: the window is outside the trace")
         offset = start or 0
-        part = shift(completed(before, selected, start_ns=start, end_ns=end), -offset)
+        whole = completed(before, selected, start_ns=start, end_ns=end, near=near)
+        part = shift(whole, -offset)
         write_trace(part, path, memory=memory, progress=progress)
-    lost = losses(before, selected)
+    lost = losses(near, selected)
     document: dict[str, Any] = {
         "kept": kept_rows(selected) | {"bursts": whole_bursts(selected)},
         "lost": {

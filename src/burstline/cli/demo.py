@@ -18,7 +18,7 @@ _NEXT: Final = """\
 Next, with this trace or one of yours:
 
   burstline info {trace} --format json
-  burstline structure {trace} --ranks 0
+  burstline structure {trace}
   burstline cut {trace} -o part.prv --ranks 0-3
   burstline convert {trace} run.store
 
@@ -40,8 +40,7 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
 def run(arguments: argparse.Namespace) -> None:
     """Run ``info`` and ``structure`` on the shipped trace, and say what to try next."""
     trace = shipped_trace()
-    for command in ("info", "structure"):
-        words = [command, str(trace)]
+    for words in (["info", str(trace)], ["structure", str(trace), "--show-ranks", "0"]):
         _say(f"$ burstline {' '.join(words)}\n")
         chosen = arguments.root.parse_args(words)
         chosen.run(chosen)

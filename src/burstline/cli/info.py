@@ -45,7 +45,7 @@ def run(arguments: argparse.Namespace) -> None:
     """Summarise the trace and print the summary."""
     if arguments.top < 1:
         raise ParameterError(f"--top must be at least 1, got {arguments.top}")
-    trace = read_selected(arguments)
+    trace = read_selected(arguments, streams=True)
     from burstline.summary import summarise  # noqa: PLC0415 -- `burstline --help` stays fast
 
     summary = summarise(trace)

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 _SHARE_OF_MEMORY: Final = 0.6
 _PREFIXES: Final = "kmgtp"
+_COPIES: Final = 3  # of a table: as loaded, as selected, as an analysis sorts it
 _REGION_HELP: Final = "all options of the region of interest combine"
 
 
@@ -74,7 +75,9 @@ def add_resources(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def read_selected(arguments: argparse.Namespace, *, raw: bool = False) -> Trace:
+def read_selected(
+    arguments: argparse.Namespace, *, raw: bool = False, streams: bool = False
+) -> Trace:
     """Read the trace that the arguments name, and cut it to their region of interest.
 
     Parameters
@@ -83,6 +86,8 @@ def read_selected(arguments: argparse.Namespace, *, raw: bool = False) -> Trace:
         Parsed by a parser that went through :func:`add_trace_options`.
     raw : bool
         Whether the records themselves are read, too.
+    streams : bool
+        Whether the analysis goes through a whole trace in a store a part at a time.
 
     Returns
     -------
@@ -92,7 +97,8 @@ def read_selected(arguments: argparse.Namespace, *, raw: bool = False) -> Trace:
     Raises
     ------
     BurstlineError
-        If an option makes no sense, or the trace cannot be read.
+        If an option makes no sense, the trace cannot be read, or it would not fit into
+        the memory allowed.
     """
     memory, threads = memory_budget(arguments), thread_count(arguments)
     region = _region(arguments)
@@ -102,6 +108,10 @@ def read_selected(arguments: argparse.Namespace, *, raw: bool = False) -> Trace:
         trace = burstline.read(
             arguments.trace, raw=raw, memory=memory, threads=threads, progress=progress
         )
+    if region or not streams:
+        from burstline.cli.budget import ANALYSED, require  # noqa: PLC0415 -- as above
+
+        trace = require(trace, memory, tables=ANALYSED, copies=_COPIES, region=region)
     return burstline.select(trace, **region) if region else trace
 
 

@@ -79,7 +79,7 @@ def _is_same(one: Path, other: Path) -> bool:
 
 
 def kept_rows(trace: Trace) -> dict[str, int]:
-    """Count the calls, bursts and messages of a trace, a part of it at a time.
+    """Count the calls, bursts and messages of a trace.
 
     Parameters
     ----------
@@ -91,11 +91,7 @@ def kept_rows(trace: Trace) -> dict[str, int]:
     dict of str to int
         Rows by table.
     """
-    keys = {"calls": "location", "bursts": "location", "messages": "sender_location"}
-    return {
-        name: sum(part.num_rows for part in trace.batches(name, [key]))
-        for name, key in keys.items()
-    }
+    return {name: trace.rows(name) for name in ("calls", "bursts", "messages")}
 
 
 def whole_bursts(trace: Trace) -> int:

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Final, Literal
 
 from burstline.errors import ParameterError, printable
 from burstline.report import terminal
-from burstline.report.units import format_bytes, format_ns, format_share, plural
+from burstline.report.units import format_bytes, format_count, format_ns, format_share, plural
 from burstline.structure import Call, Loop
 from burstline.structure.ranks import compact
 
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 IPC: Final = "IPC"
 _INSTRUCTIONS: Final = "PAPI_TOT_INS"
 _CYCLES: Final = "PAPI_TOT_CYC"
+_TELLING: Final = (IPC, _INSTRUCTIONS, _CYCLES, "perf::TASK-CLOCK", "TASK-CLOCK")
 _INDENT: Final = "  "
 _NAME: Final = 60
 _TRUE_ENOUGH: Final = 0.9
@@ -69,7 +70,7 @@ class Line:
 
 
 def chosen_counter(structure: Structure, name: str | None) -> str | None:
-    """Give the counter to show: the one asked for, or instructions per cycle if there are.
+    """Give the counter to show: the one asked for, else the one that says most.
 
     Parameters
     ----------
@@ -81,7 +82,8 @@ def chosen_counter(structure: Structure, name: str | None) -> str | None:
     Returns
     -------
     str or None
-        Its name; None if nothing was asked for and there is no IPC.
+        Its name. If none was asked for: instructions per cycle, instructions, cycles or
+        CPU time, the first that the trace has; else None.
 
     Raises
     ------
@@ -92,7 +94,7 @@ def chosen_counter(structure: Structure, name: str | None) -> str | None:
     if {_INSTRUCTIONS, _CYCLES} <= known:
         known.add(IPC)
     if name is None:
-        return IPC if IPC in known else None
+        return next((each for each in _TELLING if each in known), None)
     if name not in known:
         there_are = ", ".join(printable(each) for each in sorted(known)) or "none at all"
         raise ParameterError(f"no counter {name!r} in this trace; there are {there_are}")
@@ -279,12 +281,15 @@ def _partner(call: Call, world: int) -> str:
         return f"{call.peers[0]} to {call.peers[-1]}"
     if call.offset is None:
         return compact(call.peers)
-    if not call.offset:
-        return "rank"
-    for ahead in sorted((call.offset, call.offset - world), key=abs):
-        if all(0 <= rank + ahead < world for rank in call.ranks):
+    return _relative(call.offset, call.ranks, world) if call.offset else "rank"
+
+
+def _relative(offset: int, ranks: Sequence[int], world: int) -> str:
+    """Write a partner so that the formula holds for every rank that uses it."""
+    nearest, other = sorted((offset, offset - world), key=abs)
+    for ahead in (nearest, other):
+        if all(0 <= rank + ahead < world for rank in ranks):
             return f"rank{ahead:+d}"
-    nearest = min(call.offset, call.offset - world, key=abs)
     return f"(rank{nearest:+d})%{world}"
 
 
@@ -352,7 +357,7 @@ def _cells(line: Line, *, with_counter: bool) -> list[str]:
         "" if line.size_bytes is None else format_bytes(round(line.size_bytes)),
     ]
     return cells + (
-        ["" if line.counter is None else f"{line.counter:.4g}"] if with_counter else []
+        ["" if line.counter is None else format_count(line.counter)] if with_counter else []
     )
 
 

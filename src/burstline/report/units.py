@@ -62,6 +62,30 @@ def format_bytes(size: int) -> str:
     return f"{size} B"
 
 
+def format_count(value: float) -> str:
+    """Give a mean of counts with three digits and a decimal prefix.
+
+    Parameters
+    ----------
+    value : float
+        The mean.
+
+    Returns
+    -------
+    str
+        Number and prefix.
+
+    Examples
+    --------
+    >>> [format_count(value) for value in (0, 7.25, 1234, 113_900)]
+    ['0', '7.25', '1.23 k', '114 k']
+    """
+    for scale, prefix in _SCALES:
+        if abs(value) >= scale:
+            return f"{_three_digits(value / scale)} {prefix}"
+    return f"{value:.3g}"
+
+
 def format_amount(amount: int, unit: str) -> str:
     """Give an amount of anything: bytes as such, the rest counted.
 
