@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
 BLOCK_BYTES: Final = 4 << 20
-LONGEST_LINE: Final = 256 << 20
+LONGEST_LINE: Final = 64 << 20
 _SLACK = 64 << 10
 _INFLATE_BYTES = 256 << 10
 _GZIP = b"\x1f\x8b"
@@ -207,10 +207,23 @@ class LineSource:
                     self.damage = "bytes that are no gzip follow the compressed stream"
                     return
                 inflater = zlib.decompressobj(_BY_HEADER)
+            before = inflater.copy()
             try:
                 text = inflater.decompress(packed, BLOCK_BYTES)
             except zlib.error as error:
                 self.damage = f"the compressed stream is damaged: {error}"
+                yield _salvage(before, packed), len(packed)
                 return
             rest = inflater.unused_data if inflater.eof else inflater.unconsumed_tail
             yield text, len(packed) - len(rest)
+
+
+def _salvage(inflater: zlib._Decompress, packed: bytes) -> bytes:
+    """Inflate up to the damage: byte by byte, because an error loses what its call made."""
+    text = bytearray()
+    for position in range(len(packed)):
+        try:
+            text += inflater.decompress(packed[position : position + 1], BLOCK_BYTES)
+        except zlib.error:
+            break
+    return bytes(text)

@@ -193,6 +193,8 @@ def scan_source(
             commit()
     finally:
         pool.shutdown(cancel_futures=True)
+    if not (scanned.states or scanned.events or scanned.communications):
+        scanned.note("no_records", "loss", "the body is empty, or nothing in it could be used")
     if source.damage:
         scanned.note("damaged_gzip", "loss", f"after line {scanned.lines + 1}: {source.damage}")
     return scanned
