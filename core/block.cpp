@@ -135,13 +135,19 @@ bool Block::head(const char*& at, std::int64_t& cpu, std::int32_t& location) {
         if (parsed != Parsed::good) {
             return fail(parsed == Parsed::too_big ? Flaw::number_out_of_range : Flaw::malformed_line);
         }
-        if (*at != ':') return fail(is_end(*at) ? Flaw::wrong_field_count : Flaw::malformed_line);
-        ++at;
+        if (!colon(at)) return false;
     }
     cpu = field[0];
     if (cpu < 0 || cpu > INT32_MAX) return fail(Flaw::number_out_of_range);
     location = layout_->locate(field[1], field[2], field[3]);
     return location != unknown || fail(Flaw::undeclared_object);
+}
+
+/// Steps over the colon between two fields, and over nothing else.
+bool Block::colon(const char*& at) {
+    if (*at != ':') return fail(is_end(*at) ? Flaw::wrong_field_count : Flaw::malformed_line);
+    ++at;
+    return true;
 }
 
 bool Block::time(const char*& at, std::int64_t& value) {
@@ -158,14 +164,14 @@ bool Block::scan_state(const char*& at) {
     StateLine row;
     std::int64_t cpu;
     if (!head(at, cpu, row.location) || !time(at, row.begin)) return false;
-    if (*at++ != ':') return fail(Flaw::wrong_field_count);
+    if (!colon(at)) return false;
     if (*at == '-' && at[1] == '1' && at[2] == ':') {
         row.end = -1;
         at += 2;
     } else if (!time(at, row.end)) {
         return false;
     }
-    if (*at++ != ':') return fail(Flaw::wrong_field_count);
+    if (!colon(at)) return false;
     if (parse(at, row.state) != Parsed::good) return fail(Flaw::malformed_line);
     if (*skip_blanks(at) != '\n') return fail(*at == ':' ? Flaw::wrong_field_count : Flaw::malformed_line);
     if (row.end >= 0 && row.end < row.begin) return fail(Flaw::inverted_state);
@@ -211,15 +217,15 @@ bool Block::scan_communication(const char*& at) {
     CommunicationLine row;
     std::int64_t cpu, other_cpu;
     if (!head(at, cpu, row.sender) || !time(at, row.logical_send)) return false;
-    if (*at++ != ':') return fail(Flaw::wrong_field_count);
+    if (!colon(at)) return false;
     if (!time(at, row.physical_send)) return false;
-    if (*at++ != ':') return fail(Flaw::wrong_field_count);
+    if (!colon(at)) return false;
     if (!head(at, other_cpu, row.receiver) || !time(at, row.logical_receive)) return false;
-    if (*at++ != ':') return fail(Flaw::wrong_field_count);
+    if (!colon(at)) return false;
     if (!time(at, row.physical_receive)) return false;
-    if (*at++ != ':') return fail(Flaw::wrong_field_count);
+    if (!colon(at)) return false;
     if (parse(at, row.size) != Parsed::good) return fail(Flaw::malformed_line);
-    if (*at++ != ':') return fail(Flaw::wrong_field_count);
+    if (!colon(at)) return false;
     if (parse(at, row.tag) != Parsed::good) return fail(Flaw::malformed_line);
     if (*skip_blanks(at) != '\n') return fail(*at == ':' ? Flaw::wrong_field_count : Flaw::malformed_line);
     communications_.push_back(row);

@@ -120,6 +120,7 @@ class Block {
     bool scan_event(const char*& at);
     bool scan_communication(const char*& at);
     bool head(const char*& at, std::int64_t& cpu, std::int32_t& location);
+    bool colon(const char*& at);
     bool time(const char*& at, std::int64_t& value);
     bool fail(Flaw flaw) {
         flaw_ = flaw;
