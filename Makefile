@@ -35,7 +35,6 @@ format: $(VENV)/.lint  ## put style and format right, where that can be done by 
 
 types: $(VENV)/.installed $(VENV)/.lint $(VENV)/.test  ## check the types
 	$(VENV)/bin/mypy --python-executable $(VENV)/bin/python
-	MYPYPATH=src $(VENV)/bin/mypy --python-executable $(VENV)/bin/python --explicit-package-bases benchmarks
 
 layers: $(VENV)/.installed $(VENV)/.lint  ## check who imports whom
 	$(VENV)/bin/lint-imports

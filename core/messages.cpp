@@ -30,19 +30,19 @@ std::size_t CallFinder::seek(std::span<const std::int64_t> times, std::int64_t t
     return hint = static_cast<std::size_t>(at - times.begin());
 }
 
-std::int64_t CallFinder::entered(std::int64_t time, unsigned kinds, std::int64_t leave) {
+std::int64_t CallFinder::entered(std::int64_t time, unsigned kinds, std::int64_t leave, Taken taken) {
     std::int64_t best = unknown;
     for (auto call = seek(enter_, time, enter_hint_); call < enter_.size() && enter_[call] == time; ++call) {
-        if ((kind(call) & kinds) == 0) continue;
+        if ((kind(call) & kinds) == 0 || (taken_[call] & taken) != 0) continue;
         if (leave == no_value || leave_[call] == leave) return static_cast<std::int64_t>(call);
         if (best == unknown) best = static_cast<std::int64_t>(call);
     }
     return best;
 }
 
-std::int64_t CallFinder::left(std::int64_t time, unsigned kinds) {
+std::int64_t CallFinder::left(std::int64_t time, unsigned kinds, unsigned taken) {
     for (auto call = seek(leave_, time, leave_hint_); call < leave_.size() && leave_[call] == time; ++call) {
-        if (kind(call) & kinds) return static_cast<std::int64_t>(call);
+        if ((kind(call) & kinds) != 0 && (taken_[call] & taken) == 0) return static_cast<std::int64_t>(call);
     }
     return unknown;
 }
@@ -86,7 +86,7 @@ void MessageSides::fill_sends(const std::vector<const SendHalf*>& halves) {
 void MessageSides::fill_send(const SendHalf& half, std::size_t row) {
     SendTable& out = builder_.sends;
     CallTable& calls = builder_.calls;
-    auto call = finder_.entered(half.logical, any_send, half.physical);
+    auto call = finder_.entered(half.logical, any_send, half.physical, sent_one);
     if (call == unknown) call = finder_.open(half.logical, any_send);
     const bool same_process = builder_.layout_->process_of(location_) == builder_.layout_->process_of(half.receiver);
     out.is_link[row] = call == unknown && same_process;
@@ -105,6 +105,7 @@ void MessageSides::fill_send(const SendHalf& half, std::size_t row) {
         if (!same_process) extras_.report("message_without_send_call", location_, half.logical);
         return;
     }
+    finder_.take(call, sent_one);
     const auto at = first_ + static_cast<std::size_t>(call);
     out.send_seq[row] = calls.enter_seq[at];
     const auto operation = static_cast<std::size_t>(calls.operation[at]);
@@ -134,18 +135,19 @@ void MessageSides::fill_receives(const std::vector<const ReceiveHalf*>& halves) 
 
 void MessageSides::fill_receive(const ReceiveHalf& half, std::size_t row) {
     CallTable& calls = builder_.calls;
-    std::int64_t post = finder_.entered(half.logical, blocking_receive, half.physical);
+    std::int64_t post = finder_.entered(half.logical, blocking_receive, half.physical, posted_one);
     std::int64_t done = unknown;
     if (post != unknown && calls.leave_ns[first_ + static_cast<std::size_t>(post)] == half.physical) {
         done = post;
     } else {
-        const auto immediate = finder_.left(half.logical, immediate_receive);
-        const auto started = immediate != unknown ? immediate : finder_.entered(half.logical, start, no_value);
+        const auto immediate = finder_.left(half.logical, immediate_receive, posted_one);
+        const auto started = immediate != unknown ? immediate : finder_.entered(half.logical, start, no_value, posted_one);
         if (started != unknown) post = started;
         if (post == unknown) post = finder_.open(half.logical, blocking_receive | immediate_receive | start);
-        done = finder_.left(half.physical, any_completion);
+        done = finder_.left(half.physical, any_completion, 0);
         if (done == unknown) done = finder_.open(half.physical, any_completion);
     }
+    if (post != unknown) finder_.take(post, posted_one);
     ReceiveTable& out = builder_.receives;
     out.post_call[row] = static_cast<std::int32_t>(post);
     out.receive_call[row] = static_cast<std::int32_t>(done);

@@ -11,18 +11,27 @@
 
 namespace burstline {
 
+/// What a call has done already: a call that is no MPI_Start starts one message and
+/// posts one receive, so calls that share all stamps are taken one after the other.
+enum Taken : std::uint8_t { sent_one = 1, posted_one = 2 };
+
 /// The calls of one location, searched by time with a memory of the last hit.
 class CallFinder {
   public:
     CallFinder(std::span<const std::int64_t> enter, std::span<const std::int64_t> leave,
                std::span<const std::int16_t> operation, const std::vector<std::uint16_t>& kinds)
-        : enter_(enter), leave_(leave), operation_(operation), kinds_(&kinds) {}
+        : enter_(enter), leave_(leave), operation_(operation), kinds_(&kinds), taken_(enter.size(), 0) {}
 
-    /// The call of one of `kinds` that is entered at `time`, or -1. Where several
-    /// are, one that is left at `leave` is preferred (pass no_value for any).
-    std::int64_t entered(std::int64_t time, unsigned kinds, std::int64_t leave);
-    /// The call of one of `kinds` that is left at `time`, or -1.
-    std::int64_t left(std::int64_t time, unsigned kinds);
+    /// The call of one of `kinds` that is entered at `time` and not yet `taken`, or -1.
+    /// Where several are, one that is left at `leave` is preferred (no_value for any).
+    std::int64_t entered(std::int64_t time, unsigned kinds, std::int64_t leave, Taken taken);
+    /// The call of one of `kinds` that is left at `time` and not yet `taken` (0 for any), or -1.
+    std::int64_t left(std::int64_t time, unsigned kinds, unsigned taken);
+    /// Marks a call, unless it may start or post several.
+    void take(std::int64_t call, Taken taken) {
+        const auto at = static_cast<std::size_t>(call);
+        if ((kind(at) & start) == 0) taken_[at] |= taken;
+    }
     /// The call of one of `kinds` that is open at `time`, or -1.
     std::int64_t open(std::int64_t time, unsigned kinds);
 
@@ -36,6 +45,7 @@ class CallFinder {
     std::span<const std::int64_t> enter_, leave_;
     std::span<const std::int16_t> operation_;
     const std::vector<std::uint16_t>* kinds_;
+    std::vector<std::uint8_t> taken_;
     std::size_t enter_hint_ = 0, leave_hint_ = 0;
 };
 

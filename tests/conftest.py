@@ -37,6 +37,13 @@ def spec_folder() -> Path:
     return _folder("spec_folder")
 
 
+def pytest_configure(config: pytest.Config) -> None:
+    """Let scikit-learn, an oracle here, wonder about machines without ``lscpu``."""
+    config.addinivalue_line(
+        "filterwarnings", "ignore:Could not find the number of physical cores"
+    )
+
+
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Leave out the tests whose folder was not given: deselected, and counted as such."""
     missing = {name for name, variable in FOLDERS.items() if not os.environ.get(variable)}

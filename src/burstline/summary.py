@@ -253,9 +253,9 @@ def summarise(trace: Trace) -> Summary:
         calls=calls.ranking(),
         messages=messages,
         matched_messages=matched,
-        collectives=trace.collectives.num_rows,
+        collectives=trace.rows("collectives"),
         bursts=bursts,
-        regions=_rows(trace, "regions"),
+        regions=trace.rows("regions"),
         polls=polls,
         polling_ns=polling_ns,
         counters=trace.counter_names,
@@ -355,12 +355,7 @@ def _known(column: pa.ChunkedArray) -> npt.NDArray[np.int64]:
 
 def _records(trace: Trace, facts: dict[str, str], name: str) -> int:
     counted = facts.get(f"records_{name}")
-    return _rows(trace, _RECORDS[name]) if counted is None else int(counted)
-
-
-def _rows(trace: Trace, name: str) -> int:
-    """Count the rows of a table sorted by location, without loading it."""
-    return sum(part.num_rows for part in trace.batches(name, schema.TABLES[name].order[:1]))
+    return trace.rows(_RECORDS[name]) if counted is None else int(counted)
 
 
 def _applications(trace: Trace, with_mpi: tuple[int, ...]) -> tuple[ApplicationSummary, ...]:

@@ -26,14 +26,37 @@ if TYPE_CHECKING:
     import polars as pl
 
 _TARGET_ROWS = 1 << 20
+_VALUE_BYTES = {"int16": 2, "int32": 4, "bool": 1, "operation": 2, "enum": 1}
+_LONGEST_VALUE_BYTES = 8
 
 
 @runtime_checkable
 class Batched(Protocol):
-    """A mapping of tables that can hand out a table in parts."""
+    """A mapping of tables that can hand out a table in parts, and count without loading."""
 
-    def batches(self, name: str, columns: Sequence[str] | None) -> Iterator[pa.Table]:
+    def batches(
+        self,
+        name: str,
+        columns: Sequence[str] | None,
+        *,
+        locations: npt.NDArray[np.bool_] | None = None,
+        window: tuple[int, int] | None = None,
+    ) -> Iterator[pa.Table]:
         """Give the table `name` in parts of whole locations, in order."""
+        ...
+
+    def rows(self, name: str) -> int:
+        """Count the rows of a table."""
+        ...
+
+    def rows_near(
+        self,
+        name: str,
+        *,
+        locations: npt.NDArray[np.bool_] | None,
+        window: tuple[int, int] | None,
+    ) -> int:
+        """Estimate the rows of some locations in a window."""
         ...
 
 
@@ -105,6 +128,11 @@ class Trace:
         return "events" in self._names
 
     @property
+    def is_stored(self) -> bool:
+        """Whether tables are in a store, and loaded each time they are asked for."""
+        return isinstance(self._tables, Batched)
+
+    @property
     def counter_names(self) -> tuple[str, ...]:
         """Names of the counters, in the order of their columns."""
         return tuple(self.table("counters")["name"].to_pylist())
@@ -141,7 +169,64 @@ class Trace:
             return self._tables[name]
         return schema.arrow_schema(name).empty_table()
 
-    def batches(self, name: str, columns: Sequence[str] | None = None) -> Iterator[pa.Table]:
+    def rows(self, name: str) -> int:
+        """Count the rows of a table, without loading it from a store."""
+        if isinstance(self._tables, Batched):
+            return self._tables.rows(name) if name in self._names else 0
+        return self.table(name).num_rows
+
+    def rows_near(
+        self,
+        name: str,
+        *,
+        locations: npt.NDArray[np.bool_] | None = None,
+        window: tuple[int, int] | None = None,
+    ) -> int:
+        """Estimate the rows of some locations in a window; see :meth:`estimate_bytes`."""
+        if isinstance(self._tables, Batched) and name in self._names:
+            return self._tables.rows_near(name, locations=locations, window=window)
+        return self.rows(name)
+
+    def estimate_bytes(
+        self,
+        name: str,
+        *,
+        locations: npt.NDArray[np.bool_] | None = None,
+        window: tuple[int, int] | None = None,
+    ) -> int:
+        """Estimate the memory of a table, or of a part of it, without loading it from a store.
+
+        Parameters
+        ----------
+        name : str
+            The table.
+        locations : ndarray of bool, shape (locations,), optional
+            Which locations the part has.
+        window : (int, int), optional
+            First and last moment of the part, ns.
+
+        Returns
+        -------
+        int
+            Bytes, as if rows were spread evenly over time and over the locations that are
+            stored together; of a trace in memory, those of the whole table.
+        """
+        table = schema.TABLES[name]
+        rows = self.rows_near(name, locations=locations, window=window)
+        counters = len(self.counter_names) if table.counters else 0
+        sizes = (
+            _VALUE_BYTES.get(column.type, _LONGEST_VALUE_BYTES) for column in table.columns
+        )
+        return rows * (sum(sizes) + _LONGEST_VALUE_BYTES * counters)
+
+    def batches(
+        self,
+        name: str,
+        columns: Sequence[str] | None = None,
+        *,
+        locations: npt.NDArray[np.bool_] | None = None,
+        window: tuple[int, int] | None = None,
+    ) -> Iterator[pa.Table]:
         """Go through a table in parts, each holding whole locations, in order.
 
         Parameters
@@ -150,6 +235,11 @@ class Trace:
             A table whose first column is the location.
         columns : sequence of str, optional
             Only these columns.
+        locations : ndarray of bool, shape (locations,), optional
+            The locations that matter: a store leaves out parts that hold none of them.
+        window : (int, int), optional
+            First and last moment that matter: a store leaves out parts whose rows all begin
+            before the first or after the last.
 
         Yields
         ------
@@ -157,7 +247,7 @@ class Trace:
             About a million rows each, more where one location has more.
         """
         if isinstance(self._tables, Batched) and name in self._names:
-            yield from self._tables.batches(name, columns)
+            yield from self._tables.batches(name, columns, locations=locations, window=window)
             return
         table = self.table(name)
         offsets = self.offsets(name)
@@ -213,7 +303,7 @@ class Trace:
         from html import escape  # noqa: PLC0415 -- notebooks only
 
         rows = "".join(
-            f"<tr><td>{name}</td><td style='text-align:right'>{self._tables[name].num_rows:,}"
+            f"<tr><td>{name}</td><td style='text-align:right'>{self.rows(name):,}"
             f"</td><td>{escape(schema.TABLES[name].doc)}</td></tr>"
             for name in schema.TABLES
             if name in self._names

@@ -27,11 +27,17 @@ def trace():
 class Parts(dict):
     """Tables that come in parts, as a store's do."""
 
-    def batches(self, name, columns):
+    def batches(self, name, columns, **_):
         table = self[name]
         for start in range(table.num_rows):
             part = table.slice(start, 1)
             yield part if columns is None else part.select(list(columns))
+
+    def rows(self, name):
+        return self[name].num_rows
+
+    def rows_near(self, *_, **__):
+        return 1
 
 
 def test_a_trace_of_nothing_has_every_table():
@@ -131,6 +137,31 @@ def test_tables_that_come_in_parts_are_asked_for_them(trace):
     tables = Parts({name: trace.table(name) for name in ("locations", "calls")})
 
     assert [part.num_rows for part in Trace(tables).batches("calls")] == [1, 1, 1]
+
+
+def test_what_only_counts_rows_loads_no_table_of_a_store(trace):
+    class Store(Parts):
+        def __getitem__(self, name):
+            assert name in {"locations", "metadata", "counters"}, f"{name} was loaded"
+            return super().__getitem__(name)
+
+        def rows(self, name):
+            return super().__getitem__(name).num_rows
+
+    stored = Trace(Store({name: trace.table(name) for name in schema.TABLES if name in trace}))
+
+    assert stored.is_stored
+    assert not trace.is_stored
+    assert stored.rows("calls") == trace.calls.num_rows == trace.rows("calls")
+    assert stored.rows("links") == 0
+    assert stored._repr_html_() == trace._repr_html_()
+
+
+def test_the_bytes_of_rows_are_those_of_their_values(trace):
+    stored = Trace(Parts({name: trace.table(name) for name in ("locations", "gaps")}))
+
+    assert stored.estimate_bytes("gaps") == 4 + 8 + 8 + 1
+    assert trace.estimate_bytes("events") == 0
 
 
 def test_a_data_frame_holds_the_same_rows(trace):

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from burstline.trace import Trace
 
 _HEAD = 4096
+_GZIP = b"\x1f\x8b"
+_BY_HEADER = 31  # zlib's window bits for a gzip wrapper
 
 
 def read(
@@ -108,13 +110,16 @@ def _read_text(path: Path, head: bytes) -> Trace:
 
 def _head(path: Path) -> bytes:
     with path.open("rb") as file:
-        head = file.read(_HEAD)
-    if not head.startswith(b"\x1f\x8b"):
-        return head
-    try:
-        return zlib.decompressobj(31).decompress(head, _HEAD)
-    except zlib.error as error:
-        raise FormatError(path, None, expected="a gzip stream", found=str(error)) from error
+        data = file.read(_HEAD)
+    head = b"" if data.startswith(_GZIP) else data
+    while data.startswith(_GZIP) and len(head) < _HEAD:
+        inflater = zlib.decompressobj(_BY_HEADER)
+        try:
+            head += inflater.decompress(data, _HEAD)
+        except zlib.error as error:
+            raise FormatError(path, None, expected="a gzip stream", found=str(error)) from error
+        data = inflater.unused_data  # the next member, where a member has ended
+    return head
 
 
 def _unknown(path: Path, head: bytes) -> FormatError:

@@ -16,6 +16,8 @@ from burstline.trace import Trace
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
+    import numpy as np
+    import numpy.typing as npt
     import pyarrow as pa
 
 
@@ -45,7 +47,8 @@ def overlaid(
     >>> ["locks" in some for some in (trace, overlaid(trace, {}, without=["locks"]))]
     [True, False]
     """
-    return Trace(_Overlay(trace, tables, without))
+    kind = _StoredOverlay if trace.is_stored else _Overlay
+    return Trace(kind(trace, tables, without))
 
 
 class _Overlay(Mapping[str, "pa.Table"]):
@@ -68,10 +71,37 @@ class _Overlay(Mapping[str, "pa.Table"]):
     def __len__(self) -> int:
         return len(self._names)
 
-    def batches(self, name: str, columns: Sequence[str] | None) -> Iterator[pa.Table]:
+
+class _StoredOverlay(_Overlay):
+    def batches(
+        self,
+        name: str,
+        columns: Sequence[str] | None,
+        *,
+        locations: npt.NDArray[np.bool_] | None = None,
+        window: tuple[int, int] | None = None,
+    ) -> Iterator[pa.Table]:
         """Go through a table in parts of whole locations."""
         if name not in self._tables:
-            yield from self._trace.batches(name, columns)
+            yield from self._trace.batches(name, columns, locations=locations, window=window)
             return
         table = self._tables[name]
         yield table if columns is None else table.select(list(columns))
+
+    def rows(self, name: str) -> int:
+        """Count the rows of a table."""
+        if name in self._tables:
+            return self._tables[name].num_rows
+        return self._trace.rows(name)
+
+    def rows_near(
+        self,
+        name: str,
+        *,
+        locations: npt.NDArray[np.bool_] | None,
+        window: tuple[int, int] | None,
+    ) -> int:
+        """Estimate the rows of some locations in a window."""
+        if name in self._tables:
+            return self._tables[name].num_rows
+        return self._trace.rows_near(name, locations=locations, window=window)

@@ -21,8 +21,7 @@ moments (messages, links, a member's part in a collective) is kept whole or not 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -31,47 +30,32 @@ import pyarrow.compute as pc
 from burstline import schema
 from burstline.errors import ParameterError
 from burstline.selection.arguments import parse_ranks, parse_time
+from burstline.selection.lazy import Lazy
 from burstline.selection.losses import Losses, losses
+from burstline.selection.narrowing import narrow
 from burstline.selection.tables import selected
 from burstline.selection.window import Window
 from burstline.trace import Trace
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     import numpy.typing as npt
 
-__all__ = ["Losses", "losses", "parse_ranks", "parse_time", "select", "shift"]
+__all__ = [
+    "Losses",
+    "estimate_bytes",
+    "losses",
+    "narrowed",
+    "parse_ranks",
+    "parse_time",
+    "select",
+    "shift",
+]
 
 _FIRST: Final = -(2**63) + 1
 _LAST: Final = 2**63 - 1
 _DURATIONS: Final = frozenset(["polling_ns", "gap_ns"])
-
-
-class _Lazy(Mapping[str, pa.Table]):
-    """Tables that are made when first asked for, and kept.
-
-    Parameters
-    ----------
-    names : iterable of str
-        The tables there are.
-    make : callable
-        Gives a table by its name.
-    """
-
-    def __init__(self, names: Iterable[str], make: Callable[[str], pa.Table]) -> None:
-        self._made: dict[str, pa.Table | None] = dict.fromkeys(names)
-        self._make = make
-
-    def __getitem__(self, name: str) -> pa.Table:
-        table = self._made[name]
-        if table is None:
-            table = self._made[name] = self._make(name)
-        return table
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._made)
-
-    def __len__(self) -> int:
-        return len(self._made)
 
 
 def select(
@@ -118,9 +102,9 @@ def select(
 
     Notes
     -----
-    O(rows) of the tables asked for, which are loaded whole. A selection of the whole trace
-    is the trace; a selection of a selection is the selection of what both allow, if their
-    windows overlap.
+    O(rows) of the tables asked for. Of a trace in a store, memory is that of the part
+    selected and of one row group. A selection of the whole trace is the trace; a selection
+    of a selection is the selection of what both allow, if their windows overlap.
 
     A call cut by a border keeps its bytes and partners. A burst cut by a border has null
     counters, because nobody knows how a delta spreads over the burst, and no polling time
@@ -140,15 +124,100 @@ def select(
     """
     if start_ns is None and end_ns is None and ranks is None and application is None:
         return trace
+    region = _region(
+        trace, start_ns=start_ns, end_ns=end_ns, ranks=ranks, application=application
+    )
+    near = narrow(trace, *region) if trace.is_stored else trace
+    window = Window(near, *region)
+    names = [name for name in schema.TABLES if name in trace]
+    return Trace(Lazy(names, lambda name: selected(window, name)))
+
+
+def narrowed(trace: Trace, *, memory: int | None = None, **region: Any) -> Trace:  # noqa: ANN401 -- as select
+    """Load from a store what selecting a region and counting its losses needs.
+
+    Parameters
+    ----------
+    trace : Trace
+        The trace; it does not change.
+    memory : int, optional
+        Bytes that the tables may take; no limit by default.
+    **region
+        As for :func:`select`.
+
+    Returns
+    -------
+    Trace
+        In memory. Its calls, regions, bursts and teams are those near the region, with the
+        ordinals they have in the trace: make nothing of it but a selection of this region,
+        or of a part of it. `trace` itself if that is in memory already.
+
+    Raises
+    ------
+    ParameterError
+        If the window is empty, or there is no such rank or application.
+    MemoryBudgetError
+        If the tables exceed `memory`; when the one that does is first asked for.
+
+    Notes
+    -----
+    O(rows) of the tables asked for, less those of locations that are stored apart from
+    those wanted; memory for the rows near the region, and for one row group.
+    """
+    if not trace.is_stored:
+        return trace
+    return narrow(trace, *_region(trace, **region), memory=memory)
+
+
+def estimate_bytes(trace: Trace, tables: Iterable[str], **region: Any) -> int:  # noqa: ANN401 -- as select
+    """Estimate the memory that tables of a selection take, before any is loaded.
+
+    Parameters
+    ----------
+    trace : Trace
+        The trace, in memory or in a store.
+    tables : iterable of str
+        The tables.
+    **region
+        As for :func:`select`.
+
+    Returns
+    -------
+    int
+        Bytes; see :meth:`burstline.trace.Trace.estimate_bytes`.
+
+    Raises
+    ------
+    ParameterError
+        If the window is empty, or there is no such rank or application.
+    """
+    start, end, kept = _region(trace, **region)
+    return sum(
+        trace.estimate_bytes(name, locations=kept, window=(start, end)) for name in tables
+    )
+
+
+class _Region(NamedTuple):
+    start: int
+    end: int
+    kept: npt.NDArray[np.bool_]
+
+
+def _region(
+    trace: Trace,
+    *,
+    start_ns: int | None = None,
+    end_ns: int | None = None,
+    ranks: Iterable[int | range] | None = None,
+    application: int | None = None,
+) -> _Region:
     start = _FIRST if start_ns is None else start_ns
     end = _LAST if end_ns is None else end_ns
     if not _FIRST <= start < end <= _LAST:
         raise ParameterError(
             f"the window from {start} to {end} ns is empty. Its end must be after its start."
         )
-    window = Window(trace, start, end, _kept_locations(trace, ranks, application))
-    names = [name for name in schema.TABLES if name in trace]
-    return Trace(_Lazy(names, lambda name: selected(window, name)))
+    return _Region(start, end, _kept_locations(trace, ranks, application))
 
 
 def _kept_locations(
@@ -215,7 +284,7 @@ def shift(trace: Trace, offset_ns: int) -> Trace:
     if not offset_ns:
         return trace
     names = [name for name in schema.TABLES if name in trace]
-    return Trace(_Lazy(names, lambda name: _shifted(trace, name, offset_ns)))
+    return Trace(Lazy(names, lambda name: _shifted(trace, name, offset_ns)))
 
 
 def _shifted(trace: Trace, name: str, offset_ns: int) -> pa.Table:

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from burstline.matching import channels
+from burstline.ordinals import Ordinals
+from burstline.selection.narrowing import narrow
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -55,7 +57,8 @@ def losses(before: Trace, after: Trace) -> Losses:
     Notes
     -----
     O(rows of calls, messages and members). Calls are recognised by their location and the
-    ordinal of their enter, which a selection keeps.
+    ordinal of their enter, which a selection keeps. Of a trace in a store, only what is
+    near the calls of `after` is loaded.
 
     Examples
     --------
@@ -70,21 +73,32 @@ def losses(before: Trace, after: Trace) -> Losses:
     >>> losses(trace, select(trace, ranks=[0]))
     Losses(messages=1, collectives=0, calls_clipped=0)
     """
-    there, clipped = _calls_still_there(before, after)
-    offsets = before.offsets("calls")
+    if not after.rows("calls"):
+        return Losses(messages=0, collectives=0, calls_clipped=0)
+    location = _old_locations(before, after)
+    if before.is_stored:
+        kept = np.zeros(before.locations.num_rows, bool)
+        kept[location] = True
+        enter, leave = after.arrays("calls", "enter_ns", "leave_ns")
+        before = narrow(before, int(enter.min()), int(leave.max()), kept)
+    there, clipped = _calls_still_there(before, after, location)
+    calls = _Calls(before, there)
     return Losses(
-        messages=_lost_messages(before, after, there, offsets),
-        collectives=_lost_collectives(before, after, there, offsets),
+        messages=_lost_messages(before, after, calls),
+        collectives=_lost_collectives(before, after, calls),
         calls_clipped=clipped,
     )
 
 
-def _calls_still_there(before: Trace, after: Trace) -> tuple[Mask, int]:
-    """Tell which calls of `before` are in `after`, and how many are shorter."""
+def _old_locations(before: Trace, after: Trace) -> Integers:
     places = "application", "rank", "thread"
     old, new = channels(before.arrays("locations", *places), after.arrays("locations", *places))
     order = np.argsort(old, kind="stable")
-    old_location = order[np.searchsorted(old[order], new)] if len(new) else new
+    return order[np.searchsorted(old[order], new)]
+
+
+def _calls_still_there(before: Trace, after: Trace, old_location: Integers) -> tuple[Mask, int]:
+    """Tell which calls of `before` are in `after`, and how many are shorter."""
     old_calls = before.arrays("calls", "location", "enter_seq", "enter_ns", "leave_ns")
     new_calls = after.arrays("calls", "location", "enter_seq", "enter_ns", "leave_ns")
     was, still = channels(old_calls[:2], [old_location[new_calls[0]], new_calls[1]])
@@ -96,14 +110,19 @@ def _calls_still_there(before: Trace, after: Trace) -> tuple[Mask, int]:
     return there, int(np.count_nonzero(~unchanged))
 
 
-def _calls_of(offsets: Integers, there: Mask, location: Integers, call: Integers) -> Mask:
-    if not len(there):
-        return np.zeros(len(call), bool)
-    row = np.minimum(offsets[location] + np.maximum(call, 0), len(there) - 1)
-    return (call >= 0) & there[row]
+class _Calls:
+    """The calls of a trace of which some are still there; at least one."""
+
+    def __init__(self, trace: Trace, there: Mask) -> None:
+        self._ordinals = Ordinals(*trace.arrays("calls", "location", "call"))
+        self._there = there
+
+    def still_there(self, location: Integers, call: Integers) -> Mask:
+        row = self._ordinals.rows(location, call)
+        return (row >= 0) & self._there[row]
 
 
-def _lost_messages(before: Trace, after: Trace, there: Mask, offsets: Integers) -> int:
+def _lost_messages(before: Trace, after: Trace, calls: _Calls) -> int:
     sender, send, receiver, post, receive = before.arrays(
         "messages",
         "sender_location",
@@ -112,19 +131,19 @@ def _lost_messages(before: Trace, after: Trace, there: Mask, offsets: Integers) 
         "post_call",
         "receive_call",
     )
-    touched = _calls_of(offsets, there, sender, send)
+    touched = calls.still_there(sender, send)
     for call in (post, receive):
-        touched |= _calls_of(offsets, there, receiver, call)
+        touched |= calls.still_there(receiver, call)
     return max(0, int(np.count_nonzero(touched)) - after.messages.num_rows)
 
 
-def _lost_collectives(before: Trace, after: Trace, there: Mask, offsets: Integers) -> int:
+def _lost_collectives(before: Trace, after: Trace, calls: _Calls) -> int:
     location, call, instance = before.arrays(
         "collective_members", "location", "call", "collective"
     )
     instances = before.collectives.num_rows
     members = np.bincount(instance, minlength=instances)
-    still = _calls_of(offsets, there, location, call)
+    still = calls.still_there(location, call)
     touched = np.bincount(instance[still], minlength=instances) > 0
     (kept,) = after.arrays("collective_members", "collective")
     kept_members = np.bincount(kept, minlength=after.collectives.num_rows)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 import pyarrow as pa
 
+from burstline.ordinals import Ordinals
 from burstline.schema import NO_VALUE, UNKNOWN
 from burstline.trace import to_numpy
 
@@ -19,10 +20,10 @@ if TYPE_CHECKING:
     Mask = npt.NDArray[np.bool_]
 
 _INTERVALS: Final = {
-    "calls": ("location", "enter_ns", "leave_ns"),
-    "regions": ("location", "enter_ns", "leave_ns"),
-    "bursts": ("location", "start_ns", "end_ns"),
-    "teams": ("fork_location", "fork_ns", "join_ns"),
+    "calls": ("location", "call", "enter_ns", "leave_ns"),
+    "regions": ("location", "row", "enter_ns", "leave_ns"),
+    "bursts": ("location", "burst", "start_ns", "end_ns"),
+    "teams": ("fork_location", "team", "fork_ns", "join_ns"),
 }
 
 
@@ -97,13 +98,9 @@ class Window:
     def numbers(self, name: str) -> Numbers:
         """Give which rows of calls, regions, bursts or teams stay, and their new numbers."""
         if name not in self._numbers:
-            key, begin, end = _INTERVALS[name]
-            location, begins, ends = self.trace.arrays(name, key, begin, end)
+            location, ordinal, begins, ends = self.trace.arrays(name, *_INTERVALS[name])
             mask = self.overlaps(location, begins, ends)
-            offsets = np.searchsorted(location, np.arange(len(self.kept) + 1))
-            if name == "teams":
-                offsets = np.zeros(len(self.kept) + 1, np.int64)
-            self._numbers[name] = Numbers(mask, offsets)
+            self._numbers[name] = Numbers(mask, _counted_on(name, location), ordinal)
         return self._numbers[name]
 
     def locate(self, table: pa.Table, *columns: str) -> pa.Table:
@@ -132,13 +129,18 @@ class Window:
             The rows with their references as they are numbered now.
         """
         location, *old = numpy_columns(table, where, *columns)
-        numbers = self.numbers(name)
+        location, numbers = _counted_on(name, location), self.numbers(name)
         new = {c: numbers.new(location, o) for c, o in zip(columns, old, strict=True)}
         return replaced(table, **new)
 
 
 def _renumbered(kept: Mask) -> npt.NDArray[np.int64]:
     return np.where(kept, np.cumsum(kept) - 1, UNKNOWN)
+
+
+def _counted_on(name: str, location: Integers) -> Integers:
+    """Give the locations that ordinals are counted on: teams count over all of them."""
+    return np.zeros_like(location) if name == "teams" else location
 
 
 class Numbers:
@@ -148,19 +150,19 @@ class Numbers:
     ----------
     mask : ndarray of bool, shape (rows,)
         Which rows stay.
-    offsets : ndarray of int64, shape (locations + 1,)
-        Where each location's rows begin.
+    location, ordinal : ndarray of integers, shape (rows,)
+        The names of the rows, sorted.
     """
 
-    def __init__(self, mask: Mask, offsets: npt.NDArray[np.int64]) -> None:
-        self.mask, self._offsets = mask, offsets
+    def __init__(self, mask: Mask, location: Integers, ordinal: Integers) -> None:
+        self.mask, self._ordinals = mask, Ordinals(location, ordinal)
         self._before = np.concatenate([[0], np.cumsum(mask)])
 
     def new(self, location: Integers, old: Integers) -> npt.NDArray[np.int64]:
         """Give the new ordinals of old ones, -1 for those that do not stay or are -1."""
         if not len(self.mask):
             return np.full(len(old), UNKNOWN, np.int64)
-        row = np.minimum(self._offsets[location] + np.maximum(old, 0), len(self.mask) - 1)
-        stays = (old >= 0) & self.mask[row]
-        first = self._before[self._offsets[location]]
+        row = self._ordinals.rows(location, old)
+        stays = (row >= 0) & self.mask[row]
+        first = self._before[self._ordinals.begin(location)]
         return np.where(stays, self._before[row] - first, UNKNOWN)

@@ -155,7 +155,7 @@ class LineSource:
         text = b""
         for chunk, _ in self._inflated:
             text += chunk
-            if b"\n" in chunk or not text.lstrip(b"\xef\xbb\xbf").startswith(b"#"):
+            if b"\n" in chunk or (text and text[:1] not in b"#\xef"):
                 break
             if len(text) > LONGEST_LINE:
                 raise _too_long(self.path)

@@ -15,7 +15,6 @@ from burstline import _core
 from burstline.errors import InconsistentTraceError, ParameterError
 from burstline.formats.paraver.records import whole
 from burstline.formats.paraver.windows import windows
-from burstline.trace import Batched
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -76,7 +75,7 @@ def blocks(
     budget = DEFAULT_MEMORY if memory is None else memory
     body = _core.PrvBody(names.cpu, names.application, names.task, names.thread)
     out = np.empty(_BUFFER_BYTES, np.uint8)
-    fits = found.bytes <= budget or not _in_store(trace)
+    fits = found.bytes <= budget or not trace.is_stored
     parts = (
         iter([whole(trace)]) if fits else windows(trace, found, memory=budget, beside=beside)
     )
@@ -88,7 +87,3 @@ def blocks(
             raise InconsistentTraceError(
                 f"the records of location {body.disordered} run backwards in time"
             )
-
-
-def _in_store(trace: Trace) -> bool:
-    return isinstance(trace._tables, Batched)  # noqa: SLF001 -- how tables are kept is all it tells

@@ -59,6 +59,7 @@ _COMMUNICATOR: Final = 50100004
 _TRACING_MODE: Final = 40000018
 _MISSING: Final = -1
 _NEVER: Final = np.iinfo(np.int64).max
+_EARLIEST: Final = -(2**63)
 
 
 class _Events(NamedTuple):
@@ -100,7 +101,7 @@ def cut_events(
     start_ns, end_ns : int
         The window, half-open.
     torn : set of (int, int)
-        Calls, as (location of the trace, ordinal), whose collective lost members at the
+        Calls, as (location of the trace, time of entry), whose collective lost members at the
         window's begin: their communicator is written as 0, unknown, so that the instances
         after them still count from the same one on every member.
 
@@ -118,13 +119,15 @@ def cut_events(
         row["type"]: (row["label"], row["gradient"])
         for row in trace.table("event_types").to_pylist()
     }
-    torn_at = _entries_of(trace, torn)
     window = _Window(start_ns, end_ns, trace.arrays("locations", "died_ns")[0])
     parts = [_Events(*(np.empty(0, np.int64) for _ in EVENT_COLUMNS))]
-    for part in trace.batches("events", EVENT_COLUMNS):
+    for part in trace.batches(
+        "events", EVENT_COLUMNS, locations=location >= 0, window=(_EARLIEST, end_ns)
+    ):
         events = _Events(*(to_numpy(column).astype(np.int64) for column in part.columns))
-        events = events.at(location[events.location] >= 0)
-        parts.append(_cut(_forgetting(events, torn_at), labels, window))
+        # what lies after the window closes nothing that its end does not close
+        events = events.at((location[events.location] >= 0) & (events.time <= end_ns))
+        parts.append(_cut(_forgetting(events, torn), labels, window))
     events = _joined(parts)
     return _numbered(_joined([_awake(events, trace, location, window), events]), location)
 
@@ -165,15 +168,6 @@ def _numbered(events: _Events, location: npt.NDArray[np.int32]) -> pa.Table:
 
 def _joined(parts: Sequence[_Events]) -> _Events:
     return _Events(*(np.concatenate(column) for column in zip(*parts, strict=True)))
-
-
-def _entries_of(trace: Trace, torn: AbstractSet[tuple[int, int]]) -> set[tuple[int, int]]:
-    """Give location and time of entry of calls."""
-    if not torn:
-        return set()
-    offsets = trace.offsets("calls")
-    (enter,) = trace.arrays("calls", "enter_ns")
-    return {(where, int(enter[offsets[where] + call])) for where, call in torn}
 
 
 def _forgetting(events: _Events, torn: AbstractSet[tuple[int, int]]) -> _Events:

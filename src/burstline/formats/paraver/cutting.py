@@ -15,6 +15,7 @@ import pyarrow as pa
 from burstline.formats.overlay import overlaid
 from burstline.formats.paraver.borders import cut_events
 from burstline.formats.paraver.prologue import comment
+from burstline.ordinals import Ordinals
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -23,7 +24,12 @@ if TYPE_CHECKING:
 
 
 def completed(
-    before: Trace, after: Trace, *, start_ns: int | None, end_ns: int | None
+    before: Trace,
+    after: Trace,
+    *,
+    start_ns: int | None,
+    end_ns: int | None,
+    near: Trace | None = None,
 ) -> Trace:
     """Give a selection whose raw tables read back as its calls.
 
@@ -35,6 +41,9 @@ def completed(
         A selection of it, in the same times.
     start_ns, end_ns : int or None
         Its window, half-open; None where it has no border.
+    near : Trace, optional
+        If `before` is in a store: what :func:`burstline.selection.narrowed` gives of it
+        for `after`. Without it, calls and members of collectives are loaded whole.
 
     Returns
     -------
@@ -60,7 +69,7 @@ def completed(
         location,
         start_ns=start,
         end_ns=end,
-        torn=_torn_calls(before, location, start) if start_ns is not None else frozenset(),
+        torn=frozenset() if start_ns is None else _torn_calls(near or before, location, start),
     )
     source = before.table("source")
     died = before.locations["died_ns"].to_numpy()
@@ -89,17 +98,18 @@ def _new_locations(before: Trace, after: Trace) -> npt.NDArray[np.int32]:
 def _torn_calls(
     before: Trace, location: npt.NDArray[np.int32], start: int
 ) -> frozenset[tuple[int, int]]:
-    """Give the calls in collectives that some kept member had left when the window begins."""
-    where, call, instance = before.arrays(
-        "collective_members", "location", "call", "collective"
+    """Give location and entry of calls whose collective a kept member had left by `start`."""
+    where, call, instance, begin = before.arrays(
+        "collective_members", "location", "call", "collective", "begin_ns"
     )
     member = (location[where] >= 0) & (call >= 0)
-    where, call, instance = where[member], call[member], instance[member]
-    if not len(where):
-        return frozenset()
+    where, call, instance, begin = (c[member] for c in (where, call, instance, begin))
     enter, leave = before.arrays("calls", "enter_ns", "leave_ns")
-    row = before.offsets("calls")[where] + call
-    gone = (leave[row] <= start) & (enter[row] < start)
+    row = Ordinals(*before.arrays("calls", "location", "call")).rows(where, call)
+    loaded = row >= 0
+    # a call that is not near the window lies on one side of it, and its begin with it
+    gone = begin < start
+    gone[loaded] = (leave[row[loaded]] <= start) & (enter[row[loaded]] < start)
     partly = np.intersect1d(instance[gone], instance[~gone])
-    torn = ~gone & np.isin(instance, partly)
-    return frozenset(zip(where[torn].tolist(), call[torn].tolist(), strict=True))
+    torn = ~gone & loaded & np.isin(instance, partly)
+    return frozenset(zip(where[torn].tolist(), enter[row[torn]].tolist(), strict=True))

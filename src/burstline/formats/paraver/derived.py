@@ -70,12 +70,12 @@ def with_records(trace: Trace, *, memory: int | None = None) -> Trace:
     written; regions that no Paraver type is known for become user functions.
     """
     if memory is not None:
-        rows = 2 * sum(trace.table(name).num_rows for name in ("calls", "regions", "readings"))
+        rows = 2 * sum(trace.rows(name) for name in ("calls", "regions", "readings"))
         if rows * _ROW_BYTES > memory:
             raise MemoryBudgetError(
                 rows * _ROW_BYTES,
                 memory,
-                way_out="Convert the original trace without --no-raw, or cut a part first",
+                way_out="Convert the original trace without --no-raw, or cut a part first.",
             )
     callers = Callers(trace)
     pairs = _Pairs()

@@ -30,9 +30,12 @@ if TYPE_CHECKING:
 
 _BUCKETS: Final = 64
 _WAY_OUT: Final = (
-    "Convert it to a store first (burstline convert TRACE OUT.store), "
-    "or read a part (burstline cut TRACE -o PART.prv --from 0s --to 10s)."
+    "Convert it to a store (burstline convert TRACE OUT.store) and take that instead: "
+    "of a store, --from, --to and --ranks load only what they name."
 )
+# Measured: bytes of tables per byte of text, with raw tables and without, and the least.
+_BYTES_PER_BYTE: Final = {True: 3.4, False: 0.8}
+_LEAST_BYTES_PER_BYTE: Final = 0.7
 # Bytes per row of the tables that grow with the trace, counters apart.
 _ROW_BYTES: Final = {
     "calls": 86,
@@ -48,12 +51,13 @@ _ROW_BYTES: Final = {
 class _Budget:
     """Stops a reading whose journals alone would fill the memory allowed."""
 
-    def __init__(self, memory: int | None) -> None:
-        self._memory = memory
+    def __init__(self, memory: int | None, tables: int) -> None:
+        self._memory, self._tables = memory, tables
 
     def relieve(self, journal: _core.Journal) -> None:
         if self._memory is not None and journal.resident > self._memory // 2:
-            raise MemoryBudgetError(2 * journal.resident, self._memory, way_out=_WAY_OUT)
+            needed = max(2 * journal.resident, self._tables)
+            raise MemoryBudgetError(needed, self._memory, way_out=_WAY_OUT)
 
 
 def estimate_bytes(
@@ -113,10 +117,14 @@ def read_whole(
     MemoryBudgetError
         If the tables would not fit into `memory`.
     """
+    size = path.stat().st_size
+    tables_bytes = int(_BYTES_PER_BYTE[raw] * size)
+    if raw and memory is not None and _LEAST_BYTES_PER_BYTE * size > memory:
+        raise MemoryBudgetError(tables_bytes, memory, way_out=_WAY_OUT)
     with Session.open(path, most_buckets=_BUCKETS) as session:
         journal = _core.Journal(session.layout)
         scanned = session.scan(
-            journal, threads=threads, progress=progress, overflow=_Budget(memory)
+            journal, threads=threads, progress=progress, overflow=_Budget(memory, tables_bytes)
         )
         assembly, words = session.assembly(journal, scanned)
         counts = journal.counts(session.layout)

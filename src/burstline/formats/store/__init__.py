@@ -49,8 +49,9 @@ def write_store(trace: Trace, path: Path, *, progress: Progress = SILENCE) -> No
     with StoreWriter(path, trace.counter_names) as store:
         operations: list[str] = []
         for name in names:
-            by_location = schema.TABLES[name].order[:1] == ("location",)
-            parts = trace.batches(name) if by_location else iter([trace.table(name)])
+            by_location = "".join(schema.TABLES[name].order[:1]).endswith("location")
+            in_parts = trace.is_stored or by_location
+            parts = trace.batches(name) if in_parts else iter([trace.table(name)])
             first = True
             for part in parts:
                 store.append(name, part)

@@ -5,8 +5,10 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from math import ceil
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
@@ -17,6 +19,11 @@ from burstline.formats.store.writing import MANIFEST, VERSION
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    import numpy.typing as npt
+
+    Group = dict[str, int]
+    Locations = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +45,7 @@ class StoreTables(Mapping[str, pa.Table]):
     folder: Path
     operations: tuple[str, ...]
     counters: tuple[str, ...]
-    groups: dict[str, list[dict[str, int]]]
+    groups: dict[str, list[Group]]
 
     def __getitem__(self, name: str) -> pa.Table:
         if name not in self.groups:
@@ -57,11 +64,67 @@ class StoreTables(Mapping[str, pa.Table]):
         """Count the rows of a table without loading it."""
         return sum(group["rows"] for group in self.groups.get(name, ()))
 
-    def batches(self, name: str, columns: Sequence[str] | None = None) -> Iterator[pa.Table]:
-        """Go through a table row group by row group, each of whole locations."""
+    def rows_near(
+        self,
+        name: str,
+        *,
+        locations: Locations | None = None,
+        window: tuple[int, int] | None = None,
+    ) -> int:
+        """Estimate the rows of some locations that begin in a window, by the manifest.
+
+        Notes
+        -----
+        Counts as if the rows of a row group were spread evenly over its locations and times.
+        """
+        groups = self.groups.get(name, ())
+        return sum(ceil(group["rows"] * _share(group, locations, window)) for group in groups)
+
+    def batches(
+        self,
+        name: str,
+        columns: Sequence[str] | None = None,
+        *,
+        locations: Locations | None = None,
+        window: tuple[int, int] | None = None,
+    ) -> Iterator[pa.Table]:
+        """Go through a table row group by row group, each of whole locations.
+
+        Parameters
+        ----------
+        name : str
+            The table.
+        columns : sequence of str, optional
+            Only these columns.
+        locations : ndarray of bool, shape (locations,), optional
+            Row groups without any of these locations are not read.
+        window : (int, int), optional
+            Row groups of which no row can begin in this closed window are not read.
+
+        Yields
+        ------
+        pyarrow.Table
+            One row group.
+
+        Raises
+        ------
+        FormatError
+            If the file is not the one the manifest tells of.
+        """
         names = list(columns) if columns is not None else self._names(name)
+        groups = self.groups[name]
         with self._file(name) as file:
-            for group in range(file.num_row_groups):
+            if file.num_row_groups != len(groups):
+                raise FormatError(
+                    self.folder / f"{name}.parquet",
+                    None,
+                    expected=f"{len(groups)} row groups",
+                    found=str(file.num_row_groups),
+                    way_out="Convert the trace again.",
+                )
+            for group, index in enumerate(groups):
+                if not _share(index, locations, window):
+                    continue
                 part = file.read_row_group(group, columns=names)
                 yield decode(part, name, names, self.operations)
 
@@ -81,6 +144,19 @@ class StoreTables(Mapping[str, pa.Table]):
                 found=str(error),
                 way_out="Convert the trace again.",
             ) from error
+
+
+def _share(group: Group, locations: Locations | None, window: tuple[int, int] | None) -> float:
+    """Tell how much of a row group is of some locations and begins in a window."""
+    share = 1.0
+    if locations is not None and "first_location" in group:
+        inside = locations[group["first_location"] : group["last_location"] + 1]
+        share = float(np.count_nonzero(inside)) / max(len(inside), 1)
+    if window is not None and "min_ns" in group:
+        first, last = group["min_ns"], group["max_ns"]
+        length = min(last, window[1]) - max(first, window[0]) + 1
+        share *= max(length, 0) / (last - first + 1)
+    return share
 
 
 def open_tables(folder: Path) -> StoreTables:

@@ -1,7 +1,8 @@
 """Write a store, table by table or part by part.
 
-A row group holds whole locations: one where it has many rows, several where they have
-few, so that the footer of a store of 100,000 locations stays small.
+A row group holds whole locations (or whole instances, teams, …): one where it has many
+rows, several where they have few, so that the footer of a store of 100,000 locations
+stays small.
 """
 
 from __future__ import annotations
@@ -108,14 +109,14 @@ def _groups(name: str, table: pa.Table) -> Iterator[tuple[int, int]]:
     order = schema.TABLES[name].order
     if not table.num_rows:
         return
-    if not order or not order[0].endswith("location"):
+    if not order:
         yield 0, table.num_rows
         return
-    location = to_numpy(table[order[0]])
-    borders = np.append(np.flatnonzero(location[1:] != location[:-1]) + 1, len(location))
+    key = to_numpy(table[order[0]])
+    borders = np.append(np.flatnonzero(key[1:] != key[:-1]) + 1, len(key))
     first = 0
     for border in borders.tolist():
-        if border - first >= _ROWS or border == len(location):
+        if border - first >= _ROWS or border == len(key):
             yield first, border
             first = border
 

@@ -1,0 +1,37 @@
+"""Tables that are made when they are first asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+
+class Lazy(Mapping[str, "pa.Table"]):
+    """Tables that are made when first asked for, and kept.
+
+    Parameters
+    ----------
+    names : iterable of str
+        The tables there are.
+    make : callable
+        Gives a table by its name.
+    """
+
+    def __init__(self, names: Iterable[str], make: Callable[[str], pa.Table]) -> None:
+        self._made: dict[str, pa.Table | None] = dict.fromkeys(names)
+        self._make = make
+
+    def __getitem__(self, name: str) -> pa.Table:
+        table = self._made[name]
+        if table is None:
+            table = self._made[name] = self._make(name)
+        return table
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._made)
+
+    def __len__(self) -> int:
+        return len(self._made)

@@ -1,0 +1,246 @@
+"""What a selection of a trace in a store can need, loaded a row group at a time.
+
+::
+
+    store ──batches──► rows near the window, on kept locations ──► Trace in memory ──► select
+
+Near is everything that overlaps the window with both its borders, so that the selection
+decides alone what is inside. What has several places is near if one of them is: a message
+with one call near, and every member of an instance with one member's call near, so that
+losses are counted as in the whole trace.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+
+from burstline import schema
+from burstline.errors import MemoryBudgetError
+from burstline.ordinals import Ordinals
+from burstline.selection.lazy import Lazy
+from burstline.selection.window import kept_rows, numpy_columns, replaced
+from burstline.trace import Trace
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    import numpy.typing as npt
+
+    from burstline.selection.window import Integers, Mask
+
+_EARLIEST: Final = -(2**63)
+_INTERVALS: Final = {
+    "calls": ("location", "enter_ns", "leave_ns"),
+    "regions": ("location", "enter_ns", "leave_ns"),
+    "bursts": ("location", "start_ns", "end_ns"),
+    "teams": ("fork_location", "fork_ns", "join_ns"),
+    "locks": ("location", "acquire_ns", "release_ns"),
+    "gaps": ("location", "start_ns", "end_ns"),
+    "states": ("location", "begin_ns", "end_ns"),
+}
+_WAY_OUT: Final = (
+    "Take a shorter part (--from, --to), fewer ranks (--ranks), or allow more (--memory)."
+)
+
+
+def narrow(
+    trace: Trace, start: int, end: int, kept: Mask, *, memory: int | None = None
+) -> Trace:
+    """Load what a selection can need.
+
+    Parameters
+    ----------
+    trace : Trace
+        In a store.
+    start, end : int
+        The window, in nanoseconds.
+    kept : ndarray of bool, shape (locations,)
+        Which locations stay.
+    memory : int, optional
+        Bytes that the tables may take.
+
+    Returns
+    -------
+    Trace
+        In memory; each table is loaded when it is first asked for.
+
+    Raises
+    ------
+    MemoryBudgetError
+        If the tables exceed `memory`; when the one that does is first asked for.
+    """
+    return Trace(_Narrowing(trace, start, end, kept, memory).tables)
+
+
+class _Narrowing:
+    """How each table is narrowed, and how much is loaded so far."""
+
+    def __init__(
+        self, trace: Trace, start: int, end: int, kept: Mask, memory: int | None
+    ) -> None:
+        self.trace, self.start, self.end, self.kept = trace, start, end, kept
+        self.tables = Lazy((name for name in schema.TABLES if name in trace), self._make)
+        self._memory, self._held = memory, 0
+
+    def _make(self, name: str) -> pa.Table:
+        if name in _INTERVALS:
+            return self._joined(name, self._intervals(name))
+        make = _MAKERS.get(name)
+        return self.trace.table(name) if make is None else self._joined(name, make(self))
+
+    def _joined(self, name: str, parts: Iterator[pa.Table]) -> pa.Table:
+        near = []
+        for part in parts:
+            if part.num_rows:
+                self._hold(part.nbytes)
+                near.append(part)
+        if near:
+            return pa.concat_tables(near).combine_chunks()
+        counters = self.trace.counter_names if schema.TABLES[name].counters else ()
+        return schema.arrow_schema(name, counters).empty_table()
+
+    def _hold(self, size: int) -> None:
+        self._held += size
+        if self._memory is not None and self._held > self._memory:
+            raise MemoryBudgetError(self._held, self._memory, way_out=_WAY_OUT)
+
+    def _filtered(
+        self, name: str, is_near: Callable[[pa.Table], Mask], first: int
+    ) -> Iterator[pa.Table]:
+        """Give rows of a table by location that begin from `first` on, and are near."""
+        window = first, self.end
+        for part in self.trace.batches(name, locations=self.kept, window=window):
+            yield kept_rows(part, is_near(part))
+
+    def _within(self, time: Integers) -> Mask:
+        return (time >= self.start) & (time <= self.end)
+
+    def _intervals(self, name: str) -> Iterator[pa.Table]:
+        def is_near(part: pa.Table) -> Mask:
+            location, begin, end = numpy_columns(part, *_INTERVALS[name])
+            # an end before the begin, or none, is an interval that never ends
+            reaches = (end >= self.start) | (end < begin)
+            return self.kept[location] & (begin <= self.end) & reaches
+
+        return self._filtered(name, is_near, _EARLIEST)
+
+    def readings(self) -> Iterator[pa.Table]:
+        def is_near(part: pa.Table) -> Mask:
+            location, time = numpy_columns(part, "location", "time_ns")
+            return self.kept[location] & self._within(time)
+
+        return self._filtered("readings", is_near, self.start)
+
+    def links(self) -> Iterator[pa.Table]:
+        return self._filtered("links", self._is_sent_near, self.start)
+
+    def _is_sent_near(self, part: pa.Table) -> Mask:
+        sender, receiver, time = numpy_columns(
+            part, "sender_location", "receiver_location", "send_ns"
+        )
+        return self.kept[sender] & self.kept[receiver] & self._within(time)
+
+    def events(self) -> Iterator[pa.Table]:
+        """Give events near, and those elsewhere that enter or leave what is near."""
+        edges = self._edges()
+
+        def is_near(part: pa.Table) -> Mask:
+            location, seq, time = numpy_columns(part, "location", "seq", "time_ns")
+            near: Mask = self.kept[location] & self._within(time)
+            row = Ordinals(location, seq).rows(*edges)
+            near[row[row >= 0]] = True
+            return near
+
+        return self._filtered("events", is_near, _EARLIEST)
+
+    def _edges(self) -> tuple[Integers, Integers]:
+        """Give location and ordinal of the enters and leaves outside the window."""
+        locations, seqs = [], []
+        for name in ("calls", "regions"):
+            if name not in self.tables:
+                continue
+            columns = "location", "enter_ns", "enter_seq", "leave_ns", "leave_seq"
+            location, *edges = numpy_columns(self.tables[name], *columns)
+            for time, seq in (edges[:2], edges[2:]):
+                outside = ~self._within(time)
+                locations.append(location[outside])
+                seqs.append(seq[outside])
+        none = np.empty(0, np.int64)
+        return np.concatenate([none, *locations]), np.concatenate([none, *seqs])
+
+    def messages(self) -> Iterator[pa.Table]:
+        columns = "sender_location", "send_call", "receiver_location", "post_call"
+        for part in self.trace.batches("messages"):
+            sender, send, receiver, post, receive = numpy_columns(
+                part, *columns, "receive_call"
+            )
+            near = self._is_sent_near(part) | self._calls.has(sender, send)
+            near |= self._calls.has(receiver, post) | self._calls.has(receiver, receive)
+            yield kept_rows(part, near)
+
+    @cached_property
+    def _calls(self) -> _Stretches:
+        location, call = np.empty(0, np.int64), np.empty(0, np.int64)
+        if "calls" in self.tables:
+            location, call = numpy_columns(self.tables["calls"], "location", "call")
+        return _Stretches.of(location, call, len(self.kept))
+
+    @cached_property
+    def _instances(self) -> Mask:
+        """Tell which collectives have a member's call near, or no member at all."""
+        near, alone = np.zeros((2, self.trace.rows("collectives")), bool)
+        alone[:] = True
+        columns = "collective", "location", "call"
+        for part in self.trace.batches("collective_members", columns):
+            instance, location, call = numpy_columns(part, *columns)
+            near[instance[self._calls.has(location, call)]] = True
+            alone[instance] = False
+        return near | alone
+
+    def collectives(self) -> Iterator[pa.Table]:
+        first = 0
+        for part in self.trace.batches("collectives"):
+            yield kept_rows(part, self._instances[first : first + part.num_rows])
+            first += part.num_rows
+
+    def collective_members(self) -> Iterator[pa.Table]:
+        number = np.cumsum(self._instances) - 1
+        for part in self.trace.batches("collective_members"):
+            (instance,) = numpy_columns(part, "collective")
+            near = kept_rows(part, self._instances[instance])
+            (instance,) = numpy_columns(near, "collective")
+            yield replaced(near, collective=number[instance])
+
+
+class _Stretches(NamedTuple):
+    """First and last ordinal of some rows of each location."""
+
+    first: npt.NDArray[np.int64]
+    last: npt.NDArray[np.int64]
+
+    @classmethod
+    def of(cls, location: Integers, ordinal: Integers, locations: int) -> _Stretches:
+        offsets = np.searchsorted(location, np.arange(locations + 1))
+        some = offsets[1:] > offsets[:-1]
+        first, last = np.zeros(locations, np.int64), np.full(locations, -1)
+        first[some] = ordinal[offsets[:-1][some]]
+        last[some] = ordinal[offsets[1:][some] - 1]
+        return cls(first, last)
+
+    def has(self, location: Integers, ordinal: Integers) -> Mask:
+        """Tell which ordinals are between the first and the last of their location."""
+        return (ordinal >= self.first[location]) & (ordinal <= self.last[location])
+
+
+_MAKERS: Final[dict[str, Callable[[_Narrowing], Iterator[pa.Table]]]] = {
+    "readings": _Narrowing.readings,
+    "links": _Narrowing.links,
+    "events": _Narrowing.events,
+    "messages": _Narrowing.messages,
+    "collectives": _Narrowing.collectives,
+    "collective_members": _Narrowing.collective_members,
+}

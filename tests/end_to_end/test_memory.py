@@ -1,0 +1,103 @@
+"""Memory follows the part that is asked for, not the trace: measured in child processes."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+
+import pytest
+from benchmarks.generate import generate
+
+import burstline
+
+RANKS = 64
+SMALL, LARGE = 12_000_000, 90_000_000
+WINDOW = ("--from", "1.2s", "--to", "1.24s")
+ROW_GROUP = 40_000_000
+"""Bytes that the largest row group may take with all that is made of it."""
+
+SUPERVISE = """\
+import resource, subprocess, sys
+done = subprocess.run([sys.executable, "-m", "burstline", *sys.argv[1:]])
+peak = 1024 * resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
+print(peak, file=sys.stderr)
+sys.exit(done.returncode)
+"""
+
+
+def run(*words):
+    """Run a command; give its exit code, what it said, and the most memory it had."""
+    done = subprocess.run(
+        [sys.executable, "-c", SUPERVISE, *map(str, words), "--quiet"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    *said, peak = done.stderr.splitlines()
+    return done.returncode, done.stdout, "\n".join(said), int(peak)
+
+
+@pytest.fixture(scope="module")
+def stores(tmp_path_factory):
+    """Give a small store and one of the same program that ran seven times as long."""
+    folder = tmp_path_factory.mktemp("large")
+    made = []
+    for name, size in (("small", SMALL), ("large", LARGE)):
+        generate(folder / f"{name}.prv", ranks=RANKS, size=size)
+        words = "convert", folder / f"{name}.prv", folder / f"{name}.store"
+        assert run(*words, "--memory", "1G")[0] == 0
+        made.append(folder / f"{name}.store")
+    return made
+
+
+def test_memory_of_a_window_does_not_grow_with_the_trace(stores, tmp_path):
+    small, large = map(burstline.read, stores)
+    grown = sum(
+        large.estimate_bytes(name) - small.estimate_bytes(name)
+        for name in ("calls", "messages", "bursts", "readings", "states")
+    )
+    assert grown > 1.5 * ROW_GROUP
+
+    peaks = {}
+    for command in (("cut", "-o", tmp_path / "part.prv", "--force"), ("info",)):
+        for store in stores:
+            words = command[0], store, *command[1:], *WINDOW, "--memory", "64M"
+            code, said, _, peak = run(*words, "--format", "json")
+            assert code == 0
+            assert json.loads(said)
+            peaks[command[0], store.stem] = peak
+
+    assert peaks["cut", "large"] < peaks["cut", "small"] + ROW_GROUP
+    assert peaks["info", "large"] < peaks["info", "small"] + ROW_GROUP
+
+
+def test_what_would_not_fit_is_refused_before_it_starts(stores, tmp_path):
+    _, large = stores
+    base = run("info", "--help")[3]
+
+    for words in (
+        ("cut", large, "-o", tmp_path / "part.prv", "--from", "0s"),
+        ("structure", large),
+        ("info", large, "--from", "0s"),
+    ):
+        code, _, said, peak = run(*words, "--memory", "16M")
+        assert code == 5
+        assert "--from" in said
+        assert peak < base + 100_000_000
+    assert not list(tmp_path.iterdir())
+
+
+def test_the_way_out_of_a_text_that_does_not_fit_works(stores, tmp_path):
+    _, store = stores
+    text = store.with_suffix(".prv")
+    part = tmp_path / "part.prv"
+
+    code, _, said, _ = run("cut", text, "-o", part, *WINDOW, "--memory", "64M")
+
+    assert code == 5
+    assert "burstline convert TRACE OUT.store" in said
+    assert run("cut", store, "-o", part, *WINDOW, "--memory", "64M")[0] == 0
+    again = burstline.read(part)
+    whole = burstline.select(burstline.read(text), start_ns=1_200_000_000, end_ns=1_240_000_000)
+    assert again.calls.num_rows == whole.calls.num_rows > 1_000

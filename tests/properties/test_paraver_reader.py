@@ -1,0 +1,263 @@
+"""What holds for every reading of a Paraver trace, whatever is in it."""
+
+from __future__ import annotations
+
+import gzip
+import tempfile
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import burstline
+from burstline import schema
+from burstline.formats.paraver import blocks, converting, joining, reading
+from burstline.formats.store import open_store
+from burstline.progress import SILENCE
+from burstline.testing import assert_same_trace
+from oracles import prv_reader as oracle
+from prv_programs import LOCATIONS, programs
+
+PCF = """EVENT_TYPE
+0 70000001 Caller at level 1
+VALUES
+2 work
+EVENT_TYPE
+0 80000001 Caller line at level 1
+VALUES
+5 main.c:7 [/src/main.c:7, /src/app]
+"""
+SAME = [name for name in schema.TABLES if name != "metadata"]
+
+
+@pytest.fixture(scope="module")
+def folder():
+    with tempfile.TemporaryDirectory() as name:
+        yield Path(name)
+
+
+def put(folder, text, name="a.prv"):
+    path = folder / name
+    data = text if isinstance(text, bytes) else text.encode()
+    path.write_bytes(data)
+    path.with_name("a.pcf").write_text(PCF, encoding="ascii")
+    return path
+
+
+def rows(trace, name, *columns):
+    table = trace.table(name)
+    return list(zip(*(table[column].to_pylist() for column in columns), strict=True))
+
+
+@given(program=programs())
+def test_the_reader_agrees_with_its_twin_on_calls(folder, program):
+    trace = burstline.read(put(folder, program.text), raw=True)
+    expected, _ = oracle.read(program.text, LOCATIONS)
+
+    found = rows(
+        trace,
+        "calls",
+        "location",
+        "call",
+        "operation",
+        "enter_ns",
+        "leave_ns",
+        "enter_seq",
+        "leave_seq",
+    )
+    assert found == [
+        (place, k, call.operation, call.enter, call.leave, call.enter_seq, call.leave_seq)
+        for place, location in expected.items()
+        for k, call in enumerate(location.calls)
+    ]
+    assert rows(trace, "events", "location", "time_ns", "type", "value") == [
+        (place, *event) for place, location in expected.items() for event in location.events
+    ]
+
+
+@given(program=programs())
+def test_the_reader_agrees_with_its_twin_on_attributes(folder, program):
+    trace = burstline.read(put(folder, program.text))
+    expected, _ = oracle.read(program.text, LOCATIONS)
+    calls = [call for location in expected.values() for call in location.calls]
+    paths = trace.call_paths.to_pylist()
+
+    for found, call in zip(trace.calls.to_pylist(), calls, strict=True):
+        if call.communicator is not None:
+            assert (found["sent_bytes"], found["received_bytes"]) == (call.sent, call.received)
+            assert trace.communicators["source_id"][found["communicator"]].as_py() == 1
+            assert (found["root"] is not None) == call.is_root
+        if call.callers:
+            node = paths[found["call_path"]]
+            assert (node["function"], node["file"], node["line"]) == ("work", "main.c", 7)
+        else:
+            assert found["call_path"] is None
+
+
+@given(program=programs())
+def test_the_reader_agrees_with_its_twin_on_readings_gaps_and_bursts(folder, program):
+    trace = burstline.read(put(folder, program.text))
+    expected, _ = oracle.read(program.text, LOCATIONS)
+    names = {kind: name for name, kind in rows(trace, "counters", "name", "source_type")}
+
+    readings = [
+        (place, seq, time, {names[c]: v for c, v in values.items()})
+        for place, location in expected.items()
+        for seq, time, values in location.readings
+    ]
+    assert readings == [
+        known(row, "location", "seq", "time_ns") for row in trace.readings.to_pylist()
+    ]
+    assert rows(trace, "gaps", "location", "start_ns", "end_ns", "kind") == [
+        (place, *gap) for place, location in expected.items() for gap in location.gaps
+    ]
+    bursts = [
+        (
+            place,
+            k,
+            b["start"],
+            b["end"],
+            b["polls"],
+            b["polling"],
+            b["gap"],
+            {names[c]: v for c, v in b["counters"].items()},
+        )
+        for place, location in expected.items()
+        for k, b in enumerate(oracle.bursts(location))
+    ]
+    columns = ("location", "burst", "start_ns", "end_ns", "polls", "polling_ns", "gap_ns")
+    assert bursts == [known(row, *columns) for row in trace.bursts.to_pylist()]
+
+
+def known(row, *columns):
+    fixed = {column.name for column in schema.TABLES["bursts"].columns}
+    fixed |= {column.name for column in schema.TABLES["readings"].columns}
+    values = {name: v for name, v in row.items() if name not in fixed and v is not None}
+    return (*(row[column] for column in columns), values)
+
+
+@given(program=programs())
+def test_the_reader_agrees_with_its_twin_on_messages(folder, program):
+    trace = burstline.read(put(folder, program.text), raw=True)
+    expected, messages = oracle.read(program.text, LOCATIONS)
+    calls = {place: location.calls for place, location in expected.items()}
+
+    found = rows(
+        trace,
+        "messages",
+        "sender_location",
+        "receiver_location",
+        "send_ns",
+        "send_leave_ns",
+        "post_ns",
+        "receive_ns",
+        "received_bytes",
+        "tag",
+        "send_call",
+        "post_call",
+        "receive_call",
+    )
+    pairs = zip(messages, oracle.message_calls(calls, messages), strict=True)
+    assert found == [(*m, *made) for m, made in sorted(pairs, key=lambda pair: pair[0][0])]
+
+
+@given(program=programs())
+def test_no_message_is_received_twice(folder, program):
+    trace = burstline.read(put(folder, program.text), raw=True)
+
+    blocking = [
+        (m["receiver_location"], m["receive_call"])
+        for m in trace.messages.to_pylist()
+        if m["receive_call"] is not None and m["receive_call"] == m["post_call"]
+    ]
+    assert len(trace.messages) == sum(line.startswith("3:") for line in program.body)
+    assert len(blocking) == len(set(blocking))
+
+
+@given(program=programs(), size=st.integers(16, 200), threads=st.integers(1, 4))
+def test_neither_block_size_nor_threads_change_the_trace(folder, program, size, threads):
+    path = put(folder, program.text)
+    expected = burstline.read(path, threads=1)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(blocks, "BLOCK_BYTES", size)
+        found = burstline.read(path, threads=threads)
+
+    assert_same_trace(found, expected, tables=SAME)
+
+
+@given(program=programs(), cut=st.integers(0, 2000), size=st.integers(16, 400))
+def test_gzip_in_one_or_several_members_is_the_same_trace(folder, program, cut, size):
+    data = program.text.encode()
+    expected = burstline.read(put(folder, data))
+    packed = gzip.compress(data[:cut]) + gzip.compress(data[cut:])
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(blocks, "BLOCK_BYTES", size)
+        found = burstline.read(put(folder, packed, "a.prv.gz"))
+
+    assert_same_trace(found, expected, tables=SAME)
+
+
+@given(program=programs())
+def test_windows_line_ends_are_the_same_trace(folder, program):
+    expected = burstline.read(put(folder, program.text))
+    found = burstline.read(put(folder, program.text.replace("\n", "\r\n")))
+
+    assert_same_trace(found, expected, tables=[name for name in SAME if name != "source"])
+
+
+@given(program=programs())
+def test_raw_tables_change_nothing_else(folder, program):
+    path = put(folder, program.text)
+    common = [name for name in SAME if name not in schema.RAW_TABLES]
+
+    assert_same_trace(burstline.read(path, raw=False), burstline.read(path), tables=common)
+
+
+@given(program=programs())
+def test_microseconds_are_a_thousand_nanoseconds(folder, program):
+    expected = burstline.read(put(folder, program.text))
+    found = burstline.read(put(folder, program.text.replace("_ns:", "_us:", 1)))
+
+    for column in ("enter_ns", "leave_ns"):
+        wanted = [1000 * time for time in expected.calls[column].to_pylist()]
+        assert found.calls[column].to_pylist() == wanted
+
+
+@given(program=programs(), share=st.integers(10, 10**9))
+def test_a_store_holds_the_same_tables(program, share):
+    with tempfile.TemporaryDirectory() as name, pytest.MonkeyPatch.context() as patch:
+        path = put(Path(name), program.text)
+        # Tables "larger than memory": several buckets, spills, ranges of instances.
+        patch.setattr(converting, "_TABLES_PER_BYTE", 10**7)
+        patch.setattr(converting, "_SHARE_OF_JOURNAL", share)
+        patch.setattr(joining, "_BYTES_PER_PART", share)
+        target = Path(name) / "a.store"
+        converting.convert(
+            path, target, raw=True, memory=256 << 20, threads=2, progress=SILENCE
+        )
+
+        assert_same_trace(open_store(target), reading_of(path))
+        assert {entry.name for entry in Path(name).iterdir()} == {"a.prv", "a.pcf", "a.store"}
+
+
+def reading_of(path):
+    return reading.read_whole(path, raw=True, memory=None, threads=2, progress=SILENCE)
+
+
+@given(program=programs(), place=st.integers(0, 3))
+def test_lines_out_of_order_give_the_sorted_trace_and_a_defect(folder, program, place):
+    mine = [line for line in program.body if line.startswith(f"2:{place + 1}:")]
+    stamps = [line.split(":")[5] for line in mine]
+    if len(set(stamps)) < len(stamps) or len(stamps) < 2:
+        return
+    others = [line for line in program.body if line not in mine]
+    head = program.text[: program.text.index("\n2:") + 1] if "\n2:" in program.text else ""
+    expected = burstline.read(put(folder, head + "\n".join([*others, *mine]) + "\n"))
+    found = burstline.read(put(folder, head + "\n".join([*others, *reversed(mine)]) + "\n"))
+
+    tables = [name for name in SAME if name not in {"defects", "locations", "gaps", "bursts"}]
+    assert_same_trace(found, expected, tables=tables)
+    assert "events_out_of_order" in found.defects["kind"].to_pylist()
