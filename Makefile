@@ -10,6 +10,7 @@ SECONDS_PER_TARGET ?= 60
 PIP    := $(VENV)/bin/python -m pip --disable-pip-version-check --quiet
 SOURCES := $(shell find src core CMakeLists.txt pyproject.toml README.md LICENSE -type f \
              ! -name '*.so' ! -name '*.pyc' ! -path '*/__pycache__/*' ! -path 'core/fuzz/*')
+KERNELS := $(wildcard core/*.cpp core/*.hpp core/fuzz/*.cpp)
 
 .DEFAULT_GOAL := help
 .PHONY: help demo install test lint format types layers docs images bench fuzz check clean
@@ -28,10 +29,12 @@ test: $(VENV)/.installed $(VENV)/.test  ## run every test; ARGS="-k matching" fo
 lint: $(VENV)/.lint  ## check style and format
 	$(VENV)/bin/ruff check .
 	$(VENV)/bin/ruff format --check .
+	$(VENV)/bin/clang-format --dry-run -Werror $(KERNELS)
 
 format: $(VENV)/.lint  ## put style and format right, where that can be done by itself
 	$(VENV)/bin/ruff check --fix .
 	$(VENV)/bin/ruff format .
+	$(VENV)/bin/clang-format -i $(KERNELS)
 
 types: $(VENV)/.installed $(VENV)/.lint $(VENV)/.test  ## check the types
 	$(VENV)/bin/mypy --python-executable $(VENV)/bin/python

@@ -19,8 +19,9 @@ namespace burstline {
 namespace {
 
 constexpr const char* flaw_names[flaw_kinds] = {
-    "malformed_line",      "wrong_field_count", "odd_pairs",       "undeclared_object", "time_out_of_range",
-    "number_out_of_range", "unknown_record",    "obsolete_record", "inverted_state",    "unterminated_line"};
+    "malformed_line",    "wrong_field_count",   "odd_pairs",      "undeclared_object",
+    "time_out_of_range", "number_out_of_range", "unknown_record", "obsolete_record",
+    "inverted_state",    "unterminated_line"};
 
 template <class T>
 std::vector<T> copy(const ArrayIn<T>& array) {
@@ -37,17 +38,21 @@ nb::dict give(Table& table, std::uint64_t rows) {
         T* const data = column.data();
         auto* const memory = new Memory(column.take());
         const nb::capsule owner(memory, [](void* p) noexcept { delete static_cast<Memory*>(p); });
-        columns[name.c_str()] = nb::ndarray<nb::numpy, T, nb::ndim<1>>(data, {static_cast<std::size_t>(rows)}, owner);
+        columns[name.c_str()] =
+            nb::ndarray<nb::numpy, T, nb::ndim<1>>(data, {static_cast<std::size_t>(rows)}, owner);
     });
     return columns;
 }
 
-void new_type_table(TypeTable* at, const ArrayIn<std::int64_t>& types, const ArrayIn<std::uint8_t>& kinds,
-                          const std::vector<std::tuple<std::int64_t, std::int64_t, int>>& ranges) {
+void new_type_table(TypeTable* at, const ArrayIn<std::int64_t>& types,
+                    const ArrayIn<std::uint8_t>& kinds,
+                    const std::vector<std::tuple<std::int64_t, std::int64_t, int>>& ranges) {
     std::unordered_map<std::int64_t, EventClass> known;
-    for (std::size_t k = 0; k < types.size(); ++k) known[types.data()[k]] = static_cast<EventClass>(kinds.data()[k]);
+    for (std::size_t k = 0; k < types.size(); ++k)
+        known[types.data()[k]] = static_cast<EventClass>(kinds.data()[k]);
     std::vector<TypeTable::Range> classes;
-    for (const auto& [first, last, kind] : ranges) classes.push_back({first, last, static_cast<EventClass>(kind)});
+    for (const auto& [first, last, kind] : ranges)
+        classes.push_back({first, last, static_cast<EventClass>(kind)});
     new (at) TypeTable(std::move(known), std::move(classes));
 }
 
@@ -67,7 +72,8 @@ nb::dict counts(const Journal& journal, const Layout& layout) {
     const auto column = [&](const char* name, auto&& field) {
         std::vector<std::int64_t> values;
         for (std::size_t k = 0; k < layout.locations(); ++k) {
-            values.push_back(static_cast<std::int64_t>(field(journal.counts(static_cast<std::int32_t>(k)))));
+            values.push_back(
+                static_cast<std::int64_t>(field(journal.counts(static_cast<std::int32_t>(k)))));
         }
         result[name] = to_numpy(std::move(values));
     };
@@ -88,12 +94,13 @@ nb::dict counts(const Journal& journal, const Layout& layout) {
     return result;
 }
 
-void new_vocabulary(Vocabulary* at, const TypeTable& types, const ArrayIn<std::int32_t>& counter,
-                           std::size_t counters, const ArrayIn<std::int16_t>& operation,
-                           const ArrayIn<std::uint16_t>& call_kind,
-                           const std::vector<std::tuple<std::int32_t, std::int64_t, std::int32_t>>& communicators,
-                           const ArrayIn<std::int32_t>& application,
-                           const std::vector<std::tuple<std::int64_t, int>>& lock_steps, std::int64_t end_of_time) {
+void new_vocabulary(
+    Vocabulary* at, const TypeTable& types, const ArrayIn<std::int32_t>& counter,
+    std::size_t counters, const ArrayIn<std::int16_t>& operation,
+    const ArrayIn<std::uint16_t>& call_kind,
+    const std::vector<std::tuple<std::int32_t, std::int64_t, std::int32_t>>& communicators,
+    const ArrayIn<std::int32_t>& application,
+    const std::vector<std::tuple<std::int64_t, int>>& lock_steps, std::int64_t end_of_time) {
     auto* const words = new (at) Vocabulary();
     words->type = types.types();
     for (std::size_t code = 0; code < words->type.size(); ++code) {
@@ -129,10 +136,11 @@ nb::dict extras(const Builder& builder) {
         gaps.append(nb::make_tuple(gap.location, gap.start, gap.end, static_cast<int>(gap.kind)));
     }
     for (const auto& lock : builder.extras().locks) {
-        locks.append(nb::make_tuple(lock.location, lock.lock, lock.acquire, lock.acquire_seq, lock.release,
-                                    lock.release_seq));
+        locks.append(nb::make_tuple(lock.location, lock.lock, lock.acquire, lock.acquire_seq,
+                                    lock.release, lock.release_seq));
     }
-    for (const auto& [set, counter] : builder.extras().set_members) members.append(nb::make_tuple(set, counter));
+    for (const auto& [set, counter] : builder.extras().set_members)
+        members.append(nb::make_tuple(set, counter));
     for (const auto& [kind, defect] : builder.extras().defects) {
         defects.append(nb::make_tuple(kind.c_str(), defect.count, defect.location, defect.time));
     }
@@ -146,10 +154,11 @@ nb::dict extras(const Builder& builder) {
 
 nb::tuple block_counts(const Block& block) {
     const auto values = block.pair_values();
-    const auto sum = std::accumulate(values.begin(), values.end(), std::uint64_t{0},
-                                     [](std::uint64_t a, std::int64_t b) { return a + static_cast<std::uint64_t>(b); });
-    return nb::make_tuple(block.lines(), block.states().size(), block.events().size(), values.size(),
-                          block.communications().size(), sum);
+    const auto sum = std::accumulate(
+        values.begin(), values.end(), std::uint64_t{0},
+        [](std::uint64_t a, std::int64_t b) { return a + static_cast<std::uint64_t>(b); });
+    return nb::make_tuple(block.lines(), block.states().size(), block.events().size(),
+                          values.size(), block.communications().size(), sum);
 }
 
 void bind_reader(nb::module_& m) {
@@ -163,27 +172,31 @@ void bind_reader(nb::module_& m) {
         .def("__init__", &new_type_table, "types"_a.noconvert(), "kinds"_a.noconvert(), "ranges"_a)
         .def("types", [](const TypeTable& table) { return to_numpy(table.types()); });
     nb::class_<Block>(m, "Block", "A stretch of lines: scanned, then packed per location.")
-        .def(nb::init<const Layout&, TypeTable&, std::int64_t>(), "layout"_a, "types"_a, "unit_ns"_a,
-             nb::keep_alive<1, 2>(), nb::keep_alive<1, 3>())
-        .def("scan",
-             [](Block& block, const ArrayIn<std::uint8_t>& text) {
-                 const nb::gil_scoped_release unlocked;
-                 block.scan({reinterpret_cast<const char*>(text.data()), text.size()});
-             },
-             "text"_a.noconvert())
+        .def(nb::init<const Layout&, TypeTable&, std::int64_t>(), "layout"_a, "types"_a,
+             "unit_ns"_a, nb::keep_alive<1, 2>(), nb::keep_alive<1, 3>())
+        .def(
+            "scan",
+            [](Block& block, const ArrayIn<std::uint8_t>& text) {
+                const nb::gil_scoped_release unlocked;
+                block.scan({reinterpret_cast<const char*>(text.data()), text.size()});
+            },
+            "text"_a.noconvert())
         .def("encode", &Block::encode, nb::call_guard<nb::gil_scoped_release>())
-        .def("counts", &block_counts, nb::sig("def counts(self) -> tuple[int, int, int, int, int, int]"),
+        .def("counts", &block_counts,
+             nb::sig("def counts(self) -> tuple[int, int, int, int, int, int]"),
              "(lines, states, event lines, pairs, communications, sum of values)")
-        .def("flaws", &flaws, nb::sig("def flaws(self) -> list[tuple[str, int, int, bytes]]"), "[(kind, count, first line in the block, excerpt)]")
-        .def("texts",
-             [](const Block& block) {
-                 nb::list result;
-                 for (const auto& [line, text] : block.texts()) {
-                     result.append(nb::make_tuple(line, nb::bytes(text.data(), text.size())));
-                 }
-                 return result;
-             },
-             nb::sig("def texts(self) -> list[tuple[int, bytes]]"));
+        .def("flaws", &flaws, nb::sig("def flaws(self) -> list[tuple[str, int, int, bytes]]"),
+             "[(kind, count, first line in the block, excerpt)]")
+        .def(
+            "texts",
+            [](const Block& block) {
+                nb::list result;
+                for (const auto& [line, text] : block.texts()) {
+                    result.append(nb::make_tuple(line, nb::bytes(text.data(), text.size())));
+                }
+                return result;
+            },
+            nb::sig("def texts(self) -> list[tuple[int, bytes]]"));
     nb::class_<Journal>(m, "Journal", "What a file says about each location, packed.")
         .def(nb::init<const Layout&>(), "layout"_a, nb::keep_alive<1, 2>())
         .def("append", &Journal::append, "block"_a, nb::call_guard<nb::gil_scoped_release>())
@@ -191,59 +204,70 @@ void bind_reader(nb::module_& m) {
         .def_prop_ro("communications", &Journal::communications)
         .def("counts", &counts, "layout"_a,
              nb::sig("def counts(self, layout: Layout) -> dict[str, NDArray[numpy.int64]]"))
-        .def("parts",
-             [](const Journal& journal, std::size_t bucket) {
-                 nb::list result;
-                 for (const auto part : journal.parts(bucket)) {
-                     result.append(nb::ndarray<nb::numpy, const std::uint8_t, nb::ndim<1>>(
-                         part.data(), {part.size()}, nb::find(journal)));
-                 }
-                 return result;
-             },
-             "bucket"_a, nb::sig("def parts(self, bucket: int) -> list[NDArray[numpy.uint8]]"),
-             "Views of the packed parts; invalid once the bucket is released.")
+        .def(
+            "parts",
+            [](const Journal& journal, std::size_t bucket) {
+                nb::list result;
+                for (const auto part : journal.parts(bucket)) {
+                    result.append(nb::ndarray<nb::numpy, const std::uint8_t, nb::ndim<1>>(
+                        part.data(), {part.size()}, nb::find(journal)));
+                }
+                return result;
+            },
+            "bucket"_a, nb::sig("def parts(self, bucket: int) -> list[NDArray[numpy.uint8]]"),
+            "Views of the packed parts; invalid once the bucket is released.")
         .def("release", &Journal::release, "bucket"_a)
-        .def("restore",
-             [](Journal& journal, std::size_t bucket, const ArrayIn<std::uint8_t>& written) {
-                 journal.restore(bucket, {written.data(), written.size()});
-             },
-             "bucket"_a, "written"_a.noconvert());
+        .def(
+            "restore",
+            [](Journal& journal, std::size_t bucket, const ArrayIn<std::uint8_t>& written) {
+                journal.restore(bucket, {written.data(), written.size()});
+            },
+            "bucket"_a, "written"_a.noconvert());
     nb::class_<Vocabulary>(m, "Vocabulary", "What codes, operations and communicators mean.")
         .def("__init__", &new_vocabulary, "types"_a, "counter"_a.noconvert(), "counters"_a,
-             "operation"_a.noconvert(), "call_kind"_a.noconvert(), "communicators"_a, "application"_a.noconvert(),
-             "lock_steps"_a, "end_of_time"_a);
+             "operation"_a.noconvert(), "call_kind"_a.noconvert(), "communicators"_a,
+             "application"_a.noconvert(), "lock_steps"_a, "end_of_time"_a);
     nb::class_<PathTable>(m, "PathTable", "Distinct call paths.")
         .def(nb::init<>())
         .def("__len__", &PathTable::size)
-        .def("path",
-             [](const PathTable& table, std::size_t number) {
-                 if (number >= table.size()) throw nb::index_error();
-                 return nb::make_tuple(table.first(number), table.path(number));
-             },
-             "number"_a, nb::sig("def path(self, number: int) -> tuple[int, list[int]]"),
-             "(location << 32 | call) where it occurs first, and its (level, function, line) ids.");
+        .def(
+            "path",
+            [](const PathTable& table, std::size_t number) {
+                if (number >= table.size()) throw nb::index_error();
+                return nb::make_tuple(table.first(number), table.path(number));
+            },
+            "number"_a, nb::sig("def path(self, number: int) -> tuple[int, list[int]]"),
+            "(location << 32 | call) where it occurs first, and its (level, function, line) ids.");
     nb::class_<Builder>(m, "Builder", "Builds the tables of some buckets.")
-        .def(nb::init<Journal&, const Layout&, const Vocabulary&, PathTable&, std::size_t, std::size_t, bool, bool>(),
-             "journal"_a, "layout"_a, "vocabulary"_a, "paths"_a, "first_bucket"_a, "last_bucket"_a, "raw"_a,
-             "states"_a, nb::keep_alive<1, 2>(), nb::keep_alive<1, 3>(), nb::keep_alive<1, 4>(),
-             nb::keep_alive<1, 5>())
+        .def(nb::init<Journal&, const Layout&, const Vocabulary&, PathTable&, std::size_t,
+                      std::size_t, bool, bool>(),
+             "journal"_a, "layout"_a, "vocabulary"_a, "paths"_a, "first_bucket"_a, "last_bucket"_a,
+             "raw"_a, "states"_a, nb::keep_alive<1, 2>(), nb::keep_alive<1, 3>(),
+             nb::keep_alive<1, 4>(), nb::keep_alive<1, 5>())
         .def("build", &Builder::build, "bucket"_a, nb::call_guard<nb::gil_scoped_release>())
         .def("finish", &Builder::finish, nb::call_guard<nb::gil_scoped_release>())
-        .def("tables", &tables, nb::sig("def tables(self) -> dict[str, dict[str, NDArray[typing.Any]]]"),
+        .def("tables", &tables,
+             nb::sig("def tables(self) -> dict[str, dict[str, NDArray[typing.Any]]]"),
              "The tables' columns; the builder gives them up.")
         .def("extras", &extras, nb::sig("def extras(self) -> dict[str, list[typing.Any]]"));
 }
 
-nb::dict burst_columns(const ArrayIn<std::int32_t>& location, const std::vector<ArrayIn<std::int64_t>>& calls,
-                       const ArrayIn<std::int64_t>& call_offsets, const std::vector<ArrayIn<std::int64_t>>& readings,
-                       const ArrayIn<std::int64_t>& reading_offsets, const std::vector<ArrayIn<std::int64_t>>& gaps,
+nb::dict burst_columns(const ArrayIn<std::int32_t>& location,
+                       const std::vector<ArrayIn<std::int64_t>>& calls,
+                       const ArrayIn<std::int64_t>& call_offsets,
+                       const std::vector<ArrayIn<std::int64_t>>& readings,
+                       const ArrayIn<std::int64_t>& reading_offsets,
+                       const std::vector<ArrayIn<std::int64_t>>& gaps,
                        const ArrayIn<std::int64_t>& gap_offsets) {
     if (calls.size() != 4 || readings.size() < 2 || gaps.size() != 2) {
-        throw std::invalid_argument("burst_columns takes 4 columns of calls, 2 or more of readings, 2 of gaps");
+        throw std::invalid_argument(
+            "burst_columns takes 4 columns of calls, 2 or more of readings, 2 of gaps");
     }
-    const auto part = [](const ArrayIn<std::int64_t>& column, const ArrayIn<std::int64_t>& offsets, std::size_t k) {
+    const auto part = [](const ArrayIn<std::int64_t>& column, const ArrayIn<std::int64_t>& offsets,
+                         std::size_t k) {
         const auto first = offsets.data()[k], last = offsets.data()[k + 1];
-        return std::span<const std::int64_t>(column.data() + first, static_cast<std::size_t>(last - first));
+        return std::span<const std::int64_t>(column.data() + first,
+                                             static_cast<std::size_t>(last - first));
     };
     std::size_t rows = 0;
     for (std::size_t k = 0; k < location.size(); ++k) {
@@ -282,9 +306,11 @@ nb::dict burst_columns(const ArrayIn<std::int32_t>& location, const std::vector<
 NB_MODULE(_core, m) {
     m.doc() = "Compiled kernels over columns of integers; see the Python modules for meaning.";
     burstline::bind_reader(m);
-    m.def("burst_columns", &burstline::burst_columns, "locations"_a.noconvert(), "calls"_a, "call_offsets"_a.noconvert(),
-          "readings"_a, "reading_offsets"_a.noconvert(), "gaps"_a, "gap_offsets"_a.noconvert(),
-          nb::sig("def burst_columns(locations: NDArray[numpy.int32], calls: Sequence[NDArray[numpy.int64]], "
+    m.def("burst_columns", &burstline::burst_columns, "locations"_a.noconvert(), "calls"_a,
+          "call_offsets"_a.noconvert(), "readings"_a, "reading_offsets"_a.noconvert(), "gaps"_a,
+          "gap_offsets"_a.noconvert(),
+          nb::sig("def burst_columns(locations: NDArray[numpy.int32], calls: "
+                  "Sequence[NDArray[numpy.int64]], "
                   "call_offsets: NDArray[numpy.int64], readings: Sequence[NDArray[numpy.int64]], "
                   "reading_offsets: NDArray[numpy.int64], gaps: Sequence[NDArray[numpy.int64]], "
                   "gap_offsets: NDArray[numpy.int64]) -> dict[str, NDArray[typing.Any]]"),

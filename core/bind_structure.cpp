@@ -25,9 +25,8 @@ std::span<const T> view(const In<T>& array) {
 /// Hands the vector's memory to NumPy without a copy.
 IntegersOut to_numpy(std::vector<std::int64_t>&& values) {
     auto* owned = new std::vector<std::int64_t>(std::move(values));
-    nb::capsule owner(owned, [](void* p) noexcept {
-        delete static_cast<std::vector<std::int64_t>*>(p);
-    });
+    nb::capsule owner(owned,
+                      [](void* p) noexcept { delete static_cast<std::vector<std::int64_t>*>(p); });
     return IntegersOut(owned->data(), {owned->size()}, owner);
 }
 

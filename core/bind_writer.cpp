@@ -22,7 +22,7 @@ burstline::Integers view(const IntegersIn& array) { return {array.data(), array.
 
 /// A writer together with the arrays it looks at, so that they live as long as it does.
 class PrvBody {
-   public:
+  public:
     PrvBody(const IntegersIn& cpu, const IntegersIn& application, const IntegersIn& task,
             const IntegersIn& thread)
         : writer_({view(cpu), view(application), view(task), view(thread)}) {}
@@ -32,11 +32,10 @@ class PrvBody {
         const auto& [event_offsets, event_time, event_type, event_value] = events;
         const auto& [state_offsets, state_begin, state_end, state_value] = states;
         const auto& [link_offsets, send, leave, receiver, post, receive, size, tag] = links;
-        writer_.load({view(event_offsets), view(event_time), view(event_type),
-                      view(event_value), view(state_offsets), view(state_begin),
-                      view(state_end), view(state_value), view(link_offsets), view(send),
-                      view(leave), view(receiver), view(post), view(receive), view(size),
-                      view(tag)});
+        writer_.load({view(event_offsets), view(event_time), view(event_type), view(event_value),
+                      view(state_offsets), view(state_begin), view(state_end), view(state_value),
+                      view(link_offsets), view(send), view(leave), view(receiver), view(post),
+                      view(receive), view(size), view(tag)});
         events_ = std::move(events);
         states_ = std::move(states);
         links_ = std::move(links);
@@ -50,7 +49,7 @@ class PrvBody {
     [[nodiscard]] std::int64_t dropped() const { return writer_.dropped(); }
     [[nodiscard]] std::int64_t disordered() const { return writer_.disordered(); }
 
-   private:
+  private:
     burstline::BodyWriter writer_;
     std::array<IntegersIn, 4> events_, states_;
     std::array<IntegersIn, 8> links_;
@@ -60,8 +59,7 @@ class PrvBody {
 
 void bind_writer(nb::module_& m) {
     nb::class_<PrvBody>(m, "PrvBody", "Prints the records of all locations in order of time.")
-        .def(nb::init<const IntegersIn&, const IntegersIn&, const IntegersIn&,
-                      const IntegersIn&>(),
+        .def(nb::init<const IntegersIn&, const IntegersIn&, const IntegersIn&, const IntegersIn&>(),
              "cpu"_a.noconvert(), "application"_a.noconvert(), "task"_a.noconvert(),
              "thread"_a.noconvert(), "The four ids of each location, as printed.")
         .def("load", &PrvBody::load, "events"_a.noconvert(), "states"_a.noconvert(),

@@ -97,9 +97,12 @@ const char* Block::scan_line(const char* at, const char* end) {
     const char kind = *at;
     if (kind >= '1' && kind <= '3' && at[1] == ':') {
         at += 2;
-        if (kind == '2') good = scan_event(at);
-        else if (kind == '1') good = scan_state(at);
-        else good = scan_communication(at);
+        if (kind == '2')
+            good = scan_event(at);
+        else if (kind == '1')
+            good = scan_state(at);
+        else
+            good = scan_communication(at);
     } else if (kind == '#' || kind == 'c' || kind == 'C' || kind == 'i' || kind == 'I') {
         at = end_of_line(at, end);
         texts_.emplace_back(lines_, std::string(line, at));
@@ -133,7 +136,8 @@ bool Block::head(const char*& at, std::int64_t& cpu, std::int32_t& location) {
     for (auto& value : field) {
         const auto parsed = parse(at, value);
         if (parsed != Parsed::good) {
-            return fail(parsed == Parsed::too_big ? Flaw::number_out_of_range : Flaw::malformed_line);
+            return fail(parsed == Parsed::too_big ? Flaw::number_out_of_range
+                                                  : Flaw::malformed_line);
         }
         if (!colon(at)) return false;
     }
@@ -173,7 +177,8 @@ bool Block::scan_state(const char*& at) {
     }
     if (!colon(at)) return false;
     if (parse(at, row.state) != Parsed::good) return fail(Flaw::malformed_line);
-    if (*skip_blanks(at) != '\n') return fail(*at == ':' ? Flaw::wrong_field_count : Flaw::malformed_line);
+    if (*skip_blanks(at) != '\n')
+        return fail(*at == ':' ? Flaw::wrong_field_count : Flaw::malformed_line);
     if (row.end >= 0 && row.end < row.begin) return fail(Flaw::inverted_state);
     note_processor(row.location, cpu);
     states_.push_back(row);
@@ -227,7 +232,8 @@ bool Block::scan_communication(const char*& at) {
     if (parse(at, row.size) != Parsed::good) return fail(Flaw::malformed_line);
     if (!colon(at)) return false;
     if (parse(at, row.tag) != Parsed::good) return fail(Flaw::malformed_line);
-    if (*skip_blanks(at) != '\n') return fail(*at == ':' ? Flaw::wrong_field_count : Flaw::malformed_line);
+    if (*skip_blanks(at) != '\n')
+        return fail(*at == ':' ? Flaw::wrong_field_count : Flaw::malformed_line);
     communications_.push_back(row);
     return true;
 }
@@ -240,14 +246,15 @@ std::uint8_t* Block::reserve(std::size_t size) {
 /// Stable counting sort of rows by location: rows of location k are
 /// order[begin[k] .. begin[k + 1]).
 template <class Row>
-static void group(std::span<const Row> rows, std::size_t locations, std::vector<std::uint32_t>& begin,
-                  std::vector<std::uint32_t>& order) {
+static void group(std::span<const Row> rows, std::size_t locations,
+                  std::vector<std::uint32_t>& begin, std::vector<std::uint32_t>& order) {
     begin.assign(locations + 2, 0);
     order.resize(rows.size());
     for (const auto& row : rows) ++begin[static_cast<std::size_t>(row.location) + 2];
     for (std::size_t k = 2; k < begin.size(); ++k) begin[k] += begin[k - 1];
     for (std::size_t row = 0; row < rows.size(); ++row) {
-        order[begin[static_cast<std::size_t>(rows[row].location) + 1]++] = static_cast<std::uint32_t>(row);
+        order[begin[static_cast<std::size_t>(rows[row].location) + 1]++] =
+            static_cast<std::uint32_t>(row);
     }
 }
 
@@ -256,10 +263,12 @@ void Block::encode() {
     group(events(), locations, event_begin_, event_rows_);
     group(states(), locations, state_begin_, state_rows_);
     for (std::size_t location = 0; location < locations; ++location) {
-        const std::span<const std::uint32_t> events(event_rows_.data() + event_begin_[location],
-                                                    event_begin_[location + 1] - event_begin_[location]);
-        const std::span<const std::uint32_t> states(state_rows_.data() + state_begin_[location],
-                                                    state_begin_[location + 1] - state_begin_[location]);
+        const std::span<const std::uint32_t> events(
+            event_rows_.data() + event_begin_[location],
+            event_begin_[location + 1] - event_begin_[location]);
+        const std::span<const std::uint32_t> states(
+            state_rows_.data() + state_begin_[location],
+            state_begin_[location + 1] - state_begin_[location]);
         if (events.empty() && states.empty()) continue;
         Segment segment{};
         segment.location = static_cast<std::int32_t>(location);
@@ -301,8 +310,10 @@ void Block::encode_events(Segment& segment, std::span<const std::uint32_t> rows)
             }
         }
         used_ += static_cast<std::size_t>(at - begin);
-        if (segment.event_lines++ == 0) segment.first_event = line.time;
-        else segment.events_sorted &= line.time >= previous;
+        if (segment.event_lines++ == 0)
+            segment.first_event = line.time;
+        else
+            segment.events_sorted &= line.time >= previous;
         segment.pairs += last - first;
         previous = line.time;
     }
@@ -317,11 +328,14 @@ void Block::encode_states(Segment& segment, std::span<const std::uint32_t> rows)
         const StateLine& line = states_[row];
         std::uint8_t* const begin = reserve(3 * longest_varint);
         std::uint8_t* at = put_varint(begin, fold_sign(line.begin - previous));
-        at = put_varint(at, line.end < 0 ? 0 : static_cast<std::uint64_t>(line.end - line.begin) + 1);
+        at = put_varint(at,
+                        line.end < 0 ? 0 : static_cast<std::uint64_t>(line.end - line.begin) + 1);
         at = put_varint(at, fold_sign(line.state));
         used_ += static_cast<std::size_t>(at - begin);
-        if (segment.states++ == 0) segment.first_state = line.begin;
-        else segment.states_sorted &= line.begin >= previous;
+        if (segment.states++ == 0)
+            segment.first_state = line.begin;
+        else
+            segment.states_sorted &= line.begin >= previous;
         previous = line.begin;
         segment.latest_end = std::max({segment.latest_end, line.begin, line.end});
     }

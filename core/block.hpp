@@ -112,7 +112,9 @@ class Block {
     /// The lines that are no records, communicators and comments, with their line number.
     const std::vector<std::pair<std::uint64_t, std::string>>& texts() const { return texts_; }
     /// The processor of a location's first record here, or -1: (location, cpu).
-    const std::vector<std::pair<std::int32_t, std::int32_t>>& processors() const { return processors_; }
+    const std::vector<std::pair<std::int32_t, std::int32_t>>& processors() const {
+        return processors_;
+    }
 
   private:
     const char* scan_line(const char* at, const char* end);

@@ -11,10 +11,11 @@
 
 namespace burstline {
 
-Builder::Rows Builder::bound(const Journal& journal, const Layout& layout, std::size_t first, std::size_t last,
-                             bool raw, bool states) {
+Builder::Rows Builder::bound(const Journal& journal, const Layout& layout, std::size_t first,
+                             std::size_t last, bool raw, bool states) {
     Rows rows;
-    for (auto location = layout.bucket_begin(first); location < layout.bucket_begin(last); ++location) {
+    for (auto location = layout.bucket_begin(first); location < layout.bucket_begin(last);
+         ++location) {
         const LocationCounts& counts = journal.counts(location);
         rows.calls += counts.calls;
         rows.readings += counts.readings;
@@ -28,12 +29,15 @@ Builder::Rows Builder::bound(const Journal& journal, const Layout& layout, std::
     return rows;
 }
 
-Builder::Builder(Journal& journal, const Layout& layout, const Vocabulary& vocabulary, PathTable& paths,
-                 std::size_t first_bucket, std::size_t last_bucket, bool raw, bool states)
+Builder::Builder(Journal& journal, const Layout& layout, const Vocabulary& vocabulary,
+                 PathTable& paths, std::size_t first_bucket, std::size_t last_bucket, bool raw,
+                 bool states)
     : calls(bound(journal, layout, first_bucket, last_bucket, raw, states).calls),
-      readings(bound(journal, layout, first_bucket, last_bucket, raw, states).readings, vocabulary.counters),
+      readings(bound(journal, layout, first_bucket, last_bucket, raw, states).readings,
+               vocabulary.counters),
       regions(bound(journal, layout, first_bucket, last_bucket, raw, states).regions),
-      bursts(bound(journal, layout, first_bucket, last_bucket, raw, states).bursts, vocabulary.counters),
+      bursts(bound(journal, layout, first_bucket, last_bucket, raw, states).bursts,
+             vocabulary.counters),
       events(bound(journal, layout, first_bucket, last_bucket, raw, states).events),
       states(bound(journal, layout, first_bucket, last_bucket, raw, states).states),
       sends(bound(journal, layout, first_bucket, last_bucket, raw, states).sends),
@@ -65,7 +69,8 @@ void Builder::build(std::size_t bucket) {
     Extras extras;
     {
         const BucketIndex index = journal_->open(bucket);
-        for (auto location = layout_->bucket_begin(bucket); location < layout_->bucket_begin(bucket + 1); ++location) {
+        for (auto location = layout_->bucket_begin(bucket);
+             location < layout_->bucket_begin(bucket + 1); ++location) {
             build_location(index, location, extras);
         }
     }
@@ -107,13 +112,15 @@ class LineReader {
         std::vector<Line> lines;
         std::vector<std::uint32_t> codes;
         std::vector<std::int64_t> values;
-        in_file_order([&](std::int64_t time, const std::uint32_t* c, const std::int64_t* v, std::size_t pairs) {
+        in_file_order([&](std::int64_t time, const std::uint32_t* c, const std::int64_t* v,
+                          std::size_t pairs) {
             lines.push_back({time, codes.size(), pairs});
             codes.insert(codes.end(), c, c + pairs);
             values.insert(values.end(), v, v + pairs);
         });
         std::ranges::stable_sort(lines, {}, &Line::time);
-        for (const Line& line : lines) take(line.time, codes.data() + line.first, values.data() + line.first, line.pairs);
+        for (const Line& line : lines)
+            take(line.time, codes.data() + line.first, values.data() + line.first, line.pairs);
     }
 
   private:
@@ -132,14 +139,14 @@ void Builder::build_location(const BucketIndex& index, std::int32_t location, Ex
     }
     LocationWalk walk(*this, location, extras);
     LineReader lines(index.events[at]);
-    const auto take = [&](std::int64_t time, const std::uint32_t* codes, const std::int64_t* values, std::size_t pairs) {
-        walk.line(time, codes, values, pairs);
-    };
+    const auto take = [&](std::int64_t time, const std::uint32_t* codes, const std::int64_t* values,
+                          std::size_t pairs) { walk.line(time, codes, values, pairs); };
     std::int64_t end = std::max(counts.last_event, counts.latest_end);
     if (counts.events_sorted) {
         lines.in_file_order(take);
     } else {
-        lines.by_time([&](std::int64_t time, const std::uint32_t* codes, const std::int64_t* values, std::size_t pairs) {
+        lines.by_time([&](std::int64_t time, const std::uint32_t* codes, const std::int64_t* values,
+                          std::size_t pairs) {
             end = std::max(end, time);
             take(time, codes, values, pairs);
         });
@@ -149,7 +156,8 @@ void Builder::build_location(const BucketIndex& index, std::int32_t location, Ex
     MessageSides messages(*this, location, walk.calls(), extras);
     messages.fill_sends(index.sends[at]);
     messages.fill_receives(index.receives[at]);
-    for (auto row = offset_[local(location)].calls; row < offset_[local(location)].calls + walk.calls(); ++row) {
+    for (auto row = offset_[local(location)].calls;
+         row < offset_[local(location)].calls + walk.calls(); ++row) {
         if (calls.peer[row] < unknown) calls.peer[row] = unknown;
     }
     auto& filled = filled_[local(location)];
@@ -201,7 +209,8 @@ namespace {
 /// Moves the rows of every location to where the rows before them end.
 template <class Table>
 std::uint64_t close_holes(Table& table, const std::vector<Builder::Rows>& offset,
-                          const std::vector<Builder::Rows>& filled, std::uint64_t Builder::Rows::*count) {
+                          const std::vector<Builder::Rows>& filled,
+                          std::uint64_t Builder::Rows::* count) {
     std::uint64_t end = 0;
     bool holes = false;
     for (std::size_t k = 0; k < filled.size(); ++k) {
@@ -214,7 +223,8 @@ std::uint64_t close_holes(Table& table, const std::vector<Builder::Rows>& offset
         if (column.rows() == 0) return;
         for (std::size_t k = 0; k < filled.size(); ++k) {
             const auto rows = filled[k].*count;
-            std::memmove(column.data() + to, column.data() + offset[k].*count, rows * sizeof *column.data());
+            std::memmove(column.data() + to, column.data() + offset[k].*count,
+                         rows * sizeof *column.data());
             to += rows;
         }
     });
@@ -228,8 +238,11 @@ void Builder::finish() {
     total_.readings = close_holes(readings, offset_, filled_, &Rows::readings);
     total_.regions = close_holes(regions, offset_, filled_, &Rows::regions);
     total_.bursts = close_holes(bursts, offset_, filled_, &Rows::bursts);
-    std::ranges::stable_sort(extras_.gaps, {}, [](const auto& gap) { return std::pair(gap.location, gap.start); });
-    std::ranges::stable_sort(extras_.locks, {}, [](const auto& lock) { return std::pair(lock.location, lock.acquire_seq); });
+    std::ranges::stable_sort(extras_.gaps, {},
+                             [](const auto& gap) { return std::pair(gap.location, gap.start); });
+    std::ranges::stable_sort(extras_.locks, {}, [](const auto& lock) {
+        return std::pair(lock.location, lock.acquire_seq);
+    });
 }
 
 }  // namespace burstline

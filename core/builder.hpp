@@ -33,13 +33,14 @@ enum CallKind : std::uint16_t {
 };
 
 struct Vocabulary {
-    std::vector<EventClass> kind;           // of each event code
-    std::vector<std::int64_t> type;         // of each event code
-    std::vector<std::int32_t> counter;      // column of each event code, or -1
+    std::vector<EventClass> kind;       // of each event code
+    std::vector<std::int64_t> type;     // of each event code
+    std::vector<std::int32_t> counter;  // column of each event code, or -1
     std::size_t counters = 0;
-    std::vector<std::int16_t> operation;    // of each value of an MPI event, or -1
-    std::vector<std::uint16_t> call_kind;   // of each operation
-    std::map<std::pair<std::int32_t, std::int64_t>, std::int32_t> communicator;  // (application, id)
+    std::vector<std::int16_t> operation;   // of each value of an MPI event, or -1
+    std::vector<std::uint16_t> call_kind;  // of each operation
+    std::map<std::pair<std::int32_t, std::int64_t>, std::int32_t>
+        communicator;                       // (application, id)
     std::vector<std::int32_t> application;  // of each location
     std::map<std::int64_t, int> lock_step;  // of each value of a lock event
     std::int64_t end_of_time = 0;           // closes what never ends
@@ -96,7 +97,8 @@ class Builder {
     void finish();
 
     struct Rows {
-        std::uint64_t calls = 0, readings = 0, regions = 0, bursts = 0, events = 0, states = 0, sends = 0, receives = 0;
+        std::uint64_t calls = 0, readings = 0, regions = 0, bursts = 0, events = 0, states = 0,
+                      sends = 0, receives = 0;
     };
     /// Rows of all tables; exact after finish().
     const Rows& rows() const { return total_; }
@@ -116,8 +118,11 @@ class Builder {
     friend class LocationWalk;
     friend class MessageSides;
 
-    static Rows bound(const Journal&, const Layout&, std::size_t first, std::size_t last, bool raw, bool states);
-    std::size_t local(std::int32_t location) const { return static_cast<std::size_t>(location - first_location_); }
+    static Rows bound(const Journal&, const Layout&, std::size_t first, std::size_t last, bool raw,
+                      bool states);
+    std::size_t local(std::int32_t location) const {
+        return static_cast<std::size_t>(location - first_location_);
+    }
     void build_location(const BucketIndex& index, std::int32_t location, Extras& extras);
     void build_states(const std::vector<Bytes>& parts, std::int32_t location);
     void merge(Extras&& extras);
@@ -129,8 +134,8 @@ class Builder {
     std::int32_t first_location_;
     bool raw_, keep_states_, joined_;
     Rows total_;
-    std::vector<Rows> offset_;  // of each location, one more at the end
-    std::vector<Rows> filled_;  // of each location
+    std::vector<Rows> offset_;                // of each location, one more at the end
+    std::vector<Rows> filled_;                // of each location
     std::vector<std::uint64_t> send_offset_;  // of each location of the trace, where joined
     std::mutex mutex_;
     Extras extras_;

@@ -13,7 +13,8 @@ namespace {
 class ReadingWalk {
   public:
     explicit ReadingWalk(const LocationView& view)
-        : view_(view), sums_(view.values.size()), at_start_(view.values.size()), at_end_(view.values.size()) {}
+        : view_(view), sums_(view.values.size()), at_start_(view.values.size()),
+          at_end_(view.values.size()) {}
 
     /// Sums the counters over the burst between calls k and k + 1.
     void advance(std::size_t k) {
@@ -81,7 +82,8 @@ void fill_bursts(const LocationView& view, BurstTable& table, std::size_t first)
         while (gap < view.gap_start.size() && view.gap_end[gap] <= start) ++gap;
         std::int64_t unwatched = 0;
         for (auto g = gap; g < view.gap_start.size() && view.gap_start[g] < end; ++g) {
-            unwatched += std::max<std::int64_t>(0, std::min(end, view.gap_end[g]) - std::max(start, view.gap_start[g]));
+            unwatched += std::max<std::int64_t>(
+                0, std::min(end, view.gap_end[g]) - std::max(start, view.gap_start[g]));
         }
         table.gap_ns[row] = unwatched;
         readings.advance(k);

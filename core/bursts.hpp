@@ -14,9 +14,9 @@ namespace burstline {
 struct LocationView {
     std::int32_t location = 0;
     std::span<const std::int64_t> enter_ns, leave_ns, enter_seq, leave_seq;  // calls
-    std::span<const std::int64_t> polls, polling_ns;                        // before each call; may be empty
+    std::span<const std::int64_t> polls, polling_ns;  // before each call; may be empty
     std::span<const std::int64_t> reading_seq, reading_ns;
-    std::vector<std::span<const std::int64_t>> values;                      // one per counter
+    std::vector<std::span<const std::int64_t>> values;  // one per counter
     std::span<const std::int64_t> gap_start, gap_end;
 };
 

@@ -132,8 +132,7 @@ bool any_pair_within(const Grid& grid, std::size_t a, std::size_t b) {
     for (std::size_t i = grid.begin[a]; i < grid.begin[a + 1]; ++i) {
         if (distance_squared(grid.points[i], around_b) > grid.reach_squared) continue;
         for (std::size_t j = grid.begin[b]; j < grid.begin[b + 1]; ++j)
-            if (distance_squared(grid.points[i], grid.points[j]) <= grid.reach_squared)
-                return true;
+            if (distance_squared(grid.points[i], grid.points[j]) <= grid.reach_squared) return true;
     }
     return false;
 }

@@ -61,10 +61,11 @@ void Journal::append(const Block& block) {
     for (const CommunicationLine& line : block.communications()) {
         LocationCounts& sender = counts_[static_cast<std::size_t>(line.sender)];
         shares[layout_->bucket_of(line.sender)].sends.push_back(
-            {line.sender, line.receiver, line.logical_send, line.physical_send, line.size, line.tag});
+            {line.sender, line.receiver, line.logical_send, line.physical_send, line.size,
+             line.tag});
         shares[layout_->bucket_of(line.receiver)].receives.push_back(
-            {line.receiver, line.sender, static_cast<std::int64_t>(sender.sends), line.logical_receive,
-             line.physical_receive, line.size, line.tag});
+            {line.receiver, line.sender, static_cast<std::int64_t>(sender.sends),
+             line.logical_receive, line.physical_receive, line.size, line.tag});
         ++sender.sends;
         ++counts_[static_cast<std::size_t>(line.receiver)].receives;
         ++communications_;
@@ -72,7 +73,8 @@ void Journal::append(const Block& block) {
     for (std::size_t bucket = 0; bucket < shares.size(); ++bucket) {
         const Share& share = shares[bucket];
         if (share.empty()) continue;
-        const PartHeader header{0, share.segments.size(), share.sends.size(), share.receives.size()};
+        const PartHeader header{0, share.segments.size(), share.sends.size(),
+                                share.receives.size()};
         const std::size_t payload = share.payload_end - share.payload_begin;
         const std::size_t sizes[] = {sizeof header, share.segments.size() * sizeof(SegmentHeader),
                                      share.sends.size() * sizeof(SendHalf),
@@ -81,7 +83,8 @@ void Journal::append(const Block& block) {
         for (const auto part : sizes) size += part;
         size = (size + 7) / 8 * 8;
         Part part{std::make_unique_for_overwrite<std::uint8_t[]>(size), size};
-        const void* const sources[] = {&header, share.segments.data(), share.sends.data(), share.receives.data(),
+        const void* const sources[] = {&header, share.segments.data(), share.sends.data(),
+                                       share.receives.data(),
                                        block.bytes().data() + share.payload_begin};
         std::uint8_t* at = part.bytes.get();
         for (std::size_t k = 0; k < std::size(sizes); ++k) {
@@ -114,7 +117,8 @@ void Journal::restore(std::size_t bucket, std::span<const std::uint8_t> written)
     std::vector<Part> parts;
     while (!written.empty()) {
         PartHeader header;
-        if (written.size() < sizeof header) throw std::invalid_argument("a spilled part is cut short");
+        if (written.size() < sizeof header)
+            throw std::invalid_argument("a spilled part is cut short");
         std::memcpy(&header, written.data(), sizeof header);
         if (header.size < sizeof header || header.size > written.size()) {
             throw std::invalid_argument("a spilled part is cut short");
@@ -132,7 +136,8 @@ void Journal::restore(std::size_t bucket, std::span<const std::uint8_t> written)
 BucketIndex Journal::open(std::size_t bucket) const {
     BucketIndex index;
     index.first_location = layout_->bucket_begin(bucket);
-    const auto locations = static_cast<std::size_t>(layout_->bucket_begin(bucket + 1) - index.first_location);
+    const auto locations =
+        static_cast<std::size_t>(layout_->bucket_begin(bucket + 1) - index.first_location);
     index.events.resize(locations);
     index.states.resize(locations);
     index.sends.resize(locations);
@@ -143,20 +148,24 @@ BucketIndex Journal::open(std::size_t bucket) const {
     for (const Part& part : buckets_[bucket]) {
         PartHeader header;
         std::memcpy(&header, part.bytes.get(), sizeof header);
-        const auto* const segments = reinterpret_cast<const SegmentHeader*>(part.bytes.get() + sizeof header);
+        const auto* const segments =
+            reinterpret_cast<const SegmentHeader*>(part.bytes.get() + sizeof header);
         const auto* const sends = reinterpret_cast<const SendHalf*>(segments + header.segments);
         const auto* const receives = reinterpret_cast<const ReceiveHalf*>(sends + header.sends);
         const auto* payload = reinterpret_cast<const std::uint8_t*>(receives + header.receives);
         for (std::uint64_t k = 0; k < header.segments; ++k) {
             const SegmentHeader& segment = segments[k];
             const auto* const behind = payload + segment.events_size;
-            if (segment.events_size > 0) index.events[local(segment.location)].push_back({payload, behind});
+            if (segment.events_size > 0)
+                index.events[local(segment.location)].push_back({payload, behind});
             if (segment.states_size > 0) {
-                index.states[local(segment.location)].push_back({behind, behind + segment.states_size});
+                index.states[local(segment.location)].push_back(
+                    {behind, behind + segment.states_size});
             }
             payload = behind + segment.states_size;
         }
-        for (std::uint64_t k = 0; k < header.sends; ++k) index.sends[local(sends[k].location)].push_back(sends + k);
+        for (std::uint64_t k = 0; k < header.sends; ++k)
+            index.sends[local(sends[k].location)].push_back(sends + k);
         for (std::uint64_t k = 0; k < header.receives; ++k) {
             index.receives[local(receives[k].location)].push_back(receives + k);
         }

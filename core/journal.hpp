@@ -45,9 +45,9 @@ struct Bytes {
 /// A bucket opened for building: the parts of each of its locations, in file order.
 struct BucketIndex {
     std::int32_t first_location = 0;
-    std::vector<std::vector<Bytes>> events, states;            // by location in the bucket
-    std::vector<std::vector<const SendHalf*>> sends;           // likewise
-    std::vector<std::vector<const ReceiveHalf*>> receives;     // likewise
+    std::vector<std::vector<Bytes>> events, states;         // by location in the bucket
+    std::vector<std::vector<const SendHalf*>> sends;        // likewise
+    std::vector<std::vector<const ReceiveHalf*>> receives;  // likewise
 };
 
 class Journal {
@@ -59,7 +59,9 @@ class Journal {
     /// Takes over what a block has encoded; blocks must come in file order.
     void append(const Block& block);
 
-    const LocationCounts& counts(std::int32_t location) const { return counts_[static_cast<std::size_t>(location)]; }
+    const LocationCounts& counts(std::int32_t location) const {
+        return counts_[static_cast<std::size_t>(location)];
+    }
     std::uint64_t communications() const { return communications_; }
     /// Bytes held in memory, over all buckets.
     std::uint64_t resident() const { return resident_; }

@@ -9,9 +9,11 @@ Layout::Layout(const std::vector<std::int32_t>& tasks_per_application,
                const std::vector<std::int32_t>& threads_per_task,
                const std::vector<std::int32_t>& bucket_of_task) {
     first_task_.push_back(0);
-    for (const auto tasks : tasks_per_application) first_task_.push_back(first_task_.back() + tasks);
+    for (const auto tasks : tasks_per_application)
+        first_task_.push_back(first_task_.back() + tasks);
     first_location_.push_back(0);
-    for (const auto threads : threads_per_task) first_location_.push_back(first_location_.back() + threads);
+    for (const auto threads : threads_per_task)
+        first_location_.push_back(first_location_.back() + threads);
 
     std::size_t application = 0;
     for (std::size_t task = 0; task < threads_per_task.size(); ++task) {

@@ -53,7 +53,8 @@ class Layout {
 
     /// The location, or -1 if the header declares no such object.
     std::int32_t locate(std::int64_t application, std::int64_t task, std::int64_t thread) const {
-        if (application < 1 || application >= static_cast<std::int64_t>(first_task_.size())) return unknown;
+        if (application < 1 || application >= static_cast<std::int64_t>(first_task_.size()))
+            return unknown;
         const auto before = first_task_[static_cast<std::size_t>(application) - 1];
         const auto behind = first_task_[static_cast<std::size_t>(application)];
         if (task < 1 || task > behind - before) return unknown;
@@ -65,9 +66,15 @@ class Layout {
 
     std::size_t locations() const { return process_.size(); }
     std::size_t buckets() const { return bucket_begin_.size() - 1; }
-    std::size_t bucket_of(std::int32_t location) const { return bucket_[static_cast<std::size_t>(location)]; }
-    std::int32_t process_of(std::int32_t location) const { return process_[static_cast<std::size_t>(location)]; }
-    std::int32_t rank_of(std::int32_t location) const { return rank_[static_cast<std::size_t>(location)]; }
+    std::size_t bucket_of(std::int32_t location) const {
+        return bucket_[static_cast<std::size_t>(location)];
+    }
+    std::int32_t process_of(std::int32_t location) const {
+        return process_[static_cast<std::size_t>(location)];
+    }
+    std::int32_t rank_of(std::int32_t location) const {
+        return rank_[static_cast<std::size_t>(location)];
+    }
     /// Locations of bucket k are [bucket_begin(k), bucket_begin(k + 1)).
     std::int32_t bucket_begin(std::size_t bucket) const { return bucket_begin_[bucket]; }
 

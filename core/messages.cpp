@@ -12,7 +12,8 @@ constexpr std::int32_t several = -2;  // more than one partner; becomes unknown 
 }  // namespace
 
 /// First position whose time is not before `time`, searched outwards from the hint.
-std::size_t CallFinder::seek(std::span<const std::int64_t> times, std::int64_t time, std::size_t& hint) {
+std::size_t CallFinder::seek(std::span<const std::int64_t> times, std::int64_t time,
+                             std::size_t& hint) {
     std::size_t low = std::min(hint, times.size()), high = low, step = 1;
     while (low > 0 && times[low - 1] >= time) {
         high = low;
@@ -30,9 +31,11 @@ std::size_t CallFinder::seek(std::span<const std::int64_t> times, std::int64_t t
     return hint = static_cast<std::size_t>(at - times.begin());
 }
 
-std::int64_t CallFinder::entered(std::int64_t time, unsigned kinds, std::int64_t leave, Taken taken) {
+std::int64_t CallFinder::entered(std::int64_t time, unsigned kinds, std::int64_t leave,
+                                 Taken taken) {
     std::int64_t best = unknown;
-    for (auto call = seek(enter_, time, enter_hint_); call < enter_.size() && enter_[call] == time; ++call) {
+    for (auto call = seek(enter_, time, enter_hint_); call < enter_.size() && enter_[call] == time;
+         ++call) {
         if ((kind(call) & kinds) == 0 || (taken_[call] & taken) != 0) continue;
         if (leave == no_value || leave_[call] == leave) return static_cast<std::int64_t>(call);
         if (best == unknown) best = static_cast<std::int64_t>(call);
@@ -41,8 +44,10 @@ std::int64_t CallFinder::entered(std::int64_t time, unsigned kinds, std::int64_t
 }
 
 std::int64_t CallFinder::left(std::int64_t time, unsigned kinds, unsigned taken) {
-    for (auto call = seek(leave_, time, leave_hint_); call < leave_.size() && leave_[call] == time; ++call) {
-        if ((kind(call) & kinds) != 0 && (taken_[call] & taken) == 0) return static_cast<std::int64_t>(call);
+    for (auto call = seek(leave_, time, leave_hint_); call < leave_.size() && leave_[call] == time;
+         ++call) {
+        if ((kind(call) & kinds) != 0 && (taken_[call] & taken) == 0)
+            return static_cast<std::int64_t>(call);
     }
     return unknown;
 }
@@ -53,9 +58,12 @@ std::int64_t CallFinder::open(std::int64_t time, unsigned kinds) {
     return static_cast<std::int64_t>(behind - 1);
 }
 
-MessageSides::MessageSides(Builder& builder, std::int32_t location, std::size_t calls, Extras& extras)
-    : builder_(builder), location_(location), first_(builder.offset_[builder.local(location)].calls),
-      finder_(builder.calls.enter_ns.part(first_, calls), builder.calls.leave_ns.part(first_, calls),
+MessageSides::MessageSides(Builder& builder, std::int32_t location, std::size_t calls,
+                           Extras& extras)
+    : builder_(builder), location_(location),
+      first_(builder.offset_[builder.local(location)].calls),
+      finder_(builder.calls.enter_ns.part(first_, calls),
+              builder.calls.leave_ns.part(first_, calls),
               builder.calls.operation.part(first_, calls), builder.vocabulary_->call_kind),
       extras_(extras) {}
 
@@ -75,7 +83,8 @@ void MessageSides::add_partner(std::int64_t call, std::int32_t other, std::int64
 
 static void add_bytes(std::int64_t& sum, std::int64_t size) {
     if (sum == no_value) sum = 0;
-    sum = static_cast<std::int64_t>(static_cast<std::uint64_t>(sum) + static_cast<std::uint64_t>(size));
+    sum = static_cast<std::int64_t>(static_cast<std::uint64_t>(sum) +
+                                    static_cast<std::uint64_t>(size));
 }
 
 void MessageSides::fill_sends(const std::vector<const SendHalf*>& halves) {
@@ -88,7 +97,8 @@ void MessageSides::fill_send(const SendHalf& half, std::size_t row) {
     CallTable& calls = builder_.calls;
     auto call = finder_.entered(half.logical, any_send, half.physical, sent_one);
     if (call == unknown) call = finder_.open(half.logical, any_send);
-    const bool same_process = builder_.layout_->process_of(location_) == builder_.layout_->process_of(half.receiver);
+    const bool same_process =
+        builder_.layout_->process_of(location_) == builder_.layout_->process_of(half.receiver);
     out.is_link[row] = call == unknown && same_process;
     out.sender_location[row] = location_;
     out.receiver_location[row] = half.receiver;
@@ -123,8 +133,9 @@ void MessageSides::fill_receives(const std::vector<const ReceiveHalf*>& halves) 
     auto row = static_cast<std::size_t>(builder_.offset_[builder_.local(location_)].receives);
     for (const ReceiveHalf* half : halves) {
         if (builder_.joined_) {
-            row = static_cast<std::size_t>(builder_.send_offset_[static_cast<std::size_t>(half->sender)] +
-                                           static_cast<std::uint64_t>(half->ordinal));
+            row = static_cast<std::size_t>(
+                builder_.send_offset_[static_cast<std::size_t>(half->sender)] +
+                static_cast<std::uint64_t>(half->ordinal));
         } else {
             builder_.receives.sender_location[row] = half->sender;
             builder_.receives.ordinal[row] = half->ordinal;
@@ -137,13 +148,17 @@ void MessageSides::fill_receive(const ReceiveHalf& half, std::size_t row) {
     CallTable& calls = builder_.calls;
     std::int64_t post = finder_.entered(half.logical, blocking_receive, half.physical, posted_one);
     std::int64_t done = unknown;
-    if (post != unknown && calls.leave_ns[first_ + static_cast<std::size_t>(post)] == half.physical) {
+    if (post != unknown &&
+        calls.leave_ns[first_ + static_cast<std::size_t>(post)] == half.physical) {
         done = post;
     } else {
         const auto immediate = finder_.left(half.logical, immediate_receive, posted_one);
-        const auto started = immediate != unknown ? immediate : finder_.entered(half.logical, start, no_value, posted_one);
+        const auto started = immediate != unknown
+                                 ? immediate
+                                 : finder_.entered(half.logical, start, no_value, posted_one);
         if (started != unknown) post = started;
-        if (post == unknown) post = finder_.open(half.logical, blocking_receive | immediate_receive | start);
+        if (post == unknown)
+            post = finder_.open(half.logical, blocking_receive | immediate_receive | start);
         done = finder_.left(half.physical, any_completion, 0);
         if (done == unknown) done = finder_.open(half.physical, any_completion);
     }
@@ -154,11 +169,15 @@ void MessageSides::fill_receive(const ReceiveHalf& half, std::size_t row) {
     out.post_ns[row] = half.logical;
     out.receive_ns[row] = half.physical;
     out.post_seq[row] = out.receive_seq[row] = no_value;
-    const bool same_process = builder_.layout_->process_of(location_) == builder_.layout_->process_of(half.sender);
+    const bool same_process =
+        builder_.layout_->process_of(location_) == builder_.layout_->process_of(half.sender);
     if (post != unknown) {
         const auto at = first_ + static_cast<std::size_t>(post);
-        out.post_seq[row] = calls.leave_ns[at] == half.logical && post != done ? calls.leave_seq[at] : calls.enter_seq[at];
-        const auto kinds = builder_.vocabulary_->call_kind[static_cast<std::size_t>(calls.operation[at])];
+        out.post_seq[row] = calls.leave_ns[at] == half.logical && post != done
+                                ? calls.leave_seq[at]
+                                : calls.enter_seq[at];
+        const auto kinds =
+            builder_.vocabulary_->call_kind[static_cast<std::size_t>(calls.operation[at])];
         if ((kinds & blocking_send) == 0) add_partner(post, half.sender, half.tag);
     } else if (!same_process) {
         extras_.report("message_without_receive_post", location_, half.logical);

@@ -20,7 +20,8 @@ class CallFinder {
   public:
     CallFinder(std::span<const std::int64_t> enter, std::span<const std::int64_t> leave,
                std::span<const std::int16_t> operation, const std::vector<std::uint16_t>& kinds)
-        : enter_(enter), leave_(leave), operation_(operation), kinds_(&kinds), taken_(enter.size(), 0) {}
+        : enter_(enter), leave_(leave), operation_(operation), kinds_(&kinds),
+          taken_(enter.size(), 0) {}
 
     /// The call of one of `kinds` that is entered at `time` and not yet `taken`, or -1.
     /// Where several are, one that is left at `leave` is preferred (no_value for any).
@@ -40,7 +41,8 @@ class CallFinder {
         const auto code = operation_[call];
         return code < 0 ? 0u : (*kinds_)[static_cast<std::size_t>(code)];
     }
-    static std::size_t seek(std::span<const std::int64_t> times, std::int64_t time, std::size_t& hint);
+    static std::size_t seek(std::span<const std::int64_t> times, std::int64_t time,
+                            std::size_t& hint);
 
     std::span<const std::int64_t> enter_, leave_;
     std::span<const std::int16_t> operation_;

@@ -18,7 +18,8 @@ using RawPath = std::vector<std::int64_t>;  // level, function, line; level, fun
 struct RawPathHash {
     std::size_t operator()(const RawPath& path) const {
         std::uint64_t hash = path.size();
-        for (const auto value : path) hash = (hash ^ static_cast<std::uint64_t>(value)) * 0x9E3779B97F4A7C15ull;
+        for (const auto value : path)
+            hash = (hash ^ static_cast<std::uint64_t>(value)) * 0x9E3779B97F4A7C15ull;
         return static_cast<std::size_t>(hash ^ (hash >> 29));
     }
 };
@@ -30,7 +31,8 @@ class PathTable {
     /// The number of a path; `place` is (location << 32 | call) of one occurrence.
     std::int32_t intern(const RawPath& path, std::uint64_t place) {
         const std::lock_guard lock(mutex_);
-        const auto [at, is_new] = numbers_.try_emplace(path, static_cast<std::int32_t>(paths_.size()));
+        const auto [at, is_new] =
+            numbers_.try_emplace(path, static_cast<std::int32_t>(paths_.size()));
         if (is_new) {
             paths_.push_back(&at->first);
             first_.push_back(place);

@@ -52,8 +52,7 @@ BodyWriter::BodyWriter(const RecordObjects& objects) {
     for (std::size_t k = 0; k < objects.cpu.size(); ++k) {
         names_.push_back(std::to_string(objects.cpu[k]) + ':' +
                          std::to_string(objects.application[k]) + ':' +
-                         std::to_string(objects.task[k]) + ':' +
-                         std::to_string(objects.thread[k]));
+                         std::to_string(objects.task[k]) + ':' + std::to_string(objects.thread[k]));
     }
 }
 
@@ -61,9 +60,8 @@ void BodyWriter::load(const RecordColumns& columns) {
     const std::size_t locations = names_.size();
     require_length({columns.event_time, columns.event_type, columns.event_value});
     require_length({columns.state_begin, columns.state_end, columns.state_value});
-    require_length({columns.link_leave, columns.link_send, columns.link_receiver,
-                    columns.link_post, columns.link_receive, columns.link_size,
-                    columns.link_tag});
+    require_length({columns.link_leave, columns.link_send, columns.link_receiver, columns.link_post,
+                    columns.link_receive, columns.link_size, columns.link_tag});
     require_offsets(columns.event_offsets, locations, columns.event_time.size());
     require_offsets(columns.state_offsets, locations, columns.state_begin.size());
     require_offsets(columns.link_offsets, locations, columns.link_leave.size());
@@ -158,8 +156,7 @@ char* BodyWriter::print_state(char* out, std::size_t location, std::int64_t row)
     return out;
 }
 
-char* BodyWriter::print_events(char* out, std::size_t location, Cursor& cursor,
-                               std::int64_t time) {
+char* BodyWriter::print_events(char* out, std::size_t location, Cursor& cursor, std::int64_t time) {
     char* const line = out;
     *out++ = '2';
     *out++ = ':';

@@ -32,7 +32,7 @@ struct RecordColumns {
 /// of them, up to `most_pairs`), communications whose sender left its call. Among locations
 /// of equal time the first comes first. Time O(records log locations).
 class BodyWriter {
-   public:
+  public:
     static constexpr std::int64_t most_pairs = 1024;
     /// No line is longer: 1024 pairs of two 20-digit numbers, and the ids before them.
     static constexpr std::size_t longest_line = 48 * 1024;
@@ -53,7 +53,7 @@ class BodyWriter {
     /// First location whose records run backwards in time, or -1.
     [[nodiscard]] std::int64_t disordered() const { return disordered_; }
 
-   private:
+  private:
     struct Cursor {
         std::int64_t event, event_end, state, state_end, link, link_end;
     };

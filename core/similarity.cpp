@@ -51,16 +51,16 @@ std::int64_t longest_common(Symbols a, Symbols b) {
             const std::uint64_t hits = open[w] & match[w];
             const std::uint64_t sum = open[w] + hits;
             const std::uint64_t carried = sum + carry;
-            carry = static_cast<std::uint64_t>(sum < hits) |
-                    static_cast<std::uint64_t>(carried < sum);
+            carry =
+                static_cast<std::uint64_t>(sum < hits) | static_cast<std::uint64_t>(carried < sum);
             open[w] = carried | (open[w] - hits);
         }
     }
     std::int64_t common = 0;
     for (std::size_t w = 0; w < open.size(); ++w) {
         const std::size_t used = std::min(word_bits, a.size() - w * word_bits);
-        const std::uint64_t mask = used == word_bits ? ~std::uint64_t{0}
-                                                     : (std::uint64_t{1} << used) - 1;
+        const std::uint64_t mask =
+            used == word_bits ? ~std::uint64_t{0} : (std::uint64_t{1} << used) - 1;
         common += std::popcount(~open[w] & mask);
     }
     return common;

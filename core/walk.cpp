@@ -17,11 +17,12 @@ std::int64_t wrapping_add(std::int64_t a, std::int64_t b) {
 }  // namespace
 
 LocationWalk::LocationWalk(Builder& builder, std::int32_t location, Extras& extras)
-    : builder_(builder), words_(*builder.vocabulary_), location_(location), extras_(extras), path_(*builder.paths_),
-      first_(builder.offset_[builder.local(location)]), first_gap_(extras.gaps.size()),
-      set_seen_(words_.counters, false) {}
+    : builder_(builder), words_(*builder.vocabulary_), location_(location), extras_(extras),
+      path_(*builder.paths_), first_(builder.offset_[builder.local(location)]),
+      first_gap_(extras.gaps.size()), set_seen_(words_.counters, false) {}
 
-void LocationWalk::line(std::int64_t time, const std::uint32_t* codes, const std::int64_t* values, std::size_t pairs) {
+void LocationWalk::line(std::int64_t time, const std::uint32_t* codes, const std::int64_t* values,
+                        std::size_t pairs) {
     introducing_ = false;
     if (time != row_time_) row_open_ = false;
     for (std::size_t k = 0; k < pairs; ++k) pair(time, codes[k], values[k]);
@@ -39,34 +40,55 @@ void LocationWalk::pair(std::int64_t time, std::uint32_t code, std::int64_t valu
     switch (const auto kind = words_.kind[code]; kind) {
         case EventClass::mpi_call:
             row_open_ = false;
-            if (value != 0) open_call(time, value);
-            else close_call(time, seq_);
+            if (value != 0)
+                open_call(time, value);
+            else
+                close_call(time, seq_);
             break;
-        case EventClass::counter: reading(time, static_cast<std::size_t>(words_.counter[code]), value); break;
+        case EventClass::counter:
+            reading(time, static_cast<std::size_t>(words_.counter[code]), value);
+            break;
         case EventClass::counter_set:
             set_ = value;
             std::ranges::fill(set_seen_, false);
             introducing_ = true;
             break;
         case EventClass::caller_function:
-            if (in_call() && time == enter_) path_.add_function(words_.type[code] - 70000000, value);
+            if (in_call() && time == enter_)
+                path_.add_function(words_.type[code] - 70000000, value);
             break;
         case EventClass::caller_line:
             if (in_call() && time == enter_) path_.add_line(words_.type[code] - 80000000, value);
             break;
-        case EventClass::poll_count: poll(time, false, value); break;
-        case EventClass::poll_time: poll(time, true, value); break;
-        case EventClass::flush: watch(time, flush_since_, value != 0, flush_gap); break;
-        case EventClass::tracing: watch(time, off_since_, value == 0, tracing_off_gap); break;
-        case EventClass::region: region(time, words_.type[code], value); break;
-        case EventClass::lock: lock(time, words_.type[code], value); break;
-        case EventClass::lock_address: lock_address_ = value; break;
+        case EventClass::poll_count:
+            poll(time, false, value);
+            break;
+        case EventClass::poll_time:
+            poll(time, true, value);
+            break;
+        case EventClass::flush:
+            watch(time, flush_since_, value != 0, flush_gap);
+            break;
+        case EventClass::tracing:
+            watch(time, off_since_, value == 0, tracing_off_gap);
+            break;
+        case EventClass::region:
+            region(time, words_.type[code], value);
+            break;
+        case EventClass::lock:
+            lock(time, words_.type[code], value);
+            break;
+        case EventClass::lock_address:
+            lock_address_ = value;
+            break;
         case EventClass::region_line:
             if (value != 0 && !stack_.empty()) builder_.regions.line[stack_.back().row] = value;
             break;
         case EventClass::other:
-        case EventClass::application: break;
-        default: call_attribute(time, kind, value);
+        case EventClass::application:
+            break;
+        default:
+            call_attribute(time, kind, value);
     }
     ++seq_;
 }
@@ -87,8 +109,9 @@ void LocationWalk::open_call(std::int64_t time, std::int64_t value) {
     constexpr std::int64_t largest = 32000;
     calls.location[row] = location_;
     calls.call[row] = static_cast<std::int32_t>(open_);
-    calls.operation[row] = known ? words_.operation[static_cast<std::size_t>(value)]
-                                 : static_cast<std::int16_t>(-1 - (value > 0 && value < largest ? value : largest));
+    calls.operation[row] =
+        known ? words_.operation[static_cast<std::size_t>(value)]
+              : static_cast<std::int16_t>(-1 - (value > 0 && value < largest ? value : largest));
     calls.enter_ns[row] = time;
     calls.enter_seq[row] = seq_;
     calls.communicator[row] = calls.peer[row] = calls.tag[row] = calls.root[row] = unknown;
@@ -110,7 +133,8 @@ void LocationWalk::close_call(std::int64_t time, std::int64_t seq) {
     const auto row = call_row();
     builder_.calls.leave_ns[row] = time;
     builder_.calls.leave_seq[row] = seq;
-    const auto place = static_cast<std::uint64_t>(location_) << 32 | static_cast<std::uint32_t>(open_);
+    const auto place =
+        static_cast<std::uint64_t>(location_) << 32 | static_cast<std::uint32_t>(open_);
     builder_.calls.call_path[row] = path_.number(place);
     open_ = unknown;
 }
@@ -120,35 +144,49 @@ void LocationWalk::call_attribute(std::int64_t time, EventClass kind, std::int64
     CallTable& calls = builder_.calls;
     const auto row = call_row();
     switch (kind) {
-        case EventClass::collective_sent: calls.sent_bytes[row] = value; break;
-        case EventClass::collective_received: calls.received_bytes[row] = value; break;
+        case EventClass::collective_sent:
+            calls.sent_bytes[row] = value;
+            break;
+        case EventClass::collective_received:
+            calls.received_bytes[row] = value;
+            break;
         case EventClass::collective_root:
             if (value != 0) calls.root[row] = builder_.layout_->rank_of(location_);
             break;
         case EventClass::collective_communicator: {
-            const auto key = std::pair(words_.application[static_cast<std::size_t>(location_)], value);
+            const auto key =
+                std::pair(words_.application[static_cast<std::size_t>(location_)], value);
             const auto found = words_.communicator.find(key);
-            if (found != words_.communicator.end()) calls.communicator[row] = found->second;
-            else if (0 < value && value < INT32_MAX - 2) calls.communicator[row] = -2 - static_cast<std::int32_t>(value);
+            if (found != words_.communicator.end())
+                calls.communicator[row] = found->second;
+            else if (0 < value && value < INT32_MAX - 2)
+                calls.communicator[row] = -2 - static_cast<std::int32_t>(value);
             break;
         }
-        case EventClass::rma_size: sizes_of_transfer(value, true); break;
-        case EventClass::io_size: sizes_of_transfer(value, false); break;
+        case EventClass::rma_size:
+            sizes_of_transfer(value, true);
+            break;
+        case EventClass::io_size:
+            sizes_of_transfer(value, false);
+            break;
         case EventClass::rma_target:
             if (!target_seen_) calls.peer[row] = static_cast<std::int32_t>(value);
             target_seen_ = true;
             break;
-        default: break;
+        default:
+            break;
     }
 }
 
 void LocationWalk::sizes_of_transfer(std::int64_t value, bool remote_memory) {
     const auto row = call_row();
     const auto operation = builder_.calls.operation[row];
-    const unsigned kinds = operation < 0 ? 0u : words_.call_kind[static_cast<std::size_t>(operation)];
+    const unsigned kinds =
+        operation < 0 ? 0u : words_.call_kind[static_cast<std::size_t>(operation)];
     const bool in = (kinds & (remote_memory ? gets_memory : reads_file)) != 0;
     const bool out = (kinds & (remote_memory ? puts_memory : writes_file)) != 0;
-    if (in && builder_.calls.received_bytes[row] == no_value) builder_.calls.received_bytes[row] = value;
+    if (in && builder_.calls.received_bytes[row] == no_value)
+        builder_.calls.received_bytes[row] = value;
     if (out && builder_.calls.sent_bytes[row] == no_value) builder_.calls.sent_bytes[row] = value;
 }
 
@@ -203,7 +241,8 @@ void LocationWalk::region(std::int64_t time, std::int64_t type, std::int64_t val
     out.line[row] = no_value;
     out.enter_ns[row] = time;
     out.enter_seq[row] = seq_;
-    out.parent[row] = stack_.empty() ? unknown : static_cast<std::int32_t>(stack_.back().row - first_.regions);
+    out.parent[row] =
+        stack_.empty() ? unknown : static_cast<std::int32_t>(stack_.back().row - first_.regions);
     stack_.push_back({type, row});
 }
 
@@ -219,7 +258,8 @@ void LocationWalk::lock(std::int64_t time, std::int64_t type, std::int64_t value
     const int step = found == words_.lock_step.end() ? -1 : found->second;
     if (step == lock_requested) return region(time, type, value);
     if (step == lock_acquired) {
-        held_.push_back({location_, lock_address_ != 0 ? lock_address_ : type, time, seq_, no_value, no_value});
+        held_.push_back(
+            {location_, lock_address_ != 0 ? lock_address_ : type, time, seq_, no_value, no_value});
     } else if (step == lock_released) {
         if (!held_.empty()) {
             held_.back().release = time;
@@ -251,15 +291,16 @@ void LocationWalk::finish(std::int64_t end) {
         close_call(end, seq_++);
     }
     while (!stack_.empty()) {
-        extras_.report("region_never_left", location_, builder_.regions.enter_ns[stack_.back().row]);
+        extras_.report("region_never_left", location_,
+                       builder_.regions.enter_ns[stack_.back().row]);
         close_region(end, stack_.size() - 1);
         ++seq_;
     }
     for (const auto& lock : held_) extras_.locks.push_back(lock);
     watch(end, flush_since_, false, flush_gap);
     watch(end, off_since_, false, tracing_off_gap);
-    std::ranges::sort(extras_.gaps.begin() + static_cast<std::ptrdiff_t>(first_gap_), extras_.gaps.end(), {},
-                      &Extras::Gap::start);
+    std::ranges::sort(extras_.gaps.begin() + static_cast<std::ptrdiff_t>(first_gap_),
+                      extras_.gaps.end(), {}, &Extras::Gap::start);
     fill_bursts_of_location();
     auto& filled = builder_.filled_[builder_.local(location_)];
     filled.calls = calls_;
@@ -284,7 +325,8 @@ void LocationWalk::fill_bursts_of_location() {
     }
     view.reading_seq = builder_.readings.seq.part(first_.readings, readings_);
     view.reading_ns = builder_.readings.time_ns.part(first_.readings, readings_);
-    for (const auto& column : builder_.readings.values) view.values.push_back(column.part(first_.readings, readings_));
+    for (const auto& column : builder_.readings.values)
+        view.values.push_back(column.part(first_.readings, readings_));
     std::vector<std::int64_t> starts, ends;
     for (auto gap = first_gap_; gap < extras_.gaps.size(); ++gap) {
         starts.push_back(extras_.gaps[gap].start);

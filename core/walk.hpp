@@ -14,7 +14,8 @@ class LocationWalk {
     LocationWalk(Builder& builder, std::int32_t location, Extras& extras);
 
     /// Takes the next line; times must not decrease.
-    void line(std::int64_t time, const std::uint32_t* codes, const std::int64_t* values, std::size_t pairs);
+    void line(std::int64_t time, const std::uint32_t* codes, const std::int64_t* values,
+              std::size_t pairs);
     /// Closes what is still open at `end`, and derives the bursts.
     void finish(std::int64_t end);
 

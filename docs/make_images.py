@@ -55,4 +55,4 @@ def draw(name, words, *, start):
 
 
 if __name__ == "__main__":
-    draw("structure", ["structure", "--ranks", "0"], start="for 1 to")
+    draw("structure", ["structure", "--show-ranks", "0"], start="for 1 to")

@@ -15,16 +15,26 @@ void require(bool law) {
 }
 
 const std::vector<TypeTable::Range> ranges = {
-    {42000000, 42000010, EventClass::counter},        {41999999, 41999999, EventClass::counter_set},
-    {50000001, 50000005, EventClass::mpi_call},       {50100001, 50100001, EventClass::collective_sent},
-    {50100002, 50100002, EventClass::collective_received}, {50100003, 50100003, EventClass::collective_root},
-    {50100004, 50100004, EventClass::collective_communicator}, {70000000, 70000100, EventClass::caller_function},
-    {80000000, 80000100, EventClass::caller_line},    {50000304, 50000304, EventClass::poll_count},
-    {50000305, 50000305, EventClass::poll_time},      {40000003, 40000003, EventClass::flush},
-    {40000012, 40000012, EventClass::tracing},        {50001000, 50001000, EventClass::rma_size},
-    {50001001, 50001001, EventClass::rma_target},     {50000110, 50000110, EventClass::io_size},
-    {60000018, 60000019, EventClass::region},         {60000007, 60000007, EventClass::lock},
-    {60000119, 60000119, EventClass::region_line},    {60000032, 60000032, EventClass::lock_address}};
+    {42000000, 42000010, EventClass::counter},
+    {41999999, 41999999, EventClass::counter_set},
+    {50000001, 50000005, EventClass::mpi_call},
+    {50100001, 50100001, EventClass::collective_sent},
+    {50100002, 50100002, EventClass::collective_received},
+    {50100003, 50100003, EventClass::collective_root},
+    {50100004, 50100004, EventClass::collective_communicator},
+    {70000000, 70000100, EventClass::caller_function},
+    {80000000, 80000100, EventClass::caller_line},
+    {50000304, 50000304, EventClass::poll_count},
+    {50000305, 50000305, EventClass::poll_time},
+    {40000003, 40000003, EventClass::flush},
+    {40000012, 40000012, EventClass::tracing},
+    {50001000, 50001000, EventClass::rma_size},
+    {50001001, 50001001, EventClass::rma_target},
+    {50000110, 50000110, EventClass::io_size},
+    {60000018, 60000019, EventClass::region},
+    {60000007, 60000007, EventClass::lock},
+    {60000119, 60000119, EventClass::region_line},
+    {60000032, 60000032, EventClass::lock_address}};
 
 Vocabulary words_for(const TypeTable& types) {
     Vocabulary words;
@@ -36,11 +46,12 @@ Vocabulary words_for(const TypeTable& types) {
     }
     words.operation.assign(256, unknown);
     // Send, Recv, Isend, Irecv, Wait, Allreduce, Start, Put: enough kinds to meet every branch.
-    const std::pair<int, std::uint16_t> known[] = {{1, blocking_send}, {2, blocking_receive}, {3, immediate_send},
-                                                   {4, immediate_receive}, {5, completion}, {10, collective},
-                                                   {123, start}, {65, puts_memory}};
+    const std::pair<int, std::uint16_t> known[] = {
+        {1, blocking_send}, {2, blocking_receive}, {3, immediate_send}, {4, immediate_receive},
+        {5, completion},    {10, collective},      {123, start},        {65, puts_memory}};
     for (const auto& [value, kind] : known) {
-        words.operation[static_cast<std::size_t>(value)] = static_cast<std::int16_t>(words.call_kind.size());
+        words.operation[static_cast<std::size_t>(value)] =
+            static_cast<std::int16_t>(words.call_kind.size());
         words.call_kind.push_back(kind);
     }
     words.communicator[{0, 1}] = 0;
@@ -78,8 +89,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t siz
     const std::size_t cut = bytes[0] * size / 256;
     const std::vector<char> text(bytes + 1, bytes + size);
 
-    const std::vector<std::int32_t> buckets = bytes[0] % 2 ? std::vector<std::int32_t>{0, 0, 1}
-                                                           : std::vector<std::int32_t>{0, 0, 0};
+    const std::vector<std::int32_t> buckets =
+        bytes[0] % 2 ? std::vector<std::int32_t>{0, 0, 1} : std::vector<std::int32_t>{0, 0, 0};
     const Layout layout({2, 1}, {1, 2, 1}, buckets);
     TypeTable types({}, ranges);
     Journal journal(layout);
@@ -99,7 +110,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t siz
 
     for (std::size_t bucket = 0; bucket < layout.buckets(); ++bucket) {
         std::vector<std::uint8_t> written;
-        for (const auto part : journal.parts(bucket)) written.insert(written.end(), part.begin(), part.end());
+        for (const auto part : journal.parts(bucket))
+            written.insert(written.end(), part.begin(), part.end());
         journal.release(bucket);
         journal.restore(bucket, written);
     }
