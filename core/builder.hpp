@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <map>
 #include <mutex>
-#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -102,7 +101,6 @@ class Builder {
     };
     /// Rows of all tables; exact after finish().
     const Rows& rows() const { return total_; }
-    bool joined() const { return joined_; }
     const Extras& extras() const { return extras_; }
 
     CallTable calls;

@@ -10,34 +10,46 @@ import typing
 import numpy
 from numpy.typing import NDArray
 
-
 class Layout:
     """Declared objects of a trace and the bucket of each."""
 
-    def __init__(self, tasks_per_application: Sequence[int], threads_per_task: Sequence[int], bucket_of_task: Sequence[int]) -> None: ...
-
+    def __init__(
+        self,
+        tasks_per_application: Sequence[int],
+        threads_per_task: Sequence[int],
+        bucket_of_task: Sequence[int],
+    ) -> None: ...
     @property
     def locations(self) -> int: ...
-
     @property
     def buckets(self) -> int: ...
 
 class TypeTable:
     """Event types met so far, with their class."""
 
-    def __init__(self, types: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], kinds: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], ranges: Sequence[tuple[int, int, int]]) -> None: ...
-
+    def __init__(
+        self,
+        types: Annotated[
+            NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        kinds: Annotated[
+            NDArray[numpy.uint8], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        ranges: Sequence[tuple[int, int, int]],
+    ) -> None: ...
     def types(self) -> Annotated[NDArray[numpy.int64], dict(shape=(None,))]: ...
 
 class Block:
     """A stretch of lines: scanned, then packed per location."""
 
     def __init__(self, layout: Layout, types: TypeTable, unit_ns: int) -> None: ...
-
-    def scan(self, text: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None: ...
-
+    def scan(
+        self,
+        text: Annotated[
+            NDArray[numpy.uint8], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+    ) -> None: ...
     def encode(self) -> None: ...
-
     def counts(self) -> tuple[int, int, int, int, int, int]:
         """(lines, states, event lines, pairs, communications, sum of values)"""
 
@@ -50,36 +62,53 @@ class Journal:
     """What a file says about each location, packed."""
 
     def __init__(self, layout: Layout) -> None: ...
-
     def append(self, block: Block) -> None: ...
-
     @property
     def resident(self) -> int: ...
-
     @property
     def communications(self) -> int: ...
-
     def counts(self, layout: Layout) -> dict[str, NDArray[numpy.int64]]: ...
-
     def parts(self, bucket: int) -> list[NDArray[numpy.uint8]]:
         """Views of the packed parts; invalid once the bucket is released."""
 
     def release(self, bucket: int) -> None: ...
-
-    def restore(self, bucket: int, written: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None: ...
+    def restore(
+        self,
+        bucket: int,
+        written: Annotated[
+            NDArray[numpy.uint8], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+    ) -> None: ...
 
 class Vocabulary:
     """What codes, operations and communicators mean."""
 
-    def __init__(self, types: TypeTable, counter: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], counters: int, operation: Annotated[NDArray[numpy.int16], dict(shape=(None,), order='C', device='cpu', writable=False)], call_kind: Annotated[NDArray[numpy.uint16], dict(shape=(None,), order='C', device='cpu', writable=False)], communicators: Sequence[tuple[int, int, int]], application: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], lock_steps: Sequence[tuple[int, int]], end_of_time: int) -> None: ...
+    def __init__(
+        self,
+        types: TypeTable,
+        counter: Annotated[
+            NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        counters: int,
+        operation: Annotated[
+            NDArray[numpy.int16], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        call_kind: Annotated[
+            NDArray[numpy.uint16], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        communicators: Sequence[tuple[int, int, int]],
+        application: Annotated[
+            NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        lock_steps: Sequence[tuple[int, int]],
+        end_of_time: int,
+    ) -> None: ...
 
 class PathTable:
     """Distinct call paths."""
 
     def __init__(self) -> None: ...
-
     def __len__(self) -> int: ...
-
     def path(self, number: int) -> tuple[int, list[int]]:
         """
         (location << 32 | call) where it occurs first, and its (level, function, line) ids.
@@ -88,32 +117,83 @@ class PathTable:
 class Builder:
     """Builds the tables of some buckets."""
 
-    def __init__(self, journal: Journal, layout: Layout, vocabulary: Vocabulary, paths: PathTable, first_bucket: int, last_bucket: int, raw: bool, states: bool) -> None: ...
-
+    def __init__(
+        self,
+        journal: Journal,
+        layout: Layout,
+        vocabulary: Vocabulary,
+        paths: PathTable,
+        first_bucket: int,
+        last_bucket: int,
+        raw: bool,
+        states: bool,
+    ) -> None: ...
     def build(self, bucket: int) -> None: ...
-
     def finish(self) -> None: ...
-
     def tables(self) -> dict[str, dict[str, NDArray[Any]]]:
         """The tables' columns; the builder gives them up."""
 
     def extras(self) -> dict[str, list[Any]]: ...
 
-def burst_columns(locations: NDArray[numpy.int32], calls: Sequence[NDArray[numpy.int64]], call_offsets: NDArray[numpy.int64], readings: Sequence[NDArray[numpy.int64]], reading_offsets: NDArray[numpy.int64], gaps: Sequence[NDArray[numpy.int64]], gap_offsets: NDArray[numpy.int64]) -> dict[str, NDArray[Any]]:
+def burst_columns(
+    locations: NDArray[numpy.int32],
+    calls: Sequence[NDArray[numpy.int64]],
+    call_offsets: NDArray[numpy.int64],
+    readings: Sequence[NDArray[numpy.int64]],
+    reading_offsets: NDArray[numpy.int64],
+    gaps: Sequence[NDArray[numpy.int64]],
+    gap_offsets: NDArray[numpy.int64],
+) -> dict[str, NDArray[Any]]:
     """Columns of the bursts between consecutive calls of each location."""
 
 class PrvBody:
     """Prints the records of all locations in order of time."""
 
-    def __init__(self, cpu: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], application: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], task: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], thread: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None:
+    def __init__(
+        self,
+        cpu: Annotated[
+            NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        application: Annotated[
+            NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        task: Annotated[
+            NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        thread: Annotated[
+            NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+    ) -> None:
         """The four ids of each location, as printed."""
 
-    def load(self, events: Sequence[Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]], states: Sequence[Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]], links: Sequence[Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]]) -> None:
+    def load(
+        self,
+        events: Sequence[
+            Annotated[
+                NDArray[numpy.int64],
+                dict(shape=(None,), order="C", device="cpu", writable=False),
+            ]
+        ],
+        states: Sequence[
+            Annotated[
+                NDArray[numpy.int64],
+                dict(shape=(None,), order="C", device="cpu", writable=False),
+            ]
+        ],
+        links: Sequence[
+            Annotated[
+                NDArray[numpy.int64],
+                dict(shape=(None,), order="C", device="cpu", writable=False),
+            ]
+        ],
+    ) -> None:
         """
         Start on records: (offsets, time, type, value), (offsets, begin, end, state) and (offsets, send, leave, receiver, post, receive, size, tag), by time within a location; communications by their sender's leave.
         """
 
-    def fill(self, out: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu')]) -> int:
+    def fill(
+        self, out: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order="C", device="cpu")]
+    ) -> int:
         """
         Print whole lines into a buffer of at least 64 KiB; give the number of characters, 0 at the end.
         """
@@ -126,12 +206,26 @@ class PrvBody:
     def disordered(self) -> int:
         """First location whose records run backwards in time, or -1."""
 
-def connected_within(coordinates: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], dimensions: int, reach: float) -> Annotated[NDArray[numpy.int64], dict(shape=(None,))]:
+def connected_within(
+    coordinates: Annotated[
+        NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
+    ],
+    dimensions: int,
+    reach: float,
+) -> Annotated[NDArray[numpy.int64], dict(shape=(None,))]:
     """
     For every point, its component among those joined by steps of at most `reach`.
     """
 
-def common_in_order(a: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], b: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], window: int) -> int:
+def common_in_order(
+    a: Annotated[
+        NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)
+    ],
+    b: Annotated[
+        NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)
+    ],
+    window: int,
+) -> int:
     """
     How many symbols two sequences have in common, in order; a lower bound when what differs is longer than `window`.
     """
