@@ -5,14 +5,17 @@ from __future__ import annotations
 import contextlib
 import io
 import sys
-from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+from benchmarks.plain import column_loop, line_loop, trace_loop
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     Task = Callable[[], dict[str, Any]]
+
+__all__ = ["column_loop", "command", "line_loop", "read", "scan", "trace_loop"]
 
 
 def scan(path: str, warm_up: str, threads: int) -> Task:
@@ -39,51 +42,6 @@ def read(path: str, warm_up: str, threads: int, raw: bool) -> Task:  # noqa: FBT
         }
 
     return run
-
-
-def line_loop(path: str, lines: int) -> Task:
-    """Split the first lines of a trace and convert every field, in plain Python."""
-
-    def run() -> dict[str, Any]:
-        fields = length = 0
-        with Path(path).open() as file:
-            for line in islice(file, lines):
-                length += len(line)
-                if line[0] in "123":
-                    fields += len([int(field) for field in line.split(":")])
-        return {"bytes": length, "fields": fields}
-
-    return run
-
-
-def column_loop(path: str, lines: int) -> Task:
-    """Read the first lines of a trace into one list per column, in plain Python."""
-
-    def run() -> dict[str, Any]:
-        length = 0
-        states, events, links = _columns(7), _columns(6), _columns(14)
-        with Path(path).open() as file:
-            for line in islice(file, lines):
-                length += len(line)
-                if line[0] not in "123":
-                    continue
-                kind, *fields = map(int, line.split(":"))
-                if kind == 2:
-                    _, application, task, thread, time, *pairs = fields
-                    for pair in range(0, len(pairs), 2):
-                        row = (application, task, thread, time, pairs[pair], pairs[pair + 1])
-                        for column, value in zip(events, row, strict=True):
-                            column.append(value)
-                    continue
-                for column, value in zip(states if kind == 1 else links, fields, strict=True):
-                    column.append(value)
-        return {"bytes": length, "rows": len(states[0]) + len(events[0]) + len(links[0])}
-
-    return run
-
-
-def _columns(count: int) -> list[list[int]]:
-    return [[] for _ in range(count)]
 
 
 def command(warm_up: list[str], words: list[str]) -> Task:
