@@ -234,6 +234,8 @@ bool Block::scan_communication(const char*& at) {
     if (parse(at, row.tag) != Parsed::good) return fail(Flaw::malformed_line);
     if (*skip_blanks(at) != '\n')
         return fail(*at == ':' ? Flaw::wrong_field_count : Flaw::malformed_line);
+    note_processor(row.sender, cpu);
+    note_processor(row.receiver, other_cpu);
     communications_.push_back(row);
     return true;
 }

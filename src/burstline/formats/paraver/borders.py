@@ -119,7 +119,7 @@ def cut_events(
         row["type"]: (row["label"], row["gradient"])
         for row in trace.table("event_types").to_pylist()
     }
-    window = _Window(start_ns, end_ns, trace.arrays("locations", "died_ns")[0])
+    window = _Window(start_ns, end_ns, *trace.arrays("locations", "born_ns", "died_ns"))
     parts = [_Events(*(np.empty(0, np.int64) for _ in EVENT_COLUMNS))]
     for part in trace.batches(
         "events", EVENT_COLUMNS, locations=location >= 0, window=(_EARLIEST, end_ns)
@@ -129,15 +129,12 @@ def cut_events(
         events = events.at((location[events.location] >= 0) & (events.time <= end_ns))
         parts.append(_cut(_forgetting(events, torn), labels, window))
     events = _joined(parts)
-    return _numbered(_joined([_awake(events, trace, location, window), events]), location)
+    return _numbered(_joined([_awake(events, location, window), events]), location)
 
 
-def _awake(
-    events: _Events, trace: Trace, location: npt.NDArray[np.int32], window: _Window
-) -> _Events:
+def _awake(events: _Events, location: npt.NDArray[np.int32], window: _Window) -> _Events:
     """Say of locations that live at the window's begin and are silent there that they live."""
-    (born,) = trace.arrays("locations", "born_ns")
-    alive = (location >= 0) & (born < window.start) & (window.died > window.start)
+    alive = (location >= 0) & (window.born < window.start) & (window.died > window.start)
     alive[events.location[events.time == window.start]] = False
     silent = np.flatnonzero(alive).astype(np.int64)
     return _Events(
@@ -187,6 +184,7 @@ class _Window(NamedTuple):
 
     start: int
     end: int
+    born: Integers
     died: Integers
 
     def holds(self, events: _Events) -> Mask:
@@ -201,6 +199,7 @@ def _cut(events: _Events, labels: Mapping[int, tuple[str, int]], window: _Window
     classes = np.array(known, np.int64)[which]
     spans = _matched(events, classes)
     kept = window.holds(events)
+    events = _recounted(events, kept & (classes == EventClass.COUNTER), which, window)
     opened = events.time[spans.opening]
     has_end = spans.closing >= 0
     closed = np.where(has_end, events.time[spans.closing], _NEVER)
@@ -216,6 +215,16 @@ def _cut(events: _Events, labels: Mapping[int, tuple[str, int]], window: _Window
         )
     )
     return joined.at(np.argsort(joined.location, kind="stable"))
+
+
+def _recounted(events: _Events, counted: Mask, which: Integers, window: _Window) -> _Events:
+    """Begin to count at the window's begin: a delta that spans it is written as 0."""
+    rows = np.flatnonzero(counted & (window.born[events.location] < window.start))
+    key = events.location[rows] * (int(which.max(initial=0)) + 1) + which[rows]
+    _, first = np.unique(key, return_index=True)
+    value = events.value.copy()
+    value[rows[first]] = 0
+    return events._replace(value=value)
 
 
 def _matched(events: _Events, classes: Integers) -> _Spans:

@@ -10,6 +10,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from burstline.errors import ParameterError
 from burstline.formats.paraver.numbering import source_header, source_lines
 from burstline.formats.paraver.pcf import Pcf, TypeLabel, read_pcf
@@ -107,14 +109,15 @@ def object_names(trace: Trace, names: Numbering) -> Row:
     if lines and _is_whole(trace, names):
         return read_row("\n".join(lines).encode())
     declared = read_row("\n".join(lines).encode()).levels.get("NODE", ())
-    count = int(names.node.max()) if not names.cpus else len(names.cpus)
+    node = np.maximum(names.node, 1)  # a trace without a resource model may call it 0
+    count = int(node.max()) if not names.cpus else len(names.cpus)
     nodes = [f"node{number}" for number in range(1, count + 1)]
     nodes[: len(declared)] = declared[:count]
-    for number, node in zip(names.node, trace.locations["node"].to_pylist(), strict=True):
-        if node:
-            nodes[int(number) - 1] = node
-    cpus = [node for node, size in zip(nodes, names.cpus, strict=False) for _ in range(size)]
-    cpus = cpus or [nodes[int(number) - 1] for number in names.node]
+    for number, name in zip(node, trace.locations["node"].to_pylist(), strict=True):
+        if name:
+            nodes[int(number) - 1] = name
+    cpus = [name for name, size in zip(nodes, names.cpus, strict=False) for _ in range(size)]
+    cpus = cpus or [nodes[int(number) - 1] for number in node]
     digits = len(str(len(cpus)))
     return Row(
         {

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from burstline.formats.overlay import overlaid
 from burstline.formats.paraver.borders import cut_events
@@ -82,7 +83,12 @@ def completed(
         schema=source.schema,
     )
     lines = pa.concat_tables([source, note]).unify_dictionaries()
-    return overlaid(after, {"events": events, "source": lines})
+    tables = {"events": events, "source": lines}
+    if start_ns is not None or end_ns is not None:
+        # What the source's header claims to last is not what its part lasts.
+        facts = after.table("metadata")
+        tables["metadata"] = facts.filter(pc.not_equal(facts["key"], "claimed_duration_ns"))
+    return overlaid(after, tables)
 
 
 def _new_locations(before: Trace, after: Trace) -> npt.NDArray[np.int32]:

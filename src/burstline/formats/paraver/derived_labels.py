@@ -18,6 +18,7 @@ from burstline.formats.paraver.event_types import (
     CALLER_FUNCTIONS,
     CALLER_LINES,
     MPI_EVENTS,
+    MPI_OPERATIONS,
     MPI_TYPE_LABELS,
     REGION_TYPES,
 )
@@ -161,7 +162,7 @@ _Group = tuple[dict[int, str], int, dict[int, str]]
 
 def _fixed() -> Iterator[_Group]:
     for kind, label in MPI_TYPE_LABELS.items():
-        values = {v: name for name, (family, v) in MPI_EVENTS.items() if family == kind}
+        values = {v: MPI_OPERATIONS[v] for family, v in MPI_EVENTS.values() if family == kind}
         yield {kind: label}, _MPI, {0: "Outside MPI", **values}
     for kind, (label, gradient, values) in _FIXED.items():
         yield {kind: label}, gradient, values

@@ -123,8 +123,10 @@ def _communicators(trace: Trace, names: Numbering) -> Iterator[Communicator]:
     for known in _known_communicators(trace):
         members = [task.get((known.application, int(member))) for member in known.members]
         left = [member for member in members if member is not None]
-        is_kept = len(left) == len(members) and (known.kind != "inter" or not names.renumbered)
-        if known.application in number and (is_kept or (names.renumbered and left)):
+        is_whole = len(left) == len(members) and not (
+            known.kind == "inter" and names.renumbered
+        )
+        if known.application in number and (is_whole or left):
             yield Communicator(
                 number[known.application],
                 known.source_id,

@@ -165,7 +165,7 @@ class Session:
             moved = int(np.count_nonzero(counts["several_processors"]))
             first = int(counts["several_processors"].argmax())
             text = f"location {first}; only the first processor is kept"
-            scanned.note("several_processors", "info", text, moved)
+            scanned.note("several_processors", "loss", text, moved)
         words = vocabulary(
             self.types, counters, communicators, self.objects.application, _END_OF_TIME
         )

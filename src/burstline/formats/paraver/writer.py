@@ -83,7 +83,8 @@ def write(
     records = sum(found.rows.values())
     if not records:
         raise NotEnoughDataError("a trace without records cannot be written as .prv")
-    end_ns = max(found.last_ns, int(trace.locations["died_ns"].to_numpy().max()))
+    claimed = int(trace.metadata.get("claimed_duration_ns", 0))
+    end_ns = max(found.last_ns, int(trace.locations["died_ns"].to_numpy().max()), claimed)
     progress.step("writing", 0, "B")
     with atomic.outputs([path, *companions]) as (prv, pcf, row):
         prv.write(prologue(trace, names, end_ns))
