@@ -8,6 +8,7 @@ from pathlib import Path
 import hypothesis
 import pytest
 
+collect_ignore_glob = ["fuzz/*"]  # needs atheris; see .ci/fuzz
 FOLDERS = {"real_traces": "BURSTLINE_TRACES", "spec_folder": "BURSTLINE_SPEC"}
 
 hypothesis.settings.register_profile("quick", max_examples=50, deadline=None)

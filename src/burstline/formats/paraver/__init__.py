@@ -53,9 +53,9 @@ def scan(path: Path, *, threads: int = 2, progress: Progress = SILENCE) -> dict[
     FormatError
         If the file is no Paraver trace.
     """
-    from burstline.formats.paraver.session import Session  # noqa: PLC0415 -- on demand
+    from burstline.formats.paraver.opening import OpenTrace  # noqa: PLC0415 -- on demand
 
-    with Session.open(path, most_buckets=1) as session:
-        found = session.scan(None, threads=threads, progress=progress)
+    with OpenTrace.open(path, most_buckets=1) as opened:
+        found = opened.scan(None, threads=threads, progress=progress)
     names = ("lines", "states", "events", "pairs", "communications", "value_sum")
     return {name: getattr(found, name) for name in names}

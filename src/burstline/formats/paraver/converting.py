@@ -29,7 +29,7 @@ from burstline.formats.paraver.joining import (
     join_messages,
     pack,
 )
-from burstline.formats.paraver.session import Session, used_operations
+from burstline.formats.paraver.opening import OpenTrace, used_operations
 from burstline.formats.paraver.spool import JournalSpill, Spool, require_disk
 from burstline.formats.store.writing import StoreWriter
 
@@ -99,14 +99,14 @@ def convert(
     require_disk(target.absolute().parent, int(size * _DISK_PER_BYTE))
     buckets = int(size * _TABLES_PER_BYTE * _SHARE_OF_BUCKET / memory) + 1
     with ExitStack() as stack:
-        session = stack.enter_context(
-            Session.open(path, most_buckets=min(buckets, _MOST_BUCKETS))
+        opened = stack.enter_context(
+            OpenTrace.open(path, most_buckets=min(buckets, _MOST_BUCKETS))
         )
         store = StoreWriter(target, ())
         stack.enter_context(store)
         spill = store.folder / "spill"
         spill.mkdir()
-        conversion = _Conversion(session, store, spill, memory, raw=raw)
+        conversion = _Conversion(opened, store, spill, memory, raw=raw)
         conversion.run(threads, progress)
         shutil.rmtree(spill)
         store.finish(conversion.assembly.operations)
@@ -118,29 +118,29 @@ class _Conversion:
     assembly: Assembly
 
     def __init__(
-        self, session: Session, store: StoreWriter, folder: Path, memory: int, *, raw: bool
+        self, opened: OpenTrace, store: StoreWriter, folder: Path, memory: int, *, raw: bool
     ) -> None:
-        self.session, self.store, self.raw = session, store, raw
+        self.opened, self.store, self.raw = opened, store, raw
         self.memory = memory
-        self.journal = _core.Journal(session.layout)
+        self.journal = _core.Journal(opened.layout)
         self.paths = _core.PathTable()
         share = memory // 24
-        self.spill = JournalSpill(folder, session.buckets, memory // _SHARE_OF_JOURNAL)
+        self.spill = JournalSpill(folder, opened.buckets, memory // _SHARE_OF_JOURNAL)
         self.sends = Spool(folder, "sends", share)
         self.receives = Spool(folder, "receives", share)
         self.parts = Spool(folder, "parts", share)
         self.ranges = Spool(folder, "ranges", share)
-        self.used = np.zeros((len(session.objects.tasks_per_application), 0), bool)
+        self.used = np.zeros((len(opened.objects.tasks_per_application), 0), bool)
 
     def run(self, threads: int, progress: Progress) -> None:
-        scanned = self.session.scan(
+        scanned = self.opened.scan(
             self.journal, threads=threads, progress=progress, overflow=self.spill
         )
-        self.assembly, self.words = self.session.assembly(self.journal, scanned)
+        self.assembly, self.words = self.opened.assembly(self.journal, scanned)
         self.store.counters = self.assembly.counter_names
-        counts = self.journal.counts(self.session.layout)
+        counts = self.journal.counts(self.opened.layout)
         self.keep_states = self.raw or not counts["calls"].any()
-        buckets = self.session.buckets
+        buckets = self.opened.buckets
         progress.step("Building", buckets, "buckets")
         with ThreadPoolExecutor(1, "build") as pool:
             ahead = pool.submit(self._build, 0)
@@ -151,7 +151,7 @@ class _Conversion:
                 self._store_bucket(bucket, builder, threads)
                 progress.advance(1)
         self._join(progress)
-        whole = self.session.whole_tables(self.assembly, self.journal, self.used, raw=self.raw)
+        whole = self.opened.whole_tables(self.assembly, self.journal, self.used, raw=self.raw)
         for name, table in whole.items():
             self.store.append(name, table)
 
@@ -159,7 +159,7 @@ class _Conversion:
         self.spill.restore(self.journal, bucket)
         builder = _core.Builder(
             self.journal,
-            self.session.layout,
+            self.opened.layout,
             self.words,
             self.paths,
             bucket,
@@ -197,14 +197,14 @@ class _Conversion:
         owner = self._bucket_of(receives["sender_location"])
         packed = pack(receives, tuple(name for name, _ in RECEIVE_COLUMNS))
         order = np.argsort(owner, kind="stable")
-        borders = np.searchsorted(owner[order], np.arange(self.session.buckets + 1))
+        borders = np.searchsorted(owner[order], np.arange(self.opened.buckets + 1))
         for other in np.flatnonzero(np.diff(borders)).tolist():
             self.receives.append(other, packed[order[borders[other] : borders[other + 1]]])
 
     def _bucket_of(self, location: npt.NDArray[np.int32]) -> npt.NDArray[np.int64]:
-        tasks = len(self.session.objects.threads_per_task)
-        process = self.session.objects.process[location].astype(np.int64)
-        return process * self.session.buckets // tasks
+        tasks = len(self.opened.objects.threads_per_task)
+        process = self.opened.objects.process[location].astype(np.int64)
+        return process * self.opened.buckets // tasks
 
     def _keep_parts(self, bucket: int, calls: Columns) -> None:
         self.parts.append(bucket, pack(collective_parts(calls), PART_COLUMNS))
@@ -212,13 +212,13 @@ class _Conversion:
     def _note_used(self, calls: Columns) -> None:
         width = len(self.assembly.operations)
         used = used_operations(
-            calls["operation"], calls["location"], self.session.objects, width
+            calls["operation"], calls["location"], self.opened.objects, width
         )
         used[:, : self.used.shape[1]] |= self.used
         self.used = used
 
     def _join(self, progress: Progress) -> None:
-        buckets = self.session.buckets
+        buckets = self.opened.buckets
         progress.step("Matching", 2 * buckets, "buckets")
         for bucket in range(buckets):
             messages, links = join_messages(

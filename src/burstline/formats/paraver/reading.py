@@ -15,7 +15,7 @@ from burstline import _core, schema
 from burstline.errors import InconsistentTraceError, MemoryBudgetError
 from burstline.formats.paraver.collectives import collective_parts, collective_tables
 from burstline.formats.paraver.messages import message_tables
-from burstline.formats.paraver.session import Session, used_operations
+from burstline.formats.paraver.opening import OpenTrace, used_operations
 from burstline.trace import Trace
 
 if TYPE_CHECKING:
@@ -121,30 +121,30 @@ def read_whole(
     tables_bytes = int(_BYTES_PER_BYTE[raw] * size)
     if raw and memory is not None and _LEAST_BYTES_PER_BYTE * size > memory:
         raise MemoryBudgetError(tables_bytes, memory, way_out=_WAY_OUT)
-    with Session.open(path, most_buckets=_BUCKETS) as session:
-        journal = _core.Journal(session.layout)
-        scanned = session.scan(
+    with OpenTrace.open(path, most_buckets=_BUCKETS) as opened:
+        journal = _core.Journal(opened.layout)
+        scanned = opened.scan(
             journal, threads=threads, progress=progress, overflow=_Budget(memory, tables_bytes)
         )
-        assembly, words = session.assembly(journal, scanned)
-        counts = journal.counts(session.layout)
+        assembly, words = opened.assembly(journal, scanned)
+        counts = journal.counts(opened.layout)
         needed = estimate_bytes(counts, len(assembly.counters), raw=raw)
         if memory is not None and needed + journal.resident // 2 > memory:
             raise MemoryBudgetError(needed + journal.resident // 2, memory, way_out=_WAY_OUT)
         states = raw or not counts["calls"].any()
         paths = _core.PathTable()
         builder = _core.Builder(
-            journal, session.layout, words, paths, 0, session.buckets, raw, states
+            journal, opened.layout, words, paths, 0, opened.buckets, raw, states
         )
-        _build(builder, session.buckets, threads, progress)
+        _build(builder, opened.buckets, threads, progress)
         built: dict[str, Any] = builder.tables()
         calls = assembly.calls(built["calls"], paths)
         operation, location = calls["operation"], calls["location"]
         tables = assembly.tables(built, builder.extras(), raw=raw)
         tables |= _messages(built, assembly, raw=raw)
-        used = used_operations(operation, location, session.objects, len(assembly.operations))
-        tables |= _collectives(calls, session, assembly)
-        tables |= session.whole_tables(assembly, journal, used, raw=raw)
+        used = used_operations(operation, location, opened.objects, len(assembly.operations))
+        tables |= _collectives(calls, opened, assembly)
+        tables |= opened.whole_tables(assembly, journal, used, raw=raw)
     return Trace(tables)
 
 
@@ -168,11 +168,11 @@ def _messages(built: dict[str, Any], assembly: Assembly, *, raw: bool) -> dict[s
 
 
 def _collectives(
-    calls: Mapping[str, npt.NDArray[Any]], session: Session, assembly: Assembly
+    calls: Mapping[str, npt.NDArray[Any]], opened: OpenTrace, assembly: Assembly
 ) -> dict[str, pa.Table]:
     members = members_of(assembly)
     instances, parts = collective_tables(
-        collective_parts(calls), session.objects.rank, members, assembly.operations
+        collective_parts(calls), opened.objects.rank, members, assembly.operations
     )
     note_incomplete(assembly, instances)
     return {"collectives": instances, "collective_members": parts}

@@ -51,7 +51,7 @@ _INFLATION = 16
 
 
 @dataclass(slots=True)
-class Session:
+class OpenTrace:
     """An open trace and what its companions say.
 
     Use it as a context manager: it holds the file open.
@@ -80,7 +80,7 @@ class Session:
 
         Returns
         -------
-        Session
+        OpenTrace
             Ready to scan.
 
         Raises
