@@ -217,3 +217,9 @@ def test_labels_of_other_writers_survive_writing(real_traces):
 
         assert (written.types, written.values) == (pcf.types, pcf.values), file
         assert written.states.items() >= pcf.states.items(), file
+
+
+def test_an_option_of_strange_blanks_is_no_option():
+    pcf = read_pcf("DEFAULT_OPTIONS\n\u2003\nLOOK_BACK 7\n".encode())
+
+    assert b"LOOK_BACK 7\n" in write_pcf(pcf)

@@ -342,7 +342,7 @@ def _one_line(text: str) -> str:
 
 def _free_lines(lines: tuple[str, ...]) -> list[str]:
     clean = map(_one_line, lines)
-    return [line for line in clean if line and line[0] != "#" and line not in _SECTIONS]
+    return [line for line in clean if line.split() and line[0] != "#" and line not in _SECTIONS]
 
 
 def _written_options(options: tuple[str, ...]) -> list[str]:
