@@ -26,6 +26,9 @@ _HOMES: Final = {
     "read": "formats",
     "schema": "",
     "select": "selection",
+    "shift": "selection",
+    "structure": "",
+    "summarise": "summary",
     "write": "formats",
 }
 __all__ = ["__version__", *_HOMES]  # noqa: PLE0604 -- the names are strings

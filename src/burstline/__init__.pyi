@@ -1,5 +1,6 @@
 from . import operations as operations
 from . import schema as schema
+from . import structure as structure
 from .errors import BurstlineError as BurstlineError
 from .errors import FormatError as FormatError
 from .errors import InconsistentTraceError as InconsistentTraceError
@@ -12,6 +13,8 @@ from .errors import UnsupportedRecordError as UnsupportedRecordError
 from .formats import read as read
 from .formats import write as write
 from .selection import select as select
+from .selection import shift as shift
+from .summary import summarise as summarise
 from .trace import Trace as Trace
 
 __version__: str
