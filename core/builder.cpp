@@ -11,11 +11,13 @@
 
 namespace burstline {
 
-Builder::Rows Builder::bound(const Journal& journal, const Layout& layout, std::size_t first,
-                             std::size_t last, bool raw, bool states) {
-    Rows rows;
+std::vector<Builder::Rows> Builder::offsets(const Journal& journal, const Layout& layout,
+                                            std::size_t first, std::size_t last, bool raw,
+                                            bool states) {
+    std::vector<Rows> result{Rows{}};
     for (auto location = layout.bucket_begin(first); location < layout.bucket_begin(last);
          ++location) {
+        Rows rows = result.back();
         const LocationCounts& counts = journal.counts(location);
         rows.calls += counts.calls;
         rows.readings += counts.readings;
@@ -25,44 +27,30 @@ Builder::Rows Builder::bound(const Journal& journal, const Layout& layout, std::
         rows.states += states ? counts.states : 0;
         rows.sends += counts.sends;
         rows.receives += counts.receives;
+        result.push_back(rows);
     }
-    return rows;
+    return result;
 }
 
 Builder::Builder(Journal& journal, const Layout& layout, const Vocabulary& vocabulary,
                  PathTable& paths, std::size_t first_bucket, std::size_t last_bucket, bool raw,
                  bool states)
-    : calls(bound(journal, layout, first_bucket, last_bucket, raw, states).calls),
-      readings(bound(journal, layout, first_bucket, last_bucket, raw, states).readings,
-               vocabulary.counters),
-      regions(bound(journal, layout, first_bucket, last_bucket, raw, states).regions),
-      bursts(bound(journal, layout, first_bucket, last_bucket, raw, states).bursts,
-             vocabulary.counters),
-      events(bound(journal, layout, first_bucket, last_bucket, raw, states).events),
-      states(bound(journal, layout, first_bucket, last_bucket, raw, states).states),
-      sends(bound(journal, layout, first_bucket, last_bucket, raw, states).sends),
-      receives(bound(journal, layout, first_bucket, last_bucket, raw, states).receives,
-               first_bucket != 0 || last_bucket != layout.buckets()),
-      journal_(&journal), layout_(&layout), vocabulary_(&vocabulary), paths_(&paths),
-      first_location_(layout.bucket_begin(first_bucket)), raw_(raw), keep_states_(states),
-      joined_(first_bucket == 0 && last_bucket == layout.buckets()) {
-    Rows offset;
-    for (auto location = first_location_; location < layout.bucket_begin(last_bucket); ++location) {
-        offset_.push_back(offset);
-        const LocationCounts& counts = journal.counts(location);
-        offset.calls += counts.calls;
-        offset.readings += counts.readings;
-        offset.regions += counts.regions;
-        offset.bursts += counts.calls > 0 ? counts.calls - 1 : 0;
-        offset.events += raw ? counts.pairs : 0;
-        offset.states += states ? counts.states : 0;
-        if (joined_) send_offset_.push_back(offset.sends);
-        offset.sends += counts.sends;
-        offset.receives += counts.receives;
-    }
-    filled_.resize(offset_.size());
-    offset_.push_back(offset);
-    total_ = offset;
+    : Builder(journal, layout, vocabulary, paths, layout.bucket_begin(first_bucket),
+              first_bucket == 0 && last_bucket == layout.buckets(), raw, states,
+              offsets(journal, layout, first_bucket, last_bucket, raw, states)) {}
+
+Builder::Builder(Journal& journal, const Layout& layout, const Vocabulary& vocabulary,
+                 PathTable& paths, std::int32_t first_location, bool joined, bool raw, bool states,
+                 std::vector<Rows> offset)
+    : calls(offset.back().calls), readings(offset.back().readings, vocabulary.counters),
+      regions(offset.back().regions), bursts(offset.back().bursts, vocabulary.counters),
+      events(offset.back().events), states(offset.back().states), sends(offset.back().sends),
+      receives(offset.back().receives, !joined), journal_(&journal), layout_(&layout),
+      vocabulary_(&vocabulary), paths_(&paths), first_location_(first_location), raw_(raw),
+      keep_states_(states), joined_(joined), total_(offset.back()), offset_(std::move(offset)),
+      filled_(offset_.size() - 1) {
+    if (!joined_) return;
+    for (const Rows& rows : offset_) send_offset_.push_back(rows.sends);
 }
 
 void Builder::build(std::size_t bucket) {

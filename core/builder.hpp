@@ -116,8 +116,12 @@ class Builder {
     friend class LocationWalk;
     friend class MessageSides;
 
-    static Rows bound(const Journal&, const Layout&, std::size_t first, std::size_t last, bool raw,
-                      bool states);
+    /// Where each location's rows begin, and at last where all of them end.
+    static std::vector<Rows> offsets(const Journal& journal, const Layout& layout,
+                                     std::size_t first, std::size_t last, bool raw, bool states);
+    Builder(Journal& journal, const Layout& layout, const Vocabulary& vocabulary, PathTable& paths,
+            std::int32_t first_location, bool joined, bool raw, bool states,
+            std::vector<Rows> offset);
     std::size_t local(std::int32_t location) const {
         return static_cast<std::size_t>(location - first_location_);
     }
