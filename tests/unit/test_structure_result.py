@@ -22,7 +22,8 @@ def test_the_document_has_the_keys_programs_read(found):
 
     assert document["method"] == "seed"
     assert document["fidelity"] == 1.0
-    assert set(document["coverage"]) == {"calls", "time"}
+    assert document["coverage"] == found.coverage.calls == 1.0
+    assert document["coverage_time"] == found.coverage.time
     assert document["size"] == {"nodes": 7, "calls": 366, "ratio": 7 / 366}
     assert document["classes"] == [[0, 1]]
     assert document["unique_calls"] == 10

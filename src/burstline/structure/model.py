@@ -121,7 +121,8 @@ class Structure:
             "run_ns": self.run_ns,
             "fidelity": self.fidelity,
             "fidelity_by_rank": _by_rank(self.ranks, self.fidelity_by_lane),
-            "coverage": {"calls": self.coverage.calls, "time": self.coverage.time},
+            "coverage": self.coverage.calls,
+            "coverage_time": self.coverage.time,
             "size": {
                 "nodes": self.nodes,
                 "calls": self.calls,
