@@ -14,12 +14,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-import pyarrow.compute as pc
 
-from burstline.errors import NotEnoughDataError, ParameterError
-from burstline.operations import NAMES
 from burstline.schema import NO_VALUE, UNKNOWN
-from burstline.structure.callpaths import Path, clean_paths
+from burstline.structure.calls import Calls, Signature, Signed, offsets, sign
 from burstline.structure.grouping import Groups, dense, stable_order
 
 if TYPE_CHECKING:
@@ -29,27 +26,6 @@ if TYPE_CHECKING:
 
     from burstline.structure.grouping import Floats, Integers
     from burstline.trace import Trace
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Signature:
-    """What makes a call the same call on any rank.
-
-    Attributes
-    ----------
-    operation : str
-        MPI name of the call.
-    path : tuple of Frame
-        Where it is called, outermost frame first; empty if the trace does not say.
-    communicator, offset : int or None
-        What stands in for the path where there is none: the communicator, and the rank
-        of the partner relative to one's own.
-    """
-
-    operation: str
-    path: Path
-    communicator: int | None = None
-    offset: int | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -196,10 +172,30 @@ def reduce_calls(trace: Trace, *, application: int | None = None) -> Reduced:
     -----
     O(calls) time and memory.
     """
-    columns = _Columns(trace, application)
-    signature, signatures, has_paths = _signatures(trace, columns)
+    calls = Calls(trace, application)
+    return reduce_signed(trace, calls, sign(trace, calls))
+
+
+def reduce_signed(trace: Trace, columns: Calls, signed: Signed) -> Reduced:
+    """Collapse calls to the unique ones, whatever it is that makes them the same.
+
+    Parameters
+    ----------
+    trace : Trace
+        Its bursts and counters are read.
+    columns : Calls
+        The calls of one application in it.
+    signed : Signed
+        Their signatures.
+
+    Returns
+    -------
+    Reduced
+        One row per unique call.
+    """
+    signatures = signed.signatures
     unique, keys = dense(
-        columns.lane * len(signatures) + signature, len(columns.ranks) * len(signatures)
+        columns.lane * len(signatures) + signed.of_call, len(columns.ranks) * len(signatures)
     )
     order = stable_order(unique, len(keys))
     begin = np.concatenate([[0], np.cumsum(np.bincount(unique, minlength=len(keys)))])
@@ -212,11 +208,11 @@ def reduce_calls(trace: Trace, *, application: int | None = None) -> Reduced:
     peer, offset = _partners(columns, groups)
     return Reduced(
         ranks=columns.ranks,
-        lane_begin=np.searchsorted(columns.lane, np.arange(len(columns.ranks) + 1)),
+        lane_begin=columns.lane_begin,
         world_size=columns.world_size,
         run_ns=columns.run_ns,
         signatures=signatures,
-        sequence=signature.astype(np.int32),
+        sequence=signed.of_call,
         lane=keys // len(signatures),
         signature=keys % len(signatures),
         begin=begin,
@@ -233,109 +229,12 @@ def reduce_calls(trace: Trace, *, application: int | None = None) -> Reduced:
         offset=offset,
         communicator=columns.communicator[order[begin[:-1]]].astype(np.int64),
         is_root=groups.mean(columns.root >= 0) > 0,
-        has_paths=has_paths,
+        has_paths=signed.has_paths,
     )
 
 
-class _Columns:
-    """The columns of the calls of one application."""
-
-    def __init__(self, trace: Trace, application: int | None) -> None:
-        applications, ranks = trace.arrays("locations", "application", "rank")
-        offsets = trace.offsets("calls")
-        calling = np.diff(offsets) > 0
-        chosen = _chosen_application(applications[calling], application)
-        lanes = np.flatnonzero(calling & (applications == chosen))
-        if not len(lanes):
-            raise NotEnoughDataError("the trace has no MPI calls to find loops in")
-        of_application = applications == chosen
-        self.ranks = ranks[lanes].astype(np.int64)
-        counts = np.diff(offsets)[lanes]
-        self.lane = np.repeat(np.arange(len(lanes)), counts)
-        starts = offsets[lanes]
-        self.row = np.arange(len(self.lane)) + np.repeat(
-            starts - np.concatenate([[0], np.cumsum(counts)[:-1]]), counts
-        )
-        times = trace.arrays("calls", "enter_ns", "leave_ns", "sent_bytes", "received_bytes")
-        taken = [column[self.row] for column in times]
-        self.enter_ns, self.leave_ns, self.sent_bytes, self.received_bytes = taken
-        ids = trace.arrays("calls", "operation", "call_path", "communicator", "peer", "root")
-        taken = [column[self.row] for column in ids]
-        self.operation, self.call_path, self.communicator, self.peer, self.root = taken
-        highest = max(ranks[of_application].max(), self.peer.max())
-        self.world_size = max(int(highest) + 1, _largest_communicator(trace))
-        self.run_ns = int(max(self.enter_ns.max() - self.leave_ns.min(), 1))
-
-
-def _largest_communicator(trace: Trace) -> int:
-    sizes = pc.list_value_length(trace.communicators["members"])
-    return pc.max(sizes).as_py() or 0
-
-
-def _chosen_application(calling: npt.NDArray[np.int32], application: int | None) -> int:
-    if application is not None:
-        return application
-    found = np.unique(calling).tolist()
-    if len(found) > 1:
-        raise ParameterError(
-            f"{len(found)} applications call MPI: choose one of {found} with --app"
-        )
-    return found[0] if found else 0
-
-
-def _signatures(
-    trace: Trace, columns: _Columns
-) -> tuple[Integers, tuple[Signature, ...], bool]:
-    """Give the signature of each call, and what the signatures are."""
-    number, paths = clean_paths(trace)
-    place = number[columns.call_path]
-    has_paths = bool(place.any())
-    places: list[tuple[Path, int | None, int | None]] = [(path, None, None) for path in paths]
-    if not has_paths:
-        place, places = _places_without_paths(columns)
-    count = len(places)
-    names = _operation_names(trace)
-    signature, keys = dense(
-        columns.operation.astype(np.int64) * count + place, len(names) * count
-    )
-    signatures = tuple(
-        Signature(names[key // count], *places[key % count]) for key in keys.tolist()
-    )
-    return signature, signatures, has_paths
-
-
-def _operation_names(trace: Trace) -> list[str]:
-    column = trace.calls["operation"]
-    return column.chunk(0).dictionary.to_pylist() if column.num_chunks else list(NAMES)
-
-
-def _places_without_paths(
-    columns: _Columns,
-) -> tuple[Integers, list[tuple[Path, int | None, int | None]]]:
-    offset = _offset(columns)
-    communicator = columns.communicator.astype(np.int64)
-    width = int(offset.max(initial=UNKNOWN)) + 2
-    key = (communicator + 1) * width + offset + 1
-    place, keys = dense(key, int(key.max(initial=0)) + 1)
-    return place, [
-        (
-            (),
-            key // width - 1 if key >= width else None,
-            key % width - 1 if key % width else None,
-        )
-        for key in keys.tolist()
-    ]
-
-
-def _offset(columns: _Columns) -> Integers:
-    """Rank of the partner relative to one's own, around the end; -1 without a partner."""
-    own = columns.ranks[columns.lane]
-    relative = (columns.peer - own) % columns.world_size
-    return np.where(columns.peer >= 0, relative, UNKNOWN).astype(np.int64)
-
-
-def _partners(columns: _Columns, groups: Groups) -> tuple[Integers, Integers]:
-    return groups.extremes(columns.peer.astype(np.int64)), groups.extremes(_offset(columns))
+def _partners(columns: Calls, groups: Groups) -> tuple[Integers, Integers]:
+    return groups.extremes(columns.peer.astype(np.int64)), groups.extremes(offsets(columns))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -347,7 +246,7 @@ class _Bursts:
     counters: Sequence[Integers]
 
 
-def _bursts_before(trace: Trace, columns: _Columns) -> _Bursts:
+def _bursts_before(trace: Trace, columns: Calls) -> _Bursts:
     """Give the burst that ends at each call of the chosen lanes."""
     total = trace.calls.num_rows
     position = np.full(total, UNKNOWN, np.int64)
