@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Final, Literal
 from burstline.errors import ParameterError, printable
 from burstline.report import terminal
 from burstline.report.units import format_bytes, format_count, format_ns, format_share, plural
-from burstline.structure import Call, Loop
+from burstline.structure import Call, Condition, Loop
 from burstline.structure.ranks import compact
 
 if TYPE_CHECKING:
@@ -185,6 +185,11 @@ class _Writer:
         if isinstance(item, Call):
             self._call(item, depth)
             return
+        if isinstance(item, Condition):
+            self._add("condition", depth, f"if {_condition_text(item)}:")
+            inner = _Place(steps, depth + 1, len(steps), steps)
+            self.body(item.items, self._shown & frozenset(item.ranks), inner)
+            return
         counter = None if item.parent else _iteration_counter(item, self._counter)
         self._add("loop", depth, _loop_text(item), time_ns=item.mean_ns, counter=counter)
         inner = _Place(steps, depth + 1, len(steps), steps)
@@ -232,7 +237,7 @@ class _Writer:
 
 def _steps(item: Item) -> tuple[Step, ...]:
     """Give the frames above an item, those that all calls of a loop have in common."""
-    if isinstance(item, Loop):
+    if not isinstance(item, Call):
         return _common([_steps(inner) for inner in item.items])
     callees = (frame.function for frame in item.path[1:])
     return tuple(zip(item.path, callees, strict=False))
@@ -251,6 +256,10 @@ def _ranks_text(ranks: Collection[int], around: Collection[int]) -> str:
     if len(ranks) == 1:
         return f"rank == {min(ranks)}"
     return f"rank in {{{compact(ranks, around)}}}"
+
+
+def _condition_text(condition: Condition) -> str:
+    return f"in {format_share(condition.probability)} of the iterations"
 
 
 def _loop_text(loop: Loop) -> str:

@@ -16,22 +16,34 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from burstline.errors import ParameterError
-from burstline.structure.assembly import assembly
-from burstline.structure.clustering import Scale, cluster_calls, split_aliased
+from burstline.structure.calls import Calls, sign
 from burstline.structure.fidelity import expand, similarity
+from burstline.structure.iterations import Iterations
+from burstline.structure.means import Limits, by_means
 from burstline.structure.model import Coverage, Structure
-from burstline.structure.nesting import Draft, draft, join_split, nest
-from burstline.structure.nodes import Call, Item, Loop, walk
-from burstline.structure.reduction import reduce_calls
+from burstline.structure.nodes import Call, Condition, Item, Loop, walk
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
+    from burstline.structure.clustering import Scale
+    from burstline.structure.found import Found
     from burstline.structure.grouping import Integers
     from burstline.structure.reduction import Reduced
     from burstline.trace import Trace
 
-__all__ = ["METHODS", "Call", "Coverage", "Item", "Loop", "Structure", "detect", "walk"]
+__all__ = [
+    "METHODS",
+    "Call",
+    "Condition",
+    "Coverage",
+    "Item",
+    "Iterations",
+    "Loop",
+    "Structure",
+    "detect",
+    "walk",
+]
 
 METHODS = ("auto", "seed")
 """How loops can be found; ``auto`` takes the best there is."""
@@ -104,39 +116,39 @@ def detect(
     1.0
     """
     _check(method, min_share)
-    reduced = reduce_calls(trace, application=application)
-    repeated = reduced.repetitions > 1
-    shares = reduced.shares()
-    chosen = np.flatnonzero(repeated & (shares >= min_share))
-    found = cluster_calls(reduced, chosen, eps=eps, scale=scale)
-    loops = [
-        draft(reduced, calls) for cluster in found for calls in split_aliased(reduced, cluster)
-    ]
-    top = nest(reduced, join_split(reduced, loops), eps=eps)
-    build = assembly(trace, reduced)
-    items = build.items(top, np.flatnonzero(~repeated).tolist())
-    left_out = build.calls(np.flatnonzero(repeated & (shares < min_share)).tolist())
+    calls = Calls(trace, application)
+    signed = sign(trace, calls)
+    limits = Limits(eps=eps, scale=scale, min_share=min_share)
+    return _structure(by_means(trace, calls, signed, limits), calls)
+
+
+def _structure(found: Found, calls: Calls) -> Structure:
+    """Say how true what was found is, and how much it explains."""
+    reduced, items = found.reduced, found.items
     counts = np.array([item.executions for item, _ in walk(items)]).reshape(
         -1, len(reduced.ranks)
     )
     kinds = np.unique(counts, axis=1, return_inverse=True)[1].ravel()
     by_lane, fidelity = _fidelity(reduced, items, kinds)
     return Structure(
-        method="seed",
-        parameters={"eps": eps, "scale": scale, "min_share": min_share},
+        method=found.method,
+        parameters=found.parameters,
+        application=calls.application,
         ranks=tuple(reduced.ranks.tolist()),
         world_size=reduced.world_size,
         items=items,
         counters=reduced.counters,
-        left_out=left_out,
+        left_out=found.left_out,
         fidelity=fidelity,
         fidelity_by_lane=tuple(by_lane),
-        coverage=_coverage(reduced, top, items),
+        coverage=_coverage(found, calls),
         classes=_classes(reduced.ranks, kinds),
         calls=len(reduced.sequence),
         unique_calls=len(reduced.lane),
         run_ns=reduced.run_ns,
         callpath="frames" if reduced.has_paths else "none",
+        found_in=calls,
+        steps=found.steps,
     )
 
 
@@ -166,15 +178,17 @@ def _fidelity(
     return by_lane, alike / lengths
 
 
-def _coverage(reduced: Reduced, top: Sequence[Draft], items: Sequence[Item]) -> Coverage:
+def _coverage(found: Found, calls: Calls) -> Coverage:
+    reduced, items = found.reduced, found.items
     included = sum(int(i.executions.sum()) for i, _ in walk(items) if isinstance(i, Call))
     spans: dict[int, list[tuple[int, int]]] = {}
-    for loop in top:
-        calls = np.array(_all_calls(loop))
-        for lane in np.unique(reduced.lane[calls]).tolist():
-            own = calls[reduced.lane[calls] == lane]
-            span = int(reduced.first_ns[own].min()), int(reduced.last_ns[own].max())
-            spans.setdefault(lane, []).append(span)
+    for loop in _outermost(items):
+        here = found.steps.spans(loop.id)
+        lanes, first = np.unique(here.lane, return_index=True)
+        last = np.append(first[1:], len(here.lane)) - 1
+        start_ns, end_ns = calls.enter_ns[here.first[first]], calls.enter_ns[here.last[last]]
+        for lane, *span in zip(lanes.tolist(), start_ns.tolist(), end_ns.tolist(), strict=True):
+            spans.setdefault(lane, []).append((span[0], span[1]))
     covered = sum(_union(sorted(intervals)) for intervals in spans.values())
     return Coverage(
         calls=included / len(reduced.sequence),
@@ -182,8 +196,12 @@ def _coverage(reduced: Reduced, top: Sequence[Draft], items: Sequence[Item]) -> 
     )
 
 
-def _all_calls(loop: Draft) -> list[int]:
-    return loop.calls + [call for child in loop.children for call in _all_calls(child)]
+def _outermost(items: Sequence[Item]) -> Iterator[Loop]:
+    for item in items:
+        if isinstance(item, Loop):
+            yield item
+        elif isinstance(item, Condition):
+            yield from _outermost(item.items)
 
 
 def _union(intervals: Sequence[tuple[int, int]]) -> int:

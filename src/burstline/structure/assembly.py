@@ -7,7 +7,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import count
 from typing import TYPE_CHECKING, Final
 
@@ -52,11 +52,14 @@ class Assembly:
         For each signature, a key that sorts it into the program.
     communicators : sequence of str
         How each communicator is called.
+    numbered : dict of int to tuple of (Draft, int or None)
+        The loops made so far by their number, with the number of the loop around.
     """
 
     reduced: Reduced
     order: Sequence[tuple[Place, ...]]
     communicators: Sequence[str]
+    numbered: dict[int, tuple[Draft, int | None]] = field(default_factory=dict)
 
     def items(self, drafts: Iterable[Draft], outside: Iterable[int]) -> tuple[Item, ...]:
         """Make the nodes of a program from its outermost loops and the calls outside loops."""
@@ -102,6 +105,7 @@ class Assembly:
 
     def _loop(self, draft: Draft, outer: _Around | None, ids: Iterator[int]) -> Loop:
         number = next(ids)
+        self.numbered[number] = draft, None if outer is None else outer.loop
         executions = np.zeros(len(self.reduced.ranks), np.int64)
         entries, filled = np.zeros_like(executions), np.zeros_like(executions)
         mean_ns = np.zeros(len(executions))

@@ -52,6 +52,8 @@ class Calls:
 
     Attributes
     ----------
+    application : int
+        Whose calls they are.
     locations, ranks : ndarray of int64, shape (lanes,)
         Location and rank of each lane: a thread that calls MPI.
     lane_begin : ndarray of int64, shape (lanes + 1,)
@@ -76,6 +78,7 @@ class Calls:
         offsets = trace.offsets("calls")
         calling = np.diff(offsets) > 0
         chosen = _chosen_application(applications[calling], application)
+        self.application = int(chosen)
         lanes = np.flatnonzero(calling & (applications == chosen))
         if not len(lanes):
             raise NotEnoughDataError("the trace has no MPI calls to find loops in")

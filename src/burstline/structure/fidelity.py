@@ -16,7 +16,7 @@ import numpy as np
 
 from burstline import _core
 from burstline.structure.grouping import stable_order
-from burstline.structure.nodes import Call
+from burstline.structure.nodes import Call, Loop
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -35,12 +35,13 @@ WINDOW: Final = 1 << 14
 def expand(items: Sequence[Item], lane: int) -> Sequences:
     """Give the calls that a program of this structure makes on one lane, in order.
 
-    What the structure does not know is spread evenly: a call executed in 9 of 10
-    iterations skips the first, a loop of 2.5 iterations has 2 and 3 in turns.
+    What the structure does not know is spread evenly: a call of which only is known that
+    it is executed in 9 of 10 iterations skips the first, a loop of 2.5 iterations has 2 and
+    3 in turns.
 
     Parameters
     ----------
-    items : sequence of Call and Loop
+    items : sequence of Call, Condition and Loop
         The program.
     lane : int
         Whose executions count.
@@ -65,7 +66,7 @@ def _bodies(items: Sequence[Item], lane: int, entries: int) -> tuple[Sequences, 
         executed = int(item.executions[lane])
         if not executed:
             continue
-        entry = _spread(executed, entries)
+        entry = _entry_of_each(item, lane, executed, entries)
         if isinstance(item, Call):
             symbols.append(np.full(executed, item.signature, np.int32))
             places.append(entry)
@@ -76,6 +77,16 @@ def _bodies(items: Sequence[Item], lane: int, entries: int) -> tuple[Sequences, 
     place = np.concatenate(places)
     order = stable_order(place, entries)
     return np.concatenate(symbols)[order], place[order]
+
+
+def _entry_of_each(item: Item, lane: int, executed: int, entries: int) -> Integers:
+    """Give the execution of the body around that each execution of an item is in."""
+    if item.when is None:
+        return _spread(executed, entries)
+    when = item.when.values(lane)
+    if isinstance(item, Loop) and item.trips is not None:
+        return np.repeat(when, item.trips.values(lane))
+    return when
 
 
 def _spread(executed: int, entries: int) -> Integers:

@@ -10,12 +10,17 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from burstline.errors import ParameterError
+from burstline.structure.iterations import timed
 from burstline.structure.nodes import Call, Item, Loop, walk
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     import polars as pl
+
+    from burstline.structure.calls import Calls
+    from burstline.structure.iterations import Iterations, Steps
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,11 +50,13 @@ class Structure:
         How it was found.
     parameters : mapping of str to object
         What the method was told.
+    application : int
+        The application looked at.
     ranks : tuple of int
         Rank of each lane: a thread that calls MPI.
     world_size : int
         Ranks there are, those without a lane included.
-    items : tuple of Call and Loop
+    items : tuple of Call, Condition and Loop
         The program, in its order.
     counters : tuple of str
         Names of the counters that its calls know.
@@ -71,10 +78,15 @@ class Structure:
         From the end of the first MPI call to the beginning of the last.
     callpath : str
         ``frames``, or ``none`` if the trace has no call paths.
+    found_in : Calls
+        The calls it was found in.
+    steps : Steps
+        What is known about the iterations of its loops.
     """
 
     method: str
     parameters: Mapping[str, object]
+    application: int
     ranks: tuple[int, ...]
     world_size: int
     items: tuple[Item, ...]
@@ -88,11 +100,61 @@ class Structure:
     unique_calls: int
     run_ns: int
     callpath: str
+    found_in: Calls
+    steps: Steps
 
     @property
     def loops(self) -> tuple[Loop, ...]:
         """All loops, each before those in it."""
         return tuple(item for item, _ in walk(self.items) if isinstance(item, Loop))
+
+    def loop(self, number: int) -> Loop:
+        """Give a loop by its number.
+
+        Parameters
+        ----------
+        number : int
+            From 1, as the pseudo-code shows it.
+
+        Returns
+        -------
+        Loop
+            The loop.
+
+        Raises
+        ------
+        ParameterError
+            If there is no loop of this number.
+        """
+        for loop in self.loops:
+            if loop.id == number:
+                return loop
+        there_are = f"1 to {len(self.loops)}" if self.loops else "none at all"
+        raise ParameterError(f"no loop {number} in this structure; there are {there_are}")
+
+    def iterations(self, number: int) -> Iterations:
+        """Say when each iteration of a loop began and ended, on each lane.
+
+        Parameters
+        ----------
+        number : int
+            Number of the loop.
+
+        Returns
+        -------
+        Iterations
+            One row per iteration, lane after lane, in the order of time.
+
+        Raises
+        ------
+        ParameterError
+            If there is no loop of this number.
+
+        Notes
+        -----
+        Linear in the calls of the trace.
+        """
+        return timed(number, self.steps.spans(self.loop(number).id), self.found_in)
 
     @property
     def outside(self) -> tuple[Call, ...]:

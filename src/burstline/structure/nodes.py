@@ -1,11 +1,11 @@
-"""The nodes of a program: its MPI calls, and the loops around them.
+"""The nodes of a program: its MPI calls, and the loops and conditions around them.
 
 ::
 
-    items = (Call, Loop(items = (Call, Loop(…), Call)), Call)
+    items = (Call, Loop(items = (Call, Loop(…), Condition(items = (Call,)))), Call)
 
-How often each node was executed is kept rank by rank, so that a program can be expanded
-again into the calls of a rank and compared to them.
+How often each node was executed, and when if that is known, is kept lane by lane, so that a
+program can be expanded again into the calls of a rank and compared to them.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from burstline.structure.callpaths import Frame, Path
     from burstline.structure.grouping import Integers
+    from burstline.structure.runs import Runs
 
 _COLUMNS = (
     "depth",
@@ -77,6 +78,9 @@ class Call:
         ``world``, ``self``, the source's number, or ``several``.
     roots : tuple of int
         Ranks that were the root.
+    when : Runs or None
+        On each lane, the executions of the body around in which it is executed, counted
+        from 0; None if only how many is known.
     """
 
     signature: int
@@ -97,6 +101,7 @@ class Call:
     offset: int | None = None
     communicator: str | None = None
     roots: tuple[int, ...] = ()
+    when: Runs | None = None
 
     @property
     def caller(self) -> Frame | None:
@@ -173,10 +178,15 @@ class Loop:
         Mean duration of an iteration.
     share : float
         Share of the run spent in it; mean over its ranks.
-    items : tuple of Call and Loop
+    items : tuple of Call, Condition and Loop
         Its body, in the order of the program.
     hidden : bool
         Whether it makes no MPI call itself, and was found by how its subloops alternate.
+    when : Runs or None
+        On each lane, the executions of the body around in which it is entered, counted
+        from 0; None if only how many is known.
+    trips : Runs or None
+        On each lane, its iterations at each entry; None if only their sum is known.
     """
 
     id: int
@@ -187,8 +197,10 @@ class Loop:
     probability: float
     mean_ns: float
     share: float
-    items: tuple[Call | Loop, ...]
+    items: tuple[Call | Loop | Condition, ...]
     hidden: bool = False
+    when: Runs | None = None
+    trips: Runs | None = None
 
     @property
     def total_iterations(self) -> int:
@@ -198,7 +210,7 @@ class Loop:
     @property
     def calls(self) -> tuple[Call, ...]:
         """The calls of its own body, those of subloops left out."""
-        return tuple(item for item in self.items if isinstance(item, Call))
+        return tuple(_own_calls(self.items))
 
     def as_dict(self) -> dict[str, Any]:
         """Give what JSON output says about the loop."""
@@ -234,7 +246,54 @@ class Loop:
         return f"loop {self.id}: {self.iterations:g} iterations"
 
 
-Item = Call | Loop
+@dataclass(frozen=True, slots=True, eq=False)
+class Condition:
+    """A part of a body that is executed in some of its iterations only.
+
+    Attributes
+    ----------
+    ranks : tuple of int
+        Who executes it at all.
+    executions : ndarray of int64, shape (lanes,)
+        How often it held, on each lane of the structure.
+    probability : float
+        Share of the iterations around in which it held; mean over its ranks.
+    items : tuple of Call, Condition and Loop
+        What is executed then, in the order of the program.
+    when : Runs
+        On each lane, the executions of the body around in which it held, counted from 0.
+    """
+
+    ranks: tuple[int, ...]
+    executions: Integers
+    probability: float
+    items: tuple[Call | Loop | Condition, ...]
+    when: Runs
+
+    def row(self, depth: int) -> dict[str, Any]:
+        """Give what a table of nodes says about the condition."""
+        return dict.fromkeys(_COLUMNS) | {
+            "depth": depth,
+            "kind": "condition",
+            "probability": self.probability,
+            "executions": int(self.executions.sum()),
+            "ranks": compact(self.ranks),
+        }
+
+    def title(self) -> str:
+        """Name the condition in one line."""
+        return f"if, in {self.probability:.1%} of the iterations"
+
+
+Item = Call | Loop | Condition
+
+
+def _own_calls(items: Sequence[Item]) -> Iterator[Call]:
+    for item in items:
+        if isinstance(item, Call):
+            yield item
+        elif isinstance(item, Condition):
+            yield from _own_calls(item.items)
 
 
 def walk(items: Sequence[Item], depth: int = 0) -> Iterator[tuple[Item, int]]:
@@ -242,17 +301,17 @@ def walk(items: Sequence[Item], depth: int = 0) -> Iterator[tuple[Item, int]]:
 
     Parameters
     ----------
-    items : sequence of Call and Loop
+    items : sequence of Call, Condition and Loop
         Where to begin.
     depth : int
         What to count from.
 
     Yields
     ------
-    tuple of (Call or Loop, int)
+    tuple of (Call, Condition or Loop, int)
         Each node before those in it.
     """
     for item in items:
         yield item, depth
-        if isinstance(item, Loop):
+        if not isinstance(item, Call):
             yield from walk(item.items, depth + 1)

@@ -1,0 +1,120 @@
+"""Iterations: when each iteration of a loop began and ended, on each lane.
+
+::
+
+    Structure  --iterations(loop)-->  Iterations: lane, entry, iteration, start_ns, end_ns
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from burstline.structure.calls import Calls
+    from burstline.structure.grouping import Integers
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Spans:
+    """The calls of each iteration of a loop, by their positions among the calls of all lanes.
+
+    Attributes
+    ----------
+    lane : ndarray of int64, shape (iterations,)
+        In order; iterations of a lane are in the order of time.
+    entry : ndarray of int64, shape (iterations,)
+        Which entry into the loop it belongs to, counted on its lane.
+    first, last : ndarray of int64, shape (iterations,)
+        Its first and last call.
+    """
+
+    lane: Integers
+    entry: Integers
+    first: Integers
+    last: Integers
+
+
+class Steps(Protocol):
+    """What a method of detection knows about the iterations of its loops."""
+
+    def spans(self, loop: int) -> Spans:
+        """Give the calls of each iteration of a loop."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Iterations:
+    """The iterations of one loop.
+
+    An iteration lasts until the next one of the same entry begins, and the last of an entry
+    until its last call is left.
+
+    Attributes
+    ----------
+    loop : int
+        Number of the loop.
+    lane, location, rank : ndarray of int64, shape (iterations,)
+        Who executed it: lane of the structure, location and rank of the trace. In the
+        order of the lanes.
+    entry : ndarray of int64, shape (iterations,)
+        Which entry into the loop it belongs to, counted from 0 on its lane.
+    iteration : ndarray of int64, shape (iterations,)
+        Which iteration it is, counted from 0 on its lane over all entries.
+    first, last : ndarray of int64, shape (iterations,)
+        Rows of its first and last call in the table `calls`.
+    start_ns, end_ns : ndarray of int64, shape (iterations,)
+        When it began and ended.
+    """
+
+    loop: int
+    lane: Integers
+    location: Integers
+    rank: Integers
+    entry: Integers
+    iteration: Integers
+    first: Integers
+    last: Integers
+    start_ns: Integers
+    end_ns: Integers
+
+    def __len__(self) -> int:
+        return len(self.lane)
+
+
+def timed(loop: int, spans: Spans, calls: Calls) -> Iterations:
+    """Say when iterations began and ended.
+
+    Parameters
+    ----------
+    loop : int
+        Number of the loop.
+    spans : Spans
+        The calls of its iterations.
+    calls : Calls
+        The calls themselves.
+
+    Returns
+    -------
+    Iterations
+        One row per iteration, in the order of the spans.
+    """
+    start_ns = calls.enter_ns[spans.first]
+    end_ns = calls.leave_ns[spans.last]
+    goes_on = (np.diff(spans.lane) == 0) & (np.diff(spans.entry) == 0)
+    end_ns[:-1][goes_on] = start_ns[1:][goes_on]
+    begins = np.searchsorted(spans.lane, np.arange(len(calls.ranks)))
+    return Iterations(
+        loop=loop,
+        lane=spans.lane,
+        location=calls.locations[spans.lane],
+        rank=calls.ranks[spans.lane],
+        entry=spans.entry,
+        iteration=np.arange(len(spans.lane)) - begins[spans.lane],
+        first=calls.row[spans.first],
+        last=calls.row[spans.last],
+        start_ns=start_ns,
+        end_ns=end_ns,
+    )

@@ -1,0 +1,156 @@
+"""The published method: loops out of mean values.
+
+::
+
+    Signed calls  --reduction-->  unique calls  --clustering-->  loops  --nesting-->  a forest
+                  --assembly-->  one program for all ranks
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from burstline.structure.assembly import assembly
+from burstline.structure.clustering import cluster_calls, split_aliased
+from burstline.structure.found import Found
+from burstline.structure.iterations import Spans
+from burstline.structure.nesting import draft, join_split, nest
+from burstline.structure.reduction import reduce_signed
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import numpy.typing as npt
+
+    from burstline.structure.calls import Calls, Signed
+    from burstline.structure.clustering import Scale
+    from burstline.structure.grouping import Integers
+    from burstline.structure.nesting import Draft
+    from burstline.structure.reduction import Reduced
+    from burstline.trace import Trace
+
+    Mask = npt.NDArray[np.bool_]
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What the published method leaves to choose.
+
+    Attributes
+    ----------
+    eps : float
+        Largest distance of calls of one loop.
+    scale : {"log", "minmax"}
+        How repetitions and times are made comparable.
+    min_share : float
+        Calls whose repetitions span less of the run than this are left out.
+    """
+
+    eps: float
+    scale: Scale
+    min_share: float
+
+
+def by_means(trace: Trace, calls: Calls, signed: Signed, limits: Limits) -> Found:
+    """Find the loops of a program by how often, and how far apart, its calls return.
+
+    Parameters
+    ----------
+    trace : Trace
+        Its bursts, counters and communicators are read.
+    calls : Calls
+        The calls of one application in it.
+    signed : Signed
+        Their signatures.
+    limits : Limits
+        The choices of the method.
+
+    Returns
+    -------
+    Found
+        The program of all ranks.
+    """
+    reduced = reduce_signed(trace, calls, signed)
+    repeated = reduced.repetitions > 1
+    shares = reduced.shares()
+    chosen = np.flatnonzero(repeated & (shares >= limits.min_share))
+    found = cluster_calls(reduced, chosen, eps=limits.eps, scale=limits.scale)
+    loops = [
+        draft(reduced, calls) for cluster in found for calls in split_aliased(reduced, cluster)
+    ]
+    top = nest(reduced, join_split(reduced, loops), eps=limits.eps)
+    build = assembly(trace, reduced)
+    items = build.items(top, np.flatnonzero(~repeated).tolist())
+    return Found(
+        method="seed",
+        parameters=asdict(limits),
+        reduced=reduced,
+        items=items,
+        left_out=build.calls(np.flatnonzero(repeated & (shares < limits.min_share)).tolist()),
+        steps=DraftSteps(reduced, calls, build.numbered),
+    )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class DraftSteps:
+    """The iterations of loops that were found by when they begin.
+
+    Attributes
+    ----------
+    reduced : Reduced
+        The unique calls.
+    calls : Calls
+        All calls.
+    numbered : dict of int to tuple of (Draft, int or None)
+        Each loop by its number, and the number of the loop around it.
+    """
+
+    reduced: Reduced
+    calls: Calls
+    numbered: dict[int, tuple[Draft, int | None]]
+
+    def spans(self, loop: int) -> Spans:
+        """Give the calls of each iteration of a loop.
+
+        Where the body begins with its own calls, an iteration ends with the last call of
+        the loop, or of a loop in it, before the next begins. Where it begins with a loop,
+        an iteration ends with the last of its own calls.
+        """
+        found, outer = self.numbered[loop]
+        around = {} if outer is None else self.numbered[outer][0].iterations_ns
+        inside, own = self._mask(_calls(found)), self._mask(found.calls)
+        parts = [
+            self._of_lane(lane, begins_ns, around.get(lane), (inside, own))
+            for lane, begins_ns in sorted(found.iterations_ns.items())
+        ]
+        return Spans(*(np.concatenate(columns) for columns in zip(*parts, strict=True)))
+
+    def _mask(self, uniques: list[int]) -> Mask:
+        return np.isin(self.reduced.sequence, np.unique(self.reduced.signature[uniques]))
+
+    def _of_lane(
+        self, lane: int, begins_ns: Integers, around_ns: Integers | None, masks: Sequence[Mask]
+    ) -> tuple[Integers, ...]:
+        here = slice(self.calls.lane_begin[lane], self.calls.lane_begin[lane + 1])
+        enter_ns = self.calls.enter_ns[here]
+        members, own = (np.flatnonzero(mask[here]) for mask in masks)
+        first = np.searchsorted(enter_ns, begins_ns)
+        until = np.append(first[1:], len(enter_ns))
+        if members[0] < first[0] and len(own):
+            last = own[np.searchsorted(own, until) - 1]
+            behind = np.append(0, last[:-1] + 1)
+            first = members[np.searchsorted(members, behind)]
+        else:
+            last = members[np.searchsorted(members, until) - 1]
+        entry = np.zeros(len(first), np.int64)
+        if around_ns is not None:
+            inside = np.searchsorted(around_ns, begins_ns, side="right")
+            entry = np.unique(inside, return_inverse=True)[1].ravel()
+        return np.full(len(first), lane), entry, first + here.start, last + here.start
+
+
+def _calls(loop: Draft) -> list[int]:
+    return loop.calls + [call for child in loop.children for call in _calls(child)]
