@@ -317,4 +317,5 @@ NB_MODULE(_core, m) {
           "Columns of the bursts between consecutive calls of each location.");
     bind_writer(m);
     bind_structure(m);
+    bind_nest(m);
 }

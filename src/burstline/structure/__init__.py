@@ -11,12 +11,13 @@ calls return.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Final, Literal
 
 import numpy as np
 
 from burstline.errors import ParameterError
 from burstline.structure.calls import Calls, sign
+from burstline.structure.exact import by_order
 from burstline.structure.fidelity import expand, similarity
 from burstline.structure.iterations import Iterations
 from burstline.structure.means import Limits, by_means
@@ -45,14 +46,16 @@ __all__ = [
     "walk",
 ]
 
-METHODS = ("auto", "seed")
-"""How loops can be found; ``auto`` takes the best there is."""
+METHODS = ("auto", "seed", "exact")
+"""How loops can be found; ``auto`` takes the published method's result where it is true."""
+
+_TRUE: Final = 0.999
 
 
 def detect(
     trace: Trace,
     *,
-    method: Literal["auto", "seed"] = "auto",
+    method: Literal["auto", "seed", "exact"] = "auto",
     eps: float = 0.2,
     scale: Scale = "log",
     min_share: float = 0.1,
@@ -119,7 +122,11 @@ def detect(
     calls = Calls(trace, application)
     signed = sign(trace, calls)
     limits = Limits(eps=eps, scale=scale, min_share=min_share)
-    return _structure(by_means(trace, calls, signed, limits), calls)
+    if method != "exact":
+        found = _structure(by_means(trace, calls, signed, limits), calls)
+        if method == "seed" or found.fidelity >= _TRUE:
+            return found
+    return _structure(by_order(trace, calls, signed), calls)
 
 
 def _structure(found: Found, calls: Calls) -> Structure:

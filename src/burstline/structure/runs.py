@@ -70,7 +70,7 @@ class Runs:
         found: list[tuple[int, int, int]] = []
         begin = [0]
         for numbers in lanes:
-            found += _progressions([int(number) for number in numbers])
+            found += _progressions(np.asarray(numbers, np.int64))
             begin.append(len(found))
         columns = np.array(found, np.int64).reshape(-1, 3).T
         return cls(np.array(begin, np.int64), *np.ascontiguousarray(columns))
@@ -82,22 +82,75 @@ class Runs:
         within = np.arange(count.sum()) - np.repeat(np.cumsum(count) - count, count)
         return np.repeat(self.first[here], count) + np.repeat(self.step[here], count) * within
 
-    def key(self, lane: int) -> bytes:
-        """Give what is equal for lanes with equal numbers, and only for those."""
-        here = slice(self.begin[lane], self.begin[lane + 1])
-        return np.stack([self.first[here], self.step[here], self.count[here]]).tobytes()
+    def part(self, first: int, lanes: int) -> Runs:
+        """Give the sequences of a few lanes, from `first` on."""
+        begin = self.begin[first : first + lanes + 1]
+        here = slice(begin[0], begin[-1])
+        return Runs(begin - begin[0], self.first[here], self.step[here], self.count[here])
+
+    def counts(self) -> Integers:
+        """Give how many numbers each lane has, shape (lanes,)."""
+        until = np.concatenate([[0], np.cumsum(self.count)])
+        return np.diff(until[self.begin])
+
+    def leaves_out(self, totals: Integers) -> bool:
+        """Tell whether any lane has some of the numbers 0..total-1, but not all.
+
+        Parameters
+        ----------
+        totals : ndarray of int64, shape (lanes,)
+            How many numbers there are on each lane; those of a lane are different ones of
+            them.
+
+        Returns
+        -------
+        bool
+            False if each lane has all of them or none.
+        """
+        counts = self.counts()
+        return bool(np.any((counts > 0) & (counts < totals)))
+
+    def key(self) -> bytes:
+        """Give what is equal for equal numbers on all lanes, and only for those."""
+        return np.concatenate([self.begin, self.first, self.step, self.count]).tobytes()
+
+    def is_within(self, other: Runs) -> bool:
+        """Tell whether every number of each lane is one of the other's."""
+        if np.any(self.counts() > other.counts()):
+            return False
+        lanes = np.flatnonzero(self.counts()).tolist()
+        return all(np.isin(self.values(k), other.values(k)).all() for k in lanes)
+
+    def within(self, other: Runs) -> Runs:
+        """Give the places of the numbers of each lane among those of the other, from 0.
+
+        Parameters
+        ----------
+        other : Runs
+            Has all numbers of this one, in ascending order.
+
+        Returns
+        -------
+        Runs
+            As many numbers on each lane.
+        """
+        lanes = range(len(self.begin) - 1)
+        return Runs.of(np.searchsorted(other.values(k), self.values(k)) for k in lanes)
 
 
-def _progressions(numbers: list[int]) -> list[tuple[int, int, int]]:
+def _progressions(numbers: Integers) -> list[tuple[int, int, int]]:
+    steps = np.diff(numbers)
+    ends = np.append(np.flatnonzero(np.diff(steps)) + 1, len(steps)).tolist()
+    values, differences = numbers.tolist(), steps.tolist()
     found: list[tuple[int, int, int]] = []
-    begin = 0
-    while begin < len(numbers):
-        end = begin + 1
-        step = numbers[end] - numbers[begin] if end < len(numbers) else 0
-        while end < len(numbers) and numbers[end] - numbers[end - 1] == step:
-            end += 1
-        if end - begin < _SHORTEST and step:
-            end, step = begin + 1, 0
-        found.append((numbers[begin], step, end - begin))
-        begin = end
+    begin = stretch = 0
+    while begin < len(values):
+        while ends[stretch] <= begin and stretch + 1 < len(ends):
+            stretch += 1
+        count = max(ends[stretch] - begin, 0) + 1
+        step = differences[begin] if count > 1 else 0
+        if count < _SHORTEST and step:
+            count, step = 1, 0
+        found.append((values[begin], step, count))
+        begin += count
     return found

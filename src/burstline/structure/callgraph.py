@@ -1,0 +1,215 @@
+"""Which call follows which: the graph that shows the loops of a program.
+
+::
+
+    Signed calls of all lanes  -->  CallGraph: edges, first and last calls, places, lines
+
+A node is a signature, whatever rank makes the call: all ranks run the same program, and
+each shows some of its edges.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from burstline import _core
+from burstline.structure.callpaths import program_order
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Sequence
+
+    from burstline.structure.callpaths import Path
+    from burstline.structure.calls import Signed
+    from burstline.structure.graphs import Edge
+    from burstline.structure.grouping import Integers
+
+_BEGINNINGS: Final = frozenset({"MPI_Init", "MPI_Init_thread"})
+_ENDS: Final = frozenset({"MPI_Finalize"})
+
+
+@dataclass(frozen=True, eq=False)
+class CallGraph:
+    """The calls of all lanes, by what follows what.
+
+    Lanes that show the same edges are one kind. A set of kinds is an integer: bit k is set if
+    kind k is in it.
+
+    Attributes
+    ----------
+    edges : dict of (int, int) to int
+        On what kinds of lanes each signature was followed by each other.
+    entries, exits : dict of int to int
+        Signatures that a lane begins and ends with, and on what kinds.
+    who : sequence of int
+        On what kinds of lanes each signature occurs.
+    place : sequence of int
+        Place of each signature in the program, from 0.
+    paths : sequence of tuple of Frame
+        Call path of each signature.
+    """
+
+    edges: dict[Edge, int]
+    entries: dict[int, int]
+    exits: dict[int, int]
+    who: Sequence[int]
+    place: Sequence[int]
+    paths: Sequence[Path]
+
+    def stands_before(self, a: int, b: int) -> bool:
+        """Tell whether lines say for certain that call `a` stands before `b`.
+
+        They do if both are reached from the same body of one function, on lines that
+        differ. Whoever executes `b` before `a` then, went through a loop.
+        """
+        branch = self._branch(a, b)
+        return branch is not None and branch[0] < branch[1]
+
+    def between(self, a: int, b: int, nodes: Collection[int]) -> list[int]:
+        """Give the nodes in the body of the function that `a` and `b` branch off from,
+        on lines from that of `a` to that of `b`, both included.
+        """  # noqa: D205 -- one sentence
+        path, other = self.paths[a], self.paths[b]
+        depth = next(k for k, (x, y) in enumerate(zip(path, other, strict=False)) if x != y)
+        above, low, high = path[:depth], path[depth], other[depth]
+        low_line, high_line = low.line or 0, high.line or 0
+
+        def is_between(node: int) -> bool:
+            here = self.paths[node]
+            if len(here) <= depth or here[:depth] != above:
+                return False
+            frame = here[depth]
+            return (
+                (frame.function, frame.file) == (low.function, low.file)
+                and frame.line is not None
+                and low_line <= frame.line <= high_line
+            )
+
+        return sorted(filter(is_between, nodes), key=self.place.__getitem__)
+
+    def _branch(self, a: int, b: int) -> tuple[int, int] | None:
+        """Give the lines on which two paths part, if these can be compared."""
+        pairs = zip(self.paths[a], self.paths[b], strict=False)
+        for one, other in pairs:
+            if one != other:
+                comparable = (one.function, one.file) == (other.function, other.file)
+                if not comparable or one.line is None or other.line is None:
+                    return None
+                return one.line, other.line
+        return None
+
+    @cached_property
+    def symbols(self) -> int:
+        """Signatures there are."""
+        return len(self.place)
+
+
+def call_graph(signed: Signed, lane_begin: Integers) -> CallGraph:
+    """Count which call follows which.
+
+    Parameters
+    ----------
+    signed : Signed
+        The calls of all lanes.
+    lane_begin : ndarray of int64, shape (lanes + 1,)
+        Where the calls of each lane begin.
+
+    Returns
+    -------
+    CallGraph
+        One node per signature.
+
+    Notes
+    -----
+    O(calls). A lane that does not begin with MPI's initialisation, or does not end with its
+    finalisation, was cut somewhere: where it begins or ends then says nothing about the
+    program and is left out, unless all lanes are such.
+    """
+    sequence, signatures = signed.of_call, signed.signatures
+    source, target, _, begin, taken = _core.count_follows(sequence, lane_begin, len(signatures))
+    pairs = list(zip(source.tolist(), target.tolist(), strict=True))
+    paths = [signature.path for signature in signatures]
+    keys = program_order(paths, first_executed(sequence, lane_begin, len(signatures)))
+    place = np.empty(len(keys), np.int64)
+    place[sorted(range(len(keys)), key=keys.__getitem__)] = np.arange(len(keys))
+    lanes = np.flatnonzero(np.diff(lane_begin)).tolist()
+    heads = sequence[lane_begin[:-1][lanes]].tolist()
+    tails = sequence[lane_begin[1:][lanes] - 1].tolist()
+    edges: dict[Edge, int] = {}
+    entries: dict[int, int] = {}
+    exits: dict[int, int] = {}
+    who = [0] * len(signatures)
+    kinds: dict[tuple[int, int, bytes], int] = {}
+    for lane, head, tail in zip(lanes, heads, tails, strict=True):
+        own = np.sort(taken[begin[lane] : begin[lane + 1]])
+        if (head, tail, own.tobytes()) in kinds:
+            continue
+        kind = kinds.setdefault((head, tail, own.tobytes()), 1 << len(kinds))
+        entries[head] = entries.get(head, 0) | kind
+        exits[tail] = exits.get(tail, 0) | kind
+        who[head] |= kind
+        for edge in own.tolist():
+            pair = pairs[edge]
+            edges[pair] = edges.get(pair, 0) | kind
+            who[pair[1]] |= kind
+    operations = [signature.operation for signature in signatures]
+    return CallGraph(
+        edges=edges,
+        entries=_certain(entries, operations, _BEGINNINGS),
+        exits=_certain(exits, operations, _ENDS),
+        who=who,
+        place=place.tolist(),
+        paths=paths,
+    )
+
+
+def _certain(
+    found: dict[int, int], operations: Sequence[str], wanted: frozenset[str]
+) -> dict[int, int]:
+    """Keep the ends that the program has, if there are any, and not those a cut made."""
+    return {node: who for node, who in found.items() if operations[node] in wanted} or found
+
+
+def first_executed(sequence: np.ndarray, lane_begin: Integers, symbols: int) -> Integers:
+    """Rank the signatures by when they are first executed, whatever the clocks of the ranks.
+
+    Parameters
+    ----------
+    sequence : ndarray of int32, shape (calls,)
+        Signatures of the calls, lane after lane.
+    lane_begin : ndarray of int64, shape (lanes + 1,)
+        Where the calls of each lane begin.
+    symbols : int
+        Signatures there are.
+
+    Returns
+    -------
+    ndarray of int64, shape (symbols,)
+        Places from 0. A signature that the lanes before do not have comes right behind the
+        one that its first lane executes before it.
+    """
+    following: dict[int, int] = {}
+    head, nobody = -1, -2
+    for begin, end in zip(lane_begin[:-1].tolist(), lane_begin[1:].tolist(), strict=True):
+        before = head
+        for symbol in _in_first_order(sequence[begin:end], symbols):
+            if symbol not in following:
+                following[symbol] = following.get(before, nobody)
+                following[before] = symbol
+            before = symbol
+    places = np.zeros(symbols, np.int64)
+    symbol = following.get(head, nobody)
+    for place in range(len(following) - (head in following)):
+        places[symbol] = place
+        symbol = following[symbol]
+    return places
+
+
+def _in_first_order(lane: np.ndarray, symbols: int) -> list[int]:
+    first = np.full(symbols, len(lane), np.int64)
+    first[lane[::-1]] = np.arange(len(lane))[::-1]
+    occurring = np.flatnonzero(first < len(lane))
+    return occurring[np.argsort(first[occurring], kind="stable")].tolist()

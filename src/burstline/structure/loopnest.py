@@ -1,0 +1,279 @@
+"""A nest of loops out of a graph of calls.
+
+::
+
+    CallGraph  --components-->  cycles: the outermost loops
+               --without the edges back to their beginning-->  cycles in them: the loops inside
+
+In the graph of what follows what, a loop is a strongly connected component. It is entered at
+the first calls of its body and left at the last ones; the edges from those to these are its
+next iterations. Without them, what is still a cycle is a loop in its body. Each call stands in
+the program once, so that the nest is never larger than the number of call sites allows.
+
+The idea is that of inferring single-occurrence regular expressions from examples [1]_, with
+the lines of the source to help.
+
+References
+----------
+.. [1] D. D. Freydenberger, T. Kötzing, "Fast learning of restricted regular expressions and
+   DTDs", Theory of Computing Systems 57 (2015), DOI 10.1007/s00224-014-9559-3.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import TYPE_CHECKING, Final
+
+from burstline.structure.graphs import components, sorted_by_edges, successors
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+
+    from burstline.structure.callgraph import CallGraph
+    from burstline.structure.graphs import Edge
+
+_DEEPEST_SEARCH: Final = 4
+_LARGEST_SEARCH: Final = 400
+_WORK_PER_EDGE: Final = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Body:
+    """The body of a loop, or of the program.
+
+    Attributes
+    ----------
+    elements : tuple of int and Body
+        Calls, by their signature, and the bodies of loops, in the order of the program.
+    cost : int
+        What it takes to write it down for each kind of lanes, in all: loops, conditions,
+        and lines in disorder.
+    """
+
+    elements: tuple[int | Body, ...]
+    cost: int = 0
+
+    def symbols(self) -> Iterator[int]:
+        """Give the signatures of its calls and of those in its loops, in order."""
+        for element in self.elements:
+            if isinstance(element, Body):
+                yield from element.symbols()
+            else:
+                yield element
+
+
+@dataclass(frozen=True, slots=True)
+class _Region:
+    """A part of the graph that one body is made of; sets of kinds of lanes as integers."""
+
+    nodes: Sequence[int]
+    edges: Mapping[Edge, int]
+    entries: Mapping[int, int]
+    exits: Mapping[int, int]
+
+    def part(self, nodes: Sequence[int]) -> _Region:
+        """Give the part of a few nodes; entered and left where the rest does."""
+        inside = set(nodes)
+        entries = {node: who for node, who in self.entries.items() if node in inside}
+        exits = {node: who for node, who in self.exits.items() if node in inside}
+        edges = {}
+        for (source, target), who in self.edges.items():
+            if source in inside and target in inside:
+                edges[source, target] = who
+            elif source in inside:
+                exits[source] = exits.get(source, 0) | who
+            elif target in inside:
+                entries[target] = entries.get(target, 0) | who
+        return _Region(nodes, edges, entries, exits)
+
+    def without(self, chosen: Collection[Edge]) -> _Region:
+        """Leave edges out that go on to the next iteration."""
+        edges, entries, exits = {}, dict(self.entries), dict(self.exits)
+        for edge, who in self.edges.items():
+            if edge in chosen:
+                entries[edge[1]] = entries.get(edge[1], 0) | who
+                exits[edge[0]] = exits.get(edge[0], 0) | who
+            else:
+                edges[edge] = who
+        return _Region(self.nodes, edges, entries, exits)
+
+
+def find_nest(graph: CallGraph) -> Body:
+    """Find the loops in a graph of calls.
+
+    Parameters
+    ----------
+    graph : CallGraph
+        What follows what.
+
+    Returns
+    -------
+    Body
+        The program: every signature once. Read in the order of its elements, and each loop
+        as often as needed, it gives any of the sequences the graph is made of.
+
+    Notes
+    -----
+    Where several edges could be those to the next iteration, the reading with the fewest
+    loops, conditions and lines in disorder is taken. The search is cut off for graphs that no
+    structured program has; then loops are as wide as the order of the lines allows.
+    """
+    nodes = sorted(range(graph.symbols), key=graph.place.__getitem__)
+    region = _Region(nodes, graph.edges, graph.entries, graph.exits)
+    return _Nester(graph).body(region, 0)
+
+
+class _Nester:
+    def __init__(self, graph: CallGraph) -> None:
+        self.graph = graph
+        self.kinds = max(graph.who, default=0).bit_length()
+        self.work_left = _WORK_PER_EDGE * (len(graph.edges) + len(graph.place))
+
+    def body(self, region: _Region, depth: int) -> Body:
+        """Arrange a region: loops and calls, in an order that no edge contradicts."""
+        groups = self._groups(region)
+        of_node = {node: k for k, group in enumerate(groups) for node in group}
+        places = [min(map(self.graph.place.__getitem__, group)) for group in groups]
+        between = [(of_node[a], of_node[b]) for a, b in region.edges]
+        order = sorted_by_edges(range(len(groups)), between, key=places.__getitem__)
+        elements = [self._element(groups[k], region, depth) for k in order]
+        position = {k: place for place, k in enumerate(order)}
+        at = {node: position[k] for node, k in of_node.items()}
+        steps = [(at[a], at[b], who) for (a, b), who in region.edges.items()]
+        steps += [(-1, at[node], who) for node, who in region.entries.items()]
+        steps += [(at[node], len(order), who) for node, who in region.exits.items()]
+        who_has = [self._who(groups[k]) for k in order]
+        cost = _conditions(who_has, steps) + self._disorder(elements) * self.kinds
+        for element, who in zip(elements, who_has, strict=True):
+            if isinstance(element, Body):
+                cost += element.cost + who.bit_count()
+        return Body(tuple(elements), cost)
+
+    def _who(self, group: Iterable[int]) -> int:
+        who = 0
+        for node in group:
+            who |= self.graph.who[node]
+        return who
+
+    def _element(self, group: Sequence[int], region: _Region, depth: int) -> int | Body:
+        if len(group) > 1:
+            return self._loop(region.part(group), depth)
+        (node,) = group
+        return Body((node,)) if (node, node) in region.edges else node
+
+    def _groups(self, region: _Region) -> list[list[int]]:
+        """Give the nodes that are in one loop together.
+
+        Those in a cycle of the graph; and those on the lines between two calls of one
+        function that were executed against the order of their lines.
+        """
+        self.work_left -= len(region.edges) + len(region.nodes)
+        after = successors(region.edges)
+        found = components(region.nodes, after)
+        backward = self._against_lines(region, found)
+        if not backward:
+            return found
+        for source, target in backward:
+            around = self.graph.between(target, source, region.nodes)
+            for a, b in pairwise(around):
+                after.setdefault(a, []).append(b)
+                after.setdefault(b, []).append(a)
+        return components(region.nodes, after)
+
+    def _against_lines(self, region: _Region, groups: Sequence[Sequence[int]]) -> list[Edge]:
+        """Give the edges between groups that go back to an earlier line of one function."""
+        of_node = {node: k for k, group in enumerate(groups) for node in group}
+        return [
+            (a, b)
+            for a, b in region.edges
+            if of_node[a] != of_node[b] and self.graph.stands_before(b, a)
+        ]
+
+    def _loop(self, region: _Region, depth: int) -> Body:
+        """Read a region that is one loop: the best of several ways to begin its body."""
+        ways = self._ways(region)
+        if len(region.nodes) > _LARGEST_SEARCH or depth >= _DEEPEST_SEARCH:
+            ways = self._first(ways)
+        readings = [self.body(region.without(way), depth + 1) for way in ways]
+        return min(readings, key=lambda body: body.cost)
+
+    @staticmethod
+    def _first(ways: Iterator[set[Edge]]) -> Iterator[set[Edge]]:
+        yield next(ways)
+
+    def _ways(self, region: _Region) -> Iterator[set[Edge]]:
+        """Give sets of edges that may lead to the next iteration, the likeliest first.
+
+        Each leaves less than one loop; none is given twice.
+        """
+        seen: list[set[Edge]] = []
+        nothing = True
+        for leads_on in self._rules(region):
+            chosen = {edge for edge in region.edges if leads_on(*edge)}
+            if self.work_left > 0 and chosen and chosen not in seen:
+                seen.append(chosen)
+                if len(self._groups(region.without(chosen))) > 1:
+                    nothing = False
+                    yield chosen
+        if nothing:
+            place = self.graph.place
+            yield {(a, b) for a, b in region.edges if place[b] < place[a]}
+
+    def _rules(self, region: _Region) -> list[Callable[[int, int], bool]]:
+        place, entries, exits = self.graph.place, region.entries, region.exits
+        against = set(
+            self._against_lines(region, components(region.nodes, successors(region.edges)))
+        )
+        first = min(region.nodes, key=place.__getitem__)
+        last = max(region.nodes, key=place.__getitem__)
+
+        def back(a: int, b: int) -> bool:
+            return place[b] <= place[a]
+
+        return [
+            lambda a, b: (a, b) in against,
+            lambda a, b: a in exits and b in entries and back(a, b),
+            lambda a, b: a in exits and b in entries,
+            lambda a, b: a in exits and back(a, b),
+            lambda a, b: b in entries and back(a, b),
+            lambda _, b: b == first,
+            lambda a, _: a == last,
+            lambda a, _: a in exits,
+            lambda _, b: b in entries,
+        ]
+
+    def _disorder(self, elements: Sequence[int | Body]) -> int:
+        """Count neighbours that stand against the order of their lines."""
+        ends = [_ends(element) for element in elements]
+        return sum(
+            self.graph.stands_before(after[0], before[1]) for before, after in pairwise(ends)
+        )
+
+
+def _ends(element: int | Body) -> tuple[int, int]:
+    """Give the first and the last call of an element."""
+    if isinstance(element, int):
+        return element, element
+    return _ends(element.elements[0])[0], _ends(element.elements[-1])[1]
+
+
+def _conditions(who_has: Sequence[int], steps: Iterable[tuple[int, int, int]]) -> int:
+    """Count the parts of a body that a kind of lanes sometimes executes, sometimes leaves out.
+
+    What a kind of lanes never executes is no condition there.
+    """
+    over: list[dict[int, int]] = [{} for _ in who_has]
+    for number, (source, target, who) in enumerate(steps):
+        for position in range(source + 1, target):
+            concerned = who & who_has[position]
+            if concerned:
+                over[position][number] = concerned
+    found = 0
+    for k, ways in enumerate(over):
+        if ways and (k == 0 or ways != over[k - 1]):
+            concerned = 0
+            for who in ways.values():
+                concerned |= who
+            found += concerned.bit_count()
+    return found

@@ -1,0 +1,185 @@
+"""Reading: what each loop of a nest did on each lane.
+
+::
+
+    Body  --placed-->  Nest: where each call stands  --read-->  Reading: when, trips, iterations
+
+Calls are read one after another. One that stands behind the call before it in the same body
+belongs to the same iteration; any other begins the next. So every sequence of the calls in a
+nest can be read, and the reading gives the sequence back.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from burstline import _core
+from burstline.structure.iterations import Spans
+from burstline.structure.loopnest import Body
+from burstline.structure.runs import Runs
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    from burstline.structure.calls import Calls
+    from burstline.structure.grouping import Integers
+
+    Places = npt.NDArray[np.int32]
+    Sequences = npt.NDArray[np.int32]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Nest:
+    """Where each call of a program stands.
+
+    Attributes
+    ----------
+    symbol_loop, symbol_position : ndarray of int32, shape (symbols,)
+        Loop whose body each signature is in, and its position there. Loop 0 is the program.
+    loop_parent, loop_position : ndarray of int32, shape (loops,)
+        The same for the loops; -1 for the program.
+    """
+
+    symbol_loop: Places
+    symbol_position: Places
+    loop_parent: Places
+    loop_position: Places
+
+    @classmethod
+    def of(cls, program: Body, symbols: int) -> Nest:
+        """Give each loop of a program a number, each before those in it.
+
+        Parameters
+        ----------
+        program : Body
+            Every signature once.
+        symbols : int
+            Signatures there are.
+
+        Returns
+        -------
+        Nest
+            The place of each.
+        """
+        loop, position = np.zeros(symbols, np.int32), np.zeros(symbols, np.int32)
+        parents, positions = [-1], [0]
+
+        def place(body: Body, number: int) -> None:
+            for at, element in enumerate(body.elements):
+                if isinstance(element, Body):
+                    parents.append(number)
+                    positions.append(at)
+                    place(element, len(parents) - 1)
+                else:
+                    loop[element], position[element] = number, at
+
+        place(program, 0)
+        return cls(loop, position, np.array(parents, np.int32), np.array(positions, np.int32))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Reading:
+    """What the elements of a program did on each lane.
+
+    Attributes
+    ----------
+    when : Runs
+        For each symbol, then each loop, and each lane: in which executions of the body
+        around it was executed. Sequence ``element * lanes + lane``.
+    trips : Runs
+        For each loop and lane: its iterations at each entry.
+    iterations, inside_ns : ndarray of int64, shape (loops, lanes)
+        Its iterations in all, and the time spent from the first call to the last of each entry.
+    lanes : int
+        Lanes there are.
+    """
+
+    when: Runs
+    trips: Runs
+    iterations: Integers
+    inside_ns: Integers
+    lanes: int
+
+    def of_element(self, element: int) -> Runs:
+        """Give when an element was executed, on each lane."""
+        return self.when.part(element * self.lanes, self.lanes)
+
+    def trips_of(self, loop: int) -> Runs:
+        """Give the iterations of a loop at each entry, on each lane."""
+        return self.trips.part(loop * self.lanes, self.lanes)
+
+
+def read(nest: Nest, sequence: Sequences, calls: Calls) -> Reading:
+    """Read the calls of all lanes as a nest of loops.
+
+    Parameters
+    ----------
+    nest : Nest
+        Where each call stands.
+    sequence : ndarray of int32, shape (calls,)
+        Signatures of the calls, lane after lane.
+    calls : Calls
+        Their lanes and times.
+
+    Returns
+    -------
+    Reading
+        What each element did.
+
+    Notes
+    -----
+    Linear in the calls; memory in what is irregular.
+    """
+    when, trips, iterations, inside_ns = _core.read_nest(
+        nest.symbol_loop,
+        nest.symbol_position,
+        nest.loop_parent,
+        nest.loop_position,
+        sequence,
+        calls.lane_begin,
+        calls.enter_ns,
+        calls.leave_ns,
+    )
+    lanes = len(calls.ranks)
+    return Reading(
+        Runs(*when),
+        Runs(*trips),
+        iterations.reshape(-1, lanes),
+        inside_ns.reshape(-1, lanes),
+        lanes,
+    )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class NestSteps:
+    """The iterations of the loops of a nest.
+
+    Attributes
+    ----------
+    nest : Nest
+        Where each call stands.
+    sequence : ndarray of int32, shape (calls,)
+        Signatures of the calls, lane after lane.
+    lane_begin : ndarray of int64, shape (lanes + 1,)
+        Where the calls of each lane begin.
+    """
+
+    nest: Nest
+    sequence: Sequences
+    lane_begin: Integers
+
+    def spans(self, loop: int) -> Spans:
+        """Give the calls of each iteration of a loop; its number in the nest is its own."""
+        columns = _core.nest_spans(
+            self.nest.symbol_loop,
+            self.nest.symbol_position,
+            self.nest.loop_parent,
+            self.nest.loop_position,
+            self.sequence,
+            self.lane_begin,
+            loop,
+        )
+        return Spans(*columns)
