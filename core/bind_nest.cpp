@@ -1,5 +1,6 @@
 // bind_nest.cpp -- The kernels that read calls as a nest of loops, for Python.
 #include "bind.hpp"
+#include "fold.hpp"
 #include "follows.hpp"
 #include "nest.hpp"
 
@@ -52,10 +53,9 @@ void bind_nest(nb::module_& m) {
                 reading = burstline::read_nest(nest, view(sequence), view(lane_begin),
                                                view(enter_ns), view(leave_ns));
             }
-            return nb::make_tuple(columns(std::move(reading.when)),
-                                  columns(std::move(reading.trips)),
-                                  to_numpy(std::move(reading.iterations)),
-                                  to_numpy(std::move(reading.inside_ns)));
+            return nb::make_tuple(
+                columns(std::move(reading.when)), columns(std::move(reading.trips)),
+                to_numpy(std::move(reading.iterations)), to_numpy(std::move(reading.inside_ns)));
         },
         "symbol_loop"_a.noconvert(), "symbol_position"_a.noconvert(), "loop_parent"_a.noconvert(),
         "loop_position"_a.noconvert(), "sequence"_a.noconvert(), "lane_begin"_a.noconvert(),
@@ -74,12 +74,27 @@ void bind_nest(nb::module_& m) {
                 nb::gil_scoped_release unlocked;
                 spans = burstline::nest_spans(nest, view(sequence), view(lane_begin), loop);
             }
-            return nb::make_tuple(to_numpy(std::move(spans.lane)),
-                                  to_numpy(std::move(spans.entry)),
+            return nb::make_tuple(to_numpy(std::move(spans.lane)), to_numpy(std::move(spans.entry)),
                                   to_numpy(std::move(spans.first)),
                                   to_numpy(std::move(spans.last)));
         },
         "symbol_loop"_a.noconvert(), "symbol_position"_a.noconvert(), "loop_parent"_a.noconvert(),
         "loop_position"_a.noconvert(), "sequence"_a.noconvert(), "lane_begin"_a.noconvert(),
         "loop"_a, "The iterations of one loop of a nest: lane, entry, first and last call.");
+    m.def(
+        "fold_sites",
+        [](const ArrayIn<std::int32_t>& sequence, const ArrayIn<std::int64_t>& lane_begin,
+           std::int32_t symbols, std::int64_t first_times, std::int64_t work) {
+            burstline::Sites sites;
+            {
+                nb::gil_scoped_release unlocked;
+                sites = burstline::fold_sites(view(sequence), view(lane_begin), symbols,
+                                              first_times, work);
+            }
+            return nb::make_tuple(to_numpy(std::move(sites.site)),
+                                  to_numpy(std::move(sites.symbol)));
+        },
+        "sequence"_a.noconvert(), "lane_begin"_a.noconvert(), "symbols"_a, "first_times"_a,
+        "work"_a,
+        "Where each symbol stands in its lane with repeats folded, and the symbol of each site.");
 }

@@ -185,10 +185,9 @@ class ReadingSink {
     ReadingSink(const Nest& nest, std::size_t lanes, std::span<const int64_t> enter_ns,
                 std::span<const int64_t> leave_ns)
         : enter_ns_(enter_ns), leave_ns_(leave_ns), lanes_(lanes),
-          when_(nest.symbol_loop.size() + nest.loop_parent.size()),
-          trips_(nest.loop_parent.size()), symbols_(nest.symbol_loop.size()),
-          state_(nest.loop_parent.size()), iterations_(state_.size() * lanes, 0),
-          inside_ns_(state_.size() * lanes, 0) {}
+          when_(nest.symbol_loop.size() + nest.loop_parent.size()), trips_(nest.loop_parent.size()),
+          symbols_(nest.symbol_loop.size()), state_(nest.loop_parent.size()),
+          iterations_(state_.size() * lanes, 0), inside_ns_(state_.size() * lanes, 0) {}
 
     void begin_lane() { state_.assign(state_.size(), State{}); }
     void symbol(int32_t symbol, int32_t home) { when_[symbol].add(state_[home].iteration); }

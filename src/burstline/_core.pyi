@@ -297,3 +297,18 @@ def nest_spans(
     """
     The iterations of one loop of a nest: lane, entry, first and last call.
     """
+
+def fold_sites(
+    sequence: Annotated[
+        NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)
+    ],
+    lane_begin: Annotated[
+        NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
+    ],
+    symbols: int,
+    first_times: int,
+    work: int,
+) -> tuple:
+    """
+    Where each symbol stands in its lane with repeats folded, and the symbol of each site.
+    """

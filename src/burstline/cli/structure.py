@@ -40,9 +40,9 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     method = parser.add_argument_group("how loops are found")
     method.add_argument(
         "--method",
-        choices=("auto", "seed"),
+        choices=("auto", "seed", "exact"),
         default="auto",
-        help="seed: the published method; auto: the best there is, at present the same",
+        help="seed: as published; exact: lossless; auto: seed where it is true to 0.999",
     )
     method.add_argument(
         "--eps", type=float, default=0.2, metavar="X", help="distance within a loop (0.2)"
@@ -66,6 +66,7 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     shown.add_argument(
         "--bursts", metavar="TIME", help="computation before calls from this mean on: 1ms"
     )
+    shown.add_argument("--depth", type=int, metavar="N", help="fold loops nested deeper than N")
     parser.set_defaults(run=run)
 
 
@@ -102,4 +103,10 @@ def _print_table(structure: Structure, arguments: argparse.Namespace) -> None:
         named = parse_ranks(arguments.show_ranks)
         ranks = [rank for rank in structure.ranks if any(rank in some for some in named)]
     bursts_ns = None if arguments.bursts is None else parse_time(arguments.bursts)
-    print_structure(structure, counter=arguments.counter, ranks=ranks, bursts_ns=bursts_ns)
+    print_structure(
+        structure,
+        counter=arguments.counter,
+        ranks=ranks,
+        bursts_ns=bursts_ns,
+        depth=arguments.depth,
+    )

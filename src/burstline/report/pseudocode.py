@@ -18,7 +18,15 @@ from typing import TYPE_CHECKING, Final, Literal
 from burstline.errors import ParameterError, printable
 from burstline.report import terminal
 from burstline.report.units import format_bytes, format_count, format_ns, format_share, plural
-from burstline.structure import Call, Condition, Loop
+from burstline.report.wording import (
+    call_text,
+    condition_text,
+    is_otherwise,
+    loop_text,
+    name_text,
+    ranks_text,
+)
+from burstline.structure import Call, Condition, Loop, walk
 from burstline.structure.ranks import compact
 
 if TYPE_CHECKING:
@@ -31,8 +39,8 @@ IPC: Final = "IPC"
 _INSTRUCTIONS: Final = "PAPI_TOT_INS"
 _CYCLES: Final = "PAPI_TOT_CYC"
 _TELLING: Final = (IPC, _INSTRUCTIONS, _CYCLES, "perf::TASK-CLOCK", "TASK-CLOCK")
+_METHODS: Final = {"seed": "published", "exact": "exact"}
 _INDENT: Final = "  "
-_NAME: Final = 60
 _TRUE_ENOUGH: Final = 0.9
 _STYLES: Final = {"loop": "bold cyan", "condition": "magenta", "frame": "dim", "burst": "green"}
 
@@ -107,6 +115,7 @@ def pseudocode(
     counter: str | None = None,
     ranks: Collection[int] | None = None,
     bursts_ns: int | None = None,
+    depth: int | None = None,
 ) -> list[Line]:
     """Write a structure down as lines of pseudo-code.
 
@@ -121,6 +130,9 @@ def pseudocode(
     bursts_ns : int, optional
         Show the computation before a call where its mean is this long or longer; none by
         default.
+    depth : int, optional
+        Fold loops that are nested deeper than this; 1 shows the bodies of the outermost
+        loops. None is folded by default.
 
     Returns
     -------
@@ -130,7 +142,7 @@ def pseudocode(
     Raises
     ------
     ParameterError
-        If none of `ranks` is in the structure.
+        If none of `ranks` is in the structure, or `depth` is negative.
     """
     everybody = frozenset(structure.ranks)
     shown = everybody if ranks is None else everybody & frozenset(ranks)
@@ -138,14 +150,17 @@ def pseudocode(
         raise ParameterError(
             f"none of the ranks to show calls MPI; there are {compact(everybody)}"
         )
+    if depth is not None and depth < 0:
+        raise ParameterError(f"a depth of loops to show is 0 or more, got {depth}")
     writer = _Writer(shown, structure.world_size, counter, bursts_ns)
+    writer.deepest = depth
     writer.body(structure.items, shown, _Place())
     return writer.lines
 
 
 @dataclass(slots=True)
 class _Place:
-    """Where the next line goes: below which frames, and how deep."""
+    """Where the next line goes: in which loop, below which frames, and how deep."""
 
     path: tuple[Step, ...] = ()
     depth: int = 0
@@ -153,6 +168,14 @@ class _Place:
     """Frames that the enclosing block shows already."""
 
     opened: tuple[Step, ...] = field(default=())
+    loop: Loop | None = None
+    """The loop whose body this is; None in a condition, which has iterations of its own."""
+
+    nesting: int = 0
+
+    def inner(self, path: tuple[Step, ...], depth: int) -> _Place:
+        """Give the place inside of what was just written."""
+        return _Place(path, depth + 1, len(path), path, self.loop, self.nesting)
 
 
 class _Writer:
@@ -160,6 +183,7 @@ class _Writer:
         self, shown: frozenset[int], world: int, counter: str | None, bursts_ns: int | None
     ) -> None:
         self.lines: list[Line] = []
+        self.deepest: int | None = None
         self._shown, self._world = shown, world
         self._counter, self._bursts_ns = counter, bursts_ns
 
@@ -169,38 +193,55 @@ class _Writer:
         for ranks, members in groupby(visible, key=lambda item: self._shown & set(item.ranks)):
             block = list(members)
             if ranks == around:
-                for item in block:
-                    self._item(item, place)
+                self._block(block, place)
                 continue
             path = _common([_steps(item) for item in block])
             depth = self._open(path, place)
-            self._add("condition", depth, f"if {_ranks_text(ranks, around)}:")
-            inner = _Place(path, depth + 1, len(path), path)
-            for item in block:
-                self._item(item, inner)
+            self._add("condition", depth, f"if {ranks_text(ranks, around)}:")
+            self._block(block, place.inner(path, depth))
 
-    def _item(self, item: Item, place: _Place) -> None:
-        steps = _steps(item)
-        depth = self._open(steps, place)
-        if isinstance(item, Call):
-            self._call(item, depth)
-            return
-        if isinstance(item, Condition):
-            self._add("condition", depth, f"if {_condition_text(item)}:")
-            inner = _Place(steps, depth + 1, len(steps), steps)
-            self.body(item.items, self._shown & frozenset(item.ranks), inner)
-            return
-        counter = None if item.parent else _iteration_counter(item, self._counter)
-        self._add("loop", depth, _loop_text(item), time_ns=item.mean_ns, counter=counter)
-        inner = _Place(steps, depth + 1, len(steps), steps)
-        self.body(item.items, self._shown & frozenset(item.ranks), inner)
+    def _block(self, items: Sequence[Item], place: _Place) -> None:
+        """Write items that the same ranks execute."""
+        before: Item | None = None
+        for item in items:
+            steps = _steps(item)
+            depth = self._open(steps, place)
+            if isinstance(item, Call):
+                self._call(item, depth)
+            elif isinstance(item, Condition):
+                self._condition(item, before, place.loop, depth)
+                inner = place.inner(steps, depth)
+                inner.loop = None
+                self.body(item.items, self._shown & frozenset(item.ranks), inner)
+            else:
+                self._loop(item, place.inner(steps, depth), depth)
+            before = item
+
+    def _condition(
+        self, item: Condition, before: Item | None, loop: Loop | None, depth: int
+    ) -> None:
+        text = f"if {condition_text(item, loop)}:"
+        if isinstance(before, Condition) and is_otherwise(item, before, loop):
+            text = "else:"
+        self._add("condition", depth, text)
+
+    def _loop(self, loop: Loop, inner: _Place, depth: int) -> None:
+        counter = None if loop.parent else _iteration_counter(loop, self._counter)
+        inner.loop, inner.nesting = loop, inner.nesting + 1
+        folded = self.deepest is not None and inner.nesting > self.deepest
+        text = loop_text(loop)
+        if folded:
+            text += f", {plural(sum(1 for _ in walk(loop.items)), 'node')} folded"
+        self._add("loop", depth, text, time_ns=loop.mean_ns, counter=counter)
+        if not folded:
+            self.body(loop.items, self._shown & frozenset(loop.ranks), inner)
 
     def _open(self, path: tuple[Step, ...], place: _Place) -> int:
         """Write the frames of `path` that are not shown yet; give the depth below them."""
         same = len(_common([path, place.opened]))
         depth = place.depth + same - place.kept
         for frame, callee in path[same:]:
-            self._add("frame", depth, f"{_name(callee)}()", frame)
+            self._add("frame", depth, f"{name_text(callee)}()", frame)
             depth += 1
         place.opened = path
         return depth
@@ -212,7 +253,7 @@ class _Writer:
         self._add(
             "call",
             depth,
-            _call_text(call, self._world),
+            call_text(call, self._world),
             call.caller,
             time_ns=call.time_ns,
             size_bytes=call.size_bytes,
@@ -230,7 +271,7 @@ class _Writer:
         size_bytes: float | None = None,
         counter: float | None = None,
     ) -> None:
-        file = "" if frame is None else _name(frame.file or frame.function)
+        file = "" if frame is None else name_text(frame.file or frame.function)
         line = "" if frame is None or frame.line is None else str(frame.line)
         self.lines.append(Line(kind, depth, text, file, line, time_ns, size_bytes, counter))
 
@@ -252,56 +293,6 @@ def _common(paths: Sequence[tuple[Step, ...]]) -> tuple[Step, ...]:
     return paths[0][:length]
 
 
-def _ranks_text(ranks: Collection[int], around: Collection[int]) -> str:
-    if len(ranks) == 1:
-        return f"rank == {min(ranks)}"
-    return f"rank in {{{compact(ranks, around)}}}"
-
-
-def _condition_text(condition: Condition) -> str:
-    return f"in {format_share(condition.probability)} of the iterations"
-
-
-def _loop_text(loop: Loop) -> str:
-    whole = abs(loop.iterations - round(loop.iterations)) < 0.005
-    trips = f"{loop.iterations:.0f}" if whole else f"{loop.iterations:.2f} (mean)"
-    remarks = [f"loop {loop.id}", f"{format_share(loop.share)} of the run"]
-    if loop.probability < 1:
-        remarks.append(f"entered in {format_share(loop.probability)} of the iterations around")
-    if loop.hidden:
-        remarks.append("no call of its own")
-    return f"for 1 to {trips}:  # {', '.join(remarks)}"
-
-
-def _call_text(call: Call, world: int) -> str:
-    said = [text for text in (_partner(call, world), call.communicator) if text]
-    if call.roots:
-        said.append(f"root {compact(call.roots)}")
-    condition = "" if call.probability >= 1 else f"  # in {format_share(call.probability)}"
-    return f"{_name(call.operation)}({', '.join(said)}){condition}"
-
-
-def _partner(call: Call, world: int) -> str:
-    if not call.peers:
-        return ""
-    if len(call.peers) == 1:
-        return f"{call.peers[0]}"
-    if call.peers_vary:
-        return f"{call.peers[0]} to {call.peers[-1]}"
-    if call.offset is None:
-        return compact(call.peers)
-    return _relative(call.offset, call.ranks, world) if call.offset else "rank"
-
-
-def _relative(offset: int, ranks: Sequence[int], world: int) -> str:
-    """Write a partner so that the formula holds for every rank that uses it."""
-    nearest, other = sorted((offset, offset - world), key=abs)
-    for ahead in (nearest, other):
-        if all(0 <= rank + ahead < world for rank in ranks):
-            return f"rank{ahead:+d}"
-    return f"(rank{nearest:+d})%{world}"
-
-
 def _value(counters: Mapping[str, float], name: str | None) -> float | None:
     if name != IPC or IPC in counters:
         return None if name is None else counters.get(name)
@@ -317,16 +308,13 @@ def _iteration_counter(loop: Loop, name: str | None) -> float | None:
     return _value(regular.iteration_counters, name)
 
 
-def _name(text: str) -> str:
-    return printable(text.strip(), limit=_NAME)
-
-
 def print_structure(
     structure: Structure,
     *,
     counter: str | None = None,
     ranks: Collection[int] | None = None,
     bursts_ns: int | None = None,
+    depth: int | None = None,
 ) -> None:
     """Print a structure: what is known of it, and its pseudo-code as a table.
 
@@ -334,16 +322,18 @@ def print_structure(
     ----------
     structure : Structure
         What was detected.
-    counter, ranks, bursts_ns
+    counter, ranks, bursts_ns, depth
         As for :func:`pseudocode`; without `counter` instructions per cycle, if there are.
 
     Raises
     ------
     ParameterError
-        If there is no such counter, or none of the ranks.
+        If there is no such counter, none of the ranks, or `depth` is negative.
     """
     counter = chosen_counter(structure, counter)
-    lines = pseudocode(structure, counter=counter, ranks=ranks, bursts_ns=bursts_ns)
+    lines = pseudocode(
+        structure, counter=counter, ranks=ranks, bursts_ns=bursts_ns, depth=depth
+    )
     doubtful = structure.fidelity < _TRUE_ENOUGH
     facts = _facts(structure)
     terminal.print_facts(facts, styles=["", "yellow" if doubtful else ""])
@@ -379,7 +369,7 @@ def _facts(structure: Structure) -> list[tuple[str, str]]:
     in_loops = f"{format_share(coverage.time)} of {format_ns(structure.run_ns)} in loops"
     ranks = plural(len(set(structure.ranks)), "rank")
     facts = [
-        ("structure", f"{size} for {calls}"),
+        ("structure", f"{size} for {calls}, by the {_METHODS[structure.method]} method"),
         ("fidelity", f"{100 * structure.fidelity:.2f} % of the calls come out in order{doubt}"),
         ("coverage", f"{format_share(coverage.calls)} of the calls, {in_loops}"),
         ("ranks", f"{ranks} of {plural(classes, 'kind')}"),

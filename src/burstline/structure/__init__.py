@@ -151,7 +151,7 @@ def _structure(found: Found, calls: Calls) -> Structure:
         coverage=_coverage(found, calls),
         classes=_classes(reduced.ranks, kinds),
         calls=len(reduced.sequence),
-        unique_calls=len(reduced.lane),
+        unique_calls=found.unique_calls,
         run_ns=reduced.run_ns,
         callpath="frames" if reduced.has_paths else "none",
         found_in=calls,

@@ -11,7 +11,6 @@ each shows some of its edges.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -31,7 +30,7 @@ _BEGINNINGS: Final = frozenset({"MPI_Init", "MPI_Init_thread"})
 _ENDS: Final = frozenset({"MPI_Finalize"})
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False)
 class CallGraph:
     """The calls of all lanes, by what follows what.
 
@@ -101,10 +100,15 @@ class CallGraph:
                 return one.line, other.line
         return None
 
-    @cached_property
+    @property
     def symbols(self) -> int:
         """Signatures there are."""
         return len(self.place)
+
+    @property
+    def kinds(self) -> int:
+        """Kinds of lanes there are."""
+        return max(self.who, default=0).bit_length()
 
 
 def call_graph(signed: Signed, lane_begin: Integers) -> CallGraph:

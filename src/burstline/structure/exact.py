@@ -12,6 +12,7 @@ its readings gives back every call of every lane in order.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -23,9 +24,13 @@ from burstline.structure.loopnest import find_nest
 from burstline.structure.program import Programmer
 from burstline.structure.reading import Nest, NestSteps, read
 from burstline.structure.reduction import reduce_signed
+from burstline.structure.sites import told_apart
 
 if TYPE_CHECKING:
+    from burstline.structure.callgraph import CallGraph
     from burstline.structure.calls import Calls, Signed
+    from burstline.structure.loopnest import Body
+    from burstline.structure.reading import Reading
     from burstline.trace import Trace
 
 
@@ -46,12 +51,13 @@ def by_order(trace: Trace, calls: Calls, signed: Signed) -> Found:
     Found
         The program of all ranks; its fidelity is 1.
     """
-    program = find_nest(call_graph(signed, calls.lane_begin))
-    nest = Nest.of(program, len(signed.signatures))
-    reduced = reduce_signed(trace, calls, signed)
+    unique = len(np.unique(calls.lane * len(signed.signatures) + signed.of_call))
+    ways = [signed, *told_apart(signed, calls.lane_begin)]
+    version = min((_Version.of(way, calls) for way in ways), key=_Version.size)
+    reduced = reduce_signed(trace, calls, version.signed)
     made = assembly(trace, reduced).calls(range(len(reduced.lane)))
     programmer = Programmer(
-        reading=read(nest, signed.of_call, calls),
+        reading=version.reading,
         calls={call.signature: call for call in made},
         ranks=np.asarray(calls.ranks),
         run_ns=reduced.run_ns,
@@ -60,7 +66,36 @@ def by_order(trace: Trace, calls: Calls, signed: Signed) -> Found:
         method="exact",
         parameters={},
         reduced=reduced,
-        items=programmer.items(program),
+        items=programmer.items(version.program),
         left_out=(),
-        steps=NestSteps(nest, signed.of_call, calls.lane_begin),
+        steps=NestSteps(version.nest, version.signed.of_call, calls.lane_begin),
+        unique_calls=unique,
     )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Version:
+    """One way to read the calls: as so many different ones, in such loops."""
+
+    signed: Signed
+    graph: CallGraph
+    program: Body
+    nest: Nest
+    reading: Reading
+
+    @classmethod
+    def of(cls, signed: Signed, calls: Calls) -> _Version:
+        graph = call_graph(signed, calls.lane_begin)
+        program = find_nest(graph)
+        nest = Nest.of(program, graph.symbols)
+        return cls(signed, graph, program, nest, read(nest, signed.of_call, calls))
+
+    def size(self) -> float:
+        """Give what it takes to write the program down, for a lane of the mean kind.
+
+        That is its nodes, and what is irregular in when and how often they are executed.
+        """
+        reading = self.reading
+        irregular = reading.when.irregularities() + reading.trips.irregularities()
+        nodes = self.graph.symbols + self.program.cost / max(self.graph.kinds, 1)
+        return nodes + irregular / reading.lanes

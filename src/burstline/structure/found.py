@@ -31,6 +31,8 @@ class Found:
         Calls that the method did not look at.
     steps : Steps
         When the iterations of its loops were.
+    unique_calls : int
+        Different calls, by rank, operation and call path.
     """
 
     method: str
@@ -39,3 +41,4 @@ class Found:
     items: tuple[Item, ...]
     left_out: tuple[Call, ...]
     steps: Steps
+    unique_calls: int

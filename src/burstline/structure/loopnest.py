@@ -127,7 +127,7 @@ def find_nest(graph: CallGraph) -> Body:
 class _Nester:
     def __init__(self, graph: CallGraph) -> None:
         self.graph = graph
-        self.kinds = max(graph.who, default=0).bit_length()
+        self.kinds = graph.kinds
         self.work_left = _WORK_PER_EDGE * (len(graph.edges) + len(graph.place))
 
     def body(self, region: _Region, depth: int) -> Body:

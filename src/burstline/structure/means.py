@@ -91,6 +91,7 @@ def by_means(trace: Trace, calls: Calls, signed: Signed, limits: Limits) -> Foun
         items=items,
         left_out=build.calls(np.flatnonzero(repeated & (shares < limits.min_share)).tolist()),
         steps=DraftSteps(reduced, calls, build.numbered),
+        unique_calls=len(reduced.lane),
     )
 
 

@@ -93,6 +93,10 @@ class Runs:
         until = np.concatenate([[0], np.cumsum(self.count)])
         return np.diff(until[self.begin])
 
+    def irregularities(self) -> int:
+        """Give how many progressions there are beyond one per sequence."""
+        return int(np.maximum(np.diff(self.begin) - 1, 0).sum())
+
     def leaves_out(self, totals: Integers) -> bool:
         """Tell whether any lane has some of the numbers 0..total-1, but not all.
 

@@ -1,0 +1,178 @@
+#include "fold.hpp"
+
+#include <map>
+#include <stdexcept>
+#include <utility>
+
+#include "follows.hpp"
+
+namespace burstline {
+namespace {
+
+using std::int32_t;
+using std::int64_t;
+
+/// A symbol of the sequence, or a loop: what is in it, iteration after iteration.
+struct Node {
+    int64_t shape;         ///< the symbol, or the number of the loop's body
+    int64_t first_child;   ///< where its children begin; the place in the sequence of a symbol
+    int64_t children = 0;  ///< none for a symbol
+};
+
+class Folder {
+  public:
+    Folder(int32_t symbols, std::size_t first_times, int64_t work)
+        : symbols_(symbols), first_times_(first_times), work_left_(work) {}
+
+    /// Folds a lane; its nodes are then `top()`.
+    void fold(std::span<const int32_t> lane, int64_t begin) {
+        nodes_.clear();
+        children_.clear();
+        top_.clear();
+        for (std::size_t k = 0; k < lane.size(); ++k) {
+            nodes_.push_back({lane[k], begin + static_cast<int64_t>(k), 0});
+            top_.push_back(static_cast<int64_t>(k));
+        }
+        while (fold_shortest(first_times_) || fold_shortest(2)) {
+        }
+    }
+
+    [[nodiscard]] const std::vector<int64_t>& top() const { return top_; }
+    [[nodiscard]] const Node& node(int64_t number) const { return nodes_[number]; }
+    [[nodiscard]] int64_t child(int64_t number) const { return children_[number]; }
+    [[nodiscard]] bool is_loop(const Node& node) const { return node.children > 0; }
+    [[nodiscard]] std::size_t body_length(const Node& node) const {
+        return length_[node.shape - symbols_];
+    }
+
+    /// Numbers the shape of the lane as it is now; equal shapes have equal numbers.
+    int64_t lane_shape() { return body_shape(0, top_.size()); }
+
+  private:
+    /// Folds the shortest bodies that are repeated so often; tells whether there were any.
+    bool fold_shortest(std::size_t least_times) {
+        for (std::size_t period = 1; 2 * period <= top_.size() && work_left_ > 0; ++period)
+            if (fold_period(period, least_times)) return true;
+        return false;
+    }
+
+    bool fold_period(std::size_t period, std::size_t least_times) {
+        work_left_ -= static_cast<int64_t>(top_.size());
+        std::vector<int64_t> folded;
+        std::size_t begin = 0, alike = 0;
+        for (std::size_t k = 0; k + period <= top_.size(); ++k) {
+            const bool same = k + period < top_.size() && shape(k) == shape(k + period);
+            if (same) {
+                ++alike;
+                continue;
+            }
+            const std::size_t first = k - alike;
+            const std::size_t times = (alike + period) / period;
+            if (times >= least_times) {
+                folded.insert(folded.end(), top_.begin() + begin, top_.begin() + first);
+                folded.push_back(loop(first, period, times));
+                begin = first + times * period;
+                k = begin - 1;
+            }
+            alike = 0;
+        }
+        if (begin == 0 && folded.empty()) return false;
+        folded.insert(folded.end(), top_.begin() + begin, top_.end());
+        top_.swap(folded);
+        return true;
+    }
+
+    [[nodiscard]] int64_t shape(std::size_t place) const { return nodes_[top_[place]].shape; }
+
+    int64_t loop(std::size_t first, std::size_t period, std::size_t times) {
+        const int64_t shape = symbols_ + body_shape(first, period);
+        nodes_.push_back(
+            {shape, static_cast<int64_t>(children_.size()), static_cast<int64_t>(period * times)});
+        children_.insert(children_.end(), top_.begin() + first,
+                         top_.begin() + first + period * times);
+        return static_cast<int64_t>(nodes_.size()) - 1;
+    }
+
+    int64_t body_shape(std::size_t first, std::size_t length) {
+        std::vector<int64_t> body;
+        for (std::size_t k = first; k < first + length; ++k) body.push_back(shape(k));
+        const auto [entry, is_new] =
+            bodies_.try_emplace(std::move(body), static_cast<int64_t>(bodies_.size()));
+        if (is_new) length_.push_back(length);
+        return entry->second;
+    }
+
+    int32_t symbols_;
+    std::size_t first_times_;
+    int64_t work_left_;
+    std::vector<Node> nodes_;
+    std::vector<int64_t> children_, top_;
+    std::map<std::vector<int64_t>, int64_t> bodies_;
+    std::vector<std::size_t> length_;
+};
+
+/// Gives every symbol the path to it, from the shape of its lane through loops, as a number.
+class Labeller {
+  public:
+    explicit Labeller(std::size_t places) { sites.site.resize(places); }
+
+    void label(Folder& folder) {
+        const int64_t root = -1 - folder.lane_shape();
+        std::vector<Step> open;
+        for (std::size_t k = folder.top().size(); k-- > 0;)
+            open.push_back({folder.top()[k], root, static_cast<int64_t>(k)});
+        while (!open.empty()) {
+            const auto [number, above, position] = open.back();
+            open.pop_back();
+            const Node& node = folder.node(number);
+            if (!folder.is_loop(node)) {
+                sites.site[node.first_child] = site(above, position, node.shape);
+                continue;
+            }
+            const int64_t inside = context(above, position);
+            const auto length = static_cast<int64_t>(folder.body_length(node));
+            for (int64_t k = node.children; k-- > 0;)
+                open.push_back({folder.child(node.first_child + k), inside, k % length});
+        }
+    }
+
+    Sites sites;
+
+  private:
+    struct Step {
+        int64_t node, above, position;
+    };
+
+    int64_t context(int64_t above, int64_t position) {
+        return contexts_.try_emplace({above, position}, static_cast<int64_t>(contexts_.size()))
+            .first->second;
+    }
+
+    int64_t site(int64_t above, int64_t position, int64_t symbol) {
+        const auto [entry, is_new] =
+            numbers_.try_emplace({above, position}, static_cast<int64_t>(sites.symbol.size()));
+        if (is_new) sites.symbol.push_back(symbol);
+        return entry->second;
+    }
+
+    std::map<std::pair<int64_t, int64_t>, int64_t> contexts_, numbers_;
+};
+
+}  // namespace
+
+Sites fold_sites(std::span<const int32_t> sequence, std::span<const int64_t> lane_begin,
+                 int32_t symbols, std::int64_t first_times, int64_t work) {
+    check_lanes(sequence, lane_begin, symbols);
+    if (first_times < 2) throw std::invalid_argument("what happens once is not repeated");
+    Folder folder(symbols, static_cast<std::size_t>(first_times), work);
+    Labeller labeller(sequence.size());
+    for (std::size_t lane = 0; lane + 1 < lane_begin.size(); ++lane) {
+        const auto begin = static_cast<std::size_t>(lane_begin[lane]);
+        const auto length = static_cast<std::size_t>(lane_begin[lane + 1]) - begin;
+        folder.fold(sequence.subspan(begin, length), lane_begin[lane]);
+        labeller.label(folder);
+    }
+    return std::move(labeller.sites);
+}
+
+}  // namespace burstline

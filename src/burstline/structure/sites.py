@@ -1,0 +1,84 @@
+"""Sites: telling calls apart that a trace gives one name.
+
+::
+
+    Signed  --repeats folded, from the inside out-->  Signed, with a signature per site
+
+A call path with lines is one place in the program. Without lines, all calls of one operation
+from one function look the same; without call paths, all with the same partner. Where the
+order of the calls shows several places, each gets a signature of its own.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from burstline import _core
+from burstline.structure.calls import Signature, Signed
+from burstline.structure.grouping import dense
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    from burstline.structure.grouping import Integers
+
+_FIRST_TIMES: Final = (2, 3)
+"""What is folded first: all that is repeated, or what is repeated more than by chance."""
+
+_WORK_PER_CALL: Final = 200
+_MOST_SITES: Final = 8
+"""Sites per signature; a program that seems to have more is not regular enough to tell."""
+
+
+def told_apart(signed: Signed, lane_begin: Integers) -> list[Signed]:
+    """Give calls without a line of source a signature per site.
+
+    Parameters
+    ----------
+    signed : Signed
+        Calls by operation and call path.
+    lane_begin : ndarray of int64, shape (lanes + 1,)
+        Where the calls of each lane begin.
+
+    Returns
+    -------
+    list of Signed
+        The same calls in different ways; several signatures may have one operation and call
+        path. Empty if there is nothing to tell apart.
+
+    Notes
+    -----
+    Linear in the calls of a regular program; an irregular one is given up after 200
+    comparisons a call.
+    """
+    uncertain = np.array([not _has_line(signature) for signature in signed.signatures])
+    if not uncertain.any():
+        return []
+    found = (_folded(signed, lane_begin, uncertain, times) for times in _FIRST_TIMES)
+    return [apart for apart in found if apart is not None]
+
+
+def _folded(
+    signed: Signed, lane_begin: Integers, uncertain: npt.NDArray[np.bool_], first_times: int
+) -> Signed | None:
+    count = len(signed.signatures)
+    work = _WORK_PER_CALL * len(signed.of_call)
+    site, symbol = _core.fold_sites(signed.of_call, lane_begin, count, first_times, work)
+    if len(symbol) > _MOST_SITES * count:
+        return None
+    names = np.where(uncertain[signed.of_call], count + site, signed.of_call)
+    of_call, keys = dense(names, count + len(symbol))
+    if len(keys) == count:
+        return None
+    former = np.where(keys < count, keys, symbol[np.maximum(keys - count, 0)])
+    return Signed(
+        of_call.astype(np.int32),
+        tuple(signed.signatures[number] for number in former.tolist()),
+        signed.has_paths,
+    )
+
+
+def _has_line(signature: Signature) -> bool:
+    return bool(signature.path) and signature.path[-1].line is not None
