@@ -1,5 +1,10 @@
 // bind_nest.cpp -- The kernels that read calls as a nest of loops, for Python.
+#include <nanobind/stl/tuple.h>
+
+#include <tuple>
+
 #include "bind.hpp"
+#include "expand.hpp"
 #include "fold.hpp"
 #include "follows.hpp"
 #include "nest.hpp"
@@ -13,6 +18,14 @@ namespace {
 template <typename T>
 std::span<const T> view(const ArrayIn<T>& array) {
     return {array.data(), array.size()};
+}
+
+using Sequences = std::tuple<ArrayIn<std::int64_t>, ArrayIn<std::int64_t>, ArrayIn<std::int64_t>,
+                             ArrayIn<std::int64_t>>;
+
+burstline::Runs runs(const Sequences& columns) {
+    const auto& [begin, first, step, count] = columns;
+    return {view(begin), view(first), view(step), view(count)};
 }
 
 nb::tuple columns(burstline::Progressions&& runs) {
@@ -97,4 +110,23 @@ void bind_nest(nb::module_& m) {
         "sequence"_a.noconvert(), "lane_begin"_a.noconvert(), "symbols"_a, "first_times"_a,
         "work"_a,
         "Where each symbol stands in its lane with repeats folded, and the symbol of each site.");
+    m.def(
+        "expand",
+        [](const ArrayIn<std::int32_t>& symbol, const ArrayIn<std::int32_t>& end,
+           const ArrayIn<std::int64_t>& executions, const ArrayIn<std::uint8_t>& knows_when,
+           const ArrayIn<std::uint8_t>& knows_trips, const Sequences& when, const Sequences& trips,
+           std::size_t lanes, std::size_t lane) {
+            const burstline::Program program{
+                view(symbol),      view(end),  view(executions), view(knows_when),
+                view(knows_trips), runs(when), runs(trips),      lanes};
+            std::vector<std::int32_t> symbols;
+            {
+                nb::gil_scoped_release unlocked;
+                symbols = burstline::expand(program, lane);
+            }
+            return to_numpy(std::move(symbols));
+        },
+        "symbol"_a.noconvert(), "end"_a.noconvert(), "executions"_a.noconvert(),
+        "knows_when"_a.noconvert(), "knows_trips"_a.noconvert(), "when"_a, "trips"_a, "lanes"_a,
+        "lane"_a, "The calls that a program makes on one lane, in order.");
 }

@@ -105,7 +105,7 @@ def test_a_region_of_interest_and_ranks_can_be_chosen(ring):
         (["--show-ranks", "7"], "there are 0, 1"),
         (["--eps", "-1"], "eps must be a positive number"),
         (["--bursts", "soon"], "soon"),
-        (["--method", "exact"], "invalid choice"),
+        (["--method", "best"], "invalid choice"),
     ],
 )
 def test_what_cannot_be_is_one_line_and_exit_code_2(ring, words, message):

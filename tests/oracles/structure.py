@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
+from itertools import pairwise
 
 import numpy as np
 
@@ -29,23 +30,112 @@ def longest_common(a, b):
 
 def expand(items, lane):
     """Give the calls of a program on one lane, loop by loop, iteration by iteration."""
-    from burstline.structure import Loop
+    from burstline.structure import Call, Loop
 
-    def due(executed, entries, k):
-        return (k + 1) * executed // entries - k * executed // entries
+    def due(node, entries, k):
+        executed = int(node.executions[lane])
+        if node.when is None:
+            return (k + 1) * executed // entries - k * executed // entries
+        when = numbers(node.when, lane)
+        if k not in when:
+            return 0
+        trips = numbers(node.trips, lane) if isinstance(node, Loop) else [1] * len(when)
+        return trips[when.index(k)]
 
     def body(nodes, entries, k, seen):
         for node in nodes:
-            executed = int(node.executions[lane])
-            for _ in range(due(executed, entries, k)):
-                if isinstance(node, Loop):
-                    turn = seen[node.id]
-                    seen[node.id] += 1
-                    yield from body(node.items, executed, turn, seen)
-                else:
+            for _ in range(due(node, entries, k)):
+                if isinstance(node, Call):
                     yield node.signature
+                else:
+                    turn = seen[id(node)]
+                    seen[id(node)] += 1
+                    yield from body(node.items, int(node.executions[lane]), turn, seen)
 
     return list(body(items, 1, 0, defaultdict(int)))
+
+
+def numbers(runs, lane):
+    """Give the numbers of a lane, one by one."""
+    found = []
+    for k in range(runs.begin[lane], runs.begin[lane + 1]):
+        first, step = int(runs.first[k]), int(runs.step[k])
+        found += [first + step * i for i in range(runs.count[k])]
+    return found
+
+
+def progressions(sequence):
+    """Find arithmetic progressions greedily; two numbers in steps are two single ones."""
+    found = []
+    begin = 0
+    while begin < len(sequence):
+        end = begin + 1
+        step = sequence[end] - sequence[begin] if end < len(sequence) else 0
+        while end < len(sequence) and sequence[end] - sequence[end - 1] == step:
+            end += 1
+        if end - begin < 3 and step:
+            end, step = begin + 1, 0
+        found.append((sequence[begin], step, end - begin))
+        begin = end
+    return found
+
+
+def read_nest(nest, sequence):
+    """Read one lane as a nest: (when of symbols and loops, trips of loops), by name.
+
+    `nest` is a nested list of symbols and lists; the name of an element is its position in
+    each list. An iteration ends where the next element stands not behind the one before.
+    """
+    reader = _Reader()
+    for symbol in sequence:
+        reader.read(_path_to(symbol, nest))
+    reader.close(0)
+    return reader.when, reader.trips
+
+
+def _path_to(symbol, body):
+    for at, element in enumerate(body):
+        inner = _path_to(symbol, element) if isinstance(element, list) else []
+        if element == symbol or inner:
+            return [at, *inner]
+    return []
+
+
+class _Reader:
+    def __init__(self):
+        self.when, self.trips = defaultdict(list), defaultdict(list)
+        self.iterations = defaultdict(int)  # so far, of each body
+        self.open = []  # (name, position, iterations of this entry), outermost first
+
+    def close(self, depth):
+        while len(self.open) > depth:
+            name, _, iterations = self.open.pop()
+            self.trips[name].append(iterations)
+
+    def read(self, path):
+        names = [tuple(path[:depth]) for depth in range(len(path))]
+        shared = 0
+        for (name, _, _), own in zip(self.open, names, strict=False):
+            shared += name == own
+        self.close(shared)
+        for depth in range(max(shared - 1, 0), len(path)):
+            self.step(names[depth], path[depth], depth)
+
+    def step(self, name, at, depth):
+        if depth == len(self.open):
+            self.open.append((name, -1, 1))
+            self.iterations[name] += 1
+        _, position, iterations = self.open[depth]
+        if at <= position:
+            iterations += 1
+            self.iterations[name] += 1
+        self.open[depth] = (name, at, iterations)
+        self.when[(*name, at)].append(self.iterations[name] - 1)
+
+
+def follows(lanes):
+    """Count neighbours, lane by lane."""
+    return Counter(pair for lane in lanes for pair in pairwise(lane))
 
 
 def unique_calls(trace):

@@ -18,7 +18,7 @@ import numpy as np
 from burstline.errors import ParameterError
 from burstline.structure.calls import Calls, sign
 from burstline.structure.exact import by_order
-from burstline.structure.fidelity import expand, similarity
+from burstline.structure.fidelity import Expander, similarity
 from burstline.structure.iterations import Iterations
 from burstline.structure.means import Limits, by_means
 from burstline.structure.model import Coverage, Structure
@@ -132,11 +132,8 @@ def detect(
 def _structure(found: Found, calls: Calls) -> Structure:
     """Say how true what was found is, and how much it explains."""
     reduced, items = found.reduced, found.items
-    counts = np.array([item.executions for item, _ in walk(items)]).reshape(
-        -1, len(reduced.ranks)
-    )
-    kinds = np.unique(counts, axis=1, return_inverse=True)[1].ravel()
-    by_lane, fidelity = _fidelity(reduced, items, kinds)
+    expander = Expander.of(items, len(reduced.ranks))
+    by_lane, fidelity = _fidelity(reduced, expander)
     return Structure(
         method=found.method,
         parameters=found.parameters,
@@ -149,7 +146,7 @@ def _structure(found: Found, calls: Calls) -> Structure:
         fidelity=fidelity,
         fidelity_by_lane=tuple(by_lane),
         coverage=_coverage(found, calls),
-        classes=_classes(reduced.ranks, kinds),
+        classes=_classes(reduced.ranks, expander.executions > 0),
         calls=len(reduced.sequence),
         unique_calls=found.unique_calls,
         run_ns=reduced.run_ns,
@@ -166,17 +163,15 @@ def _check(method: str, min_share: float) -> None:
         raise ParameterError(f"min_share is a share of the run, 0 to 1, got {min_share}")
 
 
-def _fidelity(
-    reduced: Reduced, items: Sequence[Item], kinds: Integers
-) -> tuple[list[float], float]:
+def _fidelity(reduced: Reduced, expander: Expander) -> tuple[list[float], float]:
     """Fidelity of each lane, and of all calls together; a kind of lane is expanded once."""
     expanded: dict[int, np.ndarray[tuple[int], np.dtype[np.int32]]] = {}
     by_lane: list[float] = []
     alike = 0.0
     lengths = 0
-    for lane, kind in enumerate(kinds.tolist()):
+    for lane, kind in enumerate(expander.kinds().tolist()):
         if kind not in expanded:
-            expanded[kind] = expand(items, lane)
+            expanded[kind] = expander.lane(lane)
         actual = reduced.sequence[reduced.lane_begin[lane] : reduced.lane_begin[lane + 1]]
         by_lane.append(similarity(expanded[kind], actual))
         length = len(actual) + len(expanded[kind])
@@ -219,12 +214,14 @@ def _union(intervals: Sequence[tuple[int, int]]) -> int:
     return total
 
 
-def _classes(ranks: Integers, kinds: Integers) -> tuple[tuple[int, ...], ...]:
-    """Ranks whose lanes are of the same kinds."""
-    of_rank: dict[int, list[int]] = {}
-    for rank, kind in zip(ranks.tolist(), kinds.tolist(), strict=True):
-        of_rank.setdefault(rank, []).append(kind)
-    classes: dict[tuple[int, ...], list[int]] = {}
+def _classes(
+    ranks: Integers, executes: np.ndarray[tuple[int, int], np.dtype[np.bool_]]
+) -> tuple[tuple[int, ...], ...]:
+    """Put ranks together whose lanes execute the same nodes, however often."""
+    of_rank: dict[int, list[bytes]] = {}
+    for lane, rank in enumerate(ranks.tolist()):
+        of_rank.setdefault(rank, []).append(executes[:, lane].tobytes())
+    classes: dict[tuple[bytes, ...], list[int]] = {}
     for rank, own in of_rank.items():
         classes.setdefault(tuple(sorted(own)), []).append(rank)
     return tuple(tuple(members) for members in classes.values())

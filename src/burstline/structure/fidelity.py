@@ -10,13 +10,14 @@ of the trace.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
 from burstline import _core
-from burstline.structure.grouping import stable_order
-from burstline.structure.nodes import Call, Loop
+from burstline.structure.nodes import Call, Loop, walk
+from burstline.structure.runs import Runs
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -32,67 +33,115 @@ WINDOW: Final = 1 << 14
 """Longest stretch of calls that is compared exactly."""
 
 
-def expand(items: Sequence[Item], lane: int) -> Sequences:
-    """Give the calls that a program of this structure makes on one lane, in order.
+@dataclass(frozen=True, slots=True, eq=False)
+class Expander:
+    """A program, ready to be expanded into the calls of its lanes.
 
-    What the structure does not know is spread evenly: a call of which only is known that
-    it is executed in 9 of 10 iterations skips the first, a loop of 2.5 iterations has 2 and
-    3 in turns.
-
-    Parameters
+    Attributes
     ----------
-    items : sequence of Call, Condition and Loop
-        The program.
-    lane : int
-        Whose executions count.
-
-    Returns
-    -------
-    ndarray of int32, shape (executed calls,)
-        Their signatures.
-
-    Notes
-    -----
-    O(calls) per level of nesting, without a loop over calls or iterations.
+    symbol, end : ndarray of int32, shape (nodes,)
+        Signature of each call, -1 for other nodes; the node behind the last one inside.
+    executions : ndarray of int64, shape (nodes, lanes)
+        How often each was executed.
+    knows_when, knows_trips : ndarray of uint8, shape (nodes,)
+        Whether `when` and `trips` say anything about it.
+    when, trips : Runs
+        As the nodes have them, for each (node, lane).
     """
-    return _bodies(items, lane, 1)[0]
 
+    symbol: npt.NDArray[np.int32]
+    end: npt.NDArray[np.int32]
+    executions: Integers
+    knows_when: npt.NDArray[np.uint8]
+    knows_trips: npt.NDArray[np.uint8]
+    when: Runs
+    trips: Runs
 
-def _bodies(items: Sequence[Item], lane: int, entries: int) -> tuple[Sequences, Integers]:
-    """Give the calls of a body executed `entries` times, and which time each belongs to."""
-    symbols: list[Sequences] = [np.zeros(0, np.int32)]
-    places: list[Integers] = [np.zeros(0, np.int64)]
-    for item in items:
-        executed = int(item.executions[lane])
-        if not executed:
-            continue
-        entry = _entry_of_each(item, lane, executed, entries)
-        if isinstance(item, Call):
-            symbols.append(np.full(executed, item.signature, np.int32))
-            places.append(entry)
-        else:
-            inner, iteration = _bodies(item.items, lane, executed)
-            symbols.append(inner)
-            places.append(entry[iteration])
-    place = np.concatenate(places)
-    order = stable_order(place, entries)
-    return np.concatenate(symbols)[order], place[order]
+    @classmethod
+    def of(cls, items: Sequence[Item], lanes: int) -> Expander:
+        """Prepare a program of so many lanes."""
+        nodes = [item for item, _ in walk(items)]
+        ends = np.zeros(len(nodes), np.int32)
+        open_nodes: list[tuple[int, int]] = []
+        for number, (_, depth) in enumerate(walk(items)):
+            while open_nodes and open_nodes[-1][1] >= depth:
+                ends[open_nodes.pop()[0]] = number
+            open_nodes.append((number, depth))
+        ends[[number for number, _ in open_nodes]] = len(nodes)
+        when = [node.when for node in nodes]
+        trips = [node.trips if isinstance(node, Loop) else None for node in nodes]
+        symbols = [node.signature if isinstance(node, Call) else -1 for node in nodes]
+        return cls(
+            symbol=np.array(symbols, np.int32),
+            end=ends,
+            executions=np.array([node.executions for node in nodes], np.int64).reshape(
+                -1, lanes
+            ),
+            knows_when=np.array([runs is not None for runs in when], np.uint8),
+            knows_trips=np.array([runs is not None for runs in trips], np.uint8),
+            when=Runs.joined(when, lanes),
+            trips=Runs.joined(trips, lanes),
+        )
 
+    def lane(self, number: int) -> Sequences:
+        """Give the calls that the program makes on one lane, in order.
 
-def _entry_of_each(item: Item, lane: int, executed: int, entries: int) -> Integers:
-    """Give the execution of the body around that each execution of an item is in."""
-    if item.when is None:
-        return _spread(executed, entries)
-    when = item.when.values(lane)
-    if isinstance(item, Loop) and item.trips is not None:
-        return np.repeat(when, item.trips.values(lane))
-    return when
+        What the program does not know is spread evenly: a call of which only is known that
+        it is executed in 9 of 10 iterations skips the first, a loop of 2.5 iterations has 2
+        and 3 in turns.
 
+        Parameters
+        ----------
+        number : int
+            Whose executions count.
 
-def _spread(executed: int, entries: int) -> Integers:
-    """Entry of each execution, spread evenly, shape (executed,)."""
-    until = np.arange(entries + 1) * executed // entries
-    return np.repeat(np.arange(entries), np.diff(until))
+        Returns
+        -------
+        ndarray of int32, shape (executed calls,)
+            Their signatures.
+
+        Raises
+        ------
+        ValueError
+            If the nodes contradict each other.
+
+        Notes
+        -----
+        O(calls) per level of nesting.
+        """
+        return _core.expand(
+            self.symbol,
+            self.end,
+            self.executions.ravel(),
+            self.knows_when,
+            self.knows_trips,
+            self.when.columns(),
+            self.trips.columns(),
+            self.executions.shape[1],
+            number,
+        )
+
+    def kinds(self) -> Integers:
+        """Give lanes with the same calls in the same order the same number.
+
+        Returns
+        -------
+        ndarray of int64, shape (lanes,)
+            Kinds from 0, by their first lane.
+        """
+        known: dict[bytes, int] = {}
+        lanes = self.executions.shape[1]
+        found = np.zeros(lanes, np.int64)
+        for lane in range(lanes):
+            key = b"".join(
+                (
+                    self.executions[:, lane].tobytes(),
+                    self.when.every(lanes, lane),
+                    self.trips.every(lanes, lane),
+                )
+            )
+            found[lane] = known.setdefault(key, len(known))
+        return found
 
 
 def similarity(a: Sequences, b: Sequences, *, window: int = WINDOW) -> float:

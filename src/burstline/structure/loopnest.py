@@ -231,10 +231,15 @@ class _Nester:
         def back(a: int, b: int) -> bool:
             return place[b] <= place[a]
 
+        def goes_on(a: int, b: int) -> bool:
+            return a != b and not self.graph.stands_before(a, b)
+
         return [
             lambda a, b: (a, b) in against,
             lambda a, b: a in exits and b in entries and back(a, b),
             lambda a, b: a in exits and b in entries,
+            lambda a, b: a in exits and goes_on(a, b),
+            lambda a, b: b in entries and goes_on(a, b),
             lambda a, b: a in exits and back(a, b),
             lambda a, b: b in entries and back(a, b),
             lambda _, b: b == first,

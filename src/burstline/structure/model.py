@@ -11,12 +11,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from burstline.errors import ParameterError
+from burstline.structure.fidelity import Expander
 from burstline.structure.iterations import timed
 from burstline.structure.nodes import Call, Item, Loop, walk
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    import numpy.typing as npt
     import polars as pl
 
     from burstline.structure.calls import Calls
@@ -69,7 +71,7 @@ class Structure:
     coverage : Coverage
         How much of the run it explains.
     classes : tuple of tuple of int
-        Ranks that execute the same nodes equally often.
+        Ranks that execute the same nodes, however often.
     calls : int
         MPI calls looked at.
     unique_calls : int
@@ -155,6 +157,26 @@ class Structure:
         Linear in the calls of the trace.
         """
         return timed(number, self.steps.spans(self.loop(number).id), self.found_in)
+
+    def expand(self, lane: int = 0) -> npt.NDArray[np.int32]:
+        """Give the calls that the program makes on a lane, in order.
+
+        Parameters
+        ----------
+        lane : int
+            Index into `ranks`.
+
+        Returns
+        -------
+        ndarray of int32, shape (calls,)
+            The signature of each call; see :attr:`Call.signature`.
+
+        Notes
+        -----
+        Linear in the calls, times the depth of the program. With the exact method these are
+        the calls of the trace.
+        """
+        return Expander.of(self.items, len(self.ranks)).lane(lane)
 
     @property
     def outside(self) -> tuple[Call, ...]:

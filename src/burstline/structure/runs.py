@@ -82,6 +82,34 @@ class Runs:
         within = np.arange(count.sum()) - np.repeat(np.cumsum(count) - count, count)
         return np.repeat(self.first[here], count) + np.repeat(self.step[here], count) * within
 
+    @classmethod
+    def joined(cls, parts: Iterable[Runs | None], lanes: int) -> Runs:
+        """Put runs of so many lanes each one behind the other; None is nothing at all."""
+        none = np.zeros(0, np.int64)
+        empty = cls(np.zeros(lanes + 1, np.int64), none, none, none)
+        filled = [empty if part is None else part for part in parts]
+        lengths = np.cumsum([0] + [len(part.first) for part in filled])
+        begins = [part.begin[:-1] + at for part, at in zip(filled, lengths[:-1], strict=True)]
+        return cls(
+            np.concatenate([*begins, lengths[-1:]]),
+            *(
+                np.concatenate([none, *(getattr(part, name) for part in filled)])
+                for name in ("first", "step", "count")
+            ),
+        )
+
+    def columns(self) -> tuple[Integers, Integers, Integers, Integers]:
+        """Give begin, first, step and count."""
+        return self.begin, self.first, self.step, self.count
+
+    def every(self, step: int, start: int) -> bytes:
+        """Give what is equal for equal sequences number `start`, `start + step`, and so on."""
+        begins, ends = self.begin[:-1][start::step], self.begin[1:][start::step]
+        sizes = ends - begins
+        at = np.repeat(begins - (np.cumsum(sizes) - sizes), sizes) + np.arange(sizes.sum())
+        taken = (self.first[at], self.step[at], self.count[at])
+        return np.concatenate([sizes, *taken]).tobytes()
+
     def part(self, first: int, lanes: int) -> Runs:
         """Give the sequences of a few lanes, from `first` on."""
         begin = self.begin[first : first + lanes + 1]

@@ -1,0 +1,308 @@
+"""What holds for the exact method, whatever the program: nothing is lost, nothing invented."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from burstline import _core
+from burstline.structure import Call, Condition, Loop, detect, walk
+from burstline.structure.loopnest import Body
+from burstline.structure.reading import Nest
+from burstline.structure.runs import Runs
+from loop_programs import Do, For, executed, loop, run
+from oracles import structure as oracle
+
+OPERATIONS = ("Send", "Recv", "Barrier", "Allreduce")
+numbers = st.lists(st.integers(0, 12), max_size=30)
+
+
+@st.composite
+def sequences(draw, lines=9):
+    """Draw calls without any structure: lines of one function in any order."""
+    found = draw(st.lists(st.integers(2, lines), max_size=60))
+    return [Do(OPERATIONS[line % len(OPERATIONS)], line) for line in found]
+
+
+@st.composite
+def nests(draw):
+    """Loops in loops whose iterations cannot be mistaken: the bodies have several elements."""
+    line = iter(range(10, 900))
+
+    def body(depth):
+        elements = []
+        for _ in range(draw(st.integers(2, 3))):
+            if depth and draw(st.booleans()):
+                elements.append(inner(depth - 1))
+            else:
+                elements.append(Do(draw(st.sampled_from(OPERATIONS)), next(line)))
+        return elements
+
+    def inner(depth):
+        if draw(st.booleans()):
+            return loop(draw(st.integers(2, 5)), *body(depth))
+        return loop(draw(st.integers(2, 5)), Do(draw(st.sampled_from(OPERATIONS)), next(line)))
+
+    return body(3)
+
+
+def made(found, lane=0):
+    """Give operation and line of each call that a structure makes."""
+    names = {
+        item.signature: (item.operation, item.caller.line if item.path else None)
+        for item, _ in walk(found.items)
+        if isinstance(item, Call)
+    }
+    return [names[symbol] for symbol in found.expand(lane).tolist()]
+
+
+def called(program, rank=0, *, paths=True):
+    steps = [("Init", 1), *((s.operation, s.line) for s in executed(program, rank))]
+    return [
+        (f"MPI_{name}", line if paths else None) for name, line in [*steps, ("Finalize", 999)]
+    ]
+
+
+def nested(items):
+    """Give the loops of a structure: (trips at each entry, body), a line per call."""
+    return [
+        (sorted(set(item.trips.values(0).tolist())), nested(item.items))
+        if isinstance(item, Loop)
+        else item.caller.line
+        for item in items
+    ]
+
+
+def wanted(program):
+    return [
+        ([step.times], wanted(step.body)) if isinstance(step, For) else step.line
+        for step in program
+    ]
+
+
+@given(program=sequences(), paths=st.booleans())
+def test_a_structure_expands_to_the_calls_of_the_trace(program, paths):
+    found = detect(run(*program, paths=paths), method="exact")
+
+    for lane in range(2):
+        assert made(found, lane) == called(program, lane, paths=paths)
+    assert found.fidelity == 1.0
+
+
+@given(program=sequences())
+def test_expansion_agrees_with_its_slow_twin(program):
+    found = detect(run(*program), method="exact")
+
+    assert found.expand(1).tolist() == oracle.expand(found.items, 1)
+
+
+@given(program=sequences())
+def test_a_structure_has_each_call_site_once(program):
+    found = detect(run(*program), method="exact")
+
+    sites = [item.signature for item, _ in walk(found.items) if isinstance(item, Call)]
+    assert sorted(sites) == sorted(set(found.expand(0).tolist()))
+
+
+@given(program=nests())
+def test_random_nests_of_loops_are_recovered(program):
+    found = detect(run(*program), method="exact")
+
+    assert nested(found.items)[1:-1] == wanted(program)
+
+
+@given(program=nests(), every=st.integers(2, 4), data=st.data())
+def test_a_condition_in_a_body_holds_in_its_iterations(program, every, data):
+    times = data.draw(st.integers(2 * every, 4 * every))
+    rare = Do("Bcast", 950, when=lambda k: k % every == every - 1)
+    body = (Do("Send", 5), *program, rare, Do("Recv", 960))
+
+    found = detect(run(loop(times, *body)), method="exact")
+
+    (outer,) = [item for item in found.items if isinstance(item, Loop)]
+    (condition,) = [item for item, _ in walk(found.items) if isinstance(item, Condition)]
+    assert [item.caller.line for item in condition.items] == [950]
+    assert condition.when.values(0).tolist() == list(range(every - 1, times, every))
+    assert outer.trips.values(0).tolist() == [times]
+
+
+@given(program=nests(), order=st.permutations(range(3)))
+def test_renaming_ranks_changes_nothing_else(program, order):
+    last = Do("Allreduce", 970, ranks=[0, 1])
+    trace = run(*program, last, ranks=3)
+    renamed = run(*program, Do("Allreduce", 970, ranks=[order[0], order[1]]), ranks=3)
+
+    one, other = detect(trace, method="exact"), detect(renamed, method="exact")
+
+    assert nested(one.items) == nested(other.items)
+    for rank in range(3):
+        assert made(one, rank) == made(other, order[rank])
+
+
+@given(program=sequences(), swap=st.permutations(OPERATIONS))
+def test_renaming_operations_changes_nothing_else(program, swap):
+    new = dict(zip(OPERATIONS, swap, strict=True))
+    renamed = [Do(new[step.operation], step.line) for step in program]
+
+    one = detect(run(*program), method="exact")
+    other = detect(run(*renamed), method="exact")
+
+    assert nested_lines(one.items) == nested_lines(other.items)
+
+
+def nested_lines(items):
+    return [
+        item.caller.line
+        if isinstance(item, Call)
+        else (type(item).__name__, oracle.numbers(item.when, 0), nested_lines(item.items))
+        for item in items
+    ]
+
+
+@given(times=st.integers(6, 2000))
+def test_the_form_of_a_regular_program_does_not_grow_with_its_iterations(times):
+    program = loop(
+        times, loop(2, Do("Send", 10)), Do("Bcast", 11, when=lambda k: k % 2), Do("Recv", 12)
+    )
+
+    found = detect(run(program, ranks=1), method="exact")
+
+    stored = sum(len(item.when.first) for item, _ in walk(found.items))
+    assert stored == sum(1 for _ in walk(found.items))
+
+
+@given(lanes=st.lists(numbers, min_size=1, max_size=3))
+def test_progressions_are_those_of_the_slow_twin_and_give_the_numbers_back(lanes):
+    runs = Runs.of(lanes)
+
+    for lane, own in enumerate(lanes):
+        here = slice(runs.begin[lane], runs.begin[lane + 1])
+        columns = (runs.first[here], runs.step[here], runs.count[here])
+        assert list(zip(*(c.tolist() for c in columns), strict=True)) == oracle.progressions(
+            own
+        )
+        assert runs.values(lane).tolist() == own
+
+
+bodies = st.recursive(
+    st.just(None), lambda inner: st.lists(inner, min_size=1, max_size=3), max_leaves=7
+).filter(lambda nest: isinstance(nest, list))
+
+
+def numbered(nest, count):
+    return [next(count) if element is None else numbered(element, count) for element in nest]
+
+
+def as_body(nest):
+    return Body(tuple(as_body(e) if isinstance(e, list) else e for e in nest))
+
+
+@given(nest=bodies, data=st.data())
+def test_a_nest_is_read_as_its_slow_twin_reads_it(nest, data):
+    everything = numbered(nest, iter(range(100)))
+    program = [everything]  # one loop around all, so that any order can be read
+    size = sum(1 for _ in as_body(program).symbols())
+    sequence = data.draw(st.lists(st.integers(0, size - 1), max_size=40))
+    places = Nest.of(as_body(program), size)
+    lanes, times = np.array([0, len(sequence)]), np.zeros(len(sequence), np.int64)
+
+    when, trips, iterations, _ = _core.read_nest(
+        places.symbol_loop, places.symbol_position, places.loop_parent, places.loop_position,
+        np.array(sequence, np.int32), lanes, times, times,
+    )  # fmt: skip
+
+    slow_when, slow_trips = oracle.read_nest(program, sequence)
+    names = list(element_names(program))
+    found = [Runs(*when).part(k, 1).values(0).tolist() for k in range(size)]
+    loops = [Runs(*when).part(size + k, 1).values(0).tolist() for k in range(len(iterations))]
+    assert found == [slow_when[name] for name, element in names if element is not None]
+    inner = [name for name, element in names if element is None]
+    assert loops[1:] == [slow_when[name] for name in inner]
+    counted = [Runs(*trips).part(k, 1).values(0).tolist() for k in range(len(iterations))]
+    assert counted[1:] == [slow_trips[name] for name in inner]
+
+
+def element_names(nest, name=()):
+    """Give the name of each element, loops (with None) each before what is in it."""
+    for at, element in enumerate(nest):
+        if isinstance(element, list):
+            yield (*name, at), None
+            yield from element_names(element, (*name, at))
+        else:
+            yield (*name, at), element
+
+
+@given(lanes=st.lists(st.lists(st.integers(0, 5), max_size=20), min_size=1, max_size=4))
+def test_neighbours_are_counted_within_lanes(lanes):
+    begin = np.cumsum([0, *map(len, lanes)])
+    sequence = np.array([s for lane in lanes for s in lane], np.int32)
+
+    source, target, count, lane_begin, edges = _core.count_follows(sequence, begin, 6)
+
+    found = dict(
+        zip(zip(source.tolist(), target.tolist(), strict=True), count.tolist(), strict=True)
+    )
+    assert found == oracle.follows(lanes)
+    for k, lane in enumerate(lanes):
+        own = edges[lane_begin[k] : lane_begin[k + 1]].tolist()
+        assert {(int(source[e]), int(target[e])) for e in own} == set(oracle.follows([lane]))
+
+
+@given(
+    lanes=st.lists(st.lists(st.integers(0, 3), max_size=24), min_size=1, max_size=3),
+    first_times=st.integers(2, 3),
+)
+def test_folding_tells_symbols_apart_and_mixes_none(lanes, first_times):
+    begin = np.cumsum([0, *map(len, lanes)])
+    sequence = np.array([s for lane in lanes for s in lane], np.int32)
+
+    site, symbol = _core.fold_sites(sequence, begin, 4, first_times, 10**6)
+
+    assert symbol[site].tolist() == sequence.tolist()
+    again, _ = _core.fold_sites(sequence, begin, 4, first_times, 10**6)
+    assert again.tolist() == site.tolist()
+
+
+@given(body=st.lists(st.integers(0, 3), min_size=1, max_size=4), times=st.integers(2, 5))
+def test_what_is_repeated_is_at_the_same_sites(body, times):
+    assume_primitive = [body[:k] * (len(body) // k) for k in range(1, len(body))]
+    if body in assume_primitive or any(
+        a == b for a, b in zip(body, [*body[1:], body[0]], strict=True)
+    ):
+        return
+    sequence = np.array(body * times, np.int32)
+
+    site, _ = _core.fold_sites(sequence, np.array([0, len(sequence)]), 4, 2, 10**6)
+
+    assert site.tolist() == list(range(len(body))) * times
+
+
+def test_kernels_refuse_what_is_no_nest():
+    lanes, one = np.array([0, 1]), np.zeros(1, np.int64)
+    zero, symbol = np.zeros(1, np.int32), np.zeros(1, np.int32)
+    with pytest.raises(ValueError, match="none of those"):
+        _core.count_follows(np.array([7], np.int32), lanes, 3)
+    with pytest.raises(ValueError, match="one after another"):
+        _core.count_follows(symbol, np.array([0, 5]), 3)
+    with pytest.raises(ValueError, match="a program and a place"):
+        _core.read_nest(
+            zero, zero, np.zeros(0, np.int32), np.zeros(0, np.int32), symbol, lanes, one, one
+        )
+    parents = np.array([-1, 1], np.int32)
+    with pytest.raises(ValueError, match="smaller number"):
+        _core.read_nest(zero, zero, parents, parents, symbol, lanes, one, one)
+    with pytest.raises(ValueError, match="its body once"):
+        _core.read_nest(
+            zero,
+            zero,
+            np.array([-1], np.int32),
+            zero,
+            np.zeros(2, np.int32),
+            np.array([0, 2]),
+            np.zeros(2, np.int64),
+            np.zeros(2, np.int64),
+        )
+    with pytest.raises(ValueError, match="not repeated"):
+        _core.fold_sites(symbol, lanes, 1, 1, 5)
