@@ -42,7 +42,8 @@ class CallGraph:
     edges : dict of (int, int) to int
         On what kinds of lanes each signature was followed by each other.
     entries, exits : dict of int to int
-        Signatures that a lane begins and ends with, and on what kinds.
+        MPI's initialisation and finalisation, where a lane begins and ends with them, and
+        on what kinds.
     who : sequence of int
         On what kinds of lanes each signature occurs.
     place : sequence of int
@@ -130,7 +131,7 @@ def call_graph(signed: Signed, lane_begin: Integers) -> CallGraph:
     -----
     O(calls). A lane that does not begin with MPI's initialisation, or does not end with its
     finalisation, was cut somewhere: where it begins or ends then says nothing about the
-    program and is left out, unless all lanes are such.
+    program.
     """
     sequence, signatures = signed.of_call, signed.signatures
     source, target, _, begin, taken = _core.count_follows(sequence, lane_begin, len(signatures))
@@ -173,8 +174,8 @@ def call_graph(signed: Signed, lane_begin: Integers) -> CallGraph:
 def _certain(
     found: dict[int, int], operations: Sequence[str], wanted: frozenset[str]
 ) -> dict[int, int]:
-    """Keep the ends that the program has, if there are any, and not those a cut made."""
-    return {node: who for node, who in found.items() if operations[node] in wanted} or found
+    """Keep the ends that the program has, and not those a cut made."""
+    return {node: who for node, who in found.items() if operations[node] in wanted}
 
 
 def first_executed(sequence: np.ndarray, lane_begin: Integers, symbols: int) -> Integers:

@@ -26,9 +26,10 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
 from burstline.structure.graphs import components, sorted_by_edges, successors
+from burstline.structure.region import Region, next_iterations
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from burstline.structure.callgraph import CallGraph
     from burstline.structure.graphs import Edge
@@ -63,42 +64,6 @@ class Body:
                 yield element
 
 
-@dataclass(frozen=True, slots=True)
-class _Region:
-    """A part of the graph that one body is made of; sets of kinds of lanes as integers."""
-
-    nodes: Sequence[int]
-    edges: Mapping[Edge, int]
-    entries: Mapping[int, int]
-    exits: Mapping[int, int]
-
-    def part(self, nodes: Sequence[int]) -> _Region:
-        """Give the part of a few nodes; entered and left where the rest does."""
-        inside = set(nodes)
-        entries = {node: who for node, who in self.entries.items() if node in inside}
-        exits = {node: who for node, who in self.exits.items() if node in inside}
-        edges = {}
-        for (source, target), who in self.edges.items():
-            if source in inside and target in inside:
-                edges[source, target] = who
-            elif source in inside:
-                exits[source] = exits.get(source, 0) | who
-            elif target in inside:
-                entries[target] = entries.get(target, 0) | who
-        return _Region(nodes, edges, entries, exits)
-
-    def without(self, chosen: Collection[Edge]) -> _Region:
-        """Leave edges out that go on to the next iteration."""
-        edges, entries, exits = {}, dict(self.entries), dict(self.exits)
-        for edge, who in self.edges.items():
-            if edge in chosen:
-                entries[edge[1]] = entries.get(edge[1], 0) | who
-                exits[edge[0]] = exits.get(edge[0], 0) | who
-            else:
-                edges[edge] = who
-        return _Region(self.nodes, edges, entries, exits)
-
-
 def find_nest(graph: CallGraph) -> Body:
     """Find the loops in a graph of calls.
 
@@ -120,7 +85,7 @@ def find_nest(graph: CallGraph) -> Body:
     structured program has; then loops are as wide as the order of the lines allows.
     """
     nodes = sorted(range(graph.symbols), key=graph.place.__getitem__)
-    region = _Region(nodes, graph.edges, graph.entries, graph.exits)
+    region = Region(nodes, graph.edges, graph.entries, graph.exits)
     return _Nester(graph).body(region, 0)
 
 
@@ -130,7 +95,7 @@ class _Nester:
         self.kinds = graph.kinds
         self.work_left = _WORK_PER_EDGE * (len(graph.edges) + len(graph.place))
 
-    def body(self, region: _Region, depth: int) -> Body:
+    def body(self, region: Region, depth: int) -> Body:
         """Arrange a region: loops and calls, in an order that no edge contradicts."""
         groups = self._groups(region)
         of_node = {node: k for k, group in enumerate(groups) for node in group}
@@ -156,13 +121,13 @@ class _Nester:
             who |= self.graph.who[node]
         return who
 
-    def _element(self, group: Sequence[int], region: _Region, depth: int) -> int | Body:
+    def _element(self, group: Sequence[int], region: Region, depth: int) -> int | Body:
         if len(group) > 1:
             return self._loop(region.part(group), depth)
         (node,) = group
         return Body((node,)) if (node, node) in region.edges else node
 
-    def _groups(self, region: _Region) -> list[list[int]]:
+    def _groups(self, region: Region) -> list[list[int]]:
         """Give the nodes that are in one loop together.
 
         Those in a cycle of the graph; and those on the lines between two calls of one
@@ -181,7 +146,7 @@ class _Nester:
                 after.setdefault(b, []).append(a)
         return components(region.nodes, after)
 
-    def _against_lines(self, region: _Region, groups: Sequence[Sequence[int]]) -> list[Edge]:
+    def _against_lines(self, region: Region, groups: Sequence[Sequence[int]]) -> list[Edge]:
         """Give the edges between groups that go back to an earlier line of one function."""
         of_node = {node: k for k, group in enumerate(groups) for node in group}
         return [
@@ -190,7 +155,7 @@ class _Nester:
             if of_node[a] != of_node[b] and self.graph.stands_before(b, a)
         ]
 
-    def _loop(self, region: _Region, depth: int) -> Body:
+    def _loop(self, region: Region, depth: int) -> Body:
         """Read a region that is one loop: the best of several ways to begin its body."""
         ways = self._ways(region)
         if len(region.nodes) > _LARGEST_SEARCH or depth >= _DEEPEST_SEARCH:
@@ -202,15 +167,17 @@ class _Nester:
     def _first(ways: Iterator[set[Edge]]) -> Iterator[set[Edge]]:
         yield next(ways)
 
-    def _ways(self, region: _Region) -> Iterator[set[Edge]]:
+    def _ways(self, region: Region) -> Iterator[set[Edge]]:
         """Give sets of edges that may lead to the next iteration, the likeliest first.
 
         Each leaves less than one loop; none is given twice.
         """
         seen: list[set[Edge]] = []
         nothing = True
-        for leads_on in self._rules(region):
-            chosen = {edge for edge in region.edges if leads_on(*edge)}
+        against = self._against_lines(
+            region, components(region.nodes, successors(region.edges))
+        )
+        for chosen in next_iterations(region, self.graph, against):
             if self.work_left > 0 and chosen and chosen not in seen:
                 seen.append(chosen)
                 if len(self._groups(region.without(chosen))) > 1:
@@ -219,34 +186,6 @@ class _Nester:
         if nothing:
             place = self.graph.place
             yield {(a, b) for a, b in region.edges if place[b] < place[a]}
-
-    def _rules(self, region: _Region) -> list[Callable[[int, int], bool]]:
-        place, entries, exits = self.graph.place, region.entries, region.exits
-        against = set(
-            self._against_lines(region, components(region.nodes, successors(region.edges)))
-        )
-        first = min(region.nodes, key=place.__getitem__)
-        last = max(region.nodes, key=place.__getitem__)
-
-        def back(a: int, b: int) -> bool:
-            return place[b] <= place[a]
-
-        def goes_on(a: int, b: int) -> bool:
-            return a != b and not self.graph.stands_before(a, b)
-
-        return [
-            lambda a, b: (a, b) in against,
-            lambda a, b: a in exits and b in entries and back(a, b),
-            lambda a, b: a in exits and b in entries,
-            lambda a, b: a in exits and goes_on(a, b),
-            lambda a, b: b in entries and goes_on(a, b),
-            lambda a, b: a in exits and back(a, b),
-            lambda a, b: b in entries and back(a, b),
-            lambda _, b: b == first,
-            lambda a, _: a == last,
-            lambda a, _: a in exits,
-            lambda _, b: b in entries,
-        ]
 
     def _disorder(self, elements: Sequence[int | Body]) -> int:
         """Count neighbours that stand against the order of their lines."""

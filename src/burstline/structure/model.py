@@ -13,7 +13,7 @@ import numpy as np
 from burstline.errors import ParameterError
 from burstline.structure.fidelity import Expander
 from burstline.structure.iterations import timed
-from burstline.structure.nodes import Call, Item, Loop, walk
+from burstline.structure.nodes import Call, Item, Loop, tree, walk
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -216,6 +216,7 @@ class Structure:
             "unique_calls": self.unique_calls,
             "loops": [loop.as_dict() for loop in self.loops],
             "outside": [call.as_dict() for call in self.outside],
+            "program": tree(self.items),
             "left_out": {
                 "unique_calls": sum(int(np.count_nonzero(c.executions)) for c in self.left_out),
                 "calls": executed,

@@ -132,6 +132,7 @@ class Call:
             "offset": self.offset,
             "communicator": self.communicator,
             "roots": list(self.roots),
+            "when": _progressions(self.when, self.executions),
         }
 
     def row(self, depth: int) -> dict[str, Any]:
@@ -210,7 +211,7 @@ class Loop:
     @property
     def calls(self) -> tuple[Call, ...]:
         """The calls of its own body, those of subloops left out."""
-        return tuple(_own_calls(self.items))
+        return tuple(call for call, _ in _own_calls(self.items))
 
     def as_dict(self) -> dict[str, Any]:
         """Give what JSON output says about the loop."""
@@ -224,7 +225,12 @@ class Loop:
             "ranks": list(self.ranks),
             "probability": self.probability,
             "hidden": self.hidden,
-            "calls": [call.as_dict() for call in self.calls],
+            "when": _progressions(self.when, self.executions),
+            "trips": _progressions(self.trips, self.executions),
+            "calls": [
+                call.as_dict() | {"when": _progressions(when, call.executions)}
+                for call, when in _own_calls(self.items)
+            ],
         }
 
     def row(self, depth: int) -> dict[str, Any]:
@@ -270,6 +276,15 @@ class Condition:
     items: tuple[Call | Loop | Condition, ...]
     when: Runs
 
+    def as_dict(self) -> dict[str, Any]:
+        """Give what JSON output says about the condition."""
+        return {
+            "probability": self.probability,
+            "ranks": list(self.ranks),
+            "executions": int(self.executions.sum()),
+            "when": _progressions(self.when, self.executions),
+        }
+
     def row(self, depth: int) -> dict[str, Any]:
         """Give what a table of nodes says about the condition."""
         return dict.fromkeys(_COLUMNS) | {
@@ -288,12 +303,36 @@ class Condition:
 Item = Call | Loop | Condition
 
 
-def _own_calls(items: Sequence[Item]) -> Iterator[Call]:
+def tree(items: Sequence[Item]) -> list[dict[str, Any]]:
+    """Give a program as JSON output says it, what is in a node below its key `items`."""
+    found: list[dict[str, Any]] = []
+    for item in items:
+        node = {"kind": item.row(0)["kind"]} | item.as_dict()
+        node.pop("calls", None)
+        if not isinstance(item, Call):
+            node["items"] = tree(item.items)
+        found.append(node)
+    return found
+
+
+def _progressions(runs: Runs | None, executions: Integers) -> list[list[int]] | None:
+    """Give the progressions (first, step, count) of the first lane that executes anything."""
+    if runs is None:
+        return None
+    lane = int((executions > 0).argmax())
+    here = slice(runs.begin[lane], runs.begin[lane + 1])
+    columns = (runs.first[here], runs.step[here], runs.count[here])
+    return [list(numbers) for numbers in zip(*(c.tolist() for c in columns), strict=True)]
+
+
+def _own_calls(items: Sequence[Item]) -> Iterator[tuple[Call, Runs | None]]:
+    """Give the calls of a body, and the executions of the body in which they happen."""
     for item in items:
         if isinstance(item, Call):
-            yield item
+            yield item, item.when
         elif isinstance(item, Condition):
-            yield from _own_calls(item.items)
+            for call, when in _own_calls(item.items):
+                yield call, None if when is None else when.out_of(item.when)
 
 
 def walk(items: Sequence[Item], depth: int = 0) -> Iterator[tuple[Item, int]]:

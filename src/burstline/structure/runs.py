@@ -153,6 +153,14 @@ class Runs:
         lanes = np.flatnonzero(self.counts()).tolist()
         return all(np.isin(self.values(k), other.values(k)).all() for k in lanes)
 
+    def out_of(self, other: Runs) -> Runs:
+        """Give the numbers of the other at the places that are the numbers of this one.
+
+        Undoes :meth:`within`.
+        """
+        lanes = range(len(self.begin) - 1)
+        return Runs.of(other.values(k)[self.values(k)] for k in lanes)
+
     def within(self, other: Runs) -> Runs:
         """Give the places of the numbers of each lane among those of the other, from 0.
 
