@@ -28,9 +28,9 @@ burstline::Runs runs(const Sequences& columns) {
     return {view(begin), view(first), view(step), view(count)};
 }
 
-nb::tuple columns(burstline::Progressions&& runs) {
-    return nb::make_tuple(to_numpy(std::move(runs.begin)), to_numpy(std::move(runs.first)),
-                          to_numpy(std::move(runs.step)), to_numpy(std::move(runs.count)));
+auto columns(burstline::Progressions&& runs) {
+    return std::make_tuple(to_numpy(std::move(runs.begin)), to_numpy(std::move(runs.first)),
+                           to_numpy(std::move(runs.step)), to_numpy(std::move(runs.count)));
 }
 
 }  // namespace
@@ -45,10 +45,10 @@ void bind_nest(nb::module_& m) {
                 nb::gil_scoped_release unlocked;
                 edges = burstline::count_follows(view(sequence), view(lane_begin), symbols);
             }
-            return nb::make_tuple(to_numpy(std::move(edges.from)), to_numpy(std::move(edges.to)),
-                                  to_numpy(std::move(edges.count)),
-                                  to_numpy(std::move(edges.lane_edge_begin)),
-                                  to_numpy(std::move(edges.lane_edge)));
+            return std::make_tuple(to_numpy(std::move(edges.from)), to_numpy(std::move(edges.to)),
+                                   to_numpy(std::move(edges.count)),
+                                   to_numpy(std::move(edges.lane_edge_begin)),
+                                   to_numpy(std::move(edges.lane_edge)));
         },
         "sequence"_a.noconvert(), "lane_begin"_a.noconvert(), "symbols"_a,
         "Pairs of neighbours within lanes (from, to, how often), and which each lane has.");
@@ -66,7 +66,7 @@ void bind_nest(nb::module_& m) {
                 reading = burstline::read_nest(nest, view(sequence), view(lane_begin),
                                                view(enter_ns), view(leave_ns));
             }
-            return nb::make_tuple(
+            return std::make_tuple(
                 columns(std::move(reading.when)), columns(std::move(reading.trips)),
                 to_numpy(std::move(reading.iterations)), to_numpy(std::move(reading.inside_ns)));
         },
@@ -87,9 +87,9 @@ void bind_nest(nb::module_& m) {
                 nb::gil_scoped_release unlocked;
                 spans = burstline::nest_spans(nest, view(sequence), view(lane_begin), loop);
             }
-            return nb::make_tuple(to_numpy(std::move(spans.lane)), to_numpy(std::move(spans.entry)),
-                                  to_numpy(std::move(spans.first)),
-                                  to_numpy(std::move(spans.last)));
+            return std::make_tuple(
+                to_numpy(std::move(spans.lane)), to_numpy(std::move(spans.entry)),
+                to_numpy(std::move(spans.first)), to_numpy(std::move(spans.last)));
         },
         "symbol_loop"_a.noconvert(), "symbol_position"_a.noconvert(), "loop_parent"_a.noconvert(),
         "loop_position"_a.noconvert(), "sequence"_a.noconvert(), "lane_begin"_a.noconvert(),
@@ -104,8 +104,8 @@ void bind_nest(nb::module_& m) {
                 sites = burstline::fold_sites(view(sequence), view(lane_begin), symbols,
                                               first_times, work);
             }
-            return nb::make_tuple(to_numpy(std::move(sites.site)),
-                                  to_numpy(std::move(sites.symbol)));
+            return std::make_tuple(to_numpy(std::move(sites.site)),
+                                   to_numpy(std::move(sites.symbol)));
         },
         "sequence"_a.noconvert(), "lane_begin"_a.noconvert(), "symbols"_a, "first_times"_a,
         "work"_a,

@@ -30,7 +30,7 @@ FOREIGN = re.compile(r"(?<![\w.}])/(?:work|root|home)/|\bpypi\.|pythonhosted")
 def test_no_file_is_longer_than_a_reader_can_hold():
     long = [
         f"{where(path)}: {count} lines"
-        for path in python_files("src", "benchmarks", "tests")
+        for path in python_files("src", "benchmarks", "experiments", "tests")
         if (count := len(path.read_text(encoding="utf-8").splitlines())) > MOST_LINES
     ]
     kernels = list((ROOT / "core").glob("*.[ch]pp"))
@@ -42,7 +42,7 @@ def test_no_file_is_longer_than_a_reader_can_hold():
 def test_no_function_is_longer_than_a_screen():
     long = [
         f"{where(path, function)} {name}: {lines_of(function)} lines"
-        for path in python_files("src", "benchmarks")
+        for path in python_files("src", "benchmarks", "experiments")
         for name, function in functions(path)
         if lines_of(function) > MOST_LINES_OF_A_FUNCTION
     ]
@@ -51,7 +51,7 @@ def test_no_function_is_longer_than_a_screen():
 
 
 def test_modules_are_called_by_what_they_hold():
-    modules = python_files("src", "benchmarks", "tests")
+    modules = python_files("src", "benchmarks", "experiments", "tests")
 
     assert not [where(path) for path in modules if path.stem in NAMELESS]
     assert not [where(path) for path in modules if path.parent.name in NAMELESS]

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Final, Literal
 
 from burstline.errors import ParameterError, printable
 from burstline.report import terminal
+from burstline.report.inside import inside_text
 from burstline.report.units import format_bytes, format_count, format_ns, format_share, plural
 from burstline.report.wording import (
     call_text,
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
 
     from burstline.structure import Item, Structure
     from burstline.structure.callpaths import Frame
+    from burstline.structure.inside import Inside
 
 IPC: Final = "IPC"
 _INSTRUCTIONS: Final = "PAPI_TOT_INS"
@@ -116,6 +118,7 @@ def pseudocode(
     ranks: Collection[int] | None = None,
     bursts_ns: int | None = None,
     depth: int | None = None,
+    inside: Inside | None = None,
 ) -> list[Line]:
     """Write a structure down as lines of pseudo-code.
 
@@ -133,6 +136,8 @@ def pseudocode(
     depth : int, optional
         Fold loops that are nested deeper than this; 1 shows the bodies of the outermost
         loops. None is folded by default.
+    inside : Inside, optional
+        What is known about loops in the computation; shown below it.
 
     Returns
     -------
@@ -153,7 +158,7 @@ def pseudocode(
     if depth is not None and depth < 0:
         raise ParameterError(f"a depth of loops to show is 0 or more, got {depth}")
     writer = _Writer(shown, structure.world_size, counter, bursts_ns)
-    writer.deepest = depth
+    writer.deepest, writer.inside = depth, inside
     writer.body(structure.items, shown, _Place())
     return writer.lines
 
@@ -184,6 +189,7 @@ class _Writer:
     ) -> None:
         self.lines: list[Line] = []
         self.deepest: int | None = None
+        self.inside: Inside | None = None
         self._shown, self._world = shown, world
         self._counter, self._bursts_ns = counter, bursts_ns
 
@@ -250,6 +256,8 @@ class _Writer:
         value = _value(call.counters, self._counter)
         if self._bursts_ns is not None and (call.burst_ns or 0) >= max(self._bursts_ns, 1):
             self._add("burst", depth, "computation", time_ns=call.burst_ns, counter=value)
+            for text in inside_text(self.inside, call) if self.inside else ():
+                self._add("burst", depth + 1, text)
         self._add(
             "call",
             depth,
@@ -315,6 +323,7 @@ def print_structure(
     ranks: Collection[int] | None = None,
     bursts_ns: int | None = None,
     depth: int | None = None,
+    inside: Inside | None = None,
 ) -> None:
     """Print a structure: what is known of it, and its pseudo-code as a table.
 
@@ -322,7 +331,7 @@ def print_structure(
     ----------
     structure : Structure
         What was detected.
-    counter, ranks, bursts_ns, depth
+    counter, ranks, bursts_ns, depth, inside
         As for :func:`pseudocode`; without `counter` instructions per cycle, if there are.
 
     Raises
@@ -332,7 +341,12 @@ def print_structure(
     """
     counter = chosen_counter(structure, counter)
     lines = pseudocode(
-        structure, counter=counter, ranks=ranks, bursts_ns=bursts_ns, depth=depth
+        structure,
+        counter=counter,
+        ranks=ranks,
+        bursts_ns=bursts_ns,
+        depth=depth,
+        inside=inside,
     )
     doubtful = structure.fidelity < _TRUE_ENOUGH
     facts = _facts(structure)

@@ -1,0 +1,321 @@
+"""Bursts of a structure: which of its calls the computation at a moment leads to.
+
+::
+
+    Structure  -->  Bursts: (location, moment)  ->  the call after it  ->  its node
+    samples    -->  Samples: those in a burst, with node, place and recorded loop
+    regions    -->  Recorded: loops that lie in one burst
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from burstline.errors import ParameterError
+from burstline.structure.means import DraftSteps
+from burstline.structure.nodes import Call, walk
+from burstline.structure.reading import NestSteps
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    from burstline.structure.calls import Calls
+    from burstline.structure.grouping import Integers
+    from burstline.structure.model import Structure
+    from burstline.trace import Trace
+
+_NONE: Final = -1
+_ROLE: Final = "loop"
+
+Named = tuple[str, str | None, int | None, int | None]
+"""Name, file, first and last line of a recorded loop."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Bursts:
+    """The computation between the calls of a structure.
+
+    Attributes
+    ----------
+    calls : Calls
+        The calls it was found in.
+    nodes : tuple of Call
+        Those of the structure, and those its method left out.
+    node : ndarray of int64, shape (calls,)
+        The node of each call, by its place in `nodes`; -1 if it is in none.
+    """
+
+    calls: Calls
+    nodes: tuple[Call, ...]
+    node: Integers
+
+    @classmethod
+    def of(cls, structure: Structure) -> Bursts:
+        """Find the node of every call of a structure.
+
+        Parameters
+        ----------
+        structure : Structure
+            Found by any method.
+
+        Returns
+        -------
+        Bursts
+            Of its calls.
+
+        Raises
+        ------
+        ParameterError
+            If a method found it that does not say which of its nodes made a call.
+
+        Notes
+        -----
+        O(calls · log(unique calls)). Where a method has several nodes for calls of one
+        signature on a lane, all are taken for the first.
+        """
+        calls = structure.found_in
+        nodes = (
+            *(item for item, _ in walk(structure.items) if isinstance(item, Call)),
+            *structure.left_out,
+        )
+        lanes = [np.flatnonzero(node.executions) for node in nodes]
+        count = len(calls.ranks)
+        known = np.concatenate(
+            [node.signature * count + own for node, own in zip(nodes, lanes, strict=True)]
+        )
+        number = np.repeat(np.arange(len(nodes)), [len(own) for own in lanes])
+        known, first = np.unique(known, return_index=True)
+        wanted = _sequence(structure).astype(np.int64) * count + calls.lane
+        at = np.minimum(np.searchsorted(known, wanted), len(known) - 1)
+        return cls(calls, nodes, np.where(known[at] == wanted, number[first][at], _NONE))
+
+    def time_by_node(self) -> Integers:
+        """Add up the computation before the calls of each node, ns, shape (nodes,)."""
+        calls = self.calls
+        length_ns = np.zeros(len(calls.lane), np.int64)
+        length_ns[1:] = np.maximum(calls.enter_ns[1:] - calls.leave_ns[:-1], 0)
+        length_ns[calls.lane_begin[:-1]] = 0
+        time_ns = np.zeros(len(self.nodes), np.int64)
+        np.add.at(time_ns, self.node[self.node >= 0], length_ns[self.node >= 0])
+        return time_ns
+
+    def call_after(self, location: Integers, time_ns: Integers) -> Integers:
+        """Give the call that ends the burst of each moment.
+
+        Parameters
+        ----------
+        location, time_ns : ndarray of int64, shape (moments,)
+            Where and when, sorted by location.
+
+        Returns
+        -------
+        ndarray of int64, shape (moments,)
+            A call that has a node, by its place among all calls; -1 if the moment is in
+            a call, before the first or after the last of its location, or elsewhere.
+        """
+        calls = self.calls
+        found = np.full(len(time_ns), _NONE, np.int64)
+        begins = np.searchsorted(location, calls.locations)
+        ends = np.searchsorted(location, calls.locations, side="right")
+        for lane in np.flatnonzero(ends > begins).tolist():
+            here = slice(begins[lane], ends[lane])
+            own = slice(calls.lane_begin[lane], calls.lane_begin[lane + 1])
+            after = np.searchsorted(calls.enter_ns[own], time_ns[here], side="right")
+            between = (after > 0) & (after < own.stop - own.start)
+            at = own.start + np.where(between, after, 1)
+            between &= calls.leave_ns[at - 1] <= time_ns[here]
+            found[here] = np.where(between, at, _NONE)
+        return np.where((found >= 0) & (self.node[found] >= 0), found, _NONE)
+
+
+def _sequence(structure: Structure) -> npt.NDArray[np.int32]:
+    """Give the signature of each call, as the nodes of the structure mean it."""
+    steps = structure.steps
+    if isinstance(steps, NestSteps):
+        return steps.sequence
+    if isinstance(steps, DraftSteps):
+        return steps.reduced.sequence
+    raise ParameterError(f"method {structure.method!r} does not say what node made a call")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Recorded:
+    """Recorded loops that lie in one burst each.
+
+    Attributes
+    ----------
+    row : ndarray of int64, shape (loops,)
+        Their rows in `regions`.
+    node, region : ndarray of int64, shape (loops,)
+        Node of the call after it; what loop it is, by its place in `names`.
+    time_ns, iterations : ndarray of int64, shape (loops,)
+        Duration of this entry, and its iterations; negative if unknown.
+    names : tuple of (str, str or None, int or None, int or None)
+        Name, file, first and last line of every kind of region.
+    """
+
+    row: Integers
+    node: Integers
+    region: Integers
+    time_ns: Integers
+    iterations: Integers
+    names: tuple[Named, ...]
+
+
+def loops_in(trace: Trace, bursts: Bursts) -> Recorded:
+    """Find the recorded loops that begin and end in one burst.
+
+    Parameters
+    ----------
+    trace : Trace
+        Its `regions` and `region_defs` are read.
+    bursts : Bursts
+        The bursts.
+
+    Returns
+    -------
+    Recorded
+        One row per entry of a loop.
+
+    Notes
+    -----
+    O(loops · log(calls)).
+    """
+    definitions = trace.table("region_defs")
+    roles = np.array([role == _ROLE for role in definitions["role"].to_pylist()], bool)
+    columns = (
+        definitions[name].to_pylist() for name in ("name", "file", "begin_line", "end_line")
+    )
+    names = tuple(zip(*columns, strict=True))
+    location, region, enter_ns, leave_ns, iterations = trace.arrays(
+        "regions", "location", "region", "enter_ns", "leave_ns", "iterations"
+    )
+    row = np.flatnonzero(roles[region]) if len(roles) else np.zeros(0, np.int64)
+    after = bursts.call_after(location[row], enter_ns[row])
+    ends = (after >= 0) & (leave_ns[row] <= bursts.calls.enter_ns[after])
+    row, after = row[ends], after[ends]
+    return Recorded(
+        row=row,
+        node=bursts.node[after],
+        region=region[row].astype(np.int64),
+        time_ns=leave_ns[row] - enter_ns[row],
+        iterations=iterations[row],
+        names=names,
+    )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Samples:
+    """Samples in the bursts of a structure.
+
+    Attributes
+    ----------
+    node, call : ndarray of int64, shape (samples,)
+        Node of the call that ends the burst, and that call; in the order of location and
+        time.
+    function, line : ndarray of int64, shape (samples,)
+        Where: the function by its place in `functions`, the line, -1 if unknown.
+    region : ndarray of int64, shape (samples,)
+        The innermost recorded loop by its place in `names`; -1 if in none.
+    functions : tuple of (str, str or None)
+        Functions, and their source files.
+    names : tuple of tuple
+        As :attr:`Recorded.names`.
+    elsewhere : int
+        Samples that are in no burst.
+    """
+
+    node: Integers
+    call: Integers
+    function: Integers
+    line: Integers
+    region: Integers
+    functions: tuple[tuple[str, str | None], ...]
+    names: tuple[Named, ...]
+    elsewhere: int
+
+
+def samples_in(
+    table: pa.Table | None, trace: Trace, bursts: Bursts, recorded: Recorded
+) -> Samples:
+    """Find the burst, place and recorded loop of each sample.
+
+    Parameters
+    ----------
+    table : pyarrow.Table or None
+        The samples, as :func:`burstline.structure.inside.inside` takes them.
+    trace : Trace
+        Its `regions` are read.
+    bursts : Bursts
+        The bursts.
+    recorded : Recorded
+        The recorded loops in them.
+
+    Returns
+    -------
+    Samples
+        Those in a burst.
+
+    Notes
+    -----
+    O(samples · log(calls)).
+    """
+    if table is None:
+        none = np.zeros(0, np.int64)
+        return Samples(none, none, none, none, none, (), recorded.names, 0)
+    location, time_ns = (table[name].to_numpy() for name in ("location", "time_ns"))
+    after = bursts.call_after(location, time_ns)
+    kept = np.flatnonzero(after >= 0)
+    elsewhere = len(after) - len(kept)
+    after, location, time_ns = after[kept], location[kept], time_ns[kept]
+    table = table.take(pa.array(kept))
+    numbers: dict[tuple[str, str | None], int] = {}
+    pairs = zip(table["function"].to_pylist(), table["file"].to_pylist(), strict=True)
+    function = [numbers.setdefault(pair, len(numbers)) for pair in pairs]
+    return Samples(
+        node=bursts.node[after],
+        call=after,
+        function=np.array(function, np.int64),
+        line=np.asarray(pc.fill_null(table["line"], _NONE), np.int64),
+        region=_innermost(trace, recorded, location, time_ns),
+        functions=tuple(numbers),
+        names=recorded.names,
+        elsewhere=elsewhere,
+    )
+
+
+def _innermost(
+    trace: Trace, recorded: Recorded, location: Integers, time_ns: Integers
+) -> Integers:
+    """Give the innermost recorded loop at each moment, -1 where there is none."""
+    found = np.full(len(location), _NONE, np.int64)
+    if not len(recorded.row):
+        return found
+    enter_ns, leave_ns = trace.arrays("regions", "enter_ns", "leave_ns")
+    kind = np.full(len(enter_ns), _NONE, np.int64)
+    kind[recorded.row] = recorded.region
+    offsets, above = trace.offsets("regions"), _above(trace)
+    begins = np.flatnonzero(np.diff(location, prepend=_NONE))
+    for begin, end in pairwise([*begins.tolist(), len(location)]):
+        own = slice(*offsets[location[begin] : location[begin] + 2].tolist())
+        entered = np.searchsorted(enter_ns[own], time_ns[begin:end], side="right")
+        found[begin:end] = np.where(entered > 0, own.start + entered - 1, _NONE)
+    while True:
+        out = (found >= 0) & ((leave_ns[found] <= time_ns) | (kind[found] < 0))
+        if not out.any():
+            return np.where(found >= 0, kind[found], _NONE)
+        found[out] = above[found[out]]
+
+
+def _above(trace: Trace) -> Integers:
+    """Give the row in `regions` of the one around each, -1 without one."""
+    location, row, parent = trace.arrays("regions", "location", "row", "parent")
+    first = trace.offsets("regions")[location]
+    above = first + parent - row[first]
+    return np.where((parent >= 0) & (above >= first), above, _NONE)

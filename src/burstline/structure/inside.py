@@ -1,0 +1,379 @@
+"""Loops without MPI: what happens in the computation between two calls.
+
+::
+
+    samples, regions of the role loop  --inside-->  Inside: node  ->  loops, places
+
+Two things tell of them. Where the tracer recorded loops, each has its iterations. Where it
+took samples, a thread that was on the same line again, or on an earlier line of the same
+function, has gone round: the lines from there to where it came from belong to a loop.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from dataclasses import asdict, dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from burstline.structure.bursting import Bursts, loops_in, samples_in
+from burstline.structure.nodes import walk
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    import pyarrow as pa
+
+    from burstline.structure.bursting import Named, Recorded, Samples
+    from burstline.structure.grouping import Integers
+    from burstline.structure.model import Structure
+    from burstline.structure.nodes import Item
+    from burstline.trace import Trace
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A place in the source where samples were taken.
+
+    Attributes
+    ----------
+    function : str
+        The function, ``??`` if the trace does not say.
+    file : str or None
+        Its source file.
+    line : int or None
+        The line.
+    samples : int
+        How many were taken there.
+    """
+
+    function: str
+    file: str | None
+    line: int | None
+    samples: int
+
+
+@dataclass(frozen=True, slots=True)
+class InsideLoop:
+    """A loop without MPI.
+
+    Attributes
+    ----------
+    function : str
+        The function it is in; of a recorded loop, its name.
+    file : str or None
+        Its source file.
+    first_line, last_line : int or None
+        The lines it spans; of a sampled loop, those that were seen.
+    samples : int
+        Samples in it, but not in another recorded loop inside of it.
+    share : float
+        Share of the samples of the computation; of a recorded loop, of its time.
+    iterations : float or None
+        Mean iterations per entry; None if it was not recorded.
+    entries : int or None
+        How often it was entered, over all ranks; None if it was not recorded.
+    """
+
+    function: str
+    file: str | None
+    first_line: int | None
+    last_line: int | None
+    samples: int
+    share: float
+    iterations: float | None = None
+    entries: int | None = None
+
+
+@dataclass(slots=True)
+class _Run:
+    """What is known of one recorded loop in the computation before a call."""
+
+    entries: int = 0
+    time_ns: int = 0
+    samples: int = 0
+    counted: int = 0
+    iterations: int = 0
+    """Of the `counted` entries whose iterations are known."""
+
+    def add(self, other: _Run) -> None:
+        """Take in what another call knows of the same loop."""
+        self.entries += other.entries
+        self.time_ns += other.time_ns
+        self.samples += other.samples
+        self.counted += other.counted
+        self.iterations += other.iterations
+
+
+_Function = tuple[str, str | None]
+_Where = tuple[_Function, int | None]
+
+
+@dataclass(slots=True)
+class _Computation:
+    """What is known of the computation before one call, or before several."""
+
+    time_ns: int = 0
+    places: Counter[_Where] = field(default_factory=Counter)
+    loose: Counter[_Where] = field(default_factory=Counter)
+    """Samples in no recorded loop."""
+
+    turns: dict[_Function, set[tuple[int, int]]] = field(
+        default_factory=lambda: defaultdict(set)
+    )
+    """First and last line of each going round."""
+
+    runs: dict[Named, _Run] = field(default_factory=lambda: defaultdict(_Run))
+
+    def add(self, other: _Computation) -> None:
+        """Take in the computation before another call."""
+        self.time_ns += other.time_ns
+        self.places += other.places
+        self.loose += other.loose
+        for function, turns in other.turns.items():
+            self.turns[function] |= turns
+        for name, run in other.runs.items():
+            self.runs[name].add(run)
+
+    def loops(self) -> Iterable[InsideLoop]:
+        """Give the loops that were recorded, then those that samples show."""
+        for name, run in self.runs.items():
+            mean = run.iterations / run.counted if run.counted else None
+            share = run.time_ns / max(self.time_ns, 1)
+            yield InsideLoop(*name, run.samples, share, mean, run.entries)
+        total = max(self.places.total(), 1)
+        for function, turns in self.turns.items():
+            for first, last in _joined(turns):
+                samples = sum(
+                    count
+                    for (where, line), count in self.loose.items()
+                    if where == function and line is not None and first <= line <= last
+                )
+                yield InsideLoop(*function, first, last, samples, samples / total)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Inside:
+    """What happens in the computation before the calls of a structure.
+
+    Attributes
+    ----------
+    samples : int
+        Samples taken in the computation between its calls.
+    elsewhere : int
+        Samples taken in an MPI call, before the first or after the last call of a
+        thread, or on a thread that does not call MPI.
+    recorded : int
+        Entries of recorded loops that lie between two calls.
+    """
+
+    samples: int
+    elsewhere: int
+    recorded: int
+    _before: Mapping[Item, _Computation]
+
+    def __bool__(self) -> bool:
+        return self.samples > 0 or self.recorded > 0
+
+    def loops(self, node: Item) -> tuple[InsideLoop, ...]:
+        """Give the loops in the computation of a node.
+
+        Parameters
+        ----------
+        node : Call, Loop or Condition
+            Of the structure; the computation of a call is the one just before it, that
+            of any other node the one before each call in it.
+
+        Returns
+        -------
+        tuple of InsideLoop
+            Those with the largest share first.
+        """
+        found = self._computation(node).loops()
+        return tuple(sorted(found, key=lambda loop: (-loop.share, loop.first_line or 0)))
+
+    def places(self, node: Item) -> tuple[Place, ...]:
+        """Give where the samples in the computation of a node were taken.
+
+        Parameters
+        ----------
+        node : Call, Loop or Condition
+            As for :meth:`loops`.
+
+        Returns
+        -------
+        tuple of Place
+            Those with most samples first.
+        """
+        counts = self._computation(node).places.most_common()
+        return tuple(Place(*function, line, count) for (function, line), count in counts)
+
+    def samples_in(self, node: Item) -> int:
+        """Count the samples in the computation of a node, as :meth:`loops` means it."""
+        return self._computation(node).places.total()
+
+    def as_dict(self, node: Item) -> dict[str, Any]:
+        """Give what JSON output says of the computation of a node.
+
+        Parameters
+        ----------
+        node : Call, Loop or Condition
+            As for :meth:`loops`.
+
+        Returns
+        -------
+        dict
+            Of strings, numbers and lists only.
+        """
+        samples = self.samples_in(node)
+        return {
+            "samples": samples,
+            "share": samples / max(self.samples, 1),
+            "places": [asdict(place) for place in self.places(node)],
+            "loops": [asdict(loop) for loop in self.loops(node)],
+        }
+
+    def _computation(self, node: Item) -> _Computation:
+        found = _Computation()
+        for item, _ in walk([node]):
+            if item in self._before:
+                found.add(self._before[item])
+        return found
+
+
+def inside(trace: Trace, structure: Structure, samples: pa.Table | None = None) -> Inside:
+    """Look for loops in the computation between the calls of a structure.
+
+    A sample is in the computation before a call if it was taken when no call was going on,
+    on the thread that made the call, after another call: from the moment that one was left
+    to just before this one was entered. Each is counted once.
+
+    Parameters
+    ----------
+    trace : Trace
+        Its recorded loops are read: regions of the role ``loop``.
+    structure : Structure
+        What was found in it, by any method.
+    samples : pyarrow.Table, optional
+        Columns `location`, `time_ns`, `function`, `file` and `line`, sorted by location
+        and time. None by default: then only recorded loops are found.
+
+    Returns
+    -------
+    Inside
+        Loops and places by node; false if nothing is known.
+
+    Notes
+    -----
+    About linear in samples and recorded loops. A loop of samples is as wide as the lines
+    that were seen: short loops and rare lines are missed, and of nested loops only the
+    outermost that was gone round is told. A function without a loop that is called again
+    and again looks like one. Lines mean what the compiler says, so that inlined code is
+    counted where it was written. Recorded loops that go on during a call are left out:
+    they are loops with MPI.
+
+    Examples
+    --------
+    >>> from burstline.structure import detect
+    >>> from burstline.testing import trace_of
+    >>> loop = "region stencil paradigm user role loop file a.c begin 5 end 9"
+    >>> trace = trace_of(
+    ...     f"ranks 1 | {loop} | 0 | 0 enter MPI_Init | 5 leave | 10 enter stencil iterations 7"
+    ...     " | 30 leave stencil | 45 enter MPI_Barrier | 50 leave"
+    ... )
+    >>> found = detect(trace, method="exact")
+    >>> inside(trace, found).loops(found.items[1])[0].iterations
+    7.0
+    """
+    bursts = Bursts.of(structure)
+    computations = [_Computation() for _ in bursts.nodes]
+    for node, time_ns in enumerate(bursts.time_by_node().tolist()):
+        computations[node].time_ns = time_ns
+    recorded = loops_in(trace, bursts)
+    _add_runs(computations, recorded)
+    taken = samples_in(samples, trace, bursts, recorded)
+    _add_samples(computations, taken)
+    return Inside(
+        samples=len(taken.node),
+        elsewhere=taken.elsewhere,
+        recorded=len(recorded.row),
+        _before=dict(zip(bursts.nodes, computations, strict=True)),
+    )
+
+
+def _add_runs(computations: list[_Computation], recorded: Recorded) -> None:
+    keys, group = _distinct([recorded.node, recorded.region])
+    known = recorded.iterations >= 0
+
+    def summed(values: Integers) -> Integers:
+        """Sum by group, in integers: a float would round long times."""
+        sums = np.zeros(keys.shape[1], np.int64)
+        np.add.at(sums, group, values)
+        return sums
+
+    columns = (
+        np.bincount(group, minlength=keys.shape[1]),
+        summed(recorded.time_ns),
+        np.zeros(keys.shape[1], np.int64),
+        summed(known.astype(np.int64)),
+        summed(np.where(known, recorded.iterations, 0)),
+    )
+    for (node, region), *sums in zip(
+        keys.T.tolist(), *(column.tolist() for column in columns), strict=True
+    ):
+        computations[node].runs[recorded.names[region]].add(_Run(*sums))
+
+
+def _add_samples(computations: list[_Computation], taken: Samples) -> None:
+    """Count the samples of each node by place, and how they went round."""
+    keys, group = _distinct([taken.node, taken.function, taken.line, taken.region])
+    counts = np.bincount(group, minlength=keys.shape[1])
+    for (node, function, line, region), count in zip(
+        keys.T.tolist(), counts.tolist(), strict=True
+    ):
+        computation = computations[node]
+        place = (taken.functions[function], line if line >= 0 else None)
+        computation.places[place] += count
+        if region >= 0:
+            computation.runs[taken.names[region]].samples += count
+        else:
+            computation.loose[place] += count
+    for node, function, first, last in _distinct(_turns(taken))[0].T.tolist():
+        computations[node].turns[taken.functions[function]].add((first, last))
+
+
+def _distinct(columns: Sequence[Integers]) -> tuple[Integers, Integers]:
+    """Give the different rows, shape (columns, different), and which of them each row is."""
+    number = np.zeros(len(columns[0]), np.int64)
+    first = number
+    for column in columns:
+        values, code = np.unique(column, return_inverse=True)
+        _, first, number = np.unique(
+            number * len(values) + code, return_index=True, return_inverse=True
+        )
+    return np.stack([column[first] for column in columns]), number
+
+
+def _turns(taken: Samples) -> list[Integers]:
+    """Give each going round: its node, function, first and last line."""
+    loose = np.flatnonzero((taken.region < 0) & (taken.line >= 0))
+    order = loose[np.lexsort((taken.function[loose], taken.call[loose]))]
+    before, after = order[:-1], order[1:]
+    same = (taken.call[before] == taken.call[after]) & (
+        taken.function[before] == taken.function[after]
+    )
+    back = same & (taken.line[after] <= taken.line[before])
+    before, after = before[back], after[back]
+    return [taken.node[after], taken.function[after], taken.line[after], taken.line[before]]
+
+
+def _joined(turns: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Join spans of lines that have a line in common."""
+    spans: list[tuple[int, int]] = []
+    for first, last in sorted(turns):
+        if spans and first <= spans[-1][1]:
+            spans[-1] = (spans[-1][0], max(spans[-1][1], last))
+        else:
+            spans.append((first, last))
+    return spans
