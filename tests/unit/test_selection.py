@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pyarrow as pa
 import pytest
 
 from burstline import ParameterError, Trace, schema
-from burstline.selection import Losses, losses, parse_ranks, parse_time, select, shift
+from burstline.selection import (
+    Losses,
+    losses,
+    parse_iterations,
+    parse_ranks,
+    parse_time,
+    select,
+    shift,
+)
 from burstline.testing import assert_same_trace, trace_of
 
 TWO_RANKS = """
@@ -159,6 +168,42 @@ def test_a_team_follows_its_process():
     assert part.regions["team"].to_pylist() == [0]
 
 
+def test_each_location_may_have_a_window_of_its_own(trace):
+    part = select(trace, start_ns=np.array([40, 5]), end_ns=np.array([60, 31]))
+
+    assert column(part.calls, "location", "operation", "enter_ns", "leave_ns") == [
+        (0, "MPI_Wait", 40, 55),
+        (1, "MPI_Recv", 5, 31),
+    ]
+    assert column(part.locations, "born_ns", "died_ns") == [(40, 60), (5, 31)]
+
+
+def test_a_message_needs_both_sides_inside_their_own_windows(trace):
+    ends = np.array([60, 31])
+
+    assert select(trace, start_ns=np.array([10, 5]), end_ns=ends).messages.num_rows == 1
+    part = select(trace, start_ns=np.array([40, 5]), end_ns=ends)
+    assert part.messages.num_rows == 0
+    assert losses(trace, part).messages == 1
+
+
+def test_a_location_with_an_empty_window_is_left_out(trace):
+    part = select(trace, start_ns=np.array([0, 40]), end_ns=np.array([0, 100]))
+
+    assert part.locations["rank"].to_pylist() == [1]
+    assert column(part.calls, "location", "operation") == [(0, "MPI_Barrier")]
+
+
+def test_one_border_may_be_the_same_for_all_and_the_other_not(trace):
+    part = select(trace, start_ns=12, end_ns=np.array([20, 100]))
+
+    assert column(part.calls, "location", "enter_ns", "leave_ns") == [
+        (0, 12, 14),
+        (1, 12, 32),
+        (1, 80, 90),
+    ]
+
+
 def test_a_lock_that_is_never_released_overlaps_every_later_window():
     trace = trace_of("ranks 1 | 0 | 0 enter f | 2 acquire 1 | 9 leave")
 
@@ -221,6 +266,9 @@ def test_a_table_is_made_once(trace):
         ({"ranks": [range(1, 4)]}, "the trace lacks ranks 1 to 3; its ranks are 0 to 1"),
         ({"ranks": []}, "no rank was chosen"),
         ({"application": 3}, "there is no application 3, only 0"),
+        ({"start_ns": np.array([5, 5]), "end_ns": 5}, "empty on every location"),
+        ({"start_ns": np.zeros(3, np.int64)}, r"each of 2 locations, got .* \(3,\)"),
+        ({"end_ns": np.ones(2)}, "end_ns is whole nanoseconds, got float64"),
     ],
 )
 def test_an_impossible_choice_is_refused_with_what_there_is(trace, choice, message):
@@ -290,3 +338,28 @@ def test_a_time_is_exact(text, time_ns):
 def test_anything_else_is_no_time(text):
     with pytest.raises(ParameterError):
         parse_time(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "iterations"),
+    [
+        ("5", (5, 5)),
+        ("3:7", (3, 7)),
+        (" 3: ", (3, -1)),
+        (":7", (1, 7)),
+        (":", (1, -1)),
+        ("-1", (-1, -1)),
+        ("-5:-2", (-5, -2)),
+        ("2:-2", (2, -2)),
+    ],
+)
+def test_iterations_count_from_1_or_from_the_end(text, iterations):
+    assert parse_iterations(text) == iterations
+
+
+@pytest.mark.parametrize(
+    "text", ["", "a", "1,2", "1-2", "0", "0:3", "3:0", "7:3", "-2:-5", "1:2:3", "1.5", "--1"]
+)
+def test_anything_else_are_no_iterations(text):
+    with pytest.raises(ParameterError):
+        parse_iterations(text)

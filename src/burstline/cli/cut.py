@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from burstline.cli.convert import write_trace
+from burstline.cli.iterations import iterations_asked, iterations_region
 from burstline.cli.options import (
     add_trace_options,
     memory_budget,
@@ -27,9 +28,9 @@ if TYPE_CHECKING:
     from burstline.trace import Trace
 
 _DESCRIPTION: Final = """\
-Write a part of TRACE as a trace of its own: a window of time, some ranks, or both. Its
-times begin at 0. Calls that lie on a border are clipped to it; messages and collectives
-that a border cuts through are lost, and counted.
+Write a part of TRACE as a trace of its own: a window of time, some ranks, some iterations of
+a loop, or what all of them have in common. Its times begin at 0. Calls that lie on a border
+are clipped to it; messages and collectives that a border cuts through are lost, and counted.
 """
 _COPIES: Final = 4  # of a table: as loaded, as selected, as shifted, as written
 _EXAMPLES: Final = """\
@@ -37,6 +38,7 @@ examples:
   burstline cut run.prv -o part.prv --from 2s --to 3s
   burstline cut run.prv -o start.prv.gz --first 500ms
   burstline cut run.prv -o end.prv --last 1s --ranks 0-7
+  burstline cut run.prv -o steps.prv --loop 1 --iterations 10:12
 """
 
 
@@ -59,11 +61,11 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
 def run(arguments: argparse.Namespace) -> None:
     """Cut the trace and say what was kept and what was lost."""
     path = output_path(arguments)
-    window = _window(arguments)
+    window, asked = _window(arguments), iterations_asked(arguments)
     memory, threads = memory_budget(arguments), thread_count(arguments)
     import burstline  # noqa: PLC0415 -- `burstline --help` stays fast
     from burstline import schema  # noqa: PLC0415 -- as above
-    from burstline.cli.budget import require  # noqa: PLC0415 -- as above
+    from burstline.cli.budget import ANALYSED, require  # noqa: PLC0415 -- as above
     from burstline.formats.paraver.cutting import completed  # noqa: PLC0415 -- as above
     from burstline.selection import losses, shift  # noqa: PLC0415 -- as above
 
@@ -72,12 +74,15 @@ def run(arguments: argparse.Namespace) -> None:
             arguments.trace, raw=True, memory=memory, threads=threads, progress=progress
         )
         window = _placed(window, before)
+        if asked:
+            known = require(before, memory, tables=ANALYSED, copies=_COPIES, region=window)
+            window = iterations_region(known, window, asked, arguments)
         near = require(before, memory, tables=schema.TABLES, copies=_COPIES, region=window)
         selected = burstline.select(near, **window)
         start, end = window.get("start_ns"), window.get("end_ns")
         if not _reaches(selected):
             raise NotEnoughDataError("nothing is left: the window is outside the trace")
-        offset = start or 0
+        offset = _first_moment(selected) if asked else start or 0
         whole = completed(before, selected, start_ns=start, end_ns=end, near=near)
         part = shift(whole, -offset)
         write_trace(part, path, memory=memory, progress=progress)
@@ -110,8 +115,10 @@ def _window(arguments: argparse.Namespace) -> dict[str, Any]:
         "application": (int, arguments.app),
     }
     window = {name: parse(text) for name, (parse, text) in texts.items() if text is not None}
-    if not window:
-        raise ParameterError("say which part: --from, --to, --first, --last, --ranks or --app")
+    if not window and arguments.loop is None:
+        raise ParameterError(
+            "say which part: --from, --to, --first, --last, --ranks, --app or --loop"
+        )
     return window
 
 
@@ -124,6 +131,11 @@ def _placed(window: dict[str, Any], trace: Trace) -> dict[str, Any]:
     if "last" in window:
         placed["start_ns"] = max(int(died.max(initial=0)) - window["last"], 0)
     return placed
+
+
+def _first_moment(selected: Trace) -> int:
+    """Give when the first location enters its window; ranks stay as far apart as they are."""
+    return int(selected.locations["born_ns"].to_numpy().min())
 
 
 def _reaches(selected: Trace) -> bool:

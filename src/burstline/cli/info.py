@@ -19,6 +19,7 @@ _EXAMPLES: Final = """\
 examples:
   burstline info run.prv
   burstline info run.prv --from 2s --to 3s --ranks 0-7
+  burstline info run.prv --loop 1 --iterations 5:      without the first four iterations
   burstline info run.prv --format json | python -m json.tool
   burstline info run.prv --format csv > calls.csv      calls by operation
 """

@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Any, Final
 
+from burstline.cli.iterations import add_loop_region, iterations_asked, iterations_region
 from burstline.errors import ParameterError
 
 if TYPE_CHECKING:
@@ -56,6 +57,7 @@ def add_region(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--to", dest="end", metavar="TIME", help="up to there, exclusive")
     group.add_argument("--ranks", metavar="LIST", help="only these ranks: 0-7,12")
     group.add_argument("--app", type=int, metavar="N", help="only this application, from 0")
+    add_loop_region(parser, group)
 
 
 def add_resources(parser: argparse.ArgumentParser) -> None:
@@ -101,17 +103,19 @@ def read_selected(
         the memory allowed.
     """
     memory, threads = memory_budget(arguments), thread_count(arguments)
-    region = _region(arguments)
+    region, asked = _region(arguments), iterations_asked(arguments)
     import burstline  # noqa: PLC0415 -- `burstline --help` stays fast
 
     with progress_bar(arguments) as progress:
         trace = burstline.read(
             arguments.trace, raw=raw, memory=memory, threads=threads, progress=progress
         )
-    if region or not streams:
+    if region or asked or not streams:
         from burstline.cli.budget import ANALYSED, require  # noqa: PLC0415 -- as above
 
         trace = require(trace, memory, tables=ANALYSED, copies=_COPIES, region=region)
+    if asked:
+        region = iterations_region(trace, region, asked, arguments)
     return burstline.select(trace, **region) if region else trace
 
 

@@ -4,12 +4,21 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from burstline.cli.detection import add_detection, detected
+from burstline.cli.iterations import (
+    add_iterations_options,
+    print_iterations,
+    table_asked,
+    write_loops,
+)
 from burstline.cli.options import add_trace_options, read_selected
 
 if TYPE_CHECKING:
     import argparse
 
     from burstline.structure import Structure
+    from burstline.structure.inside import Inside
+    from burstline.trace import Trace
 
 _DESCRIPTION: Final = """\
 Read the loops of a program off TRACE, without its source: which calls repeat together,
@@ -21,6 +30,9 @@ examples:
   burstline structure run.prv
   burstline structure run.prv --show-ranks 0            what rank 0 executes
   burstline structure run.prv --bursts 1ms              with computation of 1 ms or more
+  burstline structure run.prv --method exact            every call, every condition
+  burstline structure run.prv --iterations 2            what each iteration of loop 2 cost
+  burstline structure run.prv -o loops.parquet          all loops and ranks, as a table
   burstline structure run.prv --counter PAPI_TOT_INS
   burstline structure run.prv --min-share 0             short loops, too
   burstline structure run.prv --format json | python -m json.tool
@@ -37,29 +49,8 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         epilog=_EXAMPLES,
     )
     add_trace_options(parser)
-    method = parser.add_argument_group("how loops are found")
-    method.add_argument(
-        "--method",
-        choices=("auto", "seed", "exact"),
-        default="auto",
-        help="seed: as published; exact: lossless; auto: seed where it is true to 0.999",
-    )
-    method.add_argument(
-        "--eps", type=float, default=0.2, metavar="X", help="distance within a loop (0.2)"
-    )
-    method.add_argument(
-        "--scale",
-        choices=("log", "minmax"),
-        default="log",
-        help="how repetitions and times are compared: as ratios, or within their range",
-    )
-    method.add_argument(
-        "--min-share",
-        type=float,
-        default=0.1,
-        metavar="X",
-        help="leave out calls that span less of the run than this (0.1)",
-    )
+    add_detection(parser)
+    add_iterations_options(parser)
     shown = parser.add_argument_group("what the table shows")
     shown.add_argument("--counter", metavar="NAME", help="a counter of the trace, or IPC")
     shown.add_argument("--show-ranks", metavar="LIST", help="what these ranks execute: 0-7,12")
@@ -71,21 +62,23 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
 
 
 def run(arguments: argparse.Namespace) -> None:
-    """Detect the structure of the trace and print it."""
-    trace = read_selected(arguments)
-    from burstline.structure import detect  # noqa: PLC0415 -- `burstline --help` stays fast
+    """Detect the structure of the trace and print it, or what the iterations of a loop cost."""
+    number = table_asked(arguments)
+    in_bursts = arguments.format == "table" and arguments.bursts is not None
+    trace = read_selected(arguments, raw=in_bursts)
+    structure = detected(trace, arguments)
+    if number is not None:
+        print_iterations(trace, structure, number, arguments)
+    else:
+        _print(trace, structure, arguments)
+    write_loops(trace, structure, arguments)
 
-    structure = detect(
-        trace,
-        method=arguments.method,
-        eps=arguments.eps,
-        scale=arguments.scale,
-        min_share=arguments.min_share,
-    )
+
+def _print(trace: Trace, structure: Structure, arguments: argparse.Namespace) -> None:
     if arguments.format == "table":
-        _print_table(structure, arguments)
+        _print_table(trace, structure, arguments)
         return
-    from burstline.report.plain import print_csv, print_json  # noqa: PLC0415 -- as above
+    from burstline.report.plain import print_csv, print_json  # noqa: PLC0415 -- `--help`
 
     if arguments.format == "json":
         print_json(structure.as_dict())
@@ -94,7 +87,7 @@ def run(arguments: argparse.Namespace) -> None:
         print_csv(tuple(rows[0]), (tuple(row.values()) for row in rows))
 
 
-def _print_table(structure: Structure, arguments: argparse.Namespace) -> None:
+def _print_table(trace: Trace, structure: Structure, arguments: argparse.Namespace) -> None:
     from burstline.report.pseudocode import print_structure  # noqa: PLC0415 -- loads rich
     from burstline.selection import parse_ranks, parse_time  # noqa: PLC0415 -- NumPy
 
@@ -109,4 +102,13 @@ def _print_table(structure: Structure, arguments: argparse.Namespace) -> None:
         ranks=ranks,
         bursts_ns=bursts_ns,
         depth=arguments.depth,
+        inside=None if bursts_ns is None else _inside(trace, structure),
     )
+
+
+def _inside(trace: Trace, structure: Structure) -> Inside:
+    """Find out what the trace knows about loops in the computation."""
+    from burstline.formats.paraver.sampling import sampled  # noqa: PLC0415 -- only here
+    from burstline.structure.inside import inside  # noqa: PLC0415 -- only here
+
+    return inside(trace, structure, sampled(trace) if trace.has_raw else None)

@@ -4,7 +4,9 @@
 
     parse_ranks, parse_time ─► select: which rows, clip, renumber ─► Trace ─► losses
 
-A window is half-open, ``[start, end)``, and treats moments by what they are:
+A window is half-open, ``[start, end)``; it is one for all locations, or each has its own, as
+iterations of a loop need that ranks begin at different times. It treats moments by what they
+are:
 
 - What *begins* something (the enter of a call, a send, a record) is inside if
   ``start <= t < end``.
@@ -29,9 +31,10 @@ import pyarrow.compute as pc
 
 from burstline import schema
 from burstline.errors import ParameterError
-from burstline.selection.arguments import parse_ranks, parse_time
+from burstline.selection.arguments import parse_iterations, parse_ranks, parse_time
+from burstline.selection.borders import Borders
 from burstline.selection.lazy import Lazy
-from burstline.selection.losses import Losses, losses
+from burstline.selection.losses import Losses, former_locations, losses
 from burstline.selection.narrowing import narrow
 from burstline.selection.tables import selected
 from burstline.selection.window import Window
@@ -42,27 +45,29 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
+    from burstline.selection.borders import Moments
+
 __all__ = [
     "Losses",
     "estimate_bytes",
+    "former_locations",
     "losses",
     "narrowed",
+    "parse_iterations",
     "parse_ranks",
     "parse_time",
     "select",
     "shift",
 ]
 
-_FIRST: Final = -(2**63) + 1
-_LAST: Final = 2**63 - 1
 _DURATIONS: Final = frozenset(["polling_ns", "gap_ns"])
 
 
 def select(
     trace: Trace,
     *,
-    start_ns: int | None = None,
-    end_ns: int | None = None,
+    start_ns: Moments | None = None,
+    end_ns: Moments | None = None,
     ranks: Iterable[int | range] | None = None,
     application: int | None = None,
 ) -> Trace:
@@ -78,8 +83,10 @@ def select(
     ----------
     trace : Trace
         The trace; it does not change.
-    start_ns, end_ns : int, optional
-        The window ``[start_ns, end_ns)`` in the trace's time; default no border.
+    start_ns, end_ns : int or ndarray of int64, shape (locations,), optional
+        The window ``[start_ns, end_ns)`` in the trace's time; default no border. With an
+        array each location has a window of its own, and where that is empty the location is
+        left out; ``burstline.structure.windows`` gives those of iterations of a loop.
     ranks : iterable of int or range, optional
         Ranks to keep, with all their threads, in every application or in `application`.
     application : int, optional
@@ -104,7 +111,8 @@ def select(
     -----
     O(rows) of the tables asked for. Of a trace in a store, memory is that of the part
     selected and of one row group. A selection of the whole trace is the trace; a selection
-    of a selection is the selection of what both allow, if their windows overlap.
+    of a selection is the selection of what both allow, if their windows overlap. What has
+    two locations, as a message, is kept if each part is inside the window of its own.
 
     A call cut by a border keeps its bytes and partners. A burst cut by a border has null
     counters, because nobody knows how a delta spreads over the burst, and no polling time
@@ -191,33 +199,26 @@ def estimate_bytes(trace: Trace, tables: Iterable[str], **region: Any) -> int:  
     ParameterError
         If the window is empty, or there is no such rank or application.
     """
-    start, end, kept = _region(trace, **region)
-    return sum(
-        trace.estimate_bytes(name, locations=kept, window=(start, end)) for name in tables
-    )
+    borders, kept = _region(trace, **region)
+    window = borders.hull(kept)
+    return sum(trace.estimate_bytes(name, locations=kept, window=window) for name in tables)
 
 
 class _Region(NamedTuple):
-    start: int
-    end: int
+    borders: Borders
     kept: npt.NDArray[np.bool_]
 
 
 def _region(
     trace: Trace,
     *,
-    start_ns: int | None = None,
-    end_ns: int | None = None,
+    start_ns: Moments | None = None,
+    end_ns: Moments | None = None,
     ranks: Iterable[int | range] | None = None,
     application: int | None = None,
 ) -> _Region:
-    start = _FIRST if start_ns is None else start_ns
-    end = _LAST if end_ns is None else end_ns
-    if not _FIRST <= start < end <= _LAST:
-        raise ParameterError(
-            f"the window from {start} to {end} ns is empty. Its end must be after its start."
-        )
-    return _Region(start, end, _kept_locations(trace, ranks, application))
+    borders = Borders.of(start_ns, end_ns, trace.locations.num_rows)
+    return _Region(borders, borders.reached(_kept_locations(trace, ranks, application)))
 
 
 def _kept_locations(

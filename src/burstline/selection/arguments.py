@@ -1,4 +1,4 @@
-"""What people write when they choose a part of a trace: ``0,3-7`` and ``1.5s``."""
+"""What people write when they choose a part of a trace: ``0,3-7``, ``1.5s`` and ``5:-1``."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from burstline.errors import ParameterError, printable
 
 _RANKS = re.compile(r"([0-9]{1,10})(?:-([0-9]{1,10}))?")
 _TIME = re.compile(r"([0-9]{1,30}(?:\.[0-9]{0,30})?|\.[0-9]{1,30})\s*([a-zµ]*)")
+_ITERATIONS = re.compile(r"(-?[0-9]{1,18})?(:)?(-?[0-9]{1,18})?")
 _UNITS: Final = {
     "ns": 1,
     "us": 10**3,
@@ -102,3 +103,41 @@ def parse_time(text: str) -> int:
     if time_ns > _LONGEST:
         raise ParameterError(f"{text} is longer than the 292 years a trace can hold")
     return int(time_ns)
+
+
+def parse_iterations(text: str) -> tuple[int, int]:
+    """Give the first and the last iteration that somebody asks for.
+
+    Parameters
+    ----------
+    text : str
+        ``A:B``, both included and counted from 1, or from the end if negative: ``-1`` is the
+        last one. A missing end is that of the loop; a single number is one iteration.
+
+    Returns
+    -------
+    tuple of (int, int)
+        First and last, as they were written.
+
+    Raises
+    ------
+    ParameterError
+        If the text says nothing of the kind, asks for iteration 0, or runs backwards.
+
+    Examples
+    --------
+    >>> [parse_iterations(text) for text in ("5", "3:7", ":7", "-5:", ":")]
+    [(5, 5), (3, 7), (1, 7), (-5, -1), (1, -1)]
+    """
+    found = _ITERATIONS.fullmatch(text.strip())
+    if found is None or not found[0] or (found[2] is None and found[3] is not None):
+        raise ParameterError(
+            f"{printable(text)!r} are no iterations. Write one or a range: 5, 3:7, :10, -5:"
+        )
+    first = int(found[1]) if found[1] else 1
+    last = (int(found[3]) if found[3] else -1) if found[2] else first
+    if not first or not last:
+        raise ParameterError("iterations count from 1; there is no iteration 0")
+    if last < first and (first > 0) == (last > 0):
+        raise ParameterError(f"{first}:{last} runs backwards. Write {last}:{first}.")
+    return first, last

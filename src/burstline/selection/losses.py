@@ -9,6 +9,7 @@ import numpy as np
 
 from burstline.matching import channels
 from burstline.ordinals import Ordinals
+from burstline.selection.borders import Borders
 from burstline.selection.narrowing import narrow
 
 if TYPE_CHECKING:
@@ -75,12 +76,12 @@ def losses(before: Trace, after: Trace) -> Losses:
     """
     if not after.rows("calls"):
         return Losses(messages=0, collectives=0, calls_clipped=0)
-    location = _old_locations(before, after)
+    location = former_locations(before, after)
     if before.is_stored:
         kept = np.zeros(before.locations.num_rows, bool)
         kept[location] = True
         enter, leave = after.arrays("calls", "enter_ns", "leave_ns")
-        before = narrow(before, int(enter.min()), int(leave.max()), kept)
+        before = narrow(before, Borders(int(enter.min()), int(leave.max())), kept)
     there, clipped = _calls_still_there(before, after, location)
     calls = _Calls(before, there)
     return Losses(
@@ -90,7 +91,19 @@ def losses(before: Trace, after: Trace) -> Losses:
     )
 
 
-def _old_locations(before: Trace, after: Trace) -> Integers:
+def former_locations(before: Trace, after: Trace) -> Integers:
+    """Say which locations of a trace those of a selection are.
+
+    Parameters
+    ----------
+    before, after : Trace
+        A trace, and a selection of it.
+
+    Returns
+    -------
+    ndarray of int64, shape (locations of `after`,)
+        Their numbers in `before`.
+    """
     places = "application", "rank", "thread"
     old, new = channels(before.arrays("locations", *places), after.arrays("locations", *places))
     order = np.argsort(old, kind="stable")

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
+    from burstline.selection.borders import Borders
     from burstline.selection.window import Integers, Mask
 
 _EARLIEST: Final = -(2**63)
@@ -47,16 +48,14 @@ _WAY_OUT: Final = (
 )
 
 
-def narrow(
-    trace: Trace, start: int, end: int, kept: Mask, *, memory: int | None = None
-) -> Trace:
+def narrow(trace: Trace, borders: Borders, kept: Mask, *, memory: int | None = None) -> Trace:
     """Load what a selection can need.
 
     Parameters
     ----------
     trace : Trace
         In a store.
-    start, end : int
+    borders : Borders
         The window, in nanoseconds.
     kept : ndarray of bool, shape (locations,)
         Which locations stay.
@@ -73,16 +72,15 @@ def narrow(
     MemoryBudgetError
         If the tables exceed `memory`; when the one that does is first asked for.
     """
-    return Trace(_Narrowing(trace, start, end, kept, memory).tables)
+    return Trace(_Narrowing(trace, borders, kept, memory).tables)
 
 
 class _Narrowing:
     """How each table is narrowed, and how much is loaded so far."""
 
-    def __init__(
-        self, trace: Trace, start: int, end: int, kept: Mask, memory: int | None
-    ) -> None:
-        self.trace, self.start, self.end, self.kept = trace, start, end, kept
+    def __init__(self, trace: Trace, borders: Borders, kept: Mask, memory: int | None) -> None:
+        self.trace, self.borders, self.kept = trace, borders, kept
+        self.start, self.end = borders.hull(kept)
         self.tables = Lazy((name for name in schema.TABLES if name in trace), self._make)
         self._memory, self._held = memory, 0
 
@@ -116,22 +114,24 @@ class _Narrowing:
         for part in self.trace.batches(name, locations=self.kept, window=window):
             yield kept_rows(part, is_near(part))
 
-    def _within(self, time: Integers) -> Mask:
-        return (time >= self.start) & (time <= self.end)
+    def _within(self, location: Integers, time: Integers) -> Mask:
+        start, end = self.borders.at(location)
+        return (time >= start) & (time <= end)
 
     def _intervals(self, name: str) -> Iterator[pa.Table]:
         def is_near(part: pa.Table) -> Mask:
             location, begin, end = numpy_columns(part, *_INTERVALS[name])
             # an end before the begin, or none, is an interval that never ends
-            reaches = (end >= self.start) | (end < begin)
-            return self.kept[location] & (begin <= self.end) & reaches
+            first, last = self.borders.at(location)
+            reaches = (end >= first) | (end < begin)
+            return self.kept[location] & (begin <= last) & reaches
 
         return self._filtered(name, is_near, _EARLIEST)
 
     def readings(self) -> Iterator[pa.Table]:
         def is_near(part: pa.Table) -> Mask:
             location, time = numpy_columns(part, "location", "time_ns")
-            return self.kept[location] & self._within(time)
+            return self.kept[location] & self._within(location, time)
 
         return self._filtered("readings", is_near, self.start)
 
@@ -142,7 +142,7 @@ class _Narrowing:
         sender, receiver, time = numpy_columns(
             part, "sender_location", "receiver_location", "send_ns"
         )
-        return self.kept[sender] & self.kept[receiver] & self._within(time)
+        return self.kept[sender] & self.kept[receiver] & self._within(sender, time)
 
     def events(self) -> Iterator[pa.Table]:
         """Give events near, and those elsewhere that enter or leave what is near."""
@@ -150,7 +150,7 @@ class _Narrowing:
 
         def is_near(part: pa.Table) -> Mask:
             location, seq, time = numpy_columns(part, "location", "seq", "time_ns")
-            near: Mask = self.kept[location] & self._within(time)
+            near: Mask = self.kept[location] & self._within(location, time)
             row = Ordinals(location, seq).rows(*edges)
             near[row[row >= 0]] = True
             return near
@@ -166,7 +166,7 @@ class _Narrowing:
             columns = "location", "enter_ns", "enter_seq", "leave_ns", "leave_seq"
             location, *edges = numpy_columns(self.tables[name], *columns)
             for time, seq in (edges[:2], edges[2:]):
-                outside = ~self._within(time)
+                outside = ~self._within(location, time)
                 locations.append(location[outside])
                 seqs.append(seq[outside])
         none = np.empty(0, np.int64)

@@ -45,21 +45,21 @@ def selected(window: Window, name: str) -> pa.Table:
 def _locations(window: Window) -> pa.Table:
     table = kept_rows(window.trace.locations, window.kept)
     _, processes = np.unique(table["process"].to_numpy(), return_inverse=True)
-    table = replaced(
+    table = window.clip(table, "location", "born_ns", "died_ns")
+    return replaced(
         table, location=np.arange(table.num_rows), process=processes.astype(np.int64)
     )
-    return window.clip(table, "born_ns", "died_ns")
 
 
 def _calls(window: Window) -> pa.Table:
     table = kept_rows(window.trace.calls, window.numbers("calls").mask)
-    table = window.clip(table, "enter_ns", "leave_ns")
+    table = window.clip(table, "location", "enter_ns", "leave_ns")
     return window.locate(window.refer(table, "location", "calls", "call"), "location")
 
 
 def _regions(window: Window) -> pa.Table:
     table = kept_rows(window.trace.regions, window.numbers("regions").mask)
-    table = window.clip(table, "enter_ns", "leave_ns")
+    table = window.clip(table, "location", "enter_ns", "leave_ns")
     table = window.refer(table, "location", "regions", "row", "parent")
     table = window.refer(table, "location", "teams", "team")
     return window.locate(table, "location")
@@ -67,7 +67,7 @@ def _regions(window: Window) -> pa.Table:
 
 def _teams(window: Window) -> pa.Table:
     table = kept_rows(window.trace.teams, window.numbers("teams").mask)
-    table = window.clip(table, "fork_ns", "join_ns")
+    table = window.clip(table, "fork_location", "fork_ns", "join_ns")
     (process,) = window.trace.arrays("locations", "process")
     (fork_location,) = numpy_columns(table, "fork_location")
     renumbered = np.unique(process[window.kept])
@@ -79,9 +79,10 @@ def _teams(window: Window) -> pa.Table:
 def _bursts(window: Window) -> pa.Table:
     mask = window.numbers("bursts").mask
     whole = kept_rows(window.trace.bursts, mask)
-    start, end = numpy_columns(whole, "start_ns", "end_ns")
-    cut = (start < window.start) | (end > window.end)
-    table = window.clip(whole, "start_ns", "end_ns")
+    location, start, end = numpy_columns(whole, "location", "start_ns", "end_ns")
+    first, last = window.borders.at(location)
+    cut = (start < first) | (end > last)
+    table = window.clip(whole, "location", "start_ns", "end_ns")
     table = window.refer(table, "location", "bursts", "burst")
     table = window.refer(table, "location", "calls", "call_before", "call_after")
     if cut.any():
@@ -138,10 +139,10 @@ def _whole_messages(window: Window, name: str) -> Mask:
 
 
 def _forget_late_completions(window: Window, table: pa.Table) -> pa.Table:
-    done_ns, done_call, done_seq = numpy_columns(
-        table, "send_done_ns", "send_done_call", "send_done_seq"
+    sender, done_ns, done_call, done_seq = numpy_columns(
+        table, "sender_location", "send_done_ns", "send_done_call", "send_done_seq"
     )
-    late = (done_ns > window.end) & (done_ns != NO_VALUE)
+    late = (done_ns > window.borders.at(sender).end) & (done_ns != NO_VALUE)
     if not late.any():
         return table
     position = table.schema.get_field_index("send_done_from")
@@ -208,7 +209,7 @@ def _locks(window: Window) -> pa.Table:
     )
     until = np.where(released == NO_VALUE, _LAST, released)
     table = kept_rows(window.trace.locks, window.overlaps(location, acquired, until))
-    return window.locate(window.clip(table, "acquire_ns", "release_ns"), "location")
+    return window.locate(window.clip(table, "location", "acquire_ns", "release_ns"), "location")
 
 
 def _readings(window: Window) -> pa.Table:
@@ -221,18 +222,17 @@ def _readings(window: Window) -> pa.Table:
 def _gaps(window: Window) -> pa.Table:
     location, start, end = window.trace.arrays("gaps", "location", "start_ns", "end_ns")
     table = kept_rows(window.trace.gaps, window.overlaps(location, start, end))
-    return window.locate(window.clip(table, "start_ns", "end_ns"), "location")
+    return window.locate(window.clip(table, "location", "start_ns", "end_ns"), "location")
 
 
 def _states(window: Window) -> pa.Table:
     location, begin, end = window.trace.arrays("states", "location", "begin_ns", "end_ns")
     never = end < begin
     mask = window.overlaps(location, begin, np.where(never, _LAST, end))
-    endless = never & (window.end >= window.died[location])
-    table = window.clip(kept_rows(window.trace.states, mask), "begin_ns")
-    end = np.where(
-        never & ~endless, window.end, np.where(endless, end, np.minimum(end, window.end))
-    )
+    last = window.borders.at(location).end
+    endless = never & (last >= window.died[location])
+    table = window.clip(kept_rows(window.trace.states, mask), "location", "begin_ns")
+    end = np.where(never & ~endless, last, np.where(endless, end, np.minimum(end, last)))
     return window.locate(replaced(table, end_ns=end[mask]), "location")
 
 
@@ -248,7 +248,7 @@ def _events(window: Window) -> pa.Table:
     event, edge = channels([location, seq], [*edges])
     for names, inside in ((edge[~stays], False), (edge[stays], True)):
         mask[np.isin(event, names)] = inside
-    table = window.clip(kept_rows(window.trace.events, mask), "time_ns")
+    table = window.clip(kept_rows(window.trace.events, mask), "location", "time_ns")
     return window.locate(table, "location")
 
 

@@ -14,6 +14,7 @@ from burstline.trace import to_numpy
 if TYPE_CHECKING:
     import numpy.typing as npt
 
+    from burstline.selection.borders import Borders
     from burstline.trace import Trace
 
     Integers = npt.NDArray[np.integer]
@@ -49,48 +50,68 @@ def replaced(table: pa.Table, **columns: npt.NDArray[Any]) -> pa.Table:
 
 
 class Window:
-    """A window in time and the locations that are kept.
+    """A window in time, or one on each location, and the locations that are kept.
 
     Parameters
     ----------
     trace : Trace
         The trace that is looked at.
-    start, end : int
-        The window, in nanoseconds.
+    borders : Borders
+        Where it begins and ends, in nanoseconds.
     kept : ndarray of bool, shape (locations,)
         Which locations stay.
     """
 
-    def __init__(self, trace: Trace, start: int, end: int, kept: Mask) -> None:
-        self.trace, self.start, self.end, self.kept = trace, start, end, kept
+    def __init__(self, trace: Trace, borders: Borders, kept: Mask) -> None:
+        self.trace, self.borders, self.kept = trace, borders, kept
         self.born, self.died = trace.arrays("locations", "born_ns", "died_ns")
         self._numbers: dict[str, Numbers] = {}
 
     def begins(self, location: Integers, time: Integers) -> Mask:
         """Tell which moments that begin something are inside."""
-        last = (time == self.end) & (time == self.died[location])
-        return self.kept[location] & (time >= self.start) & ((time < self.end) | last)
+        start, end = self.borders.at(location)
+        last = (time == end) & (time == self.died[location])
+        return self.kept[location] & (time >= start) & ((time < end) | last)
 
     def ends(self, location: Integers, time: Integers) -> Mask:
         """Tell which moments that end something are inside, if it is known to begin inside."""
-        return self.kept[location] & (time >= self.start) & (time <= self.end)
+        start, end = self.borders.at(location)
+        return self.kept[location] & (time >= start) & (time <= end)
 
     def counts(self, location: Integers, time: Integers) -> Mask:
         """Tell which readings count over a stretch that ends inside."""
-        first = (time == self.start) & (time == self.born[location])
-        return self.kept[location] & ((time > self.start) | first) & (time <= self.end)
+        start, end = self.borders.at(location)
+        first = (time == start) & (time == self.born[location])
+        return self.kept[location] & ((time > start) | first) & (time <= end)
 
     def overlaps(self, location: Integers, begin: Integers, end: Integers) -> Mask:
         """Tell which intervals overlap the window."""
-        some = (begin < self.end) & (end > self.start) & self.kept[location]
+        first, last = self.borders.at(location)
+        some = (begin < last) & (end > first) & self.kept[location]
         return np.where(begin == end, self.begins(location, begin), some)
 
-    def clip(self, table: pa.Table, *columns: str) -> pa.Table:
-        """Clip columns of times to the window; nulls stay."""
+    def clip(self, table: pa.Table, where: str, *columns: str) -> pa.Table:
+        """Clip columns of times to the window; nulls stay.
+
+        Parameters
+        ----------
+        table : pyarrow.Table
+            Rows of the trace, with their old locations.
+        where : str
+            The column with the location whose window counts.
+        *columns : str
+            The times.
+
+        Returns
+        -------
+        pyarrow.Table
+            The rows with no time outside.
+        """
+        location, *times = numpy_columns(table, where, *columns)
+        start, end = self.borders.at(location)
         clipped = {}
-        for column in columns:
-            (time,) = numpy_columns(table, column)
-            inside = np.clip(time, self.start, self.end)
+        for column, time in zip(columns, times, strict=True):
+            inside = np.clip(time, start, end)
             known = ~table[column].is_null().to_numpy() if table[column].null_count else None
             clipped[column] = inside if known is None else np.where(known, inside, NO_VALUE)
         return replaced(table, **clipped)

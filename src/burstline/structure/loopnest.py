@@ -21,8 +21,9 @@ References
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import islice, pairwise
 from typing import TYPE_CHECKING, Final
 
 from burstline.structure.graphs import components, sorted_by_edges, successors
@@ -36,7 +37,8 @@ if TYPE_CHECKING:
 
 _DEEPEST_SEARCH: Final = 4
 _LARGEST_SEARCH: Final = 400
-_WORK_PER_EDGE: Final = 200
+_WORK: Final = 1_000_000
+"""Nodes and edges that are looked at before the search for the best reading is cut off."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +95,7 @@ class _Nester:
     def __init__(self, graph: CallGraph) -> None:
         self.graph = graph
         self.kinds = graph.kinds
-        self.work_left = _WORK_PER_EDGE * (len(graph.edges) + len(graph.place))
+        self.work_left = _WORK
 
     def body(self, region: Region, depth: int) -> Body:
         """Arrange a region: loops and calls, in an order that no edge contradicts."""
@@ -116,10 +118,7 @@ class _Nester:
         return Body(tuple(elements), cost)
 
     def _who(self, group: Iterable[int]) -> int:
-        who = 0
-        for node in group:
-            who |= self.graph.who[node]
-        return who
+        return _union(self.graph.who[node] for node in group)
 
     def _element(self, group: Sequence[int], region: Region, depth: int) -> int | Body:
         if len(group) > 1:
@@ -159,26 +158,25 @@ class _Nester:
         """Read a region that is one loop: the best of several ways to begin its body."""
         ways = self._ways(region)
         if len(region.nodes) > _LARGEST_SEARCH or depth >= _DEEPEST_SEARCH:
-            ways = self._first(ways)
+            ways = islice(ways, 1)
         readings = [self.body(region.without(way), depth + 1) for way in ways]
         return min(readings, key=lambda body: body.cost)
-
-    @staticmethod
-    def _first(ways: Iterator[set[Edge]]) -> Iterator[set[Edge]]:
-        yield next(ways)
 
     def _ways(self, region: Region) -> Iterator[set[Edge]]:
         """Give sets of edges that may lead to the next iteration, the likeliest first.
 
-        Each leaves less than one loop; none is given twice.
+        Each leaves less than one loop; none is given twice. If there is no such set, or no
+        time to look for one, all edges against the order of the program.
         """
-        seen: list[set[Edge]] = []
         nothing = True
+        seen: list[set[Edge]] = []
         against = self._against_lines(
             region, components(region.nodes, successors(region.edges))
         )
         for chosen in next_iterations(region, self.graph, against):
-            if self.work_left > 0 and chosen and chosen not in seen:
+            if self.work_left <= 0:
+                break
+            if chosen and chosen not in seen:
                 seen.append(chosen)
                 if len(self._groups(region.without(chosen))) > 1:
                     nothing = False
@@ -205,19 +203,28 @@ def _ends(element: int | Body) -> tuple[int, int]:
 def _conditions(who_has: Sequence[int], steps: Iterable[tuple[int, int, int]]) -> int:
     """Count the parts of a body that a kind of lanes sometimes executes, sometimes leaves out.
 
-    What a kind of lanes never executes is no condition there.
+    What a kind of lanes never executes is no condition there. A part goes on until a way
+    around it begins or ends.
     """
-    over: list[dict[int, int]] = [{} for _ in who_has]
-    for number, (source, target, who) in enumerate(steps):
-        for position in range(source + 1, target):
-            concerned = who & who_has[position]
-            if concerned:
-                over[position][number] = concerned
+    begin: dict[int, list[int]] = {}
+    end: dict[int, list[int]] = {}
+    for source, target, who in steps:
+        if target - source > 1:
+            begin.setdefault(source + 1, []).append(who)
+            end.setdefault(target, []).append(who)
     found = 0
-    for k, ways in enumerate(over):
-        if ways and (k == 0 or ways != over[k - 1]):
-            concerned = 0
-            for who in ways.values():
-                concerned |= who
-            found += concerned.bit_count()
+    around: Counter[int] = Counter()
+    for position, own in enumerate(who_has):
+        around.update(begin.get(position, ()))
+        around.subtract(end.get(position, ()))
+        if position in begin or position in end:
+            found += (_union(+around) & own).bit_count()
+            around = +around
     return found
+
+
+def _union(sets: Iterable[int]) -> int:
+    together = 0
+    for each in sets:
+        together |= each
+    return together

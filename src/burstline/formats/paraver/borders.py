@@ -5,9 +5,9 @@
     events ──pairs of opening and closing──► spans ──clipped to [start, end)──┐
        └── punctual events inside, attributes of clipped MPI calls ───────────┴► events
 
-A span that lies on the window's begin gets its opening event there, one that lies on its
-end its closing event there, so that the cut reads back as the same calls and regions,
-clipped. Spans that only touch the begin leave nothing behind.
+Each location may have a window of its own. A span that lies on its begin gets its opening
+event there, one that lies on its end its closing event there, so that the cut reads back as
+the same calls and regions, clipped. Spans that only touch the begin leave nothing behind.
 """
 
 from __future__ import annotations
@@ -85,8 +85,8 @@ def cut_events(
     trace: Trace,
     location: npt.NDArray[np.int32],
     *,
-    start_ns: int,
-    end_ns: int,
+    start_ns: int | Integers,
+    end_ns: int | Integers,
     torn: AbstractSet[tuple[int, int]] = frozenset(),
 ) -> pa.Table:
     """Cut a window out of the events of a trace.
@@ -98,8 +98,8 @@ def cut_events(
     location : ndarray of int32, shape (locations,)
         Number of each location in the cut, -1 where it is left out; in the order of the
         trace.
-    start_ns, end_ns : int
-        The window, half-open.
+    start_ns, end_ns : int or ndarray of int64, shape (locations,)
+        The window, half-open; an array gives each location its own.
     torn : set of (int, int)
         Calls, as (location of the trace, time of entry), whose collective lost members at the
         window's begin: their communicator is written as 0, unknown, so that the instances
@@ -119,14 +119,20 @@ def cut_events(
         row["type"]: (row["label"], row["gradient"])
         for row in trace.table("event_types").to_pylist()
     }
-    window = _Window(start_ns, end_ns, *trace.arrays("locations", "born_ns", "died_ns"))
+    window = _Window(
+        np.broadcast_to(start_ns, len(location)),
+        np.broadcast_to(end_ns, len(location)),
+        *trace.arrays("locations", "born_ns", "died_ns"),
+    )
+    last_ns = int(window.end[location >= 0].max(initial=_EARLIEST))
     parts = [_Events(*(np.empty(0, np.int64) for _ in EVENT_COLUMNS))]
     for part in trace.batches(
-        "events", EVENT_COLUMNS, locations=location >= 0, window=(_EARLIEST, end_ns)
+        "events", EVENT_COLUMNS, locations=location >= 0, window=(_EARLIEST, last_ns)
     ):
         events = _Events(*(to_numpy(column).astype(np.int64) for column in part.columns))
         # what lies after the window closes nothing that its end does not close
-        events = events.at((location[events.location] >= 0) & (events.time <= end_ns))
+        reached = events.time <= window.end[events.location]
+        events = events.at((location[events.location] >= 0) & reached)
         parts.append(_cut(_forgetting(events, torn), labels, window))
     events = _joined(parts)
     return _numbered(_joined([_awake(events, location, window), events]), location)
@@ -135,11 +141,11 @@ def cut_events(
 def _awake(events: _Events, location: npt.NDArray[np.int32], window: _Window) -> _Events:
     """Say of locations that live at the window's begin and are silent there that they live."""
     alive = (location >= 0) & (window.born < window.start) & (window.died > window.start)
-    alive[events.location[events.time == window.start]] = False
+    alive[events.location[events.time == window.start[events.location]]] = False
     silent = np.flatnonzero(alive).astype(np.int64)
     return _Events(
         silent,
-        np.full(len(silent), window.start),
+        window.start[silent],
         np.full(len(silent), _TRACING_MODE),
         np.ones(len(silent), np.int64),
     )
@@ -180,17 +186,18 @@ def _forgetting(events: _Events, torn: AbstractSet[tuple[int, int]]) -> _Events:
 
 
 class _Window(NamedTuple):
-    """The window, half-open; the last moment of a location is inside if it is the end."""
+    """Windows of locations, half-open; the last moment of one is inside if it is the end."""
 
-    start: int
-    end: int
+    start: Integers
+    end: Integers
     born: Integers
     died: Integers
 
     def holds(self, events: _Events) -> Mask:
         """Tell which events are inside."""
-        last = (events.time == self.end) & (events.time == self.died[events.location])
-        return (events.time >= self.start) & ((events.time < self.end) | last)
+        end = self.end[events.location]
+        last = (events.time == end) & (events.time == self.died[events.location])
+        return (events.time >= self.start[events.location]) & ((events.time < end) | last)
 
 
 def _cut(events: _Events, labels: Mapping[int, tuple[str, int]], window: _Window) -> _Events:
@@ -203,13 +210,14 @@ def _cut(events: _Events, labels: Mapping[int, tuple[str, int]], window: _Window
     opened = events.time[spans.opening]
     has_end = spans.closing >= 0
     closed = np.where(has_end, events.time[spans.closing], _NEVER)
-    before = opened < window.start
-    kept[spans.closing[before & (closed == window.start)]] = False
-    entered = before & (closed > window.start)
+    start = window.start[events.location[spans.opening]]
+    before = opened < start
+    kept[spans.closing[before & (closed == start)]] = False
+    entered = before & (closed > start)
     left_open = (entered | kept[spans.opening]) & ~(has_end & kept[spans.closing])
     joined = _joined(
         (
-            _entries(events, classes, spans.opening[entered], window.start),
+            _entries(events, classes, spans.opening[entered], window),
             events.at(kept),
             _exits(events, classes, spans.opening[left_open], window),
         )
@@ -219,7 +227,8 @@ def _cut(events: _Events, labels: Mapping[int, tuple[str, int]], window: _Window
 
 def _recounted(events: _Events, counted: Mask, which: Integers, window: _Window) -> _Events:
     """Begin to count at the window's begin: a delta that spans it is written as 0."""
-    rows = np.flatnonzero(counted & (window.born[events.location] < window.start))
+    watched_before = (window.born < window.start)[events.location]
+    rows = np.flatnonzero(counted & watched_before)
     key = events.location[rows] * (int(which.max(initial=0)) + 1) + which[rows]
     _, first = np.unique(key, return_index=True)
     value = events.value.copy()
@@ -267,7 +276,7 @@ def _levels(opens: Mask, group: Integers) -> Integers:
     return np.where(opens, depth, held)
 
 
-def _entries(events: _Events, classes: Integers, opening: Integers, start: int) -> _Events:
+def _entries(events: _Events, classes: Integers, opening: Integers, window: _Window) -> _Events:
     """Repeat at the window's begin what was open there, calls with their attributes."""
     rows: list[int] = []
     for row in np.sort(opening).tolist():
@@ -285,13 +294,14 @@ def _entries(events: _Events, classes: Integers, opening: Integers, start: int) 
                 rows.append(following)
             following += 1
     repeated = events.at(np.array(rows, np.int64))
-    return repeated._replace(time=np.full(len(rows), start))
+    return repeated._replace(time=window.start[repeated.location])
 
 
 def _exits(events: _Events, classes: Integers, opening: Integers, window: _Window) -> _Events:
     """Close what is left open, the innermost first, at the end or the last moment."""
     rows = np.sort(opening)[::-1]
     closing = (classes[rows] == EventClass.TRACING).astype(np.int64)
-    last = np.minimum(window.end, window.died[events.location[rows]])
-    time = np.maximum(last, np.maximum(events.time[rows], window.start))
+    where = events.location[rows]
+    last = np.minimum(window.end, window.died)[where]
+    time = np.maximum(last, np.maximum(events.time[rows], window.start[where]))
     return events.at(rows)._replace(time=time, value=closing)

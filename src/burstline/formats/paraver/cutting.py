@@ -23,13 +23,15 @@ if TYPE_CHECKING:
 
     from burstline.trace import Trace
 
+    Integers = npt.NDArray[np.int64]
+
 
 def completed(
     before: Trace,
     after: Trace,
     *,
-    start_ns: int | None,
-    end_ns: int | None,
+    start_ns: int | Integers | None,
+    end_ns: int | Integers | None,
     near: Trace | None = None,
 ) -> Trace:
     """Give a selection whose raw tables read back as its calls.
@@ -40,7 +42,7 @@ def completed(
         The trace.
     after : Trace
         A selection of it, in the same times.
-    start_ns, end_ns : int or None
+    start_ns, end_ns : int, ndarray of int64, shape (locations of `before`,) or None
         Its window, half-open; None where it has no border.
     near : Trace, optional
         If `before` is in a store: what :func:`burstline.selection.narrowed` gives of it
@@ -62,9 +64,9 @@ def completed(
     if not before.has_raw:
         return after
     limits = np.iinfo(np.int64)
-    start = int(limits.min) + 1 if start_ns is None else start_ns
-    end = int(limits.max) if end_ns is None else end_ns
     location = _new_locations(before, after)
+    start = np.broadcast_to(limits.min + 1 if start_ns is None else start_ns, len(location))
+    end = np.broadcast_to(limits.max if end_ns is None else end_ns, len(location))
     events = cut_events(
         before,
         location,
@@ -74,7 +76,9 @@ def completed(
     )
     source = before.table("source")
     died = before.locations["died_ns"].to_numpy()
-    borders = (start_ns or 0, start_ns or 0, min(end, int(died.max(initial=0))))
+    kept = location >= 0
+    first = 0 if start_ns is None else int(start[kept].min(initial=limits.max))
+    borders = (first, first, min(int(end[kept].max(initial=0)), int(died.max(initial=0))))
     note = pa.table(
         [
             pa.array(["comment"]).dictionary_encode().cast(source.schema.field("kind").type),
@@ -102,7 +106,7 @@ def _new_locations(before: Trace, after: Trace) -> npt.NDArray[np.int32]:
 
 
 def _torn_calls(
-    before: Trace, location: npt.NDArray[np.int32], start: int
+    before: Trace, location: npt.NDArray[np.int32], start: Integers
 ) -> frozenset[tuple[int, int]]:
     """Give location and entry of calls whose collective a kept member had left by `start`."""
     where, call, instance, begin = before.arrays(
@@ -114,8 +118,9 @@ def _torn_calls(
     row = Ordinals(*before.arrays("calls", "location", "call")).rows(where, call)
     loaded = row >= 0
     # a call that is not near the window lies on one side of it, and its begin with it
-    gone = begin < start
-    gone[loaded] = (leave[row[loaded]] <= start) & (enter[row[loaded]] < start)
+    first = start[where]
+    gone = begin < first
+    gone[loaded] = (leave[row[loaded]] <= first[loaded]) & (enter[row[loaded]] < first[loaded])
     partly = np.intersect1d(instance[gone], instance[~gone])
     torn = ~gone & loaded & np.isin(instance, partly)
     return frozenset(zip(where[torn].tolist(), enter[row[torn]].tolist(), strict=True))

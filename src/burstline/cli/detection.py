@@ -1,0 +1,71 @@
+"""How loops are found: options that commands share, and the structure they ask for.
+
+::
+
+    add_detection(parser)  ->  arguments  ->  detected(trace, arguments)  ->  Structure
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    import argparse
+
+    from burstline.structure import Structure
+    from burstline.trace import Trace
+
+_METHODS: Final = ("auto", "seed", "exact")
+
+
+def add_detection(parser: argparse.ArgumentParser) -> None:
+    """Add how loops are found."""
+    group = parser.add_argument_group("how loops are found")
+    group.add_argument(
+        "--method",
+        choices=_METHODS,
+        default="auto",
+        help="seed: as published; exact: lossless; auto: seed where it is true to 0.999",
+    )
+    group.add_argument(
+        "--eps", type=float, default=0.2, metavar="X", help="distance within a loop (0.2)"
+    )
+    group.add_argument(
+        "--scale",
+        choices=("log", "minmax"),
+        default="log",
+        help="how repetitions and times are compared: as ratios, or within their range",
+    )
+    group.add_argument(
+        "--min-share",
+        type=float,
+        default=0.1,
+        metavar="X",
+        help="leave out calls that span less of the run than this (0.1)",
+    )
+
+
+def detected(trace: Trace, arguments: argparse.Namespace) -> Structure:
+    """Find the loops of a trace.
+
+    Parameters
+    ----------
+    trace : Trace
+        What was read.
+    arguments : argparse.Namespace
+        Parsed by a parser that went through :func:`add_detection`.
+
+    Returns
+    -------
+    Structure
+        The loops, as the method asked for sees them.
+    """
+    from burstline.structure import detect  # noqa: PLC0415 -- `burstline --help` stays fast
+
+    return detect(
+        trace,
+        method=arguments.method,
+        eps=arguments.eps,
+        scale=arguments.scale,
+        min_share=arguments.min_share,
+    )

@@ -1,0 +1,307 @@
+"""Iterations of a loop on the command line: as region of interest, and as a table.
+
+::
+
+    --loop ID --iterations A:B  ->  a window per location, for every command
+    structure --iterations ID   ->  the loop table      structure -o FILE  ->  as a file
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from burstline.errors import ParameterError
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Mapping
+
+    import pyarrow as pa
+
+    from burstline.structure import Structure
+    from burstline.trace import Trace
+
+_DETECTION: Final = ("method", "eps", "scale", "min_share")
+_REGION: Final = (("--from", "start"), ("--to", "end"), ("--ranks", "ranks"), ("--app", "app"))
+_SLOWEST: Final = 5
+_NEGATIVE: Final = re.compile(r"-\d+(:-?\d*)?$|-\d*\.\d+$")
+_WAY_OUT: Final = "Name the loop, as `burstline structure` numbers it: --loop ID"
+
+
+class Asked(NamedTuple):
+    """Iterations somebody asked for, as they were written."""
+
+    loop: int
+    first: int
+    last: int
+
+
+def add_loop_region(parser: argparse.ArgumentParser, group: argparse._ArgumentGroup) -> None:
+    """Add the iterations of a loop to the region of interest."""
+    # argparse would take -5: for an option, as it once took -5
+    parser._negative_number_matcher = _NEGATIVE  # noqa: SLF001 -- see above
+    group.add_argument(
+        "--loop", type=int, metavar="ID", help="only this loop, as structure numbers it"
+    )
+    group.add_argument(
+        "--iterations", metavar="A:B", help="only these of its iterations: 1, 3:7, :10, -5:"
+    )
+
+
+def add_iterations_options(parser: argparse.ArgumentParser) -> None:
+    """Add what the loop table needs to a parser that went through `add_trace_options`."""
+    group = parser.add_argument_group(
+        "table of iterations",
+        "--iterations ID without --loop shows what each iteration of that loop cost",
+    )
+    group.add_argument(
+        "--slowest",
+        type=int,
+        default=_SLOWEST,
+        metavar="N",
+        help=f"slow iterations to list ({_SLOWEST})",
+    )
+    group.add_argument(
+        "-o",
+        "--output",
+        metavar="FILE",
+        help="write that table, or else one of all loops and ranks, as .parquet or .csv",
+    )
+    group.add_argument("--force", action="store_true", help="replace a FILE that exists")
+    parser.set_defaults(has_loop_table=True)
+
+
+def iterations_asked(arguments: argparse.Namespace) -> Asked | None:
+    """Give the iterations that are the region of interest; None if no loop was chosen.
+
+    Parameters
+    ----------
+    arguments : argparse.Namespace
+        Parsed by a parser that went through :func:`add_loop_region`.
+
+    Returns
+    -------
+    Asked or None
+        All iterations if only the loop was given.
+
+    Raises
+    ------
+    ParameterError
+        If iterations were given without their loop, or make no sense.
+    """
+    if arguments.loop is None:
+        if arguments.iterations is None or getattr(arguments, "has_loop_table", False):
+            return None
+        raise ParameterError(f"--iterations of which loop? {_WAY_OUT}")
+    from burstline.selection import parse_iterations  # noqa: PLC0415 -- NumPy
+
+    return Asked(arguments.loop, *parse_iterations(arguments.iterations or ":"))
+
+
+def table_asked(arguments: argparse.Namespace) -> int | None:
+    """Give the loop whose table was asked for, and refuse an output that cannot be.
+
+    Parameters
+    ----------
+    arguments : argparse.Namespace
+        Parsed by a parser that went through :func:`add_iterations_options`.
+
+    Returns
+    -------
+    int or None
+        Number of the loop; None if no table was asked for.
+
+    Raises
+    ------
+    ParameterError
+        If it is no number, or the file to write exists or has an ending that means nothing.
+    """
+    _output(arguments)
+    if arguments.loop is not None or arguments.iterations is None:
+        return None
+    try:
+        return int(arguments.iterations)
+    except ValueError:
+        raise ParameterError(
+            f"--iterations {arguments.iterations} of which loop? {_WAY_OUT}"
+        ) from None
+
+
+def iterations_region(
+    trace: Trace, region: Mapping[str, Any], asked: Asked, arguments: argparse.Namespace
+) -> dict[str, Any]:
+    """Give the region of some iterations, and say on standard error what it is.
+
+    Parameters
+    ----------
+    trace : Trace
+        The trace, or what is near `region` of it.
+    region : mapping
+        Arguments of :func:`burstline.selection.select`: the loop is one of that part.
+    asked : Asked
+        The iterations.
+    arguments : argparse.Namespace
+        How loops are found, where the command has options for that.
+
+    Returns
+    -------
+    dict
+        Arguments of :func:`burstline.selection.select` for `trace`.
+    """
+    import numpy as np  # noqa: PLC0415 -- `burstline --help` stays fast
+
+    from burstline.selection import former_locations, select  # noqa: PLC0415 -- as above
+    from burstline.structure import detect  # noqa: PLC0415 -- as above
+    from burstline.structure.windows import iterations_window  # noqa: PLC0415 -- as above
+
+    part = select(trace, **region) if region else trace
+    chosen = {name: getattr(arguments, name) for name in _DETECTION if name in arguments}
+    structure = detect(part, **chosen)
+    begin, end = iterations_window(part, structure, *asked)
+    _explain(part, asked, structure.method, end - begin)
+    start_ns, end_ns = np.zeros((2, trace.locations.num_rows), np.int64)
+    where = former_locations(trace, part)
+    start_ns[where], end_ns[where] = begin, end
+    return {"start_ns": start_ns, "end_ns": end_ns}
+
+
+def _explain(trace: Trace, asked: Asked, method: str, length_ns: Any) -> None:  # noqa: ANN401 -- an array; NumPy is not loaded yet
+    from burstline.report.plain import note  # noqa: PLC0415 -- --help
+    from burstline.report.units import format_ns  # noqa: PLC0415 -- --help
+    from burstline.structure.ranks import compact  # noqa: PLC0415 -- --help
+
+    (rank,) = trace.arrays("locations", "rank")
+    inside = set(rank[length_ns > 0].tolist())
+    lengths = [
+        format_ns(int(each)) for each in (length_ns[length_ns > 0].min(), length_ns.max())
+    ]
+    span = " to ".join(dict.fromkeys(lengths))
+    note(
+        f"iterations {asked.first}:{asked.last} of loop {asked.loop} ({method}): {span} a rank"
+    )
+    without = sorted(set(rank.tolist()) - inside)
+    if without:
+        note(f"left out, because they do not run these iterations: ranks {compact(without)}")
+
+
+def print_iterations(
+    trace: Trace, structure: Structure, number: int, arguments: argparse.Namespace
+) -> None:
+    """Print what each iteration of a loop cost, and write it if a file was named.
+
+    Parameters
+    ----------
+    trace : Trace
+        The trace the structure was found in.
+    structure : Structure
+        What was found.
+    number : int
+        Number of the loop.
+    arguments : argparse.Namespace
+        Parsed by a parser that went through :func:`add_iterations_options`.
+
+    Raises
+    ------
+    ParameterError
+        If there is no such loop, or no such counter.
+    """
+    from burstline.structure.table import loop_table  # noqa: PLC0415 -- `--help` stays fast
+
+    table = loop_table(trace, structure, number)
+    if arguments.format == "table":
+        from burstline.report.iterations import print_table  # noqa: PLC0415 -- loads rich
+        from burstline.report.pseudocode import chosen_counter  # noqa: PLC0415 -- as above
+
+        print_table(
+            table,
+            counter=chosen_counter(structure, arguments.counter),
+            most=arguments.slowest,
+            cut=_cut_command(arguments, number),
+        )
+        return
+    from burstline.report.plain import print_csv, print_json  # noqa: PLC0415 -- as above
+
+    if arguments.format == "json":
+        print_json(table.as_dict(most=arguments.slowest))
+    else:
+        print_csv(tuple(table.columns()), table.rows())
+
+
+def write_loops(trace: Trace, structure: Structure, arguments: argparse.Namespace) -> None:
+    """Write a table of iterations, or of all loops, where the arguments name a file.
+
+    Parameters
+    ----------
+    trace : Trace
+        The trace the structure was found in.
+    structure : Structure
+        What was found.
+    arguments : argparse.Namespace
+        Parsed by a parser that went through :func:`add_iterations_options`.
+
+    Raises
+    ------
+    ParameterError
+        If the file exists and is not to be replaced, or its ending means nothing.
+    """
+    path = _output(arguments)
+    if path is None:
+        return
+    from burstline.report.plain import note  # noqa: PLC0415 -- `--help` stays fast
+    from burstline.structure.table import loop_table, loops_table  # noqa: PLC0415 -- as above
+
+    number = table_asked(arguments)
+    if number is None:
+        rows = loops_table(trace, structure)
+    else:
+        rows = loop_table(trace, structure, number).to_arrow()
+    _write(rows, path)
+    note(f"{path}: {rows.num_rows:,} rows")
+
+
+def _output(arguments: argparse.Namespace) -> Path | None:
+    if arguments.output is None:
+        return None
+    path = Path(arguments.output)
+    if path.suffix not in {".parquet", ".csv"}:
+        raise ParameterError(f"{path}: the ending of a table is .parquet or .csv")
+    if path.exists() and not arguments.force:
+        raise ParameterError(f"{path} exists. Choose another output, or pass --force")
+    return path
+
+
+def _write(rows: pa.Table, path: Path) -> None:
+    from burstline.formats import atomic  # noqa: PLC0415 -- only here
+
+    with atomic.output(path) as file:
+        if path.suffix == ".csv":
+            from pyarrow import csv  # noqa: PLC0415 -- only here
+
+            csv.write_csv(rows, file)
+        else:
+            from pyarrow import parquet  # noqa: PLC0415 -- only here
+
+            parquet.write_table(rows, file, compression="zstd")
+
+
+def _cut_command(arguments: argparse.Namespace, number: int) -> str:
+    """Give the command that cuts iterations of a loop out; empty if `cut` finds other loops."""
+    import inspect  # noqa: PLC0415 -- only here
+
+    from burstline.structure import detect  # noqa: PLC0415 -- `--help` stays fast
+
+    usual = inspect.signature(detect).parameters
+    if any(
+        getattr(arguments, name, usual[name].default) != usual[name].default
+        for name in _DETECTION
+    ):
+        return ""
+    words = ["burstline", "cut", arguments.trace]
+    for option, name in _REGION:
+        value = getattr(arguments, name)
+        if value is not None:
+            words += [option, str(value)]
+    return shlex.join([*words, "--loop", str(number), "--iterations"])

@@ -1,0 +1,208 @@
+"""What ``burstline structure --iterations`` shows: a loop over time, and what stands out.
+
+::
+
+    LoopTable  --print_table-->  facts, a shape, blocks of iterations, the slowest ones
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from burstline.report import terminal
+from burstline.report.pseudocode import IPC
+from burstline.report.units import format_count, format_ns, format_share, plural
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    import numpy.typing as npt
+
+    from burstline.structure.spread import Trend
+    from burstline.structure.summaries import LoopSummary, Slow
+    from burstline.structure.table import LoopTable
+
+_ROWS: Final = 20
+_SHAPE: Final = 60
+_BAR: Final = 20
+_CHANCE: Final = 0.05
+_INSTRUCTIONS: Final = "PAPI_TOT_INS"
+_CYCLES: Final = "PAPI_TOT_CYC"
+_HEIGHTS: Final = "▁▂▃▄▅▆▇█"
+_PLAIN_HEIGHTS: Final = "_.-~=+*#"
+_FILLS: Final = ("█", "░")
+_PLAIN_FILLS: Final = ("#", ".")
+
+
+def print_table(table: LoopTable, *, counter: str | None, most: int, cut: str) -> None:
+    """Print what the iterations of a loop cost.
+
+    Parameters
+    ----------
+    table : LoopTable
+        The iterations.
+    counter : str or None
+        The counter to show: one of the table, or instructions per cycle.
+    most : int
+        Slow iterations to list.
+    cut : str
+        The command that cuts iterations out, up to their numbers; empty if there is none.
+    """
+    plain = terminal.console().options.ascii_only
+    summary, by_iteration = table.summary(), table.by_iteration()
+    heights = _PLAIN_HEIGHTS if plain else _HEIGHTS
+    shape = sparkline(by_iteration["max_ns"], heights)
+    facts = [*_facts(table, summary), ("longest", shape)]
+    terminal.print_facts(facts)
+    _print_blocks(by_iteration, counter, _PLAIN_FILLS if plain else _FILLS)
+    _print_slowest(table.slowest(most), summary, cut)
+
+
+def _facts(table: LoopTable, summary: LoopSummary) -> Iterator[tuple[str, str]]:
+    entries = (
+        f" in {plural(summary.entries, 'entry', 'entries')}" if summary.entries > 1 else ""
+    )
+    ranks = plural(summary.ranks, "rank")
+    threads = f" ({plural(summary.lanes, 'thread')})" if summary.lanes > summary.ranks else ""
+    times = f"{plural(summary.iterations, 'iteration')}{entries} on {ranks}{threads}"
+    yield f"loop {table.loop}", f"{times}, method {table.method}"
+    spread = f"{format_ns(round(summary.std_ns))} ({format_share(summary.variation)})"
+    middle = f"{format_ns(round(summary.mean_ns))} mean, {format_ns(round(summary.median_ns))}"
+    ends = f"{format_ns(summary.min_ns)} to {format_ns(summary.max_ns)}"
+    yield "duration", f"{middle} median, standard deviation {spread}, {ends}"
+    unwatched = f", unwatched {format_share(summary.unwatched)}" if summary.unwatched else ""
+    spent = f"computing {format_share(summary.useful)}, MPI {format_share(summary.mpi)}"
+    yield "spent", spent + unwatched
+    if summary.balance is not None:
+        within = format_share(summary.balance_within)
+        whole = format_share(summary.balance)
+        yield "balance", f"load balance {whole} over the loop, {within} within an iteration"
+    yield "trend", _trend_text(summary.trend, summary)
+    left_out = summary.iterations - summary.counted
+    if left_out > 0:
+        last = plural(left_out, "iteration")
+        yield "not counted", f"{last}, the last of an entry, which ends with its last call"
+
+
+def _trend_text(trend: Trend | None, summary: LoopSummary) -> str:
+    if trend is None:
+        return "too few iterations to tell"
+    drift = trend.slope * (summary.counted - 1) / max(summary.median_ns, 1)
+    slope = f"{_signed_ns(trend.slope)} an iteration, {100 * drift:+.1f} % over the loop"
+    chance = f"p = {trend.p_value:.2g}"
+    if trend.p_value > _CHANCE:
+        return f"none beyond chance ({slope}, {chance})"
+    between = f"{_signed_ns(trend.low)} to {_signed_ns(trend.high)} with 95 %"
+    return f"{slope} ({between}, {chance})"
+
+
+def _signed_ns(time_ns: float) -> str:
+    return ("+" if time_ns >= 0 else "-") + format_ns(abs(round(time_ns)))
+
+
+def sparkline(values: npt.NDArray[Any], heights: str = _HEIGHTS) -> str:
+    """Draw a series in one line.
+
+    Parameters
+    ----------
+    values : ndarray, shape (values,)
+        The series, not negative; a long one is shown by the largest of neighbours.
+    heights : str
+        Characters, the lowest first.
+
+    Returns
+    -------
+    str
+        At most 60 characters; the lowest stands for 0.
+
+    Examples
+    --------
+    >>> sparkline(np.array([1, 2, 8, 4]))
+    '▁▂█▄'
+    """
+    blocks = min(len(values), _SHAPE)
+    block = np.arange(len(values)) * blocks // max(len(values), 1)
+    largest = np.zeros(blocks)
+    np.maximum.at(largest, block, values)
+    most = max(float(largest.max(initial=0)), 1.0)
+    levels = np.clip(np.ceil(largest / most * len(heights)) - 1, 0, len(heights) - 1)
+    return "".join(heights[level] for level in levels.astype(int).tolist())
+
+
+def _print_blocks(
+    by_iteration: dict[str, npt.NDArray[Any]], counter: str | None, fills: Sequence[str]
+) -> None:
+    count = len(by_iteration["iteration"])
+    blocks = min(count, _ROWS)
+    begin = np.arange(blocks) * count // blocks
+    size = np.diff(np.append(begin, count))
+
+    def mean(name: str) -> npt.NDArray[np.float64]:
+        values = np.nan_to_num(by_iteration[name].astype(np.float64))
+        return np.add.reduceat(values, begin) / size
+
+    longest = np.maximum.reduceat(by_iteration["max_ns"], begin)
+    block = np.repeat(np.arange(blocks), size)
+    at = np.lexsort((by_iteration["max_ns"], block))[begin + size - 1]
+    means = {name: mean(name) for name in ("mean_ns", "useful_ns", "mpi_ns")}
+    read = [] if counter is None else [_counter(counter, mean)]
+    rows = []
+    for k in range(blocks):
+        first = by_iteration["iteration"][begin[k]]
+        last = by_iteration["iteration"][begin[k] + size[k] - 1]
+        times = [means["mean_ns"][k], longest[k], means["useful_ns"][k], means["mpi_ns"][k]]
+        cells = [format_ns(round(time)) for time in times]
+        cells.insert(2, str(by_iteration["slowest_rank"][at[k]]))
+        name = str(first) if first == last else f"{first}:{last}"
+        share = means["mean_ns"][k] / max(longest.max(), 1), longest[k] / max(longest.max(), 1)
+        bar = _bar(*share, fills)
+        rows.append([name, bar, *cells, *(format_count(values[k]) for values in read)])
+    heads = ["iterations", "mean, longest", "mean", "longest", "on rank", "computing", "MPI"]
+    heads += [counter] if counter else []
+    terminal.print_table(heads, rows, title="Iterations", left=2)
+
+
+def _counter(
+    name: str, mean: Callable[[str], npt.NDArray[np.float64]]
+) -> npt.NDArray[np.float64]:
+    if name != IPC:
+        return mean(name)
+    cycles = mean(_CYCLES)
+    return np.divide(mean(_INSTRUCTIONS), cycles, out=np.zeros(len(cycles)), where=cycles > 0)
+
+
+def _bar(mean: float, longest: float, fills: Sequence[str]) -> str:
+    solid = round(mean * _BAR)
+    return fills[0] * solid + fills[1] * max(round(longest * _BAR) - solid, 0)
+
+
+def _print_slowest(slow: Sequence[Slow], summary: LoopSummary, cut: str) -> None:
+    if not slow:
+        terminal.print_heading(f"Slow iterations: {summary.outliers or 'none stands out'}")
+        return
+    rows = [
+        (
+            str(each.iteration),
+            str(each.rank),
+            format_ns(each.start_ns),
+            format_ns(each.duration_ns),
+            format_ns(round(each.duration_ns / each.ratio)),
+            _signed_ns(each.more_useful_ns),
+            _signed_ns(each.more_mpi_ns),
+            str(each.lanes),
+            f"{each.cause_rank}: {_signed_ns(each.cause_more_useful_ns)}",
+        )
+        for each in slow
+    ]
+    names = ["iteration", "rank", "begins at", "lasts", "usually", "computing", "MPI"]
+    names += ["slow on", "most computing"]
+    title = "Slow iterations, and how they differ from the median of that rank"
+    terminal.print_table(names, rows, title=title)
+    if summary.outliers > len(slow):
+        more = plural(summary.outliers - len(slow), "shorter one")
+        terminal.print_lines([f"  … and {more}: --slowest {summary.outliers} shows all"])
+    if cut:
+        number = slow[0].iteration
+        terminal.print_lines(["", f"  {cut} {number} -o iteration-{number}.prv"])

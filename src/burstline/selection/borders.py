@@ -1,0 +1,128 @@
+"""Where a window begins and ends: once for all locations, or on each location.
+
+::
+
+    start_ns, end_ns: numbers or arrays  ->  Borders  --at(location)-->  what rows compare with
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+import numpy as np
+
+from burstline.errors import ParameterError
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    Integers = npt.NDArray[np.integer]
+    Mask = npt.NDArray[np.bool_]
+    Moments = int | npt.NDArray[np.integer]
+
+_FIRST: Final = -(2**63) + 1
+_LAST: Final = 2**63 - 1
+
+
+class Borders(NamedTuple):
+    """A window of time, or one for each location.
+
+    Attributes
+    ----------
+    start, end : int or ndarray of int64, shape (locations,)
+        Half-open, in nanoseconds; both are numbers, or both are arrays.
+    """
+
+    start: Moments
+    end: Moments
+
+    @classmethod
+    def of(cls, start_ns: Moments | None, end_ns: Moments | None, locations: int) -> Borders:
+        """Check the borders of a selection.
+
+        Parameters
+        ----------
+        start_ns, end_ns : int, ndarray of integers or None
+            The window; None where it has no border.
+        locations : int
+            Locations of the trace.
+
+        Returns
+        -------
+        Borders
+            Numbers if both were.
+
+        Raises
+        ------
+        ParameterError
+            If a window for all locations is empty, or an array does not suit the trace.
+        """
+        start = _moments("start_ns", start_ns, _FIRST, locations)
+        end = _moments("end_ns", end_ns, _LAST, locations)
+        if isinstance(start, int) and isinstance(end, int):
+            if not _FIRST <= start < end <= _LAST:
+                raise ParameterError(
+                    f"the window from {start} to {end} ns is empty. "
+                    "Its end must be after its start."
+                )
+            return cls(start, end)
+        return cls(
+            np.maximum(np.broadcast_to(start, locations), _FIRST),
+            np.broadcast_to(end, locations),
+        )
+
+    def at(self, location: Integers) -> Borders:
+        """Give the window of each of some rows, by their locations."""
+        if isinstance(self.start, int) or isinstance(self.end, int):
+            return self
+        return Borders(self.start[location], self.end[location])
+
+    def reached(self, kept: Mask) -> Mask:
+        """Give which of the kept locations have a window that is not empty.
+
+        Parameters
+        ----------
+        kept : ndarray of bool, shape (locations,)
+            Which locations may stay.
+
+        Returns
+        -------
+        ndarray of bool, shape (locations,)
+            Which do.
+
+        Raises
+        ------
+        ParameterError
+            If none does.
+        """
+        some = kept & (self.start < self.end)
+        if len(kept) and not some.any():
+            raise ParameterError("the window is empty on every location that was chosen")
+        return some
+
+    def hull(self, kept: Mask) -> tuple[int, int]:
+        """Give the first and the last moment of the windows of some locations."""
+        if isinstance(self.start, int) or isinstance(self.end, int):
+            return int(self.start), int(self.end)
+        return (
+            int(self.start[kept].min(initial=_LAST)),
+            int(self.end[kept].max(initial=_FIRST)),
+        )
+
+
+def _moments(name: str, given: Moments | None, otherwise: int, locations: int) -> Moments:
+    if given is None:
+        return otherwise
+    if isinstance(given, int):
+        return given
+    moments = np.asarray(given)
+    if moments.dtype.kind not in "iu":
+        raise ParameterError(f"{name} is whole nanoseconds, got {moments.dtype}")
+    if not moments.ndim:
+        return int(moments)
+    if moments.shape != (locations,):
+        raise ParameterError(
+            f"{name} needs a moment for each of {locations} locations, got an array of shape "
+            f"{moments.shape}"
+        )
+    return moments.astype(np.int64)

@@ -1,0 +1,346 @@
+"""Loop tables summed up: over the ranks, over the iterations, and what stands out.
+
+::
+
+    Rows  --over_ranks-->  a row per iteration
+    Rows  --over_iterations-->  a row per lane
+    Rows  --summary-->  LoopSummary      Rows  --slowest-->  Slow, Slow, …
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from burstline.schema import NO_VALUE
+from burstline.structure.spread import FAR_OUT, Trend, medians, scores, trend
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    from burstline.structure.grouping import Floats, Integers
+    from burstline.structure.rows import Rows
+
+    Mask = npt.NDArray[np.bool_]
+    Columns = dict[str, npt.NDArray[Any]]
+
+
+@dataclass(frozen=True, slots=True)
+class LoopSummary:
+    """How long the iterations of a loop last, how that spreads, and whether it drifts.
+
+    Unless said otherwise of the iterations that count: those that another one of their
+    entry follows, or all if hardly any is.
+
+    Attributes
+    ----------
+    iterations : int
+        Most iterations of a lane.
+    counted : int
+        Iterations that count.
+    ranks, lanes, entries : int
+        Ranks and threads that run it, and how often one enters it at most.
+    mean_ns, std_ns : float
+        Mean and standard deviation of the duration over the iterations, each the mean over
+        its ranks.
+    median_ns : float
+        Their median.
+    min_ns, max_ns : int
+        Shortest and longest iteration of any rank.
+    useful, mpi, unwatched : float
+        Shares of the time outside MPI, in MPI, and while nobody watched.
+    balance : float or None
+        Mean useful time of the ranks over the largest: 1 if all compute equally long in all.
+    balance_within : float or None
+        The same iteration by iteration, mean over the iterations: smaller where now one and
+        then another rank computes longer.
+    trend : Trend or None
+        How the duration drifts from one iteration to the next, in ns; None for fewer than four
+        iterations.
+    outliers : int
+        Iterations that are unusually slow on some rank.
+    """
+
+    iterations: int
+    counted: int
+    ranks: int
+    lanes: int
+    entries: int
+    mean_ns: float
+    std_ns: float
+    median_ns: float
+    min_ns: int
+    max_ns: int
+    useful: float
+    mpi: float
+    unwatched: float
+    balance: float | None
+    balance_within: float | None
+    trend: Trend | None
+    outliers: int
+
+    @property
+    def variation(self) -> float:
+        """Standard deviation over mean."""
+        return self.std_ns / self.mean_ns if self.mean_ns else 0.0
+
+    def as_dict(self) -> dict[str, Any]:
+        """Give the summary as JSON output says it."""
+        return asdict(self) | {"variation": self.variation}
+
+
+class Slow(NamedTuple):
+    """An iteration that is unusually slow, on the rank where it lasts longest.
+
+    Attributes
+    ----------
+    iteration : int
+        Which, from 1.
+    rank, location : int
+        Where it lasts longest.
+    start_ns, duration_ns : int
+        When it begins there, and how long it lasts.
+    score : float
+        How far above the median of that lane it is; above 3.5 it is an outlier.
+    ratio : float
+        Its duration over that median.
+    more_useful_ns, more_mpi_ns : float
+        How much longer it computes, and is in MPI, than the medians of that lane.
+    lanes : int
+        Lanes where it is an outlier.
+    cause_rank : int
+        Rank that computes longest beyond the median of its lane: others may wait for it.
+    cause_more_useful_ns : float
+        How much longer.
+    """
+
+    iteration: int
+    rank: int
+    location: int
+    start_ns: int
+    duration_ns: int
+    score: float
+    ratio: float
+    more_useful_ns: float
+    more_mpi_ns: float
+    lanes: int
+    cause_rank: int
+    cause_more_useful_ns: float
+
+
+def over_ranks(table: Rows, counted: Mask | None = None) -> Columns:
+    """Give what each iteration cost over the ranks.
+
+    Parameters
+    ----------
+    table : Rows
+        The iterations.
+    counted : ndarray of bool, shape (rows,), optional
+        Look at these rows only.
+
+    Returns
+    -------
+    dict of str to ndarray, shape (iterations,)
+        See :meth:`burstline.structure.table.LoopTable.by_iteration`.
+    """
+    chosen = np.arange(len(table)) if counted is None else np.flatnonzero(counted)
+    order = chosen[np.argsort(table.iteration[chosen], kind="stable")]
+    numbers, begin, group, lanes = np.unique(
+        table.iteration[order], return_index=True, return_inverse=True, return_counts=True
+    )
+    longest = np.lexsort((-order, table.duration_ns[order], group))[begin + lanes - 1]
+
+    def mean(values: Integers) -> Floats:
+        return np.bincount(group, values[order], len(numbers)) / lanes
+
+    return {
+        "iteration": numbers,
+        "lanes": lanes,
+        "start_ns": np.minimum.reduceat(table.start_ns[order], begin),
+        "mean_ns": mean(table.duration_ns),
+        "min_ns": np.minimum.reduceat(table.duration_ns[order], begin),
+        "max_ns": np.maximum.reduceat(table.duration_ns[order], begin),
+        "slowest_rank": table.rank[order][longest],
+        "useful_ns": mean(table.useful_ns),
+        "max_useful_ns": np.maximum.reduceat(table.useful_ns[order], begin),
+        "mpi_ns": mean(table.mpi_ns),
+        "unwatched_ns": mean(table.unwatched_ns),
+    } | {
+        name: _known_mean(values[order], group, len(numbers))
+        for name, values in table.counters.items()
+    }
+
+
+def over_iterations(table: Rows) -> Columns:
+    """Give what the iterations of each lane cost.
+
+    Parameters
+    ----------
+    table : Rows
+        The iterations.
+
+    Returns
+    -------
+    dict of str to ndarray, shape (lanes,)
+        See :meth:`burstline.structure.table.LoopTable.by_rank`.
+    """
+    _, first, lane = np.unique(table.lane, return_index=True, return_inverse=True)
+    count = len(first)
+    counted = table.counted
+    group, duration = lane[counted], table.duration_ns[counted]
+    size = np.bincount(group, minlength=count)
+
+    def mean(values: npt.NDArray[Any]) -> Floats:
+        return _divided(np.bincount(group, values[counted], count), size)
+
+    mean_ns = mean(table.duration_ns)
+    squares = np.bincount(group, (duration - mean_ns[group]) ** 2, count)
+    shortest, longest = np.full(count, np.nan), np.full(count, np.nan)
+    np.fmin.at(shortest, group, duration)
+    np.fmax.at(longest, group, duration)
+    return {
+        "rank": table.rank[first],
+        "location": table.location[first],
+        "entries": _entries(table, lane, count),
+        "iterations": np.bincount(lane, minlength=count),
+        "total_ns": np.bincount(lane, table.duration_ns, count).astype(np.int64),
+        "mean_ns": mean_ns,
+        "std_ns": np.sqrt(_divided(squares, size)),
+        "min_ns": shortest,
+        "median_ns": medians(duration, group, count),
+        "max_ns": longest,
+        "useful_ns": mean(table.useful_ns),
+        "mpi_ns": mean(table.mpi_ns),
+        "unwatched_ns": mean(table.unwatched_ns),
+    } | {
+        name: _known_mean(values[counted], group, count)
+        for name, values in table.counters.items()
+    }
+
+
+def summary(table: Rows) -> LoopSummary:
+    """Sum a loop up.
+
+    Parameters
+    ----------
+    table : Rows
+        Its iterations; at least one.
+
+    Returns
+    -------
+    LoopSummary
+        Its mean, spread, balance and trend.
+    """
+    counted = table.counted
+    by_iteration = over_ranks(table, counted)
+    by_lane = over_iterations(table)
+    mean_ns = by_iteration["mean_ns"]
+    duration = table.duration_ns[counted]
+    total = max(int(duration.sum()), 1)
+    computed = np.bincount(_lanes(table)[counted], table.useful_ns[counted])
+    computed = computed[np.bincount(_lanes(table)[counted]) > 0]
+    most = by_iteration["max_useful_ns"]
+    within = _divided(by_iteration["useful_ns"], most)[most > 0]
+    return LoopSummary(
+        iterations=int(by_lane["iterations"].max()),
+        counted=len(mean_ns),
+        ranks=len(np.unique(by_lane["rank"])),
+        lanes=len(by_lane["rank"]),
+        entries=int(by_lane["entries"].max()),
+        mean_ns=float(mean_ns.mean()),
+        std_ns=float(mean_ns.std()),
+        median_ns=float(np.median(mean_ns)),
+        min_ns=int(duration.min()),
+        max_ns=int(duration.max()),
+        useful=float(table.useful_ns[counted].sum() / total),
+        mpi=float(table.mpi_ns[counted].sum() / total),
+        unwatched=float(table.unwatched_ns[counted].sum() / total),
+        balance=float(computed.mean() / computed.max()) if computed.max() > 0 else None,
+        balance_within=float(within.mean()) if len(within) else None,
+        trend=trend(mean_ns),
+        outliers=len(_slow_rows(table)[0]),
+    )
+
+
+def slowest(table: Rows, most: int) -> tuple[Slow, ...]:
+    """Give the iterations that are unusually slow on some rank, the longest first.
+
+    Parameters
+    ----------
+    table : Rows
+        The iterations.
+    most : int
+        How many at most.
+
+    Returns
+    -------
+    tuple of Slow
+        Each iteration once.
+    """
+    rows, lanes, score = _slow_rows(table)
+    order = np.argsort(-table.duration_ns[rows], kind="stable")[: max(most, 0)]
+    more = {name: _beyond_median(table, name) for name in ("useful_ns", "mpi_ns")}
+    usual_ns = table.duration_ns - _beyond_median(table, "duration_ns")
+    found = []
+    for row, count in zip(rows[order].tolist(), lanes[order].tolist(), strict=True):
+        same = np.flatnonzero(table.iteration == table.iteration[row])
+        cause = same[np.argmax(more["useful_ns"][same])]
+        found.append(
+            Slow(
+                iteration=int(table.iteration[row]),
+                rank=int(table.rank[row]),
+                location=int(table.location[row]),
+                start_ns=int(table.start_ns[row]),
+                duration_ns=int(table.duration_ns[row]),
+                score=float(score[row]),
+                ratio=float(table.duration_ns[row] / max(usual_ns[row], 1)),
+                more_useful_ns=float(more["useful_ns"][row]),
+                more_mpi_ns=float(more["mpi_ns"][row]),
+                lanes=count,
+                cause_rank=int(table.rank[cause]),
+                cause_more_useful_ns=float(more["useful_ns"][cause]),
+            )
+        )
+    return tuple(found)
+
+
+def _beyond_median(table: Rows, name: str) -> Floats:
+    """Say how far a column of each row is above the median of its lane."""
+    values, lane, counted = getattr(table, name), _lanes(table), table.counted
+    return values - medians(values[counted], lane[counted], int(lane.max()) + 1)[lane]
+
+
+def _slow_rows(table: Rows) -> tuple[Integers, Integers, Floats]:
+    """Give the longest row of each slow iteration, on how many lanes it is, and all scores."""
+    counted = np.flatnonzero(table.counted)
+    lane = _lanes(table)
+    score = np.zeros(len(table))
+    score[counted] = scores(table.duration_ns[counted], lane[counted], int(lane.max()) + 1)
+    rows = np.flatnonzero(score > FAR_OUT)
+    rows = rows[np.lexsort((-table.duration_ns[rows], table.iteration[rows]))]
+    _, first, lanes = np.unique(table.iteration[rows], return_index=True, return_counts=True)
+    return rows[first], lanes, score
+
+
+def _lanes(table: Rows) -> Integers:
+    """Give the lane of each row, counted from 0 without holes."""
+    return np.unique(table.lane, return_inverse=True)[1]
+
+
+def _entries(table: Rows, lane: Integers, count: int) -> Integers:
+    fresh = np.ones(len(table), bool)
+    fresh[1:] = (np.diff(table.entry) != 0) | (np.diff(lane) != 0)
+    return np.bincount(lane[fresh], minlength=count)
+
+
+def _known_mean(values: Integers, group: Integers, count: int) -> Floats:
+    """Mean of each group over the values that are known; NaN without any."""
+    known = values != NO_VALUE
+    sums = np.bincount(group[known], values[known], count)
+    return _divided(sums, np.bincount(group[known], minlength=count))
+
+
+def _divided(sums: npt.NDArray[Any], sizes: npt.NDArray[Any]) -> Floats:
+    return np.divide(sums, sizes, out=np.full(len(sizes), np.nan), where=sizes > 0)

@@ -1,0 +1,111 @@
+"""Windows of iterations: where some iterations of a loop were, on each location.
+
+::
+
+    Structure  --iterations(loop)-->  first and last on each lane  -->  a window per location
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from burstline.errors import ParameterError
+
+if TYPE_CHECKING:
+    from burstline.structure.grouping import Integers
+    from burstline.structure.model import Structure
+    from burstline.trace import Trace
+
+
+def iterations_window(
+    trace: Trace, structure: Structure, loop: int, first: int = 1, last: int = -1
+) -> tuple[Integers, Integers]:
+    """Give when each location was in some iterations of a loop.
+
+    Ranks reach an iteration at different times, so that each has a window of its own: from
+    the begin of its first iteration to the end of its last one.
+
+    Parameters
+    ----------
+    trace : Trace
+        The trace the structure was found in.
+    structure : Structure
+        What was found.
+    loop : int
+        Number of the loop.
+    first, last : int
+        The iterations, both included, counted on each lane over all entries into the loop:
+        from 1, or from the lane's own end if negative, -1 for the last.
+
+    Returns
+    -------
+    tuple of (ndarray of int64, ndarray of int64), shape (locations,) each
+        Begin and end, for ``select(trace, start_ns=begin, end_ns=end)``. A location without
+        the loop has the window of the first one of its process that runs it; where none
+        does, or not so many iterations, both are 0, and a selection leaves the location out.
+
+    Raises
+    ------
+    ParameterError
+        If there is no such loop, or no lane with such an iteration.
+
+    Notes
+    -----
+    Linear in the calls. An iteration ends where the next one of its entry begins, the last
+    one of an entry with its last call. What lies between two entries belongs to a window
+    that has iterations of both. A call without any length at the very end of a window is
+    outside it.
+
+    Examples
+    --------
+    >>> from burstline import select, structure
+    >>> from burstline.testing import trace_of
+    >>> calls = " | ".join(
+    ...     f"{9 * k} enter MPI_Barrier path 0 | {9 * k + 2} leave" for k in range(4)
+    ... )
+    >>> trace = trace_of(f"ranks 1 | path 0 main file a.c line 3 | 0 | {calls}")
+    >>> begin, end = iterations_window(trace, structure.detect(trace), 1, first=2, last=3)
+    >>> begin.tolist(), end.tolist()
+    ([9], [27])
+    >>> select(trace, start_ns=begin, end_ns=end).calls.num_rows
+    2
+    """
+    if not first or not last:
+        raise ParameterError("iterations count from 1; there is no iteration 0")
+    iterations = structure.iterations(loop)
+    _, begin, count = np.unique(iterations.lane, return_index=True, return_counts=True)
+    most = int(count.max(initial=0))
+    for asked in (first, last):
+        if abs(asked) > most:
+            raise ParameterError(
+                f"loop {loop} has no iteration {asked}; it has 1 to {most}, or -1 to {-most} "
+                "from the end"
+            )
+    low = np.maximum(first + count if first < 0 else first - 1, 0)
+    high = np.minimum(last + count if last < 0 else last - 1, count - 1)
+    some = np.flatnonzero(np.broadcast_to(low <= high, count.shape))
+    if not len(some):
+        raise ParameterError(f"no rank has iterations {first}:{last} of loop {loop}")
+    start_ns, end_ns = np.zeros((2, trace.locations.num_rows), np.int64)
+    where = iterations.location[begin[some]]
+    start_ns[where] = iterations.start_ns[begin[some] + np.broadcast_to(low, count.shape)[some]]
+    end_ns[where] = iterations.end_ns[begin[some] + high[some]]
+    return _for_whole_processes(trace, start_ns, end_ns)
+
+
+def _for_whole_processes(
+    trace: Trace, start_ns: Integers, end_ns: Integers
+) -> tuple[Integers, Integers]:
+    """Give threads without the loop the window of the first of their process that runs it."""
+    (process,) = trace.arrays("locations", "process")
+    own = np.flatnonzero(start_ns < end_ns)
+    processes, leader = np.unique(process[own], return_index=True)
+    if not len(processes):
+        return start_ns, end_ns
+    at = np.minimum(np.searchsorted(processes, process), len(processes) - 1)
+    follows = (processes[at] == process) & (start_ns >= end_ns)
+    leads = own[leader][at[follows]]
+    start_ns[follows], end_ns[follows] = start_ns[leads], end_ns[leads]
+    return start_ns, end_ns

@@ -1,0 +1,305 @@
+"""A loop table says what each iteration cost, and names those that stand out."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import oracles.loop_table as oracle
+from burstline import ParameterError, Trace, schema
+from burstline.report.iterations import sparkline
+from burstline.schema import NO_VALUE
+from burstline.selection import select
+from burstline.structure import detect
+from burstline.structure.spread import medians, scores, trend
+from burstline.structure.table import loop_table, loops_table
+from burstline.structure.windows import iterations_window
+from loop_programs import CALL_NS, WORK_NS, Do, loop, run
+
+NUMBERS = st.lists(st.integers(0, 20), min_size=1, max_size=30)
+NESTED = (Do("Bcast", 3), loop(6, loop(4, Do("Send", 9)), Do("Barrier", 12)))
+
+
+def found(*program, **settings):
+    trace = run(*program, **settings)
+    return trace, detect(trace, min_share=0)
+
+
+def slowed(trace, rows, extra_ns):
+    """Make a trace whose calls in `rows`, and all after them on their location, are later."""
+    tables = {name: trace.table(name) for name in schema.TABLES if name in trace}
+    calls = trace.calls.to_pylist()
+    for row in rows:
+        for call in calls[row:]:
+            if call["location"] == calls[row]["location"]:
+                call["leave_ns"] += extra_ns
+                call["enter_ns"] += extra_ns * (call is not calls[row])
+    bursts = trace.bursts.to_pylist()
+    at = {(call["location"], call["call"]): call for call in calls}
+    for burst in bursts:
+        burst["start_ns"] = at[burst["location"], burst["call_before"]]["leave_ns"]
+        burst["end_ns"] = at[burst["location"], burst["call_after"]]["enter_ns"]
+    locations = trace.locations.to_pylist()
+    for place in locations:
+        own = [call["leave_ns"] for call in calls if call["location"] == place["location"]]
+        place["died_ns"] = max(own)
+    new = {"calls": calls, "bursts": bursts, "locations": locations}
+    tables |= {
+        name: pa.Table.from_pylist(rows, schema=trace.table(name).schema)
+        for name, rows in new.items()
+    }
+    return Trace(tables, check=True)
+
+
+def test_an_iteration_costs_what_the_slow_twin_says():
+    trace, structure = found(*NESTED, counters=True)
+
+    for each in structure.loops:
+        table = loop_table(trace, structure, each.id)
+        expected = oracle.table(trace, structure.iterations(each.id))
+        names = list(expected[0])
+        frame = table.to_frame().select(names)
+        assert frame.to_dicts() == expected
+
+
+@given(
+    trips=st.lists(st.integers(1, 4), min_size=3, max_size=5),
+    work=st.integers(1, 300),
+    ranks=st.integers(1, 3),
+    unread=st.sets(st.integers(0, 20)),
+)
+def test_any_loop_costs_what_the_slow_twin_says(trips, work, ranks, unread):
+    body = loop(len(trips), loop(trips, Do("Send", 9, work_ns=work)), Do("Barrier", 12))
+    trace, structure = found(body, ranks=ranks, counters=True)
+    bursts = trace.bursts.to_pylist()
+    for row in unread & set(range(len(bursts))):
+        bursts[row] |= {"ins": None, "gap_ns": 1}
+    tables = {name: trace.table(name) for name in schema.TABLES if name in trace}
+    tables["bursts"] = pa.Table.from_pylist(bursts, schema=trace.bursts.schema)
+    trace = Trace(tables)
+
+    for each in structure.loops:
+        table = loop_table(trace, structure, each.id)
+        expected = oracle.table(trace, structure.iterations(each.id))
+        assert table.to_frame().select(list(expected[0])).to_dicts() == expected
+        spent = table.mpi_ns + table.useful_ns + table.unwatched_ns
+        assert spent.tolist() == table.duration_ns.tolist()
+
+
+def test_the_last_iteration_of_an_entry_ends_with_its_last_call_and_does_not_count():
+    trace, structure = found(loop(5, Do("Send", 9)), ranks=1)
+
+    table = loop_table(trace, structure, 1)
+
+    assert table.duration_ns.tolist() == [WORK_NS + CALL_NS] * 4 + [CALL_NS]
+    assert table.whole.tolist() == [True] * 4 + [False]
+    assert table.summary().counted == 4
+    assert table.summary().std_ns == 0
+    assert table.summary().trend.p_value == 1
+
+
+def test_a_counter_that_was_not_read_throughout_is_unknown():
+    trace, structure = found(loop(5, Do("Send", 9)), ranks=1, counters=True)
+    bursts = trace.bursts.to_pylist()
+    bursts[2]["ins"] = None
+    tables = {name: trace.table(name) for name in schema.TABLES if name in trace}
+    tables["bursts"] = pa.Table.from_pylist(bursts, schema=trace.bursts.schema)
+
+    table = loop_table(Trace(tables), structure, 1)
+
+    assert table.counters["ins"].tolist() == [100, NO_VALUE, 100, 100, 0]
+    assert table.to_frame()["ins"].to_list() == [100, None, 100, 100, 0]
+    assert table.rows()[1][-1] is None
+    assert table.as_dict()["by_iteration"][1]["ins"] is None
+
+
+@pytest.fixture
+def late():
+    """Two ranks, twenty iterations; in the seventh, rank 1 stays 5000 ns longer in MPI."""
+    trace, structure = found(loop(20, Do("Send", 9, when=None)), ranks=2)
+    row = int(structure.iterations(1).first[20 + 6])
+    trace = slowed(trace, [row], 5000)
+    return trace, detect(trace, min_share=0)
+
+
+def test_a_slow_iteration_is_named_with_its_rank_and_how_it_differs(late):
+    table = loop_table(*late, 1)
+
+    (slow,) = table.slowest()
+
+    assert (slow.iteration, slow.rank, slow.lanes) == (7, 1, 1)
+    assert slow.duration_ns == WORK_NS + CALL_NS + 5000
+    assert (slow.more_useful_ns, slow.more_mpi_ns) == (0, 5000)
+    assert slow.ratio == pytest.approx((WORK_NS + CALL_NS + 5000) / (WORK_NS + CALL_NS))
+    assert table.summary().outliers == 1
+
+
+def test_an_iteration_that_is_slow_on_several_ranks_is_named_once_where_it_lasts_longest():
+    trace, structure = found(loop(20, Do("Send", 9)), ranks=3)
+    first = structure.iterations(1).first.reshape(3, 20)
+    trace = slowed(trace, [first[0, 4]], 900)
+    trace = slowed(trace, [first[2, 4]], 5000)
+
+    (slow,) = loop_table(trace, detect(trace, min_share=0), 1).slowest()
+
+    assert (slow.iteration, slow.rank, slow.lanes) == (5, 2, 2)
+
+
+def test_calls_the_structure_does_not_explain_count_in_the_iteration_they_follow():
+    once = Do("Bcast", 12, when=lambda k: k == 3)
+    trace = run(loop(20, Do("Send", 9), once), ranks=1)
+    structure = detect(trace, method="seed", min_share=0)
+
+    table = loop_table(trace, structure, 1)
+
+    assert table.calls.tolist() == [1] * 3 + [2] + [1] * 16
+    assert table.mpi_ns.tolist() == [CALL_NS] * 3 + [2 * CALL_NS] + [CALL_NS] * 16
+
+
+def test_a_slow_iteration_can_be_selected_by_its_number(late):
+    trace, structure = late
+    (slow,) = loop_table(trace, structure, 1).slowest()
+
+    begin, end = iterations_window(trace, structure, 1, slow.iteration, slow.iteration)
+    part = select(trace, start_ns=begin, end_ns=end)
+
+    assert begin[slow.location] == slow.start_ns
+    assert end[slow.location] - begin[slow.location] == slow.duration_ns
+    assert part.calls.num_rows == 2
+
+
+def test_over_the_ranks_an_iteration_has_a_mean_and_a_slowest_rank(late):
+    by_iteration = loop_table(*late, 1).by_iteration()
+
+    assert by_iteration["iteration"].tolist() == list(range(1, 21))
+    assert by_iteration["lanes"].tolist() == [2] * 20
+    assert by_iteration["slowest_rank"][6] == 1
+    assert by_iteration["max_ns"][6] - by_iteration["min_ns"][6] == 5000
+    assert by_iteration["mean_ns"][6] == WORK_NS + CALL_NS + 2500
+
+
+def test_over_the_iterations_a_rank_has_a_mean_and_a_spread(late):
+    by_rank = loop_table(*late, 1).by_rank()
+
+    durations = [WORK_NS + CALL_NS] * 18 + [WORK_NS + CALL_NS + 5000]
+    assert by_rank["iterations"].tolist() == [20, 20]
+    assert by_rank["mean_ns"].tolist() == [110, np.mean(durations)]
+    assert by_rank["std_ns"].tolist() == [0, pytest.approx(np.std(durations))]
+    assert by_rank["median_ns"].tolist() == [110, 110]
+    assert by_rank["max_ns"].tolist() == [110, 5110]
+
+
+def test_ranks_that_compute_longer_show_as_imbalance():
+    more = tuple(Do("Send", 9, ranks=(rank,), work_ns=100 * (1 + rank)) for rank in range(2))
+    trace, structure = found(loop(20, *more), ranks=2)
+
+    summary = loop_table(trace, structure, 1).summary()
+
+    assert summary.balance == pytest.approx(0.75)
+    assert summary.balance_within == pytest.approx(0.75)
+
+
+def test_the_document_is_json_and_the_frame_has_a_row_per_rank_and_iteration(late):
+    table = loop_table(*late, 1)
+
+    document = json.loads(json.dumps(table.as_dict(), allow_nan=False))
+
+    assert document["summary"]["iterations"] == 20
+    assert len(document["by_iteration"]) == 20
+    assert len(document["by_rank"]) == 2
+    assert table.to_frame().height == len(table) == len(table.rows()) == 40
+    assert repr(table) == "<LoopTable: loop 1, 40 iterations on 2 lanes>"
+
+
+def test_the_table_of_all_loops_has_a_row_per_loop_and_rank():
+    trace, structure = found(*NESTED, counters=True)
+
+    rows = loops_table(trace, structure).to_pylist()
+
+    assert [(row["loop"], row["parent"], row["rank"]) for row in rows] == [
+        (1, None, 0),
+        (1, None, 1),
+        (2, 1, 0),
+        (2, 1, 1),
+    ]
+    assert [row["iterations"] for row in rows] == [6, 6, 24, 24]
+    assert [row["entries"] for row in rows] == [1, 1, 6, 6]
+
+
+def test_a_program_without_loops_has_a_table_without_rows():
+    trace, structure = found(Do("Send", 3), counters=True)
+    looping = found(*NESTED, counters=True)
+
+    empty = loops_table(trace, structure)
+
+    assert empty.num_rows == 0
+    assert empty.schema == loops_table(*looping).schema
+
+
+def test_a_loop_there_is_not_is_refused():
+    with pytest.raises(ParameterError, match="no loop 7"):
+        loop_table(*found(loop(5, Do("Send", 9))), 7)
+
+
+@given(values=NUMBERS, groups=st.lists(st.integers(0, 3), min_size=30, max_size=30))
+def test_medians_and_scores_are_those_of_each_group_alone(values, groups):
+    values, group = np.array(values), np.array(groups[: len(values)])
+
+    middle, score = medians(values, group, 5), scores(values, group, 5)
+
+    for number in range(5):
+        own = values[group == number].tolist()
+        if own:
+            assert middle[number] == np.median(own)
+            assert score[group == number].tolist() == pytest.approx(oracle.scores(own))
+        else:
+            assert np.isnan(middle[number])
+
+
+@given(values=st.lists(st.integers(0, 20), min_size=4, max_size=25))
+def test_a_trend_is_the_median_slope_of_all_pairs(values):
+    found = trend(np.array(values, np.float64))
+
+    slope, p_value = oracle.slope(values)
+    assert found.slope == pytest.approx(slope)
+    assert found.p_value == pytest.approx(p_value)
+    assert found.low <= found.slope <= found.high
+
+
+@given(values=st.lists(st.integers(0, 20), min_size=4, max_size=25), step=st.integers(1, 9))
+def test_a_steady_drift_adds_to_the_slope(values, step):
+    series = np.array(values, np.float64)
+
+    drifting = trend(series + step * np.arange(len(series)))
+
+    assert drifting.slope == pytest.approx(trend(series).slope + step)
+
+
+def test_one_outlier_moves_the_trend_of_a_long_series_little():
+    series = 3.0 * np.arange(5000)
+    series[2500] = 1e9
+
+    found = trend(series)
+
+    assert found.slope == pytest.approx(3.0, rel=1e-3)
+    assert found.p_value < 1e-9
+
+
+def test_three_values_have_no_trend():
+    assert trend(np.array([1.0, 2.0, 3.0])) is None
+
+
+def test_a_shape_is_as_long_as_the_screen_allows_and_keeps_its_peak():
+    values = np.ones(1000)
+    values[500] = 8
+
+    shape = sparkline(values)
+
+    assert len(shape) == 60
+    assert shape.count("█") == 1
+    assert sparkline(np.zeros(3), "_#") == "___"
