@@ -1,0 +1,194 @@
+"""Marks put into the events of a trace, and what that does to the numbers of events.
+
+::
+
+    events of some locations, marks  -->  events with marks, those of an earlier time left out
+    calls, messages, … with *_seq    -->  the same, counting the events that there are now
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+
+from burstline.annotation.event_types import STRUCTURE
+from burstline.schema import NO_VALUE
+from burstline.trace import to_numpy
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    from burstline.annotation.marks import Marks
+    from burstline.trace import Trace
+
+    Integers = npt.NDArray[np.int64]
+
+ORDINALS: Final = {
+    "calls": (("location", ("enter_seq", "leave_seq")),),
+    "messages": (
+        ("sender_location", ("send_seq", "send_done_seq")),
+        ("receiver_location", ("post_seq", "receive_seq")),
+    ),
+    "collective_members": (("location", ("begin_seq", "end_seq")),),
+    "regions": (("location", ("enter_seq", "leave_seq")),),
+    "teams": (("fork_location", ("fork_seq", "join_seq")),),
+    "locks": (("location", ("acquire_seq", "release_seq")),),
+    "readings": (("location", ("seq",)),),
+}
+"""The columns that count events, by the column that says on which location."""
+
+_SEQ_BITS: Final = 36
+_EVENTS: Final = ("location", "time_ns", "type", "value")
+
+
+class _Rows(NamedTuple):
+    """Places in the numbering that a location's events have in the source, by place."""
+
+    added: Integers
+    """A mark comes before the event of this number."""
+
+    removed: Integers
+    """The event of this number is left out."""
+
+
+class Insertion:
+    """Marks on their way into a trace.
+
+    Parameters
+    ----------
+    trace : Trace
+        With raw tables, in memory or in a store.
+    marks : Marks
+        The events to add; those of their types that the trace has are left out.
+    """
+
+    def __init__(self, trace: Trace, marks: Marks) -> None:
+        self._trace, self._marks = trace, marks
+
+    @property
+    def rows(self) -> int:
+        """How many events there are afterwards."""
+        more = len(self._marks.location) - len(self._places.removed)
+        return self._trace.rows("events") + more
+
+    def merged(self, events: pa.Table) -> pa.Table:
+        """Give some events with the marks among them.
+
+        Parameters
+        ----------
+        events : pyarrow.Table
+            The table, or a part of it with whole locations.
+
+        Returns
+        -------
+        pyarrow.Table
+            Marks come after the other events of their moment.
+        """
+        columns = [to_numpy(events[name]) for name in _EVENTS]
+        kept = ~_is_structure(columns[2])
+        columns = [column[kept] for column in columns]
+        location, time_ns = columns[:2]
+        mine = self._within(to_numpy(events["location"]))
+        marks = self._marks
+        row = _after(location, time_ns, marks.location[mine], marks.time_ns[mine])
+        added = (marks.location, marks.time_ns, marks.type, marks.value)
+        location, *rest = (
+            np.insert(column, row, more[mine])
+            for column, more in zip(columns, added, strict=True)
+        )
+        begin = np.searchsorted(location, location)
+        return (
+            pa.table(
+                [location, np.arange(len(location)) - begin, *rest],
+                names=["location", "seq", *_EVENTS[1:]],
+            )
+            .select(events.column_names)
+            .cast(events.schema)
+        )
+
+    def renumbered(self, name: str, table: pa.Table) -> pa.Table:
+        """Give a table whose numbers of events count the marks, too.
+
+        Parameters
+        ----------
+        name : str
+            A table of :data:`ORDINALS`.
+        table : pyarrow.Table
+            Its rows, or some of them; with the columns of locations.
+
+        Returns
+        -------
+        pyarrow.Table
+            What was unknown still is.
+        """
+        for owner, columns in ORDINALS[name]:
+            for column in columns:
+                position = table.schema.get_field_index(column)
+                if position < 0:
+                    continue
+                field = table.schema.field(position)
+                seq = to_numpy(table[column])
+                known = seq != NO_VALUE
+                location = to_numpy(table[owner]).astype(np.int64)
+                moved = self._moved(location, np.where(known, seq, 0))
+                array = pa.array(moved, field.type, mask=~known)
+                table = table.set_column(position, field, array)
+        return table
+
+    def _within(self, location: npt.NDArray[np.int32]) -> slice:
+        """Give the marks of locations that lie between the first and the last of a part."""
+        if not len(location):
+            return slice(0, 0)
+        first, end = np.searchsorted(self._marks.location, (location[0], location[-1] + 1))
+        return slice(int(first), int(end))
+
+    def _moved(self, location: Integers, seq: Integers) -> Integers:
+        key = _key(location, seq)
+        added, removed = self._places
+        origin = _key(location, np.zeros_like(seq))
+        more = np.searchsorted(added, key, "right") - np.searchsorted(added, origin)
+        less = np.searchsorted(removed, key) - np.searchsorted(removed, origin)
+        return seq + more - less
+
+    @cached_property
+    def _places(self) -> _Rows:
+        """Go through the events once, to see where marks come in and go out."""
+        added: list[Integers] = [np.empty(0, np.int64)]
+        removed: list[Integers] = [np.empty(0, np.int64)]
+        for part in self._trace.batches("events", _EVENTS[:3]):
+            location, time_ns, kind = (to_numpy(column) for column in part.columns)
+            mine = self._within(location)
+            owner = self._marks.location[mine]
+            row = _after(location, time_ns, owner, self._marks.time_ns[mine])
+            added.append(_key(owner, row - np.searchsorted(location, owner)))
+            gone = np.flatnonzero(_is_structure(kind))
+            owner = location[gone].astype(np.int64)
+            removed.append(_key(owner, gone - np.searchsorted(location, owner)))
+        return _Rows(np.concatenate(added), np.concatenate(removed))
+
+
+def _is_structure(kind: Integers) -> npt.NDArray[np.bool_]:
+    return (kind >= STRUCTURE.start) & (kind < STRUCTURE.stop)
+
+
+def _after(
+    location: npt.NDArray[np.int32], time_ns: Integers, owner: Integers, moment_ns: Integers
+) -> Integers:
+    """Give the row before which a mark belongs, after all of its location up to its moment."""
+    row = np.empty(len(owner), np.int64)
+    owners, begin = np.unique(owner, return_index=True)
+    borders = np.append(begin, len(owner))
+    firsts = np.searchsorted(location, owners)
+    ends = np.searchsorted(location, owners, "right")
+    for number, (first, end) in enumerate(zip(firsts.tolist(), ends.tolist(), strict=True)):
+        some = slice(borders[number], borders[number + 1])
+        row[some] = first + np.searchsorted(time_ns[first:end], moment_ns[some], "right")
+    return row
+
+
+def _key(location: Integers, seq: Integers) -> Integers:
+    """Give one number that sorts by location and number of the event."""
+    return (location << _SEQ_BITS) + seq

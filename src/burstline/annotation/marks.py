@@ -1,0 +1,282 @@
+"""Marks: what changes when an iteration begins, or a loop is left.
+
+::
+
+    Structure  --iterations of each loop-->  spans per nesting depth, none over another
+               -->  Marks: location, time, type, value
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from burstline.annotation.event_types import DEEPEST, INNERMOST, iteration_type, loop_type
+from burstline.annotation.names import loop_name
+from burstline.errors import ParameterError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import numpy.typing as npt
+
+    from burstline.structure import Loop, Structure
+
+    Integers = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True)
+class MarkedLoop:
+    """A loop that is marked in a trace.
+
+    Attributes
+    ----------
+    id : int
+        Its number in the structure.
+    parent : int or None
+        The loop it is in.
+    depth : int
+        How deep it is nested, 1 if it is in no other loop.
+    name : str
+        What the value of its event is called.
+    """
+
+    id: int
+    parent: int | None
+    depth: int
+    name: str
+
+    def as_dict(self) -> dict[str, Any]:
+        """Give what JSON output says about the loop."""
+        return {
+            "id": self.id,
+            "parent": self.parent,
+            "depth": self.depth,
+            "name": self.name,
+            "type": loop_type(self.depth),
+            "iteration_type": iteration_type(self.depth),
+        }
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Marks:
+    """Loops and iterations as events.
+
+    Attributes
+    ----------
+    location, time_ns, type, value : ndarray of int64, shape (marks,)
+        Where, when, and which event with which value; by location, time and type.
+    loops : tuple of MarkedLoop
+        The loops, each before those in it.
+    """
+
+    location: Integers
+    time_ns: Integers
+    type: Integers
+    value: Integers
+    loops: tuple[MarkedLoop, ...]
+
+    @property
+    def depth(self) -> int:
+        """How deep its loops are nested; 0 if there are none."""
+        return max((loop.depth for loop in self.loops), default=0)
+
+    @property
+    def types(self) -> dict[int, int]:
+        """How many events there are of each type."""
+        return dict(zip(*(a.tolist() for a in _counted(self.type)), strict=True))
+
+    def iterations(self, depth: int) -> int:
+        """Count the iterations that begin at a nesting depth."""
+        return int(((self.type == iteration_type(depth)) & (self.value > 0)).sum())
+
+
+class _Spans(NamedTuple):
+    """Iterations at one nesting depth, by location and time; none begins in another."""
+
+    location: Integers
+    start_ns: Integers
+    end_ns: Integers
+    loop: Integers
+    iteration: Integers
+
+
+class _Changes(NamedTuple):
+    """When loop and iteration at one nesting depth change; both are 0 outside."""
+
+    location: Integers
+    time_ns: Integers
+    loop: Integers
+    iteration: Integers
+
+
+def marks_of(
+    structure: Structure,
+    *,
+    max_depth: int | None = None,
+    locations: npt.NDArray[np.integer[Any]] | None = None,
+) -> Marks:
+    """Give the loops and iterations of a structure as events.
+
+    At each nesting depth an iteration begins with an event that says which loop it is of
+    and an event that says which iteration it is, counted from 1 on its location over all
+    entries of the loop. When an entry ends, both become 0. A third type says which loop is
+    the innermost, whenever that changes.
+
+    Parameters
+    ----------
+    structure : Structure
+        Its loops and their iterations.
+    max_depth : int, optional
+        Leave out loops that are nested deeper; all are marked by default.
+    locations : ndarray of int, shape (locations of the structure's trace,), optional
+        Where each location of the trace in which the structure was found is in the trace
+        to be annotated; the same by default.
+
+    Returns
+    -------
+    Marks
+        Events of the threads that call MPI; there is at most one of a type at a moment.
+
+    Raises
+    ------
+    ParameterError
+        If `max_depth` is not positive.
+
+    Notes
+    -----
+    O(iterations log iterations) time. Where iterations of two loops at one depth overlap,
+    because a loop was misread, the one that began last is what the events say. Iterations
+    that take no time leave no event, nor do loops nested deeper than 99.
+
+    Examples
+    --------
+    >>> from burstline.structure import detect
+    >>> from burstline.testing import trace_of
+    >>> calls = " | ".join(f"{10 * k} enter MPI_Barrier | {10 * k + 1} leave" for k in range(4))
+    >>> found = marks_of(detect(trace_of(f"ranks 1 | 0 | {calls}")))
+    >>> list(zip(found.time_ns.tolist(), found.type.tolist(), found.value.tolist()))[:3]
+    [(0, 77700000, 1), (0, 77700001, 1), (0, 77700101, 1)]
+    """
+    if max_depth is not None and max_depth < 1:
+        raise ParameterError(f"loops are nested 1 deep or deeper, got a depth of {max_depth}")
+    deepest = DEEPEST if max_depth is None else min(max_depth, DEEPEST)
+    depths = _depths(structure.loops)
+    loops = [loop for loop in structure.loops if depths[loop.id] <= deepest]
+    levels = [
+        _changes(_spans(structure, [loop for loop in loops if depths[loop.id] == depth]))
+        for depth in range(1, max((depths[loop.id] for loop in loops), default=0) + 1)
+    ]
+    columns = _events(levels)
+    if locations is not None:
+        columns = (locations[columns[0]].astype(np.int64), *columns[1:])
+    location, time_ns, kind, value = columns
+    order = np.lexsort((kind, time_ns, location))
+    return Marks(
+        location[order],
+        time_ns[order],
+        kind[order],
+        value[order],
+        tuple(
+            MarkedLoop(loop.id, loop.parent, depths[loop.id], loop_name(loop)) for loop in loops
+        ),
+    )
+
+
+def _depths(loops: Sequence[Loop]) -> dict[int, int]:
+    depths: dict[int, int] = {}
+    for loop in loops:
+        depths[loop.id] = 1 if loop.parent is None else depths[loop.parent] + 1
+    return depths
+
+
+def _spans(structure: Structure, loops: Sequence[Loop]) -> _Spans:
+    """Give the iterations of loops at one depth, each until the next one begins."""
+    found = [structure.iterations(loop.id) for loop in loops]
+    location, start, end, iteration = (
+        np.concatenate([getattr(some, name) for some in found]).astype(np.int64)
+        for name in ("location", "start_ns", "end_ns", "iteration")
+    )
+    loop = np.repeat([some.loop for some in found], [len(some) for some in found])
+    order = np.lexsort((start, location))
+    location, start, end, iteration, loop = (
+        column[order] for column in (location, start, end, iteration, loop)
+    )
+    followed = location[1:] == location[:-1]
+    end[:-1][followed] = np.minimum(end[:-1], start[1:])[followed]
+    lasting = end > start
+    return _Spans(*(c[lasting] for c in (location, start, end, loop, iteration + 1)))
+
+
+def _changes(spans: _Spans) -> _Changes:
+    """Add that nothing runs any more where a span ends and none begins."""
+    left = np.ones(len(spans.location), np.bool_)
+    followed = spans.location[1:] == spans.location[:-1]
+    left[:-1] = ~(followed & (spans.end_ns[:-1] == spans.start_ns[1:]))
+    outside = np.zeros(int(left.sum()), np.int64)
+    location = np.concatenate([spans.location, spans.location[left]])
+    time_ns = np.concatenate([spans.start_ns, spans.end_ns[left]])
+    loop = np.concatenate([spans.loop, outside])
+    iteration = np.concatenate([spans.iteration, outside])
+    order = np.lexsort((time_ns, location))
+    return _Changes(location[order], time_ns[order], loop[order], iteration[order])
+
+
+def _events(levels: Sequence[_Changes]) -> tuple[Integers, Integers, Integers, Integers]:
+    """Give location, time, type and value of all events, in no order."""
+    none = np.empty(0, np.int64)
+    parts = [_innermost(levels) if levels else (none, none, none, none)]
+    for depth, level in enumerate(levels, 1):
+        for number, value in (
+            (loop_type(depth), level.loop),
+            (iteration_type(depth), level.iteration),
+        ):
+            kind = np.full(len(value), number, np.int64)
+            parts.append((level.location, level.time_ns, kind, value))
+    location, time_ns, kind, value = map(np.concatenate, zip(*parts, strict=True))
+    return location, time_ns, kind, value
+
+
+def _innermost(
+    levels: Sequence[_Changes],
+) -> tuple[Integers, Integers, Integers, Integers]:
+    """Give the events that say which loop is the innermost, where that changes."""
+    location = np.concatenate([level.location for level in levels])
+    time_ns = np.concatenate([level.time_ns for level in levels])
+    order = np.lexsort((time_ns, location))
+    location, time_ns = location[order], time_ns[order]
+    is_first = np.ones(len(location), np.bool_)
+    is_first[1:] = (np.diff(location) != 0) | (np.diff(time_ns) != 0)
+    moment = np.empty(len(location), np.int64)
+    moment[order] = np.cumsum(is_first) - 1
+    innermost = np.zeros(int(is_first.sum()), np.int64)
+    begin = 0
+    for level in levels:
+        running = _lasting(moment[begin : begin + len(level.loop)], level.loop, len(innermost))
+        innermost = np.where(running > 0, running, innermost)
+        begin += len(level.loop)
+    # every location ends outside of loops, so that none hands its last loop to the next
+    changed = np.flatnonzero(np.diff(innermost, prepend=0))
+    kind = np.full(len(changed), INNERMOST, np.int64)
+    return (
+        location[is_first][changed],
+        time_ns[is_first][changed],
+        kind,
+        innermost[changed],
+    )
+
+
+def _lasting(moment: Integers, value: Integers, moments: int) -> Integers:
+    """Give a value at every moment, given where it changes; 0 before its first change."""
+    set_at = np.zeros(moments, np.int64)
+    set_at[moment] = moment
+    known = np.zeros(moments, np.int64)
+    known[moment] = value
+    return known[np.maximum.accumulate(set_at)]
+
+
+def _counted(values: Integers) -> tuple[Integers, Integers]:
+    found, count = np.unique(values, return_counts=True)
+    return found, count.astype(np.int64)

@@ -1,0 +1,193 @@
+"""``burstline annotate``: loops and iterations as events of the trace, for Paraver."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from burstline.cli.convert import write_trace
+from burstline.cli.iterations import iterations_asked, iterations_region
+from burstline.cli.options import (
+    add_trace_options,
+    memory_budget,
+    progress_bar,
+    thread_count,
+)
+from burstline.cli.outputs import add_output, output_path
+from burstline.errors import NotEnoughDataError, ParameterError
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Iterator
+
+    from burstline.annotation import Marks
+    from burstline.trace import Trace
+
+_DESCRIPTION: Final = """\
+Write a copy of TRACE in which every iteration of every loop is an event, so that Paraver
+shows the structure of the program in its timeline. Nothing else of the trace changes.
+With a region of interest, loops are looked for there; the copy is still whole.
+"""
+_EXAMPLES: Final = """\
+examples:
+  burstline annotate run.prv -o loops.prv
+  burstline annotate run.prv -o loops.prv --cfg-dir cfgs     with files for Paraver
+  burstline annotate run.prv.gz -o loops.prv.gz --max-depth 2
+  burstline annotate run.prv -o loops.prv --from 2s --to 30s
+"""
+_COPIES: Final = 4  # of a table: as loaded, as selected, as detection sorts it, as marks
+
+
+def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Add the command to the command line."""
+    parser = commands.add_parser(
+        "annotate",
+        help="loops and iterations as events, for Paraver",
+        description=_DESCRIPTION,
+        epilog=_EXAMPLES,
+    )
+    add_trace_options(parser)
+    add_output(parser)
+    parser.add_argument(
+        "--method",
+        choices=("auto", "seed", "exact"),
+        default="auto",
+        help="how loops are found; seed: the published method; auto: the best there is",
+    )
+    parser.add_argument(
+        "--max-depth", type=int, metavar="N", help="leave out loops that are nested deeper"
+    )
+    parser.add_argument(
+        "--cfg-dir", metavar="DIR", help="write ready configurations of Paraver there, too"
+    )
+    parser.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace) -> None:
+    """Find the loops of the trace, write it with them, and say what was added."""
+    path = output_path(arguments)
+    configurations = _configurations(arguments)
+    if arguments.max_depth is not None and arguments.max_depth < 1:
+        raise ParameterError(f"--max-depth must be at least 1, got {arguments.max_depth}")
+    memory, threads = memory_budget(arguments), thread_count(arguments)
+    import burstline  # noqa: PLC0415 -- `burstline --help` stays fast
+    from burstline.annotation import annotated  # noqa: PLC0415 -- as above
+
+    with progress_bar(arguments) as progress:
+        trace = burstline.read(
+            arguments.trace, raw=True, memory=memory, threads=threads, progress=progress
+        )
+        marks = _found(trace, arguments, memory)
+        if not marks.loops:
+            raise NotEnoughDataError(
+                "no loop was found, so there is nothing to annotate; "
+                "--from and --to can keep it from what comes before and after"
+            )
+        if not trace.has_raw:
+            from burstline.formats.paraver.derived import (  # noqa: PLC0415 -- rare
+                with_records,
+            )
+
+            trace = with_records(trace, memory=memory)
+        write_trace(annotated(trace, marks), path, memory=memory, progress=progress)
+        _write(configurations)
+    _print(arguments, path, marks)
+
+
+def _found(trace: Trace, arguments: argparse.Namespace, memory: int) -> Marks:
+    """Find the loops of the region of interest, and place them in the whole trace."""
+    import burstline  # noqa: PLC0415 -- `burstline --help` stays fast
+    from burstline.annotation import marks_of  # noqa: PLC0415 -- as above
+    from burstline.cli.budget import ANALYSED, require  # noqa: PLC0415 -- as above
+    from burstline.selection import former_locations  # noqa: PLC0415 -- as above
+    from burstline.structure import detect  # noqa: PLC0415 -- as above
+
+    region, asked = _region(arguments), iterations_asked(arguments)
+    part = require(trace, memory, tables=ANALYSED, copies=_COPIES, region=region)
+    if asked:
+        region = iterations_region(part, region, asked, arguments)
+    if region:
+        part = burstline.select(part, **region)
+    structure = detect(part, method=arguments.method)
+    places = former_locations(trace, part) if region else None
+    return marks_of(structure, max_depth=arguments.max_depth, locations=places)
+
+
+def _region(arguments: argparse.Namespace) -> dict[str, Any]:
+    """Give the arguments of `select`; empty if loops are looked for in the whole trace."""
+    from burstline.selection import parse_ranks, parse_time  # noqa: PLC0415 -- NumPy
+
+    region: dict[str, Any] = {
+        name: parse_time(text)
+        for name, text in (("start_ns", arguments.start), ("end_ns", arguments.end))
+        if text is not None
+    }
+    if arguments.ranks is not None:
+        region["ranks"] = parse_ranks(arguments.ranks)
+    if arguments.app is not None:
+        region["application"] = arguments.app
+    return region
+
+
+def _configurations(arguments: argparse.Namespace) -> dict[Path, bytes]:
+    """Give the configurations to write, once it is sure that nothing is lost by it."""
+    if arguments.cfg_dir is None:
+        return {}
+    folder = Path(arguments.cfg_dir)
+    if folder.exists() and not folder.is_dir():
+        raise ParameterError(f"{folder} is a file. Give a folder as --cfg-dir")
+    found = {folder / name: data for name, data in shipped_configurations()}
+    for file in found:
+        if file.exists() and not arguments.force:
+            raise ParameterError(f"{file} exists. Choose another folder, or pass --force")
+    return found
+
+
+def shipped_configurations() -> Iterator[tuple[str, bytes]]:
+    """Give name and content of the configurations of Paraver that ship with the package.
+
+    Yields
+    ------
+    tuple of (str, bytes)
+        In the order of their names.
+    """
+    from importlib.resources import files  # noqa: PLC0415 -- `--help` stays fast
+
+    folder = files("burstline") / "data" / "cfgs"
+    for file in sorted(folder.iterdir(), key=lambda file: file.name):
+        yield file.name, file.read_bytes()
+
+
+def _write(configurations: dict[Path, bytes]) -> None:
+    if not configurations:
+        return
+    from burstline.formats import atomic  # noqa: PLC0415 -- `--help` stays fast
+
+    for path in configurations:
+        path.parent.mkdir(parents=True, exist_ok=True)
+    with atomic.outputs(list(configurations)) as files:
+        for file, data in zip(files, configurations.values(), strict=True):
+            file.write(data)
+
+
+def _print(arguments: argparse.Namespace, path: Path, marks: Marks) -> None:
+    """Say what was added: to people on stderr, to programs on stdout."""
+    from burstline.report.plain import note, print_csv, print_json  # noqa: PLC0415 -- --help
+
+    types = marks.types
+    iterations = {depth: marks.iterations(depth) for depth in range(1, marks.depth + 1)}
+    if arguments.format == "json":
+        document = {
+            "loops": [loop.as_dict() for loop in marks.loops],
+            "iterations": {str(depth): count for depth, count in iterations.items()},
+            "types": {str(number): count for number, count in types.items()},
+        }
+        print_json(document)
+        return
+    if arguments.format == "csv":
+        print_csv(["type", "events"], types.items())
+        return
+    for loop in marks.loops:
+        note(loop.name)
+    count = sum(iterations.values())
+    note(f"{path}: {count:,} iterations as {len(marks.time_ns):,} events added")
