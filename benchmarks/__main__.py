@@ -20,6 +20,7 @@ from benchmarks.figures import Figure, publish, tabulate
 from benchmarks.generate import size_in_bytes
 from benchmarks.inputs import make_input
 from benchmarks.large import large
+from benchmarks.structure import structure
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -32,6 +33,7 @@ BENCHMARKS: Final[dict[str, Callable[..., Iterable[Figure]]]] = {
     "paramedir": reading.paramedir,
     "info": starting.info,
     "help": starting.help_text,
+    "structure": structure,
 }
 QUICK: Final = size_in_bytes("30M")
 

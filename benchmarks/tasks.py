@@ -9,13 +9,25 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from benchmarks.plain import column_loop, line_loop, trace_loop
+from benchmarks.structure_tasks import call_loop, detection, read_and_detect, reduction
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     Task = Callable[[], dict[str, Any]]
 
-__all__ = ["column_loop", "command", "line_loop", "read", "scan", "trace_loop"]
+__all__ = [
+    "call_loop",
+    "column_loop",
+    "command",
+    "detection",
+    "line_loop",
+    "read",
+    "read_and_detect",
+    "reduction",
+    "scan",
+    "trace_loop",
+]
 
 
 def scan(path: str, warm_up: str, threads: int) -> Task:

@@ -318,4 +318,5 @@ NB_MODULE(_core, m) {
     bind_writer(m);
     bind_structure(m);
     bind_nest(m);
+    bind_reduce(m);
 }

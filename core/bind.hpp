@@ -29,3 +29,4 @@ nb::ndarray<nb::numpy, T, nb::ndim<1>> to_numpy(std::vector<T>&& values) {
 void bind_writer(nb::module_& m);
 void bind_structure(nb::module_& m);
 void bind_nest(nb::module_& m);
+void bind_reduce(nb::module_& m);

@@ -390,3 +390,38 @@ def expand(
     lane: int,
 ) -> Annotated[NDArray[numpy.int32], dict(shape=(None,))]:
     """The calls that a program makes on one lane, in order."""
+
+def reduce_calls(
+    lane_begin: NDArray[numpy.int64],
+    rank: NDArray[numpy.int64],
+    ranks: int,
+    signature: NDArray[numpy.int32],
+    signatures: int,
+    quantities: Sequence[NDArray[numpy.int64]],
+    ids: Sequence[NDArray[numpy.int32]],
+    burst_ranges: Sequence[NDArray[numpy.int64]],
+    call_after: NDArray[numpy.int32],
+    burst_columns: Sequence[NDArray[numpy.int64]],
+) -> dict[str, NDArray[Any]]:
+    """
+    Columns of the unique calls, one per lane and signature; pairs and counters row after row.
+    """
+
+def count_runs(
+    of: Annotated[
+        NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
+    ],
+    other: Annotated[
+        NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
+    ],
+) -> int:
+    """
+    Stretches of one sorted series of moments that no moment of another interrupts.
+    """
+
+def steps_within(
+    begins: NDArray[numpy.int64], around: NDArray[numpy.int64]
+) -> tuple[int, int, int]:
+    """
+    Iterations around that have any, pairs of neighbours within one, and the sum of the time between these.
+    """

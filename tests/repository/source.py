@@ -8,7 +8,17 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGE = ROOT / "src" / "burstline"
-FOLDERS = ("src", "core", "tests", "benchmarks", "experiments", "docs", "changes", "examples", ".ci")
+FOLDERS = (
+    "src",
+    "core",
+    "tests",
+    "benchmarks",
+    "experiments",
+    "docs",
+    "changes",
+    "examples",
+    ".ci",
+)
 MADE = {"__pycache__", "_build"}
 
 

@@ -37,6 +37,12 @@ def add_detection(parser: argparse.ArgumentParser) -> None:
         help="how repetitions and times are compared: as ratios, or within their range",
     )
     group.add_argument(
+        "--rank-merge",
+        choices=("late", "early"),
+        default="late",
+        help="seed: merge equal calls of ranks after their loops are found, or before",
+    )
+    group.add_argument(
         "--min-share",
         type=float,
         default=0.1,
@@ -67,5 +73,6 @@ def detected(trace: Trace, arguments: argparse.Namespace) -> Structure:
         method=arguments.method,
         eps=arguments.eps,
         scale=arguments.scale,
+        rank_merge=arguments.rank_merge,
         min_share=arguments.min_share,
     )

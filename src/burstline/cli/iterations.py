@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from burstline.structure import Structure
     from burstline.trace import Trace
 
-_DETECTION: Final = ("method", "eps", "scale", "min_share")
+_DETECTION: Final = ("method", "eps", "scale", "rank_merge", "min_share")
 _REGION: Final = (("--from", "start"), ("--to", "end"), ("--ranks", "ranks"), ("--app", "app"))
 _SLOWEST: Final = 5
 _NEGATIVE: Final = re.compile(r"-\d+(:-?\d*)?$|-\d*\.\d+$")

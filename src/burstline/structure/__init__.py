@@ -2,11 +2,12 @@
 
 ::
 
-    trace  --reduction-->  unique calls  --clustering-->  loops  --nesting-->  loops in loops
-           --assembly-->  one program for all ranks  --fidelity-->  and how true it is
+    by_means   trace  --reduction-->  unique calls  --clustering-->  loops  --nesting-->
+    by_order   trace  --call graph-->  what follows what  --cycles-->  a nest  --reading-->
+                      one program for all ranks  --fidelity-->  and how true it is
 
-No source and no recompilation are needed: a loop shows in how often and how regularly its
-calls return.
+No source and no recompilation are needed: a loop shows in how regularly its calls return,
+and in which calls follow which.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ from burstline.structure.nodes import Call, Condition, Item, Loop, walk
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from burstline.structure.clustering import Scale
+    from burstline.structure.clustering import RankMerge, Scale
     from burstline.structure.found import Found
     from burstline.structure.grouping import Integers
     from burstline.structure.reduction import Reduced
@@ -59,6 +60,7 @@ def detect(
     eps: float = 0.2,
     scale: Scale = "log",
     min_share: float = 0.1,
+    rank_merge: RankMerge = "late",
     application: int | None = None,
 ) -> Structure:
     """Find the loops of a program in its trace.
@@ -67,13 +69,18 @@ def detect(
     unique calls that are repeated equally often, equally far apart, are the body of a loop;
     loops that span the same share of the run are nested by when their iterations begin.
 
+    The exact method, along [2]_: a loop is a cycle in the graph of which call follows which
+    on any rank. Each call site stands in the program once; how often its loops iterate and
+    when its conditions hold is kept beside it, so that nothing is lost.
+
     Parameters
     ----------
     trace : Trace
         Its calls, call paths and bursts are read.
-    method : {"auto", "seed"}
-        ``"seed"`` is the published method; ``"auto"`` takes the best there is, at
-        present the same.
+    method : {"auto", "seed", "exact"}
+        ``"seed"`` is the published method. ``"auto"`` takes its result if its fidelity is
+        0.999 or more, else the exact one. `eps`, `scale`, `min_share` and `rank_merge` are
+        choices of the published method.
     eps : float
         Largest distance of calls of one loop; on the ``"log"`` scale 0.2 is a
         difference of 22 %.
@@ -81,6 +88,9 @@ def detect(
         How repetitions and times are made comparable.
     min_share : float
         Calls whose repetitions span less of the run than this are left out, and counted.
+    rank_merge : {"late", "early"}
+        ``"late"``: the calls of each rank are clustered, and merged in the end. ``"early"``:
+        the calls of all ranks from one call path are merged first, to their means.
     application : int, optional
         The application to look at; the one with MPI calls by default.
 
@@ -99,13 +109,17 @@ def detect(
 
     Notes
     -----
-    About linear in the calls. The answer is wrong where loops
-    repeat irregularly or share their features by chance: see the fidelity.
+    About linear in the calls. The published method is wrong where loops repeat irregularly
+    or share their features by chance: see the fidelity. The exact one reproduces every call,
+    but shows conditions that are not in the source where a trace gives calls from different
+    places one name, and no loop that makes no call of its own around a single other one.
 
     References
     ----------
     .. [1] A thesis on application structure detection by clustering MPI calls, chapters
        3 and 4. Performance Tools team, Barcelona Supercomputing Center.
+    .. [2] D. D. Freydenberger, T. Kötzing, "Fast learning of restricted regular expressions
+       and DTDs", Theory of Computing Systems 57 (2015), DOI 10.1007/s00224-014-9559-3.
 
     Examples
     --------
@@ -121,12 +135,14 @@ def detect(
     _check(method, min_share)
     calls = Calls(trace, application)
     signed = sign(trace, calls)
-    limits = Limits(eps=eps, scale=scale, min_share=min_share)
-    if method != "exact":
-        found = _structure(by_means(trace, calls, signed, limits), calls)
-        if method == "seed" or found.fidelity >= _TRUE:
-            return found
-    return _structure(by_order(trace, calls, signed), calls)
+    limits = Limits(eps=eps, scale=scale, min_share=min_share, rank_merge=rank_merge)
+    if method == "exact":
+        return _structure(by_order(trace, calls, signed), calls)
+    found = by_means(trace, calls, signed, limits)
+    structure = _structure(found, calls)
+    if method == "seed" or structure.fidelity >= _TRUE:
+        return structure
+    return _structure(by_order(trace, calls, signed, found.reduced), calls)
 
 
 def _structure(found: Found, calls: Calls) -> Structure:

@@ -17,14 +17,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from burstline.errors import ParameterError
-from burstline.structure.means import DraftSteps
 from burstline.structure.nodes import Call, walk
-from burstline.structure.reading import NestSteps
 
 if TYPE_CHECKING:
-    import numpy.typing as npt
-
     from burstline.structure.calls import Calls
     from burstline.structure.grouping import Integers
     from burstline.structure.model import Structure
@@ -91,7 +86,7 @@ class Bursts:
         )
         number = np.repeat(np.arange(len(nodes)), [len(own) for own in lanes])
         known, first = np.unique(known, return_index=True)
-        wanted = _sequence(structure).astype(np.int64) * count + calls.lane
+        wanted = structure.steps.sequence.astype(np.int64) * count + calls.lane
         at = np.minimum(np.searchsorted(known, wanted), len(known) - 1)
         return cls(calls, nodes, np.where(known[at] == wanted, number[first][at], _NONE))
 
@@ -132,16 +127,6 @@ class Bursts:
             between &= calls.leave_ns[at - 1] <= time_ns[here]
             found[here] = np.where(between, at, _NONE)
         return np.where((found >= 0) & (self.node[found] >= 0), found, _NONE)
-
-
-def _sequence(structure: Structure) -> npt.NDArray[np.int32]:
-    """Give the signature of each call, as the nodes of the structure mean it."""
-    steps = structure.steps
-    if isinstance(steps, NestSteps):
-        return steps.sequence
-    if isinstance(steps, DraftSteps):
-        return steps.reduced.sequence
-    raise ParameterError(f"method {structure.method!r} does not say what node made a call")
 
 
 @dataclass(frozen=True, slots=True, eq=False)

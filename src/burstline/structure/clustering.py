@@ -20,7 +20,7 @@ from burstline import _core
 from burstline.errors import ParameterError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     import numpy.typing as npt
 
@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 
 Scale = Literal["minmax", "log"]
 SCALES: Final = ("log", "minmax")
+RankMerge = Literal["late", "early"]
+RANK_MERGES: Final = ("late", "early")
 
 _TAKE_TURNS: Final = 0.75
 
@@ -115,7 +117,12 @@ def normalised(values: Floats, *, scale: Scale) -> Floats:
 
 
 def cluster_calls(
-    reduced: Reduced, chosen: npt.NDArray[np.intp], *, eps: float, scale: Scale
+    reduced: Reduced,
+    chosen: npt.NDArray[np.intp],
+    *,
+    eps: float,
+    scale: Scale,
+    rank_merge: RankMerge = "late",
 ) -> list[list[int]]:
     """Group unique calls that are repeated equally often, equally far apart.
 
@@ -124,11 +131,14 @@ def cluster_calls(
     reduced : Reduced
         The unique calls.
     chosen : ndarray of int, shape (chosen,)
-        Those to group, each executed at least twice.
+        Those to group; with late merging each executed at least twice.
     eps : float
         Largest distance within a cluster; see :func:`normalised` for its meaning.
     scale : {"log", "minmax"}
         How repetitions and times are made comparable.
+    rank_merge : {"late", "early"}
+        ``"late"``: the calls of each rank are points of their own. ``"early"``: those of all
+        ranks from one call path are one point, at the means of their repetitions and times.
 
     Returns
     -------
@@ -138,10 +148,47 @@ def cluster_calls(
     if not len(chosen):
         return []
     features = np.stack(
-        [reduced.repetitions[chosen], np.maximum(reduced.iteration_mean_ns()[chosen], 1.0)],
-        axis=1,
+        [reduced.repetitions[chosen], reduced.iteration_mean_ns()[chosen]], axis=1
     ).astype(np.float64)
-    return _members(clusters(normalised(features, scale=scale), eps=eps), chosen.tolist())
+    point = np.arange(len(chosen))
+    if rank_merge == "early":
+        point, features = merged(reduced.signature[chosen], features)
+    features[:, 1] = np.fmax(features[:, 1], 1.0)
+    labels = clusters(normalised(features, scale=scale), eps=eps)[point]
+    return _members(labels, chosen.tolist())
+
+
+def merged(signature: Integers, features: Floats) -> tuple[Integers, Floats]:
+    """Merge the calls of all ranks from one call path.
+
+    Parameters
+    ----------
+    signature : ndarray of int64, shape (calls,)
+        What is merged if it is equal.
+    features : ndarray of float64, shape (calls, dimensions)
+        A row per unique call; NaN for what a call does not have.
+
+    Returns
+    -------
+    point : ndarray of int64, shape (calls,)
+        The merged call each is part of.
+    features : ndarray of float64, shape (points, dimensions)
+        Means over the calls that have them.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> merged(np.array([7, 9, 7]), np.array([[1.0], [5.0], [3.0]]))[1].tolist()
+    [[2.0], [5.0]]
+    """
+    signatures, point = np.unique(signature, return_inverse=True)
+    means = np.full((len(signatures), features.shape[1]), np.nan)
+    for dimension, values in enumerate(features.T):
+        known = ~np.isnan(values)
+        counts = np.bincount(point[known], minlength=len(signatures))
+        sums = np.bincount(point[known], values[known], minlength=len(signatures))
+        np.divide(sums, counts, out=means[:, dimension], where=counts > 0)
+    return point, means
 
 
 def _members(labels: Integers, items: Sequence[int]) -> list[list[int]]:
@@ -177,25 +224,33 @@ def split_aliased(reduced: Reduced, cluster: Sequence[int]) -> list[list[int]]:
     set of calls are taken to behave alike: one of each kind is looked at.
     O(executions of the calls looked at).
     """
-    by_lane: dict[int, list[int]] = {}
-    for unique in cluster:
-        by_lane.setdefault(int(reduced.lane[unique]), []).append(unique)
-    signatures = sorted({int(reduced.signature[unique]) for unique in cluster})
-    group = {signature: signature for signature in signatures}
+    signature = dict(zip(cluster, reduced.signature[cluster].tolist(), strict=True))
+    group = {number: number for number in sorted(set(signature.values()))}
     seen: set[tuple[int, ...]] = set()
-    for members in by_lane.values():
-        kind = tuple(sorted(int(reduced.signature[unique]) for unique in members))
+    for members in _by_lane_and_time(reduced, cluster):
+        kind = tuple(sorted(signature[unique] for unique in members))
         if kind in seen:
             continue
         seen.add(kind)
-        ordered = sorted(members, key=lambda unique: int(reduced.first_ns[unique]))
-        for before, after in pairwise(ordered):
-            if take_turns(reduced.executions(before), reduced.executions(after)):
-                _join(group, int(reduced.signature[before]), int(reduced.signature[after]))
+        for (before, before_ns), (after, after_ns) in pairwise(
+            (unique, reduced.executions(unique)) for unique in members
+        ):
+            if take_turns(before_ns, after_ns):
+                _join(group, signature[before], signature[after])
     loops: dict[int, list[int]] = {}
     for unique in cluster:
-        loops.setdefault(_find(group, int(reduced.signature[unique])), []).append(unique)
+        loops.setdefault(_find(group, signature[unique]), []).append(unique)
     return list(loops.values())
+
+
+def _by_lane_and_time(reduced: Reduced, cluster: Sequence[int]) -> Iterator[list[int]]:
+    """Give the unique calls of each lane, in the order of their first execution."""
+    members = np.array(cluster)
+    lane = reduced.lane[members]
+    order = np.lexsort((reduced.enter_ns[reduced.begin[members]], lane))
+    bounds = np.flatnonzero(np.diff(lane[order])) + 1
+    for part in np.split(members[order], bounds):
+        yield part.tolist()
 
 
 def _find(group: dict[int, int], member: int) -> int:
@@ -245,7 +300,9 @@ def count_runs(of_ns: Integers, other_ns: Integers) -> int:
     -------
     int
         At least 1 if there is any execution.
+
+    Notes
+    -----
+    O(executions of both). Of executions at one moment, `of_ns` counts as the earlier.
     """
-    if not len(of_ns):
-        return 0
-    return 1 + int(np.count_nonzero(np.diff(np.searchsorted(other_ns, of_ns))))
+    return _core.count_runs(np.ascontiguousarray(of_ns), np.ascontiguousarray(other_ns))

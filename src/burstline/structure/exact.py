@@ -31,10 +31,13 @@ if TYPE_CHECKING:
     from burstline.structure.calls import Calls, Signed
     from burstline.structure.loopnest import Body
     from burstline.structure.reading import Reading
+    from burstline.structure.reduction import Reduced
     from burstline.trace import Trace
 
 
-def by_order(trace: Trace, calls: Calls, signed: Signed) -> Found:
+def by_order(
+    trace: Trace, calls: Calls, signed: Signed, reduced: Reduced | None = None
+) -> Found:
     """Find the loops of a program by which of its calls follow which.
 
     Parameters
@@ -45,6 +48,8 @@ def by_order(trace: Trace, calls: Calls, signed: Signed) -> Found:
         The calls of one application in it.
     signed : Signed
         Their signatures.
+    reduced : Reduced, optional
+        The calls reduced by these signatures, if somebody has done that already.
 
     Returns
     -------
@@ -54,7 +59,8 @@ def by_order(trace: Trace, calls: Calls, signed: Signed) -> Found:
     unique = len(np.unique(calls.lane * len(signed.signatures) + signed.of_call))
     ways = [signed, *told_apart(signed, calls.lane_begin)]
     version = min((_Version.of(way, calls) for way in ways), key=_Version.size)
-    reduced = reduce_signed(trace, calls, version.signed)
+    if reduced is None or version.signed is not signed:
+        reduced = reduce_signed(trace, calls, version.signed)
     made = assembly(trace, reduced).calls(range(len(reduced.lane)))
     programmer = Programmer(
         reading=version.reading,

@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 
 if TYPE_CHECKING:
+    import numpy.typing as npt
+
     from burstline.structure.calls import Calls
     from burstline.structure.grouping import Integers
 
@@ -39,6 +41,11 @@ class Spans:
 
 class Steps(Protocol):
     """What a method of detection knows about the iterations of its loops."""
+
+    @property
+    def sequence(self) -> npt.NDArray[np.int32]:
+        """Signature of every call, as the calls of its structure have them."""
+        ...
 
     def spans(self, loop: int) -> Spans:
         """Give the calls of each iteration of a loop."""

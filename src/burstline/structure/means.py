@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from burstline.errors import ParameterError
 from burstline.structure.assembly import assembly
-from burstline.structure.clustering import cluster_calls, split_aliased
+from burstline.structure.clustering import RANK_MERGES, cluster_calls, merged, split_aliased
 from burstline.structure.found import Found
 from burstline.structure.iterations import Spans
 from burstline.structure.nesting import draft, join_split, nest
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from burstline.structure.calls import Calls, Signed
-    from burstline.structure.clustering import Scale
+    from burstline.structure.clustering import RankMerge, Scale
     from burstline.structure.grouping import Integers
     from burstline.structure.nesting import Draft
     from burstline.structure.reduction import Reduced
@@ -47,11 +48,21 @@ class Limits:
         How repetitions and times are made comparable.
     min_share : float
         Calls whose repetitions span less of the run than this are left out.
+    rank_merge : {"late", "early"}
+        ``"late"``: the calls of each rank are clustered, and merged in the end. ``"early"``:
+        the calls of all ranks from one call path are merged first, to their means.
     """
 
     eps: float
     scale: Scale
     min_share: float
+    rank_merge: RankMerge = "late"
+
+    def __post_init__(self) -> None:
+        if self.rank_merge not in RANK_MERGES:
+            raise ParameterError(
+                f"no rank_merge {self.rank_merge!r}; there are {', '.join(RANK_MERGES)}"
+            )
 
 
 def by_means(trace: Trace, calls: Calls, signed: Signed, limits: Limits) -> Found:
@@ -74,10 +85,14 @@ def by_means(trace: Trace, calls: Calls, signed: Signed, limits: Limits) -> Foun
         The program of all ranks.
     """
     reduced = reduce_signed(trace, calls, signed)
-    repeated = reduced.repetitions > 1
-    shares = reduced.shares()
-    chosen = np.flatnonzero(repeated & (shares >= limits.min_share))
-    found = cluster_calls(reduced, chosen, eps=limits.eps, scale=limits.scale)
+    repeated, enough = _worth(reduced, limits)
+    found = cluster_calls(
+        reduced,
+        np.flatnonzero(repeated & enough),
+        eps=limits.eps,
+        scale=limits.scale,
+        rank_merge=limits.rank_merge,
+    )
     loops = [
         draft(reduced, calls) for cluster in found for calls in split_aliased(reduced, cluster)
     ]
@@ -89,10 +104,19 @@ def by_means(trace: Trace, calls: Calls, signed: Signed, limits: Limits) -> Foun
         parameters=asdict(limits),
         reduced=reduced,
         items=items,
-        left_out=build.calls(np.flatnonzero(repeated & (shares < limits.min_share)).tolist()),
+        left_out=build.calls(np.flatnonzero(repeated & ~enough).tolist()),
         steps=DraftSteps(reduced, calls, build.numbered),
         unique_calls=len(reduced.lane),
     )
+
+
+def _worth(reduced: Reduced, limits: Limits) -> tuple[Mask, Mask]:
+    """Tell which unique calls are repeated, and which of them span enough of the run."""
+    features = np.stack([reduced.repetitions, reduced.shares()], axis=1)
+    if limits.rank_merge == "early":
+        point, means = merged(reduced.signature, features)
+        features = means[point]
+    return features[:, 0] > 1, features[:, 1] >= limits.min_share
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -112,6 +136,11 @@ class DraftSteps:
     reduced: Reduced
     calls: Calls
     numbered: dict[int, tuple[Draft, int | None]]
+
+    @property
+    def sequence(self) -> npt.NDArray[np.int32]:
+        """Signature of every call."""
+        return self.reduced.sequence
 
     def spans(self, loop: int) -> Spans:
         """Give the calls of each iteration of a loop.

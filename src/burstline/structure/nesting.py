@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from burstline import _core
 from burstline.structure.clustering import clusters, count_runs, normalised, take_turns
 
 if TYPE_CHECKING:
@@ -77,17 +78,19 @@ def draft(reduced: Reduced, calls: Sequence[int]) -> Draft:
     these marks where they begin, the last where they end.
     """
     made = Draft(list(calls))
-    by_lane: dict[int, list[int]] = {}
-    for unique in calls:
-        by_lane.setdefault(int(reduced.lane[unique]), []).append(unique)
-    repetitions, first_ns = reduced.repetitions, reduced.first_ns
-    for lane, members in by_lane.items():
-        most = max(repetitions[unique] for unique in members)
-        regular = [unique for unique in members if repetitions[unique] == most]
-        regular.sort(key=lambda unique: int(first_ns[unique]))
-        made.iterations_ns[lane] = reduced.executions(regular[0])
-        if len(regular) > 1:
-            made.body_end_ns[lane] = reduced.executions(regular[-1])
+    members = np.array(made.calls)
+    repetitions = reduced.repetitions_of(members)
+    first_ns, lane = reduced.enter_ns[reduced.begin[members]], reduced.lane[members]
+    order = np.lexsort((first_ns, -repetitions, lane))
+    most: dict[int, int] = {}
+    for which, number, times in zip(
+        lane[order].tolist(), members[order].tolist(), repetitions[order].tolist(), strict=True
+    ):
+        if which not in most:
+            most[which] = times
+            made.iterations_ns[which] = reduced.executions(number)
+        elif times == most[which]:
+            made.body_end_ns[which] = reduced.executions(number)
     return made
 
 
@@ -250,7 +253,7 @@ def _filled(loop: Draft, outer: Draft) -> float:
     times, begins = loop.iterations_ns[lane], outer.iterations_ns[lane]
     if len(times) < _MORE_THAN_ONCE * len(begins):
         return 0.0
-    filled = 1 + np.count_nonzero(np.diff(np.searchsorted(begins, times, side="right")))
+    filled, _, _ = _core.steps_within(times, begins)
     return filled / len(begins) if filled >= 2 else 0.0
 
 

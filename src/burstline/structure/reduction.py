@@ -15,13 +15,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from burstline.schema import NO_VALUE, UNKNOWN
-from burstline.structure.calls import Calls, Signature, Signed, offsets, sign
-from burstline.structure.grouping import Groups, dense, stable_order
+from burstline import _core
+from burstline.structure.calls import Calls, Signature, Signed, sign
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     import numpy.typing as npt
 
     from burstline.structure.grouping import Floats, Integers
@@ -137,6 +134,10 @@ class Reduced:
         spanned = np.nan_to_num(self.iteration_mean_ns()) * self.repetitions
         return np.clip(spanned / self.run_ns, 0.0, 1.0)
 
+    def repetitions_of(self, uniques: Integers) -> Integers:
+        """Give how often some unique calls were executed, shape (uniques,)."""
+        return self.begin[uniques + 1] - self.begin[uniques]
+
     def executions(self, unique: int) -> Integers:
         """Give when a unique call was entered, shape (repetitions,), in time order."""
         return self.enter_ns[self.begin[unique] : self.begin[unique + 1]]
@@ -193,100 +194,35 @@ def reduce_signed(trace: Trace, columns: Calls, signed: Signed) -> Reduced:
     Reduced
         One row per unique call.
     """
-    signatures = signed.signatures
-    unique, keys = dense(
-        columns.lane * len(signatures) + signed.of_call, len(columns.ranks) * len(signatures)
+    begin = trace.offsets("bursts")
+    after, *bursts = trace.arrays(
+        "bursts", "call_after", "start_ns", "end_ns", *trace.counter_names
     )
-    order = stable_order(unique, len(keys))
-    begin = np.concatenate([[0], np.cumsum(np.bincount(unique, minlength=len(keys)))])
-    groups = Groups(unique, len(keys), order, begin)
-    bursts = _bursts_before(trace, columns)
-    burst_counters, iteration_counters = _counters(trace.counter_names, bursts, groups)
-    time_ns, time_spread_ns = groups.moments(columns.leave_ns - columns.enter_ns)
-    size = np.maximum(columns.sent_bytes, columns.received_bytes)
-    size_bytes, size_spread_bytes = groups.moments(size, size != NO_VALUE)
-    peer, offset = _partners(columns, groups)
+    (ordinal,) = trace.arrays("calls", "call")
+    found = _core.reduce_calls(
+        columns.lane_begin,
+        columns.ranks,
+        columns.world_size,
+        signed.of_call,
+        len(signed.signatures),
+        [columns.enter_ns, columns.leave_ns, columns.sent_bytes, columns.received_bytes],
+        [columns.communicator, columns.peer, columns.root, ordinal[columns.row]],
+        [begin[columns.locations], begin[columns.locations + 1]],
+        after,
+        bursts,
+    )
+    unique = len(found["lane"])
+    for name in ("peer", "offset", "burst_counters", "iteration_counters"):
+        found[name] = found[name].reshape(unique, len(found[name]) // unique)
+    found["is_root"] = found["is_root"].view(np.bool_)
     return Reduced(
         ranks=columns.ranks,
         lane_begin=columns.lane_begin,
         world_size=columns.world_size,
         run_ns=columns.run_ns,
-        signatures=signatures,
+        signatures=signed.signatures,
         sequence=signed.of_call,
-        lane=keys // len(signatures),
-        signature=keys % len(signatures),
-        begin=begin,
-        enter_ns=columns.enter_ns[order],
-        time_ns=time_ns,
-        time_spread_ns=time_spread_ns,
-        size_bytes=size_bytes,
-        size_spread_bytes=size_spread_bytes,
-        burst_ns=groups.moments(bursts.duration_ns, bursts.found)[0],
         counters=trace.counter_names,
-        burst_counters=burst_counters,
-        iteration_counters=iteration_counters,
-        peer=peer,
-        offset=offset,
-        communicator=columns.communicator[order[begin[:-1]]].astype(np.int64),
-        is_root=groups.mean(columns.root >= 0) > 0,
         has_paths=signed.has_paths,
+        **found,
     )
-
-
-def _partners(columns: Calls, groups: Groups) -> tuple[Integers, Integers]:
-    return groups.extremes(columns.peer.astype(np.int64)), groups.extremes(offsets(columns))
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _Bursts:
-    """The computation before each call."""
-
-    found: npt.NDArray[np.bool_]
-    duration_ns: Integers
-    counters: Sequence[Integers]
-
-
-def _bursts_before(trace: Trace, columns: Calls) -> _Bursts:
-    """Give the burst that ends at each call of the chosen lanes."""
-    total = trace.calls.num_rows
-    position = np.full(total, UNKNOWN, np.int64)
-    position[columns.row] = np.arange(len(columns.row))
-    location, after, start_ns, end_ns = trace.arrays(
-        "bursts", "location", "call_after", "start_ns", "end_ns"
-    )
-    offsets = trace.offsets("calls")
-    (call,) = trace.arrays("calls", "call")
-    first_call = call[np.minimum(offsets[:-1], max(total - 1, 0))] if total else offsets[:-1]
-    row = offsets[location] + after - first_call[location]
-    inside = (after >= 0) & (row >= offsets[location]) & (row < offsets[location + 1])
-    burst = np.flatnonzero(inside)
-    burst = burst[(position[row[burst]] >= 0) & (call[row[burst]] == after[burst])]
-    at = position[row[burst]]
-
-    def placed(values: Integers, otherwise: int) -> Integers:
-        out = np.full(len(columns.row), otherwise, np.int64)
-        out[at] = values[burst]
-        return out
-
-    found = np.zeros(len(columns.row), bool)
-    found[at] = True
-    return _Bursts(
-        found,
-        placed(end_ns - start_ns, 0),
-        [placed(column, NO_VALUE) for column in trace.arrays("bursts", *trace.counter_names)],
-    )
-
-
-def _counters(names: Sequence[str], bursts: _Bursts, groups: Groups) -> tuple[Floats, Floats]:
-    """Mean of each counter before a call, and over everything between two executions."""
-    before = np.full((groups.count, len(names)), np.nan)
-    between = np.full((groups.count, len(names)), np.nan)
-    first = groups.order[groups.begin[:-1]]
-    last = groups.order[groups.begin[1:] - 1]
-    steps = groups.begin[1:] - groups.begin[:-1] - 1
-    for k, values in enumerate(bursts.counters):
-        was_read = values != NO_VALUE
-        before[:, k] = groups.mean(values, was_read)
-        so_far = np.cumsum(np.where(was_read, values, 0))
-        np.divide(so_far[last] - so_far[first], steps, out=between[:, k], where=steps > 0)
-    return before, between

@@ -1,0 +1,210 @@
+"""Points: every unique call of a run by how often, and how far apart, it is executed.
+
+::
+
+    Trace, Structure  --points-->  Points: repetitions, mean time between them, loop
+
+The picture that loops are found in: calls of one loop lie together, and loops that span the
+same share of the run lie on one hyperbola.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from burstline.structure.calls import sign
+from burstline.structure.grouping import dense, stable_order
+from burstline.structure.nodes import Call, Condition, Loop
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable, Iterator, Sequence
+
+    from burstline.structure.calls import Calls, Signature, Signed
+    from burstline.structure.grouping import Floats, Integers
+    from burstline.structure.model import Structure
+    from burstline.structure.nodes import Item
+    from burstline.trace import Trace
+
+IN_NO_LOOP: Final = 0
+LEFT_OUT: Final = -1
+"""What stands in place of a loop's number."""
+
+MOST_POINTS: Final = 5_000
+_SHORTEST_NS: Final = 1.0
+"""A logarithmic axis has no place for 0."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Points:
+    """Unique calls in the plane of repetitions and time, in the order of loops.
+
+    Attributes
+    ----------
+    loop : ndarray of int64, shape (points,)
+        Number of the innermost loop that executes it most often, `IN_NO_LOOP` or, for calls
+        that the method did not look at, `LEFT_OUT`.
+    signature : ndarray of int64, shape (points,)
+        Which of `signatures` it is.
+    unique : ndarray of int64, shape (points,)
+        Unique calls it stands for: 1, or those of all lanes with this signature and loop.
+    repetitions : ndarray of float64, shape (points,)
+        How often it was executed; mean over the lanes it stands for.
+    interval_ns : ndarray of float64, shape (points,)
+        Mean time from one execution to the next, at least 1 ns; mean over the lanes.
+    repetitions_range, interval_range_ns : ndarray of float64, shape (points, 2)
+        Smallest and largest of the lanes it stands for.
+    signatures : tuple of Signature
+        Operations and where they are called.
+    once : int
+        Unique calls that were executed once and have no place in the plane.
+    run_ns : int
+        Length of the run: `repetitions` times `interval_ns` over it is the share spanned.
+    """
+
+    loop: Integers
+    signature: Integers
+    unique: Integers
+    repetitions: Floats
+    interval_ns: Floats
+    repetitions_range: Floats
+    interval_range_ns: Floats
+    signatures: tuple[Signature, ...]
+    once: int
+    run_ns: int
+
+    def __len__(self) -> int:
+        return len(self.loop)
+
+    @property
+    def is_merged(self) -> bool:
+        """Whether a point stands for several unique calls."""
+        return bool((self.unique > 1).any())
+
+
+def points(trace: Trace, structure: Structure, *, most: int = MOST_POINTS) -> Points:
+    """Place the unique calls of a structure by repetitions and time between them.
+
+    Parameters
+    ----------
+    trace : Trace
+        What the structure was detected in.
+    structure : Structure
+        Its loops are what the calls belong to.
+    most : int
+        Above so many points, those of one signature and loop are put together, with their
+        range.
+
+    Returns
+    -------
+    Points
+        One per (lane, signature) that is executed more than once, or one per
+        (signature, loop).
+
+    Notes
+    -----
+    Linear in the calls. A call that several loops make belongs to the one that makes it
+    most often; its place is that of all its executions.
+
+    Examples
+    --------
+    >>> from burstline.structure import detect
+    >>> from burstline.testing import trace_of
+    >>> steps = [f"{10 * k} enter MPI_Send path {k % 2} | {10 * k + 1} leave" for k in range(8)]
+    >>> paths = "path 0 main file a.c line 3 | path 1 main file a.c line 4"
+    >>> trace = trace_of(f"ranks 1 | {paths} | 0 | " + " | ".join(steps))
+    >>> found = points(trace, detect(trace))
+    >>> found.loop.tolist(), found.repetitions.tolist(), found.interval_ns.tolist()
+    ([1, 1], [4.0, 4.0], [20.0, 20.0])
+    """
+    calls = structure.found_in
+    signed = sign(trace, calls)
+    lane, signature, repetitions, interval_ns = _repeated(calls, signed)
+    returns = repetitions > 1
+    lane, signature = lane[returns], signature[returns]
+    loop = _loops(trace, structure, signed)[signature, lane]
+    order = np.lexsort((lane, signature, loop))
+    values = np.stack([repetitions[returns], interval_ns[returns]])[:, order]
+    loop, signature = loop[order], signature[order]
+    begin = np.arange(len(order))
+    if len(order) > most:
+        begin = np.flatnonzero(np.diff(loop, prepend=-9) | np.diff(signature, prepend=-9))
+    counts = np.diff(np.append(begin, len(order)))
+    low, high, total = (
+        reduce.reduceat(values, begin, axis=1) if len(begin) else values
+        for reduce in (np.minimum, np.maximum, np.add)
+    )
+    return Points(
+        loop=loop[begin],
+        signature=signature[begin],
+        unique=counts,
+        repetitions=total[0] / counts,
+        interval_ns=total[1] / counts,
+        repetitions_range=np.stack([low[0], high[0]], axis=1),
+        interval_range_ns=np.stack([low[1], high[1]], axis=1),
+        signatures=signed.signatures,
+        once=int(np.count_nonzero(~returns)),
+        run_ns=calls.run_ns,
+    )
+
+
+def _repeated(calls: Calls, signed: Signed) -> tuple[Integers, Integers, Integers, Floats]:
+    """Lane, signature, repetitions and mean interval of every unique call."""
+    count = len(signed.signatures)
+    unique, keys = dense(calls.lane * count + signed.of_call, len(calls.ranks) * count)
+    repetitions = np.bincount(unique, minlength=len(keys))
+    order = stable_order(unique, len(keys))
+    end = np.cumsum(repetitions)
+    spanned = calls.enter_ns[order[end - 1]] - calls.enter_ns[order[end - repetitions]]
+    interval_ns = np.maximum(spanned / np.maximum(repetitions - 1, 1), _SHORTEST_NS)
+    return keys // count, keys % count, repetitions, interval_ns
+
+
+def _loops(trace: Trace, structure: Structure, signed: Signed) -> Integers:
+    """Give the loop of each signature on each lane, shape (signatures, lanes)."""
+    names = _communicator_names(trace)
+    numbers = {
+        _key(signed, each, None if each.communicator is None else names[each.communicator]): n
+        for n, each in enumerate(signed.signatures)
+    }
+    shape = (len(signed.signatures), len(structure.ranks))
+    loop = np.full(shape, IN_NO_LOOP, np.int64)
+    most = np.zeros(shape, np.int64)
+    inside: dict[tuple[int, int], Integers] = {}
+    for call, number in _with_loop(structure.items, IN_NO_LOOP):
+        place = (numbers[_key(signed, call, call.communicator)], number)
+        inside[place] = inside.get(place, 0) + call.executions
+    for (signature, number), executions in inside.items():
+        more = executions > most[signature]
+        loop[signature, more] = number
+        most[signature, more] = executions[more]
+    for call in structure.left_out:
+        signature = numbers[_key(signed, call, call.communicator)]
+        loop[signature, call.executions > most[signature]] = LEFT_OUT
+    return loop
+
+
+def _key(signed: Signed, call: Call | Signature, communicator: str | None) -> Hashable:
+    """Give what is equal for nodes of one signature: a method may number sites of its own."""
+    if signed.has_paths:
+        return call.operation, call.path
+    return call.operation, communicator, call.offset
+
+
+def _communicator_names(trace: Trace) -> list[str]:
+    table = trace.communicators
+    kinds, sources = table["kind"].to_pylist(), table["source_id"].to_pylist()
+    named = zip(kinds, sources, strict=True)
+    return [kind if kind in {"world", "self"} else str(source) for kind, source in named]
+
+
+def _with_loop(items: Sequence[Item], loop: int) -> Iterator[tuple[Call, int]]:
+    for item in items:
+        if isinstance(item, Call):
+            yield item, loop
+        elif isinstance(item, Condition):
+            yield from _with_loop(item.items, loop)
+        elif isinstance(item, Loop):
+            yield from _with_loop(item.items, item.id)

@@ -1,0 +1,218 @@
+"""Pooling: the unique calls of several ranks become one call of the program.
+
+::
+
+    groups of unique calls + Reduced  --weighted means, joined spreads-->  a Call per group
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import isnan
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from burstline.schema import UNKNOWN
+from burstline.structure.nodes import Call
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from burstline.structure.grouping import Floats, Integers
+    from burstline.structure.reduction import Reduced
+
+
+@dataclass(frozen=True, slots=True)
+class _Means:
+    """What a group has in the mean; None where no member has any."""
+
+    time_ns: float
+    time_spread_ns: float
+    size_bytes: float | None
+    size_spread_bytes: float | None
+    burst_ns: float | None
+    counters: dict[str, float]
+    iteration_counters: dict[str, float]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Pool:
+    """Makes calls of groups of unique calls.
+
+    Attributes
+    ----------
+    reduced : Reduced
+        The unique calls.
+    communicators : sequence of str
+        How each communicator is called.
+    """
+
+    reduced: Reduced
+    communicators: Sequence[str]
+
+    def calls(self, groups: Sequence[Sequence[int]], iterations: Sequence[int]) -> list[Call]:
+        """Make one call of each group.
+
+        Parameters
+        ----------
+        groups : sequence of sequence of int
+            Unique calls of one signature, at most one per lane.
+        iterations : sequence of int
+            Iterations around each group, on all lanes it is executed on; its probability
+            is the share of them in which it is executed.
+
+        Returns
+        -------
+        list of Call
+            In the order of the groups.
+
+        Notes
+        -----
+        O(unique calls * counters), however many groups they are in.
+        """
+        if not groups:
+            return []
+        reduced = self.reduced
+        members = np.concatenate([np.asarray(group, np.int64) for group in groups])
+        begin = np.cumsum([0, *map(len, groups)])
+        lane, repetitions = reduced.lane[members], reduced.repetitions_of(members)
+        signature = reduced.signature[members[begin[:-1]]].tolist()
+        times = np.add.reduceat(repetitions, begin[:-1]).tolist()
+        found = self._means(members, repetitions, begin[:-1])
+        made = []
+        for k, means in enumerate(found):
+            here = slice(begin[k], begin[k + 1])
+            executions = np.zeros(len(reduced.ranks), np.int64)
+            executions[lane[here]] = repetitions[here]
+            peers, peers_vary, offset = self._partners(members[here])
+            made.append(
+                Call(
+                    signature=signature[k],
+                    operation=reduced.signatures[signature[k]].operation,
+                    path=reduced.signatures[signature[k]].path,
+                    ranks=self._ranks(lane[here]),
+                    executions=executions,
+                    probability=times[k] / iterations[k],
+                    time_ns=means.time_ns,
+                    time_spread_ns=means.time_spread_ns,
+                    size_bytes=means.size_bytes,
+                    size_spread_bytes=means.size_spread_bytes,
+                    burst_ns=means.burst_ns,
+                    counters=means.counters,
+                    iteration_counters=means.iteration_counters,
+                    peers=peers,
+                    peers_vary=peers_vary,
+                    offset=offset,
+                    communicator=self._communicator(members[here]),
+                    roots=self._ranks(lane[here][reduced.is_root[members[here]]]),
+                )
+            )
+        return made
+
+    def _means(self, members: Integers, weights: Integers, begin: Integers) -> list[_Means]:
+        reduced = self.reduced
+        single = (reduced.time_ns, reduced.size_bytes, reduced.burst_ns)
+        values = np.column_stack(
+            [
+                *(column[members] for column in single),
+                reduced.burst_counters[members],
+                reduced.iteration_counters[members],
+            ]
+        )
+        spreads = np.column_stack(
+            [reduced.time_spread_ns[members], reduced.size_spread_bytes[members]]
+        )
+        means, joined = pooled(values, spreads, weights, begin)
+        return [
+            self._as_means(row, spread)
+            for row, spread in zip(means.tolist(), joined.tolist(), strict=True)
+        ]
+
+    def _as_means(self, values: list[float], spreads: list[float]) -> _Means:
+        names = self.reduced.counters
+        time_ns, size_bytes, burst_ns, *counters = values
+        time_spread_ns, size_spread_bytes = spreads
+        return _Means(
+            time_ns=time_ns,
+            time_spread_ns=time_spread_ns,
+            size_bytes=_or_none(size_bytes),
+            size_spread_bytes=_or_none(size_spread_bytes),
+            burst_ns=_or_none(burst_ns),
+            counters=_known(names, counters[: len(names)]),
+            iteration_counters=_known(names, counters[len(names) :]),
+        )
+
+    def _ranks(self, lanes: Integers) -> tuple[int, ...]:
+        return tuple(sorted(set(self.reduced.ranks[lanes].tolist())))
+
+    def _partners(self, members: Integers) -> tuple[tuple[int, ...], bool, int | None]:
+        pairs = [pair for pair in self.reduced.peer[members].tolist() if pair[0] != UNKNOWN]
+        offsets = _all_of(self.reduced.offset[members].tolist()) - {UNKNOWN}
+        return (
+            tuple(sorted(_all_of(pairs))),
+            any(low != high for low, high in pairs),
+            offsets.pop() if len(offsets) == 1 else None,
+        )
+
+    def _communicator(self, members: Integers) -> str | None:
+        found = set(self.reduced.communicator[members].tolist())
+        if found == {UNKNOWN}:
+            return None
+        names = {self.communicators[number] for number in found if number != UNKNOWN}
+        return names.pop() if len(names) == 1 else "several"
+
+
+def _all_of(pairs: Iterable[Iterable[int]]) -> set[int]:
+    return {value for pair in pairs for value in pair}
+
+
+def _or_none(value: float) -> float | None:
+    return None if isnan(value) else value
+
+
+def _known(names: Sequence[str], values: Sequence[float]) -> dict[str, float]:
+    return {name: value for name, value in zip(names, values, strict=True) if not isnan(value)}
+
+
+def pooled(
+    means: Floats, spreads: Floats, weights: Integers, begin: Integers
+) -> tuple[Floats, Floats]:
+    """Give the mean and standard deviation of groups as if their members were one.
+
+    Parameters
+    ----------
+    means : ndarray of float64, shape (members, quantities)
+        Mean of each quantity for each member; NaN for what a member does not have.
+    spreads : ndarray of float64, shape (members, spread quantities)
+        Standard deviations of the first quantities.
+    weights : ndarray of int64, shape (members,)
+        How many values each mean is of.
+    begin : ndarray of int64, shape (groups,)
+        First member of each group; none is empty.
+
+    Returns
+    -------
+    means : ndarray of float64, shape (groups, quantities)
+        NaN where no member has the quantity.
+    spreads : ndarray of float64, shape (groups, spread quantities)
+        Likewise.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> column = np.array([[1.0], [3.0], [np.nan]])
+    >>> mean, spread = pooled(column, np.zeros((3, 1)), np.array([3, 1, 5]), np.array([0]))
+    >>> mean.item(), round(spread.item(), 3)
+    (1.5, 0.866)
+    """
+    known = ~np.isnan(means)
+    share = np.where(known, weights[:, None], 0)
+    total = np.add.reduceat(share, begin).astype(np.float64)
+    total[total == 0] = np.nan
+    mean = np.add.reduceat(np.where(known, means, 0.0) * share, begin) / total
+    group = np.repeat(np.arange(len(begin)), np.diff(begin, append=len(means)))
+    few = slice(spreads.shape[1])
+    away = np.nan_to_num(means[:, few] - mean[group][:, few])
+    squares = (np.nan_to_num(spreads) ** 2 + away**2) * share[:, few]
+    return mean, np.sqrt(np.add.reduceat(squares, begin) / total[:, few])

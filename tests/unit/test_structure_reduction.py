@@ -1,0 +1,193 @@
+"""Unique calls of small programs, and what the kernel refuses."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from benchmarks import conjugate
+
+import burstline
+import by_hand
+from burstline import _core
+from burstline.structure.calls import Calls, sign
+from burstline.structure.means import Limits, by_means
+from burstline.structure.nodes import walk
+from burstline.structure.reduction import reduce_calls
+from loop_programs import Do, loop, run, shape
+
+
+def by_line(reduced, lane=0):
+    """Give the unique call of a lane at each line."""
+    return {
+        reduced.signatures[reduced.signature[k]].path[-1].line: k
+        for k in range(len(reduced.lane))
+        if reduced.lane[k] == lane
+    }
+
+
+def items(trace, rank_merge, min_share=0.0):
+    """Find the program of a trace by the published method."""
+    calls = Calls(trace, None)
+    limits = Limits(eps=0.2, scale="log", min_share=min_share, rank_merge=rank_merge)
+    return by_means(trace, calls, sign(trace, calls), limits).items
+
+
+def test_a_unique_call_knows_its_executions_and_the_time_between_them():
+    reduced = reduce_calls(run(loop(5, Do("Send", 5), Do("Recv", 6)), ranks=1))
+
+    send = by_line(reduced)[5]
+    assert reduced.executions(send).tolist() == [110 + 220 * k for k in range(5)]
+    assert reduced.repetitions[send] == 5
+    assert reduced.iteration_mean_ns()[send] == 220.0
+    assert reduced.time_ns[send] == 10.0
+    assert reduced.time_spread_ns[send] == 0.0
+
+
+def test_what_is_executed_once_has_no_time_between_executions():
+    reduced = reduce_calls(run(ranks=1))
+
+    assert np.isnan(reduced.iteration_mean_ns()).all()
+    assert reduced.shares().tolist() == [0.0, 0.0]
+
+
+def test_the_burst_before_a_call_and_all_bursts_of_an_iteration_are_told_apart():
+    program = loop(4, Do("Send", 5, work_ns=70), Do("Recv", 6, work_ns=30))
+
+    reduced = reduce_calls(run(program, ranks=1, counters=True))
+
+    send, recv = by_line(reduced)[5], by_line(reduced)[6]
+    assert reduced.burst_ns[[send, recv]].tolist() == [70.0, 30.0]
+    assert reduced.burst_counters[[send, recv]].tolist() == [[70.0], [30.0]]
+    assert reduced.iteration_counters[[send, recv]].tolist() == [[100.0], [100.0]]
+
+
+def test_offsets_go_around_the_end_and_sizes_are_the_larger_of_both_directions():
+    calls = by_hand.calls_of(
+        [("Send", 0, 1)], [("Send", 0, 1), ("Recv", 2, 3)], [("Send", 0, 1)]
+    )
+    calls[0] |= {"peer": 2, "sent_bytes": 4}
+    calls[1] |= {"peer": 0}
+    calls[2] |= {"peer": 2, "sent_bytes": 3, "received_bytes": 9}
+    trace = by_hand.trace_of(locations=by_hand.threads((0, 9), (0, 9), (0, 9)), calls=calls)
+
+    reduced = reduce_calls(trace)
+
+    found = {
+        (int(lane), reduced.signatures[signature].operation): k
+        for k, (lane, signature) in enumerate(zip(reduced.lane, reduced.signature, strict=True))
+    }
+    sends = [found[rank, "MPI_Send"] for rank in range(3)]
+    assert reduced.offset[sends].tolist() == [[2, 2], [2, 2], [-1, -1]]
+    assert reduced.peer[sends].tolist() == [[2, 2], [0, 0], [-1, -1]]
+    assert np.array_equal(reduced.size_bytes[sends], [4, np.nan, np.nan], equal_nan=True)
+    assert reduced.size_bytes[found[1, "MPI_Recv"]] == 9.0
+
+
+def test_calls_of_a_cut_trace_keep_their_bursts():
+    trace = run(loop(6, Do("Send", 5, work_ns=70)), ranks=2)
+    cut = {name: trace.table(name) for name in ("locations", "bursts", "call_paths")}
+    late = trace.calls.filter([call["call"] >= 3 for call in trace.calls.to_pylist()])
+
+    reduced = reduce_calls(burstline.Trace(cut | {"calls": late}))
+
+    assert reduced.burst_ns[[by_line(reduced, lane)[5] for lane in (0, 1)]].tolist() == [70, 70]
+
+
+COLUMNS = {
+    "lane_begin": np.array([0, 2]),
+    "rank": np.array([0]),
+    "ranks": 2,
+    "signature": np.array([0, 1], np.int32),
+    "signatures": 2,
+    "quantities": [np.array([1, 5])] * 4,
+    "ids": [np.array([0, 1], np.int32)] * 4,
+    "burst_ranges": [np.array([0]), np.array([1])],
+    "call_after": np.array([1], np.int32),
+    "burst_columns": [np.array([2]), np.array([4]), np.array([6])],
+}
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ({"signatures": 1}, "signature is out of range"),
+        ({"signature": np.array([0, -1], np.int32)}, "signature is out of range"),
+        ({"ranks": 1}, "peer is out of range"),
+        ({"rank": np.array([2])}, "rank is out of range"),
+        ({"rank": np.array([0, 1])}, "differ in length"),
+        ({"quantities": [np.array([1])] * 4}, "differ in length"),
+        ({"quantities": [np.array([1, 5])] * 3}, "4 quantities"),
+        ({"burst_columns": [np.array([2])] * 2 + [np.array([6, 7])]}, "differ in length"),
+        ({"burst_columns": [np.array([2]), np.array([4, 5])]}, "differ in length"),
+        ({"burst_ranges": [np.array([0]), np.array([2])]}, "bursts of a lane"),
+        ({"burst_ranges": [np.array([-1]), np.array([1])]}, "bursts of a lane"),
+        ({"lane_begin": np.array([0, 1])}, "do not cover"),
+        ({"lane_begin": np.array([1, 2])}, "do not cover"),
+    ],
+)
+def test_the_kernel_refuses_columns_that_do_not_fit_together(wrong, message):
+    assert _core.reduce_calls(**COLUMNS)["burst_ns"].tolist()[1] == 2.0
+
+    with pytest.raises(ValueError, match=message):
+        _core.reduce_calls(**(COLUMNS | wrong))
+
+
+@pytest.mark.parametrize("rank_merge", ["late", "early"])
+def test_ranks_that_do_the_same_are_read_alike_whenever_they_are_merged(rank_merge):
+    program = loop(20, loop(8, Do("Sendrecv", 9)), Do("Allreduce", 12))
+
+    assert shape(items(run(program, ranks=3), rank_merge)) == [1, (20, [(8, [9]), 12]), 999]
+
+
+def test_merged_early_a_loop_that_ranks_repeat_differently_is_one():
+    few = loop(10, Do("Send", 5, ranks={0}), Do("Recv", 6, ranks={0}))
+    many = loop(40, Do("Send", 5, ranks={1}), Do("Recv", 6, ranks={1}))
+    trace = run(few, many)
+
+    late, early = (
+        [
+            (item.ranks, item.executions.tolist())
+            for item, _ in walk(items(trace, rank_merge))
+            if hasattr(item, "hidden")
+        ]
+        for rank_merge in ("late", "early")
+    )
+
+    assert sorted(late) == [((0,), [10, 0]), ((1,), [0, 40])]
+    assert early == [((0, 1), [10, 40])]
+
+
+def test_merged_early_a_call_of_little_share_on_one_rank_is_kept_by_the_others():
+    first = loop(100, Do("Barrier", 5, ranks={1, 2}))
+    trace = run(loop(3, Do("Barrier", 5, ranks={0})), first, ranks=3)
+
+    late, early = (
+        sum(
+            int(item.executions.sum())
+            for item, depth in walk(items(trace, merge, 0.5))
+            if depth
+        )
+        for merge in ("late", "early")
+    )
+
+    assert (late, early) == (200, 203)
+
+
+def test_a_way_to_merge_ranks_that_is_not_there_is_refused():
+    with pytest.raises(burstline.ParameterError, match="rank_merge 'never'"):
+        Limits(eps=0.2, scale="log", min_share=0.1, rank_merge="never")
+
+
+def test_the_program_of_the_benchmarks_is_the_same_in_memory_and_written(tmp_path):
+    conjugate.write_prv(tmp_path / "cg.prv", ranks=2, iterations=2)
+
+    read = reduce_calls(burstline.read(tmp_path / "cg.prv"))
+    made = reduce_calls(conjugate.in_memory(ranks=2, iterations=2))
+
+    assert len(read.sequence) == len(made.sequence) == 2 * len(conjugate.program(2))
+    for name in ("repetitions", "time_ns", "burst_ns", "iteration_mean_ns"):
+        found, expected = (
+            np.nan_to_num(value() if callable(value) else value)
+            for value in (getattr(read, name), getattr(made, name))
+        )
+        assert np.sort(found).tolist() == pytest.approx(np.sort(expected).tolist())
