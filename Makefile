@@ -46,8 +46,9 @@ docs: $(VENV)/.installed $(VENV)/.docs  ## build the documentation into docs/_bu
 	$(VENV)/bin/sphinx-build -n -W --keep-going -q -b html docs docs/_build/html
 	@echo "docs/_build/html/index.html"
 
-images: $(VENV)/.installed  ## draw the pictures of README and docs again
+images: $(VENV)/.installed $(VENV)/.test  ## draw the pictures of README and docs again
 	$(VENV)/bin/python docs/make_images.py
+	$(VENV)/bin/python docs/make_figures.py
 
 bench: $(VENV)/.installed  ## run the benchmarks; ARGS="--size 500M" for large inputs
 	$(VENV)/bin/python -m benchmarks $(if $(ARGS),$(ARGS),--quick)
