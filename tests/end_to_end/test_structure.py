@@ -114,3 +114,45 @@ def test_what_cannot_be_is_one_line_and_exit_code_2(ring, words, message):
     assert run.returncode == 2
     assert message in run.stderr.splitlines()[-1]
     assert run.stdout == ""
+
+
+SAMPLED = """\
+EVENT_TYPE
+0 30000000 Sampled functions (depth 0)
+VALUES
+0 End
+1 stencil
+
+EVENT_TYPE
+0 30000100 Sampled lines functions (depth 0)
+VALUES
+0 End
+1 a.c:120 [/src/a.c:120, /bin/ring]
+2 a.c:131 [/src/a.c:131, /bin/ring]
+"""
+
+
+def test_samples_show_the_loops_in_the_computation(ring):
+    header, rest = ring.read_text().split("\nc:")
+    records = rest.splitlines()
+    for at in range(0, 7900, 100):
+        for task in (1, 2):
+            for sample in range(3):  # there and back again, between any two calls
+                line = f"30000000:1:30000100:{1 + sample % 2}"
+                records.append(f"2:{task}:1:{task}:1:{at + 20 + 10 * sample}:{line}")
+    records[1:] = sorted(records[1:], key=lambda record: int(record.split(":")[5]))
+    ring.write_text(header + "\nc:" + "\n".join(records) + "\n")
+    ring.with_suffix(".pcf").write_text(LABELS + "\n" + SAMPLED)
+
+    assert "loop: stencil (a.c:120..131)" in answer(ring, "--bursts", "1ns")
+    assert "stencil" not in answer(ring)
+
+
+def test_the_exact_method_and_a_depth_can_be_chosen(ring):
+    document = json.loads(answer(ring, "--format", "json", "--method", "exact"))
+
+    assert (document["method"], document["fidelity"]) == ("exact", 1.0)
+    (outer,) = document["program"]
+    assert [node["kind"] for node in outer["items"]] == ["loop", "call"]
+    assert "MPI_Allreduce" not in answer(ring, "--depth", "1")
+    assert answer(ring, "--method", "seed", "--rank-merge", "early").count("for 1 to") == 2

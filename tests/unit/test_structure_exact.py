@@ -1,0 +1,262 @@
+"""The exact method on programs whose loops and conditions are known."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import burstline
+from burstline.report.pseudocode import pseudocode
+from burstline.structure import Call, Condition, detect, walk
+from burstline.structure.callgraph import call_graph
+from burstline.structure.calls import Calls, sign
+from burstline.structure.loopnest import find_nest
+from loop_programs import Do, executed, loop, run
+
+
+def text_of(*program, ranks=2, **options):
+    """Give the pseudo-code of a program, but for its initialisation and finalisation."""
+    shown = {name: options.pop(name) for name in ("depth", "inside") if name in options}
+    found = detect(run(*program, ranks=ranks, **options), method="exact")
+    return [
+        "  " * line.depth + line.text.partition("  #")[0]
+        for line in pseudocode(found, **shown)
+        if line.line not in {"1", "999"} or line.kind != "call"
+    ]
+
+
+SEND, RECV = Do("Send", 12), Do("Recv", 14)
+
+
+@pytest.mark.parametrize(
+    ("when", "said"),
+    [
+        (lambda k: k == 0, "if first iteration:"),
+        (lambda k: k > 0, "if not first iteration:"),
+        (lambda k: k == 19, "if last iteration:"),
+        (lambda k: k < 19, "if not last iteration:"),
+        (lambda k: k % 2, "if every 2nd iteration:"),
+        (lambda k: k % 2 == 0, "if every 2nd iteration, from iteration 1:"),
+        (lambda k: k % 3 == 2, "if every 3rd iteration:"),
+        (lambda k: k % 12 == 11, "if iteration == 12:"),
+        (lambda k: k in {2, 6, 7}, "if iteration in {3, 7, 8}:"),
+        (lambda k: 4 <= k < 9, "if iteration in {5..9}:"),
+        (lambda k: k not in {4, 8}, "if iteration not in {5, 9}:"),
+        (lambda k: k in {0, 2, 3, 5, 8, 9, 13, 16}, "if in 40.0 % of the iterations:"),
+    ],
+)
+def test_a_condition_is_said_in_few_words(when, said):
+    program = loop(20, SEND, Do("Bcast", 13, when=when), RECV)
+
+    assert said in [line.strip() for line in text_of(program)]
+
+
+def test_what_happens_otherwise_is_an_else():
+    program = loop(
+        20,
+        SEND,
+        Do("Bcast", 13, when=lambda k: k % 4 == 0),
+        Do("Gather", 14, when=lambda k: k % 4),
+        Do("Recv", 15),
+    )
+
+    lines = text_of(program)
+
+    assert "  else:" in lines
+    assert lines[lines.index("  else:") + 1].strip().startswith("MPI_Gather")
+
+
+def test_conditions_within_a_condition_are_told_of_its_executions():
+    program = loop(
+        40,
+        SEND,
+        Do("Bcast", 13, when=lambda k: k % 2),
+        Do("Gather", 14, when=lambda k: k % 4 == 1),
+        Do("Scatter", 15, when=lambda k: k % 2),
+        Do("Recv", 16),
+    )
+
+    found = detect(run(program), method="exact")
+
+    outer, inner = [item for item, _ in walk(found.items) if isinstance(item, Condition)]
+    assert [type(item).__name__ for item in outer.items] == ["Call", "Condition", "Call"]
+    assert inner.when.values(0).tolist() == list(range(0, 20, 2))
+    (steps,) = found.loops
+    gather = next(call for call in steps.as_dict()["calls"] if call["line"] == 14)
+    assert gather["when"] == [[1, 4, 10]]
+    assert gather["probability"] == 0.25
+
+
+@pytest.mark.parametrize(
+    ("times", "said"),
+    [
+        ([5, 5, 5, 5, 5], "for 1 to 5:"),
+        ([3, 5, 4, 6], "for 1 to n, n = 3, 5, 4, 6:"),
+        ([2, 3, 4, 5, 6, 7], "for 1 to n, n = 2, 3, .., 7:"),
+        ([2, 7, 3, 3, 9, 4], "for 1 to 2..9 (mean 4.67):"),
+    ],
+)
+def test_trip_counts_are_given_as_they_were(times, said):
+    program = loop(len(times), loop(times, SEND), RECV)
+
+    assert said in [line.strip() for line in text_of(program)]
+
+
+def test_what_some_ranks_do_is_no_condition_on_the_iteration():
+    program = loop(10, SEND, Do("Bcast", 13, ranks=[0, 2]), RECV)
+
+    found = detect(run(program, ranks=4), method="exact")
+
+    assert not any(isinstance(item, Condition) for item, _ in walk(found.items))
+    assert found.classes == ((0, 2), (1, 3))
+    assert "if rank in {0, 2}:" in [line.strip() for line in text_of(program, ranks=4)]
+
+
+def test_deep_loops_fold():
+    program = loop(10, loop(3, SEND, loop(2, RECV)), Do("Bcast", 20))
+
+    found = detect(run(program), method="exact")
+
+    (outer,) = [line for line in pseudocode(found, depth=0) if line.kind == "loop"]
+    assert outer.text.endswith("5 nodes folded")
+    assert [line.kind for line in pseudocode(found, depth=1)].count("loop") == 2
+    assert [line.kind for line in pseudocode(found)].count("loop") == 3
+    with pytest.raises(burstline.ParameterError, match="0 or more"):
+        pseudocode(found, depth=-1)
+
+
+def test_a_single_rank_and_a_single_call_have_a_structure():
+    one = detect(run(loop(7, SEND), ranks=1), method="exact")
+    assert [loop_.iterations for loop_ in one.loops] == [7]
+
+    none = detect(run(ranks=1), method="exact")
+    assert [item.operation for item in none.items] == ["MPI_Init", "MPI_Finalize"]
+
+
+def test_places_without_lines_are_told_apart_by_their_order():
+    body = (Do("Send", 4), Do("Recv", 5), Do("Send", 6), Do("Barrier", 7))
+
+    found = detect(run(Do("Allreduce", 2), loop(50, *body), paths=False), method="exact")
+
+    (steps,) = found.loops
+    assert [call.operation for call in steps.calls] == [
+        f"MPI_{step.operation}" for step in body
+    ]
+    assert found.unique_calls == 2 * len({"Init", "Allreduce", "Send", "Recv", "Barrier", "F"})
+    assert found.fidelity == 1.0
+
+
+def test_irregular_calls_without_lines_stay_few_nodes():
+    dice = np.random.default_rng(1)
+    program = [Do(("Send", "Recv", "Barrier")[k], 10) for k in dice.integers(0, 3, 400)]
+
+    found = detect(run(*program, paths=False, ranks=1), method="exact")
+
+    assert found.fidelity == 1.0
+    assert found.nodes <= 3 * 5
+
+
+def test_a_cut_trace_is_read_as_the_loops_it_was_cut_from():
+    program = loop(30, Do("Bcast", 3, when=lambda k: k % 2), loop(4, SEND), RECV)
+    trace = run(program)
+    end = int(trace.arrays("locations", "died_ns")[0].max())
+
+    part = burstline.select(trace, start_ns=end // 3 + 7, end_ns=2 * end // 3)
+    found = detect(part, method="exact")
+
+    steps, inner = found.loops
+    assert found.fidelity == 1.0
+    assert (inner.parent, [call.caller.line for call in inner.calls]) == (steps.id, [12])
+    assert [call.caller.line for call in steps.calls] == [3, 14]
+    assert set(inner.trips.values(0).tolist()[1:-1]) == {4}
+
+
+def test_calls_against_the_order_of_their_lines_are_in_a_loop():
+    sweep = loop(2, Do("Recv", 68, when=lambda k: k), Do("Isend", 344, when=lambda k: not k))
+
+    found = detect(run(loop(9, sweep, Do("Barrier", 400))), method="exact")
+
+    steps, stages = found.loops
+    assert (stages.parent, stages.iterations) == (steps.id, 2)
+    assert [call.caller.line for call in stages.calls] == [68, 344]
+
+
+def test_a_loop_left_in_the_middle_keeps_one_body():
+    program = loop(12, Do("Send", 3), Do("Recv", 4, when=lambda k: k < 11))
+
+    found = detect(run(program), method="exact")
+
+    (steps,) = found.loops
+    (condition,) = [item for item, _ in walk(found.items) if isinstance(item, Condition)]
+    assert steps.iterations == 12
+    assert condition.when.values(0).tolist() == list(range(11))
+
+
+def test_iterations_are_those_of_the_program():
+    program = loop(6, loop([2, 3, 2, 4, 2, 2], SEND), RECV)
+    trace = run(program)
+    found = detect(trace, method="exact")
+
+    outer, inner = found.iterations(1), found.iterations(2)
+
+    own = inner.lane == 0
+    assert np.bincount(inner.entry[own]).tolist() == [2, 3, 2, 4, 2, 2]
+    assert outer.iteration[outer.lane == 1].tolist() == list(range(6))
+    lines = trace.call_paths["line"].to_numpy()[trace.arrays("calls", "call_path")[0]]
+    assert set(lines[inner.first].tolist()) == {12}
+    assert set(lines[outer.last].tolist()) == {14}
+    assert (inner.end_ns[own][:-1] <= inner.start_ns[own][1:]).all()
+    with pytest.raises(burstline.ParameterError, match="no loop 3"):
+        found.iterations(3)
+
+
+def test_auto_takes_the_published_result_only_if_it_is_true():
+    regular = run(loop(20, loop(8, SEND), RECV))
+    conditioned = run(loop(40, Do("Bcast", 3, when=lambda k: k % 2), SEND, RECV))
+
+    assert detect(regular).method == "seed"
+    assert detect(conditioned).method == "exact"
+    assert detect(conditioned, method="seed").fidelity < 0.999
+
+
+def test_the_whole_program_is_in_json_as_a_tree():
+    program = loop(10, SEND, Do("Bcast", 13, when=lambda k: k > 3), RECV)
+
+    document = detect(run(program), method="exact").as_dict()
+
+    kinds = [node["kind"] for node in document["program"]]
+    assert kinds == ["call", "loop", "call"]
+    steps = document["program"][1]
+    assert (steps["trips"], steps["when"]) == ([[10, 0, 1]], [[0, 0, 1]])
+    condition = steps["items"][1]
+    assert (condition["kind"], condition["when"]) == ("condition", [[4, 1, 6]])
+    assert [node["line"] for node in condition["items"]] == [13]
+
+
+def test_the_search_ends_on_graphs_that_no_program_has():
+    dice = np.random.default_rng(3)
+    program = [Do("Send", int(line)) for line in dice.integers(2, 120, 6000)]
+    calls = Calls(run(*program, ranks=1), None)
+    trace = run(*program, ranks=1)
+    signed = sign(trace, calls)
+
+    program = find_nest(call_graph(signed, calls.lane_begin))
+
+    assert sorted(program.symbols()) == list(range(len(signed.signatures)))
+
+
+def test_a_program_expands_as_it_was_executed():
+    program = (Do("Bcast", 3), loop(3, loop([1, 2, 3], SEND), RECV), Do("Reduce", 40))
+
+    found = detect(run(*program), method="exact")
+
+    lines_of = {
+        item.signature: item.caller.line
+        for item, _ in walk(found.items)
+        if isinstance(item, Call)
+    }
+    assert [lines_of[symbol] for symbol in found.expand().tolist()] == [
+        1,
+        *(step.line for step in executed(program, 0)),
+        999,
+    ]
