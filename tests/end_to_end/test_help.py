@@ -5,7 +5,17 @@ import sys
 
 import pytest
 
-COMMANDS = ("info", "structure", "cut", "convert", "demo", "completion")
+COMMANDS = (
+    "info",
+    "structure",
+    "browse",
+    "plot",
+    "cut",
+    "annotate",
+    "convert",
+    "demo",
+    "completion",
+)
 HEAVY = ("numpy", "pyarrow", "polars", "sklearn", "rich", "burstline._core")
 
 

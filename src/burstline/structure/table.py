@@ -54,7 +54,7 @@ class LoopTable(Rows):
         Returns
         -------
         LoopSummary
-            Of the rows that are :attr:`counted`.
+            Of the rows that are `counted`.
         """
         return summary(self)
 
@@ -94,7 +94,7 @@ class LoopTable(Rows):
         -------
         dict of str to ndarray, shape (lanes,)
             ``rank``, ``location``, ``entries``, ``iterations``, ``total_ns``; of the rows that
-            are :attr:`counted` mean, standard deviation, smallest, median and largest
+            are `counted` mean, standard deviation, smallest, median and largest
             duration, mean useful, MPI and unwatched time, and the mean of each counter; NaN
             without any.
         """
@@ -235,7 +235,7 @@ def loops_table(trace: Trace, structure: Structure) -> pa.Table:
     -------
     pyarrow.Table
         A row per loop and lane: ``loop``, ``parent`` (null without) and the columns of
-        :meth:`LoopTable.by_rank`; means are null where no iteration counts.
+        :meth:`~burstline.structure.table.LoopTable.by_rank`; means are null where no iteration counts.
 
     Notes
     -----
