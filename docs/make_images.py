@@ -1,12 +1,15 @@
 """Draw the pictures of README and docs again: ``make images``.
 
-Each is what a command prints for the trace that ships with the package, as SVG.
+Each is what a command prints or draws, as SVG: for the trace that ships with the package,
+and the clustering plot for a program with more loops.
 """
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import io
+import random
 import re
 from pathlib import Path
 
@@ -14,8 +17,15 @@ from rich.console import Console
 from rich.terminal_theme import MONOKAI
 from rich.text import Text
 
+import burstline
+from burstline.browser.app import Browser
+from burstline.browser.outline import View
 from burstline.cli import main
 from burstline.cli.demo import shipped_trace
+from burstline.report.cluster_plot import cluster_plot
+from burstline.structure import detect
+from burstline.structure.points import points
+from burstline.testing import trace_of
 
 IMAGES = Path(__file__).parent / "images"
 MOST_LINES = 32
@@ -46,13 +56,76 @@ def draw(name, words, *, start):
     console = Console(width=max(map(len, shown)), record=True, file=io.StringIO())
     console.print(text, soft_wrap=True)
     title = f"burstline {' '.join(words)} my.prv"
-    svg = console.export_svg(title=title, theme=MONOKAI, unique_id=name)
+    write(name, console.export_svg(title=title, theme=MONOKAI, unique_id=name))
+
+
+def write(name, svg):
+    """Write a picture of a terminal as ``images/NAME.svg``."""
     IMAGES.mkdir(exist_ok=True)
     # No fonts from the network: the reader's own are good enough.
     svg = re.sub(r"\s*@font-face \{.*?\}", "", svg, flags=re.DOTALL)
     svg = svg.replace("Fira Code, monospace", "monospace")
+    svg = re.sub(r"terminal-\d+", f"terminal-{name}", svg)
     (IMAGES / f"{name}.svg").write_text(svg, encoding="utf-8")
+
+
+def draw_browser(name, *keys, size):
+    """Open the browser, press keys, and draw its screen as ``images/NAME.svg``."""
+    trace = burstline.read(shipped_trace())
+    app = Browser(trace, detect(trace), View(), name="my.prv")
+
+    async def story():
+        async with app.run_test(size=size) as pilot:
+            await pilot.press(*keys)
+            await app.workers.wait_for_complete()
+            await pilot.pause()
+            return app.export_screenshot(title="burstline browse my.prv")
+
+    write(name, asyncio.run(story()))
+
+
+def draw_plot(name):
+    """Draw the clustering plot of a program of three phases as ``images/NAME.svg``."""
+    trace = trace_of(" | ".join(program(ranks=4)))
+    structure = detect(trace, method="exact")
+    picture = cluster_plot(points(trace, structure), structure, form="svg", title="my.prv")
+    (IMAGES / f"{name}.svg").write_bytes(picture)
+
+
+def program(ranks):
+    """Write a run down as text: setup, then phases of loops in loops; lines of main.c."""
+    yield f"ranks {ranks}"
+    yield from (f"path {line} main file main.c line {line}" for line in range(80))
+    dice = random.Random(2026)  # noqa: S311 -- noise, the same every time
+    for rank in range(ranks):
+        yield str(rank)
+        now = 0
+        for operation, line, work in steps():
+            now += round(1_000 * work * dice.lognormvariate(0, 0.15))
+            yield f"{now} enter MPI_{operation} path {line}"
+            now += round(20_000 * dice.lognormvariate(0, 0.4))
+            yield f"{now} leave"
+
+
+def steps():
+    """Go through the calls of a rank: operation, line and the time computed before, in us."""
+    yield "Bcast", 12, 300
+    for _ in range(6):
+        yield "Allgather", 18, 900
+    for _ in range(40):
+        for _ in range(25):
+            yield "Sendrecv", 31, 120
+            yield "Sendrecv", 32, 15
+        yield "Allreduce", 35, 400
+    for _ in range(15):
+        for _ in range(12):
+            yield "Sendrecv", 52, 700
+        yield "Reduce", 55, 2_000
+        yield "Bcast", 56, 100
+    yield "Gather", 70, 500
 
 
 if __name__ == "__main__":
     draw("structure", ["structure", "--show-ranks", "0"], start="for 1 to")
+    draw_browser("browse", "r", "0", "enter", "end", "slash", *"loop", "enter", size=(112, 34))
+    draw_plot("cluster-plot")

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 _GROUPS: Final = {
-    "Understand a trace": ("info", "structure"),
-    "Prepare a trace": ("cut", "convert"),
+    "Understand a trace": ("info", "structure", "browse", "plot"),
+    "Prepare a trace": ("cut", "annotate", "convert"),
     "Get started": ("demo", "completion"),
 }
 _EXAMPLES: Final = """\

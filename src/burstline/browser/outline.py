@@ -1,0 +1,225 @@
+"""Outline: the lines of pseudo-code as a tree that can be folded, filtered and searched.
+
+::
+
+    Structure, View  --outline-->  Outline: rows with their node, parent and key
+    Outline, folded, threshold  --shown-->  the rows that are left
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from burstline.report.pseudocode import pseudocode
+from burstline.structure import Call, Condition, Loop, walk
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Hashable, Iterator, Sequence
+
+    from burstline.report.pseudocode import Line
+    from burstline.structure import Item, Structure
+
+    Key = Hashable
+
+_OF_RANKS = "if rank "
+"""How a block begins that some ranks execute; it is no node of the structure."""
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """What of a structure is to be seen.
+
+    Attributes
+    ----------
+    counter : str or None
+        The counter to show.
+    ranks : tuple of int or None
+        Only what these execute.
+    bursts_ns : int or None
+        Computation before a call from this mean on; none at all by default.
+    least_ns : int
+        Only what takes this long, and what is around it.
+    """
+
+    counter: str | None = None
+    ranks: tuple[int, ...] | None = None
+    bursts_ns: int | None = None
+    least_ns: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A line of pseudo-code in the tree.
+
+    Attributes
+    ----------
+    line : Line
+        What it says.
+    node : Call, Loop, Condition or None
+        What it stands for; None for a frame, a block of ranks and for computation.
+    parent : int
+        The row around it; -1 for none.
+    key : hashable
+        What stays the same when the view changes.
+    loop : Loop or None
+        The innermost loop around it, or itself if it is one.
+    nesting : int
+        Loops around it.
+    """
+
+    line: Line
+    node: Item | None
+    parent: int
+    key: Key
+    loop: Loop | None
+    nesting: int
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Outline:
+    """The rows of a view, in the order of the program.
+
+    Attributes
+    ----------
+    rows : tuple of Row
+        All of them, whatever is folded.
+    foldable : frozenset
+        Keys of the rows that have others in them.
+    """
+
+    rows: tuple[Row, ...]
+    foldable: frozenset[Key]
+
+    def shown(self, folded: Collection[Key], least_ns: int = 0) -> list[int]:
+        """Give the rows that are neither folded away nor below a threshold.
+
+        Parameters
+        ----------
+        folded : collection of keys
+            Rows whose inside is hidden.
+        least_ns : int
+            Only rows that take this long, and those around them.
+
+        Returns
+        -------
+        list of int
+            Positions in `rows`, in order.
+        """
+        long_enough = [least_ns <= 0 or (r.line.time_ns or 0) >= least_ns for r in self.rows]
+        for at in range(len(self.rows) - 1, -1, -1):
+            parent = self.rows[at].parent
+            if parent >= 0 and long_enough[at]:
+                long_enough[parent] = True
+        found: list[int] = []
+        is_open: list[bool] = []
+        for at, row in enumerate(self.rows):
+            visible = row.parent < 0 or is_open[row.parent]
+            is_open.append(visible and row.key not in folded)
+            if visible and long_enough[at]:
+                found.append(at)
+        return found
+
+    def around(self, at: int) -> Iterator[int]:
+        """Go through the rows around a row, from the inside out.
+
+        Yields
+        ------
+        int
+            Position of the next row around.
+        """
+        while (at := self.rows[at].parent) >= 0:
+            yield at
+
+    def deeper_than(self, loops: int) -> frozenset[Key]:
+        """Give the keys of the loops that are nested deeper than so many."""
+        return frozenset(
+            row.key
+            for row in self.rows
+            if isinstance(row.node, Loop) and row.nesting >= loops and row.key in self.foldable
+        )
+
+    def find(self, text: str, start: int, *, step: int = 1) -> int | None:
+        """Search for a text from a row on, around the end.
+
+        Parameters
+        ----------
+        text : str
+            Part of a line's pseudo-code or file; capital letters do not matter.
+        start : int
+            The row looked at last.
+        step : {1, -1}
+            Forward or backward.
+
+        Returns
+        -------
+        int or None
+            Position of the next row that holds it; None if none does.
+        """
+        wanted = text.casefold()
+        count = len(self.rows)
+        for distance in range(1, count + 1):
+            at = (start + step * distance) % count
+            line = self.rows[at].line
+            if wanted in f"{line.file}:{line.line} {line.text}".casefold():
+                return at
+        return None
+
+
+def outline(structure: Structure, view: View) -> Outline:
+    """Lay a structure out as a tree.
+
+    Parameters
+    ----------
+    structure : Structure
+        What was detected.
+    view : View
+        What of it is to be seen.
+
+    Returns
+    -------
+    Outline
+        A row per line of pseudo-code.
+
+    Raises
+    ------
+    ParameterError
+        If none of the ranks to show is in the structure.
+    """
+    ranks = view.ranks
+    lines = pseudocode(structure, counter=view.counter, ranks=ranks, bursts_ns=view.bursts_ns)
+    nodes = _nodes(lines, structure, set(structure.ranks if ranks is None else ranks))
+    numbers = {id(item): number for number, (item, _) in enumerate(walk(structure.items))}
+    rows: list[Row] = []
+    around: list[int] = []
+    siblings: dict[Key, int] = {}
+    for line, node in zip(lines, nodes, strict=True):
+        del around[line.depth :]
+        parent = around[-1] if around else -1
+        above = rows[parent] if around else None
+        key: Key = None if node is None else numbers[id(node)]
+        if key is None:
+            like = (above and above.key, line.kind, line.text, line.file, line.line)
+            siblings[like] = siblings.get(like, 0) + 1
+            key = (like, siblings[like])
+        outer = None if above is None else above.loop
+        loop = node if isinstance(node, Loop) else outer
+        nesting = 0 if above is None else above.nesting + isinstance(above.node, Loop)
+        around.append(len(rows))
+        rows.append(Row(line, node, parent, key, loop, nesting))
+    inside = {row.parent for row in rows} - {-1}
+    return Outline(tuple(rows), frozenset(rows[at].key for at in inside))
+
+
+def _nodes(
+    lines: Sequence[Line], structure: Structure, shown: set[int]
+) -> Iterator[Item | None]:
+    """Give the node of each line: nodes are written down in their own order."""
+    kinds = {"call": Call, "loop": Loop, "condition": Condition}
+    visible = (item for item, _ in walk(structure.items) if shown.intersection(item.ranks))
+    for line in lines:
+        kind = kinds.get(line.kind)
+        if kind is None or line.text.startswith(_OF_RANKS):
+            yield None
+        else:
+            yield next(item for item in visible if isinstance(item, kind))

@@ -1,0 +1,86 @@
+"""``burstline browse``: the loops of a program on the whole terminal, to be looked into."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import TYPE_CHECKING, Final
+
+from burstline.cli.detection import add_detection, detected
+from burstline.cli.options import add_region, add_resources, add_trace, read_selected
+from burstline.errors import ParameterError
+
+if TYPE_CHECKING:
+    import argparse
+
+_DESCRIPTION: Final = """\
+Show the pseudo-code of TRACE on the whole terminal: fold loops, hide what is short, show
+what some ranks execute, search, and see of each line who executes it, how long it takes,
+and how its loop went over time.
+"""
+_EXAMPLES: Final = """\
+keys:
+  arrows, enter   move, fold and unfold      - + 0..9   fold all, unfold all, to a depth
+  t b r c         time, computation, ranks, counter to show
+  / n N           search, next, previous     p          the clustering plot
+  ?               all keys                   q          quit
+
+examples:
+  burstline browse run.prv
+  burstline browse run.prv --show-ranks 0 --bursts 1ms
+
+needs an extra: pip install 'burstline[tui]'
+"""
+
+
+def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Add the command to the command line."""
+    parser = commands.add_parser(
+        "browse",
+        help="its loops, to be folded and looked into",
+        description=_DESCRIPTION,
+        epilog=_EXAMPLES,
+    )
+    add_trace(parser)
+    add_region(parser)
+    add_resources(parser)
+    add_detection(parser)
+    shown = parser.add_argument_group("what is shown first")
+    shown.add_argument("--counter", metavar="NAME", help="a counter of the trace, or IPC")
+    shown.add_argument("--show-ranks", metavar="LIST", help="what these ranks execute: 0-7,12")
+    shown.add_argument(
+        "--bursts", metavar="TIME", help="computation before calls from this mean on: 1ms"
+    )
+    shown.add_argument("--least", metavar="TIME", help="only what takes this long: 1ms")
+    parser.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace) -> None:
+    """Detect the structure of the trace and show it until somebody leaves it."""
+    from burstline import browser  # noqa: PLC0415 -- `burstline --help` stays fast
+
+    browser.require()
+    _require_terminal()
+    trace = read_selected(arguments)
+    structure = detected(trace, arguments)
+    from burstline.browser.outline import View  # noqa: PLC0415 -- as above
+    from burstline.browser.questions import chosen_ranks  # noqa: PLC0415 -- as above
+    from burstline.selection import parse_time  # noqa: PLC0415 -- as above
+
+    ranks, bursts = arguments.show_ranks, arguments.bursts
+    view = View(
+        counter=arguments.counter,
+        ranks=None if ranks is None else chosen_ranks(ranks, structure),
+        bursts_ns=None if bursts is None else parse_time(bursts),
+        least_ns=0 if arguments.least is None else parse_time(arguments.least),
+    )
+    browser.browse(trace, structure, view, name=os.path.basename(arguments.trace))  # noqa: PTH119 -- a store may end with a slash
+
+
+def _require_terminal() -> None:
+    streams = (sys.stdin, sys.stdout, sys.stderr)
+    if not all(stream.isatty() for stream in streams) or os.environ.get("TERM") == "dumb":
+        raise ParameterError(
+            "browse needs a terminal to show things on. "
+            "`burstline structure` prints the same to anywhere"
+        )

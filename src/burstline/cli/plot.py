@@ -1,0 +1,113 @@
+"""``burstline plot``: the clustering plot, as a picture or on the terminal."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, Literal
+
+from burstline.cli.detection import add_detection, detected
+from burstline.cli.options import add_region, add_resources, add_trace, read_selected
+from burstline.errors import ParameterError
+
+if TYPE_CHECKING:
+    import argparse
+
+    from burstline.structure import Structure
+    from burstline.structure.points import Points
+
+_DESCRIPTION: Final = """\
+Draw the picture that loops are found in: every call of every rank by how often, and how
+far apart, it is executed. Calls of one loop lie together; what spans the same share of the
+run lies on one curve.
+"""
+_EXAMPLES: Final = """\
+examples:
+  burstline plot run.prv                   in characters, on the terminal
+  burstline plot run.prv -o loops.svg
+  burstline plot run.prv -o loops.png --method seed
+
+pictures need an extra: pip install 'burstline[plot]'
+"""
+_PIPED: Final = (100, 34)
+"""Columns and lines where no terminal sets them."""
+
+
+def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Add the command to the command line."""
+    parser = commands.add_parser(
+        "plot",
+        help="how often and how far apart calls return, a picture",
+        description=_DESCRIPTION,
+        epilog=_EXAMPLES,
+    )
+    add_trace(parser)
+    parser.add_argument(
+        "-o", "--output", metavar="FILE", help="X.svg or X.png; characters without it"
+    )
+    parser.add_argument("--force", action="store_true", help="replace a FILE that exists")
+    add_region(parser)
+    add_resources(parser)
+    add_detection(parser)
+    parser.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace) -> None:
+    """Detect the structure of the trace and draw its points."""
+    path = _output(arguments)
+    if path is not None:
+        from burstline.report.cluster_plot import require  # noqa: PLC0415 -- `--help` stays fast
+
+        require()
+    trace = read_selected(arguments)
+    structure = detected(trace, arguments)
+    from burstline.structure.points import points  # noqa: PLC0415 -- `--help` stays fast
+
+    found = points(trace, structure)
+    if path is None:
+        _print(found, structure)
+    else:
+        _write(found, structure, path, title=Path(arguments.trace).name)
+
+
+def _print(found: Points, structure: Structure) -> None:
+    from shutil import get_terminal_size  # noqa: PLC0415 -- only here
+
+    from burstline.report import terminal  # noqa: PLC0415 -- loads rich
+    from burstline.report.character_plot import character_plot  # noqa: PLC0415 -- as above
+
+    width, height = get_terminal_size(_PIPED)
+    screen = terminal.console()
+    lines = character_plot(found, structure, width=width, height=max(height - 1, _PIPED[1]))
+    for line in lines:
+        screen.print(line, soft_wrap=True)
+
+
+def _write(found: Points, structure: Structure, path: Path, *, title: str) -> None:
+    from burstline.formats import atomic  # noqa: PLC0415 -- `--help` stays fast
+    from burstline.report.cluster_plot import cluster_plot  # noqa: PLC0415 -- as above
+    from burstline.report.plain import note  # noqa: PLC0415 -- as above
+    from burstline.report.units import plural  # noqa: PLC0415 -- as above
+
+    picture = cluster_plot(found, structure, form=_form(path), title=title)
+    with atomic.output(path) as file:
+        file.write(picture)
+    said = plural(len(found), "point"), plural(len(structure.loops), "loop")
+    note(f"{path}: {said[0]} of {said[1]}")
+
+
+def _output(arguments: argparse.Namespace) -> Path | None:
+    if arguments.output is None:
+        return None
+    path = Path(arguments.output)
+    _form(path)
+    if path.exists() and not arguments.force:
+        raise ParameterError(f"{path} exists. Choose another output, or pass --force")
+    return path
+
+
+def _form(path: Path) -> Literal["svg", "png"]:
+    if path.suffix == ".svg":
+        return "svg"
+    if path.suffix == ".png":
+        return "png"
+    raise ParameterError(f"{path}: the ending of a picture is .svg or .png")
