@@ -6,7 +6,8 @@ import pytest
 
 import burstline
 import by_hand
-from burstline.report.pseudocode import chosen_counter, print_structure, pseudocode
+from burstline.report.pseudocode import chosen_counter, pseudocode
+from burstline.report.structure import print_structure
 from burstline.structure import detect
 from loop_programs import Do, loop, run
 

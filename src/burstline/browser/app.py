@@ -21,7 +21,7 @@ from burstline.browser import details, questions
 from burstline.browser.outline import outline
 from burstline.browser.screens import CounterScreen, PlotScreen
 from burstline.errors import BurstlineError, printable
-from burstline.report.pseudocode import chosen_counter
+from burstline.report.pseudocode import STYLES, chosen_counter
 from burstline.report.units import format_bytes, format_count, format_ns, plural
 from burstline.structure.points import points
 from burstline.structure.table import loop_table
@@ -36,7 +36,6 @@ if TYPE_CHECKING:
     from burstline.structure.table import LoopTable
     from burstline.trace import Trace
 
-_STYLES: Final = {"loop": "bold cyan", "condition": "magenta", "frame": "dim", "burst": "green"}
 _OPEN, _FOLDED, _LEAF = "▾ ", "▸ ", "  "
 _OF_CODE: Final = frozenset(
     ["fold", "fold_all", "unfold_all", "fold_deeper", "ask", "search", "choose_counter", "plot"]
@@ -203,7 +202,7 @@ class Browser(App[None]):
         mark = _LEAF
         if row.key in self._outline.foldable:
             mark = _FOLDED if row.key in self._folded else _OPEN
-        style = _STYLES.get(line.kind, "")
+        style = STYLES.get(line.kind, "")
         cells = [
             Text(line.file, style=style),
             Text(line.line, style=style, justify="right"),

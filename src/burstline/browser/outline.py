@@ -12,18 +12,15 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from burstline.report.pseudocode import pseudocode
-from burstline.structure import Call, Condition, Loop, walk
+from burstline.structure import Loop, walk
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Hashable, Iterator, Sequence
+    from collections.abc import Collection, Hashable, Iterator
 
     from burstline.report.pseudocode import Line
     from burstline.structure import Item, Structure
 
     Key = Hashable
-
-_OF_RANKS = "if rank "
-"""How a block begins that some ranks execute; it is no node of the structure."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,12 +185,12 @@ def outline(structure: Structure, view: View) -> Outline:
     """
     ranks = view.ranks
     lines = pseudocode(structure, counter=view.counter, ranks=ranks, bursts_ns=view.bursts_ns)
-    nodes = _nodes(lines, structure, set(structure.ranks if ranks is None else ranks))
     numbers = {id(item): number for number, (item, _) in enumerate(walk(structure.items))}
     rows: list[Row] = []
     around: list[int] = []
     siblings: dict[Key, int] = {}
-    for line, node in zip(lines, nodes, strict=True):
+    for line in lines:
+        node = line.item
         del around[line.depth :]
         parent = around[-1] if around else -1
         above = rows[parent] if around else None
@@ -209,17 +206,3 @@ def outline(structure: Structure, view: View) -> Outline:
         rows.append(Row(line, node, parent, key, loop, nesting))
     inside = {row.parent for row in rows} - {-1}
     return Outline(tuple(rows), frozenset(rows[at].key for at in inside))
-
-
-def _nodes(
-    lines: Sequence[Line], structure: Structure, shown: set[int]
-) -> Iterator[Item | None]:
-    """Give the node of each line: nodes are written down in their own order."""
-    kinds = {"call": Call, "loop": Loop, "condition": Condition}
-    visible = (item for item, _ in walk(structure.items) if shown.intersection(item.ranks))
-    for line in lines:
-        kind = kinds.get(line.kind)
-        if kind is None or line.text.startswith(_OF_RANKS):
-            yield None
-        else:
-            yield next(item for item in visible if isinstance(item, kind))

@@ -88,7 +88,7 @@ def _print(trace: Trace, structure: Structure, arguments: argparse.Namespace) ->
 
 
 def _print_table(trace: Trace, structure: Structure, arguments: argparse.Namespace) -> None:
-    from burstline.report.pseudocode import print_structure  # noqa: PLC0415 -- loads rich
+    from burstline.report.structure import print_structure  # noqa: PLC0415 -- loads rich
     from burstline.selection import parse_ranks, parse_time  # noqa: PLC0415 -- NumPy
 
     ranks = None

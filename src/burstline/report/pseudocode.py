@@ -16,9 +16,8 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Final, Literal
 
 from burstline.errors import ParameterError, printable
-from burstline.report import terminal
 from burstline.report.inside import inside_text
-from burstline.report.units import format_bytes, format_count, format_ns, format_share, plural
+from burstline.report.units import plural
 from burstline.report.wording import (
     call_text,
     condition_text,
@@ -41,10 +40,8 @@ IPC: Final = "IPC"
 _INSTRUCTIONS: Final = "PAPI_TOT_INS"
 _CYCLES: Final = "PAPI_TOT_CYC"
 _TELLING: Final = (IPC, _INSTRUCTIONS, _CYCLES, "perf::TASK-CLOCK", "TASK-CLOCK")
-_METHODS: Final = {"seed": "published", "exact": "exact"}
-_INDENT: Final = "  "
-_TRUE_ENOUGH: Final = 0.9
-_STYLES: Final = {"loop": "bold cyan", "condition": "magenta", "frame": "dim", "burst": "green"}
+STYLES: Final = {"loop": "bold cyan", "condition": "magenta", "frame": "dim", "burst": "green"}
+"""How each kind of line looks on a terminal."""
 
 Kind = Literal["frame", "loop", "condition", "call", "burst"]
 Step = tuple["Frame", str]
@@ -67,6 +64,8 @@ class Line:
         From where the function in `text` is called; empty if that says nothing.
     time_ns, size_bytes, counter : float or None
         Mean duration, size and counter of what it shows.
+    item : Call, Loop, Condition or None
+        The node it stands for; None for a frame, a block of ranks and for computation.
     """
 
     kind: Kind
@@ -77,6 +76,7 @@ class Line:
     time_ns: float | None = None
     size_bytes: float | None = None
     counter: float | None = None
+    item: Item | None = None
 
 
 def chosen_counter(structure: Structure, name: str | None) -> str | None:
@@ -229,7 +229,7 @@ class _Writer:
         text = f"if {condition_text(item, loop)}:"
         if isinstance(before, Condition) and is_otherwise(item, before, loop):
             text = "else:"
-        self._add("condition", depth, text)
+        self._add("condition", depth, text, item=item)
 
     def _loop(self, loop: Loop, inner: _Place, depth: int) -> None:
         counter = None if loop.parent else _iteration_counter(loop, self._counter)
@@ -238,7 +238,7 @@ class _Writer:
         text = loop_text(loop)
         if folded:
             text += f", {plural(sum(1 for _ in walk(loop.items)), 'node')} folded"
-        self._add("loop", depth, text, time_ns=loop.mean_ns, counter=counter)
+        self._add("loop", depth, text, time_ns=loop.mean_ns, counter=counter, item=loop)
         if not folded:
             self.body(loop.items, self._shown & frozenset(loop.ranks), inner)
 
@@ -266,6 +266,7 @@ class _Writer:
             time_ns=call.time_ns,
             size_bytes=call.size_bytes,
             counter=value,
+            item=call,
         )
 
     def _add(
@@ -278,10 +279,12 @@ class _Writer:
         time_ns: float | None = None,
         size_bytes: float | None = None,
         counter: float | None = None,
+        item: Item | None = None,
     ) -> None:
         file = "" if frame is None else name_text(frame.file or frame.function)
         line = "" if frame is None or frame.line is None else str(frame.line)
-        self.lines.append(Line(kind, depth, text, file, line, time_ns, size_bytes, counter))
+        numbers = time_ns, size_bytes, counter
+        self.lines.append(Line(kind, depth, text, file, line, *numbers, item))
 
 
 def _steps(item: Item) -> tuple[Step, ...]:
@@ -314,85 +317,3 @@ def _iteration_counter(loop: Loop, name: str | None) -> float | None:
         return None
     regular = max(loop.calls, key=lambda call: call.probability)
     return _value(regular.iteration_counters, name)
-
-
-def print_structure(
-    structure: Structure,
-    *,
-    counter: str | None = None,
-    ranks: Collection[int] | None = None,
-    bursts_ns: int | None = None,
-    depth: int | None = None,
-    inside: Inside | None = None,
-) -> None:
-    """Print a structure: what is known of it, and its pseudo-code as a table.
-
-    Parameters
-    ----------
-    structure : Structure
-        What was detected.
-    counter, ranks, bursts_ns, depth, inside
-        As for :func:`pseudocode`; without `counter` instructions per cycle, if there are.
-
-    Raises
-    ------
-    ParameterError
-        If there is no such counter, none of the ranks, or `depth` is negative.
-    """
-    counter = chosen_counter(structure, counter)
-    lines = pseudocode(
-        structure,
-        counter=counter,
-        ranks=ranks,
-        bursts_ns=bursts_ns,
-        depth=depth,
-        inside=inside,
-    )
-    doubtful = structure.fidelity < _TRUE_ENOUGH
-    facts = _facts(structure)
-    terminal.print_facts(facts, styles=["", "yellow" if doubtful else ""])
-    columns = ["FILE", "LINE", "PSEUDOCODE", "E(time)", "E(size)"]
-    terminal.print_table(
-        columns + ([f"E({counter})"] if counter else []),
-        [_cells(line, with_counter=counter is not None) for line in lines],
-        title="Structure",
-        left=3,
-        styles=[_STYLES.get(line.kind, "") for line in lines],
-    )
-
-
-def _cells(line: Line, *, with_counter: bool) -> list[str]:
-    cells = [
-        line.file,
-        line.line,
-        _INDENT * line.depth + line.text,
-        "" if line.time_ns is None else format_ns(round(line.time_ns)),
-        "" if line.size_bytes is None else format_bytes(round(line.size_bytes)),
-    ]
-    return cells + (
-        ["" if line.counter is None else format_count(line.counter)] if with_counter else []
-    )
-
-
-def _facts(structure: Structure) -> list[tuple[str, str]]:
-    loops, classes = len(structure.loops), len(structure.classes)
-    coverage = structure.coverage
-    doubt = "; the rest is misread" if structure.fidelity < _TRUE_ENOUGH else ""
-    size = f"{plural(loops, 'loop')}, {plural(structure.nodes, 'node')}"
-    calls = f"{plural(structure.calls, 'call')} ({structure.unique_calls:,} unique)"
-    in_loops = f"{format_share(coverage.time)} of {format_ns(structure.run_ns)} in loops"
-    ranks = plural(len(set(structure.ranks)), "rank")
-    facts = [
-        ("structure", f"{size} for {calls}, by the {_METHODS[structure.method]} method"),
-        ("fidelity", f"{100 * structure.fidelity:.2f} % of the calls come out in order{doubt}"),
-        ("coverage", f"{format_share(coverage.calls)} of the calls, {in_loops}"),
-        ("ranks", f"{ranks} of {plural(classes, 'kind')}"),
-    ]
-    if structure.left_out:
-        executed = sum(int(call.executions.sum()) for call in structure.left_out)
-        least = format_share(float(str(structure.parameters.get("min_share", 0))))
-        span = f"{plural(executed, 'call')} that repeat within less than {least} of the run"
-        facts.append(("left out", f"{span} (--min-share 0 shows them)"))
-    if structure.callpath == "none":
-        facts.append(("call paths", "none in this trace, so that no source line can be given"))
-    return facts

@@ -1,0 +1,103 @@
+"""A structure on the terminal: how true it is, and its pseudo-code as a table."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from burstline.report import terminal
+from burstline.report.pseudocode import STYLES, chosen_counter, pseudocode
+from burstline.report.units import format_bytes, format_count, format_ns, format_share, plural
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+    from burstline.report.pseudocode import Line
+    from burstline.structure import Structure
+    from burstline.structure.inside import Inside
+
+_METHODS: Final = {"seed": "published", "exact": "exact"}
+_INDENT: Final = "  "
+_TRUE_ENOUGH: Final = 0.9
+
+
+def print_structure(
+    structure: Structure,
+    *,
+    counter: str | None = None,
+    ranks: Collection[int] | None = None,
+    bursts_ns: int | None = None,
+    depth: int | None = None,
+    inside: Inside | None = None,
+) -> None:
+    """Print a structure: what is known of it, and its pseudo-code as a table.
+
+    Parameters
+    ----------
+    structure : Structure
+        What was detected.
+    counter, ranks, bursts_ns, depth, inside
+        As for :func:`~burstline.report.pseudocode.pseudocode`; without `counter`
+        instructions per cycle, if there are.
+
+    Raises
+    ------
+    ParameterError
+        If there is no such counter, none of the ranks, or `depth` is negative.
+    """
+    counter = chosen_counter(structure, counter)
+    lines = pseudocode(
+        structure,
+        counter=counter,
+        ranks=ranks,
+        bursts_ns=bursts_ns,
+        depth=depth,
+        inside=inside,
+    )
+    doubtful = structure.fidelity < _TRUE_ENOUGH
+    facts = _facts(structure)
+    terminal.print_facts(facts, styles=["", "yellow" if doubtful else ""])
+    columns = ["FILE", "LINE", "PSEUDOCODE", "E(time)", "E(size)"]
+    terminal.print_table(
+        columns + ([f"E({counter})"] if counter else []),
+        [_cells(line, with_counter=counter is not None) for line in lines],
+        title="Structure",
+        left=3,
+        styles=[STYLES.get(line.kind, "") for line in lines],
+    )
+
+
+def _cells(line: Line, *, with_counter: bool) -> list[str]:
+    cells = [
+        line.file,
+        line.line,
+        _INDENT * line.depth + line.text,
+        "" if line.time_ns is None else format_ns(round(line.time_ns)),
+        "" if line.size_bytes is None else format_bytes(round(line.size_bytes)),
+    ]
+    return cells + (
+        ["" if line.counter is None else format_count(line.counter)] if with_counter else []
+    )
+
+
+def _facts(structure: Structure) -> list[tuple[str, str]]:
+    loops, classes = len(structure.loops), len(structure.classes)
+    coverage = structure.coverage
+    doubt = "; the rest is misread" if structure.fidelity < _TRUE_ENOUGH else ""
+    size = f"{plural(loops, 'loop')}, {plural(structure.nodes, 'node')}"
+    calls = f"{plural(structure.calls, 'call')} ({structure.unique_calls:,} unique)"
+    in_loops = f"{format_share(coverage.time)} of {format_ns(structure.run_ns)} in loops"
+    ranks = plural(len(set(structure.ranks)), "rank")
+    facts = [
+        ("structure", f"{size} for {calls}, by the {_METHODS[structure.method]} method"),
+        ("fidelity", f"{100 * structure.fidelity:.2f} % of the calls come out in order{doubt}"),
+        ("coverage", f"{format_share(coverage.calls)} of the calls, {in_loops}"),
+        ("ranks", f"{ranks} of {plural(classes, 'kind')}"),
+    ]
+    if structure.left_out:
+        executed = sum(int(call.executions.sum()) for call in structure.left_out)
+        least = format_share(float(str(structure.parameters.get("min_share", 0))))
+        span = f"{plural(executed, 'call')} that repeat within less than {least} of the run"
+        facts.append(("left out", f"{span} (--min-share 0 shows them)"))
+    if structure.callpath == "none":
+        facts.append(("call paths", "none in this trace, so that no source line can be given"))
+    return facts
