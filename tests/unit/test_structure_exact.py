@@ -260,3 +260,19 @@ def test_a_program_expands_as_it_was_executed():
         *(step.line for step in executed(program, 0)),
         999,
     ]
+
+
+def test_a_regular_nest_is_preferred_to_fewer_nodes_that_are_irregular():
+    inner = loop(7, Do("Send", 3), Do("Recv", 4))
+    other = loop(5, Do("Send", 6), Do("Recv", 7), Do("Barrier", 8))
+    program = (Do("Allreduce", 2), loop(10, inner, Do("Allreduce", 5), other), Do("Barrier", 9))
+
+    found = detect(run(*program, paths=False), method="exact")
+
+    steps, first, second = found.loops
+    assert [entry.trips.values(0).tolist() for entry in (steps, first, second)] == [
+        [10],
+        [7] * 10,
+        [5] * 10,
+    ]
+    assert (first.parent, second.parent) == (steps.id, steps.id)
