@@ -276,3 +276,31 @@ def test_a_regular_nest_is_preferred_to_fewer_nodes_that_are_irregular():
         [5] * 10,
     ]
     assert (first.parent, second.parent) == (steps.id, steps.id)
+
+
+def sends(*lines, times=6):
+    return [loop(times, Do("Sendrecv", line)) for line in lines]
+
+
+@pytest.mark.parametrize("method", ["seed", "exact"])
+@pytest.mark.parametrize(
+    "program",
+    [
+        [loop(20, *sends(11, 16), Do("Allreduce", 26))],
+        [loop(20, *sends(11, 16, 21), Do("Allreduce", 26))],
+        [loop(20, *sends(11, 16))],
+        [loop(20, *sends(11, 16, 21))],
+    ],
+    ids=["two", "three", "two, hidden superloop", "three, hidden superloop"],
+)
+def test_aliased_loops_in_a_superloop_are_told_apart(program, method):
+    found = detect(run(*program, ranks=4), method=method)
+
+    (outer,) = [each for each in found.loops if each.parent is None]
+    inner = [each for each in found.loops if each.parent == outer.id]
+    lines = [step.body[0].line for step in program[0].body if hasattr(step, "body")]
+    assert outer.iterations == 20
+    assert [(each.iterations, each.calls[0].caller.line) for each in inner] == [
+        (6, line) for line in lines
+    ]
+    assert found.fidelity == 1.0
