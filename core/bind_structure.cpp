@@ -1,33 +1,21 @@
 // bind_structure.cpp -- The kernels of loop detection, for Python.
-#include <nanobind/nanobind.h>
-#include <nanobind/ndarray.h>
-
+#include <span>
 #include <utility>
 #include <vector>
 
+#include "bind.hpp"
 #include "grid.hpp"
 #include "similarity.hpp"
 
-namespace nb = nanobind;
 using namespace nb::literals;
+using burstline::ArrayIn;
+using burstline::to_numpy;
 
 namespace {
 
 template <typename T>
-using In = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-using IntegersOut = nb::ndarray<nb::numpy, std::int64_t, nb::ndim<1>>;
-
-template <typename T>
-std::span<const T> view(const In<T>& array) {
+std::span<const T> view(const ArrayIn<T>& array) {
     return {array.data(), array.size()};
-}
-
-/// Hands the vector's memory to NumPy without a copy.
-IntegersOut to_numpy(std::vector<std::int64_t>&& values) {
-    auto* owned = new std::vector<std::int64_t>(std::move(values));
-    nb::capsule owner(owned,
-                      [](void* p) noexcept { delete static_cast<std::vector<std::int64_t>*>(p); });
-    return IntegersOut(owned->data(), {owned->size()}, owner);
 }
 
 }  // namespace
@@ -35,7 +23,7 @@ IntegersOut to_numpy(std::vector<std::int64_t>&& values) {
 void bind_structure(nb::module_& m) {
     m.def(
         "connected_within",
-        [](const In<double>& coordinates, std::size_t dimensions, double reach) {
+        [](const ArrayIn<double>& coordinates, std::size_t dimensions, double reach) {
             std::vector<std::int64_t> labels;
             {
                 nb::gil_scoped_release unlocked;
@@ -47,7 +35,7 @@ void bind_structure(nb::module_& m) {
         "For every point, its component among those joined by steps of at most `reach`.");
     m.def(
         "common_in_order",
-        [](const In<std::int32_t>& a, const In<std::int32_t>& b, std::size_t window) {
+        [](const ArrayIn<std::int32_t>& a, const ArrayIn<std::int32_t>& b, std::size_t window) {
             nb::gil_scoped_release unlocked;
             return burstline::common_in_order(view(a), view(b), window);
         },

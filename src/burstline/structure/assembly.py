@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from burstline import _core
-from burstline.schema import UNKNOWN
-from burstline.structure.callpaths import program_order
+from burstline.structure.callpaths import program_places
 from burstline.structure.nodes import Call, Loop
 from burstline.structure.pooling import Pool
 
@@ -153,44 +152,15 @@ def assembly(trace: Trace, reduced: Reduced) -> Assembly:
         )
     ]
     paths = [signature.path for signature in reduced.signatures]
-    order = program_order(paths, first_executed(reduced))
-    place = [0] * len(order)
-    for k, signature in enumerate(sorted(range(len(order)), key=order.__getitem__)):
-        place[signature] = k
-    return Assembly(reduced, place, Pool(reduced, names))
+    return Assembly(reduced, program_places(paths, _lanes(reduced)), Pool(reduced, names))
 
 
-def first_executed(reduced: Reduced) -> Integers:
-    """Rank the signatures by when they are first executed, whatever the clocks of the ranks.
-
-    Parameters
-    ----------
-    reduced : Reduced
-        The unique calls.
-
-    Returns
-    -------
-    ndarray of int64, shape (signatures,)
-        Places from 0. A signature that the ranks before it do not have comes right behind
-        the one its first rank executes before it.
-    """
-    behind: dict[int, int] = {}
-    first_ns = reduced.first_ns
+def _lanes(reduced: Reduced) -> Iterator[list[int]]:
+    """Give the signatures of each lane in the order of their first execution."""
     bounds = np.searchsorted(reduced.lane, np.arange(len(reduced.ranks) + 1))
     for begin, end in zip(bounds[:-1].tolist(), bounds[1:].tolist(), strict=True):
-        order = begin + np.argsort(first_ns[begin:end], kind="stable")
-        before = UNKNOWN
-        for signature in reduced.signature[order].tolist():
-            if signature not in behind:
-                behind[signature] = behind.get(before, _LAST)
-                behind[before] = signature
-            before = signature
-    places = np.zeros(len(reduced.signatures), np.int64)
-    signature = behind[UNKNOWN]
-    for place in range(len(places)):
-        places[signature] = place
-        signature = behind[signature]
-    return places
+        order = begin + np.argsort(reduced.first_ns[begin:end], kind="stable")
+        yield reduced.signature[order].tolist()
 
 
 def _entered(begins_ns: Integers, around_ns: Integers) -> tuple[int, float]:

@@ -11,12 +11,13 @@ each shows some of its edges.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
 from burstline import _core
-from burstline.structure.callpaths import program_order
+from burstline.structure.callpaths import program_places
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
@@ -137,9 +138,8 @@ def call_graph(signed: Signed, lane_begin: Integers) -> CallGraph:
     source, target, _, begin, taken = _core.count_follows(sequence, lane_begin, len(signatures))
     pairs = list(zip(source.tolist(), target.tolist(), strict=True))
     paths = [signature.path for signature in signatures]
-    keys = program_order(paths, first_executed(sequence, lane_begin, len(signatures)))
-    place = np.empty(len(keys), np.int64)
-    place[sorted(range(len(keys)), key=keys.__getitem__)] = np.arange(len(keys))
+    bounds = pairwise(lane_begin.tolist())
+    orders = (_in_first_order(sequence[a:b], len(signatures)) for a, b in bounds)
     lanes = np.flatnonzero(np.diff(lane_begin)).tolist()
     heads = sequence[lane_begin[:-1][lanes]].tolist()
     tails = sequence[lane_begin[1:][lanes] - 1].tolist()
@@ -166,7 +166,7 @@ def call_graph(signed: Signed, lane_begin: Integers) -> CallGraph:
         entries=_certain(entries, operations, _BEGINNINGS),
         exits=_certain(exits, operations, _ENDS),
         who=who,
-        place=place.tolist(),
+        place=program_places(paths, orders),
         paths=paths,
     )
 
@@ -176,41 +176,6 @@ def _certain(
 ) -> dict[int, int]:
     """Keep the ends that the program has, and not those a cut made."""
     return {node: who for node, who in found.items() if operations[node] in wanted}
-
-
-def first_executed(sequence: np.ndarray, lane_begin: Integers, symbols: int) -> Integers:
-    """Rank the signatures by when they are first executed, whatever the clocks of the ranks.
-
-    Parameters
-    ----------
-    sequence : ndarray of int32, shape (calls,)
-        Signatures of the calls, lane after lane.
-    lane_begin : ndarray of int64, shape (lanes + 1,)
-        Where the calls of each lane begin.
-    symbols : int
-        Signatures there are.
-
-    Returns
-    -------
-    ndarray of int64, shape (symbols,)
-        Places from 0. A signature that the lanes before do not have comes right behind the
-        one that its first lane executes before it.
-    """
-    following: dict[int, int] = {}
-    head, nobody = -1, -2
-    for begin, end in zip(lane_begin[:-1].tolist(), lane_begin[1:].tolist(), strict=True):
-        before = head
-        for symbol in _in_first_order(sequence[begin:end], symbols):
-            if symbol not in following:
-                following[symbol] = following.get(before, nobody)
-                following[before] = symbol
-            before = symbol
-    places = np.zeros(symbols, np.int64)
-    symbol = following.get(head, nobody)
-    for place in range(len(following) - (head in following)):
-        places[symbol] = place
-        symbol = following[symbol]
-    return places
 
 
 def _in_first_order(lane: np.ndarray, symbols: int) -> list[int]:

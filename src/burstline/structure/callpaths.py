@@ -20,7 +20,7 @@ from burstline.operations import NAMES
 from burstline.schema import UNKNOWN
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     import numpy.typing as npt
 
@@ -50,6 +50,8 @@ class Frame:
     file: str | None
     line: int | None
 
+
+_HEAD, _NOBODY = -1, -2
 
 Place = tuple[int, str, str, int]
 """Time, function, file, line: sorts the branches of one point of the program."""
@@ -162,6 +164,43 @@ def program_order(
         )
         for path, place in zip(paths, first.tolist(), strict=True)
     ]
+
+
+def program_places(paths: Sequence[Path], lanes: Iterable[Sequence[int]]) -> list[int]:
+    """Give calls numbers in the order in which they stand in the program.
+
+    Parameters
+    ----------
+    paths : sequence of tuple of Frame
+        A path for each call, outermost frame first.
+    lanes : iterable of sequence of int
+        For each lane, the calls it makes in the order of their first execution. Clocks of
+        lanes are not compared: a call that the lanes before do not make comes right behind
+        the one that its first lane makes before it.
+
+    Returns
+    -------
+    list of int
+        Place of each call, from 0; see :func:`program_order`.
+    """
+    following: dict[int, int] = {}
+    for lane in lanes:
+        before = _HEAD
+        for call in lane:
+            if call not in following:
+                following[call] = following.get(before, _NOBODY)
+                following[before] = call
+            before = call
+    first = np.zeros(len(paths), np.int64)
+    call = following.get(_HEAD, _NOBODY)
+    for place in range(len(paths)):
+        first[call] = place
+        call = following[call]
+    keys = program_order(paths, first)
+    places = [0] * len(keys)
+    for place, call in enumerate(sorted(range(len(keys)), key=keys.__getitem__)):
+        places[call] = place
+    return places
 
 
 def _places(paths: Sequence[Path], first: npt.NDArray[np.int64]) -> dict[Path, Place]:
