@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from burstline.structure.reduction import Reduced
     from burstline.trace import Trace
 
-_LAST: Final = -2
 _NOWHERE: Final = np.zeros(0, np.int64)
 
 

@@ -20,6 +20,7 @@ import numpy as np
 from burstline.structure.assembly import assembly
 from burstline.structure.callgraph import call_graph
 from burstline.structure.found import Found
+from burstline.structure.grouping import dense
 from burstline.structure.loopnest import find_nest
 from burstline.structure.program import Programmer
 from burstline.structure.reading import Nest, NestSteps, read
@@ -56,7 +57,8 @@ def by_order(
     Found
         The program of all ranks; its fidelity is 1.
     """
-    unique = len(np.unique(calls.lane * len(signed.signatures) + signed.of_call))
+    count = len(signed.signatures)
+    unique = dense(calls.lane * count + signed.of_call, len(calls.ranks) * count)[1]
     ways = [signed, *told_apart(signed, calls.lane_begin)]
     version = min((_Version.of(way, calls) for way in ways), key=_Version.size)
     if reduced is None or version.signed is not signed:
@@ -75,7 +77,7 @@ def by_order(
         items=programmer.items(version.program),
         left_out=(),
         steps=NestSteps(version.nest, version.signed.of_call, calls.lane_begin),
-        unique_calls=unique,
+        unique_calls=len(unique),
     )
 
 
