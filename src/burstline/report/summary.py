@@ -31,7 +31,7 @@ def print_summary(summary: Summary, *, top: int) -> None:
         Operations to list, the longest first.
     """
     terminal.print_facts(_facts(summary))
-    _print_efficiency(summary.efficiency, summary.efficiency_without_polls)
+    _print_efficiency(summary)
     _print_calls(summary, top)
     _print_unseen(summary)
 
@@ -92,11 +92,14 @@ def _counters(summary: Summary) -> str:
     return (", ".join(names) or "none") + (f" and {more} more" if more else "")
 
 
-def _print_efficiency(efficiency: Efficiency, without_polls: Efficiency | None) -> None:
+def _print_efficiency(summary: Summary) -> None:
+    efficiency, without_polls = summary.efficiency, summary.efficiency_without_polls
     if efficiency.parallel is None:
         terminal.print_heading(f"Parallel efficiency: none, {efficiency.reason}")
         return
-    span = f"from MPI_Init to MPI_Finalize: {format_ns(efficiency.runtime_ns)}"
+    whole = "MPI_Finalize" in summary.calls
+    between = "from MPI_Init to MPI_Finalize" if whole else "as long as each was observed"
+    span = f"{between}: {format_ns(efficiency.runtime_ns)}"
     terminal.print_heading(f"Efficiency of {plural(len(efficiency.useful_ns), 'rank')}, {span}")
     rows = [
         ("parallel efficiency", efficiency.parallel, "load balance x communication"),
