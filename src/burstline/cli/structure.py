@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from burstline.cli.detection import add_detection, detected
+from burstline.cli.features import add_features_options, features_asked, print_features
 from burstline.cli.iterations import (
     add_iterations_options,
     print_iterations,
@@ -51,6 +52,7 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     add_trace_options(parser)
     add_detection(parser)
     add_iterations_options(parser)
+    add_features_options(parser)
     shown = parser.add_argument_group("what the table shows")
     shown.add_argument("--counter", metavar="NAME", help="a counter of the trace, or IPC")
     shown.add_argument("--show-ranks", metavar="LIST", help="what these ranks execute: 0-7,12")
@@ -64,10 +66,13 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
 def run(arguments: argparse.Namespace) -> None:
     """Detect the structure of the trace and print it, or what the iterations of a loop cost."""
     number = table_asked(arguments)
+    features = features_asked(arguments)
     in_bursts = arguments.format == "table" and arguments.bursts is not None
-    trace = read_selected(arguments, raw=in_bursts)
+    trace = read_selected(arguments, raw=in_bursts or features)
     structure = detected(trace, arguments)
-    if number is not None:
+    if features:
+        print_features(trace, structure, arguments)
+    elif number is not None:
         print_iterations(trace, structure, number, arguments)
     else:
         _print(trace, structure, arguments)

@@ -1,0 +1,213 @@
+"""Features of loops on the command line: ``burstline structure --features``.
+
+::
+
+    add_features_options(parser)  ->  arguments  ->  features_asked(arguments)
+                                                 ->  print_features(trace, structure, arguments)
+"""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, Literal, TypeVar
+
+from burstline.cli.detection import detected
+from burstline.errors import MissingExtraError, NotEnoughDataError, ParameterError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from burstline.report.features import Study
+    from burstline.structure import Structure
+    from burstline.structure.accuracy import Accuracy
+    from burstline.structure.features import Features
+    from burstline.structure.labels import Labels
+    from burstline.trace import Trace
+
+_ROWS: Final = ("calls", "loops")
+_METHODS: Final = ("seed", "exact")
+
+T = TypeVar("T")
+
+
+def add_features_options(parser: argparse.ArgumentParser) -> None:
+    """Add what the study of features needs to a parser that went through `add_detection`.
+
+    Parameters
+    ----------
+    parser : argparse.ArgumentParser
+        Of a command that reads one trace, and has `--format` and `--force`.
+    """
+    group = parser.add_argument_group(
+        "features of loops",
+        "which properties of calls tell loops apart and, where calls are labelled with the "
+        "loops of the source, how true the detected ones are",
+    )
+    group.add_argument(
+        "--features",
+        nargs="?",
+        const=_ROWS[0],
+        choices=_ROWS,
+        help="show that instead of the pseudo-code; of calls (default) or of labelled loops",
+    )
+    group.add_argument(
+        "--factor-map", metavar="FILE", help="draw how features go together: X.svg or X.png"
+    )
+
+
+def features_asked(arguments: argparse.Namespace) -> bool:
+    """Tell whether features were asked for, and refuse a picture that cannot be.
+
+    Parameters
+    ----------
+    arguments : argparse.Namespace
+        Parsed by a parser that went through :func:`add_features_options`.
+
+    Returns
+    -------
+    bool
+        If true, the trace is to be read with its records: labels are events.
+
+    Raises
+    ------
+    ParameterError
+        If the picture exists and is not to be replaced, or has an ending that means nothing.
+    MissingExtraError
+        If a picture is wanted and Matplotlib is not installed.
+    """
+    if _picture(arguments) is not None:
+        from burstline.report.cluster_plot import require  # noqa: PLC0415 -- `--help` stays fast
+
+        require()
+    return arguments.features is not None or arguments.factor_map is not None
+
+
+def print_features(trace: Trace, structure: Structure, arguments: argparse.Namespace) -> None:
+    """Print the features of loops, and draw their map if a file was named.
+
+    Parameters
+    ----------
+    trace : Trace
+        The trace the structure was found in, with its records if it has labels.
+    structure : Structure
+        What was found.
+    arguments : argparse.Namespace
+        Parsed by a parser that went through :func:`add_features_options`.
+
+    Raises
+    ------
+    NotEnoughDataError
+        If no call returns, or features of loops are wanted and no call has a label.
+    """
+    study = _study(trace, structure, arguments)
+    if arguments.format == "table":
+        from burstline.report.features import print_study  # noqa: PLC0415 -- loads rich
+
+        print_study(study)
+    else:
+        from burstline.report import plain  # noqa: PLC0415 -- `--help` stays fast
+
+        if arguments.format == "json":
+            from burstline.report.features import document  # noqa: PLC0415 -- loads rich
+
+            plain.print_json(document(study))
+        else:
+            rows = study.features.rows(structure.found_in.ranks)
+            plain.print_csv(tuple(rows[0]), (tuple(row.values()) for row in rows))
+    _draw(study, arguments)
+
+
+def _study(trace: Trace, structure: Structure, arguments: argparse.Namespace) -> Study:
+    from burstline.report.features import Study  # noqa: PLC0415 -- loads rich
+    from burstline.structure.factors import factor_map  # noqa: PLC0415 -- `--help` stays fast
+    from burstline.structure.features import features  # noqa: PLC0415 -- as above
+    from burstline.structure.importance import importance  # noqa: PLC0415 -- as above
+
+    missing: list[str] = []
+    labels = _labels(trace, structure, missing)
+    found = features(trace, structure.found_in, labels, scale=arguments.scale)
+    rows = arguments.features or _ROWS[0]
+    shown = _of_loops(found, labels) if rows == "loops" else found
+    return Study(
+        rows=rows,
+        features=shown,
+        labels=labels,
+        factors=_or_why(lambda: factor_map(shown), missing),
+        importance=None if labels is None else _or_why(lambda: importance(found), missing),
+        accuracies=()
+        if labels is None
+        else tuple(_accuracies(trace, structure, labels, arguments)),
+        missing=tuple(missing),
+    )
+
+
+def _labels(trace: Trace, structure: Structure, missing: list[str]) -> Labels | None:
+    from burstline.structure.labels import labels_of  # noqa: PLC0415 -- `--help` stays fast
+
+    return _or_why(lambda: labels_of(trace, structure.found_in), missing)
+
+
+def _or_why(compute: Callable[[], T], missing: list[str]) -> T | None:
+    """Give a result, or None and the reason why there is none."""
+    try:
+        return compute()
+    except (MissingExtraError, NotEnoughDataError) as reason:
+        missing.append(str(reason))
+        return None
+
+
+def _of_loops(found: Features, labels: Labels | None) -> Features:
+    by_loop = found.by_loop()
+    if labels is None or not len(by_loop):
+        raise NotEnoughDataError(
+            "features of loops need calls with labels. --features calls does without"
+        )
+    return by_loop
+
+
+def _accuracies(
+    trace: Trace, structure: Structure, labels: Labels, arguments: argparse.Namespace
+) -> Iterator[Accuracy]:
+    from burstline.structure.accuracy import accuracy  # noqa: PLC0415 -- `--help` stays fast
+
+    yield accuracy(structure, labels)
+    for method in _METHODS:
+        if method != structure.method:
+            other = argparse.Namespace(**vars(arguments) | {"method": method})
+            yield accuracy(detected(trace, other), labels)
+
+
+def _draw(study: Study, arguments: argparse.Namespace) -> None:
+    path = _picture(arguments)
+    if path is None:
+        return
+    if study.factors is None:
+        raise NotEnoughDataError(f"{path} is not drawn: {'; '.join(study.missing)}")
+    from burstline.formats import atomic  # noqa: PLC0415 -- `--help` stays fast
+    from burstline.report.factor_plot import factor_plot  # noqa: PLC0415 -- as above
+    from burstline.report.plain import note  # noqa: PLC0415 -- as above
+
+    title = Path(arguments.trace).name
+    picture = factor_plot(study.factors, form=_form(path), title=title)
+    with atomic.output(path) as file:
+        file.write(picture)
+    note(f"{path}: {len(study.factors.names)} variables")
+
+
+def _picture(arguments: argparse.Namespace) -> Path | None:
+    if arguments.factor_map is None:
+        return None
+    path = Path(arguments.factor_map)
+    _form(path)
+    if path.exists() and not arguments.force:
+        raise ParameterError(f"{path} exists. Choose another output, or pass --force")
+    return path
+
+
+def _form(path: Path) -> Literal["svg", "png"]:
+    if path.suffix == ".svg":
+        return "svg"
+    if path.suffix == ".png":
+        return "png"
+    raise ParameterError(f"{path}: the ending of a picture is .svg or .png")

@@ -1,0 +1,277 @@
+"""Accuracy: how well detected loops agree with the loops of the source.
+
+::
+
+    Structure  --innermost_loops-->  a loop per call ┐
+    Labels     ---------------------  a loop per call ┴─ adjusted_rand ─►  Accuracy
+
+Both put the calls into classes; their numbers mean nothing, only who is with whom.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from burstline.errors import NotEnoughDataError, ParameterError
+from burstline.structure.bursting import Bursts
+from burstline.structure.grouping import dense
+from burstline.structure.labels import NO_LABEL, OUTSIDE
+from burstline.structure.nodes import Call, Condition, Loop
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    import numpy.typing as npt
+
+    from burstline.structure.grouping import Integers
+    from burstline.structure.labels import Labels
+    from burstline.structure.model import Structure
+    from burstline.structure.nodes import Item
+
+_NO_LOOP: Final = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Overlap:
+    """A loop of the source, and the detected loop that has most of its calls.
+
+    Attributes
+    ----------
+    name : str
+        Where the loop of the source is.
+    calls : int
+        Calls that are labelled with it.
+    loop : int
+        The detected loop that has most of them; 0 if that is none.
+    share : float
+        Share of the calls of the source's loop that it has.
+    purity : float
+        Share of the calls of the detected loop that the source's loop has.
+    """
+
+    name: str
+    calls: int
+    loop: int
+    share: float
+    purity: float
+
+
+@dataclass(frozen=True, slots=True)
+class Accuracy:
+    """How well the loops of one method agree with those of the source.
+
+    Attributes
+    ----------
+    method : str
+        What detected them.
+    adjusted_rand : float
+        Adjusted Rand index of the innermost loop of each call: 1 if both put the same calls
+        together, about 0 by chance.
+    adjusted_rand_unique : float
+        The same, each unique call (rank, operation, call path) and label counted once,
+        however often it is executed.
+    calls : int
+        Calls that were compared.
+    unlabelled : int
+        Calls that were not, because they have no label.
+    loops_found, loops_labelled : int
+        Innermost loops of the calls compared, as detected and in the source.
+    overlaps : tuple of Overlap
+        The loops of the source, those with most calls first.
+    """
+
+    method: str
+    adjusted_rand: float
+    adjusted_rand_unique: float
+    calls: int
+    unlabelled: int
+    loops_found: int
+    loops_labelled: int
+    overlaps: tuple[Overlap, ...]
+
+    def as_dict(self) -> dict[str, Any]:
+        """Give the accuracy as JSON output says it."""
+        return asdict(self)
+
+
+def accuracy(structure: Structure, labels: Labels) -> Accuracy:
+    """Compare detected loops to those of the source.
+
+    Parameters
+    ----------
+    structure : Structure
+        Found by any method.
+    labels : Labels
+        Labels of the calls it was found in.
+
+    Returns
+    -------
+    Accuracy
+        Of the innermost loops around calls; loops without an MPI call of their own do not
+        matter.
+
+    Raises
+    ------
+    NotEnoughDataError
+        If no call has a label.
+    ParameterError
+        If the labels are of other calls.
+
+    Notes
+    -----
+    O(calls · log(unique calls)). All calls outside of loops are one class. A loop of the
+    source that is reached by two call paths is one label, where a method may well see two
+    loops: that costs accuracy although both are right.
+
+    Examples
+    --------
+    >>> from burstline.structure import detect
+    >>> from burstline.structure.labels import labels_of
+    >>> from burstline.testing import trace_of
+    >>> where = "region solve paradigm user role loop file a.c begin 7 end 9"
+    >>> steps = [f"{9 * k} enter MPI_Barrier path 0 | {9 * k + 2} leave" for k in range(1, 4)]
+    >>> inside = f"1 enter solve | {' | '.join(steps)} | 60 leave | 70 enter MPI_Finalize"
+    >>> path = "path 0 main file a.c line 8"
+    >>> trace = trace_of(f"ranks 1 | {path} | {where} | 0 | {inside} | 80 leave")
+    >>> structure = detect(trace)
+    >>> accuracy(structure, labels_of(trace, structure.found_in)).adjusted_rand
+    1.0
+    """
+    found = innermost_loops(structure)
+    if len(found) != len(labels.loop):
+        raise ParameterError(
+            f"labels of {len(labels.loop):,} calls do not fit a structure of {len(found):,}"
+        )
+    known = np.flatnonzero(labels.loop != NO_LABEL)
+    if not len(known):
+        raise NotEnoughDataError("no call has a label to compare detected loops to")
+    found, truth = found[known], labels.loop[known]
+    once = _once(structure, known, found, truth)
+    return Accuracy(
+        method=structure.method,
+        adjusted_rand=adjusted_rand(found, truth),
+        adjusted_rand_unique=adjusted_rand(found[once], truth[once]),
+        calls=len(known),
+        unlabelled=labels.unlabelled,
+        loops_found=len(np.setdiff1d(found, _NO_LOOP)),
+        loops_labelled=len(np.setdiff1d(truth, OUTSIDE)),
+        overlaps=tuple(_overlaps(found, truth, labels)),
+    )
+
+
+def innermost_loops(structure: Structure) -> Integers:
+    """Give the innermost detected loop around each call.
+
+    Parameters
+    ----------
+    structure : Structure
+        Found by any method.
+
+    Returns
+    -------
+    ndarray of int64, shape (calls,)
+        Number of the loop; 0 outside of loops, and for calls that the method left out.
+    """
+    node = Bursts.of(structure).node
+    loops = [*_numbers(structure.items, _NO_LOOP), *[_NO_LOOP] * len(structure.left_out)]
+    return np.array([*loops, _NO_LOOP], np.int64)[node]  # the last one is that of no node
+
+
+def adjusted_rand(
+    first: npt.NDArray[np.integer[Any]], second: npt.NDArray[np.integer[Any]]
+) -> float:
+    """Say how far two partitions of the same things agree, corrected for chance.
+
+    Parameters
+    ----------
+    first, second : ndarray of int, shape (things,)
+        Class of each thing in the one and the other; any numbers.
+
+    Returns
+    -------
+    float
+        Adjusted Rand index [1]_: 1 for equal partitions, 0 on average for random ones of
+        these sizes, -0.5 at least.
+
+    Raises
+    ------
+    ParameterError
+        If the partitions are of different things.
+
+    Notes
+    -----
+    O(things · log(things)); exact until the last division, for any number of things.
+
+    References
+    ----------
+    .. [1] L. Hubert, P. Arabie, "Comparing partitions", Journal of Classification 2
+       (1985), DOI 10.1007/BF01908075.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> adjusted_rand(np.array([1, 1, 2, 2]), np.array([7, 7, 3, 3]))
+    1.0
+    >>> round(adjusted_rand(np.array([0, 0, 1, 1]), np.array([0, 0, 1, 2])), 3)
+    0.571
+    """
+    if len(first) != len(second):
+        raise ParameterError(f"partitions of {len(first):,} and {len(second):,} things")
+    _, one, ones = np.unique(first, return_inverse=True, return_counts=True)
+    _, other, others = np.unique(second, return_inverse=True, return_counts=True)
+    cells = dense(one * max(len(others), 1) + other, len(ones) * len(others))[0]
+    together = _pairs(np.bincount(cells))
+    in_first, in_second, in_all = _pairs(ones), _pairs(others), _pairs(np.array([len(first)]))
+    # Both sides of the quotient are multiplied by the pairs there are: all integers.
+    by_chance = in_first * in_second
+    most = in_all * (in_first + in_second) - 2 * by_chance
+    return 2 * (in_all * together - by_chance) / most if most else 1.0
+
+
+def _pairs(counts: npt.NDArray[np.integer[Any]]) -> int:
+    """Count the pairs in classes of these sizes; Python's integers never overflow."""
+    sizes, times = np.unique_counts(counts)
+    pairs = zip(sizes.tolist(), times.tolist(), strict=True)
+    return sum(many * (size * (size - 1) // 2) for size, many in pairs)
+
+
+def _numbers(items: Sequence[Item], loop: int) -> Iterator[int]:
+    """Give the innermost loop of each call, in the order in which `walk` comes to them."""
+    for item in items:
+        if isinstance(item, Call):
+            yield loop
+        elif isinstance(item, Condition):
+            yield from _numbers(item.items, loop)
+        elif isinstance(item, Loop):
+            yield from _numbers(item.items, item.id)
+
+
+def _once(structure: Structure, known: Integers, found: Integers, truth: Integers) -> Integers:
+    """Give one execution of each unique call, loop and label, by its place in `known`."""
+    sequence, lane = structure.steps.sequence[known], structure.found_in.lane[known]
+    place = np.zeros(len(known), np.int64)
+    for column in (lane, sequence, found, truth):
+        values, codes = np.unique(column, return_inverse=True)
+        place = np.unique(place * len(values) + codes, return_inverse=True)[1]
+    return np.unique(place, return_index=True)[1]
+
+
+def _overlaps(found: Integers, truth: Integers, labels: Labels) -> Iterator[Overlap]:
+    names, codes, sizes = np.unique(truth, return_inverse=True, return_counts=True)
+    loops, others, widths = np.unique(found, return_inverse=True, return_counts=True)
+    cells = np.bincount(codes * len(loops) + others, minlength=len(names) * len(loops))
+    cells = cells.reshape(len(names), len(loops))
+    for row in np.argsort(-sizes, kind="stable").tolist():
+        if names[row] == OUTSIDE:
+            continue
+        best = int(cells[row].argmax())
+        yield Overlap(
+            name=labels.name(int(names[row])),
+            calls=int(sizes[row]),
+            loop=int(loops[best]),
+            share=float(cells[row, best] / sizes[row]),
+            purity=float(cells[row, best] / widths[best]),
+        )

@@ -1,0 +1,326 @@
+"""Features of unique calls: what may tell the loops of a program apart.
+
+::
+
+    calls, bursts  --reduction-->  unique calls  --features-->  rows of variables
+    Labels         --most of its executions-->  the loop of a row
+
+Section 3.3.1 of the thesis that the published method is from asks which of them do.
+:mod:`~burstline.structure.factors` and :mod:`~burstline.structure.importance` answer.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from burstline.errors import NotEnoughDataError, ParameterError
+from burstline.ordinals import Ordinals
+from burstline.schema import NO_VALUE
+from burstline.structure.calls import sign
+from burstline.structure.clustering import SCALES
+from burstline.structure.grouping import stable_order
+from burstline.structure.labels import NO_LABEL
+from burstline.structure.reduction import reduce_signed
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from burstline.structure.calls import Calls, Signature
+    from burstline.structure.clustering import Scale
+    from burstline.structure.grouping import Floats, Integers
+    from burstline.structure.labels import Labels
+    from burstline.structure.reduction import Reduced
+    from burstline.trace import Trace
+
+_SETS: Final = ("PAPI", "IR")
+"""Prefixes of counters: of the processor, and of work that a compiler put in."""
+
+_TOTAL: Final = "TOT_INS"
+_CYCLES: Final = "PAPI_TOT_CYC"
+_RELATIVE: Final = {
+    "branches": "BR_INS",
+    "conditional branches": "BR_CN",
+    "unconditional branches": "BR_UCN",
+    "loads": "LD_INS",
+    "stores": "SR_INS",
+    "floating point": "FP_INS",
+    "vector": "VEC_INS",
+}
+"""Kinds of instructions that are looked at relative to all, by the name of the variable."""
+
+_ITERATIONS, _TIME = "iterations", "iteration time"
+_KNOWN_ENOUGH: Final = 0.5
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Features:
+    """Variables of unique calls, and the loops they are in.
+
+    Attributes
+    ----------
+    names : tuple of str
+        Variables: ``iterations`` and ``iteration time``, then those that the counters of
+        the trace give.
+    made_of : mapping of str to str
+        Which counters each of the others is made of.
+    values : ndarray of float64, shape (rows, variables)
+        None of them missing. Times are in ns; on the ``"log"`` scale, iterations and time are
+        decimal logarithms.
+    loop : ndarray of int64, shape (rows,)
+        Loop of the source, 0 outside of loops, -1 without a label.
+    lane, signature : ndarray of int64, shape (rows,)
+        What each unique call is.
+    signatures : tuple of Signature
+        In the order of their numbers.
+    loop_names : mapping of int to str
+        What the loops are called.
+    scale : {"log", "minmax"}
+        How iterations and time are compared.
+    once : int
+        Unique calls that are executed once: they have no iteration.
+    unread : int
+        Others left out, because a counter was not read for them.
+    unknown : tuple of str
+        Variables that no counter of the trace gives.
+    """
+
+    names: tuple[str, ...]
+    made_of: Mapping[str, str]
+    values: Floats
+    loop: Integers
+    lane: Integers
+    signature: Integers
+    signatures: tuple[Signature, ...]
+    loop_names: Mapping[int, str]
+    scale: Scale
+    once: int
+    unread: int
+    unknown: tuple[str, ...]
+
+    def __len__(self) -> int:
+        return len(self.loop)
+
+    def by_loop(self) -> Features:
+        """Give the loops as rows, instead of their unique calls.
+
+        Returns
+        -------
+        Features
+            A row per loop of the source that has calls: the mean of theirs, of the first of
+            which it has lane and signature. Calls outside of loops or without a label are
+            left out.
+        """
+        inside = np.flatnonzero(self.loop > 0)
+        loops, first, group = np.unique(
+            self.loop[inside], return_index=True, return_inverse=True
+        )
+        sums = np.zeros((len(loops), len(self.names)))
+        np.add.at(sums, group, self.values[inside])
+        fields = {name: getattr(self, name) for name in self.__slots__}
+        fields |= {
+            "values": sums / np.bincount(group, minlength=len(loops))[:, None],
+            "loop": loops,
+            "lane": self.lane[inside][first],
+            "signature": self.signature[inside][first],
+        }
+        return Features(**fields)
+
+    def rows(self, ranks: Integers) -> list[dict[str, Any]]:
+        """Give a dictionary per row.
+
+        Parameters
+        ----------
+        ranks : ndarray of int64, shape (lanes,)
+            Rank of each lane.
+
+        Returns
+        -------
+        list of dict
+            ``rank``, ``operation``, ``file``, ``line``, ``loop`` (None without a label) and
+            the variables.
+        """
+        found = []
+        for row, signature in enumerate(self.signature.tolist()):
+            call = self.signatures[signature]
+            caller = call.path[-1] if call.path else None
+            loop = int(self.loop[row])
+            found.append(
+                {
+                    "rank": int(ranks[self.lane[row]]),
+                    "operation": call.operation,
+                    "file": caller and caller.file,
+                    "line": caller and caller.line,
+                    "loop": None if loop == NO_LABEL else loop,
+                }
+                | dict(zip(self.names, self.values[row].tolist(), strict=True))
+            )
+        return found
+
+
+def features(
+    trace: Trace, calls: Calls, labels: Labels | None = None, *, scale: Scale = "log"
+) -> Features:
+    """Give the features of the unique calls of a trace.
+
+    Parameters
+    ----------
+    trace : Trace
+        Its bursts and counters are read.
+    calls : Calls
+        The calls of one application in it, such as `found_in` of a structure.
+    labels : Labels, optional
+        The loops they are in.
+    scale : {"log", "minmax"}
+        Whether iterations and time are compared as ratios or as differences. The published
+        study does the latter.
+
+    Returns
+    -------
+    Features
+        A row per unique call that is executed more than once.
+
+    Raises
+    ------
+    NotEnoughDataError
+        If no call is executed more than once.
+    ParameterError
+        If there is no such scale.
+
+    Notes
+    -----
+    O(calls). Counters are summed over everything computed from the first execution of a call
+    to the last, MPI apart, where both of a ratio were read. Instructions per cycle become
+    instructions per nanosecond of computation where nobody counted cycles, and then depend
+    on the clock. A variable is left out if it is not known for half of the calls.
+
+    Examples
+    --------
+    >>> from burstline.structure.calls import Calls
+    >>> from burstline.testing import trace_of
+    >>> steps = [f"{9 * k} enter MPI_Barrier path 0 | {9 * k + 2} leave" for k in range(4)]
+    >>> trace = trace_of(f"ranks 1 | path 0 main file a.c line 3 | 0 | {' | '.join(steps)}")
+    >>> found = features(trace, Calls(trace, None), scale="minmax")
+    >>> found.names, found.values.tolist()
+    (('iterations', 'iteration time'), [[4.0, 9.0]])
+    """
+    if scale not in SCALES:
+        raise ParameterError(f"no scale {scale!r}; there are {', '.join(SCALES)}")
+    reduced = reduce_signed(trace, calls, sign(trace, calls))
+    again = reduced.repetitions > 1
+    if not again.any():
+        raise NotEnoughDataError("no call is executed more than once: there is no iteration")
+    columns, made_of = _columns(reduced, trace, calls, scale)
+    for name in [*columns]:
+        if np.isfinite(columns[name][again]).mean() < _KNOWN_ENOUGH:
+            del columns[name]
+    values = np.stack(list(columns.values()), axis=1)
+    kept = np.flatnonzero(again & np.isfinite(values).all(axis=1))
+    return Features(
+        names=tuple(columns),
+        made_of={name: said for name, said in made_of.items() if name in columns},
+        values=values[kept],
+        loop=_loops(reduced, calls, labels)[kept],
+        lane=reduced.lane[kept].astype(np.int64),
+        signature=reduced.signature[kept].astype(np.int64),
+        signatures=reduced.signatures,
+        loop_names={} if labels is None else labels.names,
+        scale=scale,
+        once=int(np.count_nonzero(~again)),
+        unread=int(np.count_nonzero(again)) - len(kept),
+        unknown=tuple(name for name in ("IPC", *_RELATIVE) if name not in columns),
+    )
+
+
+def _columns(
+    reduced: Reduced, trace: Trace, calls: Calls, scale: Scale
+) -> tuple[dict[str, Floats], dict[str, str]]:
+    """Give the variables, and which counters they are made of."""
+    iterations = reduced.repetitions.astype(np.float64)
+    time_ns = reduced.iteration_mean_ns()
+    if scale == "log":
+        iterations, time_ns = np.log10(iterations), np.log10(np.maximum(time_ns, 1))
+    columns, made_of = {_ITERATIONS: iterations, _TIME: time_ns}, {}
+    ratios = _Ratios(trace, calls, reduced)
+    for name, (counter, over) in _wanted(frozenset(trace.counter_names)).items():
+        columns[name] = ratios.of(counter, over)
+        made_of[name] = f"{counter} / {over or 'ns'}"
+    return columns, made_of
+
+
+def _wanted(known: frozenset[str]) -> dict[str, tuple[str, str | None]]:
+    """Give the counter of each variable, and what it is divided by: a counter, or time."""
+    found: dict[str, tuple[str, str | None]] = {}
+    for prefix in _SETS:
+        total = f"{prefix}_{_TOTAL}"
+        if total not in known:
+            continue
+        found.setdefault("IPC", (total, _CYCLES if _CYCLES in known else None))
+        for name, kind in _RELATIVE.items():
+            if f"{prefix}_{kind}" in known:
+                found.setdefault(name, (f"{prefix}_{kind}", total))
+    return found
+
+
+class _Ratios:
+    """Ratios of counters over everything computed from the first to the last of equal calls.
+
+    Counters of different sets take turns: only bursts count in which both were read.
+    """
+
+    def __init__(self, trace: Trace, calls: Calls, reduced: Reduced) -> None:
+        order = _executions(reduced, calls)[1]
+        self._trace = trace
+        self._first, self._last = order[reduced.begin[:-1]], order[reduced.begin[1:] - 1]
+        location, call = trace.arrays("calls", "location", "call")
+        place = np.full(len(call), len(calls.row))
+        place[calls.row] = np.arange(len(calls.row))
+        columns = trace.arrays(
+            "bursts", "location", "call_after", "start_ns", "end_ns", "gap_ns"
+        )
+        where, after, start_ns, end_ns, gap_ns = columns
+        row = Ordinals(location, call).rows(where, after)
+        self._found = np.flatnonzero(row >= 0)
+        self._place = place[row[self._found]]
+        self._time_ns = end_ns - start_ns - gap_ns
+        self._length = len(calls.row) + 1
+
+    def of(self, counter: str, over: str | None) -> Floats:
+        (above,) = self._trace.arrays("bursts", counter)
+        below = self._time_ns if over is None else self._trace.arrays("bursts", over)[0]
+        above, below = above[self._found], below[self._found]
+        read = (above != NO_VALUE) & (below != NO_VALUE)
+        total = self._between(np.where(read, below, 0))
+        sums = self._between(np.where(read, above, 0))
+        return np.divide(sums, total, out=np.full(len(sums), np.nan), where=total > 0)
+
+    def _between(self, values: Integers) -> Integers:
+        """Sum values up over the bursts behind the first call and before the last one."""
+        each = np.zeros(self._length, np.int64)
+        each[self._place] = values
+        upto = np.cumsum(each)
+        return upto[self._last] - upto[self._first]
+
+
+def _executions(reduced: Reduced, calls: Calls) -> tuple[Integers, Integers]:
+    """Give the unique call of each call, and the calls by unique call, in the order of time."""
+    count = len(reduced.signatures)
+    keys = reduced.lane * count + reduced.signature
+    unique = np.searchsorted(keys, calls.lane * count + reduced.sequence)
+    return unique, stable_order(unique, len(keys))
+
+
+def _loops(reduced: Reduced, calls: Calls, labels: Labels | None) -> Integers:
+    """Give the loop that most of the labelled executions of each unique call are in."""
+    found = np.full(len(reduced.lane), NO_LABEL, np.int64)
+    if labels is None:
+        return found
+    unique, _ = _executions(reduced, calls)
+    known = labels.loop != NO_LABEL
+    loops, codes = np.unique(labels.loop[known], return_inverse=True)
+    pairs, times = np.unique(unique[known] * len(loops) + codes, return_counts=True)
+    order = np.lexsort((-pairs, times))  # the last of each unique call has most executions
+    found[pairs[order] // max(len(loops), 1)] = loops[pairs[order] % max(len(loops), 1)]
+    return found

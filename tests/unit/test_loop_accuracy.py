@@ -1,0 +1,270 @@
+"""Calls have the labels recorded for them, and detected loops are measured by them."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from experiments.structure.known_loops import known_labels
+
+import by_hand
+from burstline.errors import NotEnoughDataError, ParameterError
+from burstline.structure import detect
+from burstline.structure.accuracy import accuracy, adjusted_rand, innermost_loops
+from burstline.structure.calls import Calls
+from burstline.structure.labels import LABEL_TYPE, has_labels, labels_of
+from burstline.testing import trace_of
+from labelled import labelled, loop_of_line, without
+from loop_programs import Do, loop, run
+
+NESTED = (loop(20, loop(8, Do("Send", 9)), Do("Barrier", 12)), Do("Bcast", 30))
+CONDITIONED = (
+    loop(40, Do("Allreduce", 9, when=lambda k: k % 2), Do("Send", 12), Do("Barrier", 14)),
+)
+REGIONS = """
+region outer paradigm user role loop file a.c begin 10 end 30
+region inner paradigm user role loop file a.c begin 15 end 20
+region solve paradigm user role function file a.c begin 5 end 40
+region nowhere paradigm user role loop
+region shared paradigm openmp role loop file a.c begin 50 end 60
+"""
+
+
+def told(*events, calls=(("Send", 10, 20), ("Send", 30, 40), ("Barrier", 50, 60))):
+    """Give the labels of three calls: each event is (time, value)."""
+    trace = by_hand.trace_of(
+        locations=by_hand.threads((0, 100)),
+        calls=by_hand.calls_of(calls),
+        events=[
+            {
+                "location": 0,
+                "seq": number,
+                "time_ns": time_ns,
+                "type": LABEL_TYPE,
+                "value": value,
+            }
+            for number, (time_ns, value) in enumerate(events)
+        ],
+    )
+    return labels_of(trace, Calls(trace, None)).loop.tolist()
+
+
+def in_regions(steps):
+    trace = trace_of(f"ranks 1 | {REGIONS} | 0 | {steps}")
+    found = labels_of(trace, Calls(trace, None))
+    return [found.name(number) for number in found.loop.tolist()]
+
+
+def measured(program, method="exact", ranks=2, **options):
+    trace = labelled(run(*program, ranks=ranks), loop_of_line(program))
+    structure = detect(trace, method=method, **options)
+    return accuracy(structure, labels_of(trace, structure.found_in))
+
+
+def test_a_label_is_of_the_call_that_is_entered_at_its_time():
+    assert told((10, 1), (30, 2), (50, 3)) == [1, 2, 3]
+
+
+def test_a_label_within_a_call_is_of_that_call_and_one_between_two_of_the_next():
+    assert told((19, 1), (45, 3)) == [1, -1, 3]
+
+
+def test_of_several_labels_of_a_call_the_last_counts():
+    assert told((5, 1), (10, 2), (15, 4), (22, 3)) == [4, 3, -1]
+
+
+def test_a_label_behind_the_last_call_is_of_none():
+    assert told((60, 7), (99, 9)) == [-1, -1, -1]
+
+
+def test_where_a_call_is_left_as_the_next_is_entered_a_label_is_of_the_next():
+    calls = [("Send", 10, 20), ("Send", 20, 30), ("Send", 30, 40)]
+
+    assert told((20, 5), calls=calls) == [-1, 5, -1]
+
+
+def test_calls_that_are_entered_at_one_time_take_labels_in_turn():
+    calls = [("Send", 10, 10)] * 3
+
+    assert told((10, 1), (10, 2), (10, 3), calls=calls) == [1, 2, 3]
+    assert told((10, 1), (10, 2), (10, 3), (10, 4), calls=calls) == [1, 2, 4]
+
+
+def test_labels_of_threads_stay_on_them():
+    rows = by_hand.calls_of([("Send", 10, 20)], [("Send", 10, 20)], [("Send", 10, 20)])
+    events = [
+        {"location": where, "time_ns": 10, "type": LABEL_TYPE, "value": 5 + where}
+        for where in (0, 2)
+    ]
+    spans = by_hand.threads((0, 100), (0, 100), (0, 100))
+    trace = by_hand.trace_of(locations=spans, calls=rows, events=events)
+
+    assert labels_of(trace, Calls(trace, None)).loop.tolist() == [5, -1, 7]
+
+
+def test_events_of_other_types_are_no_labels():
+    rows = by_hand.calls_of([("Send", 10, 20)])
+    events = [{"location": 0, "time_ns": 10, "type": LABEL_TYPE + 1, "value": 5}]
+    trace = by_hand.trace_of(locations=by_hand.threads((0, 9)), calls=rows, events=events)
+
+    assert not has_labels(trace)
+    with pytest.raises(NotEnoughDataError, match="labels of its loops"):
+        labels_of(trace, Calls(trace, None))
+
+
+@pytest.mark.parametrize("late", [False, True])
+def test_the_labels_of_a_program_are_its_loops_by_name(late):
+    trace = labelled(run(*NESTED, ranks=1), loop_of_line(NESTED), late=late)
+    found = labels_of(trace, Calls(trace, None))
+
+    expected = [0] + 20 * ([2] * 8 + [1]) + [0, 0]
+    assert found.loop.tolist() == expected
+    assert [found.name(n) for n in (0, 1, 2, 9)] == [
+        "outside of loops",
+        "a.c:100",
+        "a.c:200",
+        "loop 9",
+    ]
+    assert (found.source, found.unlabelled) == ("events", 0)
+
+
+def test_without_labels_a_call_is_in_the_innermost_recorded_loop():
+    steps = """
+    1 enter outer | 2 enter MPI_Send | 3 leave | 4 enter inner | 5 enter solve
+    6 enter MPI_Recv | 7 leave | 8 leave | 9 leave | 10 enter solve | 11 enter MPI_Barrier
+    12 leave | 13 leave | 14 leave | 15 enter MPI_Finalize | 16 leave
+    """
+
+    assert in_regions(steps) == ["a.c:10", "a.c:15", "a.c:10", "outside of loops"]
+
+
+def test_a_recorded_loop_without_a_place_has_its_name():
+    assert in_regions("1 enter nowhere | 2 enter MPI_Send | 3 leave | 4 leave") == ["nowhere"]
+
+
+def test_a_loop_that_is_left_when_a_call_is_entered_is_not_around_it():
+    steps = "1 enter outer | 5 leave | 5 enter MPI_Send | 6 leave | 6 enter outer | 7 leave"
+
+    assert in_regions(steps) == ["outside of loops"]
+
+
+def test_worksharing_is_no_loop_of_the_source():
+    trace = trace_of(
+        "ranks 1 | region w paradigm openmp role loop | 0 | 1 enter MPI_Send | 2 leave"
+    )
+
+    assert not has_labels(trace)
+
+
+def test_labels_count_more_than_recorded_loops():
+    trace = labelled(run(*NESTED), loop_of_line(NESTED))
+    definition = {"name": "x", "paradigm": "user", "role": "loop"}
+    region = {"location": 0, "enter_ns": 0, "leave_ns": 10**9}
+    tables = {name: trace.table(name) for name in ("locations", "calls", "events")}
+    tables["region_defs"] = by_hand.rows_of("region_defs", [definition])
+    tables["regions"] = by_hand.rows_of("regions", [region])
+    both = type(trace)(tables)
+
+    assert labels_of(both, Calls(both, None)).source == "events"
+    alone = without(both, "events")
+    assert labels_of(alone, Calls(alone, None)).source == "regions"
+
+
+@pytest.mark.parametrize("method", ["seed", "exact"])
+def test_true_loops_agree_fully(method):
+    found = measured(NESTED, method)
+
+    assert (found.adjusted_rand, found.adjusted_rand_unique) == (1.0, 1.0)
+    assert (found.loops_found, found.loops_labelled, found.unlabelled) == (2, 2, 0)
+    assert [(each.name, each.calls) for each in found.overlaps] == [
+        ("a.c:200", 320),
+        ("a.c:100", 40),
+    ]
+    assert all((each.share, each.purity) == (1.0, 1.0) for each in found.overlaps)
+
+
+def test_a_misread_condition_costs_accuracy():
+    assert measured(CONDITIONED, "exact").adjusted_rand == 1.0
+
+    seed = measured(CONDITIONED, "seed")
+    assert seed.loops_found == 2
+    assert seed.adjusted_rand < 0.9
+    (only,) = seed.overlaps
+    assert (only.share, only.purity) == (pytest.approx(0.8), 1.0)
+
+
+def test_calls_that_were_left_out_are_outside():
+    found = measured((loop(30, Do("Send", 3)), loop(3, Do("Barrier", 5, work_ns=1))), "seed")
+
+    assert (found.loops_found, found.loops_labelled) == (1, 2)
+    assert 0 < found.adjusted_rand < 1
+    (_, short) = found.overlaps
+    assert (short.name, short.loop, short.share) == ("a.c:200", 0, 1.0)
+
+
+def test_a_call_without_a_label_is_not_compared():
+    trace = labelled(run(*NESTED), loop_of_line(NESTED), without={9})
+    structure = detect(trace)
+    found = accuracy(structure, labels_of(trace, structure.found_in))
+
+    assert (found.calls, found.unlabelled, found.loops_labelled) == (46, 320, 1)
+    assert found.adjusted_rand == 1.0
+
+
+def test_a_unique_call_counts_once_however_often_it_is_executed():
+    program = (loop(50, Do("Send", 3)), loop(2, Do("Barrier", 5, work_ns=1), Do("Bcast", 6)))
+    few, many = (measured((loop(n, *program[0].body), program[1]), "seed") for n in (50, 500))
+
+    assert few.adjusted_rand_unique == many.adjusted_rand_unique < 1
+    assert many.adjusted_rand > few.adjusted_rand
+
+
+def test_the_loop_of_a_call_is_the_innermost_one_through_conditions():
+    structure = detect(run(*CONDITIONED, ranks=1), method="exact")
+
+    assert innermost_loops(structure).tolist() == [0] + [1] * 100 + [0]
+
+
+def test_labels_of_other_calls_are_refused():
+    trace = labelled(run(*NESTED), loop_of_line(NESTED))
+    labels = labels_of(trace, Calls(trace, None))
+
+    with pytest.raises(ParameterError, match=r"366 calls do not fit a structure of 204"):
+        accuracy(detect(run(*CONDITIONED)), labels)
+
+
+def test_without_any_label_there_is_nothing_to_compare():
+    lines = {9, 12, 30, 1, 999}
+    trace = labelled(run(*NESTED), loop_of_line(NESTED), without=lines - {9})
+    structure = detect(trace)
+    labels = labels_of(trace, structure.found_in)
+    nobody = type(labels)(np.full_like(labels.loop, -1), {}, "events")
+
+    assert labels.unlabelled == 46
+    with pytest.raises(NotEnoughDataError, match="no call has a label"):
+        accuracy(structure, nobody)
+
+
+def test_partitions_of_different_things_are_refused():
+    with pytest.raises(ParameterError, match="2 and 3 things"):
+        adjusted_rand(np.zeros(2, int), np.zeros(3, int))
+
+
+@pytest.mark.parametrize("size", [0, 1, 5])
+def test_trivial_partitions_are_equal(size):
+    same, apart = np.zeros(size, int), np.arange(size)
+
+    assert adjusted_rand(same, same) == adjusted_rand(apart, apart) == 1.0
+
+
+def test_the_loops_of_a_known_program_are_its_labels():
+    paths = "path 0 main file t1_nested2.c line 9 | path 1 main file t1_nested2.c line 12"
+    steps = "1 enter MPI_Send path 0 | 2 leave | 3 enter MPI_Barrier path 1 | 4 leave"
+    trace = trace_of(f"ranks 1 | {paths} | 0 | {steps} | 5 enter MPI_Finalize | 6 leave")
+    found = known_labels(trace, Calls(trace, None))
+
+    assert [found.name(n) for n in found.loop.tolist()] == [
+        "t1_nested2.c:7",
+        "t1_nested2.c:6",
+        "outside of loops",
+    ]
+    assert known_labels(run(*NESTED), Calls(run(*NESTED), None)) is None
