@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 from pathlib import Path
 
 import hypothesis
@@ -10,6 +11,10 @@ import pytest
 
 collect_ignore_glob = ["fuzz/*"]  # needs atheris; see .ci/fuzz
 FOLDERS = {"real_traces": "BURSTLINE_TRACES", "spec_folder": "BURSTLINE_SPEC"}
+TOOLS = {
+    "open_mpi": ("mpicc.openmpi", "mpirun.openmpi"),
+    "mpich": ("mpicc.mpich", "mpiexec.mpich"),
+}
 
 hypothesis.settings.register_profile("quick", max_examples=50, deadline=None)
 hypothesis.settings.register_profile(
@@ -38,6 +43,18 @@ def spec_folder() -> Path:
     return _folder("spec_folder")
 
 
+@pytest.fixture(scope="session")
+def open_mpi() -> tuple[str, str]:
+    """Compiler and launcher of Open MPI."""
+    return TOOLS["open_mpi"]
+
+
+@pytest.fixture(scope="session")
+def mpich() -> tuple[str, str]:
+    """Compiler and launcher of MPICH."""
+    return TOOLS["mpich"]
+
+
 def pytest_configure(config: pytest.Config) -> None:
     """Let scikit-learn, an oracle here, wonder about machines without ``lscpu``."""
     config.addinivalue_line(
@@ -46,8 +63,9 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave out the tests whose folder was not given: deselected, and counted as such."""
+    """Leave out the tests whose folder or tools are missing: deselected, and counted so."""
     missing = {name for name, variable in FOLDERS.items() if not os.environ.get(variable)}
+    missing |= {name for name, tools in TOOLS.items() if not all(map(shutil.which, tools))}
     left_out = [
         item for item in items if missing.intersection(getattr(item, "fixturenames", ()))
     ]

@@ -15,6 +15,8 @@ COMMANDS = (
     "convert",
     "demo",
     "completion",
+    "record",
+    "counters",
 )
 HEAVY = ("numpy", "pyarrow", "polars", "sklearn", "rich", "burstline._core")
 

@@ -54,7 +54,7 @@ def test_commands_of_burstline_exist_and_take_the_options_shown(page):
     wrong = []
     for code in code_of(page):
         for line in re.findall(r"(?:^|`|\$ )burstline ([a-z][^`\n|>#;]*)", code, re.MULTILINE):
-            name, *words = line.split()
+            name, *words = line.partition(" -- ")[0].split()
             options = {word.partition("=")[0] for word in words if word.startswith("--")}
             if name not in known or not options <= set(known[name]._option_string_actions):
                 wrong.append(line)

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 _GROUPS: Final = {
+    "Make a trace": ("record", "counters"),
     "Understand a trace": ("info", "structure", "browse", "plot"),
     "Prepare a trace": ("cut", "annotate", "convert"),
     "Get started": ("demo", "completion"),

@@ -73,15 +73,7 @@ def run(arguments: argparse.Namespace) -> None:
             )
             trace = store.open_store(path)
         else:
-            import burstline  # noqa: PLC0415 -- as above
-
-            trace = burstline.read(
-                arguments.trace,
-                raw=not arguments.no_raw,
-                memory=memory,
-                threads=threads,
-                progress=progress,
-            )
+            trace = _read(arguments, memory=memory, threads=threads, progress=progress)
             if arguments.no_raw:
                 from burstline.formats.overlay import overlaid  # noqa: PLC0415 -- as above
                 from burstline.schema import RAW_TABLES  # noqa: PLC0415 -- as above
@@ -91,6 +83,19 @@ def run(arguments: argparse.Namespace) -> None:
     lost = {"messages": 0, "collectives": 0, "calls_clipped": 0}
     document = {"kept": kept_rows(trace), "lost": lost, "time_offset_ns": 0}
     print_written(arguments, path, document)
+
+
+def _read(
+    arguments: argparse.Namespace, *, memory: int, threads: int, progress: Progress
+) -> Trace:
+    import burstline  # noqa: PLC0415 -- `--help` stays fast
+    from burstline.formats.raw import recognises  # noqa: PLC0415 -- as above
+    from burstline.record.merging import read_recorded  # noqa: PLC0415 -- as above
+
+    path, raw = Path(arguments.trace), not arguments.no_raw
+    if recognises(path):
+        return read_recorded(path, raw=raw, progress=progress)
+    return burstline.read(path, raw=raw, memory=memory, threads=threads, progress=progress)
 
 
 def is_paraver(path: Path) -> bool:

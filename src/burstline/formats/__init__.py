@@ -33,8 +33,8 @@ def read(
     Parameters
     ----------
     path : str or PathLike
-        What names the trace: a ``.prv`` or ``.prv.gz``, a store, a folder of tables, or a
-        text form.
+        What names the trace: a ``.prv`` or ``.prv.gz``, a store, a folder of tables or of
+        the recorder's raw files, or a text form.
     raw : bool
         Whether the records themselves are kept too (events, states, labels): they are
         what cutting and writing back need, and most of the memory.
@@ -78,7 +78,7 @@ def read(
     path = Path(path)
     threads = threads or len(os.sched_getaffinity(0))
     if path.is_dir():
-        trace = _read_folder(path)
+        trace = _read_folder(path, raw=raw, progress=progress)
     else:
         head = _head(path)
         if paraver.recognises(head):
@@ -94,10 +94,15 @@ def read(
     return trace
 
 
-def _read_folder(path: Path) -> Trace:
-    from burstline.formats import tables  # noqa: PLC0415 -- on demand
+def _read_folder(path: Path, *, raw: bool, progress: Progress) -> Trace:
+    from burstline.formats import raw as raw_files  # noqa: PLC0415 -- on demand
+    from burstline.formats import tables  # noqa: PLC0415
 
-    return tables.read(path) if tables.recognises(path) else store.open_store(path)
+    if tables.recognises(path):
+        return tables.read(path)
+    if raw_files.recognises(path):
+        return raw_files.read_raw(path, raw=raw, progress=progress)
+    return store.open_store(path)
 
 
 def _read_text(path: Path, head: bytes) -> Trace:
@@ -145,7 +150,7 @@ def _unknown(path: Path, head: bytes) -> FormatError:
         1,
         expected="the header of a known trace format",
         found=shown,
-        way_out="Readable are .prv, .prv.gz, stores, folders of tables and text forms.",
+        way_out="Readable are .prv, .prv.gz, stores, folders of tables or raw files, and text.",
     )
 
 

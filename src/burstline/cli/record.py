@@ -1,0 +1,283 @@
+"""``burstline record``: run an MPI program and make a trace of what it did."""
+
+from __future__ import annotations
+
+import argparse
+import shutil
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from burstline.cli.options import (
+    add_resources,
+    memory_budget,
+    parse_size,
+    progress_bar,
+)
+from burstline.errors import ParameterError, printable
+
+if TYPE_CHECKING:
+    from burstline.record.mpi import Abi
+    from burstline.record.session import Ended, Survey
+
+_DESCRIPTION: Final = """\
+Run an MPI program and make a trace of it: its MPI calls, messages, call stacks and
+counters. The program is neither changed nor compiled again; C, C++, Fortran and Python
+under Open MPI or MPICH are all the same. The exit code is the program's.
+"""
+_EXAMPLES: Final = """\
+examples:
+  burstline record -- mpirun -n 8 ./app input.txt        gives app.prv, app.pcf, app.row
+  burstline record -o run.store -- srun -n 64 ./app
+  burstline record --counters cpu,PAPI_TOT_INS -- mpirun -n 8 ./app
+  burstline record --calls MPI_Send,MPI_Recv --stack-depth 4 -- mpirun -n 8 ./app
+  burstline record -o ring.prv -- mpiexec -n 4 python ring.py
+"""
+_ENDINGS: Final = (".prv", ".prv.gz", ".store", ".csv", ".parquet")
+_INTERRUPTED: Final = 130
+_DEEPEST: Final = 64
+
+
+@dataclass(frozen=True, slots=True)
+class _Plan:
+    """A run that can begin."""
+
+    words: list[str]
+    output: Path
+    folder: Path
+
+
+def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Add the command to the command line."""
+    parser = commands.add_parser(
+        "record",
+        help="run an MPI program and make a trace of it",
+        usage="burstline record [OPTION …] -- mpirun -n 8 ./app …",
+        description=_DESCRIPTION,
+        epilog=_EXAMPLES,
+    )
+    parser.add_argument(
+        "words",
+        nargs=argparse.REMAINDER,
+        metavar="COMMAND",
+        help="what to run, with its launcher",
+    )
+    parser.add_argument(
+        "-o",
+        "--output",
+        metavar="OUTPUT",
+        help="X.prv or X.prv.gz (with .pcf and .row), X.store, X.csv or X.parquet "
+        "(default: PROGRAM.prv)",
+    )
+    parser.add_argument("--force", action="store_true", help="replace an output that exists")
+    parser.add_argument(
+        "--mpi",
+        choices=("openmpi", "mpich", "abi"),
+        help="the MPI of the program, where it cannot be found out",
+    )
+    parser.add_argument(
+        "--format",
+        choices=("table", "json"),
+        default="table",
+        help="json: a document on stdout, and the program's output on stderr",
+    )
+    _add_what(parser)
+    add_resources(parser)
+    parser.set_defaults(run=run)
+
+
+def _add_what(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("what is recorded")
+    group.add_argument(
+        "--stack-depth", type=int, metavar="N", help="frames of each call (default: 8; 0: none)"
+    )
+    group.add_argument(
+        "--counters", metavar="LIST", help="cpu, perf:NAME, PAPI_NAME, work (default: cpu)"
+    )
+    group.add_argument(
+        "--counters-set", metavar="FILE", help="a .toml file with sets of counters"
+    )
+    group.add_argument(
+        "--each-set", action="store_true", help="run once for each set of --counters-set"
+    )
+    group.add_argument(
+        "--calls",
+        metavar="LIST",
+        help="only these operations: MPI_Send,…; --calls=-MPI_Test,…: all but these",
+    )
+    group.add_argument(
+        "--profile", action="store_true", help="only count calls, their time and bytes"
+    )
+    group.add_argument("--keep-raw", metavar="FOLDER", help="keep the raw files there")
+    group.add_argument(
+        "--block", metavar="SIZE", help="memory of each thread for records (default: 1Mi)"
+    )
+
+
+def run(arguments: argparse.Namespace) -> None:
+    """Record the program, once or for each set of counters."""
+    memory_budget(arguments)  # a wrong one is refused before the run
+    code = 0
+    for name, counters in _runs(arguments):
+        code = _record(arguments, name, counters) or code
+        if code == _INTERRUPTED:
+            break
+    if code:
+        raise SystemExit(code)
+
+
+def _runs(arguments: argparse.Namespace) -> list[tuple[str, str | None]]:
+    """Give the runs that are wanted: what is added to the output's name, and the counters."""
+    if arguments.counters_set is None:
+        if arguments.each_set:
+            raise ParameterError("--each-set needs --counters-set FILE.toml")
+        return [("", arguments.counters)]
+    if arguments.counters is not None:
+        raise ParameterError("--counters and --counters-set exclude each other")
+    from burstline.record.sets import read_sets  # noqa: PLC0415 -- `--help` stays fast
+
+    sets = read_sets(Path(arguments.counters_set))
+    if arguments.each_set:
+        if arguments.keep_raw is not None and len(sets) > 1:
+            raise ParameterError("--keep-raw has room for one run, --each-set makes several")
+        return [(f".{name}", ",".join(counters)) for name, counters in sets.items()]
+    if len(sets) > 1:
+        raise ParameterError(
+            f"{arguments.counters_set} has {len(sets)} sets of counters, and a run has room "
+            "for one. Pass --each-set for a run each"
+        )
+    return [("", ",".join(counters)) for counters in sets.values()]
+
+
+def _record(arguments: argparse.Namespace, name: str, counters: str | None) -> int:
+    from burstline.record import session  # noqa: PLC0415 -- `--help` stays fast
+
+    plan = _plan(arguments, name, counters)
+    kept = True
+    try:
+        ended = session.run(
+            plan.words, stdout=sys.stderr if arguments.format == "json" else None
+        )
+        code = _INTERRUPTED if ended.interrupted else ended.exit_code()
+        found = session.survey(plan.folder)
+        kept = found.files > 0
+        if code and not found.ranks:
+            _say(f"the program ended with code {code} before it called MPI_Init; no trace")
+            return code
+        session.require_ranks(found)
+        _merge(arguments, plan)
+        kept = arguments.keep_raw is not None
+    except BaseException:
+        if kept:
+            _say(f"what was recorded is kept: burstline convert {plan.folder} {plan.output}")
+        raise
+    finally:
+        if not kept:
+            shutil.rmtree(plan.folder, ignore_errors=True)
+    _report(arguments, plan, ended, found)
+    return code
+
+
+def _plan(arguments: argparse.Namespace, name: str, counters: str | None) -> _Plan:
+    """Look at everything that can be wrong before the program runs."""
+    from burstline.record import build, checks, launch, session  # noqa: PLC0415 -- as above
+
+    words = arguments.words[1:] if arguments.words[:1] == ["--"] else arguments.words
+    command = checks.with_paths(launch.parse(words))
+    settings = _settings(arguments, counters)
+    output = _output(arguments, command.programs(), name)
+    checks.check_programs(command)
+    abi = checks.choose_abi(command, arguments.mpi)
+    recorder = build.shared_object(abi)
+    keep = None if arguments.keep_raw is None else Path(arguments.keep_raw)
+    folder = session.make_folder(output, keep)
+    environment = session.program_environment(settings, folder, recorder)
+    launcher: Abi | None = checks.launcher_abi(command)
+    return _Plan(launch.with_environment(command, environment, launcher), output, folder)
+
+
+def _output(arguments: argparse.Namespace, programs: list[tuple[str, ...]], name: str) -> Path:
+    from burstline.cli.outputs import files_of  # noqa: PLC0415 -- as above
+    from burstline.record.launch import program_name  # noqa: PLC0415 -- as above
+
+    default = f"{program_name(programs[0]) if programs else 'run'}.prv"
+    path = Path(arguments.output or default)
+    ending = next((end for end in _ENDINGS if path.name.endswith(end)), "")
+    if name:
+        path = path.with_name(f"{path.name.removesuffix(ending)}{name}{ending}")
+    for file in files_of(path):
+        if file.exists() and not arguments.force:
+            raise ParameterError(
+                f"{file} exists. Choose another output with -o, or pass --force"
+            )
+    if not path.parent.is_dir():
+        raise ParameterError(f"there is no folder {path.parent} to write {path.name} into")
+    return path
+
+
+def _settings(arguments: argparse.Namespace, counters: str | None) -> dict[str, str]:
+    """Give what the recorder is told, as its variables."""
+    settings: dict[str, str] = {}
+    depth = arguments.stack_depth
+    if depth is not None:
+        if not 0 <= depth <= _DEEPEST:
+            raise ParameterError(f"--stack-depth goes from 0 to {_DEEPEST}, got {depth}")
+        settings["BURSTLINE_STACK_DEPTH"] = str(depth)
+    if counters is not None:
+        settings["BURSTLINE_COUNTERS"] = counters
+    if arguments.calls is not None:
+        settings["BURSTLINE_CALLS"] = arguments.calls
+    if arguments.profile:
+        settings["BURSTLINE_MODE"] = "profile"
+    if arguments.block is not None:
+        settings["BURSTLINE_BLOCK"] = str(parse_size(arguments.block))
+    return settings
+
+
+def _merge(arguments: argparse.Namespace, plan: _Plan) -> None:
+    from burstline.cli.convert import write_trace  # noqa: PLC0415 -- `--help` stays fast
+    from burstline.record.merging import read_recorded  # noqa: PLC0415 -- as above
+
+    with progress_bar(arguments) as progress:
+        trace = read_recorded(plan.folder, progress=progress)
+        write_trace(trace, plan.output, memory=memory_budget(arguments), progress=progress)
+
+
+def _report(arguments: argparse.Namespace, plan: _Plan, ended: Ended, found: Survey) -> None:
+    """Say what was recorded, and what went wrong with the program."""
+    if ended.interrupted:
+        _say("interrupted: the trace ends there")
+    elif ended.code:
+        _say(f"the program ended with code {ended.exit_code()}; the trace ends there")
+    for rank, how in sorted(found.ended.items())[:8]:
+        _say(f"rank {rank} {how}; what it recorded before is in the trace")
+    if missing := found.missing():
+        _say(f"{missing} of {found.size} ranks recorded nothing")
+    if found.dropped:
+        _say(
+            f"{found.dropped:,} records were dropped for want of room; the gaps are marked. "
+            "Free some disk, or pass --calls or a smaller --stack-depth"
+        )
+    if arguments.format == "json":
+        from burstline.report.plain import print_json  # noqa: PLC0415 -- as above
+
+        print_json(_document(plan, found))
+        return
+    _say(f"{plan.output}: {len(found.ranks)} ranks, {found.records:,} records")
+
+
+def _document(plan: _Plan, found: Survey) -> dict[str, Any]:
+    return {
+        "trace": str(plan.output),
+        "ranks": len(found.ranks),
+        "records": found.records,
+        "dropped": found.dropped,
+        "overhead_estimate_ns": found.overhead_ns,
+    }
+
+
+def _say(text: str) -> None:
+    from burstline.report.plain import note  # noqa: PLC0415 -- as above
+
+    note(printable(f"burstline: {text}", limit=1_000))

@@ -1,0 +1,131 @@
+"""From the stacks of all processes to the calling-context tree.
+
+::
+
+    (module, offset), innermost first ──resolve──► frames with those inlined ──► tree
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Protocol, TypeAlias, runtime_checkable
+
+import numpy as np
+
+from burstline.formats.columns import arrow_table
+from burstline.schema import UNKNOWN
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+
+    import pyarrow as pa
+
+    from burstline.formats.raw.definitions import Definitions
+
+Frame: TypeAlias = "tuple[str, str | None, int | None]"
+"""Function, file and line."""
+
+Resolver: TypeAlias = "Callable[[str, int], Sequence[Frame]]"
+"""Gives the frames of a return address, by the path of its module and its offset there:
+innermost first, the functions inlined at the place before the one that holds it. Empty if
+nothing is known."""
+
+_LARGEST_LINE = 2**31 - 1
+
+
+@runtime_checkable
+class ResolvesMany(Protocol):
+    """A resolver that would rather be asked for many addresses of a module at once."""
+
+    def resolve(self, module: str, offsets: Iterable[int]) -> Mapping[int, Sequence[Frame]]:
+        """Give the frames of each offset."""
+        ...
+
+
+def by_address(module: str, offset: int) -> list[Frame]:
+    """Name a frame by its address: what is left where nobody can resolve it.
+
+    Examples
+    --------
+    >>> by_address("/usr/bin/app", 4660)
+    [('app+0x1234', None, None)]
+    """
+    return [(f"{module.rpartition('/')[2] or '??'}+{offset:#x}", None, None)]
+
+
+class CallPaths:
+    """The tree of call paths, growing with the stacks of each process.
+
+    Parameters
+    ----------
+    resolve : Resolver or None
+        Gives the frames of an address; by default they are named by it.
+
+    Examples
+    --------
+    >>> paths = CallPaths(None)
+    >>> paths.insert([("a.out", 32), ("a.out", 16)])
+    1
+    >>> paths.table()["function"].to_pylist()
+    ['a.out+0x10', 'a.out+0x20']
+    """
+
+    def __init__(self, resolve: Resolver | None) -> None:
+        self._resolve = resolve
+        self._frames: dict[tuple[str, int], list[Frame]] = {}
+        self._nodes: dict[tuple[int, Frame], int] = {}
+
+    def rows(self, defined: Definitions) -> dict[int, int]:
+        """Give the row of each stack of a process."""
+        stacks = {
+            number: [(defined.modules.get(module, ""), offset) for module, offset in stack]
+            for number, stack in defined.stacks.items()
+            if stack
+        }
+        resolver: object = self._resolve
+        if isinstance(resolver, ResolvesMany):
+            self._resolve_all(resolver, {place for s in stacks.values() for place in s})
+        return {number: self.insert(stack) for number, stack in stacks.items()}
+
+    def _resolve_all(self, resolver: ResolvesMany, places: set[tuple[str, int]]) -> None:
+        wanted: dict[str, list[int]] = {}
+        for module, offset in sorted(places - self._frames.keys()):
+            wanted.setdefault(module, []).append(offset)
+        for module, offsets in wanted.items():
+            for offset, frames in resolver.resolve(module, offsets).items():
+                self._keep(module, offset, frames)
+
+    def insert(self, stack: Sequence[tuple[str, int]]) -> int:
+        """Give the row of a stack, innermost first; new nodes where it has none."""
+        node = UNKNOWN
+        for place in reversed(stack):
+            for frame in reversed(self._frames_of(*place)):
+                node = self._nodes.setdefault((node, frame), len(self._nodes))
+        return node
+
+    def _frames_of(self, module: str, offset: int) -> list[Frame]:
+        if (module, offset) not in self._frames:
+            self._keep(module, offset, self._resolve(module, offset) if self._resolve else ())
+        return self._frames[module, offset]
+
+    def _keep(self, module: str, offset: int, frames: Sequence[Frame]) -> None:
+        known = [
+            (function, file, line if line and 0 < line <= _LARGEST_LINE else None)
+            for function, file, line in frames
+        ]
+        self._frames[module, offset] = known or by_address(module, offset)
+
+    def table(self) -> pa.Table:
+        """Give the table `call_paths`, parents before their children."""
+        parents = [parent for parent, _ in self._nodes]
+        frames = [frame for _, frame in self._nodes]
+        lines = [UNKNOWN if frame[2] is None else frame[2] for frame in frames]
+        return arrow_table(
+            "call_paths",
+            {
+                "call_path": np.arange(len(frames)),
+                "parent": np.array(parents, np.int32),
+                "function": [frame[0] for frame in frames],
+                "file": [frame[1] for frame in frames],
+                "line": np.array(lines, np.int32),
+            },
+        )

@@ -1,0 +1,371 @@
+"""The MPI calls of all locations as columns, and the records that describe them.
+
+A record of a call has its call as a row among all calls; what it names (communicator,
+operation, stack) is already a row or code of the trace.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields, replace
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from burstline.formats.columns import arrow_table
+from burstline.formats.raw.layout import LARGEST, OF_THE_CALL, Kind
+from burstline.operations import CODES, NAMES
+from burstline.schema import NO_VALUE, UNKNOWN
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    import numpy.typing as npt
+    import pyarrow as pa
+
+    from burstline.formats.raw.oddities import Oddities
+    from burstline.formats.raw.timeline import Timeline
+
+    Integers = npt.NDArray[np.int64]
+
+_PACKED: Final = np.array([Kind.SEND, Kind.POST, Kind.RECEIVE, Kind.PROBE, Kind.RMA], np.uint16)
+_PLAIN: Final = np.array([Kind.COLLECTIVE, Kind.ROOT], np.uint16)
+_SIZES: Final = {
+    Kind.COLLECTIVE: ("b", "c"),
+    Kind.SEND: ("c",),
+    Kind.RECEIVE: ("c",),
+    Kind.IO: ("b", "c"),
+    Kind.RMA: ("c",),
+}
+
+
+def lookup(ids: npt.NDArray[Any], rows: Mapping[int, int]) -> npt.NDArray[np.int32]:
+    """Give the row of each id, -1 where it has none.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> lookup(np.array([7, 9, 7]), {7: 0}).tolist()
+    [0, -1, 0]
+    """
+    distinct, place = np.unique(ids, return_inverse=True)
+    known = [rows.get(number, UNKNOWN) for number in distinct.tolist()]
+    return np.array(known, np.int32)[place.reshape(-1)]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Calls:
+    """All calls, by location and ordinal.
+
+    Attributes
+    ----------
+    location, call : ndarray of int64, shape (calls,)
+        Where, and which one there.
+    operation : ndarray of int64, shape (calls,)
+        Code of the operation.
+    enter_ns, leave_ns, enter_seq, leave_seq : ndarray of int64, shape (calls,)
+        When it was entered and left.
+    path : ndarray of int64, shape (calls,)
+        Its row in `call_paths`, -1 if unknown.
+    names : tuple of str
+        Names behind the codes.
+    """
+
+    location: Integers
+    call: Integers
+    operation: Integers
+    enter_ns: Integers
+    leave_ns: Integers
+    enter_seq: Integers
+    leave_seq: Integers
+    path: Integers
+    names: tuple[str, ...]
+
+    def __len__(self) -> int:
+        return len(self.location)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Details:
+    """Records that describe calls, in order of location and record.
+
+    Attributes
+    ----------
+    kind : ndarray of int64, shape (records,)
+        What each is.
+    call : ndarray of int64, shape (records,)
+        Its call, as a row of all calls.
+    location, index : ndarray of int64, shape (records,)
+        Where it stands.
+    request : ndarray of int64, shape (records,)
+        What stands in its time: the request, 0 if none.
+    communicator, partner, tag : ndarray of int64, shape (records,)
+        Row of the communicator, world rank, tag, as far as the kind has them.
+    op, b, c : ndarray of int64, shape (records,)
+        As written.
+    """
+
+    kind: Integers
+    call: Integers
+    location: Integers
+    index: Integers
+    request: Integers
+    communicator: Integers
+    partner: Integers
+    tag: Integers
+    op: Integers
+    b: Integers
+    c: Integers
+
+    def __len__(self) -> int:
+        return len(self.kind)
+
+    def pick(self, rows: npt.NDArray[Any]) -> Details:
+        """Give some of the records."""
+        columns = {column.name: getattr(self, column.name)[rows] for column in fields(self)}
+        return replace(self, **columns)
+
+    def of(self, *kinds: Kind) -> Details:
+        """Give the records of some kinds, in order."""
+        return self.pick(np.flatnonzero(np.isin(self.kind, np.array(kinds))))
+
+
+class Gathering:
+    """Gathers calls and their records, one location after the other.
+
+    Parameters
+    ----------
+    numbers : mapping of int to str
+        Name of each operation by its number in raw files.
+    odd : Oddities
+        Told of what is odd.
+    """
+
+    def __init__(self, numbers: Mapping[int, str], odd: Oddities) -> None:
+        self._odd = odd
+        self._numbers = numbers
+        self._names = list(NAMES)
+        self._codes = dict(CODES)
+        self._calls: list[npt.NDArray[np.int64]] = []
+        self._details: list[npt.NDArray[np.int64]] = []
+        self._rows = 0
+
+    def add(
+        self, line: Timeline, communicators: Mapping[int, int], paths: Mapping[int, int]
+    ) -> None:
+        """Take in a location; ids of its process are given their rows."""
+        self._add_calls(line, paths)
+        self._add_details(line, communicators)
+        self._rows += len(line.enter)
+
+    def _add_calls(self, line: Timeline, paths: Mapping[int, int]) -> None:
+        count = len(line.enter)
+        leave_ns, leave_seq = line.leaves()
+        open_calls = np.flatnonzero(line.leave < 0)
+        if len(open_calls):
+            text = f"{line.name}: call {open_calls[0]} of {count}"
+            self._odd.note("call_never_left", "loss", text, len(open_calls))
+        left = line.leave[line.leave >= 0]
+        failed = left[line.records["a"][left] != 0]
+        if len(failed):
+            record = line.records[failed[0]]
+            text = f"{line.name}: {self._name(int(record['op']))} returned {record['a']}"
+            self._odd.note("call_failed", "info", text, len(failed))
+        stack = line.records["a"][line.enter]
+        path = lookup(stack, paths)
+        lost = np.flatnonzero((path < 0) & (stack != 0))
+        if len(lost):
+            text = f"{line.name}: stack {stack[lost[0]]}"
+            self._odd.note("stack_not_defined", "loss", text, len(lost))
+        columns = [
+            np.full(count, line.location),
+            np.arange(count),
+            self._operations(line.records["op"][line.enter]),
+            line.time_ns[line.enter],
+            leave_ns,
+            line.seq[line.enter],
+            leave_seq,
+            path,
+        ]
+        self._calls.append(np.stack([np.asarray(column, np.int64) for column in columns]))
+
+    def _name(self, number: int) -> str:
+        return self._numbers.get(number) or f"MPI call {number}"
+
+    def _operations(self, numbers: npt.NDArray[np.uint16]) -> npt.NDArray[np.int32]:
+        rows = {}
+        for number in np.unique(numbers).tolist():
+            name = self._name(number)
+            if name not in self._codes:
+                self._codes[name] = len(self._names)
+                self._names.append(name)
+            if number not in self._numbers:
+                count = int(np.count_nonzero(numbers == number))
+                self._odd.note("unknown_mpi_call", "info", f"number {number}", count)
+            rows[number] = self._codes[name]
+        return lookup(numbers, rows)
+
+    def _add_details(self, line: Timeline, communicators: Mapping[int, int]) -> None:
+        at = line.of(*OF_THE_CALL)
+        homeless = at[line.call[at] < 0]
+        if len(homeless):
+            text = f"{line.name}: record {homeless[0]}"
+            self._odd.note("record_without_call", "loss", text, len(homeless))
+        at = at[line.call[at] >= 0]
+        records, kind = line.records[at], line.kind[at]
+        packed, plain = np.isin(kind, _PACKED), np.isin(kind, _PLAIN)
+        place = np.where(packed, records["b"] >> np.uint64(32), records["a"]).astype(np.int64)
+        named = packed | plain
+        communicator = np.full(len(at), UNKNOWN, np.int64)
+        communicator[named] = lookup(place[named], communicators)
+        lost = np.flatnonzero(named & (communicator < 0))
+        if len(lost):
+            text = f"{line.name}: communicator {place[lost[0]]}"
+            self._odd.note("communicator_not_defined", "loss", text, len(lost))
+        sizes = {name: records[name].view(np.int64).copy() for name in ("b", "c")}
+        self._check_sizes(line, kind, sizes)
+        columns = [
+            kind,
+            line.call[at] + self._rows,
+            np.full(len(at), line.location),
+            at,
+            records["time"].view(np.int64),
+            communicator,
+            records["a"].view(np.int32),
+            (records["b"] & np.uint64(0xFFFFFFFF)).astype(np.uint32).view(np.int32),
+            records["op"],
+            sizes["b"],
+            sizes["c"],
+        ]
+        self._details.append(np.stack([np.asarray(column, np.int64) for column in columns]))
+
+    def _check_sizes(
+        self, line: Timeline, kind: npt.NDArray[np.uint16], sizes: dict[str, Integers]
+    ) -> None:
+        for sized, names in _SIZES.items():
+            for name in names:
+                wrong = (kind == sized) & ((sizes[name] < 0) | (sizes[name] >= LARGEST))
+                count = int(np.count_nonzero(wrong))
+                if count:
+                    text = f"{line.name}: {sizes[name][wrong][0]} bytes"
+                    self._odd.note("size_absurd", "loss", text, count)
+                    sizes[name][wrong] = 0
+
+    def calls(self) -> Calls:
+        """Give all calls."""
+        columns = np.concatenate([np.zeros((8, 0), np.int64), *self._calls], axis=1)
+        known = [column.name for column in fields(Calls)]
+        given: dict[str, Any] = dict(zip(known, [*columns, tuple(self._names)], strict=True))
+        return Calls(**given)
+
+    def details(self) -> Details:
+        """Give all records of calls."""
+        return Details(*np.concatenate([np.zeros((11, 0), np.int64), *self._details], axis=1))
+
+
+_NEVER: Final = -(2**62)
+
+
+class Facts:
+    """What is known of each call: partner, tag, communicator, root, bytes.
+
+    Parameters
+    ----------
+    calls : Calls
+        All calls.
+    """
+
+    def __init__(self, calls: Calls) -> None:
+        self._calls = calls
+        count = len(calls)
+        self._bytes = {name: np.zeros(count, np.int64) for name in ("sent", "received")}
+        self._counted = {name: np.zeros(count, bool) for name in self._bytes}
+        self._own_root = np.full(count, UNKNOWN, np.int64)
+        self._communicators: list[tuple[Integers, Integers]] = []
+        self._partners: list[list[tuple[Integers, Integers, Integers]]] = [[], []]
+
+    def partner(
+        self, call: Integers, partner: Integers, tag: Integers, *, received: bool
+    ) -> None:
+        """Note partners of calls; destinations go before sources."""
+        self._partners[received].append((call, partner, tag))
+
+    def communicator(self, call: Integers, communicator: Integers) -> None:
+        """Note communicators of calls."""
+        known = communicator >= 0
+        self._communicators.append((call[known], communicator[known]))
+
+    def root(self, call: Integers, rank: Integers) -> None:
+        """Note calls that are those of a root, and its rank."""
+        self._own_root[call] = rank
+
+    def add_bytes(self, name: str, call: Integers, size: Integers) -> None:
+        """Add to the bytes ``sent`` or ``received``."""
+        np.add.at(self._bytes[name], call, size)
+        self._counted[name][call] = True
+
+    def table(self) -> pa.Table:
+        """Give the table `calls`."""
+        calls = self._calls
+        none = np.zeros(0, np.int64)
+        sends, posts = (
+            [np.concatenate(column) for column in zip((none,) * 3, *parts, strict=True)]
+            for parts in self._partners
+        )
+        sending = np.zeros(len(calls), bool)
+        sending[sends[0]] = True
+        answers = ~sending[posts[0]]
+        call, partner, tag = (
+            np.concatenate([send, post[answers]])
+            for send, post in zip(sends, posts, strict=True)
+        )
+        pairs = [(none, none), *self._communicators]
+        told = [np.concatenate(column) for column in zip(*pairs, strict=True)]
+        peer = _only(call[partner >= 0], partner[partner >= 0], len(calls))
+        has_tag = (partner >= 0) & (tag >= 0)
+        return arrow_table(
+            "calls",
+            {
+                "location": calls.location,
+                "call": calls.call,
+                "operation": calls.operation,
+                "enter_ns": calls.enter_ns,
+                "leave_ns": calls.leave_ns,
+                "enter_seq": calls.enter_seq,
+                "leave_seq": calls.leave_seq,
+                "communicator": _only(told[0], told[1], len(calls)),
+                "peer": peer,
+                "tag": _only(call[has_tag], tag[has_tag], len(calls)),
+                "root": self._own_root,
+                "sent_bytes": self._sum("sent"),
+                "received_bytes": self._sum("received"),
+                "call_path": calls.path,
+            },
+            operations=calls.names,
+        )
+
+    def _sum(self, name: str) -> Integers:
+        return np.where(self._counted[name], self._bytes[name], NO_VALUE)
+
+
+def _only(call: Integers, value: Integers, count: int) -> Integers:
+    """Give each call's value if all it has are equal, else -1."""
+    lowest, highest = np.full(count, -_NEVER), np.full(count, _NEVER)
+    np.minimum.at(lowest, call, value)
+    np.maximum.at(highest, call, value)
+    return np.where(lowest == highest, lowest, UNKNOWN)
+
+
+def join_names(numbers: Sequence[tuple[str, int]]) -> dict[int, str]:
+    """Give the operation of each number; large-count calls are those they stand for.
+
+    Examples
+    --------
+    >>> join_names([("MPI_Send", 1), ("MPI_Send_c", 2), ("Recv", 3)])
+    {1: 'MPI_Send', 2: 'MPI_Send', 3: 'MPI_Recv'}
+    """
+    found = {}
+    for name, number in numbers:
+        full = name if name.startswith("MPI_") else f"MPI_{name}"
+        plain = full.removesuffix("_c")
+        found[number] = plain if plain in CODES else full
+    return found

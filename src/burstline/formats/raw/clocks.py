@@ -1,0 +1,156 @@
+"""One clock for all processes: that of rank 0, as samples at begin and end estimate it.
+
+A sample says what the clock of rank 0 showed at a moment of the local clock, give or take
+half a round trip. Processes of one node read one clock, so the sample with the shortest
+round trip serves all of them; where their samples contradict each other, each has its own.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import groupby
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from burstline.formats.raw.layout import LATEST, Kind
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import numpy.typing as npt
+
+    from burstline.formats.raw.oddities import Oddities
+    from burstline.formats.raw.processes import Process
+
+_STEEPEST: Final = 1e-3
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """One estimate: the local moment, rank 0's clock minus it, and the round trip, in ns."""
+
+    time_ns: int
+    offset_ns: int
+    trip_ns: int
+
+
+@dataclass(frozen=True, slots=True)
+class Correction:
+    """What is added to the times of a process.
+
+    Attributes
+    ----------
+    time_ns, offset_ns : int
+        At this moment, this much.
+    drift : float
+        And this much more per nanosecond since.
+    accuracy_ns : int
+        How wrong the sum may be.
+    """
+
+    time_ns: int = 0
+    offset_ns: int = 0
+    drift: float = 0.0
+    accuracy_ns: int = 0
+
+    def apply(self, time_ns: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+        """Give local times as those of rank 0; their order is kept.
+
+        Examples
+        --------
+        >>> Correction(100, 5, 0.001).apply(np.array([100, 1100])).tolist()
+        [105, 1106]
+        """
+        since = time_ns - self.time_ns
+        return time_ns + self.offset_ns + np.rint(since * self.drift).astype(np.int64)
+
+
+def corrections(processes: Sequence[Process], odd: Oddities) -> list[Correction]:
+    """Find how the clock of each process is corrected.
+
+    Parameters
+    ----------
+    processes : sequence of Process
+        The processes of the run, rank 0 first.
+    odd : Oddities
+        Told of nodes without samples, and of samples that cannot be.
+
+    Returns
+    -------
+    list of Correction
+        One per process: between two samples the offset is linear, with one it is constant.
+        A process on rank 0's node that has no sample, or whose samples say so within
+        their accuracy, reads the same clock.
+    """
+    samples = [_samples(process, odd) for process in processes]
+    if not processes:
+        return []
+    first = processes[0]
+    result = [Correction()] * len(processes)
+    order = sorted(range(len(processes)), key=lambda number: processes[number].host)
+    for host, group in groupby(order, key=lambda number: processes[number].host):
+        numbers = list(group)
+        shared = _shared([samples[number] for number in numbers])
+        for number in numbers:
+            own = shared or samples[number]
+            if host == first.host and all(abs(s.offset_ns) <= s.trip_ns for s in own):
+                continue
+            if own:
+                result[number] = _line(own, odd)
+                continue
+            here = processes[number].files[0]
+            odd.note("clock_not_compared", "loss", f"{here.path.name} on {host}")
+            result[number] = _by_time_of_day(processes[number], first)
+    return result
+
+
+def _samples(process: Process, odd: Oddities) -> list[Sample]:
+    """Give the best sample of the begin and of the end, as far as there are any."""
+    best: dict[int, Sample] = {}
+    for file in process.files:
+        for record in file.records[file.records["kind"] == Kind.CLOCK]:
+            time, there, trip = (int(record[name]) for name in ("time", "b", "c"))
+            if max(time, there, trip) >= LATEST:
+                odd.note("clock_sample_absurd", "loss", file.path.name)
+                continue
+            known = best.get(int(record["op"]))
+            if known is None or trip < known.trip_ns:
+                best[int(record["op"])] = Sample(time, there - time, trip)
+    return sorted(best.values(), key=lambda sample: sample.time_ns)
+
+
+def _shared(samples: Sequence[list[Sample]]) -> list[Sample]:
+    """Give the best samples of a node; none if its processes contradict each other."""
+    shared = []
+    for position in range(2):
+        every = [own[position] for own in samples if len(own) > position]
+        if not every:
+            break
+        best = min(every, key=lambda sample: sample.trip_ns)
+        if any(abs(s.offset_ns - best.offset_ns) > s.trip_ns + best.trip_ns for s in every):
+            return []
+        shared.append(best)
+    return shared
+
+
+def _line(samples: Sequence[Sample], odd: Oddities) -> Correction:
+    begin, end = samples[0], samples[-1]
+    accuracy = max(sample.trip_ns for sample in samples) // 2
+    span = end.time_ns - begin.time_ns
+    drift = (end.offset_ns - begin.offset_ns) / span if span > 0 else 0.0
+    if abs(drift) > _STEEPEST:
+        text = f"{drift:.3g} between samples at {begin.time_ns} and {end.time_ns} ns"
+        odd.note("clock_drift_absurd", "loss", text)
+        accuracy, drift = max(accuracy, abs(end.offset_ns - begin.offset_ns)), 0.0
+    return Correction(begin.time_ns, begin.offset_ns, drift, accuracy)
+
+
+def _by_time_of_day(process: Process, first: Process) -> Correction:
+    here, there = process.files[0], first.files[0]
+    times: list[Any] = [here.start_realtime_ns, here.start_ns]
+    times += [there.start_realtime_ns, there.start_ns]
+    if not all(0 < time < LATEST for time in times):
+        return Correction()
+    offset = (times[0] - times[1]) - (times[2] - times[3])
+    return Correction(offset_ns=offset)

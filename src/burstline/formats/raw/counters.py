@@ -1,0 +1,191 @@
+"""Counters: their columns, their event types, and readings as differences.
+
+Raw readings are absolute. A reading's value is the difference to the one before it on the
+thread; the first is 0, because nobody knows what was counted before the thread was watched.
+"""
+
+from __future__ import annotations
+
+import zlib
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from burstline import schema
+from burstline.formats.columns import arrow_table
+from burstline.formats.paraver.counters import COUNTER_TYPES, PRESET_COUNTERS
+from burstline.formats.raw.calls import lookup
+from burstline.formats.raw.layout import Kind
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    import numpy.typing as npt
+    import pyarrow as pa
+
+    from burstline.formats.raw.definitions import Counter, Definitions
+    from burstline.formats.raw.oddities import Oddities
+    from burstline.formats.raw.timeline import Timeline
+
+CPU_TIME: Final = 48_500_001
+"""Event type of the thread's time on a processor."""
+
+WORK_TYPES: Final = range(48_510_000, 48_520_000)
+"""Event types of work counters, which compiled code keeps: each the number of its PAPI kin."""
+
+OTHER_TYPES: Final = range(44_100_000, 45_000_000)
+"""Event types of native and software counters: a hash of the name."""
+
+_PRESETS: Final = {name: kind for kind, name in PRESET_COUNTERS.items()}
+_WORK: Final = "IR_"
+_OWN_WORK: Final = ("BB", "CALLS", "LOOP_ITER", "FP_SP", "FP_DP", "VEC_SP", "VEC_DP")
+_FIXED: Final = {
+    column.name for table in ("readings", "bursts") for column in schema.TABLES[table].columns
+}
+
+
+def event_types(names: Iterable[str]) -> dict[str, int]:
+    """Give each counter its event type: the same in every trace, unless two collide.
+
+    Parameters
+    ----------
+    names : iterable of str
+        Names of counters, each once.
+
+    Returns
+    -------
+    dict of str to int
+        PAPI presets have Extrae's type.
+
+    Examples
+    --------
+    >>> event_types(["PAPI_TOT_INS", "cpu", "IR_TOT_INS"])
+    {'PAPI_TOT_INS': 42000050, 'cpu': 48500001, 'IR_TOT_INS': 48510050}
+    """
+    types: dict[str, int] = {}
+    taken: set[int] = set()
+    for name in names:
+        kind = _event_type(name)
+        while kind in taken:
+            kind = OTHER_TYPES.start + (kind + 1) % len(OTHER_TYPES)
+        taken.add(kind)
+        types[name] = kind
+    return types
+
+
+def _event_type(name: str) -> int:
+    if name in _PRESETS:
+        return _PRESETS[name]
+    if name == "cpu":
+        return CPU_TIME
+    if name.startswith(_WORK):
+        kin = name.removeprefix(_WORK)
+        if (preset := _PRESETS.get(f"PAPI_{kin}")) is not None:
+            return WORK_TYPES.start + preset - COUNTER_TYPES.start
+        if kin in _OWN_WORK:
+            return WORK_TYPES.start + 1000 + _OWN_WORK.index(kin)
+    return OTHER_TYPES.start + zlib.crc32(name.encode()) % len(OTHER_TYPES)
+
+
+class Counters:
+    """The counters of a run, and their readings.
+
+    Parameters
+    ----------
+    processes : iterable of Definitions
+        What the processes defined.
+    odd : Oddities
+        Told of counters that run backwards.
+
+    Attributes
+    ----------
+    names : list of str
+        In the order of their columns.
+    """
+
+    def __init__(self, processes: Sequence[Definitions], odd: Oddities) -> None:
+        self._odd = odd
+        found: dict[str, Counter] = {}
+        for defined in processes:
+            for _, counter in sorted(defined.counters.items()):
+                found.setdefault(_column(counter.name), counter)
+        self.names = list(found)
+        self._found = found
+        self._place = {name: position for position, name in enumerate(self.names)}
+        self._readings: list[npt.NDArray[np.int64]] = []
+
+    def add(self, line: Timeline, counters: Mapping[int, Counter]) -> None:
+        """Take in the readings of a location."""
+        at = line.of(Kind.COUNTERS)
+        at = at[line.seq[at] >= 0]
+        number = line.records["a"][at].astype(np.int64)
+        numbers = np.stack([number, number + 1], axis=1).ravel()
+        rows = {key: self._place[_column(counter.name)] for key, counter in counters.items()}
+        column = lookup(numbers, rows)
+        value = np.stack([line.records["b"][at], line.records["c"][at]], axis=1).ravel()
+        kept = column >= 0
+        where = np.repeat(at, 2)[kept]
+        events, row = np.unique(line.seq[where], return_inverse=True)
+        table = np.full((len(self.names) + 3, len(events)), schema.NO_VALUE)
+        table[0], table[1] = line.location, events
+        table[2][row] = line.time_ns[where]
+        readings = np.zeros((len(self.names), len(events)), np.int64)
+        known = np.zeros((len(self.names), len(events)), bool)
+        readings[column[kept], row] = value[kept].view(np.int64)
+        known[column[kept], row] = True
+        for position, name in enumerate(self.names):
+            self._differ(line, name, readings[position], known[position], table[3 + position])
+        self._readings.append(table)
+
+    def _differ(
+        self,
+        line: Timeline,
+        name: str,
+        reading: npt.NDArray[np.int64],
+        known: npt.NDArray[np.bool_],
+        target: npt.NDArray[np.int64],
+    ) -> None:
+        at = np.flatnonzero(known)
+        if not len(at):
+            return
+        step = np.diff(reading[at], prepend=reading[at[:1]])
+        back = step < 0
+        if back.any():
+            text = f"{line.name}: {name}, reading {int(back.argmax())}"
+            self._odd.note("counter_runs_backwards", "loss", text, np.count_nonzero(back))
+        target[at] = np.where(back, schema.NO_VALUE, step)
+
+    def readings(self) -> pa.Table:
+        """Give the table `readings`."""
+        empty = np.zeros((len(self.names) + 3, 0), np.int64)
+        columns = np.concatenate([empty, *self._readings], axis=1)
+        fixed = ("location", "seq", "time_ns")
+        return arrow_table(
+            "readings",
+            dict(zip([*fixed, *self.names], columns, strict=True)),
+            counters=self.names,
+        )
+
+    def table(self) -> pa.Table:
+        """Give the table `counters`."""
+        types = event_types(self.names)
+        return arrow_table(
+            "counters",
+            {
+                "name": self.names,
+                "unit": ["ns" if counter.is_time else "" for counter in self._found.values()],
+                "mode": np.zeros(len(self.names), np.int8),
+                "source_type": np.array([types[name] for name in self.names], np.int64),
+            },
+        )
+
+    def sets(self) -> pa.Table:
+        """Give the table `counter_sets`: a run has one."""
+        return arrow_table(
+            "counter_sets",
+            {"counter_set": np.ones(len(self.names), np.int32), "counter": self.names},
+        )
+
+
+def _column(name: str) -> str:
+    return f"{name}_counter" if name in _FIXED else name

@@ -1,0 +1,204 @@
+"""What the numbers in the records of a process mean: communicators, stacks, counters, names.
+
+Definitions are few; each is a record and those that continue it. Claimed sizes are only
+ever compared with what follows.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+import numpy as np
+
+from burstline.formats.raw.layout import MOST_RANKS, Kind
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    import numpy.typing as npt
+
+    from burstline.formats.raw.files import RawFile
+    from burstline.formats.raw.oddities import Oddities
+
+_CONTINUED_BY: Final[dict[int, Kind]] = {
+    Kind.COMMUNICATOR: Kind.MEMBERS,
+    Kind.STACK: Kind.FRAMES,
+    Kind.MODULE: Kind.TEXT,
+    Kind.COUNTER: Kind.TEXT,
+    Kind.NAME: Kind.TEXT,
+}
+_DEFINING: Final = np.array([Kind.RANK, *_CONTINUED_BY], np.uint16)
+_TEXT_BYTES: Final = np.r_[0:8, 12:32]
+_RANK_WORDS: Final = np.array([3, 0, 1, 4, 5, 6, 7])
+_MODULE_SHIFT: Final = 48
+_LARGEST_LINE: Final = 2**31 - 1
+
+
+class Communicator(NamedTuple):
+    """A communicator as one process defines it.
+
+    Attributes
+    ----------
+    kind : int
+        1 world, 2 self, 3 other, 4 intercommunicator.
+    name : int
+        Equal on all members.
+    members : tuple of int
+        World ranks in its order.
+    """
+
+    kind: int
+    name: int
+    members: tuple[int, ...]
+
+
+class Counter(NamedTuple):
+    """A counter: its name, and whether it counts nanoseconds."""
+
+    name: str
+    is_time: bool
+
+
+class Name(NamedTuple):
+    """The name of a region or event type; the file and line of a loop."""
+
+    text: str
+    line: int | None
+
+
+@dataclass(slots=True)
+class Definitions:
+    """What the threads of one process defined.
+
+    Attributes
+    ----------
+    rank, size : int
+        Its world rank and the ranks of its world; -1 and 0 if it never said.
+    thread_level : int
+        The level of thread support, as MPI numbers it.
+    communicators, stacks, modules, counters : dict
+        By id. A stack is (module, offset) of each frame, innermost first.
+    names : dict
+        By what has the name (0 region, 1 event type, 2 loop) and its id.
+    """
+
+    rank: int = -1
+    size: int = 0
+    thread_level: int = 0
+    communicators: dict[int, Communicator] = field(default_factory=dict)
+    stacks: dict[int, tuple[tuple[int, int], ...]] = field(default_factory=dict)
+    modules: dict[int, str] = field(default_factory=dict)
+    counters: dict[int, Counter] = field(default_factory=dict)
+    names: dict[tuple[int, int], Name] = field(default_factory=dict)
+
+
+def read_definitions(files: Sequence[RawFile], odd: Oddities) -> Definitions:
+    """Read the definitions of the threads of one process; the first of an id counts.
+
+    Parameters
+    ----------
+    files : sequence of RawFile
+        What its threads wrote.
+    odd : Oddities
+        Told of definitions that are not whole.
+
+    Returns
+    -------
+    Definitions
+        What they defined.
+
+    Notes
+    -----
+    O(records) time; Python works once per definition.
+    """
+    defined = Definitions()
+    for file in files:
+        kind = file.records["kind"]
+        at = np.flatnonzero(np.isin(kind, _DEFINING))
+        borders = np.append(np.flatnonzero(np.diff(kind)) + 1, len(kind))
+        ends = borders[np.minimum(np.searchsorted(borders, at + 1, "right"), len(borders) - 1)]
+        following = np.append(kind, 0)[at + 1]
+        for row, end, follows in zip(
+            at.tolist(), ends.tolist(), following.tolist(), strict=True
+        ):
+            record = file.records[row]
+            wanted = _CONTINUED_BY.get(int(record["kind"]))
+            rest = file.records[row + 1 : end if follows == wanted else row + 1]
+            if not _DEFINE[int(record["kind"])](defined, record, rest):
+                place = f"{file.path.name}: kind {record['kind']}, record {row}"
+                odd.note("incomplete_definition", "loss", place)
+    return defined
+
+
+def _rank(defined: Definitions, record: Any, _: npt.NDArray[Any]) -> bool:  # noqa: ANN401
+    rank, size = int(record["a"]), int(record["b"])
+    if not rank < size <= MOST_RANKS:
+        return False
+    if defined.rank < 0:
+        defined.rank, defined.size = rank, size
+        defined.thread_level = int(record["c"]) & 0xFF
+    return True
+
+
+def _communicator(defined: Definitions, record: Any, rest: npt.NDArray[Any]) -> bool:  # noqa: ANN401
+    words = np.ascontiguousarray(rest).view(np.int32).reshape(-1, 8)
+    listed = words[:, _RANK_WORDS].ravel()[: min(int(record["c"]), 7 * len(rest))]
+    members = tuple(listed[(listed >= 0) & (listed < MOST_RANKS)].tolist())
+    whole = len(listed) == int(record["c"])
+    found = Communicator(int(record["op"]), int(record["b"]), tuple(dict.fromkeys(members)))
+    defined.communicators.setdefault(int(record["a"]), found)
+    return whole
+
+
+def _stack(defined: Definitions, record: Any, rest: npt.NDArray[Any]) -> bool:  # noqa: ANN401
+    frames = np.stack([rest["b"], rest["c"]], axis=1).ravel()
+    claimed = int(record["c"])
+    frames = frames[: min(claimed, len(frames))]
+    place = [
+        (frame >> _MODULE_SHIFT, frame & ((1 << _MODULE_SHIFT) - 1))
+        for frame in frames.tolist()
+        if frame
+    ]
+    defined.stacks.setdefault(int(record["a"]), tuple(place))
+    return len(frames) == claimed
+
+
+def _words(record: Any, rest: npt.NDArray[Any]) -> tuple[str, bool]:  # noqa: ANN401
+    data = np.ascontiguousarray(rest).view(np.uint8).reshape(-1, 32)[:, _TEXT_BYTES]
+    used = np.arange(len(_TEXT_BYTES)) < rest["op"][:, np.newaxis]
+    claimed = int(record["c"])
+    text = data[used].tobytes()[: min(claimed, data.size)]
+    whole = len(text) == claimed
+    return text.decode("utf-8", "replace").replace("\0", ""), whole
+
+
+def _module(defined: Definitions, record: Any, rest: npt.NDArray[Any]) -> bool:  # noqa: ANN401
+    text, whole = _words(record, rest)
+    defined.modules.setdefault(int(record["a"]), text)
+    return whole
+
+
+def _counter(defined: Definitions, record: Any, rest: npt.NDArray[Any]) -> bool:  # noqa: ANN401
+    text, whole = _words(record, rest)
+    name = "_".join(text.split()) or f"counter_{record['a']}"
+    defined.counters.setdefault(int(record["a"]), Counter(name, bool(record["op"] == 1)))
+    return whole
+
+
+def _name(defined: Definitions, record: Any, rest: npt.NDArray[Any]) -> bool:  # noqa: ANN401
+    text, whole = _words(record, rest)
+    line = int(record["b"])
+    name = Name(text, line if 0 < line <= _LARGEST_LINE else None)
+    defined.names.setdefault((int(record["op"]), int(record["a"])), name)
+    return whole
+
+
+_DEFINE: Final[dict[int, Callable[[Definitions, Any, npt.NDArray[Any]], bool]]] = {
+    Kind.RANK: _rank,
+    Kind.COMMUNICATOR: _communicator,
+    Kind.STACK: _stack,
+    Kind.MODULE: _module,
+    Kind.COUNTER: _counter,
+    Kind.NAME: _name,
+}

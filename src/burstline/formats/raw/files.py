@@ -1,0 +1,184 @@
+"""From the bytes of a folder to checked headers and records.
+
+A file that was cut or never finished gives what it has; only what is no raw file at all,
+or of another version, is refused.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from burstline.errors import FormatError, UnsupportedRecordError
+from burstline.formats.raw.layout import HEADER, MAGIC, RECORD, VERSION, Kind
+from burstline.formats.store.writing import MANIFEST
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    import numpy.typing as npt
+
+    from burstline.formats.raw.oddities import Oddities
+    from burstline.progress import Progress
+
+SUFFIX: Final = ".raw"
+_MOST_HEADER_BYTES: Final = 1 << 20
+_WAY_OUT: Final = "Give the folder that burstline record wrote"
+_KNOWN: Final = np.array(list(Kind), np.uint16)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RawFile:
+    """What one thread wrote.
+
+    Attributes
+    ----------
+    path : Path
+        The file.
+    pid, thread : int
+        Its process on the node, and its thread there, from 0.
+    host, program, mpi : str
+        Name of the node, path of the program, first line of the MPI library's version.
+    start_ns, start_realtime_ns : int
+        When it was opened, by the local clock and by the time of day.
+    records : ndarray of RECORD
+        Its records, without the zeros of the tail.
+    """
+
+    path: Path
+    pid: int
+    thread: int
+    host: str
+    program: str
+    mpi: str
+    start_ns: int
+    start_realtime_ns: int
+    records: npt.NDArray[Any]
+
+
+def recognises(folder: Path) -> bool:
+    """Tell whether a folder holds raw files, and is no store."""
+    if (folder / MANIFEST).exists():
+        return False
+    return any(path.is_file() for path in folder.glob(f"*{SUFFIX}"))
+
+
+def open_files(folder: Path, odd: Oddities, progress: Progress) -> list[RawFile]:
+    """Open every raw file of a folder.
+
+    Parameters
+    ----------
+    folder : Path
+        The folder.
+    odd : Oddities
+        Told of what is odd.
+    progress : Progress
+        Told of every file.
+
+    Returns
+    -------
+    list of RawFile
+        In the order of their names.
+
+    Raises
+    ------
+    FormatError
+        If none of the files is a raw file.
+    UnsupportedRecordError
+        If a file is of a version that is not read.
+    """
+    paths = sorted(path for path in folder.glob(f"*{SUFFIX}") if path.is_file())
+    if not paths:
+        raise FormatError(
+            folder, None, expected=f"files *{SUFFIX} in it", found="none", way_out=_WAY_OUT
+        )
+    progress.step("Opening", len(paths), "files")
+    found, refused = [], None
+    for path in paths:
+        try:
+            found += _open(path, odd)
+        except UnsupportedRecordError:
+            raise
+        except FormatError as error:
+            refused = refused or error
+            odd.note("not_a_raw_file", "error", str(error))
+        progress.advance(1)
+    if not found:
+        raise refused or FormatError(
+            folder,
+            None,
+            expected="a raw file with a header",
+            found=f"{len(paths)} files without",
+            way_out="The program ended before it recorded anything; run it again",
+        )
+    return found
+
+
+def _open(path: Path, odd: Oddities) -> list[RawFile]:
+    size = path.stat().st_size
+    with path.open("rb") as file:
+        head = file.read(HEADER.itemsize)
+    if not head.strip(b"\0") or (len(head) < HEADER.itemsize and MAGIC.startswith(head[:8])):
+        odd.note("file_without_header", "loss", f"{path.name}: {size} bytes")
+        return []
+    if head[:8] != MAGIC or len(head) < HEADER.itemsize:
+        raise _refused(path, f"{MAGIC.decode()} at offset 0", head[:8])
+    header = np.frombuffer(head, HEADER)[0]
+    if header["version"] != VERSION or header["record_bytes"] != RECORD.itemsize:
+        raise UnsupportedRecordError(
+            path,
+            None,
+            expected=f"version {VERSION} with records of {RECORD.itemsize} bytes at offset 8",
+            found=f"version {header['version']}, {header['record_bytes']} bytes",
+            way_out="Read it with the version of burstline that recorded it",
+        )
+    begin = int(header["header_bytes"])
+    if not HEADER.itemsize <= begin <= _MOST_HEADER_BYTES:
+        raise _refused(path, "a sane size of the header at offset 12", str(begin).encode())
+    return [
+        RawFile(
+            path=path,
+            pid=int(header["pid"]),
+            thread=int(header["thread"]),
+            host=_text(header["host"]),
+            program=_text(header["program"]),
+            mpi=_text(header["mpi"]),
+            start_ns=int(header["start_ns"]),
+            start_realtime_ns=int(header["start_realtime_ns"]),
+            records=_records(path, begin, size, odd),
+        )
+    ]
+
+
+def _refused(path: Path, expected: str, found: bytes) -> FormatError:
+    shown = found.decode("latin-1") or "an empty file"
+    return FormatError(path, None, expected=expected, found=shown, way_out=_WAY_OUT)
+
+
+def _text(field: bytes) -> str:
+    return bytes(field).split(b"\0")[0].decode("utf-8", "replace")
+
+
+def _records(path: Path, begin: int, size: int, odd: Oddities) -> npt.NDArray[Any]:
+    count, rest = divmod(max(size - begin, 0), RECORD.itemsize)
+    if not count:
+        return np.zeros(0, RECORD)
+    records: npt.NDArray[Any] = np.memmap(path, RECORD, "r", begin, (count,))
+    kept = np.flatnonzero(records["kind"])
+    last = int(kept[-1]) + 1 if len(kept) else 0
+    if rest and last == count:
+        odd.note("truncated_record", "loss", f"{path.name}: {rest} bytes at the end")
+    if len(kept) < last:
+        hole = int(np.flatnonzero(kept != np.arange(len(kept)))[0])
+        place = f"{path.name}: at offset {begin + hole * RECORD.itemsize}"
+        odd.note("empty_record", "loss", place, last - len(kept))
+        return np.asarray(records[kept])
+    records = records[:last]
+    strange = np.flatnonzero(~np.isin(records["kind"], _KNOWN))
+    if len(strange):
+        at, kind = int(strange[0]), int(records["kind"][strange[0]])
+        place = f"{path.name}: kind {kind} at offset {begin + at * RECORD.itemsize}"
+        odd.note("unknown_record", "loss", place, len(strange))
+    return records

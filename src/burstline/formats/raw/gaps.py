@@ -1,0 +1,70 @@
+"""Time that nobody watched: records that were dropped or written out, and pauses."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from burstline.formats.columns import arrow_table
+from burstline.formats.raw.layout import Kind
+from burstline.schema import GAP_KINDS
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+    import pyarrow as pa
+
+    from burstline.formats.raw.clocks import Correction
+    from burstline.formats.raw.oddities import Oddities
+    from burstline.formats.raw.timeline import Timeline
+
+    Integers = npt.NDArray[np.int64]
+
+
+class Gaps:
+    """The gaps of all locations.
+
+    Parameters
+    ----------
+    odd : Oddities
+        Told of dropped records.
+    """
+
+    def __init__(self, odd: Oddities) -> None:
+        self._odd = odd
+        self._rows: list[npt.NDArray[np.int64]] = []
+
+    def add(self, line: Timeline, correction: Correction) -> None:
+        """Take in the gaps of a location."""
+        at = line.of(Kind.GAP)
+        dropped = line.records["c"][at]
+        lost = at[dropped > 0]
+        if len(lost):
+            count = sum(min(int(number), 1 << 50) for number in dropped.tolist())
+            self._odd.note("records_dropped", "loss", f"{line.name}: record {lost[0]}", count)
+        begin = np.minimum(line.when(line.records["b"][at], correction), line.time_ns[at])
+        flush, drop = GAP_KINDS.index("flush"), GAP_KINDS.index("dropped")
+        self._append(line, begin, line.time_ns[at], np.where(dropped > 0, drop, flush))
+        begin, end = _pauses(line)
+        self._append(line, begin, end, np.full(len(begin), GAP_KINDS.index("tracing_off")))
+
+    def _append(self, line: Timeline, begin: Integers, end: Integers, kind: Integers) -> None:
+        columns = np.stack([np.full(len(begin), line.location), begin, end, kind])
+        self._rows.append(columns[:, begin < end])
+
+    def table(self) -> pa.Table:
+        """Give the table `gaps`."""
+        rows = np.concatenate([np.zeros((4, 0), np.int64), *self._rows], axis=1)
+        rows = rows[:, np.lexsort((rows[2], rows[1], rows[0]))]
+        return arrow_table(
+            "gaps", dict(zip(("location", "start_ns", "end_ns", "kind"), rows, strict=True))
+        )
+
+
+def _pauses(line: Timeline) -> tuple[Integers, Integers]:
+    """Give begin and end of each pause; one that is never ended lasts to the end."""
+    at = line.of(Kind.PAUSE)
+    stopped = line.records["a"][at] != 0
+    turns = np.flatnonzero(np.diff(stopped.astype(np.int8), prepend=0))
+    begin, end = line.time_ns[at[turns[::2]]], line.time_ns[at[turns[1::2]]]
+    return begin, np.append(end, line.died_ns)[: len(begin)]

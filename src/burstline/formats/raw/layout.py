@@ -1,0 +1,129 @@
+"""The bytes of a raw file: a header, then records of 32 bytes; see ``raw.h``."""
+
+from __future__ import annotations
+
+from enum import IntEnum
+from typing import Final
+
+import numpy as np
+
+MAGIC: Final = b"BURSTRAW"
+VERSION: Final = 1
+
+HEADER: Final = np.dtype(
+    [
+        ("magic", "S8"),
+        ("version", "<u4"),
+        ("header_bytes", "<u4"),
+        ("record_bytes", "<u4"),
+        ("pid", "<u4"),
+        ("thread", "<u4"),
+        ("flags", "<u4"),
+        ("start_ns", "<u8"),
+        ("start_realtime_ns", "<u8"),
+        ("host", "S256"),
+        ("program", "S1024"),
+        ("mpi", "S256"),
+    ]
+)
+"""What a file begins with; records follow at ``header_bytes``."""
+
+RECORD: Final = np.dtype(
+    [
+        ("time", "<u8"),
+        ("kind", "<u2"),
+        ("op", "<u2"),
+        ("a", "<u4"),
+        ("b", "<u8"),
+        ("c", "<u8"),
+    ]
+)
+"""One record."""
+
+
+class Kind(IntEnum):
+    """What a record says; the numbers are those of ``raw.h``."""
+
+    END_OF_FILE = 0
+    ENTER = 1
+    LEAVE = 2
+    COUNTERS = 3
+    COLLECTIVE = 10
+    ROOT = 11
+    SEND = 12
+    SEND_DONE = 13
+    POST = 14
+    RECEIVE = 15
+    CANCELLED = 16
+    FREED = 17
+    COLLECTIVE_DONE = 18
+    IO = 19
+    RMA = 20
+    PROBE = 21
+    MISSES = 22
+    RANK = 30
+    COMMUNICATOR = 31
+    MEMBERS = 32
+    STACK = 33
+    FRAMES = 34
+    MODULE = 35
+    TEXT = 36
+    COUNTER = 37
+    NAME = 38
+    EVENT = 50
+    REGION_ENTER = 51
+    REGION_LEAVE = 52
+    LOOP_ENTER = 53
+    LOOP_LEAVE = 54
+    LOOP_ITERATION = 55
+    LABEL = 56
+    OMP = 57
+    GAP = 70
+    PAUSE = 71
+    CLOCK = 72
+    OVERHEAD = 73
+    LEFT = 74
+
+
+OF_THE_CALL: Final = (
+    Kind.COLLECTIVE,
+    Kind.ROOT,
+    Kind.SEND,
+    Kind.SEND_DONE,
+    Kind.POST,
+    Kind.RECEIVE,
+    Kind.CANCELLED,
+    Kind.FREED,
+    Kind.COLLECTIVE_DONE,
+    Kind.IO,
+    Kind.RMA,
+    Kind.PROBE,
+    Kind.MISSES,
+    Kind.LABEL,
+)
+"""Records that describe the call entered last; their time is something else."""
+
+EVENTS: Final = (
+    Kind.ENTER,
+    Kind.LEAVE,
+    Kind.EVENT,
+    Kind.REGION_ENTER,
+    Kind.REGION_LEAVE,
+    Kind.LOOP_ENTER,
+    Kind.LOOP_LEAVE,
+    Kind.LOOP_ITERATION,
+    Kind.OMP,
+)
+"""Records that happen at a moment of their own, and are counted on their location."""
+
+TIMED: Final = (*EVENTS, Kind.GAP, Kind.PAUSE, Kind.LEFT)
+"""Records in the order of their time."""
+
+PROC_NULL: Final = -1
+ANY_SOURCE: Final = -2
+LATEST: Final = 1 << 61
+"""Times from here on, 73 years in nanoseconds, are damage."""
+LARGEST: Final = 1 << 50
+"""Sizes from here on, a petabyte, are damage."""
+MOST_RANKS: Final = 1 << 24
+"""Ranks a world may have; more is damage."""

@@ -1,0 +1,59 @@
+"""What was odd in raw files, by kind: how often, and where first."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from burstline import schema
+from burstline.errors import printable
+from burstline.formats.columns import arrow_table
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+
+class Oddities:
+    """Counts what is odd.
+
+    Memory is that of the kinds, however many oddities there are.
+
+    Examples
+    --------
+    >>> odd = Oddities()
+    >>> odd.note("unknown_record", "info", "kind 9 in p-1.t-0.raw")
+    >>> odd.note("unknown_record", "info", "kind 8", 2)
+    >>> odd.table().to_pylist()[0]["count"]
+    3
+    """
+
+    __slots__ = ("_found",)
+
+    def __init__(self) -> None:
+        self._found: dict[str, tuple[str, int, str]] = {}
+
+    def note(
+        self, kind: str, severity: str, first: str, count: int | np.integer[Any] = 1
+    ) -> None:
+        """Count `count` oddities of a kind; 0 is none."""
+        if count <= 0:
+            return
+        known = self._found.get(kind, (severity, 0, printable(first)))
+        self._found[kind] = (known[0], known[1] + int(count), known[2])
+
+    def table(self) -> pa.Table:
+        """Give the table `defects`, worst first."""
+        worst = schema.SEVERITIES[::-1]
+        found = sorted(self._found.items(), key=lambda row: (worst.index(row[1][0]), row[0]))
+        return arrow_table(
+            "defects",
+            {
+                "kind": [kind for kind, _ in found],
+                "severity": np.array(
+                    [schema.SEVERITIES.index(row[0]) for _, row in found], np.int8
+                ),
+                "count": np.array([row[1] for _, row in found], np.int64),
+                "first": [row[2] for _, row in found],
+            },
+        )

@@ -1,0 +1,157 @@
+"""Which files belong to one process, and where the processes stand in the run.
+
+::
+
+    files --(host, pid)--> processes --rank--> (application, rank) --> locations
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import groupby
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from burstline.formats.raw.definitions import Definitions, read_definitions
+from burstline.formats.raw.layout import EVENTS, Kind
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from burstline.formats.raw.files import RawFile
+    from burstline.formats.raw.oddities import Oddities
+
+_MOST_THREADS: Final = 1 << 20
+_ABORTED, _SIGNALLED = 3, 4
+
+
+@dataclass(slots=True, eq=False)
+class Process:
+    """A process of the run.
+
+    Attributes
+    ----------
+    files : list of RawFile
+        What its threads wrote, by thread.
+    threads : list of int
+        Their numbers.
+    defined : Definitions
+        What its ids mean.
+    application, rank : int
+        Its place in the run.
+    """
+
+    files: list[RawFile]
+    threads: list[int]
+    defined: Definitions
+    application: int = 0
+    rank: int = -1
+
+    @property
+    def host(self) -> str:
+        """Name of the node it ran on."""
+        return self.files[0].host
+
+    @property
+    def start_ns(self) -> int:
+        """When its first file was opened, by its clock."""
+        return min(file.start_ns for file in self.files)
+
+
+def find_processes(files: Sequence[RawFile], odd: Oddities) -> list[Process]:
+    """Put files together to processes, in the order of application and rank.
+
+    Parameters
+    ----------
+    files : sequence of RawFile
+        What all threads wrote.
+    odd : Oddities
+        Told of ranks that are missing, claimed twice or never said, and of processes that
+        did not end in order.
+
+    Returns
+    -------
+    list of Process
+        Those that recorded anything. Where several claim one rank, as the processes that
+        a program spawns do, the later ones are of another application.
+    """
+
+    def key(file: RawFile) -> tuple[str, int]:
+        return file.host, file.pid
+
+    found = []
+    for _, group in groupby(sorted(files, key=key), key=key):
+        own = sorted(group, key=lambda file: (file.thread, file.start_ns, file.path.name))
+        process = Process(own, _numbers(own), read_definitions(own, odd))
+        if process.defined.rank < 0 and not any(_has_events(file) for file in own):
+            odd.note("process_without_mpi", "info", own[0].path.name)
+            continue
+        found.append(process)
+    _place(found, odd)
+    found.sort(key=lambda process: (process.application, process.rank))
+    _note_ends(found, odd)
+    return found
+
+
+def _numbers(files: Sequence[RawFile]) -> list[int]:
+    claimed = [file.thread for file in files]
+    sane = len(set(claimed)) == len(claimed) and max(claimed) < _MOST_THREADS
+    return claimed if sane else list(range(len(claimed)))
+
+
+def _has_events(file: RawFile) -> bool:
+    return bool(np.isin(file.records["kind"], EVENTS).any())
+
+
+def _place(processes: list[Process], odd: Oddities) -> None:
+    taken: set[tuple[int, int]] = set()
+    nameless = []
+    for process in sorted(processes, key=lambda process: (process.start_ns, process.host)):
+        rank = process.defined.rank
+        if rank < 0:
+            nameless.append(process)
+            continue
+        while (process.application, rank) in taken:
+            process.application += 1
+        process.rank = rank
+        taken.add((process.application, rank))
+        if process.application:
+            name = process.files[0].path.name
+            odd.note("rank_claimed_again", "info", f"{name}: rank {rank}")
+    free = 0
+    for process in nameless:
+        while (0, free) in taken:
+            free += 1
+        process.rank = free
+        taken.add((0, free))
+        name = process.files[0].path.name
+        odd.note("process_without_rank", "loss", f"{name}: taken for rank {free}")
+    sizes: dict[int, int] = {}
+    for process in processes:
+        size = max(sizes.get(process.application, 0), process.defined.size)
+        sizes[process.application] = size
+    for application, size in sizes.items():
+        present = sorted(rank for of, rank in taken if of == application and rank < size)
+        holes = (k for k, rank in enumerate(present) if k != rank)
+        first = next(holes, len(present))
+        place = f"rank {first} of {size}" + (f", application {application}" * (application > 0))
+        odd.note("rank_missing", "loss", place, size - len(present))
+
+
+def _note_ends(processes: Sequence[Process], odd: Oddities) -> None:
+    for process in processes:
+        name = process.files[0].path.name
+        ends = [
+            file.records[at]
+            for file in process.files
+            for at in np.flatnonzero(file.records["kind"] == Kind.LEFT)[-1:].tolist()
+        ]
+        if not ends:
+            odd.note("process_without_end", "loss", f"rank {process.rank}, {name}")
+        for end in ends:
+            if end["op"] == _ABORTED:
+                odd.note("process_aborted", "info", f"rank {process.rank}, {name}")
+            elif end["op"] == _SIGNALLED:
+                text = f"rank {process.rank}, {name}: signal {end['a']}"
+                odd.note("process_killed", "info", text)

@@ -1,0 +1,10 @@
+"""From a command line to raw files: which MPI it uses, the recorder for it, and the run.
+
+::
+
+    command ──mpi──► Abi ──build──► shared object ─┐
+            ──launch──► where its programs begin ──┴─► recorded command ──session──► raw files
+
+The recorder itself is C (``native/``), its wrappers are generated from ``calls.toml``.
+Nothing here knows a trace; `burstline.read` makes one of the raw files.
+"""

@@ -1,0 +1,281 @@
+"""Sets of counters that can be counted together: as few runs as there have to be.
+
+::
+
+    events ──fits?──► unavailable, and a cover of the others ──► sets, the reference in each
+
+A processor counts only some events at a time, and not every one beside every other. What
+fits together is asked, set by set; a part of a set that fits is taken to fit, too.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+MOST_EXACT: Final = 25
+"""Up to so many events the fewest sets are searched for; beyond, sets are filled greedily."""
+
+_MOST_QUESTIONS: Final = 100_000
+"""After so many questions the search ends: a question takes up to 0.1 ms."""
+
+
+@dataclass(frozen=True, slots=True)
+class CounterPlan:
+    """Which counters to record together.
+
+    Attributes
+    ----------
+    sets : tuple of tuple of str
+        One per run. The reference is first in each; each other event is in one of them.
+    unavailable : tuple of str
+        Events that cannot be counted at all, or not beside the reference.
+    reference : str or None
+        What is counted in each set; None if that cannot be counted, or none was wanted.
+    fewest : bool
+        Whether it is certain that fewer sets are not enough.
+    """
+
+    sets: tuple[tuple[str, ...], ...]
+    unavailable: tuple[str, ...]
+    reference: str | None
+    fewest: bool
+
+
+def plan_sets(
+    events: Sequence[str],
+    fits: Callable[[tuple[str, ...]], bool],
+    *,
+    reference: str | None = None,
+    most_questions: int = _MOST_QUESTIONS,
+) -> CounterPlan:
+    """Divide events into the fewest sets that can be counted together.
+
+    Parameters
+    ----------
+    events : sequence of str
+        Their names; repeated ones count once.
+    fits : callable
+        Tells whether the events of a tuple can be counted together.
+    reference : str, optional
+        An event that is to be in each set, by which runs can be compared.
+    most_questions : int
+        How often `fits` is called at most before the search takes the best it has found.
+
+    Returns
+    -------
+    CounterPlan
+        The fewest sets for up to :data:`MOST_EXACT` events, unless that takes too many
+        questions; else those found by filling one set after the other.
+
+    Notes
+    -----
+    The search takes the event that goes with the fewest others, tries every largest set
+    around it and goes on with the rest. It gives up a branch that needs as many sets as
+    the best found: at least as many as events of which no two go together, and as the
+    events divided by the size of the largest set. The result depends only on the order
+    of the events and on the answers.
+
+    Examples
+    --------
+    >>> plan = plan_sets(["A", "B", "C"], lambda names: len(names) <= 2)
+    >>> plan.sets, plan.fewest
+    ((('A', 'B'), ('C',)), True)
+    >>> plan_sets(["A", "B"], lambda names: len(names) <= 2, reference="R").sets
+    (('R', 'A'), ('R', 'B'))
+    """
+    wanted = list(dict.fromkeys(events))
+    kept = reference if reference is not None and fits((reference,)) else None
+    missing = [reference] if reference is not None and kept is None else []
+    shared = () if kept is None else (kept,)
+    usable: list[str] = []
+    for event in wanted:
+        if event == reference:
+            continue
+        (usable if fits((*shared, event)) else missing).append(event)
+    unavailable = tuple(
+        dict.fromkeys(event for event in [*wanted, *missing] if event in missing)
+    )
+    if not usable:
+        alone = (shared,) if shared and (reference in wanted or not wanted) else ()
+        return CounterPlan(alone, unavailable, kept, fewest=True)
+    search = _Search(usable, shared, fits, most_questions)
+    cover, fewest = search.cover()
+    sets = tuple((*shared, *names) for names in sorted(search.names(mask) for mask in cover))
+    return CounterPlan(_in_order(sets, wanted), unavailable, kept, fewest=fewest)
+
+
+def _in_order(
+    sets: tuple[tuple[str, ...], ...], wanted: list[str]
+) -> tuple[tuple[str, ...], ...]:
+    """Put the sets into the order in which their events were asked for."""
+    place = {event: number for number, event in enumerate(wanted)}
+    return tuple(sorted(sets, key=lambda names: [place.get(name, -1) for name in names]))
+
+
+class _TooManyQuestionsError(Exception):
+    """The search has asked as often as it may."""
+
+
+@dataclass(slots=True)
+class _Search:
+    """The fewest sets that cover all events; sets are masks of bits, one per event."""
+
+    events: list[str]
+    shared: tuple[str, ...]
+    fits: Callable[[tuple[str, ...]], bool]
+    questions_left: int
+    _answers: dict[int, bool] = field(default_factory=dict)
+    _hopeless: set[tuple[int, int]] = field(default_factory=set)
+    _beside: list[int] = field(default_factory=list)
+    _largest: int = 1
+
+    def names(self, mask: int) -> tuple[str, ...]:
+        return tuple(self.events[number] for number in _members(mask))
+
+    def cover(self) -> tuple[list[int], bool]:
+        """Give a cover, and whether it is one of the smallest."""
+        everything = (1 << len(self.events)) - 1
+        budget, self.questions_left = self.questions_left, 1 << 60
+        best = self._greedy(everything)
+        self.questions_left = budget
+        if len(best) == 1:
+            return best, True
+        if len(self.events) > MOST_EXACT:
+            return best, False
+        try:
+            self._beside = [
+                sum(1 << other for other in range(len(self.events)) if self._pair(one, other))
+                for one in range(len(self.events))
+            ]
+            helpful = -(-len(self.events) // (len(best) - 1))
+            self._largest = self._largest_size(everything, helpful)
+            for size in range(self._at_least(everything), len(best)):
+                found = self._within(everything, size)
+                if found is not None:
+                    return found, True
+        except _TooManyQuestionsError:
+            return best, False
+        return best, True
+
+    def _fits(self, mask: int) -> bool:
+        answer = self._answers.get(mask)
+        if answer is None:
+            if not self.questions_left:
+                raise _TooManyQuestionsError
+            self.questions_left -= 1
+            answer = self._answers[mask] = self.fits((*self.shared, *self.names(mask)))
+        return answer
+
+    def _pair(self, one: int, other: int) -> bool:
+        return one != other and self._fits(1 << one | 1 << other)
+
+    def _greedy(self, rest: int) -> list[int]:
+        cover = []
+        while rest:
+            mask = 0
+            for number in _members(rest):
+                if not mask or self._fits(mask | 1 << number):
+                    mask |= 1 << number
+            cover.append(mask)
+            rest &= ~mask
+        return cover
+
+    def _largest_size(self, rest: int, helpful: int) -> int:
+        """Give the size of the largest set that fits; one less than `helpful` if no more."""
+        best = helpful - 1
+        stack = [(0, rest)]
+        while stack:
+            mask, candidates = stack.pop()
+            if mask.bit_count() + candidates.bit_count() <= best:
+                continue
+            for number in _members(candidates):
+                candidates &= ~(1 << number)
+                grown = mask | 1 << number
+                rest_of_it = candidates & self._beside[number]
+                if grown.bit_count() + rest_of_it.bit_count() > best and self._fits(grown):
+                    best = max(best, grown.bit_count())
+                    stack.append((grown, rest_of_it))
+        return best
+
+    def _at_least(self, rest: int) -> int:
+        """Give a number of sets below which `rest` cannot be covered."""
+        strangers, candidates = 0, rest
+        while candidates:
+            number = self._loneliest(candidates)
+            candidates &= ~(self._beside[number] | 1 << number)
+            strangers += 1
+        return max(strangers, -(-rest.bit_count() // self._largest))
+
+    def _loneliest(self, rest: int) -> int:
+        return min(_members(rest), key=lambda number: (self._beside[number] & rest).bit_count())
+
+    def _within(self, rest: int, sets: int) -> list[int] | None:
+        """Cover `rest` with so many sets, or give None."""
+        if not rest:
+            return []
+        if (rest, sets) in self._hopeless or self._at_least(rest) > sets:
+            return None
+        first = 1 << self._loneliest(rest)
+        for mask in self._largest_around(first, rest):
+            others = self._within(rest & ~mask, sets - 1)
+            if others is not None:
+                return [mask, *others]
+        self._hopeless.add((rest, sets))
+        return None
+
+    def _largest_around(self, start: int, rest: int) -> Iterator[int]:
+        """Give every set within `rest` that holds `start` and to which nothing can be added."""
+        stack = [(start, rest & ~start, 0)]
+        while stack:
+            mask, candidates, passed = stack.pop()
+            candidates = sum(
+                1 << one for one in _members(candidates) if self._fits(mask | 1 << one)
+            )
+            if not candidates:
+                if not any(self._fits(mask | 1 << one) for one in _members(passed)):
+                    yield mask
+                continue
+            number = candidates & -candidates
+            stack.append((mask, candidates & ~number, passed | number))
+            stack.append((mask | number, candidates & ~number, passed))
+
+
+def _members(mask: int) -> Iterator[int]:
+    """Give the numbers of the bits that are set, from the lowest."""
+    while mask:
+        lowest = mask & -mask
+        yield lowest.bit_length() - 1
+        mask ^= lowest
+
+
+def sets_text(plan: CounterPlan) -> str:
+    """Give the sets as the TOML file that ``record --counters-set`` reads.
+
+    Parameters
+    ----------
+    plan : CounterPlan
+        With at least one set.
+
+    Returns
+    -------
+    str
+        A table ``sets`` of lists, called ``set1`` and so on.
+
+    Examples
+    --------
+    >>> plan = plan_sets(["A", "B"], lambda names: len(names) <= 1)
+    >>> print(sets_text(plan), end="")
+    # One run for each set.
+    [sets]
+    set1 = ["A"]
+    set2 = ["B"]
+    """
+    lines = ["# One run for each set.", "[sets]"]
+    for number, names in enumerate(plan.sets, 1):
+        quoted = ", ".join(f'"{name}"' for name in names)
+        lines.append(f"set{number} = [{quoted}]")
+    return "\n".join(lines) + "\n"

@@ -1,0 +1,281 @@
+"""What the wrappers of each kind do, in C statements around the real call."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Final
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """The statements of a wrapper.
+
+    Parameters
+    ----------
+    first : tuple of str
+        In any case, before the call.
+    known : tuple of str
+        If the call is recorded: what is known before it.
+    instead : dict
+        Arguments the real function is given in place of the program's.
+    success : str
+        Of polls: whether one found something; those that did not are summed up.
+    learnt : tuple of str
+        After a call that succeeded, whether it is recorded or not.
+    last : tuple of str
+        In any case, after the call.
+    beyond : tuple of str
+        After the record of the call is complete.
+    """
+
+    first: tuple[str, ...] = ()
+    known: tuple[str, ...] = ()
+    instead: dict[str, str] = field(default_factory=dict)
+    success: str = ""
+    learnt: tuple[str, ...] = ()
+    last: tuple[str, ...] = ()
+    beyond: tuple[str, ...] = ()
+
+
+_BYTES: Final = "burst_bytes(count, datatype)"
+_OWN: Final = "MPI_Status own, *known = status == MPI_STATUS_IGNORE ? &own : status;"
+_STATUS: Final = {"status": "known"}
+_STATUSES: Final = {"array_of_statuses": "batch.statuses"}
+_ID: Final = "const uint64_t id = call.thread != NULL ? burst_new_id() : 0;"
+_ASKED: Final = "const MPI_Request asked = *request;"
+_ONE: Final = "burst_completed(error == MPI_SUCCESS ? call.thread : NULL, asked, known);"
+_PART: Final = "const struct burst_part part = @PART;"
+_USE: Final = "(void)part;"
+_ROOT: Final = "@TELL_ROOT"
+
+
+def _batch(count: str, statuses: str) -> tuple[str, str]:
+    opened = f"burst_batch_open(&batch, call.follow, {count}, array_of_requests, {statuses});"
+    return "struct burst_batch batch;", opened
+
+
+def _follow(kind: str, peer: str = "MPI_PROC_NULL") -> str:
+    return f"if (call.thread != NULL) burst_follow({kind}, *request, id, comm, {peer});"
+
+
+def _other(comm: str) -> str:
+    return (
+        f"if (call.thread != NULL) "
+        f"burst_follow(BURST_IS_OTHER, *request, 0, {comm}, MPI_PROC_NULL);"
+    )
+
+
+def _send(request: str) -> str:
+    return f"burst_send(call.thread, comm, dest, tag, {_BYTES}, {request});"
+
+
+def _post(request: str) -> str:
+    return f"burst_post(call.thread, comm, source, tag, {_BYTES}, {request});"
+
+
+def _told(function: str) -> str:
+    return f"if (call.thread != NULL) {function}(call.thread, comm, known);"
+
+
+def _exchange(send: str, receive: str) -> tuple[str, str]:
+    return (
+        f"burst_send(call.thread, comm, dest, sendtag, burst_bytes({send}), 0);",
+        f"burst_post(call.thread, comm, source, recvtag, burst_bytes({receive}), 0);",
+    )
+
+
+def _unmatched(request: str) -> str:
+    said = f"burst_unmatched(call.thread, *message, {_BYTES}, {request})"
+    return f"struct burst_comm *from = call.follow ? {said} : NULL;"
+
+
+def _collective(request: str) -> tuple[str, ...]:
+    told = f"burst_collective(call.thread, comm, {request}, part.root, @SENT, @RECEIVED);"
+    return (_PART, told, _ROOT)
+
+
+def _io(written: str, read: str) -> str:
+    return f"burst_io(call.thread, fh, {written}, {read});"
+
+
+_RMA: Final = "burst_one_sided(call.thread, win, target_rank, @MOVED, @TRANSFER);"
+_MOVED_IO: Final = _io("@TRANSFER == 1 ? @MOVED : 0", "@TRANSFER == 2 ? @MOVED : 0")
+
+_MESSAGES: Final = {
+    "send": Kind(known=(_send("0"),)),
+    "isend": Kind(
+        first=(_ID,), known=(_send("id"),), learnt=(_follow("BURST_IS_SEND", "dest"),)
+    ),
+    "receive": Kind(
+        first=(_OWN,), known=(_post("0"),), instead=_STATUS, learnt=(_told("burst_received"),)
+    ),
+    "ireceive": Kind(
+        first=(_ID,), known=(_post("id"),), learnt=(_follow("BURST_IS_RECEIVE", "source"),)
+    ),
+    "sendrecv": Kind(
+        first=(_OWN,),
+        known=_exchange("sendcount, sendtype", "recvcount, recvtype"),
+        instead=_STATUS,
+        learnt=(_told("burst_received"),),
+    ),
+    "sendrecv_replace": Kind(
+        first=(_OWN,),
+        known=_exchange("count, datatype", "count, datatype"),
+        instead=_STATUS,
+        learnt=(_told("burst_received"),),
+    ),
+    "send_init": Kind(
+        learnt=(f"burst_keep(BURST_IS_SEND, *request, comm, dest, tag, {_BYTES});",)
+    ),
+    "recv_init": Kind(
+        learnt=(f"burst_keep(BURST_IS_RECEIVE, *request, comm, source, tag, {_BYTES});",)
+    ),
+    "start": Kind(first=("if (call.follow) burst_start(call.thread, *request);",)),
+    "startall": Kind(
+        first=(
+            "for (int i = 0; call.follow && i < count; ++i)",
+            "    burst_start(call.thread, array_of_requests[i]);",
+        )
+    ),
+    "probe": Kind(first=(_OWN,), instead=_STATUS, learnt=(_told("burst_probed"),)),
+    "iprobe": Kind(
+        first=(_OWN,),
+        instead=_STATUS,
+        success="*flag",
+        learnt=("if (*flag && call.thread != NULL) burst_probed(call.thread, comm, known);",),
+    ),
+    "mprobe": Kind(
+        first=(_OWN,),
+        instead=_STATUS,
+        learnt=("burst_matched(call.thread, *message, comm, known);",),
+    ),
+    "improbe": Kind(
+        first=(_OWN,),
+        instead=_STATUS,
+        success="*flag",
+        learnt=("if (*flag) burst_matched(call.thread, *message, comm, known);",),
+    ),
+    "mrecv": Kind(
+        first=(_OWN, _unmatched("0")),
+        instead=_STATUS,
+        learnt=("if (call.thread != NULL) burst_received_matched(call.thread, from, known);",),
+    ),
+    "imrecv": Kind(
+        first=(_ID, _unmatched("id")),
+        learnt=("if (call.thread != NULL) burst_follow_matched(*request, id, from);",),
+    ),
+}
+
+_COMPLETIONS: Final = {
+    "wait": Kind(first=(_OWN, _ASKED), instead=_STATUS, last=(f"if (call.follow) {_ONE}",)),
+    "waitall": Kind(
+        first=_batch("count", "array_of_statuses"),
+        instead=_STATUSES,
+        last=("burst_batch_all(&batch, call.thread, error);", "burst_batch_shut(&batch);"),
+    ),
+    "waitany": Kind(
+        first=(_OWN, *_batch("count", "known")),
+        instead=_STATUS,
+        learnt=("burst_batch_one(&batch, call.thread, *indx, known);",),
+        last=("burst_batch_shut(&batch);",),
+    ),
+    "waitsome": Kind(
+        first=_batch("incount", "array_of_statuses"),
+        instead=_STATUSES,
+        last=(
+            "burst_batch_some(&batch, call.thread, *outcount, array_of_indices, error);",
+            "burst_batch_shut(&batch);",
+        ),
+    ),
+    "test": Kind(
+        first=(_OWN, _ASKED),
+        instead=_STATUS,
+        success="*flag",
+        last=(f"if (call.follow && (error != MPI_SUCCESS || *flag)) {_ONE}",),
+    ),
+    "testall": Kind(
+        first=_batch("count", "array_of_statuses"),
+        instead=_STATUSES,
+        success="*flag",
+        last=(
+            "if (error != MPI_SUCCESS || *flag) burst_batch_all(&batch, call.thread, error);",
+            "burst_batch_shut(&batch);",
+        ),
+    ),
+    "testany": Kind(
+        first=(_OWN, *_batch("count", "known")),
+        instead=_STATUS,
+        success="*flag",
+        learnt=("if (*flag) burst_batch_one(&batch, call.thread, *indx, known);",),
+        last=("burst_batch_shut(&batch);",),
+    ),
+    "testsome": Kind(
+        first=_batch("incount", "array_of_statuses"),
+        instead=_STATUSES,
+        success="*outcount != 0",
+        last=(
+            "burst_batch_some(&batch, call.thread, *outcount, array_of_indices, error);",
+            "burst_batch_shut(&batch);",
+        ),
+    ),
+    "request_free": Kind(
+        first=(_ASKED,),
+        learnt=("burst_released(call.thread, asked);",),
+    ),
+    "cancel": Kind(first=("if (call.follow) burst_cancelling(*request);",)),
+    "get_status": Kind(
+        first=(_OWN,),
+        instead=_STATUS,
+        success="*flag",
+        learnt=("if (*flag) burst_reported(call.thread, request, known);",),
+    ),
+}
+
+_COLLECTIVES: Final = {
+    "collective": Kind(known=_collective("0")),
+    "icollective": Kind(
+        first=(_ID,), known=_collective("id"), learnt=(_follow("BURST_IS_COLLECTIVE"),)
+    ),
+}
+
+_MANAGEMENT: Final = {
+    "plain": Kind(),
+    "init": Kind(learnt=("burst_initialized(call.thread);",)),
+    "init_thread": Kind(learnt=("burst_initialized(call.thread);",)),
+    "finalize": Kind(
+        first=("if (call.follow) burst_finalizing(call.thread);",),
+        beyond=("if (call.follow) burst_close(1, 0);",),
+    ),
+    "abort": Kind(first=("if (call.follow) burst_close(3, errorcode);",)),
+    "created": Kind(learnt=("burst_comm_created(*@CREATED, @TAG);",)),
+    "idup": Kind(
+        first=("const uint64_t name = call.follow ? burst_comm_reserved(comm) : 0;",),
+        learnt=("burst_follow_dup(*request, newcomm, name);",),
+    ),
+    "comm_free": Kind(first=("if (call.follow) burst_comm_freed(*comm);",)),
+    "window": Kind(learnt=("burst_object_created(BURST_WINDOW, (uintptr_t)*win, comm);",)),
+    "win_free": Kind(
+        first=("if (call.follow) burst_object_freed(BURST_WINDOW, (uintptr_t)*win);",)
+    ),
+    "rma": Kind(known=(_RMA,)),
+    "rma_request": Kind(known=(_RMA,), learnt=(_other("burst_known.world"),)),
+    "file_open": Kind(learnt=("burst_object_created(BURST_FILE, (uintptr_t)*fh, comm);",)),
+    "file_close": Kind(
+        first=("if (call.follow) burst_object_freed(BURST_FILE, (uintptr_t)*fh);",)
+    ),
+    "file_write": Kind(
+        first=(_OWN,),
+        instead=_STATUS,
+        learnt=(f"if (call.thread != NULL) {_io('burst_done_bytes(known)', '0')}",),
+    ),
+    "file_read": Kind(
+        first=(_OWN,),
+        instead=_STATUS,
+        learnt=(f"if (call.thread != NULL) {_io('0', 'burst_done_bytes(known)')}",),
+    ),
+    "file_request": Kind(known=(_MOVED_IO,), learnt=(_other("burst_known.world"),)),
+    "file_begin": Kind(known=(_MOVED_IO,)),
+}
+
+KINDS: Final = _MESSAGES | _COMPLETIONS | _COLLECTIVES | _MANAGEMENT
+"""What the wrapper of each kind of the table of calls does."""

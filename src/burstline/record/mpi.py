@@ -1,0 +1,224 @@
+"""Which MPI a program and a launcher belong to.
+
+::
+
+    ./app ──ldd──► libmpi.so.40 ──► Open MPI        mpirun ──--version──► HYDRA ──► MPICH
+
+The recorder is one shared object per binary interface (ABI): Open MPI's, MPICH's (Intel's,
+Cray's and MVAPICH's, too), and the one that MPI 5 standardises.
+"""
+
+from __future__ import annotations
+
+import mmap
+import os
+import re
+import shutil
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+_PATIENCE_S: Final = 20
+_ELF: Final = b"\x7fELF"
+
+
+@dataclass(frozen=True, slots=True)
+class Abi:
+    """A binary interface of MPI.
+
+    Parameters
+    ----------
+    name : str
+        As ``--mpi`` takes it, and as it stands in the name of the recorder's shared object.
+    title : str
+        As people call it.
+    library : str
+        Regular expression: the whole name of its shared library.
+    compilers : tuple of str
+        Compiler wrappers that may build for it, the surest first.
+    """
+
+    name: str
+    title: str
+    library: str
+    compilers: tuple[str, ...]
+
+
+OPEN_MPI: Final = Abi("openmpi", "Open MPI", r"libmpi\.so\.40", ("mpicc.openmpi", "mpicc"))
+MPICH: Final = Abi(
+    "mpich", "MPICH", r"(?:libmpi|libmpich)\.so\.12", ("mpicc.mpich", "mpicc", "mpiicc", "cc")
+)
+STANDARD: Final = Abi("abi", "the MPI-5 ABI", r"libmpi_abi\.so\.\d+", ("mpicc_abi",))
+ABIS: Final = {abi.name: abi for abi in (OPEN_MPI, MPICH, STANDARD)}
+
+
+def abi_of_program(path: Path) -> Abi | None:
+    """Tell which MPI a program is linked with, itself or by a library of its own.
+
+    Parameters
+    ----------
+    path : Path
+        An executable file.
+
+    Returns
+    -------
+    Abi or None
+        None if it is a script, or no library of MPI is among those it needs.
+    """
+    if not is_elf(path):
+        return None
+    return abi_of_libraries(_answer(["ldd", os.fspath(path)]))
+
+
+def abi_of_libraries(text: str) -> Abi | None:
+    """Find the library of an MPI in a text that lists libraries.
+
+    Parameters
+    ----------
+    text : str
+        As ``ldd`` prints it, or a map of a process's memory.
+
+    Returns
+    -------
+    Abi or None
+        The first one that is named.
+
+    Examples
+    --------
+    >>> abi_of_libraries("libmpi.so.12 => not found").title
+    'MPICH'
+    """
+    for abi in ABIS.values():
+        if re.search(rf"(?<![\w.-]){abi.library}(?![\w-])", text):
+            return abi
+    return None
+
+
+def abi_of_launcher(path: Path) -> Abi | None:
+    """Tell whose launcher a program is: Open MPI's, or MPICH's (Hydra).
+
+    Parameters
+    ----------
+    path : Path
+        ``mpirun``, ``mpiexec`` or the like.
+
+    Returns
+    -------
+    Abi or None
+        None for launchers of a batch system, which start programs of any MPI.
+    """
+    return abi_of_version(_answer([os.fspath(path), "--version"]))
+
+
+def abi_of_version(text: str) -> Abi | None:
+    """Tell from what a launcher says of its version whose it is.
+
+    Parameters
+    ----------
+    text : str
+        Answer of ``mpirun --version``.
+
+    Returns
+    -------
+    Abi or None
+        None if it is nobody's we know.
+
+    Examples
+    --------
+    >>> abi_of_version("mpirun (Open MPI) 4.1.4").name
+    'openmpi'
+    """
+    if re.search(r"Open ?MPI|OpenRTE|PRRTE", text, re.IGNORECASE):
+        return OPEN_MPI
+    if re.search(r"HYDRA|MPICH|Intel\(R\) MPI|MVAPICH", text, re.IGNORECASE):
+        return MPICH
+    return None
+
+
+def abi_of_python(words: Sequence[str]) -> Abi | None:
+    """Ask a Python which MPI its mpi4py loads.
+
+    Parameters
+    ----------
+    words : sequence of str
+        The command line of an interpreter, of which the first word counts.
+
+    Returns
+    -------
+    Abi or None
+        None if it is no Python, has no mpi4py, or loads no MPI that we know.
+    """
+    if not words or not re.fullmatch(r"python[\d.]*", Path(words[0]).name):
+        return None
+    code = (
+        "import mpi4py; mpi4py.rc.initialize = False; from mpi4py import MPI; "
+        "print(open('/proc/self/maps').read())"
+    )
+    return abi_of_libraries(_answer([words[0], "-c", code]))
+
+
+def is_elf(path: Path) -> bool:
+    """Tell whether a file is a binary program, no script."""
+    try:
+        with path.open("rb") as file:
+            return file.read(len(_ELF)) == _ELF
+    except OSError:
+        return False
+
+
+def holds_mpi(path: Path) -> bool:
+    """Tell whether MPI is part of a program itself: linked statically.
+
+    Parameters
+    ----------
+    path : Path
+        A binary program that needs no library of MPI.
+
+    Returns
+    -------
+    bool
+        Whether its symbols name the profiling interface, which only a library defines. A
+        program without symbols gives no sign.
+    """
+    try:
+        with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as m:
+            return m.find(b"\0PMPI_Init\0") >= 0
+    except (OSError, ValueError):
+        return False
+
+
+def found(word: str) -> Path | None:
+    """Give the executable file that a word of a command line means.
+
+    Parameters
+    ----------
+    word : str
+        A path, or a name on PATH or in the current folder.
+
+    Returns
+    -------
+    Path or None
+        None if there is none.
+    """
+    path = shutil.which(word) or shutil.which(os.path.join(os.curdir, word))  # noqa: PTH118 -- Path drops the dot that keeps it off PATH
+    return None if path is None else Path(path)
+
+
+def _answer(words: list[str]) -> str:
+    """Give what a program prints, on whichever stream; empty if it cannot be asked."""
+    try:
+        done = subprocess.run(  # noqa: S603 -- the user's own programs, which run next
+            words,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            timeout=_PATIENCE_S,
+            check=False,
+        )
+    except (OSError, subprocess.SubprocessError):
+        return ""
+    return done.stdout.decode(errors="replace")

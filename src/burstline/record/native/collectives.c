@@ -1,0 +1,110 @@
+/* collectives.c -- see collectives.h. */
+#include "collectives.h"
+
+#include "requests.h"
+
+struct burst_part burst_part_unrooted(MPI_Comm comm) {
+    const struct burst_comm* known = burst_comm(comm);
+    const int members = known->local != NULL ? known->local->size : 0;
+    return (struct burst_part){.all = known->remote != NULL ? known->remote->size : members,
+                               .rank = known->rank,
+                               .members = members,
+                               .leaf = 1};
+}
+
+struct burst_part burst_part(MPI_Comm comm, int root) {
+    struct burst_part part = burst_part_unrooted(comm);
+    const int is_inter = burst_comm(comm)->remote != NULL;
+    part.root = is_inter ? root == MPI_ROOT : root == part.rank;
+    if (is_inter) part.leaf = root != MPI_ROOT && root != MPI_PROC_NULL;
+    return part;
+}
+
+static void neighbours(MPI_Comm comm, int* in, int* out) {
+    int topology = MPI_UNDEFINED, weighted = 0;
+    *in = *out = 0;
+    if (REAL(Topo_test)(comm, &topology) != MPI_SUCCESS) return;
+    if (topology == MPI_CART) {
+        int dimensions = 0;
+        REAL(Cartdim_get)(comm, &dimensions);
+        *in = *out = 2 * dimensions;
+    } else if (topology == MPI_GRAPH) {
+        REAL(Graph_neighbors_count)(comm, burst_comm(comm)->rank, in);
+        *out = *in;
+    } else if (topology == MPI_DIST_GRAPH) {
+        REAL(Dist_graph_neighbors_count)(comm, in, out, &weighted);
+    }
+}
+
+int burst_neighbours_in(MPI_Comm comm) {
+    int in, out;
+    neighbours(comm, &in, &out);
+    return in;
+}
+
+int burst_neighbours_out(MPI_Comm comm) {
+    int in, out;
+    neighbours(comm, &in, &out);
+    return out;
+}
+
+uint64_t burst_sum(int count, const int* counts, MPI_Datatype type) {
+    int64_t sum = 0;
+    for (int i = 0; i < count; ++i) sum += counts[i];
+    return burst_bytes((MPI_Count)sum, type);
+}
+
+uint64_t burst_sums(int count, const int* counts, const MPI_Datatype* types) {
+    uint64_t sum = 0;
+    for (int i = 0; i < count; ++i) sum += burst_bytes(counts[i], types[i]);
+    return sum;
+}
+
+uint64_t burst_sum_large(int count, const MPI_Count* counts, MPI_Datatype type) {
+    int64_t sum = 0;
+    for (int i = 0; i < count; ++i) sum += (int64_t)counts[i];
+    return burst_bytes((MPI_Count)sum, type);
+}
+
+uint64_t burst_sums_large(int count, const MPI_Count* counts, const MPI_Datatype* types) {
+    uint64_t sum = 0;
+    for (int i = 0; i < count; ++i) sum += burst_bytes(counts[i], types[i]);
+    return sum;
+}
+
+void burst_collective(struct burst_thread* thread, MPI_Comm comm, uint64_t id, int is_root,
+                      uint64_t sent, uint64_t received) {
+    const uint32_t where = burst_comm_id(thread, burst_comm(comm));
+    burst_put(thread, BURST_COLLECTIVE, (uint16_t)is_root, id, where, sent, received);
+}
+
+void burst_root(struct burst_thread* thread, MPI_Comm comm, int root) {
+    struct burst_comm* known = burst_comm(comm);
+    if (root == MPI_PROC_NULL) return; /* of an intercommunicator: the root is in the own group */
+    int32_t rank = -3;
+    if (root != MPI_ROOT)
+        rank = burst_world_rank(known, root);
+    else if (known->local != NULL && known->rank < known->local->size)
+        rank = known->local->ranks[known->rank];
+    burst_put(thread, BURST_ROOT, 0, 0, burst_comm_id(thread, known), (uint64_t)(int64_t)rank, 0);
+}
+
+void burst_one_sided(struct burst_thread* thread, MPI_Win window, int target, uint64_t bytes,
+                     int transfer) {
+    const struct burst_object found = burst_object(BURST_WINDOW, (uintptr_t)window);
+    const int32_t rank = found.comm != NULL ? burst_world_rank(found.comm, target) : -3;
+    const uint64_t comm = found.comm != NULL ? burst_comm_id(thread, found.comm) : 0;
+    burst_put(thread, BURST_RMA, (uint16_t)transfer, 0, (uint32_t)rank, comm << 32 | found.id,
+              bytes);
+}
+
+void burst_io(struct burst_thread* thread, MPI_File file, uint64_t written, uint64_t read) {
+    const uint32_t id = burst_object(BURST_FILE, (uintptr_t)file).id;
+    burst_put(thread, BURST_IO, 0, 0, id, written, read);
+}
+
+uint64_t burst_done_bytes(const MPI_Status* status) {
+    MPI_Count bytes = 0;
+    const int error = REAL(Get_elements_x)(status, burst_known.byte, &bytes);
+    return error == MPI_SUCCESS && bytes > 0 ? (uint64_t)bytes : 0;
+}

@@ -1,0 +1,34 @@
+/* collectives.h -- Who takes part in a collective call, as the table of calls asks for it. */
+#ifndef BURSTLINE_COLLECTIVES_H
+#define BURSTLINE_COLLECTIVES_H
+
+#include "communicators.h"
+
+struct burst_part {
+    int all, rank, members, root, leaf;
+};
+
+/* `root` is MPI_PROC_NULL where the operation has none. */
+struct burst_part burst_part(MPI_Comm comm, int root);
+struct burst_part burst_part_unrooted(MPI_Comm comm);
+int burst_neighbours_in(MPI_Comm comm);
+int burst_neighbours_out(MPI_Comm comm);
+uint64_t burst_sum(int count, const int* counts, MPI_Datatype type);
+uint64_t burst_sums(int count, const int* counts, const MPI_Datatype* types);
+uint64_t burst_sum_large(int count, const MPI_Count* counts, MPI_Datatype type);
+uint64_t burst_sums_large(int count, const MPI_Count* counts, const MPI_Datatype* types);
+
+void burst_collective(struct burst_thread* thread, MPI_Comm comm, uint64_t id, int is_root,
+                      uint64_t sent, uint64_t received);
+void burst_root(struct burst_thread* thread, MPI_Comm comm, int root);
+
+void burst_one_sided(struct burst_thread* thread, MPI_Win window, int target, uint64_t bytes,
+                     int transfer);
+void burst_io(struct burst_thread* thread, MPI_File file, uint64_t written, uint64_t read);
+uint64_t burst_done_bytes(const MPI_Status* status);
+
+/* init.c */
+void burst_initialized(struct burst_thread* thread);
+void burst_finalizing(struct burst_thread* thread);
+
+#endif

@@ -1,0 +1,247 @@
+/* communicators.c -- see communicators.h. */
+#include "communicators.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define BUCKETS 256
+#define CACHED 8
+
+struct seen { /* how many communicators there were of these members */
+    struct seen* next;
+    uint64_t hash;
+    uint32_t count;
+};
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct burst_comm* comms[BUCKETS];
+static struct burst_group* groups[BUCKETS];
+static struct seen* counts[BUCKETS];
+static uint32_t last_id = BURST_SELF;
+static MPI_Group world_group;
+static uint32_t epoch = 1; /* a new one forgets what threads have cached */
+
+static __thread struct {
+    MPI_Comm handle;
+    uint32_t epoch;
+    struct burst_comm* comm;
+} cache[CACHED];
+
+static uint64_t mixed(uint64_t value) {
+    value = (value ^ (value >> 30)) * 0xbf58476d1ce4e5b9u;
+    value = (value ^ (value >> 27)) * 0x94d049bb133111ebu;
+    return value ^ (value >> 31);
+}
+
+static uint64_t joined(uint64_t hash, uint64_t value) {
+    return mixed(hash + 0x9e3779b97f4a7c15u + value);
+}
+
+static unsigned bucket(uint64_t key, unsigned buckets) { return (unsigned)(mixed(key) % buckets); }
+
+static struct burst_group* interned(struct burst_group* fresh) {
+    struct burst_group** list = &groups[bucket(fresh->hash, BUCKETS)];
+    for (struct burst_group* known = *list; known != NULL; known = known->next) {
+        if (known->hash != fresh->hash || known->size != fresh->size) continue;
+        if (memcmp(known->ranks, fresh->ranks, (size_t)fresh->size * sizeof *fresh->ranks))
+            continue;
+        free(fresh);
+        return known;
+    }
+    fresh->next = *list;
+    *list = fresh;
+    return fresh;
+}
+
+static void translate(struct burst_group* members, MPI_Group group, int* numbers) {
+    for (int i = 0; i < members->size; ++i) numbers[i] = i;
+    if (REAL(Group_translate_ranks)(group, members->size, numbers, world_group, members->ranks))
+        for (int i = 0; i < members->size; ++i) members->ranks[i] = MPI_UNDEFINED;
+    members->hash = (uint64_t)members->size;
+    for (int i = 0; i < members->size; ++i) {
+        if (members->ranks[i] == MPI_UNDEFINED) members->ranks[i] = -3;
+        members->hash = joined(members->hash, (uint32_t)members->ranks[i]);
+    }
+}
+
+/* The members of a group, which is freed. NULL: no memory, or no group. */
+static struct burst_group* members_of(MPI_Group group, int error) {
+    if (error != MPI_SUCCESS) return NULL;
+    int size = 0;
+    struct burst_group* members = NULL;
+    int* numbers = NULL;
+    if (REAL(Group_size)(group, &size) == MPI_SUCCESS && size > 0) {
+        members = malloc(sizeof *members + (size_t)size * sizeof *members->ranks);
+        numbers = malloc((size_t)size * sizeof *numbers);
+    }
+    if (members != NULL && numbers != NULL) {
+        members->size = size;
+        translate(members, group, numbers);
+        members = interned(members);
+    } else {
+        free(members);
+        members = NULL;
+    }
+    free(numbers);
+    REAL(Group_free)(&group);
+    return members;
+}
+
+static uint32_t occurrence(uint64_t hash) {
+    struct seen** list = &counts[bucket(hash, BUCKETS)];
+    for (struct seen* known = *list; known != NULL; known = known->next)
+        if (known->hash == hash) return ++known->count;
+    struct seen* fresh = malloc(sizeof *fresh);
+    if (fresh == NULL) return 0;
+    *fresh = (struct seen){*list, hash, 1};
+    *list = fresh;
+    return 1;
+}
+
+/* Both sides of an intercommunicator must see the same order. */
+static int is_swapped(const struct burst_comm* comm) {
+    return comm->remote != NULL && comm->remote->ranks[0] < comm->local->ranks[0];
+}
+
+static uint64_t next_name(const struct burst_comm* comm, int tag) {
+    if (comm->local == NULL) return 0;
+    const struct burst_group* first = is_swapped(comm) ? comm->remote : comm->local;
+    uint64_t hash = first->hash;
+    if (comm->remote != NULL)
+        hash = joined(hash, (first == comm->local ? comm->remote : comm->local)->hash);
+    hash = joined(hash, (uint32_t)tag);
+    return joined(hash, occurrence(hash));
+}
+
+static void describe(struct burst_comm* comm) {
+    int inter = 0;
+    MPI_Group group = burst_known.no_group;
+    if (world_group == 0) REAL(Comm_group)(burst_known.world, &world_group);
+    REAL(Comm_rank)(comm->handle, &comm->rank);
+    REAL(Comm_test_inter)(comm->handle, &inter);
+    int error = REAL(Comm_group)(comm->handle, &group);
+    comm->local = members_of(group, error);
+    comm->kind = inter ? BURST_INTER : BURST_INTRA;
+    if (!inter) return;
+    error = REAL(Comm_remote_group)(comm->handle, &group);
+    comm->remote = members_of(group, error);
+    if (comm->remote == NULL) comm->local = NULL;
+}
+
+/* An error handler of the program's must not hear of our questions: they are asked of valid
+ * communicators only. */
+static struct burst_comm* added(MPI_Comm handle) {
+    struct burst_comm* comm = calloc(1, sizeof *comm);
+    if (comm == NULL) return NULL;
+    comm->handle = handle;
+    describe(comm);
+    if (handle == burst_known.world)
+        comm->kind = BURST_WORLD, comm->id = BURST_WORLD;
+    else if (handle == burst_known.self)
+        comm->kind = BURST_SELF, comm->id = BURST_SELF;
+    else
+        comm->id = ++last_id;
+    struct burst_comm** list = &comms[bucket((uintptr_t)handle, BUCKETS)];
+    comm->next = *list;
+    *list = comm;
+    return comm;
+}
+
+static struct burst_comm* known_comm(MPI_Comm handle) {
+    struct burst_comm* comm = comms[bucket((uintptr_t)handle, BUCKETS)];
+    while (comm != NULL && comm->handle != handle) comm = comm->next;
+    return comm;
+}
+
+static struct burst_comm nobody = {.kind = BURST_INTRA};
+
+static struct burst_comm* searched(MPI_Comm handle) {
+    if (handle == burst_known.no_comm) return &nobody;
+    pthread_mutex_lock(&lock);
+    struct burst_comm* comm = known_comm(handle);
+    if (comm == NULL && (comm = added(handle)) != NULL) comm->name = next_name(comm, 0);
+    pthread_mutex_unlock(&lock);
+    return comm != NULL ? comm : &nobody;
+}
+
+struct burst_comm* burst_comm(MPI_Comm handle) {
+    const unsigned slot = bucket((uintptr_t)handle, CACHED);
+    const uint32_t now = __atomic_load_n(&epoch, __ATOMIC_ACQUIRE);
+    if (cache[slot].handle == handle && cache[slot].epoch == now) return cache[slot].comm;
+    struct burst_comm* comm = searched(handle);
+    cache[slot].handle = handle;
+    cache[slot].epoch = now;
+    cache[slot].comm = comm;
+    return comm;
+}
+
+static void put_members(struct burst_thread* thread, const struct burst_comm* comm) {
+    const struct burst_group* first = is_swapped(comm) ? comm->remote : comm->local;
+    const struct burst_group* second = first == comm->local ? comm->remote : comm->local;
+    const int split = first->size;
+    const int all = split + (comm->remote != NULL ? second->size : 0);
+    for (int start = 0; start < all; start += 7) {
+        uint32_t seven[7];
+        for (int i = 0; i < 7; ++i) {
+            const int at = start + i;
+            const int32_t rank = at < split ? first->ranks[at]
+                                 : at < all ? second->ranks[at - split]
+                                            : -3;
+            seven[i] = (uint32_t)rank;
+        }
+        burst_put(thread, BURST_MEMBERS, 0, seven[1] | (uint64_t)seven[2] << 32, seven[0],
+                  seven[3] | (uint64_t)seven[4] << 32, seven[5] | (uint64_t)seven[6] << 32);
+    }
+}
+
+uint32_t burst_comm_id(struct burst_thread* thread, struct burst_comm* comm) {
+    if (comm->local == NULL || burst_is_defined(thread, BURST_COMMUNICATOR, comm->id))
+        return comm->id;
+    const int all = comm->local->size + (comm->remote != NULL ? comm->remote->size : 0);
+    burst_put(thread, BURST_COMMUNICATOR, comm->kind, 0, comm->id, comm->name, (uint64_t)all);
+    put_members(thread, comm);
+    return comm->id;
+}
+
+int32_t burst_world_rank(const struct burst_comm* comm, int rank) {
+    if (rank == MPI_PROC_NULL) return -1;
+    if (rank == MPI_ANY_SOURCE) return -2;
+    const struct burst_group* group = comm->remote != NULL ? comm->remote : comm->local;
+    if (group == NULL || rank < 0 || rank >= group->size) return -3;
+    return group->ranks[rank];
+}
+
+static void forget(MPI_Comm handle) {
+    struct burst_comm** place = &comms[bucket((uintptr_t)handle, BUCKETS)];
+    while (*place != NULL && (*place)->handle != handle) place = &(*place)->next;
+    if (*place != NULL) *place = (*place)->next;
+    __atomic_add_fetch(&epoch, 1, __ATOMIC_RELEASE);
+}
+
+static void create(MPI_Comm handle, int tag, uint64_t name) {
+    if (handle == burst_known.no_comm || handle == burst_known.world) return;
+    pthread_mutex_lock(&lock);
+    forget(handle); /* freed while nobody looked */
+    struct burst_comm* comm = added(handle);
+    if (comm != NULL) comm->name = name != 0 ? name : next_name(comm, tag);
+    pthread_mutex_unlock(&lock);
+}
+
+void burst_comm_created(MPI_Comm handle, int tag) { create(handle, tag, 0); }
+void burst_comm_named(MPI_Comm handle, uint64_t name) { create(handle, 0, name); }
+
+void burst_comm_freed(MPI_Comm handle) {
+    if (handle == burst_known.no_comm) return;
+    pthread_mutex_lock(&lock);
+    forget(handle);
+    pthread_mutex_unlock(&lock);
+}
+
+uint64_t burst_comm_reserved(MPI_Comm parent) {
+    struct burst_comm* comm = burst_comm(parent);
+    pthread_mutex_lock(&lock);
+    const uint64_t name = next_name(comm, 0);
+    pthread_mutex_unlock(&lock);
+    return name;
+}

@@ -1,0 +1,57 @@
+/* communicators.h -- Communicators, windows and files: ids, names and members.
+ *
+ * A communicator's name is equal on all its members and found without asking them: a hash of its
+ * members and of how many communicators of just these members there were before. As creation is
+ * collective over the members, all count alike; nobody waits for a process that is not recorded.
+ */
+#ifndef BURSTLINE_COMMUNICATORS_H
+#define BURSTLINE_COMMUNICATORS_H
+
+#include "wrap.h"
+
+enum { BURST_WORLD = 1, BURST_SELF = 2, BURST_INTRA = 3, BURST_INTER = 4 };
+
+/* Processes in an order, as world ranks. Never freed, shared by communicators. */
+struct burst_group {
+    struct burst_group* next;
+    uint64_t hash;
+    int size;
+    int32_t ranks[];
+};
+
+/* Never freed: requests point at it, and there may be requests longer than the communicator. */
+struct burst_comm {
+    struct burst_comm* next;
+    MPI_Comm handle;
+    uint64_t name;
+    uint32_t id;
+    uint16_t kind;
+    int rank;
+    struct burst_group *local,
+        *remote; /* remote: NULL unless an intercommunicator; both NULL: unknown */
+};
+
+struct burst_comm* burst_comm(MPI_Comm handle);
+/* The id, defined on this thread. */
+uint32_t burst_comm_id(struct burst_thread* thread, struct burst_comm* comm);
+int32_t burst_world_rank(const struct burst_comm* comm, int rank);
+
+/* `tag` tells apart what different threads may create at the same time. */
+void burst_comm_created(MPI_Comm handle, int tag);
+void burst_comm_freed(MPI_Comm handle);
+/* Name of the communicator that will be there when the request is complete. */
+uint64_t burst_comm_reserved(MPI_Comm parent);
+void burst_comm_named(MPI_Comm handle, uint64_t name);
+
+struct burst_object { /* a window or a file */
+    struct burst_object* next;
+    uintptr_t handle;
+    uint32_t id;
+    struct burst_comm* comm;
+};
+void burst_object_created(int kind, uintptr_t handle, MPI_Comm comm);
+void burst_object_freed(int kind, uintptr_t handle);
+struct burst_object burst_object(int kind, uintptr_t handle); /* id 0: unknown */
+enum { BURST_WINDOW = 0, BURST_FILE = 1 };
+
+#endif

@@ -1,0 +1,139 @@
+/* counters.c -- Which counters there are, their numbers, and their readings.
+ *
+ * Numbers go by source: thread CPU time, perf events, PAPI events, work counters; within a
+ * source in the order asked for. What is not to be had is said once and left out.
+ */
+#include "thread.h"
+
+#include <dlfcn.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+enum source { CPU, PERF, PAPI, WORK, SOURCES };
+
+struct counter {
+    char name[64];
+    uint8_t place; /* work: in burst_work */
+    uint8_t is_time;
+};
+
+static const char *const work_names[] = {
+    "IR_BB",     "IR_TOT_INS", "IR_LD_INS", "IR_SR_INS", "IR_BR_INS", "IR_FP_INS",   "IR_SP_OPS",
+    "IR_DP_OPS", "IR_VEC_INS", "IR_VEC_SP", "IR_VEC_DP", "IR_CALLS",  "IR_LOOP_ITER"};
+#define WORK_NAMES (sizeof work_names / sizeof *work_names)
+
+static struct counter counters[SOURCES][BURST_MAX_COUNTERS];
+static unsigned counts[SOURCES], total;
+
+unsigned burst_counter_count(void) { return total; }
+
+static void add(enum source source, const char *name, unsigned place, int is_time) {
+    for (unsigned i = 0; i < counts[source]; ++i) {
+        if (strcmp(counters[source][i].name, name) == 0) return;
+    }
+    if (total == BURST_MAX_COUNTERS) {
+        burst_say("more than %d counters; %.60s is left out", BURST_MAX_COUNTERS, name);
+        return;
+    }
+    struct counter *counter = &counters[source][counts[source]++];
+    snprintf(counter->name, sizeof counter->name, "%s", name);
+    counter->place = (uint8_t)place;
+    counter->is_time = (uint8_t)is_time;
+    ++total;
+}
+
+static int add_work(const char *name) {
+    int known = 0;
+    for (unsigned i = 0; i < WORK_NAMES; ++i) {
+        if (strcmp(name, "work") != 0 && strcmp(name, work_names[i]) != 0) continue;
+        add(WORK, work_names[i], i, 0);
+        known = 1;
+    }
+    return known;
+}
+
+/* dlsym finds this thread's copy of a thread-local variable. */
+static uint64_t *find_work(void) { return dlsym(RTLD_DEFAULT, "burst_work"); }
+
+static void choose(const char *name) {
+    if (strcmp(name, "cpu") == 0) {
+        add(CPU, name, 0, 1);
+    } else if (strncmp(name, "perf:", 5) == 0) {
+        const int is_time = strstr(name, "-clock") != NULL;
+        if (total < BURST_MAX_COUNTERS && burst_perf_choose(name + 5)) add(PERF, name, 0, is_time);
+    } else if (strncmp(name, "PAPI_", 5) == 0 || strncmp(name, "papi:", 5) == 0) {
+        name += *name == 'p' ? 5 : 0; /* papi: stands before PAPI's native events */
+        if (total < BURST_MAX_COUNTERS && burst_papi_choose(name)) add(PAPI, name, 0, 0);
+    } else if (strcmp(name, "work") == 0 || strncmp(name, "IR_", 3) == 0) {
+        if (find_work() == NULL) {
+            burst_say("no %.60s: the program was not built with work counters", name);
+        } else if (!add_work(name)) {
+            burst_say("no work counter is called %.60s", name);
+        }
+    } else if (strcmp(name, "none") != 0) {
+        burst_say(
+            "no counter %.60s: known are cpu, perf:NAME, PAPI_NAME, papi:NAME, work, IR_NAME, none",
+            name);
+    }
+}
+
+void burst_choose_counters(void) {
+    char *state = NULL;
+    for (char *name = strtok_r(burst_counter_names, ", ", &state); name != NULL;
+         name = strtok_r(NULL, ", ", &state)) {
+        choose(name);
+    }
+}
+
+void burst_open_counters(struct burst_thread *thread) {
+    if (counts[WORK] > 0) thread->work = find_work();
+    if (counts[PERF] > 0) burst_perf_open(thread);
+    if (counts[PAPI] > 0) burst_papi_open(thread);
+}
+
+static uint64_t cpu_time(void) {
+    struct timespec used = {0};
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
+    return (uint64_t)used.tv_sec * 1000000000u + (uint64_t)used.tv_nsec;
+}
+
+/* One value more than there are counters is set: records hold pairs. */
+void burst_read_counters(struct burst_thread *thread, uint64_t *values) {
+    values[total] = 0;
+    if (counts[CPU] > 0) *values++ = cpu_time();
+    if (counts[PERF] > 0) values += burst_perf_read(thread, values);
+    if (counts[PAPI] > 0) values += burst_papi_read(thread, values);
+    for (unsigned i = 0; i < counts[WORK]; ++i) {
+        *values++ = thread->work == NULL ? 0 : thread->work[counters[WORK][i].place];
+    }
+}
+
+static void define(struct burst_thread *thread) {
+    uint32_t number = 0;
+    for (unsigned source = 0; source < SOURCES; ++source) {
+        for (unsigned i = 0; i < counts[source]; ++i) {
+            const struct counter *counter = &counters[source][i];
+            const size_t bytes = strlen(counter->name);
+            burst_put(thread, BURST_COUNTER, counter->is_time, 0, number++, 0, bytes);
+            burst_put_text(thread, counter->name, bytes);
+        }
+    }
+}
+
+void burst_put_counters(struct burst_thread *thread, const uint64_t *values) {
+    for (uint32_t i = 0; i < total; i += 2) {
+        burst_put(thread, BURST_COUNTERS, 0, 0, i, values[i], values[i + 1]);
+    }
+}
+
+void burst_define_counters(struct burst_thread *thread) {
+    if (thread->counters_defined || total == 0) return;
+    thread->counters_defined = 1;
+    define(thread);
+}
+
+void burst_close_counters(struct burst_thread *thread) {
+    if (counts[PERF] > 0) burst_perf_close(thread);
+    if (counts[PAPI] > 0) burst_papi_close(thread);
+}

@@ -1,0 +1,85 @@
+/* modules.c -- The programs and libraries whose code is on call stacks. */
+#include "thread.h"
+
+#include <errno.h>
+#include <link.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define MOST_MODULES 4096
+
+struct module {
+    uintptr_t base, low, high;
+    char *path;
+};
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct module modules[MOST_MODULES]; /* ids are places in it, from 1 */
+static uint32_t count;
+
+static uint32_t module_at(uintptr_t address) {
+    /* The last one: memory of a library that was closed may hold another. */
+    for (uint32_t i = count; i > 0; --i) {
+        if (address >= modules[i - 1].low && address < modules[i - 1].high) return i;
+    }
+    return 0;
+}
+
+static char *path_of(const char *name) {
+    if (*name == '\0') return realpath("/proc/self/exe", NULL);
+    char *path = realpath(name, NULL);
+    return path != NULL ? path : strdup(name); /* linux-vdso.so.1 */
+}
+
+struct wanted {
+    uintptr_t address;
+};
+
+static int add_if_wanted(struct dl_phdr_info *info, size_t size, void *with) {
+    const struct wanted *wanted = with;
+    (void)size;
+    uintptr_t low = UINTPTR_MAX, high = 0;
+    for (int i = 0; i < info->dlpi_phnum; ++i) {
+        const ElfW(Phdr) *part = &info->dlpi_phdr[i];
+        if (part->p_type != PT_LOAD) continue;
+        const uintptr_t start = info->dlpi_addr + part->p_vaddr;
+        if (start < low) low = start;
+        if (start + part->p_memsz > high) high = start + part->p_memsz;
+    }
+    if (wanted->address < low || wanted->address >= high) return 0;
+    char *path = path_of(info->dlpi_name);
+    if (path == NULL) return 1;
+    modules[count++] = (struct module){info->dlpi_addr, low, high, path};
+    return 1;
+}
+
+static uint32_t find(uintptr_t address, struct module *module) {
+    struct wanted wanted = {address};
+    pthread_mutex_lock(&lock);
+    uint32_t id = module_at(address);
+    if (id == 0 && count < MOST_MODULES) {
+        dl_iterate_phdr(add_if_wanted, &wanted);
+        id = module_at(address);
+    }
+    if (id != 0) *module = modules[id - 1];
+    pthread_mutex_unlock(&lock);
+    return id;
+}
+
+uint64_t burst_place(struct burst_thread *thread, uintptr_t address) {
+    struct module module;
+    const int error = errno;
+    const uint64_t low_bits = (UINT64_C(1) << 48) - 1;
+    thread->inside = 1; /* realpath and dl_iterate_phdr may be the program's */
+    const uint32_t id = find(address, &module);
+    thread->inside = 0;
+    errno = error;
+    if (id == 0) return address & low_bits;
+    if (!burst_is_defined(thread, BURST_MODULE, id)) {
+        const size_t bytes = strlen(module.path);
+        burst_put(thread, BURST_MODULE, 0, 0, id, 0, bytes);
+        burst_put_text(thread, module.path, bytes);
+    }
+    return (uint64_t)id << 48 | ((address - module.base) & low_bits);
+}

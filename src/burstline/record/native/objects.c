@@ -1,0 +1,41 @@
+/* objects.c -- Windows and files by their handles. */
+#include <pthread.h>
+#include <stdlib.h>
+
+#include "communicators.h"
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct burst_object* objects[2];
+static uint32_t last_id[2];
+
+void burst_object_created(int kind, uintptr_t handle, MPI_Comm comm) {
+    struct burst_object* fresh = malloc(sizeof *fresh);
+    if (fresh == NULL) return;
+    struct burst_comm* of = burst_comm(comm);
+    pthread_mutex_lock(&lock);
+    *fresh = (struct burst_object){objects[kind], handle, ++last_id[kind], of};
+    objects[kind] = fresh;
+    pthread_mutex_unlock(&lock);
+}
+
+void burst_object_freed(int kind, uintptr_t handle) {
+    pthread_mutex_lock(&lock);
+    struct burst_object** place = &objects[kind];
+    while (*place != NULL && (*place)->handle != handle) place = &(*place)->next;
+    struct burst_object* gone = *place;
+    if (gone != NULL) *place = gone->next;
+    pthread_mutex_unlock(&lock);
+    free(gone);
+}
+
+struct burst_object burst_object(int kind, uintptr_t handle) {
+    struct burst_object found = {NULL, handle, 0, NULL};
+    pthread_mutex_lock(&lock);
+    for (struct burst_object* known = objects[kind]; known != NULL; known = known->next) {
+        if (known->handle != handle) continue;
+        found = *known;
+        break;
+    }
+    pthread_mutex_unlock(&lock);
+    return found;
+}

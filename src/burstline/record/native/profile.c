@@ -1,0 +1,39 @@
+/* profile.c -- The file of a thread in profile mode: counts and times, written at its end. */
+#include "thread.h"
+
+#include <string.h>
+
+#define COUNT_TYPE 1000
+#define TIME_TYPE 2000
+
+static void add(uint64_t **at, uint16_t kind, uint32_t a, uint64_t time, uint64_t b, uint64_t c) {
+    (*at)[0] = time;
+    (*at)[1] = (uint64_t)a << 32 | kind;
+    (*at)[2] = b;
+    (*at)[3] = c;
+    *at += BURST_WORDS;
+}
+
+void burst_write_profile(struct burst_thread *thread, const uint64_t *last, unsigned records) {
+    const size_t bytes = (2 * BURST_OPERATIONS + 8) * sizeof(struct burst_record);
+    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+    uint64_t *all = burst_map(bytes), *at = all;
+    thread->closed = 1;
+    if (all == NULL || thread->tally == NULL) return;
+    int rank, size, level;
+    if (burst_known_rank(&rank, &size, &level)) {
+        add(&at, BURST_RANK, (uint32_t)rank, 0, (uint64_t)size, (uint64_t)level);
+    }
+    for (uint32_t op = 0; op < BURST_OPERATIONS; ++op) {
+        const struct burst_tally tally = thread->tally[op];
+        if (tally.count == 0) continue;
+        add(&at, BURST_EVENT, COUNT_TYPE + op, last[0], tally.count, 0);
+        add(&at, BURST_EVENT, TIME_TYPE + op, last[0], tally.ns, 0);
+    }
+    memcpy(at, last, records * sizeof(struct burst_record));
+    at += records * BURST_WORDS;
+    pthread_mutex_lock(&lock);
+    burst_write_whole(thread, all, (unsigned)((at - all) / BURST_WORDS));
+    pthread_mutex_unlock(&lock);
+    burst_unmap(all, bytes);
+}

@@ -1,0 +1,85 @@
+/* requests.h -- Messages, and requests followed from the call that makes them to the one that
+ * completes them.
+ *
+ * A handle may stand for several operations at once (libraries share one handle for all that is
+ * complete at birth), and is used again after completion: operations of the same handle are kept
+ * in the order they were started, and complete in this order.
+ */
+#ifndef BURSTLINE_REQUESTS_H
+#define BURSTLINE_REQUESTS_H
+
+#include "communicators.h"
+
+enum burst_work_kind {
+    BURST_IS_SEND,
+    BURST_IS_RECEIVE,
+    BURST_IS_COLLECTIVE,
+    BURST_IS_DUP,
+    BURST_IS_MESSAGE, /* found by Mprobe; the handle is one of MPI_Message */
+    BURST_IS_OTHER
+};
+
+struct burst_followed {
+    struct burst_followed* next;
+    uintptr_t handle;
+    uint64_t id, bytes; /* bytes: persistent only; of MPI_Comm_idup: the name */
+    struct burst_comm* comm;
+    MPI_Comm* created;
+    int peer, tag;
+    uint8_t kind, persistent, active, cancelling, reported;
+};
+
+uint64_t burst_bytes(MPI_Count count, MPI_Datatype type);
+
+/* What is known before a call. Peers are ranks of the communicator. `id` 0: blocking. */
+void burst_send(struct burst_thread* thread, MPI_Comm comm, int peer, int tag, uint64_t bytes,
+                uint64_t id);
+void burst_post(struct burst_thread* thread, MPI_Comm comm, int peer, int tag, uint64_t bytes,
+                uint64_t id);
+void burst_received(struct burst_thread* thread, MPI_Comm comm, const MPI_Status* status);
+void burst_probed(struct burst_thread* thread, MPI_Comm comm, const MPI_Status* status);
+
+uint64_t burst_new_id(void);
+void burst_follow(enum burst_work_kind kind, MPI_Request request, uint64_t id, MPI_Comm comm,
+                  int peer);
+void burst_follow_dup(MPI_Request request, MPI_Comm* created, uint64_t name);
+void burst_keep(enum burst_work_kind kind, MPI_Request request, MPI_Comm comm, int peer, int tag,
+                uint64_t bytes);
+
+void burst_start(struct burst_thread* thread, MPI_Request request);
+void burst_completed(struct burst_thread* thread, MPI_Request request, const MPI_Status* status);
+void burst_reported(struct burst_thread* thread, MPI_Request request, const MPI_Status* status);
+void burst_released(struct burst_thread* thread, MPI_Request request);
+void burst_cancelling(MPI_Request request);
+
+/* Messages between Mprobe and Mrecv. */
+void burst_matched(struct burst_thread* thread, MPI_Message message, MPI_Comm comm,
+                   const MPI_Status* status);
+/* Posts what is about to be received; gives the communicator, or NULL. */
+struct burst_comm* burst_unmatched(struct burst_thread* thread, MPI_Message message, uint64_t bytes,
+                                   uint64_t id);
+void burst_received_matched(struct burst_thread* thread, struct burst_comm* comm,
+                            const MPI_Status* status);
+void burst_follow_matched(MPI_Request request, uint64_t id, struct burst_comm* comm);
+
+/* Requests and statuses of a completion call: its own, because handles are overwritten and
+ * statuses may be ignored. */
+#define BURST_FEW 16
+struct burst_batch {
+    int count;
+    MPI_Request* requests; /* NULL: no memory, or nothing to follow */
+    MPI_Status* statuses;
+    void* block;
+    MPI_Request few_requests[BURST_FEW];
+    MPI_Status few_statuses[BURST_FEW];
+};
+void burst_batch_open(struct burst_batch* batch, int follow, int count, const MPI_Request* requests,
+                      MPI_Status* statuses);
+void burst_batch_all(struct burst_batch* batch, struct burst_thread* thread, int error);
+void burst_batch_some(struct burst_batch* batch, struct burst_thread* thread, int count,
+                      const int* indices, int error);
+void burst_batch_one(struct burst_batch* batch, struct burst_thread* thread, int index,
+                     const MPI_Status* status);
+void burst_batch_shut(struct burst_batch* batch);
+
+#endif

@@ -1,0 +1,69 @@
+/* resolve.c -- Finds the MPI library, which may have been loaded long after the recorder. */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stddef.h>
+
+#include "wrap.h"
+
+struct burst_known burst_known;
+__thread int burst_depth;
+__thread struct burst_polls burst_polls;
+
+#if defined(OPEN_MPI)
+static const char* const libraries[] = {"libmpi.so.40", "libmpi.so.80", "libmpi.so", NULL};
+#elif defined(MPI_ABI_VERSION)
+static const char* const libraries[] = {"libmpi_abi.so.1", "libmpi_abi.so", NULL};
+#else
+static const char* const libraries[] = {"libmpi.so.12", "libmpich.so.12", "libmpich.so",
+                                        "libmpi.so", NULL};
+#endif
+
+/* Modules opened with RTLD_LOCAL hide their MPI from RTLD_NEXT. */
+static void* find(const char* name, void* where_first) {
+    void* found = dlsym(where_first, name);
+    for (int i = 0; found == NULL && libraries[i] != NULL; ++i) {
+        void* library = dlopen(libraries[i], RTLD_LAZY | RTLD_NOLOAD);
+        if (library == NULL) continue;
+        found = dlsym(library, name);
+        dlclose(library);
+    }
+    return found;
+}
+
+#if defined(OPEN_MPI)
+/* Programs that are not PIE hold copies of the library's objects, which the default scope finds. */
+#define HANDLE(type, name) ((type)find(name, RTLD_DEFAULT))
+
+static void find_handles(void) {
+    burst_known.world = HANDLE(MPI_Comm, "ompi_mpi_comm_world");
+    burst_known.self = HANDLE(MPI_Comm, "ompi_mpi_comm_self");
+    burst_known.no_comm = HANDLE(MPI_Comm, "ompi_mpi_comm_null");
+    burst_known.no_request = HANDLE(MPI_Request, "ompi_request_null");
+    burst_known.no_group = HANDLE(MPI_Group, "ompi_mpi_group_null");
+    burst_known.byte = HANDLE(MPI_Datatype, "ompi_mpi_byte");
+    burst_known.no_message = HANDLE(MPI_Message, "ompi_message_null");
+    burst_known.nobody = HANDLE(MPI_Message, "ompi_message_no_proc");
+    burst_known.no_window = HANDLE(MPI_Win, "ompi_mpi_win_null");
+    burst_known.no_file = HANDLE(MPI_File, "ompi_mpi_file_null");
+}
+#else
+static void find_handles(void) {
+    burst_known = (struct burst_known){
+        MPI_COMM_WORLD, MPI_COMM_SELF,    MPI_COMM_NULL,       MPI_REQUEST_NULL, MPI_GROUP_NULL,
+        MPI_BYTE,       MPI_MESSAGE_NULL, MPI_MESSAGE_NO_PROC, MPI_WIN_NULL,     MPI_FILE_NULL};
+}
+#endif
+
+/* Stands in for what the library does not have. */
+static int missing(void) { return MPI_ERR_OTHER; }
+
+void* burst_resolve(const char* name) {
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, find_handles);
+    void* found = find(name, RTLD_NEXT);
+    return found != NULL ? found : __extension__(void*) missing;
+}

@@ -1,0 +1,81 @@
+/* runtime.h -- What wrappers, OpenMP tool and user code ask of the recorder's runtime.
+ *
+ * The runtime knows files, clocks, stacks, counters and threads, and no MPI. Everything here may
+ * be called from any thread; nothing ever makes the program fail: what cannot be recorded is
+ * dropped and counted.
+ */
+#ifndef BURSTLINE_RUNTIME_H
+#define BURSTLINE_RUNTIME_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "raw.h"
+
+struct burst_thread; /* one per thread, found by burst_self() */
+
+/* Settings, read from the environment once:
+ *   BURSTLINE_DIR          folder of the raw files; unset: nothing is recorded at all
+ *   BURSTLINE_BLOCK        bytes of a window per thread (1 MiB)
+ *   BURSTLINE_STACK_DEPTH  frames per call (8; 0: none)
+ *   BURSTLINE_COUNTERS     comma-separated: cpu, perf:NAME, PAPI_NAME, work (default: cpu)
+ *   BURSTLINE_CALLS        only these operations, comma-separated; -NAME: all but
+ *   BURSTLINE_MODE         trace | profile (counts per operation only) | off
+ *   BURSTLINE_MISSES       0: record every unsuccessful Test and Iprobe; 1 (default): sum them up
+ */
+struct burst_settings {
+    uint32_t stack_depth;
+    uint32_t block_bytes;
+    uint8_t active;   /* whether anything is to be recorded */
+    uint8_t profile;
+    uint8_t sum_misses;
+};
+extern struct burst_settings burst_settings;
+
+/* This thread; opens its file on first use. NULL if nothing is recorded, recording is paused, or
+ * the runtime itself is running on this thread (so that it is never recorded). */
+struct burst_thread *burst_self(void);
+
+/* Nested calls: MPI called by MPI is not recorded. Returns 1 if this is the outermost. */
+int burst_begin(struct burst_thread *thread);
+void burst_end(struct burst_thread *thread);
+
+uint64_t burst_now(void);
+
+/* Writes a record; drops and counts it if there is no room on disk. */
+void burst_put(struct burst_thread *thread, uint16_t kind, uint16_t op, uint64_t time, uint32_t a,
+               uint64_t b, uint64_t c);
+
+/* ENTER with stack and counters, LEAVE with counters. `skip`: frames of the recorder above the
+ * caller of MPI (__builtin_return_address(0) of the wrapper is the innermost frame kept). */
+void burst_enter(struct burst_thread *thread, uint16_t op, void *return_address);
+void burst_leave(struct burst_thread *thread, uint16_t op, int error);
+
+/* Text that belongs to a definition record just put. */
+void burst_put_text(struct burst_thread *thread, const char *text, size_t bytes);
+
+/* Whether a definition (communicator, stack, module, name) has been put on this thread already;
+ * marks it as put. `space` keeps kinds of ids apart: the record's kind. */
+int burst_is_defined(struct burst_thread *thread, uint16_t space, uint32_t id);
+
+/* Whether this operation is to be recorded (filters). */
+int burst_wants(uint16_t op);
+
+/* The process's rank is known, the process ends. Called by the wrappers. */
+void burst_set_rank(int rank, int size, int thread_level, const char *library_version);
+void burst_close(int how, int detail); /* BURST_LEFT's op and a; flushes and trims all files */
+
+/* User API (burstline.h declares these for programs, as weak symbols). */
+void burstline_event(uint32_t type, uint64_t value);
+void burstline_region_begin(const char *name);
+void burstline_region_end(const char *name);
+void burstline_pause(void);
+void burstline_resume(void);
+
+/* Work counters that instrumented code keeps (cc/c++ wrappers): a table of names and, per thread,
+ * an array of counts. Instrumented modules register themselves; weak here. */
+#define BURST_WORK_COUNTERS 16
+extern __thread uint64_t burst_work[BURST_WORK_COUNTERS] __attribute__((weak));
+/* order: BB, TOT_INS, LD_INS, SR_INS, BR_INS, FP_INS (scalar), FP_SP, FP_DP, VEC_INS, VEC_SP, VEC_DP, CALLS, LOOP_ITER, 13.. reserved */
+
+#endif

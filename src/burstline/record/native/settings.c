@@ -1,0 +1,111 @@
+/* settings.c -- What the environment asks for, and the one way to tell the user something. */
+#include "thread.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+struct burst_settings burst_settings;
+char burst_folder[PATH_MAX];
+char burst_counter_names[1024];
+
+static char calls[4096]; /* BURSTLINE_CALLS */
+static uint8_t unwanted[BURST_OPERATIONS];
+
+void burst_say(const char *format, ...) {
+    char line[PATH_MAX + 512];
+    const int start = snprintf(line, sizeof line, "burstline: process %ld: ", (long)getpid());
+    va_list arguments;
+    va_start(arguments, format);
+    int bytes = vsnprintf(line + start, sizeof line - (size_t)start - 1, format, arguments);
+    va_end(arguments);
+    if (bytes < 0) return;
+    bytes += start;
+    if (bytes > (int)sizeof line - 2) bytes = (int)sizeof line - 2;
+    line[bytes++] = '\n';
+    if (write(STDERR_FILENO, line, (size_t)bytes) < 0) return; /* nobody left to tell */
+}
+
+static uint32_t number(const char *name, uint32_t otherwise, uint32_t lowest, uint32_t highest) {
+    const char *text = getenv(name);
+    if (text == NULL || *text == '\0') return otherwise;
+    char *rest;
+    errno = 0;
+    const unsigned long value = strtoul(text, &rest, 10);
+    if (errno != 0 || *rest != '\0' || *text == '-') {
+        burst_say("%s=%.80s is no number; %u is used", name, text, otherwise);
+        return otherwise;
+    }
+    if (value < lowest) return lowest;
+    return value > highest ? highest : (uint32_t)value;
+}
+
+/* An operation by its name, or by its number for those who have no names. */
+static int is_operation(uint16_t op, const char *word) {
+    char digits[8];
+    snprintf(digits, sizeof digits, "%u", op);
+    if (strcmp(digits, word) == 0) return 1;
+    if (burst_operation_name == NULL) return 0;
+    const char *name = burst_operation_name(op);
+    return name != NULL && strcmp(name, word) == 0;
+}
+
+static void mark(const char *word, int wanted) {
+    int known = 0;
+    for (unsigned op = 0; op < BURST_OPERATIONS; ++op) {
+        if (!is_operation((uint16_t)op, word)) continue;
+        unwanted[op] = !wanted;
+        known = 1;
+    }
+    if (!known) burst_say("BURSTLINE_CALLS names %.80s, which is no operation", word);
+}
+
+/* The first word decides: `-NAME` takes away from all, `NAME` adds to none. */
+static void read_filter(const char *text) {
+    snprintf(calls, sizeof calls, "%s", text);
+    char *state = NULL;
+    int first = 1;
+    for (char *word = strtok_r(calls, ", ", &state); word; word = strtok_r(NULL, ", ", &state)) {
+        const int without = *word == '-';
+        if (first) memset(unwanted, without ? 0 : 1, sizeof unwanted);
+        first = 0;
+        mark(word + without, !without);
+    }
+}
+
+int burst_wants(uint16_t op) { return op >= BURST_OPERATIONS || !unwanted[op]; }
+
+static int read_mode(void) {
+    const char *mode = getenv("BURSTLINE_MODE");
+    if (mode == NULL || *mode == '\0' || strcmp(mode, "trace") == 0) return 1;
+    if (strcmp(mode, "off") == 0) return 0;
+    if (strcmp(mode, "profile") == 0) {
+        burst_settings.profile = 1;
+        return 1;
+    }
+    burst_say("BURSTLINE_MODE=%.80s is none of trace, profile, off; trace is used", mode);
+    return 1;
+}
+
+void burst_read_settings(void) {
+    const char *folder = getenv("BURSTLINE_DIR");
+    if (folder == NULL || *folder == '\0' || !read_mode()) return;
+    if (realpath(folder, burst_folder) == NULL) {
+        burst_say("nothing is recorded: %s: %s", folder, strerror(errno));
+        return;
+    }
+    /* Windows start where pages do, on machines with large pages too. */
+    const uint32_t page = (uint32_t)sysconf(_SC_PAGESIZE);
+    const uint32_t block = number("BURSTLINE_BLOCK", 1u << 20, 2 * page, 1u << 30);
+    burst_settings.block_bytes = (block + page - 1) / page * page;
+    burst_settings.stack_depth = number("BURSTLINE_STACK_DEPTH", 8, 0, BURST_MAX_DEPTH);
+    burst_settings.sum_misses = (uint8_t)number("BURSTLINE_MISSES", 1, 0, 1);
+    const char *counters = getenv("BURSTLINE_COUNTERS");
+    snprintf(burst_counter_names, sizeof burst_counter_names, "%s", counters ? counters : "cpu");
+    const char *filter = getenv("BURSTLINE_CALLS");
+    if (filter != NULL && *filter != '\0') read_filter(filter);
+    burst_settings.active = 1;
+}

@@ -1,0 +1,152 @@
+/* thread.h -- What the files of the runtime share: the state of a thread, and who does what.
+ *
+ * Only the owner touches the hot part. `lock` guards the output (window, spare, offset, closed)
+ * against the thread that closes all files at the end of the process.
+ */
+#ifndef BURSTLINE_THREAD_H
+#define BURSTLINE_THREAD_H
+
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+
+#include <limits.h>
+#include <pthread.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "runtime.h"
+
+#define BURST_WORDS 4   /* of 64 bits in a record */
+#define BURST_RESERVE 4 /* records kept free in a window until the next one is there */
+#define BURST_MAX_DEPTH 64
+#define BURST_MAX_COUNTERS 32
+#define BURST_OPERATIONS 1024 /* that profile mode and the filter tell apart */
+#define BURST_LIKELY(condition) __builtin_expect(!!(condition), 1)
+
+/* What burst_gate says: one comparison tells a thread whether it may record. */
+enum { BURST_SHUT = 0, BURST_UNREAD = 1, BURST_PAUSED = 2, BURST_RUNNING = 4 /* and more */ };
+
+struct burst_set { /* of 64-bit keys other than 0 */
+    uint64_t *slots;
+    uint32_t used, size;
+};
+
+struct burst_rule { /* how to leave a frame of x86-64, see unwind.c */
+    uintptr_t pc;
+    int32_t cfa, rbp;
+    uint8_t cfa_from, rbp_from;
+};
+
+struct burst_stacks { /* open addressing; see stack.c */
+    uint64_t *slots;
+    uint32_t used, size;
+};
+
+struct burst_tally {
+    uint64_t count, ns;
+};
+
+struct burst_thread {
+    uint64_t *at, *end; /* where the next record goes; at == end: look for room */
+    uint32_t gate;      /* equals burst_gate: nothing happened since this thread looked */
+    uint32_t nesting;
+    volatile uint8_t inside; /* the runtime is at work here; signal handlers keep out */
+    uint8_t closed, counters_defined, pause_open;
+    uint32_t generation; /* of definitions: grows when some may have been dropped */
+    uint64_t calls, last_ns;
+
+    pthread_mutex_t lock;
+    uint64_t *window, *spare; /* mapped now, and the one after it */
+    uint64_t offset;          /* of the window in the file */
+    uint32_t number;
+    uint64_t dropped, dropped_since_ns, retry_ns;
+    char path[PATH_MAX];
+
+    struct burst_set defined;
+    struct burst_stacks stacks;
+    struct burst_rule *rules;
+    uintptr_t stack_low, stack_high;
+
+    uint64_t *work;
+    int perf_group, papi_set; /* -1: none */
+    int perf_files[BURST_MAX_COUNTERS];
+    struct burst_tally *tally; /* profile mode only */
+    uint64_t entered_ns;
+
+    struct burst_thread *next, *previous;
+};
+
+extern uint32_t burst_gate;
+extern __thread struct burst_thread *burst_current __attribute__((tls_model("initial-exec")));
+
+/* settings.c */
+extern char burst_folder[PATH_MAX];
+extern char burst_counter_names[1024];
+void burst_read_settings(void);
+void burst_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/* Operation names, if the wrappers are there. NULL for numbers that are none. */
+const char *burst_operation_name(uint16_t op) __attribute__((weak));
+
+/* memory.c: straight from the kernel, because malloc may be the program's own. */
+void *burst_map(size_t bytes);
+void burst_unmap(void *memory, size_t bytes);
+int burst_set_add(struct burst_set *set, uint64_t key); /* 1: was there already */
+void burst_set_clear(struct burst_set *set);
+void burst_set_free(struct burst_set *set);
+
+/* output.c */
+int burst_open_output(struct burst_thread *thread);
+uint64_t burst_dropped_in_all(void);
+uint64_t *burst_room(struct burst_thread *thread, uint16_t kind);
+void burst_recover(struct burst_thread *thread); /* before anything that needs definitions */
+void burst_close_output(struct burst_thread *thread, const uint64_t *last, unsigned records,
+                        int own);
+void burst_write_whole(struct burst_thread *thread, const uint64_t *records, unsigned count);
+
+/* profile.c */
+void burst_write_profile(struct burst_thread *thread, const uint64_t *last, unsigned records);
+
+/* threads.c */
+struct burst_thread *burst_find_thread(void);
+void burst_each_thread(void (*what)(struct burst_thread *, void *), void *with);
+void burst_put_rank(struct burst_thread *thread);
+extern char burst_library[256];                                /* first line of MPI's version */
+int burst_known_rank(int *rank, int *size, int *thread_level); /* 0: not yet */
+void burst_pause_all(void);
+void burst_resume_all(void);
+
+/* leaving.c */
+void burst_finish(struct burst_thread *thread, int how, int detail, int own);
+void burst_watch_signals(void);
+
+/* runtime.c */
+void burst_calibrate(struct burst_thread *thread);
+uint64_t burst_overhead_ns(void);
+
+/* stack.c, walk.c, unwind.c, modules.c */
+uint32_t burst_stack_id(struct burst_thread *thread, uintptr_t from);
+void burst_stacks_free(struct burst_thread *thread);
+unsigned burst_walk(struct burst_thread *thread, uintptr_t from, uintptr_t *frames, unsigned depth);
+void burst_walk_free(struct burst_thread *thread);
+struct burst_rule burst_rule_at(uintptr_t pc);
+uint64_t burst_place(struct burst_thread *thread, uintptr_t address); /* module << 48 | offset */
+
+/* counters.c, perf.c, papi.c */
+unsigned burst_counter_count(void);
+void burst_choose_counters(void);
+void burst_open_counters(struct burst_thread *thread);
+void burst_close_counters(struct burst_thread *thread);
+void burst_read_counters(struct burst_thread *thread, uint64_t *values);
+void burst_define_counters(struct burst_thread *thread);
+void burst_put_counters(struct burst_thread *thread, const uint64_t *values);
+int burst_perf_choose(const char *name);
+void burst_perf_open(struct burst_thread *thread);
+void burst_perf_close(struct burst_thread *thread);
+unsigned burst_perf_read(struct burst_thread *thread, uint64_t *values);
+int burst_papi_choose(const char *name);
+void burst_papi_open(struct burst_thread *thread);
+void burst_papi_close(struct burst_thread *thread);
+unsigned burst_papi_read(struct burst_thread *thread, uint64_t *values);
+
+#endif

@@ -1,0 +1,113 @@
+/* walk.c -- The return addresses above a call of MPI. */
+#include "thread.h"
+#include "unwinding.h"
+
+#include <unwind.h>
+
+#define RULES 4096    /* per thread; a power of two */
+#define OWN_FRAMES 16 /* of the recorder, at most, below the caller of MPI */
+
+struct found {
+    uintptr_t from, *frames;
+    unsigned count, depth, passed;
+};
+
+/* Keeps what lies above the caller; 0: enough. */
+static inline int keep(struct found *found, uintptr_t pc) {
+    if (found->count == 0 && pc != found->from) return ++found->passed < OWN_FRAMES;
+    found->frames[found->count++] = pc;
+    return found->count < found->depth;
+}
+
+static _Unwind_Reason_Code keep_context(struct _Unwind_Context *context, void *with) {
+    const uintptr_t pc = _Unwind_GetIP(context);
+    return pc != 0 && keep(with, pc) ? _URC_NO_REASON : _URC_NORMAL_STOP;
+}
+
+static void walk_slowly(struct found *found) {
+    found->count = found->passed = 0;
+    _Unwind_Backtrace(keep_context, found);
+}
+
+#if defined(__x86_64__)
+
+static inline uintptr_t load(uintptr_t address) { return *(const uintptr_t *)address; }
+
+static const struct burst_rule *rule_of(struct burst_thread *thread, uintptr_t pc) {
+    struct burst_rule *rule = &thread->rules[(pc ^ pc >> 12) & (RULES - 1)];
+    if (rule->pc != pc) *rule = burst_rule_at(pc);
+    return rule;
+}
+
+/* Returns 0 where a rule is odd or an address out of the stack. */
+static int leave_frame(const struct burst_rule *rule, uintptr_t high, uintptr_t *pc, uintptr_t *sp,
+                       uintptr_t *bp) {
+    uintptr_t cfa = *sp + (uintptr_t)(intptr_t)rule->cfa;
+    if (rule->cfa_from == CFA_RBP) {
+        cfa = *bp + (uintptr_t)(intptr_t)rule->cfa;
+    } else if (rule->cfa_from == CFA_AT_RBP) {
+        const uintptr_t place = *bp + (uintptr_t)(intptr_t)rule->cfa;
+        if (place < *sp || place > high - 8 || place % 8) return 0;
+        cfa = load(place);
+    } else if (rule->cfa_from != CFA_RSP) {
+        return 0;
+    }
+    if (cfa < *sp + 8 || cfa > high || cfa % 8) return 0;
+    if (rule->rbp_from != RBP_SAME) {
+        const uintptr_t base = rule->rbp_from == RBP_AT_CFA ? cfa : *bp;
+        const uintptr_t place = base + (uintptr_t)(intptr_t)rule->rbp;
+        if (place < *sp || place > high - 8 || place % 8) return 0;
+        *bp = load(place);
+    }
+    *pc = load(cfa - 8);
+    *sp = cfa;
+    return 1;
+}
+
+__attribute__((noinline)) static int walk_by_rules(struct burst_thread *thread,
+                                                   struct found *found) {
+    const uintptr_t frame = (uintptr_t)__builtin_frame_address(0);
+    const uintptr_t high = thread->stack_high;
+    if (frame < thread->stack_low || frame + 16 > high) return 0;
+    uintptr_t bp = load(frame), pc = load(frame + 8), sp = frame + 16;
+    while (pc != 0 && keep(found, pc)) {
+        const struct burst_rule *rule = rule_of(thread, pc);
+        if (rule->cfa_from == CFA_NONE) break;
+        if (!leave_frame(rule, high, &pc, &sp, &bp)) return 0;
+    }
+    return 1;
+}
+
+static int has_rules(struct burst_thread *thread) {
+    if (thread->rules == NULL) thread->rules = burst_map(RULES * sizeof *thread->rules);
+    return thread->rules != NULL;
+}
+
+#else
+
+static int has_rules(struct burst_thread *thread) {
+    (void)thread;
+    return 0;
+}
+
+static int walk_by_rules(struct burst_thread *thread, struct found *found) {
+    (void)thread;
+    (void)found;
+    return 0;
+}
+
+#endif
+
+void burst_walk_free(struct burst_thread *thread) {
+    burst_unmap(thread->rules, RULES * sizeof *thread->rules);
+    thread->rules = NULL;
+}
+
+/* At least the caller of MPI itself, whatever the tables say. */
+unsigned burst_walk(struct burst_thread *thread, uintptr_t from, uintptr_t *frames,
+                    unsigned depth) {
+    struct found found = {.from = from, .frames = frames, .depth = depth};
+    if (!has_rules(thread) || !walk_by_rules(thread, &found)) walk_slowly(&found);
+    if (found.count == 0) frames[found.count++] = from;
+    return found.count;
+}

@@ -1,0 +1,119 @@
+"""PAPI, asked which events this machine can count, and which of them together.
+
+Only the functions needed for that are called, through the shared library itself, so that
+nothing has to be compiled. Reading counters is the business of the recorder.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import ctypes.util
+from typing import TYPE_CHECKING, Final, Self
+
+from burstline.errors import NotEnoughDataError, printable
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+    from types import TracebackType
+
+_OK: Final = 0
+_NO_EVENT_SET: Final = -1
+_PRESETS: Final = -(1 << 31)
+_FIRST: Final = 1
+_LONGEST_NAME: Final = 1024
+_MOST_PRESETS: Final = 1024
+_VERSIONS: Final = [(major, minor) for major in range(5, 10) for minor in range(10)]
+_WAY_OUT: Final = (
+    "Install PAPI (Debian: libpapi-dev), name it with --papi FILE, or record with "
+    "--counters cpu,work, which need no hardware counters"
+)
+
+
+class Papi:
+    """A PAPI library that has been loaded.
+
+    Parameters
+    ----------
+    path : str, optional
+        Of the shared library; by default the one of the system.
+
+    Raises
+    ------
+    NotEnoughDataError
+        If there is none, or it does not start.
+    """
+
+    def __init__(self, path: str | None = None) -> None:
+        found = path or ctypes.util.find_library("papi") or "libpapi.so"
+        try:
+            self._library = ctypes.CDLL(found)
+            self._start = self._library.PAPI_library_init
+            self._query = self._library.PAPI_query_named_event
+            self._create = self._library.PAPI_create_eventset
+            self._add = self._library.PAPI_add_named_event
+            self._clean = self._library.PAPI_cleanup_eventset
+            self._destroy = self._library.PAPI_destroy_eventset
+        except (OSError, AttributeError) as error:
+            why = printable(str(error), limit=300)
+            raise NotEnoughDataError(f"no PAPI: {why}. {_WAY_OUT}") from error
+        self.version = self._find_version(found)
+
+    def _find_version(self, path: str) -> str:
+        """Start the library, which wants to be told its own version."""
+        for major, minor in reversed(_VERSIONS):
+            version = major << 24 | minor << 16
+            if self._start(version) == version:
+                return f"{major}.{minor}"
+        raise NotEnoughDataError(f"{path} does not start as a PAPI library. {_WAY_OUT}")
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        place: TracebackType | None,
+    ) -> None:
+        shutdown = getattr(self._library, "PAPI_shutdown", None)
+        if shutdown is not None:
+            shutdown()
+
+    def fits(self, events: Sequence[str]) -> bool:
+        """Tell whether events can be counted together.
+
+        Parameters
+        ----------
+        events : sequence of str
+            Names of events, preset or native.
+
+        Returns
+        -------
+        bool
+            Whether one event set takes all of them; False for one that does not exist.
+        """
+        names = [event.encode() for event in events]
+        event_set = ctypes.c_int(_NO_EVENT_SET)
+        if self._create(ctypes.byref(event_set)) != _OK:
+            return False
+        try:
+            return all(
+                self._query(name) == _OK and self._add(event_set, name) == _OK for name in names
+            )
+        finally:
+            self._clean(event_set)
+            self._destroy(ctypes.byref(event_set))
+
+    def presets(self) -> Iterable[str]:
+        """Give the names of the preset events that this machine can count."""
+        code = ctypes.c_int(_PRESETS)
+        name = ctypes.create_string_buffer(_LONGEST_NAME)
+        enumerate_next = self._library.PAPI_enum_event
+        to_name = self._library.PAPI_event_code_to_name
+        known = enumerate_next(ctypes.byref(code), _FIRST) == _OK
+        for _ in range(_MOST_PRESETS):
+            if not known:
+                return
+            if to_name(code, name) == _OK and self._query(name.value) == _OK:
+                yield name.value.decode("ascii", errors="replace")
+            known = enumerate_next(ctypes.byref(code), 0) == _OK

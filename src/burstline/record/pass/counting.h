@@ -1,0 +1,15 @@
+// Lets a module count its own work.
+#ifndef BURSTLINE_COUNTING_H
+#define BURSTLINE_COUNTING_H
+
+#include <llvm/IR/Module.h>
+#include <llvm/IR/PassManager.h>
+
+namespace burstline {
+
+// Instruments every function of the module that has a body.
+void count_work(llvm::Module& module, llvm::FunctionAnalysisManager& analyses);
+
+}  // namespace burstline
+
+#endif

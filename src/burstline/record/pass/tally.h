@@ -1,0 +1,41 @@
+// What a statement of the intermediate representation counts as.
+#ifndef BURSTLINE_TALLY_H
+#define BURSTLINE_TALLY_H
+
+#include <llvm/Analysis/TargetLibraryInfo.h>
+#include <llvm/IR/InstrTypes.h>
+
+#include <array>
+#include <cstdint>
+
+namespace burstline {
+
+// The order of burst_work in runtime.h.
+enum Counter : unsigned {
+    BB,
+    TOT_INS,
+    LD_INS,
+    SR_INS,
+    BR_INS,
+    FP_INS,
+    FP_SP,
+    FP_DP,
+    VEC_INS,
+    VEC_SP,
+    VEC_DP,
+    CALLS,
+    LOOP_ITER,
+    COUNTERS = 16
+};
+
+using Tally = std::array<uint64_t, COUNTERS>;
+
+// Adds what one execution of the statement counts as.
+void count(Tally& tally, const llvm::Instruction& statement);
+
+// Whether the recorder might read the counters before the statement is over.
+bool may_be_read_in(const llvm::Instruction& statement, const llvm::TargetLibraryInfo& library);
+
+}  // namespace burstline
+
+#endif

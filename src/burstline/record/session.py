@@ -1,0 +1,332 @@
+"""A run under the recorder: the folder of raw files, the program, and what came of it.
+
+::
+
+    folder ──run──► p-PID.t-T.raw … ──survey──► ranks, records, dropped, how each rank ended
+
+A program that fails, is killed or is interrupted leaves its files, and they are as good as
+any up to that moment.
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+import signal
+import subprocess
+import threading
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import IO, TYPE_CHECKING, Any, Final
+
+from burstline.errors import NotEnoughDataError, ParameterError, printable
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from pathlib import Path
+    from types import FrameType
+
+_HEADER_BYTES: Final = 4096
+_RECORD: Final = [
+    ("time", "<u8"),
+    ("kind", "<u2"),
+    ("op", "<u2"),
+    ("a", "<u4"),
+    ("b", "<u8"),
+    ("c", "<u8"),
+]
+_CHUNK: Final = 1 << 20
+_RANK, _GAP, _OVERHEAD, _LEFT = 30, 70, 73, 74
+_ABORTED, _SIGNALLED = 3, 4
+_ENDING: Final = ((signal.SIGINT, 5.0), (signal.SIGTERM, 5.0), (signal.SIGKILL, None))
+"""What an interrupted program is told, and how many seconds it may take about it."""
+_TERMINAL_S: Final = 5.0
+"""How long a program may take that has been told by the terminal."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """How a command ended.
+
+    Parameters
+    ----------
+    code : int
+        Its exit code; negative: the signal that ended it.
+    interrupted : bool
+        Whether the user ended it.
+    """
+
+    code: int
+    interrupted: bool
+
+    def exit_code(self) -> int:
+        """Give what a shell would: 128 and the signal for what a signal ended."""
+        return 128 - self.code if self.code < 0 else self.code
+
+
+@dataclass(slots=True)
+class Survey:
+    """What the raw files of a run hold, and how its ranks ended.
+
+    Parameters
+    ----------
+    files : int
+        Threads that wrote something.
+    ranks : dict of int to set of str
+        The processes that said to be a rank.
+    size : int
+        Ranks the run should have.
+    records, dropped : int
+        Records kept, and lost for want of room.
+    overhead_ns : int
+        Estimated time spent in recording, over all threads.
+    ended : dict of int to str
+        What ended a rank out of order.
+    """
+
+    files: int = 0
+    ranks: dict[int, set[str]] = field(default_factory=dict)
+    size: int = 0
+    records: int = 0
+    dropped: int = 0
+    overhead_ns: int = 0
+    ended: dict[int, str] = field(default_factory=dict)
+
+    def missing(self) -> int:
+        """Count the ranks that left no file."""
+        return max(self.size - len(self.ranks), 0)
+
+    def alone(self) -> bool:
+        """Tell whether several processes each took themselves for the only rank."""
+        return self.size == 1 and len(self.ranks.get(0, ())) > 1
+
+
+def make_folder(output: Path, keep: Path | None) -> Path:
+    """Make the folder of a run's raw files.
+
+    Parameters
+    ----------
+    output : Path
+        The trace that will be made of them; they lie beside it, on the same file system.
+    keep : Path, optional
+        Where the user wants them instead.
+
+    Returns
+    -------
+    Path
+        The folder, absolute and empty.
+
+    Raises
+    ------
+    ParameterError
+        If it cannot be made, or holds something already.
+    """
+    folder = keep or output.with_name(f".{output.name}.{secrets.token_hex(4)}.raw")
+    try:
+        folder.mkdir(exist_ok=keep is not None)
+        if any(folder.iterdir()):
+            raise ParameterError(f"{folder} is not empty; raw files want a folder of their own")
+        probe = folder / ".probe"
+        probe.touch()
+        probe.unlink()
+    except OSError as error:
+        raise ParameterError(
+            f"{folder.parent} cannot be written ({(error.strerror or 'error').lower()}). "
+            "Choose another place: -o FOLDER/NAME.prv"
+        ) from error
+    return folder.resolve()
+
+
+def run(words: Sequence[str], *, stdout: IO[Any] | None = None) -> Ended:
+    """Run a command to its end; Ctrl-C and SIGTERM end it, not us.
+
+    Parameters
+    ----------
+    words : sequence of str
+        The command.
+    stdout : file, optional
+        Where its output goes; by default where ours does.
+
+    Returns
+    -------
+    Ended
+        How it ended.
+
+    Raises
+    ------
+    ParameterError
+        If it cannot be started.
+    """
+    try:
+        process = subprocess.Popen(words, stdout=stdout)  # noqa: S603 -- what the user wants
+    except OSError as error:
+        raise ParameterError(f"{printable(words[0])}: {error.strerror}") from error
+    with _terminations_interrupt():
+        return _wait(process)
+
+
+def survey(folder: Path) -> Survey:
+    """Go through the raw files of a run.
+
+    Parameters
+    ----------
+    folder : Path
+        Where they are.
+
+    Returns
+    -------
+    Survey
+        What is in them.
+
+    Notes
+    -----
+    O(records), a piece of a file at a time.
+    """
+    found = Survey()
+    for path in sorted(folder.glob("*.raw")):
+        _add(found, path)
+    return found
+
+
+def require_ranks(found: Survey) -> None:
+    """See to it that there is something to make a trace of.
+
+    Parameters
+    ----------
+    found : Survey
+        What the raw files hold.
+
+    Raises
+    ------
+    NotEnoughDataError
+        If no rank recorded anything, or each took itself for the only one.
+    """
+    if found.alone():
+        raise NotEnoughDataError(
+            f"{len(found.ranks[0])} processes ran, each as the only rank: launcher and program "
+            "belong to different MPIs. Start the program with the launcher of its own MPI"
+        )
+    if not found.ranks:
+        raise NotEnoughDataError(
+            "no rank recorded anything: the program does not call MPI, has MPI linked into "
+            "itself, or uses another MPI than the recorder is for (--mpi)"
+        )
+
+
+def _wait(process: subprocess.Popen[bytes]) -> Ended:
+    steps = iter(_ENDING)
+    patience: float | None = None
+    interrupted = False
+    while True:
+        try:
+            return Ended(process.wait(patience), interrupted)
+        except (KeyboardInterrupt, subprocess.TimeoutExpired) as event:
+            first, interrupted = not interrupted, True
+            if first and type(event) is KeyboardInterrupt and _has_terminal():
+                patience = _TERMINAL_S
+                continue
+            told, patience = next(steps, _ENDING[-1])
+            process.send_signal(told)
+
+
+class _Terminated(KeyboardInterrupt):
+    """We were asked to end; nobody else was."""
+
+
+def _has_terminal() -> bool:
+    """Tell whether Ctrl-C goes to the program, too: all in the foreground get it."""
+    try:
+        terminal = os.open("/dev/tty", os.O_RDONLY)
+    except OSError:
+        return False
+    try:
+        return os.tcgetpgrp(terminal) == os.getpgrp()
+    except OSError:
+        return False
+    finally:
+        os.close(terminal)
+
+
+@contextmanager
+def _terminations_interrupt() -> Iterator[None]:
+    """Treat SIGTERM, with which batch systems announce the end, as Ctrl-C."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGTERM, _interrupt)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+def _interrupt(_signal: int, _frame: FrameType | None) -> None:
+    raise _Terminated
+
+
+def _add(found: Survey, path: Path) -> None:
+    import numpy as np  # noqa: PLC0415 -- slow, and only needed after a run
+
+    count = (path.stat().st_size - _HEADER_BYTES) // np.dtype(_RECORD).itemsize
+    if count <= 0:
+        return
+    records = np.memmap(path, np.dtype(_RECORD), "r", offset=_HEADER_BYTES, shape=(count,))
+    found.files += 1
+    rank: int | None = None
+    left = (0, 0)
+    for start in range(0, count, _CHUNK):
+        piece = records[start : start + _CHUNK]
+        kind = np.asarray(piece["kind"])
+        found.records += int(np.count_nonzero(kind))
+        for row in piece[np.isin(kind, (_RANK, _GAP, _OVERHEAD, _LEFT))].tolist():
+            _, what, op, a, b, c = row
+            if what == _RANK:
+                rank, found.size = a, max(found.size, b)
+            elif what == _GAP:
+                found.dropped += c
+            elif what == _OVERHEAD:
+                found.overhead_ns += b * c
+            else:
+                left = (op, a)
+    if rank is not None:
+        found.ranks.setdefault(rank, set()).add(path.name.partition(".")[0])
+        if (said := _how(*left)) is not None:
+            found.ended[rank] = said
+
+
+def _how(left: int, detail: int) -> str | None:
+    """Say what ended a rank, unless it ended in order."""
+    if left == 0:
+        return "was killed"
+    if left == _ABORTED:
+        return f"called MPI_Abort({detail})"
+    if left == _SIGNALLED:
+        names = {one.value: one.name for one in signal.Signals}
+        return f"was ended by {names.get(detail, f'signal {detail}')}"
+    return None
+
+
+def program_environment(
+    settings: dict[str, str], folder: Path, recorder: Path
+) -> dict[str, str]:
+    """Give the environment of a rank that is recorded.
+
+    Parameters
+    ----------
+    settings : dict of str to str
+        What the recorder is told beside the folder; wins over what the user's own
+        environment tells it.
+    folder : Path
+        For the raw files.
+    recorder : Path
+        The shared object.
+
+    Returns
+    -------
+    dict of str to str
+        The variables to set.
+    """
+    own = {name: text for name, text in os.environ.items() if name.startswith("BURSTLINE_")}
+    others = os.environ.get("LD_PRELOAD", "")
+    preload = f"{recorder}:{others}" if others else str(recorder)
+    return own | settings | {"BURSTLINE_DIR": str(folder), "LD_PRELOAD": preload}

@@ -1,0 +1,180 @@
+"""Raw files that are cut, damaged or contradict each other, and clocks that differ."""
+
+from __future__ import annotations
+
+import shutil
+
+import pytest
+
+import burstline
+import raw_files
+from burstline import errors
+from raw_files import Run, column, defects, record
+
+
+def clock(time, there, trip, op):
+    return record(72, time=time, b=there, c=trip, op=op)
+
+
+def test_clocks_are_those_of_rank_0_with_their_drift(tmp_path):
+    run = Run(3, hosts=["a", "b", "b"], start=1)
+    for rank, trips in ((1, (40, 40)), (2, (20, 60))):
+        run[rank].add(clock(10**6, 10**6 + 5000, trips[0], 0))
+        run[rank].add(clock(2 * 10**6, 2 * 10**6 + 5100, trips[1], 1))
+        run[rank].call("MPI_Barrier", 10**6, 2 * 10**6)
+
+    trace = run.end(2 * 10**6).read(tmp_path)
+
+    found = trace.calls.to_pylist()
+    assert [row["enter_ns"] for row in found] == [10**6 + 5000 - 1] * 2
+    assert [row["leave_ns"] for row in found] == [2 * 10**6 + 5100 - 1] * 2
+    assert trace.metadata["clock_accuracy_ns"] == "20"
+
+
+def test_processes_of_rank_0s_node_read_the_same_clock(tmp_path):
+    run = Run(2, start=1)
+    run[1].add(clock(100, 130, 60, 0), clock(200, 190, 60, 1)).call("MPI_Barrier", 150, 160)
+
+    trace = run.end(300).read(tmp_path)
+
+    assert column(trace, "calls", "enter_ns") == [149]
+    assert trace.metadata["clock_accuracy_ns"] == "0"
+
+
+def test_a_message_that_arrives_before_it_is_sent_is_a_defect(tmp_path):
+    run = Run(2)
+    run[0].call("MPI_Send", 50, 60, raw_files.send(1))
+    run[1].call("MPI_Recv", 10, 20, raw_files.receive(0))
+
+    trace = run.end(99).read(tmp_path)
+
+    assert defects(trace) == {"message_arrives_before_it_is_sent": 1}
+    with pytest.raises(errors.InconsistentTraceError, match="arrives_before"):
+        burstline.read(tmp_path, strict=True)
+
+
+def test_nodes_that_were_never_compared_are_aligned_by_the_time_of_day(tmp_path):
+    run = Run(2, hosts=["a", "b"], start=100)
+    run[1].start = 900
+    run[1].call("MPI_Barrier", 950, 960)
+    run.end(1000)
+
+    trace = run.read(tmp_path)
+
+    assert defects(trace)["clock_not_compared"] == 1
+
+
+def test_ranks_that_left_nothing_are_counted(tmp_path):
+    run = Run(4)
+    folder = run.end(5).write(tmp_path)
+    (folder / run[2].name).unlink()
+    (folder / run[3].name).write_bytes(b"")
+
+    trace = burstline.read(folder)
+
+    assert defects(trace) == {"rank_missing": 2, "file_without_header": 1}
+    assert column(trace, "communicators", "members") == [[0, 1, 2, 3]]
+
+
+def test_spawned_processes_are_an_application_of_their_own(tmp_path):
+    run = Run(1)
+    run.end(20).write(tmp_path)
+    child = raw_files.Thread(500, 0, start=10).add(record(30, a=0, b=1))
+    (tmp_path / child.name).write_bytes(child.call("MPI_Barrier", 12, 13).content)
+
+    trace = burstline.read(tmp_path)
+
+    assert column(trace, "locations", "application") == [0, 1]
+    assert trace.communicators.num_rows == 2
+
+
+@pytest.mark.parametrize(
+    ("content", "kind", "text"),
+    [
+        (b"hello, this is text" * 200, errors.FormatError, "offset 0"),
+        (raw_files.header(version=9), errors.UnsupportedRecordError, "version 9"),
+        (raw_files.header(size=64), errors.UnsupportedRecordError, "64 bytes"),
+        (b"", errors.FormatError, "before it recorded anything"),
+        (raw_files.header(), errors.FormatError, "that calls MPI"),
+    ],
+)
+def test_what_is_no_raw_file_is_refused_by_name(tmp_path, content, kind, text):
+    (tmp_path / "p-1.t-0.raw").write_bytes(content)
+
+    with pytest.raises(kind, match=text):
+        burstline.read(tmp_path)
+
+
+def test_one_file_that_is_none_does_not_spoil_the_others(tmp_path):
+    folder = Run(1).end(5).write(tmp_path)
+    (folder / "notes.raw").write_bytes(b"hello, this is text" * 200)
+
+    assert defects(burstline.read(folder)) == {"not_a_raw_file": 1}
+
+
+def test_bytes_of_half_a_record_and_holes_are_counted(tmp_path):
+    run = Run(1)
+    run[0].call("MPI_Barrier", 1, 2).add(bytes(64)).call("MPI_Barrier", 3, 4).end(5)
+    path = run.write(tmp_path) / run[0].name
+    path.write_bytes(path.read_bytes().rstrip(b"\0") + record(50, time=9)[:20])
+
+    trace = burstline.read(tmp_path)
+
+    assert trace.calls.num_rows == 2
+    assert {"empty_record": 2}.items() <= defects(trace).items()
+
+
+def test_unknown_records_operations_and_ids_are_counted(tmp_path):
+    run = Run(1)
+    run[0].call(60000, 1, 2, record(999), raw_files.collective(comm=77), stack=5)
+
+    trace = run.end(5).read(tmp_path)
+
+    assert column(trace, "calls", "operation") == ["MPI call 60000"]
+    assert defects(trace) == {
+        "unknown_record": 1,
+        "communicator_not_defined": 1,
+        "stack_not_defined": 1,
+        "unknown_mpi_call": 1,
+    }
+
+
+def test_a_definition_that_claims_more_than_there_is_takes_what_there_is(tmp_path):
+    run = Run(1)
+    run[0].add(record(37, a=0, c=2**60), raw_files.text(b"cpu"), record(33, a=1, c=2**60))
+    run[0].call("MPI_Barrier", 1, 2, before=[5], after=[9])
+
+    trace = run.end(5).read(tmp_path)
+
+    assert trace.counter_names == ("cpu",)
+    assert defects(trace) == {"incomplete_definition": 2}
+
+
+def test_times_that_cannot_be_do_not_move_the_others(tmp_path):
+    run = Run(1)
+    run[0].call("MPI_Barrier", 10, 2**63).call("MPI_Barrier", 30, 20).end(50)
+
+    trace = run.read(tmp_path)
+
+    assert column(trace, "calls", "enter_ns") == [0, 20]
+    assert column(trace, "calls", "leave_ns") == [0, 20]
+    assert defects(trace) == {"time_absurd": 1, "time_runs_backwards": 1}
+
+
+def test_a_store_beside_raw_files_is_read_as_a_store(tmp_path):
+    trace = Run(1).end(5).read(tmp_path)
+    burstline.write(trace, tmp_path / "run.store")
+    shutil.copy(next(tmp_path.glob("*.raw")), tmp_path / "run.store")
+
+    assert burstline.read(tmp_path / "run.store").is_stored
+
+
+def test_how_processes_ended_is_told(tmp_path):
+    run = Run(2)
+    run[0].end(5, how=3)
+    run[1].add(record(74, op=4, time=5, a=11))
+
+    trace = run.read(tmp_path)
+
+    assert defects(trace) == {"process_aborted": 1, "process_killed": 1}
+    assert "signal 11" in " ".join(column(trace, "defects", "first"))

@@ -1,0 +1,188 @@
+"""OpenMP records become regions, teams and locks."""
+
+from __future__ import annotations
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from burstline.formats.raw.openmp import ROLES, Op, decode
+from burstline.schema import NO_VALUE
+
+FIELDS = [("time", "<u8"), ("op", "<u2"), ("a", "<u4"), ("b", "<u8"), ("c", "<u8")]
+LOOP, BARRIER, IMPLICIT, LOCK, CRITICAL = 1, 1, 2, 1, 2
+
+
+def thread(*records):
+    """Give records as the reader does: (time, op, a, b, c)."""
+    filled = [(*one, *(0,) * (5 - len(one))) for one in records]
+    return np.array([tuple(int(x) & (2**64 - 1) for x in one) for one in filled], FIELDS)
+
+
+def high(kind, low=0):
+    return kind << 32 | low
+
+
+def team(number, threads, *, begin=10, end=90, inside=()):
+    return [
+        (begin, Op.TEAM_BEGIN, 1, number, threads),
+        *inside,
+        (end, Op.TEAM_END, 1, number),
+    ]
+
+
+def loop(total, own, chunks=1):
+    return [
+        (20, Op.WORK_BEGIN, 1, total, high(LOOP, 7)),
+        (30, Op.WORK_END, 1, own, high(LOOP, chunks)),
+    ]
+
+
+def rows(found, role):
+    mine = found.regions["role"] == ROLES.index(role)
+    return {name: column[mine].tolist() for name, column in found.regions.items()}
+
+
+def forked(*inside_of):
+    """Give the threads of one team, from 5 to 95."""
+    count = len(inside_of)
+    each = [team(number, count, inside=inside) for number, inside in enumerate(inside_of)]
+    each[0] = [(5, Op.FORK, 1, count, 3), *each[0], (95, Op.JOIN, 1)]
+    return [thread(*one) for one in each]
+
+
+def test_nothing_gives_nothing():
+    for threads in ([], [thread()], [thread(), thread()]):
+        found = decode(threads)
+        assert not any(len(column) for column in found.regions.values())
+        assert not any(len(column) for column in found.teams.values())
+        assert not any(len(column) for column in found.locks.values())
+
+
+def test_a_team_has_a_region_for_its_fork_and_one_for_each_thread():
+    found = decode(forked([], []))
+
+    assert {name: column.tolist() for name, column in found.teams.items()} == {
+        "number": [1],
+        "thread": [0],
+        "parent": [-1],
+        "fork": [0],
+        "fork_ns": [5],
+        "join": [3],
+        "join_ns": [95],
+        "threads": [2],
+    }
+    assert rows(found, "parallel")["stack"] == [3]
+    assert rows(found, "team")["thread"] == [0, 1]
+    assert rows(found, "team")["leave_ns"] == [90, 90]
+
+
+def test_what_is_told_after_the_join_ended_with_it():
+    master, worker = forked([], [(50, Op.SYNC_BEGIN, 1, IMPLICIT), (500, Op.SYNC_END, 1, 2)])
+    worker["time"][-1] = 510
+    found = decode([master, worker])
+
+    assert rows(found, "implicit_barrier")["leave_ns"] == [95]
+    assert rows(found, "team")["leave_ns"] == [90, 95]
+    assert rows(found, "team")["end"] == [2, 3]
+
+
+def test_what_is_never_told_ended_with_the_join_or_the_thread():
+    master, worker = forked([], [(50, Op.SYNC_BEGIN, 1, BARRIER)])
+    assert rows(decode([master, worker[:-1]]), "barrier")["leave_ns"] == [95]
+
+    found = decode([master[:-1], worker[:-1]])
+    assert rows(found, "barrier")["leave_ns"] == [50]
+    assert rows(found, "barrier")["end"] == [-1]
+    assert found.teams["join_ns"].tolist() == [NO_VALUE]
+
+
+def test_an_end_without_its_begin_is_dropped():
+    found = decode([thread((1, Op.SYNC_END, 1, 1), (2, Op.JOIN, 1), (3, Op.WORK_END, 1))])
+
+    assert not len(found.regions["thread"])
+    assert not len(found.teams["number"])
+
+
+def test_iterations_are_those_of_the_thread():
+    found = decode(forked(loop(10, 6), loop(10, 4)))
+
+    assert rows(found, "loop")["iterations"] == [6, 4]
+    assert rows(found, "loop")["stack"] == [7, 7]
+
+
+def test_iterations_that_were_not_told_are_unknown():
+    found = decode(forked(loop(10, -1), loop(10, -1)))
+
+    assert rows(found, "loop")["iterations"] == [NO_VALUE, NO_VALUE]
+
+
+def test_chunks_of_equal_size_that_are_not_all_are_given_out_in_turns():
+    found = decode(forked(*[loop(37, 2)] * 4))
+
+    assert rows(found, "loop")["iterations"] == [10, 10, 9, 8]
+
+
+def test_a_loop_that_was_left_early_keeps_what_was_done():
+    found = decode(forked(loop(37, 2, chunks=2), loop(37, 2)))
+
+    assert rows(found, "loop")["iterations"] == [2, 2]
+
+
+def test_a_lock_is_waited_for_until_it_is_acquired_and_held_until_it_is_released():
+    found = decode(
+        [
+            thread(
+                (1, Op.LOCK_REQUEST, 0, 77, high(LOCK, 5)),
+                (2, Op.LOCK_REQUEST, 0, 88, high(CRITICAL, 6)),
+                (4, Op.LOCK_ACQUIRED, 0, 88, high(CRITICAL)),
+                (5, Op.LOCK_ACQUIRED, 0, 77, high(LOCK)),
+                (9, Op.LOCK_RELEASED, 0, 88, high(CRITICAL)),
+            )
+        ]
+    )
+
+    assert rows(found, "lock")["leave_ns"] == [5]
+    assert rows(found, "critical")["leave_ns"] == [4]
+    assert found.locks["lock"].tolist() == [88, 77]
+    assert found.locks["acquire_ns"].tolist() == [4, 5]
+    assert found.locks["release_ns"].tolist() == [9, NO_VALUE]
+
+
+def test_a_test_of_a_lock_that_failed_leaves_nothing():
+    failed = (1, Op.LOCK_REQUEST, 0, 77, high(LOCK))
+    found = decode([thread(failed, failed), thread((3, Op.LOCK_ACQUIRED, 0, 77))])
+
+    assert not len(found.regions["thread"])
+    assert len(found.locks["lock"]) == 1
+
+
+def test_a_team_forked_inside_another_has_it_as_parent():
+    inner = [(40, Op.FORK, 2, 1, high(1)), (50, Op.JOIN, 2)]
+    found = decode(forked(inner, []))
+
+    assert found.teams["parent"].tolist() == [-1, 0]
+
+
+FIELD = st.one_of(st.integers(0, 4), st.integers(0, 2**64 - 1))
+RECORDS = st.lists(
+    st.tuples(st.integers(0, 13), st.integers(0, 3), FIELD, st.one_of(FIELD, st.just(high(1)))),
+    max_size=25,
+)
+
+
+@given(st.lists(RECORDS, max_size=4))
+def test_whatever_is_recorded_regions_lie_in_their_team_and_end_after_they_begin(lists):
+    threads = [
+        thread(*((time, *fields) for time, fields in enumerate(records))) for records in lists
+    ]
+    found = decode(threads)
+    regions, teams = found.regions, found.teams
+
+    assert (regions["leave_ns"] >= regions["enter_ns"]).all()
+    assert (regions["team"] < len(teams["number"])).all()
+    assert (regions["begin"] < np.array([len(one) for one in threads] or [0]).max()).all()
+    ended = regions["end"] >= 0
+    assert (regions["end"][ended] > regions["begin"][ended]).all()
+    known = regions["iterations"] != NO_VALUE
+    assert (regions["iterations"][known] >= 0).all()

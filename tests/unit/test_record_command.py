@@ -1,0 +1,312 @@
+"""What ``burstline record`` does around a run, with programs that only pretend to use MPI."""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+import signal
+import struct
+import subprocess
+import sys
+import threading
+
+import pytest
+
+import burstline
+from burstline.cli import convert, main
+from burstline.cli.demo import shipped_trace
+from burstline.record import build, merging, session
+
+RANK, SEND, GAP, OVERHEAD, LEFT = 30, 12, 70, 73, 74
+RUNS = "for r in $RANKS; do cp $FILES/$r $BURSTLINE_DIR/p-$r.t-0.raw; done"
+
+
+def raw_file(path, *records):
+    """Write a raw file: (kind, op, a, b, c) each."""
+    body = b"".join(struct.pack("<QHHIQQ", 0, *record) for record in records)
+    path.write_bytes(b"BURSTRAW".ljust(4096, b"\0") + body + bytes(320))
+
+
+@pytest.fixture
+def run(tmp_path, monkeypatch, capfd):
+    """Run ``burstline record`` in an empty folder: (exit code, stdout, stderr)."""
+    files, here = tmp_path / "files", tmp_path / "here"
+    files.mkdir()
+    here.mkdir()
+    for rank in range(2):
+        ends = [(OVERHEAD, 0, 0, 100, 7), (LEFT, 1, 0, 0, 0)]
+        raw_file(files / f"{rank}", (RANK, 0, rank, 2, 0), (SEND, 0, 0, 0, 8), *ends)
+    raw_file(files / "killed", (RANK, 0, 1, 2, 0), (GAP, 0, 0, 0, 12))
+    raw_file(files / "aborted", (RANK, 0, 1, 2, 0), (LEFT, 3, 6, 0, 0))
+    raw_file(files / "signalled", (RANK, 0, 1, 2, 0), (LEFT, 4, 11, 0, 0))
+    raw_file(files / "alone", (RANK, 0, 0, 1, 0), (LEFT, 1, 0, 0, 0))
+    raw_file(files / "lonely", (RANK, 0, 0, 1, 0), (LEFT, 1, 0, 0, 0))
+    raw_file(files / "rankless", (SEND, 0, 0, 0, 0))
+    monkeypatch.chdir(here)
+    monkeypatch.setenv("FILES", str(files))
+    monkeypatch.setenv("RANKS", "0 1")
+    monkeypatch.setattr(build, "shared_object", lambda _: "libc.so.6")
+    trace = burstline.read(shipped_trace())
+    monkeypatch.setattr(merging, "read_recorded", lambda *_, **__: trace)
+
+    def answer(*words):
+        code = 0
+        try:
+            main(["record", *map(str, words)])
+        except SystemExit as end:
+            code = end.code
+        return (code, *capfd.readouterr())
+
+    answer.here = here
+    return answer
+
+
+def app(run, text=RUNS, name="app"):
+    path = run.here / name
+    path.write_text(f"#!/bin/sh\n{text}\n")
+    path.chmod(0o755)
+    return f"./{name}"
+
+
+def names(run):
+    return sorted(path.name for path in run.here.iterdir())
+
+
+def test_a_run_leaves_a_trace_called_like_the_program_and_nothing_else(run):
+    code, _, said = run("--mpi", "openmpi", "--", app(run))
+
+    assert code == 0, said
+    assert names(run) == ["app", "app.pcf", "app.prv", "app.row"]
+    assert "app.prv: 2 ranks, 8 records" in said
+
+
+def test_programs_are_told_the_numbers_and_the_output_of_the_program_apart(run):
+    code, printed, said = run("--mpi=openmpi", "--format=json", app(run, f"{RUNS}; echo hello"))
+
+    assert code == 0
+    assert json.loads(printed) == {
+        "trace": "app.prv",
+        "ranks": 2,
+        "records": 8,
+        "dropped": 0,
+        "overhead_estimate_ns": 1400,
+    }
+    assert "hello" in said
+
+
+def test_people_see_the_output_of_the_program(run):
+    _, printed, _ = run("--mpi", "openmpi", app(run, f"{RUNS}; echo hello"))
+
+    assert printed == "hello\n"
+
+
+def test_the_exit_code_of_the_program_is_ours_and_its_trace_is_made(run):
+    code, _, said = run("--mpi", "openmpi", app(run, f"{RUNS}; exit 7"))
+
+    assert code == 7
+    assert "ended with code 7" in said
+    assert "app.prv" in names(run)
+
+
+def test_a_program_that_a_signal_ends_counts_like_in_a_shell(run):
+    code, _, _ = run("--mpi", "openmpi", app(run, f"{RUNS}; kill -9 $$"))
+
+    assert code == 128 + signal.SIGKILL
+    assert "app.prv" in names(run)
+
+
+@pytest.mark.parametrize(
+    ("ranks", "message"),
+    [
+        ("killed", "rank 1 was killed; what it recorded before"),
+        ("aborted", "rank 1 called MPI_Abort(6)"),
+        ("signalled", "rank 1 was ended by SIGSEGV"),
+        ("0", "1 of 2 ranks recorded nothing"),
+        ("killed", "12 records were dropped for want of room"),
+    ],
+)
+def test_what_happened_to_a_rank_is_said(run, monkeypatch, ranks, message):
+    monkeypatch.setenv("RANKS", ranks)
+
+    code, _, said = run("--mpi", "openmpi", app(run))
+
+    assert code == 0
+    assert message in said
+
+
+@pytest.mark.parametrize(
+    ("text", "code", "message"),
+    [
+        ("exit 0", 5, "no rank recorded anything: the program does not call MPI"),
+        ("exit 3", 3, "ended with code 3 before it called MPI_Init"),
+        ("RANKS=rankless; " + RUNS, 5, "no rank recorded anything"),
+        ("RANKS='alone lonely'; " + RUNS, 5, "each as the only rank"),
+    ],
+)
+def test_a_run_without_ranks_is_no_trace(run, text, code, message):
+    found, _, said = run("--mpi", "openmpi", app(run, text))
+
+    assert found == code
+    assert message in said
+    assert "app.prv" not in names(run)
+
+
+def test_the_recorder_is_told_what_was_asked_for(run):
+    words = ["--stack-depth=3", "--counters=cpu,work", "--calls=-MPI_Test", "--profile"]
+
+    run("--mpi", "openmpi", *words, "--block", "64Ki", app(run, f"env >env.txt; {RUNS}"))
+
+    told = dict(line.split("=", 1) for line in (run.here / "env.txt").read_text().splitlines())
+    assert told["BURSTLINE_STACK_DEPTH"] == "3"
+    assert told["BURSTLINE_COUNTERS"] == "cpu,work"
+    assert told["BURSTLINE_CALLS"] == "-MPI_Test"
+    assert told["BURSTLINE_MODE"] == "profile"
+    assert told["BURSTLINE_BLOCK"] == "65536"
+    assert told["LD_PRELOAD"] == "libc.so.6"
+
+
+def test_what_the_user_preloads_stays_preloaded(monkeypatch, tmp_path):
+    monkeypatch.setenv("LD_PRELOAD", "/lib/other.so")
+
+    environment = session.program_environment({}, tmp_path, tmp_path / "r.so")
+
+    assert environment["LD_PRELOAD"] == f"{tmp_path}/r.so:/lib/other.so"
+
+
+def test_each_set_of_counters_is_a_run_of_its_own(run):
+    (run.here / "s.toml").write_text('[sets]\na = ["X", "Y"]\nb = ["Z"]\n')
+    program = app(run, f"echo $BURSTLINE_COUNTERS; {RUNS}")
+
+    code, printed, _ = run(
+        "--mpi=openmpi", "--counters-set=s.toml", "--each-set", "-o", "o.prv.gz", program
+    )
+
+    assert code == 0
+    assert printed == "X,Y\nZ\n"
+    assert {"o.a.prv.gz", "o.b.prv.gz"} <= set(names(run))
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--each-set"], "needs --counters-set"),
+        (["--counters-set=s.toml"], "2 sets of counters"),
+        (["--counters-set=s.toml", "--counters=X"], "exclude each other"),
+        (["--counters-set=s.toml", "--each-set", "--keep-raw=r"], "room for one run"),
+        (["--stack-depth=-1"], "--stack-depth goes from 0"),
+        (["--block=x"], "no size"),
+        (["--memory=x"], "no size"),
+        (["-o", "x.txt"], "the ending of an output"),
+        (["-o", "nowhere/x.prv"], "there is no folder nowhere"),
+        (["-o", "/sys/x.prv"], "/sys cannot be written"),
+        (["-o", "old.prv"], "old.prv exists"),
+        (["--keep-raw=full"], "full is not empty"),
+    ],
+)
+def test_wrong_arguments_are_refused_before_the_program_runs(run, words, message):
+    (run.here / "s.toml").write_text('[sets]\na = ["X"]\nb = ["Y"]\n')
+    (run.here / "old.prv").touch()
+    (run.here / "full").mkdir()
+    (run.here / "full" / "x").touch()
+
+    code, _, said = run("--mpi", "openmpi", *words, app(run, "touch ran"))
+
+    assert code == 2
+    assert message in said
+    assert "ran" not in names(run)
+
+
+def test_nothing_to_run_is_a_wrong_argument(run):
+    code, _, said = run("--mpi", "openmpi", "--")
+
+    assert code == 2
+    assert "give a command to record" in said
+
+
+def test_a_program_that_is_not_there_is_a_wrong_argument(run):
+    code, _, said = run("--mpi", "openmpi", "--", "./nothing")
+
+    assert code == 2
+    assert "there is no program ./nothing" in said
+
+
+def test_raw_files_are_kept_where_the_user_wants_them(run):
+    run("--mpi", "openmpi", "--keep-raw", "raw", app(run))
+
+    assert sorted(p.name for p in (run.here / "raw").iterdir()) == [
+        "p-0.t-0.raw",
+        "p-1.t-0.raw",
+    ]
+    assert "app.prv" in names(run)
+
+
+def test_raw_files_are_kept_when_the_disk_is_full_while_merging(run, monkeypatch):
+    def full(*_, **__):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(convert, "write_trace", full)
+
+    code, _, said = run("--mpi", "openmpi", app(run))
+
+    (folder,) = [path for path in run.here.iterdir() if path.is_dir()]
+    assert code == 1
+    assert "no space left on device" in said
+    assert f"burstline convert {folder}" in said
+    assert len(list(folder.glob("*.raw"))) == 2
+
+
+def test_an_output_that_exists_is_replaced_by_force(run):
+    (run.here / "app.prv").touch()
+
+    code, _, _ = run("--mpi", "openmpi", "--force", app(run))
+
+    assert code == 0
+    assert (run.here / "app.prv").stat().st_size > 0
+
+
+@pytest.mark.parametrize("told", [signal.SIGINT, signal.SIGTERM])
+def test_interrupting_ends_the_program_and_keeps_what_it_recorded(tmp_path, told):
+    patient = "trap 'touch $1; exit 9' INT; while :; do sleep 0.05; done"
+    program = f"""
+import os, sys, threading
+from burstline.record.session import run
+threading.Timer(0.3, os.kill, (os.getpid(), {told:d})).start()
+ended = run(["sh", "-c", {patient!r}, "sh", sys.argv[1]])
+print(ended.code, ended.interrupted)"""
+
+    done = subprocess.run(
+        [sys.executable, "-c", program, tmp_path / "told"],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+
+    assert done.stdout == "9 True\n"
+    assert (tmp_path / "told").exists()
+
+
+def test_a_run_can_be_started_by_another_thread_than_the_first():
+    ended = []
+
+    thread = threading.Thread(target=lambda: ended.append(session.run(["sh", "-c", "exit 4"])))
+    thread.start()
+    thread.join()
+
+    assert ended[0].exit_code() == 4
+
+
+def test_a_raw_file_that_ends_in_its_header_is_no_thread(tmp_path):
+    (tmp_path / "p-1.t-0.raw").write_bytes(bytes(100))
+
+    assert session.survey(tmp_path).files == 0
+
+
+def test_the_live_demo_needs_its_extra(monkeypatch, capsys):
+    monkeypatch.setattr("importlib.util.find_spec", lambda _: None)
+
+    with pytest.raises(SystemExit) as end:
+        main(["demo", "--live"])
+
+    assert end.value.code == 6
+    assert "burstline[demo]" in capsys.readouterr().err
