@@ -17,11 +17,12 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 _GROUPS: Final = {
-    "Make a trace": ("record", "counters"),
+    "Make a trace": ("record", "counters", "cc", "c++"),
     "Understand a trace": ("info", "structure", "browse", "plot"),
     "Prepare a trace": ("cut", "annotate", "convert"),
     "Get started": ("demo", "completion"),
 }
+_MODULES: Final = {"cc": "compile", "c++": "compile"}
 _EXAMPLES: Final = """\
 examples:
   burstline demo                            the whole thing on a small real trace
@@ -91,9 +92,9 @@ def build_parser() -> argparse.ArgumentParser:
     parser.add_argument("--version", action=_Version, nargs=0, help="show the version")
     parser.add_argument("--traceback", action="store_true", help="show where an error arose")
     commands = _Commands(parser)
-    for names in _GROUPS.values():
-        for name in names:
-            import_module(f"{__name__}.{name}").add_parser(commands)
+    names = [name for group in _GROUPS.values() for name in group]
+    for module in dict.fromkeys(_MODULES.get(name, name) for name in names):
+        import_module(f"{__name__}.{module}").add_parser(commands)
     parser.set_defaults(root=parser)
     parser.epilog = f"{commands.overview()}\n{_EXAMPLES}"
     return parser

@@ -77,7 +77,11 @@ int burst_is_defined(struct burst_thread *thread, uint16_t space, uint32_t id) {
 }
 
 void burst_enter(struct burst_thread *thread, uint16_t op, void *return_address) {
-    const uint64_t now = burst_now();
+    burst_enter_at(thread, op, return_address, burst_now());
+}
+
+void burst_enter_at(struct burst_thread *thread, uint16_t op, void *return_address,
+                    uint64_t now) {
     __atomic_store_n(&thread->calls, thread->calls + 1, __ATOMIC_RELAXED);
     if (burst_settings.profile) {
         thread->entered_ns = now;

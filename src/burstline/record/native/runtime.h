@@ -51,6 +51,10 @@ void burst_put(struct burst_thread *thread, uint16_t kind, uint16_t op, uint64_t
 void burst_enter(struct burst_thread *thread, uint16_t op, void *return_address);
 void burst_leave(struct burst_thread *thread, uint16_t op, int error);
 
+/* ENTER of a call that began at `time`, after the last record: a poll that is recorded only
+ * because it succeeded. */
+void burst_enter_at(struct burst_thread *thread, uint16_t op, void *return_address, uint64_t time);
+
 /* Text that belongs to a definition record just put. */
 void burst_put_text(struct burst_thread *thread, const char *text, size_t bytes);
 

@@ -52,10 +52,6 @@ struct burst_polls {
 extern __thread int burst_depth;
 extern __thread struct burst_polls burst_polls;
 
-/* An ENTER of a time that has passed already. */
-void burst_enter_at(struct burst_thread* thread, uint16_t op, void* return_address, uint64_t time)
-    __attribute__((weak));
-
 static inline struct burst_thread* burst_outermost(uint16_t op) {
     struct burst_thread* thread = burst_self();
     return thread != NULL && burst_wants(op) && burst_begin(thread) ? thread : NULL;
@@ -101,10 +97,7 @@ static inline int burst_polled(struct burst_call* call, uint16_t op, void* calle
     if (call->thread == NULL || call->since == 0) return call->thread != NULL;
     if (success) {
         burst_tell_polls(call->thread);
-        if (burst_enter_at != NULL)
-            burst_enter_at(call->thread, op, caller, call->since);
-        else
-            burst_enter(call->thread, op, caller);
+        burst_enter_at(call->thread, op, caller, call->since);
         return 1;
     }
     ++burst_polls.missed;
