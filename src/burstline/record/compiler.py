@@ -40,13 +40,65 @@ _PLUGIN_FLAGS: Final = ("-std=c++17", "-O2", "-fPIC", "-shared", "-fno-rtti", "-
 _OBJECT_FLAGS: Final = ("-std=c11", "-O2", "-fPIC", "-ftls-model=initial-exec", "-w")
 _PATIENCE_S: Final = 600
 _NO_LINK: Final = frozenset(
-    "-c -S -E -M -MM -r -fsyntax-only --version -### --help -dumpmachine -dumpversion "
-    "--precompile --analyze -emit-ast -cc1 -cc1as".split()
+    [
+        "-c",
+        "-S",
+        "-E",
+        "-M",
+        "-MM",
+        "-r",
+        "-fsyntax-only",
+        "--version",
+        "-###",
+        "--help",
+        "-dumpmachine",
+        "-dumpversion",
+        "--precompile",
+        "--analyze",
+        "-emit-ast",
+        "-cc1",
+        "-cc1as",
+    ]
 )
 _TAKES_WORD: Final = frozenset(
-    "-o -I -D -U -L -l -F -x -include -imacros -isystem -iquote -idirafter -isysroot -iprefix "
-    "-iwithprefix -Xclang -Xlinker -Xpreprocessor -Xassembler -mllvm -target -arch -MF -MT -MQ "
-    "-MJ -T -z -u -e --param --sysroot -framework -rpath -gcc-toolchain".split()
+    [
+        "-o",
+        "-I",
+        "-D",
+        "-U",
+        "-L",
+        "-l",
+        "-F",
+        "-x",
+        "-include",
+        "-imacros",
+        "-isystem",
+        "-iquote",
+        "-idirafter",
+        "-isysroot",
+        "-iprefix",
+        "-iwithprefix",
+        "-Xclang",
+        "-Xlinker",
+        "-Xpreprocessor",
+        "-Xassembler",
+        "-mllvm",
+        "-target",
+        "-arch",
+        "-MF",
+        "-MT",
+        "-MQ",
+        "-MJ",
+        "-T",
+        "-z",
+        "-u",
+        "-e",
+        "--param",
+        "--sysroot",
+        "-framework",
+        "-rpath",
+        "-gcc-toolchain",
+    ]
 )
 _HEADERS: Final = (".h", ".hh", ".hpp", ".hxx", ".H")
 
@@ -237,8 +289,9 @@ def _llvm_config(clang: Clang) -> str:
         if path and _said([path, "--version"]).startswith(f"{clang.version}."):
             return path
     raise NotEnoughDataError(
-        f"work counters need the headers of LLVM {clang.version} (llvm-config-{clang.version}), "
-        f"which were not found. On Debian or Ubuntu: apt install llvm-{clang.version}-dev"
+        f"work counters need the headers of LLVM {clang.version} "
+        f"(llvm-config-{clang.version}), which were not found. On Debian or Ubuntu: "
+        f"apt install llvm-{clang.version}-dev"
     )
 
 
@@ -254,7 +307,7 @@ def _cxx_compiler(clang: Clang) -> str:
 def _beside(clang: Clang, name: str) -> str | None:
     """Ask the compiler where its own tools are."""
     said = _said([*clang.words, f"-print-prog-name={name}"]).strip()
-    return said if os.path.isabs(said) and os.access(said, os.X_OK) else None
+    return said if said.startswith("/") and os.access(said, os.X_OK) else None
 
 
 def _place(clang: Clang, sources: list[Path]) -> Path:

@@ -1,5 +1,5 @@
 /* Kernels whose work can be counted by hand. */
-#include <stdio.h>
+int other(void);
 
 void triad(double *restrict a, const double *restrict b, const double *restrict c, long n) {
     for (long i = 0; i < n; i++) a[i] = b[i] + 3.0 * c[i];
@@ -47,7 +47,7 @@ long found(const long *a, long n, long key) {
 void called(double *a, long n) {
     for (long i = 0; i < n; i++) {
         a[i] = a[i] / 2.0;
-        if (putchar('\n') < 0) break;
+        if (other() < 0) break;
         a[i] = a[i] - 1.0;
     }
 }

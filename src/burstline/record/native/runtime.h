@@ -12,6 +12,9 @@
 
 #include "raw.h"
 
+/* What instrumented programs call (work.c); all else is hidden. */
+#define BURST_FOR_PROGRAMS __attribute__((visibility("default")))
+
 struct burst_thread; /* one per thread, found by burst_self() */
 
 /* Settings, read from the environment once:
@@ -34,16 +37,16 @@ extern struct burst_settings burst_settings;
 
 /* This thread; opens its file on first use. NULL if nothing is recorded, recording is paused, or
  * the runtime itself is running on this thread (so that it is never recorded). */
-struct burst_thread *burst_self(void);
+BURST_FOR_PROGRAMS struct burst_thread *burst_self(void);
 
 /* Nested calls: MPI called by MPI is not recorded. Returns 1 if this is the outermost. */
 int burst_begin(struct burst_thread *thread);
 void burst_end(struct burst_thread *thread);
 
-uint64_t burst_now(void);
+BURST_FOR_PROGRAMS uint64_t burst_now(void);
 
 /* Writes a record; drops and counts it if there is no room on disk. */
-void burst_put(struct burst_thread *thread, uint16_t kind, uint16_t op, uint64_t time, uint32_t a,
+BURST_FOR_PROGRAMS void burst_put(struct burst_thread *thread, uint16_t kind, uint16_t op, uint64_t time, uint32_t a,
                uint64_t b, uint64_t c);
 
 /* ENTER with stack and counters, LEAVE with counters. `skip`: frames of the recorder above the
@@ -56,11 +59,11 @@ void burst_leave(struct burst_thread *thread, uint16_t op, int error);
 void burst_enter_at(struct burst_thread *thread, uint16_t op, void *return_address, uint64_t time);
 
 /* Text that belongs to a definition record just put. */
-void burst_put_text(struct burst_thread *thread, const char *text, size_t bytes);
+BURST_FOR_PROGRAMS void burst_put_text(struct burst_thread *thread, const char *text, size_t bytes);
 
 /* Whether a definition (communicator, stack, module, name) has been put on this thread already;
  * marks it as put. `space` keeps kinds of ids apart: the record's kind. */
-int burst_is_defined(struct burst_thread *thread, uint16_t space, uint32_t id);
+BURST_FOR_PROGRAMS int burst_is_defined(struct burst_thread *thread, uint16_t space, uint32_t id);
 
 /* Whether this operation is to be recorded (filters). */
 int burst_wants(uint16_t op);

@@ -1,20 +1,46 @@
-/* work.c -- What compile-time instrumentation adds to a program: its counters.
+/* work.c -- What compile-time instrumentation adds to a program: its counters, its loops.
  *
  * Linked into every program and shared library that `burstline cc` and `burstline c++` link. Where
- * several define burst_work, the dynamic linker lets all use the first one.
+ * several define burst_work, the dynamic linker lets all use the first one. Without a recorder
+ * the weak functions are absent, and loops are only kept track of.
  */
+#define _POSIX_C_SOURCE 200809L
+
 #include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "runtime.h"
 
-#define BURST_WORK_LOOP_ITER 12
+#define WEAK __attribute__((weak))
+#define LOOP_ITER 12
+#define MOST_LOOPS 64u /* nested; those inside are not labelled */
 
-__thread uint64_t burst_work[BURST_WORK_COUNTERS];
+extern WEAK struct burst_thread *burst_self(void);
+extern WEAK uint64_t burst_now(void);
+extern WEAK void burst_put(struct burst_thread *, uint16_t, uint16_t, uint64_t, uint32_t, uint64_t,
+                           uint64_t);
+extern WEAK void burst_put_text(struct burst_thread *, const char *, size_t);
+extern WEAK int burst_is_defined(struct burst_thread *, uint16_t, uint32_t);
+
+WEAK __thread uint64_t burst_work[BURST_WORK_COUNTERS];
+WEAK __thread uint32_t burst_label; /* the innermost loop of this thread; 0: none */
+
+struct loop {
+    uint64_t iterations;
+    uint32_t id;
+    uint8_t recorded; /* the iteration around it is, so its own events are */
+    uint8_t inside;   /* this iteration is recorded, so what is inside may be */
+};
+
+static __thread struct loop loops[MOST_LOOPS];
+static __thread uint32_t depth;
+static __thread uint64_t random_state;
 
 /* Iterations that OpenMP's static schedule gave this thread: chunks of upper - lower + 1, one each
  * `stride`, none beyond `last`. */
-void burst_loop_static(int32_t schedule, int64_t lower, int64_t upper, int64_t stride,
-                       int64_t last) {
+WEAK void burst_loop_static(int32_t schedule, int64_t lower, int64_t upper, int64_t stride,
+                            int64_t last) {
     enum { DISTRIBUTE_CHUNKED = 91, DISTRIBUTE = 92, KIND = 0xffff };
     int32_t kind = schedule & KIND;
     if (kind == DISTRIBUTE || kind == DISTRIBUTE_CHUNKED || lower > last || upper < lower) return;
@@ -22,11 +48,81 @@ void burst_loop_static(int32_t schedule, int64_t lower, int64_t upper, int64_t s
     uint64_t span = (uint64_t)last - (uint64_t)lower;
     uint64_t whole = stride > 0 ? span / (uint64_t)stride : 0;
     uint64_t rest = span - whole * (uint64_t)stride + 1;
-    burst_work[BURST_WORK_LOOP_ITER] += whole * chunk + (rest < chunk ? rest : chunk);
+    burst_work[LOOP_ITER] += whole * chunk + (rest < chunk ? rest : chunk);
 }
 
 /* A chunk that OpenMP's dynamic schedules gave this thread. */
-void burst_loop_chunk(int32_t given, int64_t lower, int64_t upper) {
+WEAK void burst_loop_chunk(int32_t given, int64_t lower, int64_t upper) {
     if (given && upper >= lower)
-        burst_work[BURST_WORK_LOOP_ITER] += (uint64_t)upper - (uint64_t)lower + 1;
+        burst_work[LOOP_ITER] += (uint64_t)upper - (uint64_t)lower + 1;
+}
+
+/* A share of 2^32 of all iterations; everything unless BURSTLINE_LOOP_SAMPLING says less. */
+static uint64_t share(void) {
+    static const double all = 4294967296.0;
+    static uint64_t kept;
+    uint64_t known = __atomic_load_n(&kept, __ATOMIC_RELAXED);
+    if (known != 0) return known - 1;
+    const char *said = getenv("BURSTLINE_LOOP_SAMPLING");
+    char *end = NULL;
+    double part = said == NULL ? 1.0 : strtod(said, &end);
+    if (end == said || !(part >= 0.0 && part <= 1.0)) part = 1.0;
+    known = (uint64_t)(part * all);
+    __atomic_store_n(&kept, known + 1, __ATOMIC_RELAXED);
+    return known;
+}
+
+/* The same choices in every run: each thread's generator starts at the same place. */
+static int chosen(void) {
+    uint64_t mixed = random_state += UINT64_C(0x9e3779b97f4a7c15);
+    mixed = (mixed ^ (mixed >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
+    mixed = (mixed ^ (mixed >> 27)) * UINT64_C(0x94d049bb133111eb);
+    return ((mixed ^ (mixed >> 31)) >> 32) < share();
+}
+
+static void put(uint16_t kind, uint32_t id, uint64_t value) {
+    struct burst_thread *thread = burst_self == NULL ? NULL : burst_self();
+    if (thread != NULL) burst_put(thread, kind, 0, burst_now(), id, value, 0);
+}
+
+static void define(uint32_t id, const char *file, uint32_t line) {
+    struct burst_thread *thread = burst_self == NULL ? NULL : burst_self();
+    /* Regions have small numbers, loops a hash: one space serves both. */
+    if (thread == NULL || burst_is_defined(thread, BURST_NAME, id)) return;
+    size_t bytes = strnlen(file, 255);
+    burst_put(thread, BURST_NAME, 2, 0, id, line, bytes);
+    burst_put_text(thread, file, bytes);
+}
+
+/* Ends loops that were left without a word, by an exception or a jump. */
+static void cut(uint32_t to) {
+    depth = to;
+    burst_label = to == 0 || to > MOST_LOOPS ? 0 : loops[to - 1].id;
+}
+
+/* Returns the loop's place, which the other two take. */
+WEAK uint32_t burst_loop_enter(uint32_t id, const char *file, uint32_t line) {
+    uint32_t place = depth++;
+    if (place >= MOST_LOOPS) return place;
+    uint8_t recorded = place == 0 || loops[place - 1].inside;
+    loops[place] = (struct loop){.id = id, .recorded = recorded};
+    burst_label = id;
+    define(id, file, line);
+    if (recorded) put(BURST_LOOP_ENTER, id, 0);
+    return place;
+}
+
+WEAK void burst_loop_iteration(uint32_t place) {
+    if (place >= MOST_LOOPS) return;
+    if (depth != place + 1) cut(place + 1);
+    struct loop *loop = &loops[place];
+    loop->inside = (uint8_t)(loop->recorded && chosen());
+    if (loop->inside) put(BURST_LOOP_ITERATION, loop->id, loop->iterations);
+    ++loop->iterations;
+}
+
+WEAK void burst_loop_leave(uint32_t place) {
+    if (place < MOST_LOOPS && loops[place].recorded)
+        put(BURST_LOOP_LEAVE, loops[place].id, loops[place].iterations);
+    cut(place);
 }

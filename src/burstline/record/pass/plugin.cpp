@@ -1,10 +1,12 @@
 // Registers the instrumentation with clang: -fpass-plugin=.
 #include <llvm/Passes/PassBuilder.h>
 #include <llvm/Passes/PassPlugin.h>
+#include <llvm/Transforms/Scalar/LoopPassManager.h>
 
 #include <cstdlib>
 
 #include "counting.h"
+#include "labels.h"
 
 using namespace llvm;
 
@@ -19,13 +21,41 @@ struct CountWork : PassInfoMixin<CountWork> {
     static bool isRequired() { return true; }
 };
 
-void add_last(PassBuilder& builder) {
+struct LabelLoops : PassInfoMixin<LabelLoops> {
+    PreservedAnalyses run(Function& function, FunctionAnalysisManager& analyses) {
+        const auto& library = analyses.getResult<TargetLibraryAnalysis>(function);
+        const bool changed = burstline::label_loops(function, library);
+        return changed ? PreservedAnalyses::none() : PreservedAnalyses::all();
+    }
+    static bool isRequired() { return true; }
+};
+
+// A loop that is unrolled before it is labelled could not be told apart.
+struct KeepLoops : PassInfoMixin<KeepLoops> {
+    PreservedAnalyses run(Loop& loop, LoopAnalysisManager&, LoopStandardAnalysisResults& known,
+                          LPMUpdater&) {
+        if (burstline::is_labelled(loop, known.TLI)) loop.setLoopAlreadyUnrolled();
+        return PreservedAnalyses::all();
+    }
+    static bool isRequired() { return true; }
+};
+
+// Before loops are made into vectors or unrolled, and after functions are inlined.
+void add_labels(PassBuilder& builder) {
+    builder.registerLateLoopOptimizationsEPCallback(
+        [](LoopPassManager& passes, auto&&...) { passes.addPass(KeepLoops()); });
+    builder.registerVectorizerStartEPCallback(
+        [](FunctionPassManager& passes, auto&&...) { passes.addPass(LabelLoops()); });
+}
+
+void add_passes(PassBuilder& builder) {
     builder.registerOptimizerLastEPCallback(
         [](ModulePassManager& passes, auto&&...) { passes.addPass(CountWork()); });
+    if (std::getenv("BURSTLINE_PASS_LOOPS")) add_labels(builder);
 }
 
 }  // namespace
 
 extern "C" LLVM_ATTRIBUTE_WEAK PassPluginLibraryInfo llvmGetPassPluginInfo() {
-    return {LLVM_PLUGIN_API_VERSION, "burstline", LLVM_VERSION_STRING, add_last};
+    return {LLVM_PLUGIN_API_VERSION, "burstline", LLVM_VERSION_STRING, add_passes};
 }

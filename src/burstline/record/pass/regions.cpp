@@ -23,16 +23,6 @@ bool safe(SCEVExpander& expander, const SCEV* number, ScalarEvolution& evolution
 #endif
 }
 
-bool separate(Loop& loop, DominatorTree& dominators, LoopInfo& loops) {
-    for (Loop* inner : loop.getSubLoops())
-        if (!separate(*inner, dominators, loops)) return false;
-    if (!loop.getLoopPreheader() &&
-        !InsertPreheaderForLoop(&loop, &dominators, &loops, nullptr, false))
-        return false;
-    formDedicatedExitBlocks(&loop, &dominators, &loops, nullptr, false);
-    return loop.getLoopPreheader() && loop.hasDedicatedExits();
-}
-
 // Whether there is a way from a block back to it that avoids another.
 bool comes_back(BasicBlock* block, BasicBlock* avoiding) {
     std::vector<BasicBlock*> waiting{block};
@@ -85,6 +75,16 @@ Value* Flow::times_back(Loop& loop) {
     if (expander.isHighCostExpansion(back, &loop, CHEAP, &target_, place)) return nullptr;
     Value* count = expander.expandCodeFor(back, type, place);
     return IRBuilder<>(place).CreateZExt(count, Type::getInt64Ty(place->getContext()));
+}
+
+bool separate(Loop& loop, DominatorTree& dominators, LoopInfo& loops) {
+    for (Loop* inner : loop.getSubLoops())
+        if (!separate(*inner, dominators, loops)) return false;
+    if (!loop.getLoopPreheader() &&
+        !InsertPreheaderForLoop(&loop, &dominators, &loops, nullptr, false))
+        return false;
+    formDedicatedExitBlocks(&loop, &dominators, &loops, nullptr, false);
+    return loop.getLoopPreheader() && loop.hasDedicatedExits();
 }
 
 std::vector<BasicBlock*> separate_quiet_loops(Function& function,

@@ -41,6 +41,9 @@ class Flow {
     llvm::ScalarEvolution evolution_;
 };
 
+// Gives a loop and all in it a preheader and exits of its own; says whether that could be done.
+bool separate(llvm::Loop& loop, llvm::DominatorTree& dominators, llvm::LoopInfo& loops);
+
 // Gives loops that hold no block of `loud` a preheader and exits of their own, outermost first.
 // Returns their headers; those where it could not be done are left out, with all inside.
 std::vector<llvm::BasicBlock*> separate_quiet_loops(llvm::Function& function,

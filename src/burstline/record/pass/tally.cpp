@@ -5,13 +5,23 @@
 #include <llvm/IR/IntrinsicInst.h>
 #include <llvm/IR/Operator.h>
 
+#include "versions.h"
+
 using namespace llvm;
 
 namespace burstline {
 namespace {
 
+// Calls that instrumentation has put in.
+bool is_ours(const Instruction& statement) {
+    const auto* call = dyn_cast<CallBase>(&statement);
+    const Function* callee = call ? call->getCalledFunction() : nullptr;
+    return callee && begins(callee->getName(), "burst_loop_");
+}
+
 bool becomes_nothing(const Instruction& statement) {
     if (isa<PHINode>(statement) || isa<DbgInfoIntrinsic>(statement)) return true;
+    if (is_ours(statement)) return true;
     const auto* intrinsic = dyn_cast<IntrinsicInst>(&statement);
     if (!intrinsic) return false;
     switch (intrinsic->getIntrinsicID()) {
@@ -148,7 +158,7 @@ void count(Tally& tally, const Instruction& statement) {
 
 bool may_be_read_in(const Instruction& statement, const TargetLibraryInfo& library) {
     const auto* call = dyn_cast<CallBase>(&statement);
-    if (!call || call->isInlineAsm() || isa<IntrinsicInst>(call)) return false;
+    if (!call || call->isInlineAsm() || isa<IntrinsicInst>(call) || is_ours(*call)) return false;
     if (call->onlyReadsMemory() && call->doesNotThrow()) return false;  // MPI and OpenMP write
     LibFunc known;
     const Function* callee = call->getCalledFunction();

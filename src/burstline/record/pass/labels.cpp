@@ -1,0 +1,92 @@
+#include "labels.h"
+
+#include <llvm/IR/DebugInfoMetadata.h>
+#include <llvm/IR/Dominators.h>
+#include <llvm/IR/IRBuilder.h>
+#include <llvm/IR/Module.h>
+
+#include <algorithm>
+#include <string>
+
+#include "regions.h"
+#include "tally.h"
+
+using namespace llvm;
+
+namespace burstline {
+namespace {
+
+uint32_t hash_of(StringRef file, unsigned line) {
+    uint32_t hash = 2166136261u;
+    for (const char letter : (file + ":" + Twine(line)).str())
+        hash = (hash ^ static_cast<uint8_t>(letter)) * 16777619u;
+    return hash ? hash : 1;
+}
+
+bool holds_reading(const BasicBlock& block, const TargetLibraryInfo& library) {
+    for (const Instruction& statement : block)
+        if (may_be_read_in(statement, library)) return true;
+    return false;
+}
+
+// Where an iteration begins: after the test of a loop that tests first.
+Instruction* beginning(const Loop& loop, const TargetLibraryInfo& library) {
+    BasicBlock* header = loop.getHeader();
+    const auto* branch = dyn_cast<BranchInst>(header->getTerminator());
+    Instruction* first = &*header->getFirstInsertionPt();
+    if (!branch || !branch->isConditional() || loop.isLoopLatch(header)) return first;
+    if (holds_reading(*header, library)) return first;
+    BasicBlock *one = branch->getSuccessor(0), *other = branch->getSuccessor(1);
+    if (loop.contains(one) == loop.contains(other)) return first;
+    BasicBlock* inside = loop.contains(one) ? one : other;
+    return inside->getSinglePredecessor() ? &*inside->getFirstInsertionPt() : first;
+}
+
+void label(Loop& loop, const TargetLibraryInfo& library) {
+    const DebugLoc place = loop.getStartLoc();
+    if (!place || place.getLine() == 0) return;
+    const StringRef file = cast<DIScope>(place.getScope())->getFilename();
+    Module& module = *loop.getHeader()->getModule();
+    SmallVector<BasicBlock*, 4> exits;
+    loop.getUniqueExitBlocks(exits);
+    Instruction* begin = beginning(loop, library);
+
+    IRBuilder<> builder(loop.getLoopPreheader()->getTerminator());
+    builder.SetCurrentDebugLocation(place);
+    Type *none = builder.getVoidTy(), *number = builder.getInt32Ty();
+    Value* name = builder.CreateGlobalStringPtr(file, "burst.file");
+    auto enter = module.getOrInsertFunction("burst_loop_enter", number, number, name->getType(),
+                                            number);
+    auto iterate = module.getOrInsertFunction("burst_loop_iteration", none, number);
+    auto leave = module.getOrInsertFunction("burst_loop_leave", none, number);
+    Value* depth = builder.CreateCall(enter, {builder.getInt32(hash_of(file, place.getLine())), name,
+                                              builder.getInt32(place.getLine())});
+    auto call_before = [&](Instruction* before, FunctionCallee callee) {
+        builder.SetInsertPoint(before);
+        builder.SetCurrentDebugLocation(place);
+        builder.CreateCall(callee, {depth});
+    };
+    call_before(begin, iterate);
+    for (BasicBlock* exit : exits) call_before(&*exit->getFirstInsertionPt(), leave);
+}
+
+}  // namespace
+
+bool is_labelled(const Loop& loop, const TargetLibraryInfo& library) {
+    return std::any_of(loop.block_begin(), loop.block_end(),
+                       [&](const BasicBlock* block) { return holds_reading(*block, library); });
+}
+
+bool label_loops(Function& function, const TargetLibraryInfo& library) {
+    DominatorTree dominators(function);
+    LoopInfo loops(dominators);
+    bool found = false;
+    for (Loop* loop : loops.getLoopsInPreorder()) {
+        if (!is_labelled(*loop, library) || !separate(*loop, dominators, loops)) continue;
+        label(*loop, library);
+        found = true;
+    }
+    return found;
+}
+
+}  // namespace burstline

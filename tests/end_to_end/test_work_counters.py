@@ -1,0 +1,206 @@
+"""Programs compiled by `burstline cc` count exactly what they execute."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from record.instructions import NAMES, with_hits, work_of
+
+KERNELS = Path(__file__).parents[1] / "record" / "kernels"
+BY_HAND = ["-O1", "-fno-vectorize", "-fno-slp-vectorize", "-fno-unroll-loops"]
+
+# Loads, stores, branches, scalar instructions and operations of floating point, calls out.
+# multiply: 10 rows of 10; odd: half of 100 is odd; found: the 41st of 100; called: 10 rounds.
+HAND = {
+    "triad": {"LD": 200, "SR": 100, "BR": 1 + 100, "FP": 100, "SP": 0, "DP": 200, "CALLS": 0},
+    "dot": {"LD": 200, "SR": 0, "BR": 1 + 100, "FP": 100, "SP": 200, "DP": 0, "CALLS": 0},
+    "multiply": {
+        "LD": 10 * 2 + 100 * 3,
+        "SR": 10,
+        "BR": 1 + 10 * 2 + 100,
+        "FP": 100,
+        "SP": 0,
+        "DP": 200,
+        "CALLS": 0,
+    },
+    "odd": {
+        "LD": 100 + 50 + 1,
+        "SR": 50 + 1,
+        "BR": 1 + 2 * 100,
+        "FP": 0,
+        "SP": 0,
+        "DP": 0,
+        "CALLS": 0,
+    },
+    "found": {"LD": 41, "SR": 0, "BR": 1 + 41 + 41 - 1, "FP": 0, "SP": 0, "DP": 0, "CALLS": 0},
+    "called": {"LD": 20, "SR": 20, "BR": 1 + 20, "FP": 20, "SP": 0, "DP": 20, "CALLS": 10},
+}
+SHORT = {"LD": "LD_INS", "SR": "SR_INS", "BR": "BR_INS", "FP": "FP_INS"}
+SHORT |= {"SP": "SP_OPS", "DP": "DP_OPS", "CALLS": "CALLS"}
+
+
+def run(words, folder, cache):
+    environment = {**os.environ, "XDG_CACHE_HOME": str(cache)}
+    return subprocess.run(
+        list(map(str, words)),
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=folder,
+        env=environment,
+    )
+
+
+def compiled(words, folder, cache, command="cc"):
+    done = run([sys.executable, "-m", "burstline", command, "--", *words], folder, cache)
+    assert done.returncode == 0, done.stderr
+    assert done.stderr == ""
+
+
+def counted(clang, options, folder, cache):
+    """Compile the kernels, run them, and give what each of them counted."""
+    compiled([clang, *options, "-c", KERNELS / "kernels.c"], folder, cache)
+    subprocess.run([clang, "-c", KERNELS / "harness.c"], check=True, cwd=folder)
+    compiled([clang, "kernels.o", "harness.o", "-o", "program"], folder, cache)
+    return said(run([folder / "program"], folder, cache).stderr)
+
+
+def said(text):
+    kernels = (line.split() for line in text.splitlines())
+    return {name: dict(zip(NAMES, map(int, rest), strict=True)) for name, *rest in kernels}
+
+
+def expected(clang, options, folder, cache):
+    """Count by executions of the blocks of the representation's text."""
+    text = "kernels.ll"
+    subprocess.run(
+        [clang, *options, "-S", "-emit-llvm", KERNELS / "kernels.c", "-o", text],
+        check=True,
+        cwd=folder,
+    )
+    hit, blocks = with_hits((folder / text).read_text())
+    (folder / "hit.ll").write_text(hit)
+    sources = ["hit.ll", KERNELS / "harness.c", KERNELS / "hits.c"]
+    subprocess.run([clang, "-w", *sources, "-o", "hits"], check=True, cwd=folder)
+    sums = {name: dict.fromkeys(NAMES, 0) for name, _, _ in blocks}
+    for line in run([folder / "hits"], folder, cache).stdout.splitlines():
+        if line.startswith("hit "):
+            number, times = map(int, line.split()[1:])
+            name, _, lines = blocks[number]
+            for counter, each in work_of(lines).items():
+                sums[name][counter] += times * each
+    return sums
+
+
+def test_counts_are_those_made_by_hand(clang, tmp_path, pass_cache):
+    kernels = counted(clang, BY_HAND, tmp_path, pass_cache)
+
+    shown = {
+        name: {short: kernels[name][full] for short, full in SHORT.items()} for name in HAND
+    }
+    assert shown == HAND
+
+
+@pytest.mark.parametrize("level", ["-O0", "-O1", "-O2", "-O3", "-Os"])
+def test_counts_are_what_the_emitted_representation_holds(clang, level, tmp_path, pass_cache):
+    kernels = counted(clang, [level], tmp_path, pass_cache)
+
+    assert kernels == expected(clang, [level], tmp_path, pass_cache)
+
+
+def test_vector_counts_are_what_wide_vectors_hold(clang, tmp_path, pass_cache):
+    options = ["-O3", "-ffast-math", "-mavx2", "-mfma"]
+
+    kernels = counted(clang, options, tmp_path, pass_cache)
+
+    assert kernels["dot"]["VEC_SP"] > 0
+    assert kernels == expected(clang, options, tmp_path, pass_cache)
+
+
+def test_two_runs_count_the_same(clang, tmp_path, pass_cache):
+    first = counted(clang, ["-O2"], tmp_path, pass_cache)
+
+    assert said(run([tmp_path / "program"], tmp_path, pass_cache).stderr) == first
+
+
+def test_position_independent_code_counts_the_same(clang, tmp_path, pass_cache):
+    plain = counted(clang, ["-O2", "-fno-pic"], tmp_path, pass_cache)
+    (tmp_path / "program").unlink()
+    compiled(
+        [clang, "-O2", "-fPIC", "-shared", KERNELS / "kernels.c", "-o", "libkernels.so"],
+        tmp_path,
+        pass_cache,
+    )
+    words = [clang, "harness.o", "./libkernels.so", "-Wl,-rpath,.", "-o", "program"]
+    compiled(words, tmp_path, pass_cache)
+
+    assert said(run([tmp_path / "program"], tmp_path, pass_cache).stderr) == plain
+
+
+def test_the_exit_code_of_the_compiler_is_passed_on(clang, tmp_path, pass_cache):
+    words = [sys.executable, "-m", "burstline", "cc", "--", clang, "-c", "missing.c"]
+
+    done = run(words, tmp_path, pass_cache)
+
+    assert done.returncode == 1
+    assert "missing.c" in done.stderr
+
+
+def test_sources_are_built_warning_free_from_standard_input(clang, tmp_path, pass_cache):
+    words = [sys.executable, "-m", "burstline", "cc", "--", clang, "-x", "c", "-", "-Werror"]
+
+    done = subprocess.run(
+        [*words, "-o", "program"],
+        input=b"int main(void) { return 0; }",
+        capture_output=True,
+        check=False,
+        cwd=tmp_path,
+        env={**os.environ, "XDG_CACHE_HOME": str(pass_cache)},
+    )
+
+    assert (done.returncode, done.stderr) == (0, b"")
+
+
+THROWS = """
+#include <cstdio>
+#include <stdexcept>
+extern thread_local unsigned long burst_work[16];
+__attribute__((noinline)) double half(double x) {
+    if (x < 0) throw std::runtime_error("negative");
+    return x / 2;
+}
+int main() {
+    double sum = 0;
+    for (int i = 0; i < 10; i++) {
+        try { sum += half(i % 2 ? -i : i); } catch (const std::exception &) { sum -= 1; }
+    }
+    std::printf("%lu %.0f\\n", burst_work[5], sum);
+}
+"""
+
+
+def test_exceptions_lose_no_count(clang, tmp_path, pass_cache):
+    (tmp_path / "throws.cpp").write_text(THROWS)
+    compiler = clang.replace("clang", "clang++")
+    compiled([compiler, "-O1", "throws.cpp", "-o", "program"], tmp_path, pass_cache, "c++")
+
+    done = run([tmp_path / "program"], tmp_path, pass_cache)
+
+    assert done.stdout == "15 5\n"
+
+
+@pytest.mark.parametrize("level", ["-O0", "-O3"])
+def test_iterations_are_those_each_thread_executed(clang, openmp, level, tmp_path, pass_cache):
+    options = [level, *openmp(clang)]
+    compiled([clang, *options, KERNELS / "iterations.c", "-o", "program"], tmp_path, pass_cache)
+
+    done = run([tmp_path / "program"], tmp_path, pass_cache)
+
+    threads = [tuple(map(int, line.split())) for line in done.stdout.splitlines()]
+    assert all(counted == executed for counted, executed in threads)
+    assert sum(counted for counted, _ in threads) == 100 + 49 + 50 + 45 + 2

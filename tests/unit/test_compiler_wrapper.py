@@ -1,0 +1,164 @@
+"""The compiler wrapper adds what is needed, where it is needed, and says what is missing."""
+
+from __future__ import annotations
+
+import pytest
+
+from burstline.cli import main
+from burstline.errors import NotEnoughDataError, ParameterError
+from burstline.record import compiler
+from burstline.record.compiler import identify, instrumented, links, plugin
+
+
+@pytest.fixture
+def tool(tmp_path, monkeypatch):
+    """Make programs that say something; only they are found."""
+    folder = tmp_path / "bin"
+    folder.mkdir()
+    monkeypatch.setenv("PATH", str(folder))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+
+    def make(name, text, code=0):
+        path = folder / name
+        path.write_text(f"#!/bin/sh\necho '{text}'\nexit {code}\n")
+        path.chmod(0o755)
+        return name
+
+    return make
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "main.c",
+        "-O2 main.o -lm -o main",
+        "-x c -",
+        "-shared a.o -o liba.so",
+        "@response",
+        "-o main -lfoo",
+        "-I include main.c",
+    ],
+)
+def test_what_makes_a_program_or_library_links(words):
+    assert links(words.split())
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "-c main.c",
+        "-E main.c",
+        "-S main.c -o -",
+        "-MM main.c",
+        "-fsyntax-only main.c",
+        "--version",
+        "-v",
+        "",
+        "-print-file-name=libc.a",
+        "-r a.o b.o -o c.o",
+        "header.h",
+        "-o main -I include",
+    ],
+)
+def test_what_stops_before_linking_or_has_nothing_to_link_does_not(words):
+    assert not links(words.split())
+
+
+def test_the_version_is_read_off_what_the_compiler_says(tool):
+    name = tool("mycc", "Debian clang version 16.0.6 (15~deb12u1)")
+
+    assert identify(name).version == 16
+
+
+@pytest.mark.parametrize(
+    ("says", "wrong"),
+    [
+        ("gcc (GCC) 12.2.0", "is not clang"),
+        ("Apple clang version 15.0.0", "is not clang"),
+        ("clang version 13.0.1", "is LLVM 13"),
+    ],
+)
+def test_other_compilers_are_refused_with_a_way_out(tool, says, wrong):
+    with pytest.raises(ParameterError, match=wrong):
+        identify(tool("mycc", says))
+
+
+def test_a_compiler_that_does_not_exist_is_named(tool):
+    tool("other", "")
+    with pytest.raises(ParameterError, match="nonesuch: no such compiler"):
+        identify("nonesuch")
+
+
+def test_missing_headers_of_llvm_are_named(tool):
+    clang = identify(tool("mycc", "clang version 16.0.6"))
+
+    with pytest.raises(NotEnoughDataError, match="apt install llvm-16-dev"):
+        plugin(clang)
+
+
+def test_headers_of_another_version_are_not_used(tool):
+    clang = identify(tool("mycc", "clang version 16.0.6"))
+    tool("llvm-config", "14.0.6")
+
+    with pytest.raises(NotEnoughDataError, match="llvm-config-16"):
+        plugin(clang)
+
+
+def test_a_plug_in_that_does_not_compile_says_why(tool):
+    clang = identify(tool("mycc", "clang version 16.0.6"))
+    tool("llvm-config", "16.0.6")
+    tool("c++", "tally.cpp:1: error: no such thing", code=1)
+
+    with pytest.raises(NotEnoughDataError, match="tally.cpp:1: error: no such thing"):
+        plugin(clang)
+
+
+@pytest.fixture
+def ready(tool, tmp_path, monkeypatch):
+    """Give a compiler for which all is built."""
+    monkeypatch.setattr(compiler, "plugin", lambda _: tmp_path / "pass.so")
+    monkeypatch.setattr(compiler, "work_object", lambda _: tmp_path / "work.o")
+    monkeypatch.delenv(compiler.LOOPS, raising=False)
+    return tool("mycc", "clang version 16.0.6", code=7)
+
+
+def test_arguments_are_passed_on_as_they_stand(ready):
+    arguments = ["-O2", "-c", "a file.c", "-DX=--"]
+
+    command = instrumented([ready, *arguments])
+
+    assert command[0] == ready
+    assert command[-len(arguments) :] == arguments
+    assert not any("work.o" in word for word in command)
+
+
+def test_what_is_linked_gets_the_counters_and_shows_them(ready):
+    command = instrumented([ready, "main.o"])
+
+    assert command[command.index("-Xlinker") + 1].endswith("work.o")
+    assert "-Wl,--export-dynamic-symbol=burst_work" in command
+
+
+@pytest.mark.parametrize(
+    ("given", "added"), [([], True), (["-g"], False), (["-ggdb3"], False)]
+)
+def test_loops_need_lines_and_get_them(ready, monkeypatch, given, added):
+    monkeypatch.setenv(compiler.LOOPS, "1")
+
+    assert ("-gline-tables-only" in instrumented([ready, "-c", "a.c", *given])) is added
+
+
+@pytest.mark.parametrize("name", ["cc", "c++"])
+def test_the_exit_code_is_the_compilers(ready, name):
+    with pytest.raises(SystemExit) as ended:
+        main([name, "--", ready, "-c", "a.c"])
+
+    assert ended.value.code == 7
+
+
+def test_naming_no_compiler_is_an_error_that_shows_how(capsys):
+    with pytest.raises(SystemExit) as ended:
+        main(["cc", "--"])
+
+    assert ended.value.code == 2
+    assert "burstline cc -- clang" in capsys.readouterr().err
