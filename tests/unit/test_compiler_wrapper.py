@@ -109,7 +109,7 @@ def test_a_plug_in_that_does_not_compile_says_why(tool):
     tool("llvm-config", "16.0.6")
     tool("c++", "tally.cpp:1: error: no such thing", code=1)
 
-    with pytest.raises(NotEnoughDataError, match="tally.cpp:1: error: no such thing"):
+    with pytest.raises(NotEnoughDataError, match=r"tally.cpp:1: error: no such thing"):
         plugin(clang)
 
 
@@ -139,9 +139,7 @@ def test_what_is_linked_gets_the_counters_and_shows_them(ready):
     assert "-Wl,--export-dynamic-symbol=burst_work" in command
 
 
-@pytest.mark.parametrize(
-    ("given", "added"), [([], True), (["-g"], False), (["-ggdb3"], False)]
-)
+@pytest.mark.parametrize(("given", "added"), [([], True), (["-g"], False), (["-ggdb3"], False)])
 def test_loops_need_lines_and_get_them(ready, monkeypatch, given, added):
     monkeypatch.setenv(compiler.LOOPS, "1")
 

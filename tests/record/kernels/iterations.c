@@ -34,3 +34,8 @@ int main(void) {
     }
     return 0;
 }
+
+/* Compilers ask for it from version 19 on, runtimes have it from then on. */
+__attribute__((weak)) void __kmpc_dispatch_deinit(void *place, int thread) {
+    (void)place, (void)thread;
+}

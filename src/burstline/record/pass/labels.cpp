@@ -4,6 +4,7 @@
 #include <llvm/IR/Dominators.h>
 #include <llvm/IR/IRBuilder.h>
 #include <llvm/IR/Module.h>
+#include <llvm/Transforms/Utils/LoopUtils.h>
 
 #include <algorithm>
 #include <string>
@@ -15,6 +16,8 @@ using namespace llvm;
 
 namespace burstline {
 namespace {
+
+constexpr char ITERATION[] = "burst_loop_iteration";
 
 uint32_t hash_of(StringRef file, unsigned line) {
     uint32_t hash = 2166136261u;
@@ -42,9 +45,7 @@ Instruction* beginning(const Loop& loop, const TargetLibraryInfo& library) {
     return inside->getSinglePredecessor() ? &*inside->getFirstInsertionPt() : first;
 }
 
-void label(Loop& loop, const TargetLibraryInfo& library) {
-    const DebugLoc place = loop.getStartLoc();
-    if (!place || place.getLine() == 0) return;
+void label(Loop& loop, const DebugLoc& place, const TargetLibraryInfo& library) {
     const StringRef file = cast<DIScope>(place.getScope())->getFilename();
     Module& module = *loop.getHeader()->getModule();
     SmallVector<BasicBlock*, 4> exits;
@@ -57,7 +58,7 @@ void label(Loop& loop, const TargetLibraryInfo& library) {
     Value* name = builder.CreateGlobalStringPtr(file, "burst.file");
     auto enter = module.getOrInsertFunction("burst_loop_enter", number, number, name->getType(),
                                             number);
-    auto iterate = module.getOrInsertFunction("burst_loop_iteration", none, number);
+    auto iterate = module.getOrInsertFunction(ITERATION, none, number);
     auto leave = module.getOrInsertFunction("burst_loop_leave", none, number);
     Value* depth = builder.CreateCall(enter, {builder.getInt32(hash_of(file, place.getLine())), name,
                                               builder.getInt32(place.getLine())});
@@ -70,23 +71,36 @@ void label(Loop& loop, const TargetLibraryInfo& library) {
     for (BasicBlock* exit : exits) call_before(&*exit->getFirstInsertionPt(), leave);
 }
 
-}  // namespace
-
-bool is_labelled(const Loop& loop, const TargetLibraryInfo& library) {
-    return std::any_of(loop.block_begin(), loop.block_end(),
-                       [&](const BasicBlock* block) { return holds_reading(*block, library); });
+// A loop inside that was unrolled leaves its own calls here: theirs begin in here.
+bool is_labelled(const Loop& loop, const LoopInfo& loops) {
+    for (BasicBlock* block : loop.blocks()) {
+        if (loops.getLoopFor(block) != &loop) continue;
+        for (Instruction& statement : *block) {
+            const auto* call = dyn_cast<CallInst>(&statement);
+            const Function* callee = call ? call->getCalledFunction() : nullptr;
+            if (!callee || callee->getName() != ITERATION) continue;
+            if (loop.isLoopInvariant(call->getArgOperand(0))) return true;
+        }
+    }
+    return false;
 }
 
-bool label_loops(Function& function, const TargetLibraryInfo& library) {
-    DominatorTree dominators(function);
-    LoopInfo loops(dominators);
-    bool found = false;
-    for (Loop* loop : loops.getLoopsInPreorder()) {
-        if (!is_labelled(*loop, library) || !separate(*loop, dominators, loops)) continue;
-        label(*loop, library);
-        found = true;
-    }
-    return found;
+}  // namespace
+
+bool label_loop(Loop& loop, DominatorTree& dominators, LoopInfo& loops,
+                ScalarEvolution& evolution, const TargetLibraryInfo& library) {
+    const DebugLoc place = loop.getStartLoc();
+    if (!place || place.getLine() == 0) return false;
+    const bool calls = std::any_of(loop.block_begin(), loop.block_end(), [&](BasicBlock* block) {
+        return holds_reading(*block, library);
+    });
+    if (!calls || is_labelled(loop, loops) || !separate(loop, dominators, loops)) return false;
+    label(loop, place, library);
+    // A way out of two loops at once uses what was defined in the outer one.
+    Loop* outermost = &loop;
+    while (outermost->getParentLoop()) outermost = outermost->getParentLoop();
+    formLCSSARecursively(*outermost, dominators, &loops, &evolution);
+    return true;
 }
 
 }  // namespace burstline

@@ -3,16 +3,15 @@
 #define BURSTLINE_LABELS_H
 
 #include <llvm/Analysis/LoopInfo.h>
+#include <llvm/Analysis/ScalarEvolution.h>
 #include <llvm/Analysis/TargetLibraryInfo.h>
-#include <llvm/IR/Function.h>
+#include <llvm/IR/Dominators.h>
 
 namespace burstline {
 
-// Whether a loop is to be labelled: it holds calls that might be recorded.
-bool is_labelled(const llvm::Loop& loop, const llvm::TargetLibraryInfo& library);
-
-// Brackets the loops of a function that hold calls; says whether there were any.
-bool label_loops(llvm::Function& function, const llvm::TargetLibraryInfo& library);
+// Brackets a loop that holds calls which might be recorded, once; says whether it did.
+bool label_loop(llvm::Loop& loop, llvm::DominatorTree& dominators, llvm::LoopInfo& loops,
+                llvm::ScalarEvolution& evolution, const llvm::TargetLibraryInfo& library);
 
 }  // namespace burstline
 

@@ -22,30 +22,18 @@ struct CountWork : PassInfoMixin<CountWork> {
 };
 
 struct LabelLoops : PassInfoMixin<LabelLoops> {
-    PreservedAnalyses run(Function& function, FunctionAnalysisManager& analyses) {
-        const auto& library = analyses.getResult<TargetLibraryAnalysis>(function);
-        const bool changed = burstline::label_loops(function, library);
-        return changed ? PreservedAnalyses::none() : PreservedAnalyses::all();
-    }
-    static bool isRequired() { return true; }
-};
-
-// A loop that is unrolled before it is labelled could not be told apart.
-struct KeepLoops : PassInfoMixin<KeepLoops> {
     PreservedAnalyses run(Loop& loop, LoopAnalysisManager&, LoopStandardAnalysisResults& known,
                           LPMUpdater&) {
-        if (burstline::is_labelled(loop, known.TLI)) loop.setLoopAlreadyUnrolled();
-        return PreservedAnalyses::all();
+        const bool changed = burstline::label_loop(loop, known.DT, known.LI, known.SE, known.TLI);
+        return changed ? getLoopPassPreservedAnalyses() : PreservedAnalyses::all();
     }
     static bool isRequired() { return true; }
 };
 
-// Before loops are made into vectors or unrolled, and after functions are inlined.
+// When calls within the loop have been inlined, and before it may be unrolled.
 void add_labels(PassBuilder& builder) {
     builder.registerLateLoopOptimizationsEPCallback(
-        [](LoopPassManager& passes, auto&&...) { passes.addPass(KeepLoops()); });
-    builder.registerVectorizerStartEPCallback(
-        [](FunctionPassManager& passes, auto&&...) { passes.addPass(LabelLoops()); });
+        [](LoopPassManager& passes, auto&&...) { passes.addPass(LabelLoops()); });
 }
 
 void add_passes(PassBuilder& builder) {
