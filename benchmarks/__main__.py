@@ -16,10 +16,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from benchmarks import reading, starting
+from benchmarks.burst_table import burst_table
 from benchmarks.figures import Figure, publish, tabulate
 from benchmarks.generate import size_in_bytes
 from benchmarks.inputs import make_input
 from benchmarks.large import large
+from benchmarks.merging_raw import merging
+from benchmarks.recording import record
 from benchmarks.structure import structure
 
 if TYPE_CHECKING:
@@ -34,6 +37,9 @@ BENCHMARKS: Final[dict[str, Callable[..., Iterable[Figure]]]] = {
     "info": starting.info,
     "help": starting.help_text,
     "structure": structure,
+    "merging": merging,
+    "record": record,
+    "table": burst_table,
 }
 QUICK: Final = size_in_bytes("30M")
 

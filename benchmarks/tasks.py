@@ -8,6 +8,8 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from benchmarks.burst_table_tasks import burst_rows, burst_rows_by_joins, signature_codes
+from benchmarks.merging_raw import copy_raw, read_raw, store_raw
 from benchmarks.plain import column_loop, line_loop, trace_loop
 from benchmarks.structure_tasks import call_loop, detection, read_and_detect, reduction
 
@@ -17,15 +19,21 @@ if TYPE_CHECKING:
     Task = Callable[[], dict[str, Any]]
 
 __all__ = [
+    "burst_rows",
+    "burst_rows_by_joins",
     "call_loop",
     "column_loop",
     "command",
+    "copy_raw",
     "detection",
     "line_loop",
     "read",
     "read_and_detect",
+    "read_raw",
     "reduction",
     "scan",
+    "signature_codes",
+    "store_raw",
     "trace_loop",
 ]
 

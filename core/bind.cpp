@@ -319,4 +319,5 @@ NB_MODULE(_core, m) {
     bind_structure(m);
     bind_nest(m);
     bind_reduce(m);
+    bind_merge(m);
 }

@@ -30,3 +30,4 @@ void bind_writer(nb::module_& m);
 void bind_structure(nb::module_& m);
 void bind_nest(nb::module_& m);
 void bind_reduce(nb::module_& m);
+void bind_merge(nb::module_& m);

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from pyarrow.types import is_dictionary
+
 import burstline
 from burstline import schema
+from burstline.merge.columns import table_schema
 
 project = "burstline"
 author = "The burstline developers"
@@ -46,6 +49,23 @@ def add_tables(_app, page, source):
     """Append every table of a trace to the page that lists them."""
     if page == "reference/tables":
         source[0] += "".join(describe(name, table) for name, table in schema.TABLES.items())
+        source[0] += describe_bursts()
+
+
+def describe_bursts():
+    """Give the columns of the burst table as Markdown."""
+    rows = "".join(
+        f"| `{field.name}` | {'text' if is_dictionary(field.type) else field.type} "
+        f"| {field.metadata[b'unit'].decode()} | {'yes' * field.nullable} "
+        f"| {field.metadata[b'doc'].decode()} |\n"
+        for field in table_schema(["one column per counter"])
+    )
+    return (
+        "\n## The burst table\n\nWhat `burstline table` writes: a row is a computation burst, "
+        "with what lies around it. Sorted by `location`, `burst`. It is made from the tables "
+        "above, and no part of a trace; see [Make a table of all bursts](../guides/table.md)."
+        "\n\n| column | type | unit | may be null | holds |\n|---|---|---|---|---|\n" + rows
+    )
 
 
 def describe(name, table):

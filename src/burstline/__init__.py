@@ -22,6 +22,7 @@ _HOMES: Final = {
     "Trace": "trace",
     "TruncatedTraceError": "errors",
     "UnsupportedRecordError": "errors",
+    "burst_table": "merge",
     "operations": "",
     "read": "formats",
     "schema": "",

@@ -12,6 +12,7 @@ from .errors import TruncatedTraceError as TruncatedTraceError
 from .errors import UnsupportedRecordError as UnsupportedRecordError
 from .formats import read as read
 from .formats import write as write
+from .merge import burst_table as burst_table
 from .selection import select as select
 from .selection import shift as shift
 from .summary import summarise as summarise

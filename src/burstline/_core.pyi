@@ -425,3 +425,37 @@ def steps_within(
     """
     Iterations around that have any, pairs of neighbours within one, and the sum of the time between these.
     """
+
+def align(
+    a: tuple[NDArray[Any], ...],
+    b: tuple[NDArray[Any], ...],
+    place: float,
+    size: float,
+    most: float,
+    limit: float,
+    window: int,
+) -> NDArray[numpy.int64]:
+    """
+    For each token of a sequence the one of another that it is, in order, or -1.
+    """
+
+def pair_near(
+    a: tuple[NDArray[Any], ...], b: tuple[NDArray[Any], ...], tolerance: float
+) -> NDArray[numpy.int64]:
+    """
+    For each thing left over the one of the other side with its key near it, or -1.
+    """
+
+def pair_alike(
+    a: tuple[NDArray[Any], ...],
+    b: tuple[NDArray[Any], ...],
+    place: float,
+    size: float,
+    partner: float,
+    limit: float,
+    both_sizes: bool,
+    block: int,
+) -> NDArray[numpy.int64]:
+    """
+    For each burst the most similar one in the same group of the other side, or -1.
+    """

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 _GROUPS: Final = {
     "Make a trace": ("record", "counters", "cc", "c++"),
-    "Understand a trace": ("info", "structure", "browse", "plot"),
+    "Understand a trace": ("info", "structure", "table", "browse", "plot"),
     "Prepare a trace": ("cut", "annotate", "convert"),
     "Get started": ("demo", "completion"),
 }

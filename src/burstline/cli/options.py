@@ -8,6 +8,8 @@
 from __future__ import annotations
 
 import os
+import shlex
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from burstline.cli.iterations import add_loop_region, iterations_asked, iterations_region
@@ -102,21 +104,58 @@ def read_selected(
         If an option makes no sense, the trace cannot be read, or it would not fit into
         the memory allowed.
     """
+    return read_with_whole(arguments, raw=raw, streams=streams)[0]
+
+
+def read_with_whole(
+    arguments: argparse.Namespace, *, raw: bool = False, streams: bool = False
+) -> tuple[Trace, Trace]:
+    """Read a trace as :func:`read_selected` does, and give the whole of it, too.
+
+    Parameters
+    ----------
+    arguments, raw, streams
+        As there.
+
+    Returns
+    -------
+    selected, whole : Trace
+        The region of interest, and what it is a part of; the same one without a region.
+
+    Raises
+    ------
+    BurstlineError
+        As there.
+    """
     memory, threads = memory_budget(arguments), thread_count(arguments)
     region, asked = _region(arguments), iterations_asked(arguments)
     import burstline  # noqa: PLC0415 -- `burstline --help` stays fast
 
     with progress_bar(arguments) as progress:
-        trace = burstline.read(
+        whole = burstline.read(
             arguments.trace, raw=raw, memory=memory, threads=threads, progress=progress
         )
+    _say_if_unnamed(arguments.trace)
+    trace = whole
     if region or asked or not streams:
         from burstline.cli.budget import ANALYSED, require  # noqa: PLC0415 -- as above
 
         trace = require(trace, memory, tables=ANALYSED, copies=_COPIES, region=region)
     if asked:
         region = iterations_region(trace, region, asked, arguments)
-    return burstline.select(trace, **region) if region else trace
+    return (burstline.select(trace, **region) if region else trace), whole
+
+
+def _say_if_unnamed(path: str) -> None:
+    """Raw files name places by address: names want the machine that recorded them."""
+    from burstline.formats.raw.files import recognises  # noqa: PLC0415 -- as above
+    from burstline.report.plain import note  # noqa: PLC0415 -- as above
+
+    if Path(path).is_dir() and recognises(Path(path)):
+        note(
+            "burstline: functions and lines are not resolved; where it was recorded, "
+            f"burstline convert {shlex.quote(path)} X.prv gives a trace that has them"
+        )
 
 
 def progress_bar(arguments: argparse.Namespace) -> Bar:

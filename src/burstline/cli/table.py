@@ -1,0 +1,139 @@
+"""``burstline table``: one row per computation burst, as a file for other programs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from burstline.cli.options import (
+    add_trace_options,
+    memory_budget,
+    progress_bar,
+    read_with_whole,
+)
+from burstline.errors import MemoryBudgetError, ParameterError
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Iterable, Iterator
+
+    import pyarrow as pa
+
+    from burstline.merge.overview import Overview
+    from burstline.progress import Progress
+    from burstline.trace import Trace
+
+_DESCRIPTION: Final = """\
+Make a table of the computation bursts of TRACE, one row per burst: where and when it
+was, the counters over it, the MPI calls before and after it, how many computed on the
+same node meanwhile, instructions per cycle, frequency. Without -o the columns and the
+longest bursts are shown.
+"""
+_EXAMPLES: Final = """\
+examples:
+  burstline table run.prv                                what the table would hold
+  burstline table run.prv -o bursts.parquet              all of it: Polars, pandas, DuckDB
+  burstline table run.store -o bursts.arrow              larger than memory, part by part
+  burstline table run.prv -o long.csv --min-duration 10us --ranks 0-7
+  burstline table run.prv --columns rank,burst,duration_ns,PAPI_TOT_INS --format csv
+  burstline table run.prv --format json | python -m json.tool
+"""
+_TOP: Final = 10
+_BYTES_TO_SORT: Final = 120  # of a burst, while its begin and end are sorted
+
+
+def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Add the command to the command line."""
+    parser = commands.add_parser(
+        "table",
+        help="a table of all computation bursts, with counters and context",
+        description=_DESCRIPTION,
+        epilog=_EXAMPLES,
+    )
+    add_trace_options(parser)
+    group = parser.add_argument_group("the table")
+    group.add_argument(
+        "-o", "--output", metavar="FILE", help="write it as FILE.parquet, .csv or .arrow"
+    )
+    group.add_argument("--force", action="store_true", help="replace a FILE that exists")
+    group.add_argument(
+        "--columns", metavar="LIST", help="only these columns, in this order: rank,duration_ns"
+    )
+    group.add_argument(
+        "--min-duration", metavar="TIME", default="0ns", help="leave out shorter bursts: 10us"
+    )
+    group.add_argument(
+        "--top", type=int, default=_TOP, metavar="N", help=f"longest bursts to show ({_TOP})"
+    )
+    parser.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace) -> None:
+    """Make the table, and write it or show what it holds."""
+    if arguments.top < 0:
+        raise ParameterError(f"--top must not be negative, got {arguments.top}")
+    from burstline.report.table_files import print_parts, table_path, write_parts  # noqa: PLC0415 -- `burstline --help` stays fast
+    from burstline.selection import parse_time  # noqa: PLC0415 -- as above
+
+    force, output = arguments.force, arguments.output
+    path = None if output is None else table_path(output, force=force)
+    min_duration_ns = parse_time(arguments.min_duration)
+    trace, whole = read_with_whole(arguments, streams=True)
+    from burstline.merge import burst_parts  # noqa: PLC0415 -- as above
+    from burstline.merge.columns import table_schema  # noqa: PLC0415 -- as above
+    from burstline.merge.overview import Overview  # noqa: PLC0415 -- as above
+
+    columns = _columns(arguments.columns)
+    schema = table_schema(trace.counter_names, columns)
+    if "concurrency" in schema.names:
+        _require_memory(whole, arguments)
+    overview = Overview(schema, arguments.top)
+    with progress_bar(arguments) as progress:
+        parts = overview.through(
+            _counted(
+                burst_parts(
+                    trace, columns=columns, min_duration_ns=min_duration_ns, whole=whole
+                ),
+                trace.rows("bursts"),
+                progress,
+            )
+        )
+        if path is not None:
+            write_parts(parts, schema, path)
+        elif arguments.format == "csv":
+            print_parts(parts, schema)
+        else:
+            for _ in parts:
+                pass
+    _say(overview, arguments)
+
+
+def _require_memory(whole: Trace, arguments: argparse.Namespace) -> None:
+    """Refuse to count who computes when, if that would not fit."""
+    needed, allowed = whole.rows("bursts") * _BYTES_TO_SORT, memory_budget(arguments)
+    if whole.is_stored and needed > allowed:
+        way_out = "Leave concurrency out (--columns), or allow more memory (--memory)."
+        raise MemoryBudgetError(needed, allowed, way_out=way_out)
+
+
+def _columns(text: str | None) -> list[str] | None:
+    return None if text is None else [name.strip() for name in text.split(",")]
+
+
+def _counted(parts: Iterable[pa.Table], total: int, progress: Progress) -> Iterator[pa.Table]:
+    progress.step("bursts", total, "bursts")
+    for part in parts:
+        yield part
+        progress.advance(part.num_rows)
+
+
+def _say(overview: Overview, arguments: argparse.Namespace) -> None:
+    from burstline.report.plain import note, print_json  # noqa: PLC0415 -- --help
+
+    if arguments.output is not None:
+        note(f"{arguments.output}: {overview.bursts:,} bursts")
+    if arguments.format == "json":
+        print_json({"output": arguments.output, **overview.as_dict()})
+    elif arguments.format == "table" and arguments.output is None:
+        from burstline.report.table import print_overview  # noqa: PLC0415 -- loads rich
+
+        print_overview(overview)

@@ -1,0 +1,296 @@
+"""Which bursts of several runs are the same.
+
+::
+
+    Traces ─► threads all runs have ─► tokens ─┬─ align: thread by thread ─┐
+                                               └─ seed: patterns, regions ─┴─► Matching
+"""
+
+from __future__ import annotations
+
+import os
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+import pyarrow as pa
+
+from burstline.errors import InconsistentTraceError, NotEnoughDataError, ParameterError
+from burstline.merge.alignment import align_lane
+from burstline.merge.model import STAGES, Alignment, Matching, Published, Weights
+from burstline.merge.published import match_published
+from burstline.merge.tokens import tokens_of
+from burstline.progress import SILENCE, Progress
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import numpy.typing as npt
+
+    from burstline.merge.alignment import LaneRows
+    from burstline.merge.tokens import Tokens
+    from burstline.trace import Trace
+
+    Integers = npt.NDArray[np.int64]
+
+METHODS: Final = ("align", "seed")
+_TOGETHER: Final = 64
+
+
+def match(
+    traces: Sequence[Trace],
+    *,
+    method: str = "align",
+    options: Alignment | Published | None = None,
+    progress: Progress = SILENCE,
+) -> Matching:
+    """Find the bursts that several runs of one program have in common.
+
+    Parameters
+    ----------
+    traces : sequence of Trace
+        At least two runs, with as many ranks.
+    method : str
+        ``align``: in the program's order, by what the calls before bursts did (the
+        default). ``seed``: the published one, by operations before and after.
+    options : Alignment or Published, optional
+        Of the method.
+    progress : Progress
+        Told how many threads have been matched.
+
+    Returns
+    -------
+    Matching
+        A row for each burst of any run.
+
+    Raises
+    ------
+    ParameterError
+        If there is no such method, or fewer than two runs.
+    InconsistentTraceError
+        If runs differ in their ranks.
+    NotEnoughDataError
+        If no thread has bursts.
+
+    Notes
+    -----
+    ``align``: O(n log n) in the bursts where runs are alike; never crosses, but for
+    completions of several requests and bursts that changed places with a neighbour. It is
+    wrong where neighbours are alike in all but time and one of them is missing: which one
+    cannot be known. ``seed``: O(n log n), and O(block) per burst the patterns leave. It is
+    wrong where an extra burst shifts a pattern whose frequency is equal by accident, and
+    where an extra collective shifts all spans behind it. 50 bytes a burst and run for
+    the tokens, 8 for each run in the result.
+    The published method: Orteu Aubach et al., *Heuristic-Based Merging of HPC Traces to
+    Extend Hardware Counter Coverage*.
+
+    Examples
+    --------
+    >>> from burstline.testing import trace_of
+    >>> lines = [f"{9 * k} enter MPI_Barrier | {9 * k + 2} leave" for k in range(4)]
+    >>> runs = [trace_of("ranks 1 | 0 | " + " | ".join(lines)) for _ in range(2)]
+    >>> matching = match(runs)
+    >>> matching.match_rate.tolist(), matching.pairs["stage"].to_pylist()
+    ([1.0, 1.0], ['direct', 'direct', 'direct'])
+    """
+    if method not in METHODS:
+        raise ParameterError(f"{method} is no method of matching; methods are align and seed")
+    if len(traces) < 2:
+        raise ParameterError("matching wants at least two runs")
+    keys, lanes = _lanes(traces)
+    tokens, patterns, has_paths = tokens_of(traces)
+    if method == "align":
+        chosen = options if isinstance(options, Alignment) else Alignment()
+        members, stage = _aligned(tokens, lanes, chosen, progress)
+    else:
+        how = options if isinstance(options, Published) else Published()
+        members, stage = match_published(tokens, lanes, how)
+    order = _by_thread(members, lanes)
+    found = _Found(traces, tokens, members[order], stage[order])
+    return found.matching(method, keys, lanes, patterns, has_paths=has_paths)
+
+
+def _lanes(traces: Sequence[Trace]) -> tuple[Integers, list[Integers]]:
+    """Find the threads that all runs have, and where their bursts are in each run.
+
+    Returns rank and thread of each, and for each run the first row and the row after the last.
+    """
+    found = []
+    for trace in traces:
+        columns = trace.arrays("locations", "application", "rank", "thread")
+        offsets = trace.offsets("bursts")
+        keys = (key.tolist() for key in columns)
+        rows = zip(zip(*keys, strict=True), offsets[:-1], offsets[1:], strict=True)
+        found.append({key: (first, last) for key, first, last in rows})
+    sizes = [len({key[:2] for key in one}) for one in found]
+    if len(set(sizes)) > 1:
+        counted = ", ".join(f"run {run}: {size}" for run, size in enumerate(sizes))
+        raise InconsistentTraceError(
+            f"the runs have different numbers of ranks ({counted}): only runs of the same "
+            "program on as many ranks can be matched"
+        )
+    shared = sorted(key for key in found[0] if all(key in other for other in found[1:]))
+    kept = [key for key in shared if any(one[key][0] < one[key][1] for one in found)]
+    if not kept:
+        raise NotEnoughDataError("the runs have no bursts on any thread that all of them have")
+    lanes = [np.array([one[key] for key in kept], np.int64) for one in found]
+    return np.array([key[1:] for key in kept], np.int64), lanes
+
+
+def _aligned(
+    tokens: Sequence[Tokens], lanes: Sequence[Integers], how: Alignment, progress: Progress
+) -> tuple[Integers, npt.NDArray[np.uint8]]:
+    """Align thread after thread; the run with the fewest bursts is the beginning."""
+    sizes = [int((own[:, 1] - own[:, 0]).sum()) for own in lanes]
+    order = np.argsort(sizes, kind="stable").tolist()
+    threads = list(zip(*(own.tolist() for own in lanes), strict=True))
+    progress.step("Matching", len(threads), "threads")
+    found: list[LaneRows] = []
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        for begin in range(0, len(threads), _TOGETHER):
+            some = threads[begin : begin + _TOGETHER]
+            found += pool.map(lambda lane: align_lane(tokens, lane, order, how), some)
+            progress.advance(len(some))
+    members = np.concatenate([rows.members for rows in found])
+    stage = np.concatenate([rows.stage for rows in found])
+    return members, stage.max(axis=1)
+
+
+def _by_thread(members: Integers, lanes: Sequence[Integers]) -> Integers:
+    """Order rows by thread, and by burst of the first run that has it, as far as it goes."""
+    lane = np.zeros(len(members), np.int64)
+    place = np.full(len(members), -1, np.int64)
+    for run, own in enumerate(lanes):
+        begins = np.argsort(own[:, 0], kind="stable")
+        has = (members[:, run] >= 0) & (place < 0)
+        rows = members[has, run]
+        of = begins[np.searchsorted(own[begins, 0], rows, side="right") - 1]
+        lane[has], place[has] = of, rows - own[of, 0]
+    return np.lexsort((place, lane))
+
+
+class _Found:
+    """Rows of matched bursts on their way to a result."""
+
+    def __init__(
+        self,
+        traces: Sequence[Trace],
+        tokens: Sequence[Tokens],
+        members: Integers,
+        stage: npt.NDArray[np.uint8],
+    ) -> None:
+        self._traces, self._tokens = traces, tokens
+        self._members = members
+        self._shared = (members >= 0).sum(axis=1) >= 2
+        self._stage = np.where(self._shared, stage, 0).astype(np.uint8)
+
+    def matching(
+        self,
+        method: str,
+        keys: Integers,
+        lanes: Sequence[Integers],
+        patterns: Sequence[tuple[str, str]],
+        *,
+        has_paths: bool,
+    ) -> Matching:
+        """Count, choose the base, and write the tables."""
+        runs = range(len(self._traces))
+        has = self._members >= 0
+        bursts = has.sum(axis=0)
+        matched = (has & self._shared[:, None]).sum(axis=0)
+        unmatched = (bursts - matched) / np.maximum(bursts, 1)
+        base = int(np.argmin(unmatched))
+        times = [self._durations(run) for run in runs]
+        stages = [np.bincount(self._stage[has[:, run]], minlength=len(STAGES)) for run in runs]
+        return Matching(
+            method=method,
+            pairs=self._pairs(keys, lanes, base),
+            bursts=bursts,
+            matched=matched,
+            time_ns=np.array([time.sum() for time in times]),
+            matched_ns=np.array(
+                [time[self._shared[has[:, run]]].sum() for run, time in enumerate(times)]
+            ),
+            base=base,
+            by_stage=np.stack(stages),
+            patterns=self._patterns(patterns),
+            has_paths=has_paths,
+        )
+
+    def _durations(self, run: int) -> Integers:
+        start, end = self._traces[run].arrays("bursts", "start_ns", "end_ns")
+        rows = self._members[self._members[:, run] >= 0, run]
+        return np.asarray(end[rows] - start[rows])
+
+    def _pairs(self, keys: Integers, lanes: Sequence[Integers], base: int) -> pa.Table:
+        lane = self._lane_of_rows(lanes)
+        columns: dict[str, pa.Array] = {
+            "rank": pa.array(keys[lane, 0].astype(np.int32)),
+            "thread": pa.array(keys[lane, 1].astype(np.int32)),
+        }
+        for run, trace in enumerate(self._traces):
+            has = self._members[:, run] >= 0
+            (burst,) = trace.arrays("bursts", "burst")
+            values = np.where(has, burst[np.where(has, self._members[:, run], 0)], 0)
+            columns[f"burst_{run}"] = pa.array(values.astype(np.int64), mask=~has)
+        indices = pa.array(self._stage.astype(np.int8))
+        columns["stage"] = pa.DictionaryArray.from_arrays(indices, list(STAGES))
+        similarity = self._similarity(base)
+        columns["similarity"] = pa.array(similarity, mask=~self._shared)
+        return pa.table(columns)
+
+    def _lane_of_rows(self, lanes: Sequence[Integers]) -> Integers:
+        lane = np.zeros(len(self._members), np.int64)
+        for run, own in enumerate(lanes):
+            begins = np.argsort(own[:, 0], kind="stable")
+            has = self._members[:, run] >= 0
+            rows = self._members[has, run]
+            lane[has] = begins[np.searchsorted(own[begins, 0], rows, side="right") - 1]
+        return lane
+
+    def _similarity(self, base: int) -> npt.NDArray[np.float64]:
+        """Give the largest S between the base's burst, or the first there is, and others."""
+        runs = [base, *(run for run in range(len(self._tokens)) if run != base)]
+        largest = np.zeros(len(self._members))
+        for first, ours in enumerate(runs[:-1]):
+            leads = self._shared & (self._members[:, ours] >= 0)
+            leads &= (self._members[:, runs[:first]] < 0).all(axis=1)
+            for theirs in runs[first + 1 :]:
+                rows = np.flatnonzero(leads & (self._members[:, theirs] >= 0))
+                found = _unlikeness(
+                    self._tokens[ours],
+                    self._members[rows, ours],
+                    self._tokens[theirs],
+                    self._members[rows, theirs],
+                )
+                largest[rows] = np.maximum(largest[rows], found)
+        return largest
+
+    def _patterns(self, patterns: Sequence[tuple[str, str]]) -> pa.Table:
+        columns: dict[str, pa.Array] = {
+            "before": pa.array([before for before, _ in patterns], pa.string()),
+            "after": pa.array([after for _, after in patterns], pa.string()),
+        }
+        missing = np.zeros(len(patterns), np.int64)
+        for run, tokens in enumerate(self._tokens):
+            has = self._members[:, run] >= 0
+            pattern = tokens.pattern[self._members[has, run]]
+            all_of = np.bincount(pattern, minlength=len(patterns))
+            matched = np.bincount(pattern[self._shared[has]], minlength=len(patterns))
+            columns[f"bursts_{run}"], columns[f"matched_{run}"] = map(
+                pa.array, (all_of, matched)
+            )
+            missing += all_of - matched
+        return pa.table(columns).take(pa.array(np.argsort(-missing, kind="stable")))
+
+
+def _unlikeness(
+    ours: Tokens, our: Integers, theirs: Tokens, their: Integers
+) -> npt.NDArray[np.float64]:
+    """Give S of pairs, from what the calls before them did."""
+    weights = Weights()
+    place = np.abs(ours.place[our] - theirs.place[their])
+    one, other = ours.sizes[0][our], theirs.sizes[0][their]
+    size = np.abs(one - other) / np.maximum(np.maximum(one, other), 1.0)
+    partner = (ours.partners[0][our] != theirs.partners[0][their]).astype(float)
+    return np.asarray(weights.place * place + weights.size * size + weights.partner * partner)

@@ -1,0 +1,143 @@
+"""What matching finds: which bursts of several runs are the same, and how alike they are."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+    import pyarrow as pa
+
+    Integers = npt.NDArray[np.int64]
+
+STAGES: Final = ("none", "direct", "pattern", "region", "aligned", "moved", "similar")
+"""How bursts are matched. Both methods: *direct*, by position, where all runs did the same.
+The published one: *pattern*, by order of occurrence of what lies around; *region*, the most
+similar between two collectives. Aligning: *aligned*, in order; *moved*, alike but out of
+order; *similar*, alike but for the size."""
+
+
+@dataclass(frozen=True, slots=True)
+class Weights:
+    """What makes two bursts unlike each other: S of the published method.
+
+    ``S = place · |difference of places| + size · relative difference of sizes
+    + partner · (partners differ)``
+
+    Attributes
+    ----------
+    place, size, partner : float
+        Weights.
+    limit : float
+        Bursts with an S as large are not matched.
+    """
+
+    place: float = 0.6
+    size: float = 0.2
+    partner: float = 0.2
+    limit: float = 0.3
+
+
+@dataclass(frozen=True, slots=True)
+class Alignment:
+    """How to align.
+
+    Attributes
+    ----------
+    window : int
+        Bursts compared with as many of the other run at a time, where they differ.
+    weights : Weights
+        What makes two bursts of the same kind unlike each other.
+    """
+
+    window: int = 256
+    weights: Weights = Weights()
+
+
+@dataclass(frozen=True, slots=True)
+class Published:
+    """Options of the published method, and variants of it.
+
+    Attributes
+    ----------
+    weights : Weights
+        Of similarity.
+    block : int
+        Larger groups are matched in blocks of at most as many bursts of each run. The
+        published method knows no blocks: they bound its quadratic cost.
+    both_sizes : bool
+        Compare sizes after the burst, too, instead of only those before.
+    aligned_spans : bool
+        Let spans of different runs correspond where their collectives do, rather than
+        by counting collectives.
+    assignment : str
+        ``greedy``, or ``optimal`` for the least sum of S in each block.
+    """
+
+    weights: Weights = Weights()
+    block: int = 256
+    both_sizes: bool = False
+    aligned_spans: bool = False
+    assignment: str = "greedy"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Matching:
+    """Which bursts of several runs are the same.
+
+    Attributes
+    ----------
+    method : str
+        ``align`` or ``seed``.
+    pairs : pyarrow.Table
+        A row for each burst of any run: ``rank``, ``thread``; ``burst_0``, ``burst_1`` …,
+        the ordinal of the burst in each run, null where the run has none; ``stage``, one of
+        :data:`STAGES`; ``similarity``, the largest S between the base's burst (or the
+        first there is) and those of other runs, 0 if they are alike, null if there is but one.
+    bursts, matched : ndarray of int64, shape (runs,)
+        Bursts of each run; and of these, those that were matched to one of another run.
+    time_ns, matched_ns : ndarray of int64, shape (runs,)
+        The same in time.
+    base : int
+        The run of which the smallest share is unmatched.
+    by_stage : ndarray of int64, shape (runs, stages)
+        Bursts of each run by how they were matched.
+    patterns : pyarrow.Table
+        Operations before and after, with bursts and matched bursts of each run:
+        ``before, after, bursts_0, matched_0, …``; most unmatched first.
+    has_paths : bool
+        Whether call paths told bursts apart (``align`` only).
+    """
+
+    method: str
+    pairs: pa.Table
+    bursts: Integers
+    matched: Integers
+    time_ns: Integers
+    matched_ns: Integers
+    base: int
+    by_stage: Integers
+    patterns: pa.Table
+    has_paths: bool
+
+    @property
+    def runs(self) -> int:
+        """Number of runs."""
+        return len(self.bursts)
+
+    @property
+    def match_rate(self) -> npt.NDArray[np.float64]:
+        """Share of each run's bursts that were matched; 1 for a run without bursts."""
+        return _share(self.matched, self.bursts)
+
+    @property
+    def time_coverage(self) -> npt.NDArray[np.float64]:
+        """Share of each run's time in bursts that was matched; 1 for a run without any."""
+        return _share(self.matched_ns, self.time_ns)
+
+
+def _share(part: Integers, whole: Integers) -> npt.NDArray[np.float64]:
+    return np.divide(part, whole, out=np.ones(len(whole)), where=whole > 0)

@@ -1,0 +1,166 @@
+"""What a burst table holds, in a few numbers: a fold over its parts.
+
+::
+
+    burst_parts  --Overview.add-->  Overview  -->  as_dict() for programs
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from burstline.errors import ParameterError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+_DURATION: Final = "duration_ns"
+_TEN: Final = 10
+
+
+@dataclass(slots=True)
+class ColumnFacts:
+    """What one column holds.
+
+    Attributes
+    ----------
+    name, type, unit, doc : str
+        What it is called, ``int32 int64 double text``, its unit, and what it means.
+    known : int
+        Rows in which it is known.
+    least, most : int, float or None
+        Of those; None without any, and of texts.
+    mean : float or None
+        Of those; None without any, and of texts.
+    values : dict of str to int
+        How often each text occurs; empty for numbers.
+    """
+
+    name: str
+    type: str
+    unit: str
+    doc: str
+    known: int = 0
+    least: float | None = None
+    most: float | None = None
+    mean: float | None = None
+    values: dict[str, int] | None = None
+
+    def add(self, column: pa.ChunkedArray) -> None:
+        """Add the rows of a part."""
+        known = len(column) - column.null_count
+        if self.type == "text":
+            self.values = self.values or {}
+            for pair in column.value_counts().to_pylist():
+                if pair["values"] is not None:
+                    text, count = pair["values"], pair["counts"]
+                    self.values[text] = self.values.get(text, 0) + count
+        elif known:
+            ends = pc.min_max(column).as_py()
+            mean = pc.mean(column).as_py()
+            old = self.mean or 0.0
+            self.mean = old + (mean - old) * known / (self.known + known)
+            self.least = ends["min"] if self.least is None else min(self.least, ends["min"])
+            self.most = ends["max"] if self.most is None else max(self.most, ends["max"])
+        self.known += known
+
+    def as_dict(self) -> dict[str, Any]:
+        """Give the facts as JSON output says them: of texts, how many there are."""
+        facts = asdict(self)
+        values = facts.pop("values")
+        return facts | {"distinct": None if values is None else len(values)}
+
+
+class Overview:
+    """What a burst table holds.
+
+    Parameters
+    ----------
+    schema : pyarrow.Schema
+        Of the table.
+    longest : int
+        Bursts to keep, those that last longest; needs the column ``duration_ns``.
+
+    Raises
+    ------
+    ParameterError
+        If `longest` is negative.
+
+    Examples
+    --------
+    >>> from burstline.merge import burst_table
+    >>> from burstline.testing import trace_of
+    >>> calls = "0 enter MPI_Init | 5 leave | 9 enter MPI_Barrier | 12 leave"
+    >>> table = burst_table(trace_of(f"ranks 1 | 0 | {calls}")).table
+    >>> overview = Overview(table.schema)
+    >>> overview.add(table)
+    >>> overview.bursts, overview.columns["duration_ns"].mean
+    (1, 4.0)
+    """
+
+    def __init__(self, schema: pa.Schema, longest: int = _TEN) -> None:
+        if longest < 0:
+            raise ParameterError(f"no table has {longest} longest bursts")
+        self.bursts = 0
+        self.columns = {field.name: _facts_of(field) for field in schema}
+        self._kept = schema.empty_table()
+        self._longest = longest if _DURATION in schema.names else 0
+
+    def add(self, part: pa.Table) -> None:
+        """Add a part of the table."""
+        self.bursts += part.num_rows
+        for name, facts in self.columns.items():
+            facts.add(part[name])
+        if self._longest and part.num_rows:
+            order = pc.select_k_unstable(
+                part, k=min(self._longest, part.num_rows), sort_keys=[(_DURATION, "descending")]
+            )
+            best = pa.concat_tables([self._kept, part.take(order)])
+            ranked = pc.sort_indices(best, sort_keys=[(_DURATION, "descending")])
+            self._kept = best.take(ranked[: self._longest])
+
+    def through(self, parts: Iterable[pa.Table]) -> Iterator[pa.Table]:
+        """Let parts pass by, and add each.
+
+        Parameters
+        ----------
+        parts : iterable of pyarrow.Table
+            Parts of the table.
+
+        Yields
+        ------
+        pyarrow.Table
+            The same parts.
+        """
+        for part in parts:
+            self.add(part)
+            yield part
+
+    @property
+    def longest(self) -> list[dict[str, Any]]:
+        """The bursts that last longest, as dictionaries by column."""
+        return list(self._kept.to_pylist())
+
+    def as_dict(self) -> dict[str, Any]:
+        """Give the overview as JSON output says it."""
+        return {
+            "bursts": self.bursts,
+            "columns": [facts.as_dict() for facts in self.columns.values()],
+            "longest": self.longest,
+        }
+
+
+def _facts_of(field: pa.Field) -> ColumnFacts:
+    told = {key.decode(): text.decode() for key, text in (field.metadata or {}).items()}
+    is_text = pa.types.is_dictionary(field.type)
+    return ColumnFacts(
+        field.name,
+        "text" if is_text else str(field.type),
+        told.get("unit", ""),
+        told.get("doc", ""),
+        values={} if is_text else None,
+    )

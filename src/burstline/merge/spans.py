@@ -1,0 +1,97 @@
+"""Which span between two collectives each burst of a rank is in.
+
+On a thread that calls MPI the calls count; on one that does not, the time: its burst is
+in the span that a thread of its process has begun by then.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from burstline.schema import UNKNOWN
+from burstline.trace import to_numpy
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    from burstline.merge.context import Decoder
+    from burstline.trace import Trace
+
+    Integers = npt.NDArray[np.int64]
+
+
+def span_of_rows(
+    before: Integers, after: Integers, ends_span: npt.NDArray[np.bool_], first: Integers
+) -> Integers:
+    """Give the span of bursts between calls.
+
+    Parameters
+    ----------
+    before, after : ndarray of int64, shape (bursts,)
+        Rows of the calls around each, -1 if there is none.
+    ends_span : ndarray of bool, shape (calls,)
+        Which calls are collectives that end a span.
+    first : ndarray of int64, shape (bursts,)
+        Row of the first call of the location of each.
+
+    Returns
+    -------
+    ndarray of int64, shape (bursts,)
+        Spans count from 0 on each location; -1 where neither call is known.
+    """
+    sums = np.concatenate([np.zeros(1, np.int64), np.cumsum(ends_span)])
+    until = np.where(before >= 0, before + 1, after)
+    known = until >= 0
+    return np.where(known, sums[until * known] - sums[first * known], UNKNOWN)
+
+
+class Begun:
+    """How many spans each process has begun at any time, for threads without calls.
+
+    Parameters
+    ----------
+    trace : Trace
+        Its calls are read.
+    decoder : Decoder
+        Which operations end a span.
+    """
+
+    def __init__(self, trace: Trace, decoder: Decoder) -> None:
+        (self._process,) = trace.arrays("locations", "process")
+        names = ["location", "operation", "enter_ns"]
+        whole = trace.is_stored and "calls" in trace
+        parts = trace.batches("calls", names) if whole else [trace.calls.select(names)]
+        processes, times = [np.zeros(0, np.int32)], [np.zeros(0, np.int64)]
+        for part in parts:
+            ends = decoder.spanning(decoder.operation(part))
+            processes.append(self._process[to_numpy(part["location"])[ends]])
+            times.append(to_numpy(part["enter_ns"])[ends])
+        process, time_ns = np.concatenate(processes), np.concatenate(times)
+        order = np.lexsort((time_ns, process))
+        self._by_process, self._time = process[order], time_ns[order]
+
+    def spans(self, location: npt.NDArray[np.integer], start_ns: Integers) -> Integers:
+        """Give the span of bursts of threads without calls.
+
+        Parameters
+        ----------
+        location : ndarray of integers, shape (bursts,)
+            Where each is.
+        start_ns : ndarray of int64, shape (bursts,)
+            When it begins.
+
+        Returns
+        -------
+        ndarray of int64, shape (bursts,)
+            Collectives that its process has entered by then.
+        """
+        process = self._process[location]
+        found = np.zeros(len(process), np.int64)
+        for each in np.unique(process).tolist():
+            first, last = np.searchsorted(self._by_process, [each, each + 1])
+            here = process == each
+            times = self._time[first:last]
+            found[here] = np.searchsorted(times, start_ns[here], side="right")
+        return found

@@ -1,0 +1,80 @@
+"""What ``burstline table`` shows of a burst table: its columns, and its longest bursts."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from burstline.report import terminal
+from burstline.report.units import format_bytes, format_count, format_ns, format_share, plural
+
+if TYPE_CHECKING:
+    from burstline.merge.overview import ColumnFacts, Overview
+
+_NOTHING: Final = "-"
+_HEAD: Final = ["COLUMN", "HOLDS", "KNOWN", "LEAST", "MEAN", "MOST"]
+_LONGEST: Final = {
+    "rank": "RANK",
+    "thread": "THREAD",
+    "burst": "BURST",
+    "start_ns": "BEGINS AT",
+    "duration_ns": "LASTS",
+    "concurrency": "CONCURRENCY",
+    "ipc": "IPC",
+    "operation_before": "AFTER",
+    "operation_after": "BEFORE",
+}
+_COUNTED: Final = frozenset({"rank", "thread", "burst", "location", "application", "region"})
+
+
+def print_overview(overview: Overview) -> None:
+    """Print what a burst table holds.
+
+    Parameters
+    ----------
+    overview : Overview
+        After all parts were added.
+    """
+    terminal.print_facts([("bursts", f"{overview.bursts:,}")])
+    rows = [_row(facts, overview.bursts) for facts in overview.columns.values()]
+    terminal.print_table(_HEAD, rows, title="Columns", left=2)
+    shown = [name for name in _LONGEST if name in overview.columns]
+    longest = overview.longest
+    if longest:
+        names = sorted(shown, key=lambda name: not name.startswith("operation"))
+        terminal.print_table(
+            [_LONGEST[name] for name in names],
+            [[_cell(name, burst[name]) for name in names] for burst in longest],
+            title="Longest bursts",
+            left=sum(name.startswith("operation") for name in names),
+        )
+
+
+def _row(facts: ColumnFacts, bursts: int) -> list[str]:
+    known = format_share(facts.known / bursts) if bursts else _NOTHING
+    if facts.values is not None:
+        most = max(facts.values, key=facts.values.__getitem__, default=None)
+        words = plural(len(facts.values), "value")
+        often = "" if most is None else f", mostly {most}"
+        return [facts.name, f"{words}{often}", known, "", "", ""]
+    numbers = (facts.least, facts.mean, facts.most)
+    return [facts.name, facts.doc, known, *(_number(facts, value) for value in numbers)]
+
+
+def _number(facts: ColumnFacts, value: float | None) -> str:
+    if value is None:
+        return _NOTHING
+    if facts.unit == "ns":
+        return format_ns(round(value))
+    if facts.unit == "bytes":
+        return format_bytes(round(value))
+    if facts.name in _COUNTED or facts.name.startswith(("partner_", "root_", "tag_")):
+        return f"{value:,.0f}"
+    return f"{value:.3f}" if facts.type == "double" else format_count(value)
+
+
+def _cell(name: str, value: Any) -> str:  # noqa: ANN401 -- any column
+    if value is None:
+        return _NOTHING
+    if name.endswith("_ns"):
+        return format_ns(value)
+    return f"{value:.2f}" if isinstance(value, float) else str(value)

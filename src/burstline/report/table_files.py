@@ -1,0 +1,145 @@
+"""A table that comes in parts, as a Parquet, CSV or Arrow file, or as CSV on stdout."""
+
+from __future__ import annotations
+
+import sys
+from contextlib import contextmanager
+from itertools import chain
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any, Final
+
+import pyarrow as pa
+
+from burstline.errors import ParameterError, printable
+from burstline.formats import atomic
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+ENDINGS: Final = (".parquet", ".csv", ".arrow")
+"""What the name of a table may end in."""
+
+_LONGEST_TEXT: Final = 10_000
+
+
+def table_path(text: str, *, force: bool = False) -> Path:
+    """Give the file that somebody named for a table, once nothing is lost by writing there.
+
+    Parameters
+    ----------
+    text : str
+        Its name.
+    force : bool
+        Whether a file of that name may be replaced.
+
+    Returns
+    -------
+    Path
+        The file.
+
+    Raises
+    ------
+    ParameterError
+        If its ending means nothing, or it exists and is not to be replaced.
+    """
+    path = Path(text)
+    if path.suffix not in ENDINGS:
+        raise ParameterError(f"{path}: the ending of a table is .parquet, .csv or .arrow")
+    if path.exists() and not force:
+        raise ParameterError(f"{path} exists. Choose another output, or pass --force")
+    return path
+
+
+def write_parts(parts: Iterable[pa.Table], schema: pa.Schema, path: Path) -> int:
+    """Write a table part by part; the file appears whole or not at all.
+
+    Parameters
+    ----------
+    parts : iterable of pyarrow.Table
+        The parts, of that schema; dictionaries are equal in all of them.
+    schema : pyarrow.Schema
+        Of the table.
+    path : Path
+        The file; its ending says what it becomes. Parquet has a row group per part. An
+        Arrow file can be mapped into memory.
+
+    Returns
+    -------
+    int
+        Rows written.
+
+    Raises
+    ------
+    ParameterError
+        If there is no folder to put it in.
+    """
+    rows = 0
+    with atomic.output(path) as file, _writer(file, path.suffix, schema) as writer:
+        for part in parts:
+            if part.num_rows:
+                writer.write_table(_plain(part) if path.suffix == ".csv" else part)
+                rows += part.num_rows
+    return rows
+
+
+def print_parts(parts: Iterable[pa.Table], schema: pa.Schema) -> None:
+    """Print a table as CSV on standard output, its texts made printable.
+
+    Parameters
+    ----------
+    parts : iterable of pyarrow.Table
+        The parts, of that schema.
+    schema : pyarrow.Schema
+        Of the table.
+    """
+    from pyarrow import csv  # noqa: PLC0415 -- only here
+
+    header = True
+    names = [printable(name) for name in schema.names]
+    for part in chain([schema.empty_table()], parts):
+        lines = pa.BufferOutputStream()
+        options = csv.WriteOptions(include_header=header, quoting_style="needed")
+        shown = _plain(part, shown=True).rename_columns(names)
+        csv.write_csv(shown, lines, options)
+        sys.stdout.write(lines.getvalue().to_pybytes().decode())
+        header = False
+
+
+@contextmanager
+def _writer(file: IO[bytes], ending: str, schema: pa.Schema) -> Iterator[Any]:
+    if ending == ".parquet":
+        from pyarrow import parquet  # noqa: PLC0415 -- one of the three is needed
+
+        with parquet.ParquetWriter(file, schema, compression="zstd") as writer:
+            yield writer
+    elif ending == ".csv":
+        from pyarrow import csv  # noqa: PLC0415 -- as above
+
+        options = csv.WriteOptions(quoting_style="needed")
+        with csv.CSVWriter(
+            file, _plain(schema.empty_table()).schema, write_options=options
+        ) as w:
+            yield w
+    else:
+        with pa.ipc.new_file(file, schema) as writer:
+            yield writer
+
+
+def _plain(part: pa.Table, *, shown: bool = False) -> pa.Table:
+    """Write dictionaries out as texts."""
+    for position, field in enumerate(part.schema):
+        if not pa.types.is_dictionary(field.type):
+            continue
+        chunks = [_texts(chunk, shown=shown) for chunk in part.column(position).chunks]
+        column = pa.chunked_array(chunks, pa.string())
+        new = pa.field(field.name, pa.string(), field.nullable, field.metadata)
+        part = part.set_column(position, new, column)
+    return part
+
+
+def _texts(chunk: pa.DictionaryArray, *, shown: bool) -> pa.Array:
+    names = chunk.dictionary
+    if shown:
+        safe = [printable(name, limit=_LONGEST_TEXT) for name in names.to_pylist()]
+        names = pa.array(safe, pa.string())
+    return names.take(chunk.indices)

@@ -1,0 +1,213 @@
+"""The burst table says of every burst what a loop over the whole trace says."""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from burstline import Trace, schema
+from burstline.formats import read, write
+from burstline.merge import burst_parts, burst_table, signatures
+from burstline.merge.concurrency import Computing, Concurrency
+from burstline.merge.context import SPAN_COLLECTIVES
+from burstline.merge.signatures import PARTS
+from burstline.testing import traces
+from oracles import burst_table as oracle
+
+STRETCHES = st.lists(st.tuples(st.integers(0, 6), st.integers(0, 9)), max_size=8)
+LATE = 2**61
+
+
+def stories(draw):
+    """Bursts of a few locations, none of which computes twice at a time."""
+    nodes = draw(st.lists(st.sampled_from([None, "a", "b"]), min_size=1, max_size=5))
+    bursts = []
+    for location in range(len(nodes)):
+        now = draw(st.sampled_from([0, LATE]))
+        for idle, length in draw(STRETCHES):
+            bursts.append((location, now + idle, now + idle + length))
+            now += idle + length
+    return nodes, bursts
+
+
+BURSTS = st.composite(stories)()
+
+
+def columns(bursts):
+    return [np.array(column, np.int64) for column in zip(*bursts, strict=True)]
+
+
+@given(BURSTS)
+def test_concurrency_is_what_a_loop_over_all_pairs_of_bursts_says(story):
+    nodes, bursts = story
+    if not bursts:
+        return
+    node_of = np.array([{None: -1, "a": 0, "b": 1}[name] for name in nodes])
+
+    found = Concurrency(node_of, [columns(bursts)]).average(*columns(bursts))
+
+    expected = oracle.concurrency(nodes, bursts)
+    assert [None if np.isnan(value) else value for value in found] == pytest.approx(expected)
+
+
+@given(BURSTS)
+def test_concurrency_lies_between_one_and_the_locations_of_the_node(story):
+    nodes, bursts = story
+    known = [burst for burst in bursts if nodes[burst[0]] == "a" and burst[1] < burst[2]]
+    if not known:
+        return
+    _, start, end = columns(known)
+
+    found = Computing(start, end).average(start, end)
+
+    assert (found >= 1).all()
+    assert (found <= nodes.count("a")).all()
+
+
+@given(BURSTS)
+def test_how_many_compute_summed_over_time_is_the_sum_of_all_durations(story):
+    _, bursts = story
+    if not bursts:
+        return
+    _, start, end = columns(bursts)
+
+    computing = Computing(start, end)
+
+    assert computing.total_ns == int((end - start).sum())
+    assert computing.before(np.array([0, 2**62])).tolist() == [0, computing.total_ns]
+
+
+@given(BURSTS, st.lists(st.integers(-2, 90), min_size=1))
+def test_time_computed_before_any_moment_is_a_sum_over_bursts(story, moments):
+    _, bursts = story
+    if not bursts:
+        return
+    _, start, end = columns(bursts)
+
+    found = Computing(start, end).before(np.array(moments))
+
+    assert found.tolist() == [
+        sum(max(0, min(moment, last) - first) for _, first, last in bursts)
+        for moment in moments
+    ]
+
+
+@given(traces())
+def test_every_row_is_what_a_loop_over_the_trace_says(trace):
+    table = burst_table(trace).table
+
+    found, expected = table.to_pylist(), list(oracle.rows(trace, SPAN_COLLECTIVES))
+    assert len(found) == trace.bursts.num_rows
+    for row, twin in zip(found, expected, strict=True):
+        assert {name: row[name] for name in twin} == pytest.approx(twin)
+
+
+@given(traces(), st.integers(0, 6))
+def test_short_bursts_are_left_out_and_count_all_the_same(trace, shortest):
+    whole = burst_table(trace).table.to_pylist()
+
+    found = burst_table(trace, min_duration_ns=shortest).table.to_pylist()
+
+    assert found == [row for row in whole if row["duration_ns"] >= shortest]
+
+
+@given(traces(), st.data())
+def test_a_column_does_not_depend_on_which_others_are_asked_for(trace, data):
+    whole = burst_table(trace).table
+    names = data.draw(st.lists(st.sampled_from(whole.column_names), min_size=1, unique=True))
+
+    found = burst_table(trace, columns=names).table
+
+    assert found.schema.equals(whole.select(names).schema, check_metadata=True)
+    assert found.to_pylist() == whole.select(names).to_pylist()
+
+
+@given(trace=traces())
+def test_a_store_gives_the_same_rows_part_by_part(trace, tmp_path_factory):
+    path = tmp_path_factory.mktemp("table") / "run.store"
+    write(trace, path)
+    stored = read(path)
+
+    parts = list(burst_parts(stored))
+
+    assert stored.is_stored
+    rows = [row for part in parts for row in part.to_pylist()]
+    assert rows == burst_table(trace).table.to_pylist()
+    assert all(part.schema.equals(parts[0].schema) for part in parts)
+
+
+def renumbered(trace):
+    """Give the same trace, its communicators and call paths under other ids."""
+    tables = {name: trace.table(name) for name in schema.TABLES if name in trace}
+    communicators = trace.communicators.num_rows
+    paths = trace.call_paths.num_rows
+    extra = {"call_path": 0, "parent": None, "function": "new", "file": None, "line": None}
+    moved = [
+        row
+        | {
+            "call_path": row["call_path"] + 1,
+            "parent": None if row["parent"] is None else row["parent"] + 1,
+        }
+        for row in trace.call_paths.to_pylist()
+    ]
+    swapped = [
+        row | {"communicator": communicators - 1 - row["communicator"]}
+        for row in reversed(trace.communicators.to_pylist())
+    ]
+    calls = [
+        row
+        | {
+            "call_path": None if row["call_path"] is None else row["call_path"] + 1,
+            "communicator": None
+            if row["communicator"] is None
+            else communicators - 1 - row["communicator"],
+        }
+        for row in trace.calls.to_pylist()
+    ]
+    new = {"communicators": swapped, "calls": calls}
+    if paths:
+        new["call_paths"] = [extra, *moved]
+    return Trace(
+        tables
+        | {
+            name: pa.Table.from_pylist(rows, schema=trace.table(name).schema)
+            for name, rows in new.items()
+        }
+    )
+
+
+@given(traces(), traces(), st.lists(st.sampled_from(PARTS), min_size=1, unique=True))
+def test_codes_are_equal_where_labels_are_whatever_the_ids(one, other, parts):
+    runs = [burst_table(trace) for trace in (one, other, renumbered(one))]
+
+    found = signatures(runs, parts)
+
+    assert found.codes[0].tolist() == found.codes[2].tolist()
+    labels = [
+        tuple(_label(row, side, parts) for side in ("before", "after"))
+        for run in runs
+        for row in run.table.to_pylist()
+    ]
+    codes = [code for run in found.codes for code in run.tolist()]
+    assert len(set(zip(labels, codes, strict=True))) == len(set(labels)) == len(set(codes))
+    assert found.counts().sum() == len(codes)
+    swapped = signatures(runs[::-1], parts)
+    assert swapped.calls == found.calls
+    assert [run.tolist() for run in swapped.codes[::-1]] == [
+        run.tolist() for run in found.codes
+    ]
+    for number, run in enumerate(runs):
+        pairs = found.pairs[found.codes[number]]
+        assert pairs[:, 0].tolist() == found.before[number].tolist()
+        assert pairs[:, 1].tolist() == found.after[number].tolist()
+        assert len(run) == len(pairs)
+
+
+def _label(row, side, parts):
+    plain = tuple(row[f"{part}_{side}"] for part in parts if part != "size")
+    sizes = [row[f"bytes_{way}_{side}"] for way in ("sent", "received")]
+    classes = tuple(None if size is None else size.bit_length() for size in sizes)
+    return plain + (classes if "size" in parts else ())

@@ -1,0 +1,303 @@
+"""The burst table tells of each burst what lies around it, and leaves unknown what is."""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+import burstline
+from burstline.errors import ParameterError
+from burstline.merge import burst_table, signatures
+from burstline.merge.columns import table_schema
+from burstline.merge.labels import communicator_labels, path_labels
+from burstline.merge.overview import Overview
+from burstline.selection import select
+from burstline.testing import trace_of
+
+STORY = """
+ranks 2
+location 0 node n1
+location 1 node n1
+counter PAPI_TOT_INS | counter PAPI_TOT_CYC | counter MISSES
+path 0 main file a.c line 9 | path 1 solve under 0 file b.c line 4
+0
+  0 enter MPI_Init PAPI_TOT_INS=1 PAPI_TOT_CYC=1
+  10 leave PAPI_TOT_INS=5 PAPI_TOT_CYC=5
+  20 enter MPI_Isend path 1 PAPI_TOT_INS=60 PAPI_TOT_CYC=30
+  21 send to 1 tag 7 bytes 8 request 1
+  25 leave PAPI_TOT_INS=1 PAPI_TOT_CYC=1
+  30 enter MPI_Bcast path 0 PAPI_TOT_INS=9 PAPI_TOT_CYC=0
+  30 begin
+  40 end sent 64 received 0 root 0
+  40 leave PAPI_TOT_INS=1 PAPI_TOT_CYC=1
+  40 enter MPI_Wait
+  41 sent request 1
+  42 leave
+1
+  0 enter MPI_Init
+  10 leave
+  15 enter MPI_Irecv path 1
+  15 post request 2
+  16 leave
+  20 enter MPI_Bcast path 0
+  20 begin
+  44 end sent 0 received 64 root 0
+  44 leave
+  50 enter MPI_Wait path 0
+  55 receive from 0 tag 7 bytes 8 request 2
+  60 leave
+"""
+PLACE = ("rank", "thread", "burst", "node", "start_ns", "end_ns", "duration_ns")
+
+
+@pytest.fixture
+def rows():
+    return burst_table(trace_of(STORY)).table.to_pylist()
+
+
+def seen(rows, *names):
+    return [tuple(row[name] for name in names) for row in rows]
+
+
+def test_rows_say_where_and_when_each_burst_was(rows):
+    assert seen(rows, *PLACE) == [
+        (0, 0, 0, "n1", 10, 20, 10),
+        (0, 0, 1, "n1", 25, 30, 5),
+        (0, 0, 2, "n1", 40, 40, 0),
+        (1, 0, 0, "n1", 10, 15, 5),
+        (1, 0, 1, "n1", 16, 20, 4),
+        (1, 0, 2, "n1", 44, 50, 6),
+    ]
+
+
+def test_the_calls_before_and_after_are_written_out(rows):
+    names = ("operation", "partner", "tag", "bytes_sent", "bytes_received", "call_path")
+
+    assert seen(rows[1:2], *(f"{name}_before" for name in names)) == [
+        ("MPI_Isend", 1, 7, 8, None, "main@a.c:9;solve@b.c:4")
+    ]
+    assert seen(rows[:1], *(f"{name}_after" for name in names)) == [
+        ("MPI_Isend", 1, 7, 8, None, "main@a.c:9;solve@b.c:4")
+    ]
+    assert seen(rows, "operation_before", "call_path_before")[0] == ("MPI_Init", None)
+
+
+def test_everybody_in_a_collective_is_told_its_root_and_communicator(rows):
+    names = ("operation_after", "communicator_after", "root_after", "bytes_sent_after")
+
+    assert seen([rows[1], rows[4]], *names) == [
+        ("MPI_Bcast", "world", 0, 64),
+        ("MPI_Bcast", "world", 0, 0),
+    ]
+
+
+def test_the_partner_of_a_completion_is_who_sent_what_it_receives(rows):
+    assert seen([rows[5]], "operation_after", "partner_after") == [("MPI_Wait", 0)]
+    assert seen([rows[2]], "operation_after", "partner_after") == [("MPI_Wait", None)]
+
+
+def test_a_completion_of_messages_from_several_ranks_has_no_partner():
+    trace = trace_of(
+        "ranks 3 | 0 | 0 enter MPI_Init | 1 leave | 5 enter MPI_Waitall\n"
+        "5 post request 1 | 5 post request 2 | 6 receive from 1 request 1\n"
+        "7 receive from 2 request 2 | 9 leave\n"
+        "1 | 0 enter MPI_Send | 1 send to 0 | 2 leave\n"
+        "2 | 0 enter MPI_Send | 1 send to 0 | 2 leave"
+    )
+
+    rows = burst_table(trace).table.to_pylist()
+
+    assert trace.messages["receive_call"].to_pylist() == [1, 1]
+    assert seen(rows, "operation_after", "partner_after") == [("MPI_Waitall", None)]
+
+
+def test_concurrency_of_a_part_of_a_burst_is_that_of_the_part():
+    trace = trace_of(STORY)
+    part = select(trace, start_ns=14, end_ns=18)
+
+    table = burst_table(part, columns=["start_ns", "end_ns", "concurrency"], whole=trace).table
+
+    assert [tuple(row.values()) for row in table.to_pylist()] == [
+        (14, 18, 1.75),
+        (14, 15, 2.0),
+        (16, 18, 2.0),
+    ]
+
+
+def test_concurrency_is_averaged_over_the_burst(rows):
+    (averages,) = zip(*seen(rows, "concurrency"), strict=True)
+
+    assert averages == (1.9, 1.0, None, 2.0, 2.0, 1.0)
+
+
+def test_ratios_are_null_where_there_is_nothing_to_divide_by(rows):
+    names = ("PAPI_TOT_INS", "PAPI_TOT_CYC", "MISSES", "ipc", "frequency")
+
+    assert seen(rows, *names)[:4] == [
+        (60, 30, None, 2.0, 3.0),
+        (9, 0, None, None, 0.0),
+        (None, None, None, None, None),
+        (None, None, None, None, None),
+    ]
+
+
+def test_spans_begin_with_collectives_and_position_counts_bursts(rows):
+    assert seen(rows, "region", "position") == [
+        (0, 0.0),
+        (0, 1 / 3),
+        (1, 2 / 3),
+        (0, 0.0),
+        (0, 1 / 3),
+        (1, 2 / 3),
+    ]
+
+
+def test_others_on_the_node_count_although_they_are_not_selected():
+    trace = trace_of(STORY)
+    part = select(trace, ranks=[range(1)])
+
+    alone = burst_table(part, columns=["concurrency"]).table["concurrency"].to_pylist()
+    among = burst_table(part, columns=["concurrency"], whole=trace).table
+
+    assert alone == [1.0, 1.0, None]
+    assert among["concurrency"].to_pylist() == [1.9, 1.0, None]
+
+
+def test_concurrency_is_not_known_where_the_node_is_not():
+    calls = "0 enter MPI_Init | 5 leave | 9 enter MPI_Barrier | 12 leave"
+    table = burst_table(trace_of(f"ranks 1 | 0 | {calls}")).table
+
+    assert table.select(["node", "concurrency"]).to_pylist() == [
+        {"node": None, "concurrency": None}
+    ]
+
+
+def test_threads_without_calls_are_in_the_span_of_their_process():
+    trace = trace_of(
+        "ranks 1 threads 2 | location 0.0 node a | location 0.1 node a\n"
+        "region par paradigm openmp role parallel\n"
+        "0 | 0 enter MPI_Init | 5 leave | 20 enter MPI_Barrier | 25 leave"
+        " | 40 enter MPI_Finalize | 45 leave\n"
+        "0.1 | 6 enter par | 16 leave | 26 enter par | 30 leave"
+    )
+
+    rows = burst_table(trace).table.to_pylist()
+
+    assert seen(rows, "thread", "region", "concurrency", "operation_before") == [
+        (0, 0, 25 / 15, "MPI_Init"),
+        (0, 1, 19 / 15, "MPI_Barrier"),
+        (1, 0, 2.0, None),
+        (1, 1, 2.0, None),
+    ]
+
+
+def test_a_trace_of_nothing_has_a_table_of_nothing():
+    table = burst_table(burstline.Trace({}))
+
+    assert len(table) == 0
+    assert table.table.schema.equals(table_schema())
+    assert signatures([table]).codes[0].tolist() == []
+
+
+def test_a_table_is_also_a_frame_and_arrays():
+    table = burst_table(trace_of(STORY))
+
+    assert table.counters == ("PAPI_TOT_INS", "PAPI_TOT_CYC", "MISSES")
+    assert table.to_frame()["duration_ns"].sum() == 30
+    assert table.to_arrow() is table.table
+    operation, ipc, root = table.arrays("operation_after", "ipc", "root_after")
+    assert [table.names("operation_after")[code] for code in operation[:2]] == [
+        "MPI_Isend",
+        "MPI_Bcast",
+    ]
+    assert ipc[0] == 2
+    assert np.isnan(ipc[1])
+    assert root[0] == -1
+    assert repr(table) == "<BurstTable: 6 bursts, 35 columns>"
+
+
+@pytest.mark.parametrize("columns", [["ranks"], ["rank", "rank"], []])
+def test_columns_that_make_no_table_are_refused(columns):
+    with pytest.raises(ParameterError, match="burst table"):
+        burst_table(trace_of("ranks 1"), columns=columns)
+
+
+def test_a_negative_duration_is_refused():
+    with pytest.raises(ParameterError, match="less than 0 ns"):
+        burst_table(trace_of("ranks 1"), min_duration_ns=-1)
+
+
+def test_a_counter_called_like_a_column_gets_another_name():
+    calls = "0 enter MPI_Init | 5 leave | 9 enter MPI_Barrier ipc=3 | 12 leave"
+    table = burst_table(trace_of(f"ranks 1 | counter ipc | 0 | {calls}"))
+
+    assert "ipc (counter)" in table.counters
+    assert table.table["ipc"].to_pylist() == [None]
+
+
+def test_communicators_are_called_by_their_members():
+    many = " ".join(str(rank) for rank in range(0, 200, 2))
+    labels = communicator_labels(
+        trace_of(
+            "ranks 200 | communicator 1 members 0 1 2 5 | communicator 2 members 0 1 2 5\n"
+            "communicator 3 members 4 kind self | communicator 4 members 5 kind self\n"
+            f"communicator 5 members {many} | communicator 6 members 0 1 kind inter"
+        )
+    )
+
+    assert labels[:5] == ["world", "0-2,5", "0-2,5 #2", "self", "self"]
+    assert labels[5].startswith("0,2,4,6,8,10,12,14,16,18,20,")
+    assert "(100 ranks, " in labels[5]
+    assert labels[6] == "inter 0-1"
+
+
+def test_call_paths_say_what_the_trace_knows():
+    number, labels = path_labels(
+        trace_of("ranks 1 | path 0 _start | path 1 main under 0 | path 2 f under 1 file f.c")
+    )
+
+    assert number.tolist() == [-1, 0, 1, -1]
+    assert labels == ["main", "main;f@f.c"]
+
+
+def test_a_signature_is_written_out_by_its_parts():
+    found = signatures([burst_table(trace_of(STORY))], ["operation", "partner", "size"])
+
+    assert found.calls[0][0] == "MPI_Bcast"
+    assert [label[0] for label in found.calls] == sorted(label[0] for label in found.calls)
+    assert {found.label(code) for code in range(len(found.pairs))} == {
+        "MPI_Init → MPI_Isend partner 1 size sent 2^3",
+        "MPI_Isend partner 1 size sent 2^3 → MPI_Bcast size sent 2^6 received 0",
+        "MPI_Bcast size sent 2^6 received 0 → MPI_Wait",
+        "MPI_Init → MPI_Irecv partner 0",
+        "MPI_Irecv partner 0 → MPI_Bcast size sent 0 received 2^6",
+        "MPI_Bcast size sent 0 received 2^6 → MPI_Wait partner 0 size received 2^3",
+    }
+
+
+@pytest.mark.parametrize("parts", [["colour"], [], ["operation", "operation"]])
+def test_parts_that_make_no_signature_are_refused(parts):
+    with pytest.raises(ParameterError, match="part of a signature"):
+        signatures([burst_table(trace_of(STORY))], parts)
+
+
+def test_a_table_without_the_columns_of_a_signature_is_refused():
+    table = burst_table(trace_of(STORY), columns=["rank"])
+
+    with pytest.raises(ParameterError, match="run 0 has no column operation_before"):
+        signatures([table])
+
+
+def test_an_overview_of_parts_is_that_of_the_whole():
+    table = burst_table(trace_of(STORY)).table
+    whole, parts = Overview(table.schema, 2), Overview(table.schema, 2)
+    whole.add(table)
+
+    passed = list(parts.through([table.slice(0, 4), table.slice(4, 0), table.slice(4)]))
+
+    assert pa.concat_tables(passed).num_rows == 6
+    assert parts.bursts == whole.bursts == 6
+    assert [row["duration_ns"] for row in parts.longest] == [10, 6]
+    for name, facts in whole.columns.items():
+        assert parts.columns[name].as_dict() == pytest.approx(facts.as_dict())

@@ -1,0 +1,146 @@
+"""Bursts that several runs have in common."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from burstline.errors import InconsistentTraceError, NotEnoughDataError, ParameterError
+from burstline.merge.matching import match
+from burstline.merge.model import Published, Weights
+from burstline.testing import trace_of
+
+
+def run(*ranks, head=""):
+    """Write a run: for each rank its calls, an operation or (operation, attributes)."""
+    text = [f"ranks {len(ranks)}{head}"]
+    for rank, calls in enumerate(ranks):
+        text.append(str(rank))
+        for k, call in enumerate(calls):
+            name, more = (call, "") if isinstance(call, str) else call
+            text.append(f"{10 * k} enter MPI_{name} {more}".rstrip())
+            text.append(f"{10 * k + 4} leave")
+    return trace_of(" | ".join(text))
+
+
+def rows(matching):
+    columns = (name for name in matching.pairs.column_names if name.startswith("burst_"))
+    return [tuple(row.values()) for row in matching.pairs.select(list(columns)).to_pylist()]
+
+
+LOOP = ["Init", *["Isend", "Irecv", "Waitall", "Allreduce"] * 3, "Finalize"]
+
+
+@pytest.mark.parametrize("method", ["align", "seed"])
+def test_runs_that_did_the_same_match_by_position(method):
+    matching = match([run(LOOP, LOOP), run(LOOP, LOOP)], method=method)
+
+    assert matching.match_rate.tolist() == [1, 1]
+    assert matching.time_coverage.tolist() == [1, 1]
+    assert set(matching.pairs["stage"].to_pylist()) == {"direct"}
+    assert rows(matching) == [(k, k) for k in range(13)] * 2
+    assert matching.pairs["similarity"].to_pylist() == [0.0] * 26
+
+
+def test_an_extra_collective_shifts_nothing_when_aligned():
+    longer = [*LOOP[:5], "Barrier", *LOOP[5:]]
+
+    matching = match([run(LOOP), run(longer)])
+
+    assert set(rows(matching)) == {
+        *((k, k) for k in range(5)),
+        *((k, k + 1) for k in range(5, 13)),
+        (None, 5),
+    }
+    assert matching.base == 0
+    assert matching.matched.tolist() == [13, 13]
+    assert matching.by_stage.sum(axis=1).tolist() == [13, 14]
+
+
+def test_a_burst_that_the_first_run_lacks_is_matched_among_the_others():
+    longer = [*LOOP[:5], "Barrier", *LOOP[5:]]
+
+    matching = match([run(LOOP), run(longer), run(longer)])
+
+    assert (None, 5, 5) in rows(matching)
+    assert matching.match_rate.tolist() == [1, 1, 1]
+
+
+def test_runs_may_be_given_in_any_order():
+    longer = [*LOOP[:5], "Barrier", *LOOP[5:]]
+    traces = [run(LOOP), run(longer), run(LOOP)]
+
+    one = match(traces)
+    other = match(traces[::-1])
+
+    assert {row[::-1] for row in rows(one)} == set(rows(other))
+
+
+def test_what_is_left_out_of_all_runs_is_counted_by_what_lies_around_it():
+    matching = match([run(["Init", "Send", "Finalize"]), run(["Init", "Recv", "Finalize"])])
+
+    patterns = matching.patterns.to_pylist()
+    missed = {(one["before"], one["after"]) for one in patterns if not one["matched_0"]}
+    assert ("MPI_Send", "MPI_Finalize") in missed
+    assert matching.match_rate.tolist() == [0.5, 0.5]
+
+
+def test_messages_of_other_size_are_the_same_if_near_in_size():
+    def sends(size):
+        return run(["Init", ("Send", f"peer 0 tag 1 sent {size}"), "Barrier", "Finalize"])
+
+    matching = match([sends(1000), sends(900)])
+
+    assert matching.match_rate.tolist() == [1, 1]
+    similarity = dict(
+        zip(rows(matching), matching.pairs["similarity"].to_pylist(), strict=True)
+    )
+    assert similarity[1, 1] == pytest.approx(0.2 * 0.1, abs=0.02)
+
+
+def test_the_published_threshold_is_an_option():
+    one = run([*LOOP, "Barrier"])
+    other = run([*LOOP[:3], "Send", *LOOP[3:], "Barrier"])
+
+    loose = match([one, other], method="seed")
+    strict = match([one, other], method="seed", options=Published(weights=Weights(limit=0.0)))
+
+    assert strict.matched[0] < loose.matched[0]
+    assert (strict.pairs["stage"].to_numpy() != "region").all()
+
+
+def test_runs_of_different_size_are_refused():
+    with pytest.raises(InconsistentTraceError, match="run 0: 1, run 1: 2"):
+        match([run(LOOP), run(LOOP, LOOP)])
+
+
+def test_one_run_is_not_enough():
+    with pytest.raises(ParameterError, match="at least two"):
+        match([run(LOOP)])
+
+
+def test_there_are_two_methods():
+    with pytest.raises(ParameterError, match="align and seed"):
+        match([run(LOOP), run(LOOP)], method="best")
+
+
+def test_runs_without_bursts_are_refused():
+    with pytest.raises(NotEnoughDataError, match="no bursts"):
+        match([run(["Init"]), run(["Init"])])
+
+
+def test_every_burst_of_every_run_has_one_row():
+    rng = np.random.default_rng(5)
+    names = ["Send", "Recv", "Barrier", "Test"]
+    traces = [
+        run(*[["Init", *rng.choice(names, rng.integers(3, 40))] for _ in range(3)])
+        for _ in range(3)
+    ]
+    for method in ("align", "seed"):
+        matching = match(traces, method=method)
+        for number, trace in enumerate(traces):
+            named = matching.pairs.select(["rank", f"burst_{number}"]).drop_null()
+            found = sorted(map(tuple, (row.values() for row in named.to_pylist())))
+            (rank,) = trace.arrays("locations", "rank")
+            location, burst = trace.arrays("bursts", "location", "burst")
+            assert found == sorted(zip(rank[location].tolist(), burst.tolist(), strict=True))
