@@ -15,6 +15,7 @@ FOLDERS = {"real_traces": "BURSTLINE_TRACES", "spec_folder": "BURSTLINE_SPEC"}
 TOOLS = {
     "open_mpi": ("mpicc.openmpi", "mpirun.openmpi"),
     "mpich": ("mpicc.mpich", "mpiexec.mpich"),
+    "gfortran": ("gfortran",),
 }
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as in a shell's background
@@ -57,6 +58,12 @@ def open_mpi() -> tuple[str, str]:
 def mpich() -> tuple[str, str]:
     """Compiler and launcher of MPICH."""
     return TOOLS["mpich"]
+
+
+@pytest.fixture(scope="session")
+def gfortran() -> tuple[str, ...]:
+    """Give the Fortran compiler, behind those of each MPI."""
+    return TOOLS["gfortran"]
 
 
 def pytest_configure(config: pytest.Config) -> None:

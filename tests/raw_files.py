@@ -130,7 +130,7 @@ class Thread:
 
     @property
     def name(self):
-        return f"p-{self.pid}.t-{self.thread}.raw"
+        return f"p-{self.host}-{self.pid}.t-{self.thread}.raw"
 
     @property
     def content(self):

@@ -29,14 +29,24 @@ def header(path):
     assert start[:8] == b"BURSTRAW"
     version, header_bytes, record_bytes, pid, thread = np.frombuffer(start, "<u4", 5, 8)
     assert (version, header_bytes, record_bytes) == (1, HEADER_BYTES, RECORD.itemsize)
-    assert path.name == f"p-{pid}.t-{thread}.raw"
+    host = start[48:304].rstrip(b"\0").decode()
+    name = re.sub("[^A-Za-z0-9]", "_", host[:64])
+    assert path.name == f"p-{name}-{pid}.t-{thread}.raw"
     program, mpi = start[304:1328], start[1328:1584]
     return int(thread), program.rstrip(b"\0").decode(), mpi.rstrip(b"\0").decode()
 
 
 def records(path):
-    """Return the records of a raw file up to its end mark."""
-    found = np.frombuffer(path.read_bytes()[HEADER_BYTES:], RECORD)
+    """Return the records of a raw file up to its end mark, and of its tail if that is left."""
+    content = path.read_bytes()
+    tail = path.with_suffix(".tail")
+    if tail.exists():
+        left = tail.read_bytes()
+        assert left[:8] == b"BURSTEND"
+        belongs = int.from_bytes(left[8:16], "little")
+        if belongs % RECORD.itemsize == 0:
+            content = content[:belongs] + left[RECORD.itemsize :]
+    found = np.frombuffer(content[HEADER_BYTES:], RECORD)
     ends = np.flatnonzero(found["kind"] == 0)
     return found[: ends[0]] if len(ends) else found
 
@@ -87,4 +97,4 @@ def stacks(path):
 
 def files(folder):
     """Return the raw files of a folder, thread after thread."""
-    return sorted(folder.iterdir(), key=lambda path: int(re.findall(r"\d+", path.name)[1]))
+    return sorted(folder.glob("*.raw"), key=lambda path: int(re.findall(r"\d+", path.name)[-1]))

@@ -9,7 +9,7 @@ ROOT = Path(__file__).parents[1]
 NATIVE = ROOT / "src" / "burstline" / "record" / "native"
 SOURCES = [
     *("runtime", "settings", "memory", "output", "threads", "leaving", "profile", "stack"),
-    *("walk", "unwind", "modules", "counters", "perf", "papi", "user"),
+    *("walk", "unwind", "modules", "counters", "perf", "papi", "user", "work"),
 ]
 STRICT = ("-std=c11", "-O2", "-g", "-Wall", "-Wextra", "-Wpedantic", "-Werror", "-I", NATIVE)
 

@@ -44,26 +44,48 @@ File_read_all_begin File_read_all_end File_write_at_all_begin File_write_at_all_
 File_read_at_all_begin File_read_at_all_end File_read_ordered File_read_ordered_begin
 File_read_ordered_end File_read_shared File_write_ordered File_write_ordered_begin
 File_write_ordered_end File_write_shared"""
+# Appended later, so that codes that are stored keep their meaning.
+_LATER_P2P = """Isendrecv Isendrecv_replace Psend_init Precv_init Pready Pready_range
+Pready_list Parrived"""
+_LATER_OTHER = """Comm_accept Comm_connect Comm_join Comm_idup Comm_idup_with_info
+Comm_disconnect Comm_get_parent Comm_set_name Comm_set_info Comm_get_info
+Dist_graph_neighbors Dist_graph_neighbors_count Reduce_local Open_port Close_port
+Comm_create_from_group Intercomm_create_from_groups Session_init Session_finalize
+Session_get_num_psets Session_get_nth_pset Session_get_info Session_get_pset_info
+Group_from_session_pset Barrier_init Bcast_init Reduce_init Allreduce_init Gather_init
+Gatherv_init Scatter_init Scatterv_init Allgather_init Allgatherv_init Alltoall_init
+Alltoallv_init Alltoallw_init Reduce_scatter_init Reduce_scatter_block_init Scan_init
+Exscan_init Neighbor_allgather_init Neighbor_allgatherv_init Neighbor_alltoall_init
+Neighbor_alltoallv_init Neighbor_alltoallw_init"""
+_LATER_RMA = """Win_allocate Win_allocate_shared Win_create_dynamic Win_attach Win_detach
+Rput Rget Raccumulate Rget_accumulate Win_lock_all Win_unlock_all Win_sync"""
+_LATER_IO = """File_iwrite File_iwrite_all File_iwrite_at File_iwrite_at_all
+File_iwrite_shared File_iread File_iread_all File_iread_at File_iread_at_all
+File_iread_shared File_delete File_set_size File_preallocate File_set_view File_seek
+File_seek_shared File_sync File_set_atomicity File_get_size"""
 
 
 def _names(text: str) -> tuple[str, ...]:
     return tuple(f"MPI_{name}" for name in text.split())
 
 
-POINT_TO_POINT: Final = _names(_P2P)
+POINT_TO_POINT: Final = _names(_P2P + " " + _LATER_P2P)
 COLLECTIVES: Final = _names(_COLLECTIVE)
-RMA: Final = _names(_RMA)
-IO: Final = _names(_IO)
-NAMES: Final = POINT_TO_POINT + COLLECTIVES + _names(_OTHER) + RMA + IO
+RMA: Final = _names(_RMA + " " + _LATER_RMA)
+IO: Final = _names(_IO + " " + _LATER_IO)
+NAMES: Final = _names(
+    f"{_P2P} {_COLLECTIVE} {_OTHER} {_RMA} {_IO} "
+    f"{_LATER_P2P} {_LATER_OTHER} {_LATER_RMA} {_LATER_IO}"
+)
 """Every operation; the position is the stored code. Append, never reorder."""
 
 CODES: Final = {name: code for code, name in enumerate(NAMES)}
 
 BLOCKING_SENDS: Final = _names("Send Bsend Ssend Rsend Sendrecv Sendrecv_replace")
-IMMEDIATE_SENDS: Final = _names("Isend Ibsend Issend Irsend")
+IMMEDIATE_SENDS: Final = _names("Isend Ibsend Issend Irsend Isendrecv Isendrecv_replace")
 STARTS: Final = _names("Start Startall")
 BLOCKING_RECEIVES: Final = _names("Recv Mrecv Sendrecv Sendrecv_replace")
-IMMEDIATE_RECEIVES: Final = _names("Irecv Imrecv")
+IMMEDIATE_RECEIVES: Final = _names("Irecv Imrecv Isendrecv Isendrecv_replace")
 COMPLETIONS: Final = _names(
     "Wait Waitall Waitany Waitsome Test Testall Testany Testsome Request_get_status"
 )
@@ -71,6 +93,23 @@ ROOTED: Final = _names(
     "Bcast Reduce Gather Gatherv Scatter Scatterv "
     "Ibcast Ireduce Igather Igatherv Iscatter Iscatterv"
 )
-NON_BLOCKING_COLLECTIVES: Final = tuple(
-    name for name in COLLECTIVES if name.startswith("MPI_I")
+TOGETHER: Final = _names("""
+Comm_create Comm_dup Comm_split Comm_free Cart_create Cart_sub Graph_create Intercomm_create
+Intercomm_merge Comm_spawn Comm_spawn_multiple Dist_graph_create Comm_split_type
+Comm_dup_with_info Dist_graph_create_adjacent Comm_create_group Comm_accept Comm_connect
+Comm_join Comm_idup Comm_idup_with_info Comm_disconnect Comm_create_from_group
+Intercomm_create_from_groups
+Win_create Win_allocate Win_allocate_shared Win_create_dynamic Win_free Win_fence
+File_open File_close File_read_all File_write_all File_read_at_all File_write_at_all
+File_read_ordered File_write_ordered File_iread_all File_iwrite_all File_iread_at_all
+File_iwrite_at_all File_read_all_begin File_write_all_begin File_read_at_all_begin
+File_write_at_all_begin File_read_ordered_begin File_write_ordered_begin File_set_size
+File_preallocate File_set_view File_seek_shared File_sync File_set_atomicity""")
+"""Calls that all members make together, and that are no collective communication: those
+that create and free communicators, windows and files, and collective access to these."""
+
+NON_BLOCKING_COLLECTIVES: Final = (
+    *(name for name in COLLECTIVES if name.startswith("MPI_I")),
+    *(name for name in TOGETHER if name.startswith(("MPI_Comm_idup", "MPI_File_i"))),
+    *(name for name in TOGETHER if name.endswith("_begin")),
 )

@@ -1,12 +1,16 @@
-"""Compilers, for the tests that need one that is made of LLVM."""
+"""Compilers made of LLVM, and folders with an MPI, for the tests that need one."""
 
 from __future__ import annotations
 
 import shutil
+import subprocess
 from pathlib import Path
 
 import pytest
 
+from recording import Site, environment
+
+collect_ignore_glob = ["languages/*"]  # programs that tests record
 VERSIONS = tuple(range(14, 20))
 
 
@@ -26,10 +30,10 @@ def pytest_generate_tests(metafunc):
 
 
 def pytest_collection_modifyitems(config, items):
-    """Leave out the tests of a compiler where there is none: deselected, and counted so."""
-    if clangs():
-        return
-    left_out = [item for item in items if "clang" in getattr(item, "fixturenames", ())]
+    """Leave out the tests of what is not there: deselected, and counted so."""
+    wanted = {name for item in items for name in getattr(item, "fixturenames", ())}
+    missing = {name for name, there in NEEDS.items() if name in wanted and not there()}
+    left_out = [item for item in items if missing & {*getattr(item, "fixturenames", ())}]
     if left_out:
         config.hook.pytest_deselected(items=left_out)
         items[:] = [item for item in items if item not in left_out]
@@ -58,3 +62,51 @@ def openmp():
 def pass_cache(tmp_path_factory):
     """Folder in which plug-ins are built once for all tests."""
     return tmp_path_factory.mktemp("cache")
+
+
+@pytest.fixture(scope="session")
+def recorders(tmp_path_factory):
+    """Folder in which recorders are built once for all tests."""
+    return tmp_path_factory.mktemp("recorders")
+
+
+@pytest.fixture
+def on_open_mpi(open_mpi, recorders, tmp_path):
+    """Folder in which programs are built and run with Open MPI."""
+    return Site(open_mpi, tmp_path, environment(recorders))
+
+
+@pytest.fixture
+def on_mpich(mpich, recorders, tmp_path):
+    """Folder in which programs are built and run with MPICH."""
+    return Site(mpich, tmp_path, environment(recorders))
+
+
+def _in_namespace(*words):
+    """Run a command as the master of a mount namespace of its own."""
+    return ["unshare", "--user", "--map-root-user", "--mount", "sh", "-ec", *words]
+
+
+def may_mount():
+    """Tell whether users may make file systems of their own here."""
+    try:
+        done = subprocess.run(
+            _in_namespace("mount -t tmpfs none /mnt"), capture_output=True, check=False
+        )
+    except OSError:
+        return False
+    return done.returncode == 0
+
+
+@pytest.fixture(scope="session")
+def small_disk():
+    """Give what makes a folder a disk of some size for the command that follows."""
+
+    def words(folder, size):
+        script = f'mount -t tmpfs -o size={size} none "$1"; shift; exec "$@"'
+        return _in_namespace(script, "sh", str(folder))
+
+    return words
+
+
+NEEDS = {"clang": clangs, "small_disk": may_mount}

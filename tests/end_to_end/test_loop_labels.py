@@ -23,11 +23,23 @@ def line_of(text):
 OUTER, INNER = line_of("int step = 0"), line_of("int side = 0")
 
 
-def said(clang, folder, cache, *options, **settings):
+MANY = """
+#define main nested
+#include "labelled.c"
+#undef main
+int main(void) {
+    for (int outer = 0; outer < 400; outer++)
+        for (int inner = 0; inner < 50; inner++) exchange();
+    return 0;
+}
+"""
+
+
+def said(clang, folder, cache, *options, source=SOURCE, **settings):
     environment = {**os.environ, "XDG_CACHE_HOME": str(cache), **settings}
     command = [sys.executable, "-m", "burstline", "cc", "--loops", "--", clang]
     built = subprocess.run(
-        [*command, *options, SOURCE, "-o", "program"],
+        [*command, *options, source, "-o", "program"],
         cwd=folder,
         env=environment,
         check=False,
@@ -85,3 +97,30 @@ def test_loops_inside_are_told_of_only_in_iterations_that_are_sampled(
     outer = [line for line in lines if line.startswith(f"iteration {OUTER} ")]
     assert lines.count(f"enter {INNER} 0") == len(outer)
     assert lines == said(clang, tmp_path, pass_cache, "-O2", BURSTLINE_LOOP_SAMPLING="0.5")
+
+
+@pytest.mark.parametrize("part", [0.5, 0.2])
+def test_samples_scaled_by_their_depth_estimate_all_iterations(
+    clang, part, tmp_path, pass_cache
+):
+    source = tmp_path / "many.c"
+    source.write_text(MANY)
+    options = ["-O2", f"-I{KERNELS}"]
+    settings = {"BURSTLINE_LOOP_SAMPLING": str(part)}
+
+    lines = said(clang, tmp_path, pass_cache, *options, source=source, **settings)
+
+    outer, inner = (
+        1 + next(at for at, line in enumerate(MANY.splitlines()) if f"int {name} =" in line)
+        for name in ("outer", "inner")
+    )
+    seen = [line.split()[1] for line in lines if line.startswith("iteration ")]
+    calls, rows, columns = 400 * 50, seen.count(str(outer)), seen.count(str(inner))
+    # Five standard deviations of sums of independent choices.
+    far = 5 * (400 * (1 - part) / part) ** 0.5
+    assert abs(rows / part - 400) < far
+    of_rows = 50 * (400 * (1 - part) / part) ** 0.5
+    within = (calls * (1 - part) / part**2) ** 0.5
+    assert abs(columns / part**2 - calls) < 5 * (of_rows + within)
+    assert lines.count(f"leave {inner} 50") == rows
+    assert [line for line in lines if line.startswith("call")] == [f"call {inner}"] * calls

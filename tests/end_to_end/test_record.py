@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 import json
-import os
 import signal
 import subprocess
-import sys
 import time
 
 import pytest
-
-import burstline
 
 RING = """
 #include <mpi.h>
@@ -68,70 +64,6 @@ int main(void) {
 """
 WITHIN = "int PMPI_Init(void) { return 0; } int _start(void) { return PMPI_Init(); }"
 SILENT = "int main(void) { return 0; }\n"
-SETTINGS = {
-    "OMPI_ALLOW_RUN_AS_ROOT": "1",
-    "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
-    "OMPI_MCA_rmaps_base_oversubscribe": "1",
-    "OMPI_MCA_mpi_yield_when_idle": "1",
-}
-
-
-@pytest.fixture(scope="module")
-def cache(tmp_path_factory):
-    """Where recorders are built once for all tests here."""
-    return tmp_path_factory.mktemp("cache")
-
-
-@pytest.fixture
-def settings(cache):
-    """Give what the children find in their environment."""
-    path = os.pathsep.join(map(os.path.abspath, sys.path))
-    return os.environ | SETTINGS | {"XDG_CACHE_HOME": str(cache), "PYTHONPATH": path}
-
-
-@pytest.fixture
-def on_open_mpi(open_mpi, settings, tmp_path):
-    return Site(open_mpi, tmp_path, settings)
-
-
-@pytest.fixture
-def on_mpich(mpich, settings, tmp_path):
-    return Site(mpich, tmp_path, settings)
-
-
-class Site:
-    """A folder with an MPI's compiler and launcher at hand."""
-
-    def __init__(self, tools, folder, settings):
-        (self.compiler, self.launcher), self.folder = tools, folder
-        self.settings = settings
-
-    def build(self, source, *options, name="app"):
-        (self.folder / f"{name}.c").write_text(source)
-        words = [self.compiler, "-g", "-pthread", *options, "-o", name, f"{name}.c"]
-        subprocess.run(words, check=True, cwd=self.folder)
-        return f"./{name}"
-
-    def start(self, *words):
-        return subprocess.Popen(
-            [sys.executable, "-m", "burstline", "record", *words],
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-            cwd=self.folder,
-            env=self.settings,
-        )
-
-    def record(self, *words):
-        process = self.start(*words)
-        printed, said = process.communicate(timeout=120)
-        return process.returncode, printed, said
-
-    def ranks(self, count):
-        return [self.launcher, "-n", str(count)]
-
-    def trace(self, name="app.prv"):
-        return burstline.read(self.folder / name)
 
 
 def assert_is_ring(trace, ranks):

@@ -75,4 +75,13 @@ def test_the_runtime_exports_what_programs_call_and_nothing_else(library):
         "burst_put",
         "burst_put_text",
         "burst_self",
+        "burst_work",
+        "burst_label",
+        "burst_compiled",
+        "burst_loop_static",
+        "burst_loop_chunk",
+        "burst_loop_labels",
+        "burst_loop_enter",
+        "burst_loop_iteration",
+        "burst_loop_leave",
     }

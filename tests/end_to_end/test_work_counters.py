@@ -194,6 +194,60 @@ def test_exceptions_lose_no_count(clang, tmp_path, pass_cache):
     assert done.stdout == "15 5\n"
 
 
+JUMPS = """
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdio.h>
+extern __thread unsigned long burst_work[16];
+static __thread jmp_buf back;
+__attribute__((noinline)) double half(double x) {
+    if (x < 0) longjmp(back, 1);
+    __asm__ volatile("nop\\n\\tnop" ::: "memory");
+    return x / 2;
+}
+static void *work(void *rounds) {
+    volatile double sum = 0;
+    for (volatile long i = 0; i < *(long *)rounds; i++)
+        if (setjmp(back) == 0) sum += half(i % 2 ? -i : i);
+    printf("%lu %.0f\\n", burst_work[5], sum);
+    return 0;
+}
+int main(void) {
+    static long rounds[2] = {10, 20};
+    for (int i = 0; i < 2; i++) {
+        pthread_t thread;
+        pthread_create(&thread, 0, work, &rounds[i]);
+        pthread_join(thread, 0);
+    }
+    printf("%lu\\n", burst_work[5]);
+    return 0;
+}
+"""
+
+
+def test_jumps_and_assembly_lose_no_count_and_threads_have_their_own(
+    clang, tmp_path, pass_cache
+):
+    (tmp_path / "jumps.c").write_text(JUMPS)
+    compiled([clang, "-O1", "-pthread", "jumps.c", "-o", "program"], tmp_path, pass_cache)
+
+    done = run([tmp_path / "program"], tmp_path, pass_cache)
+
+    # Half of the rounds return: a division and a sum each. 0 + 2 + 4 + 6 + 8, halved.
+    assert done.stdout.splitlines() == ["10 10", "20 45", "0"]
+
+
+def test_a_program_linked_without_the_counters_is_told_how(clang, tmp_path, pass_cache):
+    compiled([clang, "-c", KERNELS / "kernels.c"], tmp_path, pass_cache)
+
+    done = run(
+        ["cc", "kernels.o", KERNELS / "harness.c", "-o", "program"], tmp_path, pass_cache
+    )
+
+    assert done.returncode != 0
+    assert "undefined reference to `link_with_burstline_cc'" in done.stderr
+
+
 @pytest.mark.parametrize("level", ["-O0", "-O3"])
 def test_iterations_are_those_each_thread_executed(clang, openmp, level, tmp_path, pass_cache):
     options = [level, *openmp(clang)]

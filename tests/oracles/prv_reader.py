@@ -172,9 +172,20 @@ class Walk:
 
 
 def bursts(location: Location) -> list[dict]:
-    """Derive the bursts between consecutive calls, with counters known at both borders."""
+    """Derive the bursts between consecutive calls, with counters known at both borders.
+
+    A counter that is never read where a burst begins is known where it is read at the end.
+    """
     result = []
-    for before, after in zip(location.calls, location.calls[1:], strict=False):
+    pairs = list(zip(location.calls, location.calls[1:], strict=False))
+    read_at_starts = {
+        counter
+        for before, after in pairs
+        for seq, time, values in location.readings
+        if before.leave_seq < seq < after.enter_seq and time == before.leave
+        for counter in values
+    }
+    for before, after in pairs:
         at_start, at_end, total = set(), set(), defaultdict(int)
         for seq, time, values in location.readings:
             between = before.leave_seq < seq < after.enter_seq
@@ -195,7 +206,9 @@ def bursts(location: Location) -> list[dict]:
                 "polls": after.polls,
                 "polling": after.polling,
                 "gap": gap,
-                "counters": {c: total[c] for c in at_start & at_end},
+                "counters": {
+                    c: total[c] for c in at_end if c in at_start or c not in read_at_starts
+                },
             }
         )
     return result

@@ -16,6 +16,7 @@
 #define CALLS 3000
 
 __thread uint64_t burst_work[BURST_WORK_COUNTERS];
+int burst_compiled = BURST_COUNTS;
 
 __attribute__((noinline)) static void call(uint16_t op) {
     struct burst_thread *thread = burst_self();

@@ -48,9 +48,9 @@ def told(*events, calls=(("Send", 10, 20), ("Send", 30, 40), ("Barrier", 50, 60)
     return labels_of(trace, Calls(trace, None)).loop.tolist()
 
 
-def in_regions(steps):
+def in_regions(steps, **options):
     trace = trace_of(f"ranks 1 | {REGIONS} | 0 | {steps}")
-    found = labels_of(trace, Calls(trace, None))
+    found = labels_of(trace, Calls(trace, None), **options)
     return [found.name(number) for number in found.loop.tolist()]
 
 
@@ -135,6 +135,23 @@ def test_without_labels_a_call_is_in_the_innermost_recorded_loop():
     """
 
     assert in_regions(steps) == ["a.c:10", "a.c:15", "a.c:10", "outside of loops"]
+
+
+def test_a_loop_that_never_repeats_gives_way_to_the_loop_around():
+    steps = """
+    1 enter outer iterations 2
+    2 enter inner iterations 1 | 3 enter MPI_Send | 4 leave | 5 leave
+    6 enter inner iterations 1 | 7 enter MPI_Recv | 8 leave | 9 leave | 10 leave
+    11 enter nowhere iterations 1 | 12 enter MPI_Barrier | 13 leave | 14 leave
+    """
+
+    assert in_regions(steps) == ["a.c:15", "a.c:15", "nowhere"]
+    assert in_regions(steps, repeated=True) == ["a.c:10", "a.c:10", "outside of loops"]
+
+
+def test_loops_without_iterations_cannot_be_told_to_repeat():
+    with pytest.raises(NotEnoughDataError, match="how often it went round"):
+        in_regions("1 enter outer | 2 enter MPI_Send | 3 leave | 4 leave", repeated=True)
 
 
 def test_a_recorded_loop_without_a_place_has_its_name():

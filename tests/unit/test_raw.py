@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
 import burstline
 import raw_files
@@ -350,3 +351,32 @@ def test_the_numbers_of_operations_are_those_of_the_recorders_table():
 
     assert numbers[1] == "MPI_Send"
     assert len(np.unique(list(numbers))) == len(numbers)
+
+
+@pytest.mark.parametrize(
+    "library",
+    ["libmpi_mpifh.so.40.30.0", "libmpich.so.12", "libmpi-1a2b3c4d.so.40", "libburst-mpich.so"],
+)
+def test_frames_of_mpi_below_its_caller_are_left_out(tmp_path, library):
+    run = Run(1)
+    run[0].add(raw_files.named(35, 1, "/bin/app"), raw_files.named(35, 2, f"/lib/{library}"))
+    run[0].add(raw_files.stack(4, (2, 0x20), (2, 0x30), (1, 0x10), (2, 0x40), (1, 0x08)))
+    run[0].add(raw_files.stack(5, (2, 0x20)))
+    run[0].call("MPI_Barrier", 5, 6, stack=4).call("MPI_Barrier", 7, 8, stack=5)
+
+    trace = run.read(tmp_path)
+
+    functions = column(trace, "call_paths", "function")
+    assert functions == ["app+0x8", f"{library}+0x40", "app+0x10", f"{library}+0x20"]
+    assert column(trace, "calls", "call_path") == [2, 3]
+
+
+def test_a_library_that_is_merely_called_like_mpi_is_a_caller(tmp_path):
+    run = Run(1)
+    run[0].add(raw_files.named(35, 1, "/lib/libmpiplot.so.1"))
+    run[0].add(raw_files.stack(4, (1, 0x20)))
+    run[0].call("MPI_Barrier", 5, 6, stack=4)
+
+    trace = run.read(tmp_path)
+
+    assert column(trace, "call_paths", "function") == ["libmpiplot.so.1+0x20"]

@@ -71,8 +71,10 @@ def test_a_team_has_a_region_for_its_fork_and_one_for_each_thread():
         "join": [3],
         "join_ns": [95],
         "threads": [2],
+        "stack": [3],
     }
     assert rows(found, "parallel")["stack"] == [3]
+    assert rows(found, "team")["stack"] == [3, 3]
     assert rows(found, "team")["thread"] == [0, 1]
     assert rows(found, "team")["leave_ns"] == [90, 90]
 
@@ -129,7 +131,7 @@ def test_a_loop_that_was_left_early_keeps_what_was_done():
     assert rows(found, "loop")["iterations"] == [2, 2]
 
 
-def test_a_lock_is_waited_for_until_it_is_acquired_and_held_until_it_is_released():
+def test_a_lock_has_a_region_from_its_request_to_its_release():
     found = decode(
         [
             thread(
@@ -142,8 +144,9 @@ def test_a_lock_is_waited_for_until_it_is_acquired_and_held_until_it_is_released
         ]
     )
 
-    assert rows(found, "lock")["leave_ns"] == [5]
-    assert rows(found, "critical")["leave_ns"] == [4]
+    assert rows(found, "lock")["end"] == [-1]
+    assert rows(found, "critical")["enter_ns"] == [2]
+    assert rows(found, "critical")["leave_ns"] == [9]
     assert found.locks["lock"].tolist() == [88, 77]
     assert found.locks["acquire_ns"].tolist() == [4, 5]
     assert found.locks["release_ns"].tolist() == [9, NO_VALUE]
@@ -157,6 +160,42 @@ def test_a_test_of_a_lock_that_failed_leaves_nothing():
     assert len(found.locks["lock"]) == 1
 
 
+def test_a_lock_that_the_thread_has_already_is_taken_and_let_go_once():
+    asked, taken, let = Op.LOCK_REQUEST, Op.LOCK_ACQUIRED, Op.LOCK_RELEASED
+    steps = [(1, asked), (2, taken), (3, asked), (7, let), (8, asked), (9, taken), (10, let)]
+    found = decode([thread(*((time, op, 0, 77, high(LOCK)) for time, op in steps))])
+
+    assert rows(found, "lock")["enter_ns"] == [1, 8]
+    assert rows(found, "lock")["leave_ns"] == [7, 10]
+    assert found.locks["acquire_ns"].tolist() == [2, 9]
+    assert found.locks["release_ns"].tolist() == [7, 10]
+
+
+def test_a_release_belongs_to_the_lock_that_was_acquired():
+    taken, let = (1, Op.LOCK_ACQUIRED, 0, 77), (3, Op.LOCK_RELEASED, 0, 88)
+    found = decode([thread(taken, let), thread((2, Op.LOCK_RELEASED, 0, 77))])
+
+    assert found.locks["release_ns"].tolist() == [NO_VALUE]
+
+
+def test_a_task_that_waits_has_others_inside():
+    found = decode(
+        forked(
+            [
+                (20, Op.TASK_BEGIN, 1, 5, 7),
+                (21, Op.TASK_BEGIN, 1, 6, 8),
+                (25, Op.TASK_END, 1, 6),
+                (29, Op.TASK_END, 1, 5),
+            ],
+            [(22, Op.TASK_BEGIN, 1, 9, 8), (23, Op.TASK_END, 1, 4)],
+        )
+    )
+
+    assert rows(found, "task")["enter_ns"] == [20, 21, 22]
+    assert rows(found, "task")["leave_ns"] == [29, 25, 95]
+    assert rows(found, "task")["stack"] == [7, 8, 8]
+
+
 def test_a_team_forked_inside_another_has_it_as_parent():
     inner = [(40, Op.FORK, 2, 1, high(1)), (50, Op.JOIN, 2)]
     found = decode(forked(inner, []))
@@ -166,7 +205,7 @@ def test_a_team_forked_inside_another_has_it_as_parent():
 
 FIELD = st.one_of(st.integers(0, 4), st.integers(0, 2**64 - 1))
 RECORDS = st.lists(
-    st.tuples(st.integers(0, 13), st.integers(0, 3), FIELD, st.one_of(FIELD, st.just(high(1)))),
+    st.tuples(st.integers(0, 15), st.integers(0, 3), FIELD, st.one_of(FIELD, st.just(high(1)))),
     max_size=25,
 )
 

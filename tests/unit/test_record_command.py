@@ -155,7 +155,8 @@ def test_a_run_without_ranks_is_no_trace(run, text, code, message):
 def test_the_recorder_is_told_what_was_asked_for(run):
     words = ["--stack-depth=3", "--counters=cpu,work", "--calls=-MPI_Test", "--profile"]
 
-    run("--mpi", "openmpi", *words, "--block", "64Ki", app(run, f"env >env.txt; {RUNS}"))
+    words += ["--leave-free=1.5Gi", "--block=64Ki"]
+    run("--mpi", "openmpi", *words, app(run, f"env >env.txt; {RUNS}"))
 
     told = dict(line.split("=", 1) for line in (run.here / "env.txt").read_text().splitlines())
     assert told["BURSTLINE_STACK_DEPTH"] == "3"
@@ -163,6 +164,7 @@ def test_the_recorder_is_told_what_was_asked_for(run):
     assert told["BURSTLINE_CALLS"] == "-MPI_Test"
     assert told["BURSTLINE_MODE"] == "profile"
     assert told["BURSTLINE_BLOCK"] == "65536"
+    assert told["BURSTLINE_LEAVE_FREE"] == "1536"
     assert told["LD_PRELOAD"] == "libc.so.6"
 
 
@@ -254,6 +256,21 @@ def test_raw_files_are_kept_when_the_disk_is_full_while_merging(run, monkeypatch
     assert "no space left on device" in said
     assert f"burstline convert {folder}" in said
     assert len(list(folder.glob("*.raw"))) == 2
+
+
+def test_interrupting_the_merge_keeps_the_raw_files_and_says_how_to_go_on(run, monkeypatch):
+    def interrupted(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(convert, "write_trace", interrupted)
+
+    code, _, said = run("--mpi", "openmpi", app(run))
+
+    (folder,) = [path for path in run.here.iterdir() if path.is_dir()]
+    assert code == 130
+    assert f"go on with: burstline convert {folder} app.prv" in said
+    assert len(list(folder.glob("*.raw"))) == 2
+    assert "app.prv" not in names(run)
 
 
 def test_an_output_that_exists_is_replaced_by_force(run):

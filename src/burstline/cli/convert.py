@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TypedDict
 
 from burstline.cli.options import (
     add_format,
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     import argparse
 
     from burstline.progress import Progress
+    from burstline.record.symbols import Resolver
     from burstline.trace import Trace
 
 _DESCRIPTION: Final = """\
@@ -59,43 +60,106 @@ def run(arguments: argparse.Namespace) -> None:
     """Convert the trace and say what was written."""
     path = output_path(arguments)
     memory, threads = memory_budget(arguments), thread_count(arguments)
+    source = Path(arguments.trace)
+    resolver = _resolver(source)
     with progress_bar(arguments) as progress:
-        if path.suffix == ".store" and is_paraver(Path(arguments.trace)):
+        resources: _Resources = {"memory": memory, "threads": threads, "progress": progress}
+        if resolver is not None:
+            kept = merge(source, path, resolver, raw=not arguments.no_raw, **resources)
+        elif path.suffix == ".store" and is_paraver(source):
             from burstline.formats import store  # noqa: PLC0415 -- `--help` stays fast
 
-            to_store(
-                arguments.trace,
-                path,
-                raw=not arguments.no_raw,
-                memory=memory,
-                threads=threads,
-                progress=progress,
-            )
-            trace = store.open_store(path)
+            to_store(arguments.trace, path, raw=not arguments.no_raw, **resources)
+            kept = kept_rows(store.open_store(path))
         else:
-            trace = _read(arguments, memory=memory, threads=threads, progress=progress)
-            if arguments.no_raw:
-                from burstline.formats.overlay import overlaid  # noqa: PLC0415 -- as above
-                from burstline.schema import RAW_TABLES  # noqa: PLC0415 -- as above
-
-                trace = overlaid(trace, {}, without=RAW_TABLES)
+            trace = _read(arguments, **resources)
             write_trace(trace, path, memory=memory, progress=progress)
+            kept = kept_rows(trace)
+    if resolver is not None:
+        say_unnamed(resolver)
     lost = {"messages": 0, "collectives": 0, "calls_clipped": 0}
-    document = {"kept": kept_rows(trace), "lost": lost, "time_offset_ns": 0}
+    document = {"kept": kept, "lost": lost, "time_offset_ns": 0}
     print_written(arguments, path, document)
+
+
+def _resolver(source: Path) -> Resolver | None:
+    """Give what names the places in raw files; None for any other trace."""
+    if not is_recorded(source):
+        return None
+    from burstline.record.symbols import Resolver  # noqa: PLC0415 -- `--help` stays fast
+
+    return Resolver()
+
+
+class _Resources(TypedDict):
+    memory: int
+    threads: int
+    progress: Progress
 
 
 def _read(
     arguments: argparse.Namespace, *, memory: int, threads: int, progress: Progress
 ) -> Trace:
     import burstline  # noqa: PLC0415 -- `--help` stays fast
-    from burstline.formats.raw import recognises  # noqa: PLC0415 -- as above
-    from burstline.record.merging import read_recorded  # noqa: PLC0415 -- as above
 
-    path, raw = Path(arguments.trace), not arguments.no_raw
-    if recognises(path):
-        return read_recorded(path, raw=raw, progress=progress)
-    return burstline.read(path, raw=raw, memory=memory, threads=threads, progress=progress)
+    trace = burstline.read(
+        arguments.trace,
+        raw=not arguments.no_raw,
+        memory=memory,
+        threads=threads,
+        progress=progress,
+    )
+    return _without_raw(trace) if arguments.no_raw else trace
+
+
+def _without_raw(trace: Trace) -> Trace:
+    from burstline.formats.overlay import overlaid  # noqa: PLC0415 -- as above
+    from burstline.schema import RAW_TABLES  # noqa: PLC0415 -- as above
+
+    return overlaid(trace, {}, without=RAW_TABLES)
+
+
+def is_recorded(path: Path) -> bool:
+    """Tell whether a folder holds raw files of the recorder."""
+    from burstline.formats.raw.files import recognises  # noqa: PLC0415 -- as above
+
+    return path.is_dir() and recognises(path)
+
+
+def merge(
+    folder: Path,
+    path: Path,
+    resolver: Resolver,
+    *,
+    raw: bool,
+    memory: int,
+    threads: int,
+    progress: Progress,
+) -> dict[str, int]:
+    """Write the raw files of a run, of any size, as a trace; count its rows."""
+    from burstline.formats import atomic, store  # noqa: PLC0415 -- `--help` stays fast
+    from burstline.record import merging  # noqa: PLC0415 -- as above
+
+    resources: _Resources = {"memory": memory, "threads": threads, "progress": progress}
+    if path.suffix == ".store":
+        with atomic.replacement(path) as part:
+            merging.store_recorded(folder, part, raw=raw, resolver=resolver, **resources)
+        return kept_rows(store.open_store(path))
+    records = path.name.endswith((".prv", ".prv.gz"))
+    with merging.recorded(
+        folder, beside=path.parent, raw=raw, records=records, resolver=resolver, **resources
+    ) as trace:
+        write_trace(trace, path, memory=memory, progress=progress)
+        return kept_rows(trace)
+
+
+def say_unnamed(resolver: Resolver) -> None:
+    """Say in one line which modules have places without names, if any."""
+    from burstline.record.unnamed import unnamed  # noqa: PLC0415 -- `--help` stays fast
+    from burstline.report.plain import note  # noqa: PLC0415 -- as above
+
+    if said := unnamed(resolver.problems):
+        note(f"burstline: {said}")
 
 
 def is_paraver(path: Path) -> bool:

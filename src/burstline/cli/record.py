@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import shlex
 import shutil
 import sys
 from dataclasses import dataclass
@@ -14,6 +15,7 @@ from burstline.cli.options import (
     memory_budget,
     parse_size,
     progress_bar,
+    thread_count,
 )
 from burstline.errors import ParameterError, printable
 
@@ -37,6 +39,7 @@ examples:
 _ENDINGS: Final = (".prv", ".prv.gz", ".store", ".csv", ".parquet")
 _INTERRUPTED: Final = 130
 _DEEPEST: Final = 64
+_MOST_MIB: Final = (1 << 32) - 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,11 +116,18 @@ def _add_what(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--block", metavar="SIZE", help="memory of each thread for records (default: 1Mi)"
     )
+    group.add_argument(
+        "--leave-free",
+        metavar="SIZE",
+        help="drop records where less of the disk would stay free (default: 1Gi, or 1 %% of "
+        "a small disk; 0: fill it)",
+    )
 
 
 def run(arguments: argparse.Namespace) -> None:
     """Record the program, once or for each set of counters."""
     memory_budget(arguments)  # a wrong one is refused before the run
+    thread_count(arguments)
     code = 0
     for name, counters in _runs(arguments):
         code = _record(arguments, name, counters) or code
@@ -170,7 +180,8 @@ def _record(arguments: argparse.Namespace, name: str, counters: str | None) -> i
         kept = arguments.keep_raw is not None
     except BaseException:
         if kept:
-            _say(f"what was recorded is kept: burstline convert {plan.folder} {plan.output}")
+            words = shlex.join(["burstline", "convert", str(plan.folder), str(plan.output)])
+            _say(f"what was recorded is kept; go on with: {words}")
         raise
     finally:
         if not kept:
@@ -232,16 +243,28 @@ def _settings(arguments: argparse.Namespace, counters: str | None) -> dict[str, 
         settings["BURSTLINE_MODE"] = "profile"
     if arguments.block is not None:
         settings["BURSTLINE_BLOCK"] = str(parse_size(arguments.block))
+    if arguments.leave_free is not None:
+        free = 0 if arguments.leave_free == "0" else parse_size(arguments.leave_free)
+        settings["BURSTLINE_LEAVE_FREE"] = str(min(-(-free >> 20), _MOST_MIB))
     return settings
 
 
 def _merge(arguments: argparse.Namespace, plan: _Plan) -> None:
-    from burstline.cli.convert import write_trace  # noqa: PLC0415 -- `--help` stays fast
-    from burstline.record.merging import read_recorded  # noqa: PLC0415 -- as above
+    from burstline.cli.convert import merge, say_unnamed  # noqa: PLC0415 -- as above
+    from burstline.record.symbols import Resolver  # noqa: PLC0415 -- as above
 
+    resolver = Resolver()
     with progress_bar(arguments) as progress:
-        trace = read_recorded(plan.folder, progress=progress)
-        write_trace(trace, plan.output, memory=memory_budget(arguments), progress=progress)
+        merge(
+            plan.folder,
+            plan.output,
+            resolver,
+            raw=True,
+            memory=memory_budget(arguments),
+            threads=thread_count(arguments),
+            progress=progress,
+        )
+    say_unnamed(resolver)
 
 
 def _report(arguments: argparse.Namespace, plan: _Plan, ended: Ended, found: Survey) -> None:
@@ -257,7 +280,7 @@ def _report(arguments: argparse.Namespace, plan: _Plan, ended: Ended, found: Sur
     if found.dropped:
         _say(
             f"{found.dropped:,} records were dropped for want of room; the gaps are marked. "
-            "Free some disk, or pass --calls or a smaller --stack-depth"
+            "Free some disk, or pass --calls, a smaller --stack-depth or --leave-free"
         )
     if arguments.format == "json":
         from burstline.report.plain import print_json  # noqa: PLC0415 -- as above

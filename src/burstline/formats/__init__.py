@@ -78,7 +78,7 @@ def read(
     path = Path(path)
     threads = threads or len(os.sched_getaffinity(0))
     if path.is_dir():
-        trace = _read_folder(path, raw=raw, progress=progress)
+        trace = _read_folder(path, raw=raw, memory=memory, threads=threads, progress=progress)
     else:
         head = _head(path)
         if paraver.recognises(head):
@@ -94,14 +94,18 @@ def read(
     return trace
 
 
-def _read_folder(path: Path, *, raw: bool, progress: Progress) -> Trace:
+def _read_folder(
+    path: Path, *, raw: bool, memory: int | None, threads: int, progress: Progress
+) -> Trace:
     from burstline.formats import raw as raw_files  # noqa: PLC0415 -- on demand
     from burstline.formats import tables  # noqa: PLC0415
 
     if tables.recognises(path):
         return tables.read(path)
     if raw_files.recognises(path):
-        return raw_files.read_raw(path, raw=raw, progress=progress)
+        return raw_files.read_raw(
+            path, raw=raw, memory=memory, threads=threads, progress=progress
+        )
     return store.open_store(path)
 
 

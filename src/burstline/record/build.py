@@ -46,8 +46,6 @@ _FLAGS: Final = (
     "-ftls-model=initial-exec",
     "-fno-omit-frame-pointer",
 )
-_OF_PROGRAMS: Final = frozenset({"work.c"})
-"""Linked into instrumented programs, not into the recorder."""
 _PATIENCE_S: Final = 300
 _HEADERS: Final = {
     OPEN_MPI.name: ("mpi.h", rb"define OMPI_MAJOR_VERSION"),
@@ -205,7 +203,7 @@ def _file_name(abi: Abi) -> str:
 
 
 def _sources() -> list[Path]:
-    return sorted(path for path in _NATIVE.glob("*.c") if path.name not in _OF_PROGRAMS)
+    return sorted(_NATIVE.glob("*.c"))
 
 
 def _wrappers_source() -> str:

@@ -35,9 +35,24 @@ LOOPS: Final = "BURSTLINE_PASS_LOOPS"
 _HERE: Final = Path(__file__).parent
 _PASS: Final = _HERE / "pass"
 _NATIVE: Final = _HERE / "native"
-_EXPORTED: Final = ("burst_work", "burst_label")
+_EXPORTED: Final = (
+    "burst_work",
+    "burst_label",
+    "burst_compiled",
+    "burst_loop_enter",
+    "burst_loop_iteration",
+    "burst_loop_leave",
+    "link_with_burstline_cc",
+)
 _PLUGIN_FLAGS: Final = ("-std=c++17", "-O2", "-fPIC", "-shared", "-fno-rtti", "-w")
-_OBJECT_FLAGS: Final = ("-std=c11", "-O2", "-fPIC", "-ftls-model=initial-exec", "-w")
+_OBJECT_FLAGS: Final = (
+    "-std=c11",
+    "-O2",
+    "-fPIC",
+    "-ftls-model=initial-exec",
+    "-w",
+    "-DBURST_OF_PROGRAM",
+)
 _PATIENCE_S: Final = 600
 _NO_LINK: Final = frozenset(
     [

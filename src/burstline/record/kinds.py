@@ -38,10 +38,19 @@ class Kind:
 
 
 _BYTES: Final = "burst_bytes(count, datatype)"
+_PARTITIONS: Final = "burst_bytes(partitions * count, datatype)"
 _OWN: Final = "MPI_Status own, *known = status == MPI_STATUS_IGNORE ? &own : status;"
 _STATUS: Final = {"status": "known"}
 _STATUSES: Final = {"array_of_statuses": "batch.statuses"}
+# A start that is filtered out is followed too: a send that nobody recorded has nothing to
+# complete (id 0), but what a receive brought is known when it completes.
 _ID: Final = "const uint64_t id = call.thread != NULL ? burst_new_id() : 0;"
+_POSTED_ID: Final = "const uint64_t id = call.follow ? burst_new_id() : 0;"
+_IDS: Final = (
+    "uint64_t ids[2] = {0, 0};",
+    "if (call.thread != NULL) ids[0] = burst_new_id();",
+    "if (call.follow) ids[1] = burst_new_id();",
+)
 _ASKED: Final = "const MPI_Request asked = *request;"
 _ONE: Final = "burst_completed(error == MPI_SUCCESS ? call.thread : NULL, asked, known);"
 _PART: Final = "const struct burst_part part = @PART;"
@@ -50,19 +59,18 @@ _ROOT: Final = "@TELL_ROOT"
 
 
 def _batch(count: str, statuses: str) -> tuple[str, str]:
-    opened = f"burst_batch_open(&batch, call.follow, {count}, array_of_requests, {statuses});"
-    return "struct burst_batch batch;", opened
+    told = f"burst_follows(call), {count}, array_of_requests, {statuses}"
+    return "struct burst_batch batch;", f"burst_batch_open(&batch, {told});"
 
 
 def _follow(kind: str, peer: str = "MPI_PROC_NULL") -> str:
-    return f"if (call.thread != NULL) burst_follow({kind}, *request, id, comm, {peer});"
+    return f"if (burst_follows(call)) burst_follow({kind}, *request, id, comm, {peer});"
 
 
-def _other(comm: str) -> str:
-    return (
-        f"if (call.thread != NULL) "
-        f"burst_follow(BURST_IS_OTHER, *request, 0, {comm}, MPI_PROC_NULL);"
-    )
+def _follow_apart(kind: str, request: str) -> str:
+    """Follow what belongs to no communicator: a transfer of a window or file."""
+    told = f"{kind}, *request, {request}, burst_known.no_comm, MPI_PROC_NULL"
+    return f"if (burst_follows(call)) burst_follow({told});"
 
 
 def _send(request: str) -> str:
@@ -77,16 +85,26 @@ def _told(function: str) -> str:
     return f"if (call.thread != NULL) {function}(call.thread, comm, known);"
 
 
-def _exchange(send: str, receive: str) -> tuple[str, str]:
+def _exchange(send: str, receive: str, ids: tuple[str, str] = ("0", "0")) -> tuple[str, str]:
     return (
-        f"burst_send(call.thread, comm, dest, sendtag, burst_bytes({send}), 0);",
-        f"burst_post(call.thread, comm, source, recvtag, burst_bytes({receive}), 0);",
+        f"burst_send(call.thread, comm, dest, sendtag, burst_bytes({send}), {ids[0]});",
+        f"burst_post(call.thread, comm, source, recvtag, burst_bytes({receive}), {ids[1]});",
     )
 
 
-def _unmatched(request: str) -> str:
-    said = f"burst_unmatched(call.thread, *message, {_BYTES}, {request})"
-    return f"struct burst_comm *from = call.follow ? {said} : NULL;"
+def _exchange_begun(send: str, receive: str) -> Kind:
+    told = f"*request, ids, comm, source, recvtag, burst_bytes({receive})"
+    return Kind(
+        first=_IDS,
+        known=_exchange(send, receive, ("ids[0]", "ids[1]")),
+        learnt=(f"if (burst_follows(call)) burst_follow_both({told});",),
+    )
+
+
+_UNMATCHED: Final = (
+    "struct burst_match match = {NULL, 0};",
+    f"if (call.follow) match = burst_unmatched(call.thread, *message, {_BYTES});",
+)
 
 
 def _collective(request: str) -> tuple[str, ...]:
@@ -98,6 +116,26 @@ def _io(written: str, read: str) -> str:
     return f"burst_io(call.thread, fh, {written}, {read});"
 
 
+def _together(comm: str, request: str = "0") -> str:
+    return f"burst_together(call.thread, {comm}, {request});"
+
+
+def _together_on(kind: str, handle: str, request: str = "0") -> str:
+    return f"burst_together_on(call.thread, {kind}, (uintptr_t){handle}, {request});"
+
+
+def _file(written: str, read: str, known: tuple[str, ...] = ()) -> Kind:
+    return Kind(
+        first=(_OWN,),
+        known=known,
+        instead=_STATUS,
+        learnt=(f"if (call.thread != NULL) {_io(written, read)}",),
+    )
+
+
+_WINDOW: Final = "BURST_WINDOW"
+_FILE: Final = "BURST_FILE"
+_CREATED: Final = "burst_comm_created(*@CREATED, @TAG);"
 _RMA: Final = "burst_one_sided(call.thread, win, target_rank, @MOVED, @TRANSFER);"
 _MOVED_IO: Final = _io("@TRANSFER == 1 ? @MOVED : 0", "@TRANSFER == 2 ? @MOVED : 0")
 
@@ -110,7 +148,9 @@ _MESSAGES: Final = {
         first=(_OWN,), known=(_post("0"),), instead=_STATUS, learnt=(_told("burst_received"),)
     ),
     "ireceive": Kind(
-        first=(_ID,), known=(_post("id"),), learnt=(_follow("BURST_IS_RECEIVE", "source"),)
+        first=(_POSTED_ID,),
+        known=(_post("id"),),
+        learnt=(_follow("BURST_IS_RECEIVE", "source"),),
     ),
     "sendrecv": Kind(
         first=(_OWN,),
@@ -156,18 +196,26 @@ _MESSAGES: Final = {
         learnt=("if (*flag) burst_matched(call.thread, *message, comm, known);",),
     ),
     "mrecv": Kind(
-        first=(_OWN, _unmatched("0")),
+        first=(_OWN, *_UNMATCHED),
         instead=_STATUS,
-        learnt=("if (call.thread != NULL) burst_received_matched(call.thread, from, known);",),
+        learnt=("if (call.thread != NULL) burst_received_matched(call.thread, match, known);",),
     ),
-    "imrecv": Kind(
-        first=(_ID, _unmatched("id")),
-        learnt=("if (call.thread != NULL) burst_follow_matched(*request, id, from);",),
+    "imrecv": Kind(first=_UNMATCHED, learnt=("burst_follow_matched(*request, match);",)),
+    "isendrecv": _exchange_begun("sendcount, sendtype", "recvcount, recvtype"),
+    "isendrecv_replace": _exchange_begun("count, datatype", "count, datatype"),
+    "psend_init": Kind(
+        learnt=(f"burst_keep(BURST_IS_SEND, *request, comm, dest, tag, {_PARTITIONS});",)
     ),
+    "precv_init": Kind(
+        learnt=(f"burst_keep_partitioned(*request, comm, source, tag, {_PARTITIONS});",)
+    ),
+    "parrived": Kind(success="*flag"),
 }
 
 _COMPLETIONS: Final = {
-    "wait": Kind(first=(_OWN, _ASKED), instead=_STATUS, last=(f"if (call.follow) {_ONE}",)),
+    "wait": Kind(
+        first=(_OWN, _ASKED), instead=_STATUS, last=(f"if (burst_follows(call)) {_ONE}",)
+    ),
     "waitall": Kind(
         first=_batch("count", "array_of_statuses"),
         instead=_STATUSES,
@@ -191,7 +239,7 @@ _COMPLETIONS: Final = {
         first=(_OWN, _ASKED),
         instead=_STATUS,
         success="*flag",
-        last=(f"if (call.follow && (error != MPI_SUCCESS || *flag)) {_ONE}",),
+        last=(f"if (burst_follows(call) && (error != MPI_SUCCESS || *flag)) {_ONE}",),
     ),
     "testall": Kind(
         first=_batch("count", "array_of_statuses"),
@@ -236,6 +284,7 @@ _COLLECTIVES: Final = {
     "icollective": Kind(
         first=(_ID,), known=_collective("id"), learnt=(_follow("BURST_IS_COLLECTIVE"),)
     ),
+    "collective_init": Kind(learnt=(_PART, "@KEEP")),
 }
 
 _MANAGEMENT: Final = {
@@ -247,35 +296,73 @@ _MANAGEMENT: Final = {
         beyond=("if (call.follow) burst_close(1, 0);",),
     ),
     "abort": Kind(first=("if (call.follow) burst_close(3, errorcode);",)),
-    "created": Kind(learnt=("burst_comm_created(*@CREATED, @TAG);",)),
+    "session_init": Kind(learnt=("burst_session_begun(*session);",)),
+    "session_finalize": Kind(first=("if (call.follow) burst_session_ending(*session);",)),
+    # Collective over the communicator they are given, or over the one they make.
+    "created": Kind(known=(_together("@PARENT"),), learnt=(_CREATED,)),
+    "created_rooted": Kind(
+        known=(
+            _PART,
+            "burst_collective(call.thread, comm, 0, part.root, 0, 0);",
+            _ROOT,
+        ),
+        learnt=(_CREATED,),
+    ),
+    "created_alone": Kind(
+        learnt=(_CREATED, f"if (call.thread != NULL) {_together('*@CREATED')}")
+    ),
     "idup": Kind(
-        first=("const uint64_t name = call.follow ? burst_comm_reserved(comm) : 0;",),
-        learnt=("burst_follow_dup(*request, newcomm, name);",),
+        first=(_ID, "const uint64_t name = call.follow ? burst_comm_reserved(comm) : 0;"),
+        known=(_together("comm", "id"),),
+        learnt=("burst_follow_dup(*request, id, newcomm, name);",),
     ),
-    "comm_free": Kind(first=("if (call.follow) burst_comm_freed(*comm);",)),
-    "window": Kind(learnt=("burst_object_created(BURST_WINDOW, (uintptr_t)*win, comm);",)),
+    # Before the call: another thread may get the handle as soon as it is free.
+    "comm_free": Kind(
+        first=(
+            f"if (call.thread != NULL) {_together('*comm')}",
+            "if (call.follow) burst_comm_freed(*comm);",
+        )
+    ),
+    "window": Kind(
+        known=(_together("comm"),),
+        learnt=("burst_object_created(BURST_WINDOW, (uintptr_t)*win, comm);",),
+    ),
     "win_free": Kind(
-        first=("if (call.follow) burst_object_freed(BURST_WINDOW, (uintptr_t)*win);",)
+        first=(
+            f"if (call.thread != NULL) {_together_on(_WINDOW, '*win')}",
+            "if (call.follow) burst_object_freed(BURST_WINDOW, (uintptr_t)*win);",
+        )
     ),
+    "win_fence": Kind(known=(_together_on(_WINDOW, "win"),)),
     "rma": Kind(known=(_RMA,)),
-    "rma_request": Kind(known=(_RMA,), learnt=(_other("burst_known.world"),)),
-    "file_open": Kind(learnt=("burst_object_created(BURST_FILE, (uintptr_t)*fh, comm);",)),
+    "rma_request": Kind(known=(_RMA,), learnt=(_follow_apart("BURST_IS_OTHER", "0"),)),
+    "file_open": Kind(
+        known=(_together("comm"),),
+        learnt=("burst_object_created(BURST_FILE, (uintptr_t)*fh, comm);",),
+    ),
     "file_close": Kind(
-        first=("if (call.follow) burst_object_freed(BURST_FILE, (uintptr_t)*fh);",)
+        first=(
+            f"if (call.thread != NULL) {_together_on(_FILE, '*fh')}",
+            "if (call.follow) burst_object_freed(BURST_FILE, (uintptr_t)*fh);",
+        )
     ),
-    "file_write": Kind(
-        first=(_OWN,),
-        instead=_STATUS,
-        learnt=(f"if (call.thread != NULL) {_io('burst_done_bytes(known)', '0')}",),
+    "file_write": _file("burst_done_bytes(known)", "0"),
+    "file_read": _file("0", "burst_done_bytes(known)"),
+    "file_write_all": _file("burst_done_bytes(known)", "0", (_together_on(_FILE, "fh"),)),
+    "file_read_all": _file("0", "burst_done_bytes(known)", (_together_on(_FILE, "fh"),)),
+    "file_all": Kind(known=(_together_on(_FILE, "fh"),)),
+    "file_request": Kind(known=(_MOVED_IO,), learnt=(_follow_apart("BURST_IS_OTHER", "0"),)),
+    "file_request_all": Kind(
+        first=(_ID,),
+        known=(_MOVED_IO, _together_on(_FILE, "fh", "id")),
+        learnt=(_follow_apart("BURST_IS_COLLECTIVE", "id"),),
     ),
-    "file_read": Kind(
-        first=(_OWN,),
-        instead=_STATUS,
-        learnt=(f"if (call.thread != NULL) {_io('0', 'burst_done_bytes(known)')}",),
-    ),
-    "file_request": Kind(known=(_MOVED_IO,), learnt=(_other("burst_known.world"),)),
-    "file_begin": Kind(known=(_MOVED_IO,)),
+    "file_begin": Kind(known=(_MOVED_IO, "burst_split_begin(call.thread, fh);")),
+    "file_end": Kind(learnt=("burst_split_end(call.thread, fh);",)),
 }
+
+COMPLETIONS: Final = frozenset(_COMPLETIONS)
+"""Kinds of the calls that end a request, or tell that it has ended."""
 
 KINDS: Final = _MESSAGES | _COMPLETIONS | _COLLECTIVES | _MANAGEMENT
 """What the wrapper of each kind of the table of calls does."""

@@ -2,7 +2,7 @@
 
 ::
 
-    folder ──run──► p-PID.t-T.raw … ──survey──► ranks, records, dropped, how each rank ended
+    folder ──run──► p-HOST-PID.t-T.raw … ──survey──► ranks, records, dropped, how ranks ended
 
 A program that fails, is killed or is interrupted leaves its files, and they are as good as
 any up to that moment.
@@ -27,14 +27,6 @@ if TYPE_CHECKING:
     from types import FrameType
 
 _HEADER_BYTES: Final = 4096
-_RECORD: Final = [
-    ("time", "<u8"),
-    ("kind", "<u2"),
-    ("op", "<u2"),
-    ("a", "<u4"),
-    ("b", "<u8"),
-    ("c", "<u8"),
-]
 _CHUNK: Final = 1 << 20
 _RANK, _GAP, _OVERHEAD, _LEFT = 30, 70, 73, 74
 _ABORTED, _SIGNALLED = 3, 4
@@ -203,8 +195,9 @@ def require_ranks(found: Survey) -> None:
     """
     if found.alone():
         raise NotEnoughDataError(
-            f"{len(found.ranks[0])} processes ran, each as the only rank: launcher and program "
-            "belong to different MPIs. Start the program with the launcher of its own MPI"
+            f"{len(found.ranks[0])} processes ran, each as the only rank: launcher and "
+            "program belong to different MPIs, or do not speak to each other. Start the "
+            "program with the launcher of its own MPI; with srun, try --mpi=pmix or --mpi=pmi2"
         )
     if not found.ranks:
         raise NotEnoughDataError(
@@ -267,14 +260,16 @@ def _interrupt(_signal: int, _frame: FrameType | None) -> None:
 def _add(found: Survey, path: Path) -> None:
     import numpy as np  # noqa: PLC0415 -- slow, and only needed after a run
 
-    count = (path.stat().st_size - _HEADER_BYTES) // np.dtype(_RECORD).itemsize
-    if count <= 0:
+    from burstline.formats.raw.oddities import Oddities  # noqa: PLC0415 -- as above
+    from burstline.formats.raw.tails import stored  # noqa: PLC0415 -- as above
+
+    records = stored(path, _HEADER_BYTES, Oddities())
+    if not len(records):
         return
-    records = np.memmap(path, np.dtype(_RECORD), "r", offset=_HEADER_BYTES, shape=(count,))
     found.files += 1
     rank: int | None = None
     left = (0, 0)
-    for start in range(0, count, _CHUNK):
+    for start in range(0, len(records), _CHUNK):
         piece = records[start : start + _CHUNK]
         kind = np.asarray(piece["kind"])
         found.records += int(np.count_nonzero(kind))

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from burstline.record.kinds import KINDS, Kind
+from burstline.record.kinds import COMPLETIONS, KINDS, Kind
 
 _TABLE: Final = Path(__file__).parent / "calls.toml"
 _HEAD: Final = """\
@@ -88,6 +88,8 @@ class Call:
         Bytes of a collective, in the table's words.
     transfer : int
         Direction of a one-sided call.
+    since : int
+        The MPI version that brought it, 0: all have it.
     """
 
     name: str
@@ -98,6 +100,7 @@ class Call:
     sent: str = ""
     received: str = ""
     transfer: int = 0
+    since: int = 0
 
 
 def calls() -> tuple[Call, ...]:
@@ -147,7 +150,7 @@ def wrappers_source() -> str:
     True
     """
     table = calls()
-    parts = [_HEAD, _names(table)]
+    parts = [_HEAD, _declarations(table), _names(table)]
     parts += [_function(call) for call in table]
     twins = [_function(call, "_c") for call in table if call.large]
     return "\n".join([*parts, "#if MPI_VERSION >= 4", *twins, "#endif", ""])
@@ -177,14 +180,30 @@ def _wide(name: str) -> str | None:
     return None
 
 
+def _declarations(table: tuple[Call, ...]) -> str:
+    """Declare what older headers lack: the library at run time may have it."""
+    lines = "".join(
+        f"int MPI_{call.name}({', '.join(map(str, call.arguments))});\n"
+        for call in table
+        if call.since
+    )
+    return f"#if defined(BURST_DECLARES_MPI_4)\n{lines}#endif\n"
+
+
 def _names(table: tuple[Call, ...]) -> str:
     rows = "".join(f'    [{call.number}] = "MPI_{call.name}",\n' for call in table)
     return (
         f"static const char *const names[] = {{\n{rows}}};\n\n"
         "const char *burst_operation_name(uint16_t op) {\n"
         "    return op < sizeof names / sizeof *names ? names[op] : NULL;\n"
-        "}\n"
+        "}\n\n" + _completions(table)
     )
+
+
+def _completions(table: tuple[Call, ...]) -> str:
+    numbers = [call.number for call in table if call.kind in COMPLETIONS]
+    wanted = " ||\n           ".join(f"burst_wants({number})" for number in numbers)
+    return f"int burst_records_completions(void) {{\n    return {wanted};\n}}\n"
 
 
 def _function(call: Call, twin: str = "") -> str:
@@ -235,10 +254,13 @@ def _guarded(condition: str, lines: tuple[str, ...]) -> list[str]:
 def _filled(text: str, call: Call, twin: str) -> str:
     names = [argument.name for argument in call.arguments]
     outs = [argument.name for argument in call.arguments if argument.type == "MPI_Comm *"]
+    ins = [argument.name for argument in call.arguments if argument.type == "MPI_Comm"]
     words = {
         "@SENT": call.sent,
         "@RECEIVED": call.received,
         "@TRANSFER": str(call.transfer),
+        "@KEEP": _kept(call, "root" in names),
+        "@PARENT": ins[0] if ins else "",
         "@CREATED": outs[-1] if outs else "",
         "@TAG": "tag" if "tag" in names else "0",
         "@PART": "burst_part(comm, root)" if "root" in names else "burst_part_unrooted(comm)",
@@ -249,6 +271,12 @@ def _filled(text: str, call: Call, twin: str) -> str:
         text = text.replace(word, by)
     text = re.sub(r"^ +\n", "", text, flags=re.MULTILINE)
     return _spelled(text, twin)
+
+
+def _kept(call: Call, rooted: bool) -> str:  # noqa: FBT001 -- of one caller
+    operation = f"{call.number} << 1 | part.root"
+    told = f"*request, comm, {operation}, {call.sent or 0}, {call.received or 0}"
+    return f"burst_keep_rooted({told}, root);" if rooted else f"burst_keep_collective({told});"
 
 
 def _moved(names: list[str]) -> str:

@@ -85,7 +85,7 @@ class Labels:
         return self.names.get(loop) or f"loop {loop}"
 
 
-def labels_of(trace: Trace, calls: Calls) -> Labels:
+def labels_of(trace: Trace, calls: Calls, *, repeated: bool = False) -> Labels:
     """Find the label of each MPI call.
 
     Parameters
@@ -95,6 +95,10 @@ def labels_of(trace: Trace, calls: Calls) -> Labels:
         :data:`LABEL_TYPE`.
     calls : Calls
         The calls of one application in it, such as `found_in` of a structure.
+    repeated : bool
+        Whether only loops count that some entry went round at least twice; calls in others
+        are in the loop around. No trace of a run shows more loops than these. Recorded loops
+        say so, with their iterations; labels of calls do not.
 
     Returns
     -------
@@ -104,7 +108,8 @@ def labels_of(trace: Trace, calls: Calls) -> Labels:
     Raises
     ------
     NotEnoughDataError
-        If the trace has neither labels nor recorded loops.
+        If the trace has neither labels nor recorded loops; if loops that repeat are wanted and
+        no recorded loop has its iterations.
 
     Notes
     -----
@@ -125,8 +130,11 @@ def labels_of(trace: Trace, calls: Calls) -> Labels:
     >>> [found.name(loop) for loop in found.loop.tolist()]
     ['a.c:7', 'outside of loops']
     """
+    if repeated:
+        return _of_repeated(trace, calls)
     labels = _of_events(trace, calls)
-    labels = _of_regions(trace, calls) if labels is None else labels
+    if labels is None:
+        labels = _of_regions(trace, calls, _recorded(trace))
     if labels is None:
         raise NotEnoughDataError(
             "no call has a label that says which loop it is in. Record the program with "
@@ -207,8 +215,21 @@ def _recorded(trace: Trace) -> npt.NDArray[np.bool_]:
     return np.array([kind == (_ROLE, _PARADIGM) for kind in zip(*kinds, strict=True)], bool)
 
 
-def _of_regions(trace: Trace, calls: Calls) -> Labels | None:
+def _of_repeated(trace: Trace, calls: Calls) -> Labels:
     is_loop = _recorded(trace)
+    most = np.zeros(len(is_loop), np.int64)
+    region, iterations = trace.arrays("regions", "region", "iterations")
+    np.maximum.at(most, region, iterations)
+    labels = _of_regions(trace, calls, is_loop & (most > 1)) if most.any() else None
+    if labels is None:
+        raise NotEnoughDataError(
+            "no recorded loop says how often it went round. Record the program with its loops "
+            "into a store, which keeps their iterations"
+        )
+    return labels
+
+
+def _of_regions(trace: Trace, calls: Calls, is_loop: npt.NDArray[np.bool_]) -> Labels | None:
     if not is_loop.any():
         return None
     location, row, region, parent, enter_ns, leave_ns = trace.arrays(

@@ -17,6 +17,7 @@ from burstline import schema
 from burstline.bursts import between_regions, burst_table, bursts_of_states, sorted_by_location
 from burstline.formats.columns import arrow_table
 from burstline.formats.paraver.call_paths import CallPathTree
+from burstline.formats.paraver.global_sizes import sent_in_all
 from burstline.formats.paraver.mpi_events import MPI_TYPES
 from burstline.formats.paraver.threads import RegionDefinitions, lock_table, region_tables
 from burstline.operations import NAMES
@@ -80,6 +81,13 @@ class Assembly:
         node = self.call_paths.extend(paths)
         np.take(node, built["call_path"], out=built["call_path"], mode="wrap")
         self._name_operations(built["operation"])
+        built["sent_bytes"] = sent_in_all(
+            self.operations,
+            built["operation"],
+            root=built["root"],
+            sent=built["sent_bytes"],
+            received=built["received_bytes"],
+        )
         self._number_communicators(built["communicator"], built["location"])
         return built
 

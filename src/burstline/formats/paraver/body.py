@@ -14,7 +14,7 @@ import numpy as np
 from burstline import _core
 from burstline.errors import InconsistentTraceError, ParameterError
 from burstline.formats.paraver.records import whole
-from burstline.formats.paraver.windows import windows
+from burstline.formats.paraver.windows import COPIES, windows
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -75,7 +75,7 @@ def blocks(
     budget = DEFAULT_MEMORY if memory is None else memory
     body = _core.PrvBody(names.cpu, names.application, names.task, names.thread)
     out = np.empty(_BUFFER_BYTES, np.uint8)
-    fits = found.bytes <= budget or not trace.is_stored
+    fits = COPIES * found.bytes <= budget or not trace.is_stored
     parts = (
         iter([whole(trace)]) if fits else windows(trace, found, memory=budget, beside=beside)
     )

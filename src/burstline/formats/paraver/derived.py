@@ -17,13 +17,21 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from burstline import operations, schema
 from burstline.errors import MemoryBudgetError
 from burstline.formats.columns import arrow_table
 from burstline.formats.paraver.derived_labels import Callers, label_tables, region_events
+from burstline.formats.paraver.derived_openmp import (
+    LOCK_ADDRESS,
+    LOCK_STATUS,
+    LOCK_TAKEN,
+    lock_steps,
+)
 from burstline.formats.paraver.derived_states import call_states, operation_codes
 from burstline.formats.paraver.event_types import CALLER_FUNCTIONS, CALLER_LINES, MPI_EVENTS
+from burstline.formats.paraver.global_sizes import sent_as_written
 from burstline.trace import Trace
 
 if TYPE_CHECKING:
@@ -35,6 +43,7 @@ if TYPE_CHECKING:
 _SENT, _RECEIVED, _ROOT, _COMMUNICATOR = 50100001, 50100002, 50100003, 50100004
 _IO_SIZE, _RMA_SIZE = 50000110, 50001000
 _APPLICATION, _FLUSH, _TRACING, _SET = 40000001, 40000003, 40000012, 41999999
+_MISSES, _POLLING = 50000304, 50000305
 _OTHER_CALL: Final = (50000003, 108)
 _FIRST, _ENTRY, _SIZE, _COUNTER, _CALLER = 0, 1, 2, 3, 4
 _BEFORE, _AFTER = -(2**62), 2**62
@@ -66,8 +75,9 @@ def with_records(trace: Trace, *, memory: int | None = None) -> Trace:
 
     Notes
     -----
-    O(rows log rows) time, all tables in memory. Failed polls, teams and locks are not
-    written; regions that no Paraver type is known for become user functions.
+    O(rows log rows) time, all tables in memory. Failed polls of a burst are summed up
+    at the entry of the call after it, all as those of ``MPI_Test``. Teams are written only
+    by their regions; regions that no Paraver type is known for become user functions.
     """
     if memory is not None:
         rows = 2 * sum(trace.rows(name) for name in ("calls", "regions", "readings"))
@@ -82,7 +92,9 @@ def with_records(trace: Trace, *, memory: int | None = None) -> Trace:
     _add_locations(pairs, trace)
     _add_calls(pairs, trace, callers)
     _add_regions(pairs, trace)
+    _add_locks(pairs, trace)
     _add_readings(pairs, trace)
+    _add_polls(pairs, trace)
     events = pairs.table()
     tables = {name: trace.table(name) for name in schema.TABLES if name in trace}
     tables |= label_tables(trace, callers, np.unique(events["type"].to_numpy()))
@@ -198,9 +210,18 @@ def _add_calls(pairs: _Pairs, trace: Trace, callers: Callers) -> None:
 def _add_sizes(pairs: _Pairs, trace: Trace, calls: _Calls) -> None:
     rows = calls.one_of(operations.COLLECTIVES)
     source_id = np.append(trace.arrays("communicators", "source_id")[0], 0)
-    pairs.add(calls.entry(rows), _SENT, calls.sent[rows], _SIZE)
+    members = pc.list_value_length(trace.table("communicators")["members"]).to_numpy()
+    sent = sent_as_written(
+        calls.names,
+        calls.code,
+        root=calls.root,
+        sent=calls.sent,
+        peers=np.append(members, 0)[calls.communicator],
+    )
+    pairs.add(calls.entry(rows), _SENT, sent[rows], _SIZE)
     pairs.add(calls.entry(rows), _RECEIVED, calls.received[rows], _SIZE)
     pairs.add(calls.entry(rows & (calls.root >= 0)), _ROOT, 1, _SIZE)
+    rows |= calls.one_of(operations.TOGETHER) & (calls.communicator >= 0)
     pairs.add(calls.entry(rows), _COMMUNICATOR, source_id[calls.communicator[rows]], _SIZE)
     size = calls.sent + calls.received
     for family, event, at_exit in (
@@ -221,6 +242,13 @@ def _add_regions(pairs: _Pairs, trace: Trace) -> None:
     pairs.add((location, leave, leave_seq), kind[region], 0, _ENTRY)
 
 
+def _add_locks(pairs: _Pairs, trace: Trace) -> None:
+    steps = lock_steps(trace)
+    pairs.add(steps.taken, LOCK_ADDRESS, steps.address, _ENTRY)
+    pairs.add(steps.taken, LOCK_STATUS, LOCK_TAKEN, _SIZE)
+    pairs.add(steps.released, LOCK_STATUS, 0, _SIZE)
+
+
 def _add_readings(pairs: _Pairs, trace: Trace) -> None:
     location, seq, time = trace.arrays("readings", "location", "seq", "time_ns")
     types = trace.arrays("counters", "source_type")[0]
@@ -228,6 +256,19 @@ def _add_readings(pairs: _Pairs, trace: Trace) -> None:
         (value,) = trace.arrays("readings", name)
         rows = value != schema.NO_VALUE
         pairs.add((location[rows], time[rows], seq[rows]), kind, value[rows], _COUNTER)
+
+
+def _add_polls(pairs: _Pairs, trace: Trace) -> None:
+    location, end, after, polls, polling = trace.arrays(
+        "bursts", "location", "end_ns", "call_after", "polls", "polling_ns"
+    )
+    rows = (polls > 0) | (polling > 0)
+    location, end, after = location[rows], end[rows], after[rows]
+    enter_seq = np.append(trace.arrays("calls", "enter_seq")[0], _AFTER - 1)
+    call = np.where(after >= 0, trace.offsets("calls")[location] + after, -1)
+    place = (location, end, enter_seq[call])
+    for kind, value in ((_POLLING, polling[rows]), (_MISSES, polls[rows])):
+        pairs.add(place, kind, value, _FIRST)
 
 
 def _messages(trace: Trace) -> pa.Table:

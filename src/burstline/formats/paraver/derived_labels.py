@@ -14,6 +14,12 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from burstline.formats.columns import arrow_table
+from burstline.formats.paraver.derived_openmp import (
+    LOCK_ADDRESS,
+    LOCK_LABELS,
+    LOCK_STATUS,
+    TYPE_LABELS,
+)
 from burstline.formats.paraver.event_types import (
     CALLER_FUNCTIONS,
     CALLER_LINES,
@@ -22,6 +28,7 @@ from burstline.formats.paraver.event_types import (
     MPI_TYPE_LABELS,
     REGION_TYPES,
 )
+from burstline.formats.paraver.regions import LOCK_TYPES
 from burstline.schema import TABLES
 
 if TYPE_CHECKING:
@@ -42,6 +49,8 @@ _FIXED: Final[dict[int, tuple[str, int, dict[int, str]]]] = {
     40000012: ("Tracing", _MISCELLANEOUS, {0: "Disabled", 1: "Enabled"}),
     41999999: ("Active hardware counter set", _COUNTERS, {}),
     50000110: ("MPI-IO size in bytes", _MPI, {}),
+    50000304: ("MPI_Test misses", _MPI, {}),
+    50000305: ("Elapsed time in MPI_Test", _MPI, {}),
     50001000: ("One-sided MPI size", _MPI, {}),
     50100001: ("Send Size in MPI Global OP", _MPI, {}),
     50100002: ("Recv Size in MPI Global OP", _MPI, {}),
@@ -108,7 +117,7 @@ def region_events(trace: Trace) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.i
         region's row + 1.
     """
     kind, value = trace.arrays("region_defs", "source_type", "source_value")
-    known = np.isin(kind, list(REGION_TYPES)) & (kind != _USER_FUNCTION) & (value > 0)
+    known = np.isin(kind, [*REGION_TYPES, *LOCK_TYPES]) & (kind != _USER_FUNCTION) & (value > 0)
     number = np.arange(1, len(kind) + 1)
     return np.where(known, kind, _USER_FUNCTION), np.where(known, value, number)
 
@@ -186,7 +195,11 @@ def _regions(trace: Trace) -> Iterator[_Group]:
             if of == kind
         }
         label = "User function" if kind == _USER_FUNCTION else f"Region {kind}"
-        yield {kind: label}, _PLAIN, {0: "End", **mine}
+        steps = LOCK_LABELS if kind == LOCK_STATUS else {0: "End"}
+        yield {kind: TYPE_LABELS.get(kind, label)}, _PLAIN, steps | mine
+    if LOCK_STATUS not in kinds:
+        yield {LOCK_STATUS: TYPE_LABELS[LOCK_STATUS]}, _PLAIN, LOCK_LABELS
+    yield {LOCK_ADDRESS: TYPE_LABELS[LOCK_ADDRESS]}, _PLAIN, {}
 
 
 def _counters(trace: Trace) -> Iterator[_Group]:

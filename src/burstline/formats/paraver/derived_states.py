@@ -9,6 +9,7 @@ import pyarrow as pa
 
 from burstline import operations
 from burstline.formats.columns import arrow_table
+from burstline.formats.paraver.derived_openmp import openmp_states
 from burstline.formats.paraver.states import NOT_CREATED, RUNNING, TRACING_DISABLED
 
 if TYPE_CHECKING:
@@ -21,7 +22,10 @@ if TYPE_CHECKING:
 _OTHERS: Final = 15
 _FLUSHING: Final = 12
 _SYNCHRONISING: Final = frozenset(
-    [f"MPI_Win_{name}" for name in ("create", "free", "post", "start", "complete")]
+    [
+        *(f"MPI_Win_{name}" for name in ("create", "free", "post", "start", "complete")),
+        *(f"MPI_Win_{name}" for name in ("allocate", "allocate_shared", "create_dynamic")),
+    ]
 )
 
 
@@ -41,8 +45,10 @@ STATE_OF: Final[dict[str, int]] = {
     **dict.fromkeys(_mpi("Request_free Request_get_status Win_wait"), 8),
     **dict.fromkeys(_mpi("Bsend_init Send_init Rsend_init Ssend_init"), 10),
     **dict.fromkeys(operations.IMMEDIATE_SENDS, 10),
-    **dict.fromkeys(_mpi("Recv_init Irecv Imrecv"), 11),
-    **dict.fromkeys(_mpi("Sendrecv Sendrecv_replace"), 16),
+    **dict.fromkeys(_mpi("Psend_init Pready Pready_range Pready_list"), 10),
+    **dict.fromkeys(_mpi("Recv_init Irecv Imrecv Precv_init"), 11),
+    **dict.fromkeys(_mpi("Parrived"), 8),
+    **dict.fromkeys(_mpi("Sendrecv Sendrecv_replace Isendrecv Isendrecv_replace"), 16),
 }
 """State of a thread inside each operation; 15, "Others", in all that are not listed."""
 
@@ -65,7 +71,7 @@ def operation_codes(trace: Trace) -> tuple[list[str], npt.NDArray[np.int16]]:
 
 
 def call_states(trace: Trace) -> pa.Table:
-    """Give the states that follow from the calls and gaps of a trace.
+    """Give the states that follow from the calls, gaps and OpenMP regions of a trace.
 
     Parameters
     ----------
@@ -100,6 +106,7 @@ def call_states(trace: Trace) -> pa.Table:
         ),
         (location, np.zeros_like(born), born, np.full_like(born, NOT_CREATED)),
         (location, died, died, np.full_like(born, RUNNING)),
+        openmp_states(trace),
     ]
     where, begin, end, state = (
         np.concatenate(column).astype(np.int64) for column in zip(*pieces, strict=True)

@@ -2,6 +2,10 @@
 
 A call is entered with its value and left with 0, both of the same type. Values are
 trusted, labels are not: Extrae prints the labels of 69 and 70 the wrong way round.
+
+Extrae's values end at 215. Calls it has none for get values of our own from 1001 on: 1000
+and the number of the call in the recorder's table. ``MPI_Init_thread`` shares 31 with
+``MPI_Init``, as Extrae's does.
 """
 
 from __future__ import annotations
@@ -14,7 +18,9 @@ _CALLS = {
         35 Rsend, 36 Ibsend, 37 Issend, 38 Irsend, 40 Cancel, 41 Sendrecv,
         42 Sendrecv_replace, 59 Waitany, 60 Waitsome, 61 Probe, 62 Iprobe,
         112 Bsend_init, 116 Recv_init, 117 Send_init, 121 Rsend_init, 122 Ssend_init,
-        190 Mprobe, 191 Improbe, 192 Mrecv, 193 Imrecv
+        190 Mprobe, 191 Improbe, 192 Mrecv, 193 Imrecv, 1254 Isendrecv,
+        1255 Isendrecv_replace, 1256 Psend_init, 1257 Precv_init, 1258 Pready,
+        1259 Pready_range, 1260 Pready_list, 1261 Parrived
     """,
     50000002: """
         7 Bcast, 8 Barrier, 9 Reduce, 10 Allreduce, 11 Alltoall, 12 Alltoallv,
@@ -51,14 +57,32 @@ _CALLS = {
         137 Type_size, 138 Type_struct, 139 Type_ub, 140 Type_vector, 151 Comm_spawn,
         152 Comm_spawn_multiple, 153 Request_get_status, 173 Dist_graph_create,
         194 Comm_split_type, 211 Comm_dup_with_info, 212 Dist_graph_create_adjacent,
-        213 Comm_create_group
+        213 Comm_create_group, 1103 Comm_accept, 1104 Comm_connect, 1105 Comm_join,
+        1106 Comm_idup, 1108 Comm_disconnect, 1109 Comm_get_parent, 1117 Comm_set_name,
+        1118 Comm_set_info, 1119 Comm_get_info, 1132 Dist_graph_neighbors,
+        1133 Dist_graph_neighbors_count, 1152 Reduce_local, 1153 Open_port,
+        1154 Close_port, 1232 Barrier_init, 1233 Bcast_init, 1234 Reduce_init,
+        1235 Allreduce_init, 1236 Gather_init, 1237 Gatherv_init, 1238 Scatter_init,
+        1239 Scatterv_init, 1240 Allgather_init, 1241 Allgatherv_init, 1242 Alltoall_init,
+        1243 Alltoallv_init, 1244 Alltoallw_init, 1245 Reduce_scatter_init,
+        1246 Reduce_scatter_block_init, 1247 Scan_init, 1248 Exscan_init,
+        1249 Neighbor_allgather_init, 1250 Neighbor_allgatherv_init,
+        1251 Neighbor_alltoall_init, 1252 Neighbor_alltoallv_init,
+        1253 Neighbor_alltoallw_init, 1262 Session_init, 1263 Session_finalize,
+        1264 Session_get_num_psets, 1265 Session_get_nth_pset, 1266 Session_get_info,
+        1267 Session_get_pset_info, 1268 Group_from_session_pset,
+        1269 Comm_create_from_group, 1270 Intercomm_create_from_groups,
+        1271 Comm_idup_with_info
     """,
     50000004: """
         63 Win_create, 64 Win_free, 65 Put, 66 Get, 67 Accumulate, 68 Win_fence,
         69 Win_start, 70 Win_complete, 71 Win_post, 72 Win_wait, 73 Win_test,
         74 Win_lock, 75 Win_unlock, 172 Get_accumulate, 184 Fetch_and_op,
         185 Compare_and_swap, 186 Win_flush, 187 Win_flush_all, 188 Win_flush_local,
-        189 Win_flush_local_all
+        189 Win_flush_local_all, 1156 Win_allocate, 1157 Win_allocate_shared,
+        1158 Win_create_dynamic, 1166 Rput, 1167 Rget, 1168 Raccumulate,
+        1169 Rget_accumulate, 1177 Win_lock_all, 1179 Win_unlock_all, 1184 Win_sync,
+        1185 Win_attach, 1186 Win_detach
     """,
     50000005: """
         141 File_open, 142 File_close, 143 File_read, 144 File_read_all, 145 File_write,
@@ -68,9 +92,17 @@ _CALLS = {
         200 File_write_at_all_end, 201 File_read_at_all_begin, 202 File_read_at_all_end,
         203 File_read_ordered, 204 File_read_ordered_begin, 205 File_read_ordered_end,
         206 File_read_shared, 207 File_write_ordered, 208 File_write_ordered_begin,
-        209 File_write_ordered_end, 210 File_write_shared
+        209 File_write_ordered_end, 210 File_write_shared, 1201 File_iwrite,
+        1202 File_iwrite_all, 1203 File_iwrite_at, 1204 File_iwrite_at_all,
+        1205 File_iwrite_shared, 1206 File_iread, 1207 File_iread_all, 1208 File_iread_at,
+        1209 File_iread_at_all, 1210 File_iread_shared, 1223 File_delete,
+        1224 File_set_size, 1225 File_preallocate, 1226 File_set_view, 1227 File_seek,
+        1228 File_seek_shared, 1229 File_sync, 1230 File_set_atomicity, 1231 File_get_size
     """,
 }
+
+OWN_VALUES: Final = range(1001, 2000)
+"""Values of calls that Extrae has none for."""
 
 MPI_TYPES: Final = tuple(_CALLS)
 """Event types of MPI calls."""

@@ -124,6 +124,9 @@ _KINDS = {
     69000000: RegionKind("other", "call"),
 }
 
+_WAITS = dict.fromkeys((60005, 60000006, 60000007), RegionKind("openmp", "lock"))
+_WAITS[60000033] = RegionKind("openmp", "ordered")
+
 _ROLES_BY_VALUE = {
     60002: {2: "team", 4: "team", 6: "team", 8: "team"},
     60003: {9: "dispatch", 23: "sections", 24: "single", 25: "master"},
@@ -236,7 +239,7 @@ def region_kind(type: int, value: int, label: str | None = None) -> RegionKind: 
     >>> region_kind(60000002, 6), region_kind(60004, 27).role
     (RegionKind(paradigm='openmp', role='single'), 'implicit_barrier')
     """
-    kind = _KINDS.get(type, RegionKind("other", "call"))
+    kind = _KINDS.get(type) or _WAITS.get(type, RegionKind("other", "call"))
     role = _ROLES_BY_VALUE.get(type, {}).get(value, kind.role)
     if kind == ("gpu", "call") and label and "kernel" in label.lower():
         role = "kernel" if type % 1_000_000 else role

@@ -47,11 +47,12 @@ _CALL_KINDS: Final[tuple[tuple[int, tuple[str, ...]], ...]] = (
     (8, mpi.BLOCKING_RECEIVES),
     (16, mpi.IMMEDIATE_RECEIVES),
     (32, mpi.COMPLETIONS),
-    (64, mpi.COLLECTIVES),
+    (64, mpi.COLLECTIVES + mpi.TOGETHER),
     (128, tuple(name for name in mpi.IO if "_read" in name)),
     (256, tuple(name for name in mpi.IO if "_write" in name)),
     (512, ("MPI_Get", "MPI_Get_accumulate", "MPI_Fetch_and_op", "MPI_Compare_and_swap")),
-    (1024, ("MPI_Put", "MPI_Accumulate")),
+    (512, ("MPI_Rget", "MPI_Rget_accumulate")),
+    (1024, ("MPI_Put", "MPI_Accumulate", "MPI_Rput", "MPI_Raccumulate")),
 )
 COLLECTIVE: Final = 64
 

@@ -35,7 +35,9 @@ ROW_BYTES: Final = {"events": 28, "states": 28, "links": 64}
 """Bytes of a record in its columns."""
 
 _BINS: Final = 4096
-_COPIES: Final = 3
+COPIES: Final = 6
+"""How often records are in memory while they are sorted."""
+
 _DUE: Final = {
     "events": "time_ns",
     "states": "begin_ns",
@@ -129,7 +131,7 @@ def windows(trace: Trace, found: Survey, *, memory: int, beside: Path) -> Iterat
     A window is never shorter than 1/4096 of the trace: more records than fit in memory
     within such a moment take more memory than was allowed.
     """
-    edges = _edges(trace, found, max(memory // _COPIES, 1))
+    edges = _edges(trace, found, max(memory // COPIES, 1))
     locations = trace.locations.num_rows
     with TemporaryDirectory(prefix=".burstline-", dir=beside) as folder:
         spills = {

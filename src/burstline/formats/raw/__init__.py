@@ -2,10 +2,10 @@
 
 ::
 
-    folder ─► files ─► processes, definitions ─► clocks ─► a timeline per location
-    timelines ─► calls and their records ─► requests ─► messages, collectives
-              ├─► readings · regions · gaps · user events
-              └─► bursts
+    folder ─► files ─► outlines, processes, definitions ─► clocks
+    a group of processes ─► timelines ─► calls, requests, readings, regions, gaps, bursts
+    all groups ─► tables in memory, or row groups of a store
+               └► halves of messages, parts of collectives ─► messages, collectives
 
 Files are read as they are: what a killed process left behind counts as far as it goes, and
 what is odd is a row of `defects`.
@@ -13,11 +13,16 @@ what is odd is a row of `defects`.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import os
+from typing import TYPE_CHECKING, Final
 
-from burstline.formats.raw.assembly import Assembly
+from burstline.errors import MemoryBudgetError
+from burstline.formats.raw.assembly import Assembly, borders_of
 from burstline.formats.raw.call_paths import Frame, Resolver
+from burstline.formats.raw.converting import needed_bytes
 from burstline.formats.raw.files import open_files, recognises
+from burstline.formats.raw.joining import PARTS_AT_ONCE
+from burstline.formats.raw.kept import Held, Tables
 from burstline.formats.raw.numbers import operation_numbers
 from burstline.formats.raw.oddities import Oddities
 from burstline.progress import SILENCE, Progress
@@ -29,11 +34,22 @@ if TYPE_CHECKING:
 
 __all__ = ["Frame", "Resolver", "read_raw", "recognises"]
 
+RECORDS_AT_ONCE: Final = 1 << 18
+"""Records that a thread takes on at a time when all tables fit in memory."""
+
+_WAY_OUT: Final = (
+    "Convert the raw files to a store (burstline convert FOLDER OUT.store) and take that "
+    "instead: of a store, --from, --to and --ranks load only what they name."
+)
+
 
 def read_raw(
     folder: Path,
     *,
     raw: bool = True,
+    memory: int | None = None,
+    threads: int | None = None,
+    records_at_once: int = RECORDS_AT_ONCE,
     progress: Progress = SILENCE,
     resolve: Resolver | None = None,
     operations: Mapping[int, str] | None = None,
@@ -46,6 +62,13 @@ def read_raw(
         The folder that the recorder filled.
     raw : bool
         Whether events that the program recorded itself are kept.
+    memory : int, optional
+        Bytes that may be used; no limit by default.
+    threads : int, optional
+        Threads to use; by default as many as this process may run on.
+    records_at_once : int
+        Records that a thread takes on at a time: whole processes, at least one. Neither
+        this nor `threads` changes the trace.
     progress : Progress
         Told of files and of locations.
     resolve : callable, optional
@@ -63,13 +86,16 @@ def read_raw(
     ------
     FormatError
         If the folder has no raw file that can be read.
+    MemoryBudgetError
+        If the tables would not fit into `memory`.
     UnsupportedRecordError
         If a file is of another version.
 
     Notes
     -----
-    O(records log records) time; the files are mapped, not loaded. Messages are matched by
-    MPI's order, without clocks. Only definitions are gone through one by one.
+    O(records log records) time; the files are mapped, not loaded. Memory is that of the
+    tables, of the halves of messages and of the processes being read. Messages are matched
+    by MPI's order, without clocks. Only definitions are gone through one by one.
 
     Examples
     --------
@@ -80,9 +106,21 @@ def read_raw(
     Traceback (most recent call last):
     burstline.errors.FormatError: ...
     """
+    if memory is not None and (needed := needed_bytes(folder, records=False)) > memory:
+        raise MemoryBudgetError(needed, memory, way_out=_WAY_OUT)
     odd = Oddities()
     files = open_files(folder, odd, progress)
     numbers = operation_numbers() if operations is None else operations
     assembly = Assembly(folder, files, numbers, resolve, odd)
-    assembly.gather(progress)
-    return Trace(assembly.tables(raw=raw))
+    tables = Tables()
+    assembly.read(
+        tables,
+        lambda _: Held(),
+        borders_of(assembly.sizes(), records_at_once),
+        raw=raw,
+        records=False,
+        threads=threads or len(os.sched_getaffinity(0)),
+        parts_at_once=PARTS_AT_ONCE,
+        progress=progress,
+    )
+    return Trace(tables.finish(assembly.numbering.operations))

@@ -1,41 +1,50 @@
-"""All tables of a run, gathered location after location."""
+"""All tables of a run, a group of processes at a time.
+
+::
+
+    processes ──read_group, several at once──► groups ──in order──► target, halves ──► target
+
+What a group is does not show in the tables, nor how many are read at once.
+"""
 
 from __future__ import annotations
 
+from collections import deque
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from itertools import islice, pairwise
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-import pyarrow as pa
-
 from burstline import schema
-from burstline.bursts import bursts_of
 from burstline.errors import FormatError
 from burstline.formats.columns import arrow_table
 from burstline.formats.raw.call_paths import CallPaths
-from burstline.formats.raw.calls import Facts, Gathering
 from burstline.formats.raw.clocks import corrections
-from burstline.formats.raw.collectives import collective_tables
 from burstline.formats.raw.communicators import Communicators
 from burstline.formats.raw.counters import Counters
-from burstline.formats.raw.gaps import Gaps
-from burstline.formats.raw.layout import LATEST, VERSION, Kind
-from burstline.formats.raw.messages import message_table
+from burstline.formats.raw.group import Basis, read_group
+from burstline.formats.raw.joining import Halves
+from burstline.formats.raw.layout import VERSION
+from burstline.formats.raw.numbering import Numbering
 from burstline.formats.raw.places import Places, location_table
 from burstline.formats.raw.processes import find_processes
-from burstline.formats.raw.regions import Regions
-from burstline.formats.raw.requests import follow
-from burstline.formats.raw.timeline import Timeline, timeline
-from burstline.formats.raw.transfers import describe_transfers
+from burstline.formats.raw.records import Records
+from burstline.formats.raw.timeline import born_ns
 from burstline.formats.raw.user_events import UserEvents
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
     from pathlib import Path
 
+    import pyarrow as pa
+
     from burstline.formats.raw.call_paths import Resolver
-    from burstline.formats.raw.calls import Calls, Details
     from burstline.formats.raw.files import RawFile
+    from burstline.formats.raw.group import Group
+    from burstline.formats.raw.kept import Heap, Target
     from burstline.formats.raw.oddities import Oddities
+    from burstline.formats.raw.processes import Process
+    from burstline.formats.raw.timeline import Life
     from burstline.progress import Progress
 
 
@@ -54,6 +63,13 @@ class Assembly:
         Gives the frames of an address.
     odd : Oddities
         Counts what is odd.
+
+    Attributes
+    ----------
+    counters : list of str
+        Names of the counters.
+    numbering : Numbering
+        Numbers what groups number for themselves.
     """
 
     def __init__(
@@ -65,8 +81,8 @@ class Assembly:
         odd: Oddities,
     ) -> None:
         self._folder, self._odd = folder, odd
-        self._processes = find_processes(files, odd)
-        if not self._processes:
+        processes = find_processes(files, odd)
+        if not processes:
             raise FormatError(
                 folder,
                 None,
@@ -74,98 +90,138 @@ class Assembly:
                 found=f"{len(files)} files without an event",
                 way_out="Check that the program was started with MPI, and that it calls it",
             )
-        self._corrections = corrections(self._processes, odd)
-        accuracy = max(correction.accuracy_ns for correction in self._corrections)
-        self._places = Places.of(self._processes, accuracy)
-        self._communicators = Communicators(self._processes, odd)
-        self._paths = CallPaths(resolve)
-        self._counters = Counters([process.defined for process in self._processes], odd)
-        self._calls = Gathering(numbers, odd)
-        self._regions, self._gaps = Regions(odd), Gaps(odd)
-        self._events = UserEvents(odd)
-        self._lines: list[Timeline] = []
+        clocks = corrections(processes, odd)
+        accuracy = max(correction.accuracy_ns for correction in clocks)
+        origin = min(
+            born_ns(file, correction)
+            for process, correction in zip(processes, clocks, strict=True)
+            for file in process.files
+        )
+        paths = CallPaths(resolve)
+        self._basis = Basis(
+            processes,
+            [replace(one, offset_ns=one.offset_ns - origin) for one in clocks],
+            Places.of(processes, accuracy),
+            Communicators(processes, odd),
+            [paths.rows(process.defined) for process in processes],
+            Counters([process.defined for process in processes]),
+            numbers,
+            UserEvents(processes, odd),
+        )
+        self.counters = self._basis.counters.names
+        self._shared = {
+            "call_paths": paths.table(),
+            "counters": self._basis.counters.table(),
+            "communicators": self._basis.communicators.table(),
+        }
+        self.numbering = Numbering()
+        self._lives: list[Life] = []
         self._overhead_ns = 0
 
-    def gather(self, progress: Progress) -> None:
-        """Go through the records of every location."""
-        progress.step("Reading", len(self._places.process), "locations")
-        for number, process in enumerate(self._processes):
-            paths = self._paths.rows(process.defined)
-            for file in process.files:
-                correction = self._corrections[number]
-                line = timeline(len(self._lines), file, correction, self._odd)
-                self._calls.add(line, self._communicators.rows[number], paths)
-                self._counters.add(line, process.defined.counters)
-                self._regions.add(line, process.defined)
-                self._gaps.add(line, correction)
-                self._events.add(line, process.defined)
-                self._note_rest(line)
-                self._lines.append(_borders_of(line))
-                progress.advance(1)
+    def sizes(self) -> list[int]:
+        """Count the records of each process."""
+        return [sum(len(f.records) for f in process.files) for process in self._basis.processes]
 
-    def _note_rest(self, line: Timeline) -> None:
-        threads = line.of(Kind.OMP)
-        if len(threads):
-            text = f"{line.name}: record {threads[0]}"
-            self._odd.note("openmp_not_read", "loss", text, len(threads))
-        for record in line.records[line.of(Kind.OVERHEAD)]:
-            self._overhead_ns += min(int(record["b"]) * int(record["c"]), LATEST)
+    def read(
+        self,
+        target: Target,
+        heap: Callable[[str], Heap],
+        borders: Sequence[int],
+        *,
+        raw: bool,
+        records: bool,
+        threads: int,
+        parts_at_once: int,
+        progress: Progress,
+    ) -> None:
+        """Read all processes.
 
-    def tables(self, *, raw: bool) -> dict[str, pa.Table]:
-        """Give all tables; those that are raw if the program recorded events itself."""
-        calls, details = self._calls.calls(), self._calls.details()
-        facts = Facts(calls)
-        ends = follow(details, calls, self._places.process, self._odd)
-        messages = message_table(
-            details, calls, ends, places=self._places, facts=facts, odd=self._odd
-        )
-        members = self._communicators.members
-        instances, parts = collective_tables(
-            details,
-            calls,
-            ends,
-            places=self._places,
-            members=members,
-            facts=facts,
-            odd=self._odd,
-        )
-        describe_transfers(details, facts)
-        tables = {
-            "locations": location_table(self._processes, self._lines),
-            "calls": facts.table(),
-            "messages": messages,
-            "collectives": instances,
-            "collective_members": parts,
-            "regions": self._regions.table(),
-            "readings": self._counters.readings(),
-            "gaps": self._gaps.table(),
-            "call_paths": self._paths.table(),
-            "region_defs": self._regions.definitions(),
-            "counters": self._counters.table(),
-            "counter_sets": self._counters.sets(),
-            "communicators": self._communicators.table(),
+        Parameters
+        ----------
+        target : Target
+            Takes the tables.
+        heap : callable
+            Makes a heap of a name, for halves of messages and parts of collectives.
+        borders : sequence of int
+            First process of each group, and behind the last one of the last.
+        raw : bool
+            Whether events that the program recorded itself are kept.
+        records : bool
+            Whether there are raw tables also without such events.
+        threads : int
+            Groups to read at once, 0 for none while another one is stored.
+        parts_at_once : int
+            Parts of collectives to put together at a time.
+        progress : Progress
+            Told of locations and groups.
+        """
+        deriving = None
+        own = raw and self._basis.events.any
+        if records or own:
+            deriving = Records(self._basis, self._shared, own=own)
+        halves = Halves(self._basis, borders, heap, parts_at_once=parts_at_once, odd=self._odd)
+        progress.step("Reading", len(self._basis.places.process), "locations")
+        pairs = list(pairwise(borders))
+        for number, group in enumerate(_ahead(self._basis, pairs, threads)):
+            self._store(number, group, target, halves, deriving)
+            progress.advance(len(group.lives))
+        self._join(target, halves, len(pairs), progress)
+        for name, table in self._whole(deriving).items():
+            target.append(name, table)
+
+    def _store(
+        self,
+        number: int,
+        group: Group,
+        target: Target,
+        halves: Halves,
+        deriving: Records | None,
+    ) -> None:
+        self._odd.take(group.odd)
+        self._lives += group.lives
+        self._overhead_ns += group.overhead_ns
+        self.numbering.apply(group)
+        if deriving is not None:
+            definitions = self.numbering.definitions()
+            for name, table in deriving.of(group, definitions).items():
+                target.append(name, table)
+        halves.keep(number, group)
+        for name, table in group.tables.items():
+            target.append(name, table)
+
+    def _join(self, target: Target, halves: Halves, groups: int, progress: Progress) -> None:
+        progress.step("Matching", groups, "groups")
+        for messages in halves.messages():
+            target.append("messages", messages)
+            progress.advance(1)
+        for instances, members in halves.collectives(self.numbering.operations):
+            target.append("collectives", instances)
+            target.append("collective_members", members)
+
+    def _whole(self, deriving: Records | None) -> dict[str, pa.Table]:
+        definitions = self.numbering.definitions()
+        tables = dict(self._shared)
+        if deriving is not None:
+            tables |= deriving.labels(definitions)
+        return tables | {
+            "locations": location_table(self._basis.processes, self._lives),
+            "region_defs": definitions,
+            "counter_sets": self._basis.counters.sets(),
             "metadata": self._metadata(),
+            "defects": self._odd.table(),
         }
-        tables = _from_zero(tables)
-        tables["bursts"] = _with_polls(bursts_of(tables), calls, details)
-        if raw:
-            tables = self._events_into(tables)
-        return tables | {"defects": self._odd.table()}
-
-    def _events_into(self, tables: dict[str, pa.Table]) -> dict[str, pa.Table]:
-        origin = min(line.born_ns for line in self._lines)
-        return self._events.into(tables, origin)
 
     def _metadata(self) -> pa.Table:
-        processes, first = self._processes, self._processes[0].files[0]
-        known = (self._counters.names and "counters") or "no counters"
+        processes: Sequence[Process] = self._basis.processes
+        first = processes[0].files[0]
+        known = (self.counters and "counters") or "no counters"
         facts: dict[str, Any] = {
             "path": str(self._folder),
             "format": "raw",
             "resolution_ns": 1,
             "recorder": f"burstline, raw version {VERSION}, {known}",
             "clock": "CLOCK_MONOTONIC of rank 0",
-            "clock_accuracy_ns": self._places.accuracy_ns,
+            "clock_accuracy_ns": self._basis.places.accuracy_ns,
             "time_origin": "0 of the trace",
             "start_realtime_ns": first.start_realtime_ns,
             "host": ", ".join(dict.fromkeys(process.host for process in processes)),
@@ -180,38 +236,47 @@ class Assembly:
         return arrow_table("metadata", {"key": list(told), "value": list(told.values())})
 
 
-def _borders_of(line: Timeline) -> Timeline:
-    """Forget the records of a location that was gathered: only its life is still needed."""
-    nothing = np.zeros(0, np.int64)
-    line.records, line.kind = line.records[:0], line.kind[:0]
-    line.time_ns = line.seq = line.call = line.enter = line.leave = nothing
-    return line
+def borders_of(sizes: Sequence[int], most: int) -> list[int]:
+    """Cut processes into groups of at most so many records, or of one process.
+
+    Parameters
+    ----------
+    sizes : sequence of int
+        Records of each process.
+    most : int
+        Records of a group.
+
+    Returns
+    -------
+    list of int
+        First process of each group, and behind the last one of the last.
+
+    Examples
+    --------
+    >>> borders_of([3, 3, 3, 9, 1], 6)
+    [0, 2, 3, 4, 5]
+    """
+    borders, held = [0], 0
+    for number, size in enumerate(sizes):
+        if number > borders[-1] and held + size > most:
+            borders.append(number)
+            held = 0
+        held += size
+    return [*borders, len(sizes)]
 
 
-def _from_zero(tables: dict[str, pa.Table]) -> dict[str, pa.Table]:
-    """Shift all times so that the first is 0."""
-    origin = int(tables["locations"]["born_ns"].to_numpy().min())
-    for name, table in tables.items():
-        for column in schema.TABLES[name].columns:
-            if column.unit == "ns":
-                place = table.column_names.index(column.name)
-                shifted = pa.compute.subtract(table[column.name], origin)
-                table = table.set_column(place, table.schema.field(place), shifted)  # noqa: PLW2901
-        tables[name] = table
-    return tables
-
-
-def _with_polls(bursts: pa.Table, calls: Calls, details: Details) -> pa.Table:
-    """Give the bursts the polls that failed in them: they are told by the call after."""
-    misses = details.of(Kind.MISSES)
-    misses = misses.pick(calls.call[misses.call] > 0)
-    if not len(misses):
-        return bursts
-    first = np.searchsorted(bursts["location"].to_numpy(), misses.location)
-    row = first + calls.call[misses.call] - 1
-    for name, values in (("polling_ns", misses.c), ("polls", misses.b)):
-        sums = np.zeros(bursts.num_rows, np.int64)
-        np.add.at(sums, row, np.clip(values, 0, LATEST))
-        place = bursts.column_names.index(name)
-        bursts = bursts.set_column(place, bursts.schema.field(place), pa.array(sums))
-    return bursts
+def _ahead(basis: Basis, pairs: Sequence[tuple[int, int]], threads: int) -> Iterator[Group]:
+    """Give the groups in order, while so many of those to come are being read."""
+    if threads < 1 or len(pairs) == 1:
+        yield from (read_group(basis, *pair) for pair in pairs)
+        return
+    pool = ThreadPoolExecutor(threads, "read")
+    try:
+        coming = deque(pool.submit(read_group, basis, *pair) for pair in pairs[:threads])
+        rest = iter(pairs[threads:])
+        while coming:
+            group = coming.popleft().result()
+            coming.extend(pool.submit(read_group, basis, *pair) for pair in islice(rest, 1))
+            yield group
+    finally:
+        pool.shutdown(cancel_futures=True)

@@ -2,12 +2,17 @@
 
 ::
 
-    (module, offset), innermost first ──resolve──► frames with those inlined ──► tree
+    (module, offset), innermost first ──without MPI's own──► resolve ──► tree
+
+Open MPI's Fortran bindings, and tools like this one, stand between the program and the
+function that is recorded: the caller is who called the library.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol, TypeAlias, runtime_checkable
+import re
+from itertools import dropwhile
+from typing import TYPE_CHECKING, Final, Protocol, TypeAlias, runtime_checkable
 
 import numpy as np
 
@@ -30,6 +35,23 @@ innermost first, the functions inlined at the place before the one that holds it
 nothing is known."""
 
 _LARGEST_LINE = 2**31 - 1
+_RUNTIME: Final = re.compile(
+    r"lib(p?mpi|mpi(_mpifh|_usempi\w*|_cxx|_java|_abi|_ilp64|cxx|fort|ch|chcxx|chfort|chf90)"
+    r"|burst-\w+|i?omp5?|gomp)(-[0-9a-f]{8})?\.so(\.\d+)*"
+)
+
+
+def of_runtime(module: str) -> bool:
+    """Tell a library of MPI or OpenMP, or the recorder, by its path.
+
+    Examples
+    --------
+    >>> of_runtime("/usr/lib/libmpi_mpifh.so.40.30.0"), of_runtime("/opt/libmpiplot.so")
+    (True, False)
+    >>> of_runtime("/usr/lib/x86_64-linux-gnu/libgomp.so.1")
+    True
+    """
+    return _RUNTIME.fullmatch(module.rpartition("/")[2]) is not None
 
 
 @runtime_checkable
@@ -50,6 +72,11 @@ def by_address(module: str, offset: int) -> list[Frame]:
     [('app+0x1234', None, None)]
     """
     return [(f"{module.rpartition('/')[2] or '??'}+{offset:#x}", None, None)]
+
+
+def _callers(stack: Sequence[tuple[str, int]]) -> Sequence[tuple[str, int]]:
+    """Leave out the library's own frames, unless nothing else was reached."""
+    return list(dropwhile(lambda place: of_runtime(place[0]), stack)) or stack
 
 
 class CallPaths:
@@ -75,9 +102,11 @@ class CallPaths:
         self._nodes: dict[tuple[int, Frame], int] = {}
 
     def rows(self, defined: Definitions) -> dict[int, int]:
-        """Give the row of each stack of a process."""
+        """Give the row of each stack of a process; frames of MPI's own are left out."""
         stacks = {
-            number: [(defined.modules.get(module, ""), offset) for module, offset in stack]
+            number: _callers(
+                [(defined.modules.get(module, ""), offset) for module, offset in stack]
+            )
             for number, stack in defined.stacks.items()
             if stack
         }

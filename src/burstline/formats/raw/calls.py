@@ -204,6 +204,16 @@ class Gathering:
             rows[number] = self._codes[name]
         return lookup(numbers, rows)
 
+    def _operations_told(
+        self, kind: npt.NDArray[np.uint16], told: npt.NDArray[np.uint16]
+    ) -> npt.NDArray[np.int64]:
+        """Put code + 1 where a record of a collective names an operation: above a bit."""
+        given = told.astype(np.int64)
+        named = (kind == Kind.COLLECTIVE) & (given > 1)
+        codes = self._operations(told[named] >> np.uint16(1)).astype(np.int64)
+        given[named] = (codes + 1) << 1 | (given[named] & 1)
+        return given
+
     def _add_details(self, line: Timeline, communicators: Mapping[int, int]) -> None:
         at = line.of(*OF_THE_CALL)
         homeless = at[line.call[at] < 0]
@@ -232,7 +242,7 @@ class Gathering:
             communicator,
             records["a"].view(np.int32),
             (records["b"] & np.uint64(0xFFFFFFFF)).astype(np.uint32).view(np.int32),
-            records["op"],
+            self._operations_told(kind, records["op"]),
             sizes["b"],
             sizes["c"],
         ]

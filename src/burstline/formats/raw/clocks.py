@@ -109,7 +109,7 @@ def _samples(process: Process, odd: Oddities) -> list[Sample]:
     """Give the best sample of the begin and of the end, as far as there are any."""
     best: dict[int, Sample] = {}
     for file in process.files:
-        for record in file.records[file.records["kind"] == Kind.CLOCK]:
+        for record in file.records[file.outline.of(Kind.CLOCK)]:
             time, there, trip = (int(record[name]) for name in ("time", "b", "c"))
             if max(time, there, trip) >= LATEST:
                 odd.note("clock_sample_absurd", "loss", file.path.name)

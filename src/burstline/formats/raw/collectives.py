@@ -1,18 +1,23 @@
 """Collective operations: the parts of all members, put together to instances.
 
+::
+
+    a group of processes ──collective_parts──► parts, each with its number on its communicator
+    parts of some numbers of all processes ──join_collectives──► instances, members
+
 The k-th collective of each member on a communicator is its k-th instance; non-blocking
 ones count where they were started.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
 from burstline.formats.columns import arrow_table
 from burstline.formats.raw.layout import Kind
-from burstline.matching import Instances, collective_instances
+from burstline.matching import collective_instances
 from burstline.schema import NO_VALUE, UNKNOWN
 
 if TYPE_CHECKING:
@@ -26,31 +31,45 @@ if TYPE_CHECKING:
     from burstline.formats.raw.places import Places
 
     Integers = npt.NDArray[np.int64]
+    Columns = dict[str, Integers]
+
+_MEMBER_COLUMNS: Final = (
+    "location",
+    "call",
+    "done_call",
+    "begin_ns",
+    "end_ns",
+    "begin_seq",
+    "end_seq",
+    "sent_bytes",
+    "received_bytes",
+)
+PART_COLUMNS: Final = (
+    *_MEMBER_COLUMNS,
+    "communicator",
+    "sequence",
+    "operation",
+    "own_root",
+    "named_root",
+)
+"""A part: its columns of `collective_members`, the communicator, its number there, what it is
+and the root: the member itself where it is one, and the one that it names; -1 if unknown."""
 
 
-def collective_tables(
-    details: Details,
-    calls: Calls,
-    ends: Integers,
-    *,
-    places: Places,
-    members: Sequence[tuple[int, ...]],
-    facts: Facts,
-    odd: Oddities,
-) -> tuple[pa.Table, pa.Table]:
-    """Put the parts of collectives together, and tell the calls about them.
+def collective_parts(
+    details: Details, calls: Calls, ends: Integers, *, places: Places, facts: Facts
+) -> Columns:
+    """Take the parts of collectives of some whole processes, and tell the calls about them.
 
     Parameters
     ----------
-    details, calls, ends, places, facts, odd
-        As for :func:`burstline.formats.raw.messages.message_table`.
-    members : sequence of tuple of int
-        World ranks of the members of each communicator.
+    details, calls, ends, places, facts
+        As for :func:`burstline.formats.raw.messages.message_halves`.
 
     Returns
     -------
-    instances, members : pyarrow.Table
-        The tables `collectives` and `collective_members`.
+    dict of str to ndarray of int64
+        :data:`PART_COLUMNS`, by process and in the order of time.
     """
     rows = np.flatnonzero(details.kind == Kind.COLLECTIVE)
     parts = details.pick(rows)
@@ -60,103 +79,157 @@ def collective_tables(
     turn = np.lexsort((parts.index, parts.location, calls.enter_ns[parts.call], process))
     turn = turn[parts.communicator[turn] >= 0]
     rows, parts, process = rows[turn], parts.pick(turn), process[turn]
-    rank = places.rank[process]
-    comm_rank = _comm_ranks(parts.communicator, rank, members)
-    operation = calls.operation[parts.call]
+    columns = _part_columns(parts, details=details, calls=calls, ends=ends[rows])
+    return columns | {
+        "communicator": parts.communicator,
+        "sequence": _sequences(parts.communicator, process),
+        # A start says what it starts: what was made before.
+        "operation": np.where(parts.op > 1, (parts.op >> 1) - 1, calls.operation[parts.call]),
+        "own_root": np.where(parts.op & 1, places.rank[process], UNKNOWN),
+        "named_root": _named_roots(details, parts),
+    }
+
+
+def join_collectives(
+    parts: Columns,
+    *,
+    places: Places,
+    members: Sequence[tuple[int, ...]],
+    operations: Sequence[str],
+    first: int,
+    odd: Oddities,
+) -> tuple[pa.Table, pa.Table]:
+    """Put the parts of some instances together.
+
+    Parameters
+    ----------
+    parts : dict of str to ndarray of int64
+        :data:`PART_COLUMNS`; of the instances that are there, all parts, by process.
+    places : Places
+        Where locations are.
+    members : sequence of tuple of int
+        World ranks of the members of each communicator.
+    operations : sequence of str
+        Names behind the codes of operations.
+    first : int
+        Number of the first instance.
+    odd : Oddities
+        Told of instances that lack members.
+
+    Returns
+    -------
+    instances, members : pyarrow.Table
+        Rows of `collectives` and `collective_members`, by communicator and sequence.
+    """
+    process = places.process[parts["location"]]
+    communicator, operation = parts["communicator"], parts["operation"]
+    comm_rank = _comm_ranks(communicator, places.rank[process], members)
     found = collective_instances(
-        parts.communicator,
+        communicator,
         process,
         comm_rank,
         operation,
         sizes=np.array([len(listed) for listed in members], np.int64),
     )
-    first = np.full(len(found.sequence), len(parts), np.int64)
-    np.minimum.at(first, found.instance, np.arange(len(parts)))
-    instances = arrow_table(
-        "collectives",
-        {
-            "communicator": found.communicator,
-            "operation": operation[first],
-            "root": _roots(details, parts, rank, found),
-            "sequence": found.sequence,
-            "complete": found.complete,
-        },
-        operations=calls.names,
+    count = len(found.sequence)
+    begin = np.full(count, len(process), np.int64)
+    np.minimum.at(begin, found.instance, np.arange(len(process)))
+    roots = {}
+    for name in ("own_root", "named_root"):
+        roots[name] = np.full(count, UNKNOWN, np.int64)
+        np.maximum.at(roots[name], found.instance, parts[name])
+    columns = {
+        "communicator": found.communicator,
+        "operation": operation[begin],
+        "root": np.where(roots["own_root"] >= 0, roots["own_root"], roots["named_root"]),
+        "sequence": parts["sequence"][begin],
+        "complete": found.complete,
+    }
+    _note_incomplete(columns, operations, odd)
+    rows = {name: parts[name][found.order] for name in _MEMBER_COLUMNS}
+    rows |= {"collective": found.instance[found.order] + first}
+    rows["comm_rank"] = comm_rank[found.order]
+    return (
+        arrow_table("collectives", columns, operations=operations),
+        arrow_table("collective_members", rows),
     )
-    _note_incomplete(found, [calls.names[code] for code in operation[first]], odd)
-    return instances, _member_table(
-        parts, found, comm_rank, details=details, calls=calls, ends=ends[rows]
-    )
+
+
+def _sequences(communicator: Integers, process: Integers) -> Integers:
+    """Count the parts of each process on each communicator, in order."""
+    order = np.lexsort((process, communicator))
+    of, by = communicator[order], process[order]
+    new = np.ones(len(order), bool)
+    new[1:] = (of[1:] != of[:-1]) | (by[1:] != by[:-1])
+    starts = np.flatnonzero(new)
+    sequence = np.empty(len(order), np.int64)
+    lengths = np.diff(starts, append=len(order))
+    sequence[order] = np.arange(len(order)) - np.repeat(starts, lengths)
+    return sequence
 
 
 def _describe(parts: Details, places: Places, facts: Facts) -> None:
     rank = places.rank[places.process[parts.location]]
     facts.communicator(parts.call, parts.communicator)
-    facts.root(parts.call[parts.op == 1], rank[parts.op == 1])
+    own = (parts.op & 1).astype(bool)
+    facts.root(parts.call[own], rank[own])
     facts.add_bytes("sent", parts.call, parts.b)
     facts.add_bytes("received", parts.call, parts.c)
 
 
-def _note_incomplete(found: Instances, names: Sequence[str], odd: Oddities) -> None:
-    wrong = np.flatnonzero(~found.complete)
+def _note_incomplete(
+    columns: dict[str, npt.NDArray[np.generic]], operations: Sequence[str], odd: Oddities
+) -> None:
+    wrong = np.flatnonzero(~columns["complete"].astype(bool))
     if len(wrong):
-        first = int(wrong[0])
-        text = f"{names[first]}, number {found.sequence[first]} on communicator "
-        odd.note(
-            "incomplete_collective", "loss", text + str(found.communicator[first]), len(wrong)
+        code, number, where = (
+            int(columns[name][wrong[0]]) for name in ("operation", "sequence", "communicator")
         )
+        text = f"{operations[code]}, number {number} on communicator {where}"
+        odd.note("incomplete_collective", "loss", text, len(wrong))
 
 
 def _comm_ranks(
     communicator: Integers, rank: Integers, members: Sequence[tuple[int, ...]]
 ) -> Integers:
-    found = np.full(len(rank), UNKNOWN, np.int64)
-    for row in np.unique(communicator).tolist():
-        here = communicator == row
-        listed = np.array(members[row], np.int64)
-        if len(listed):
-            order = np.argsort(listed)
-            at = np.minimum(np.searchsorted(listed[order], rank[here]), len(listed) - 1)
-            place = order[at]
-            found[here] = np.where(listed[place] == rank[here], place, UNKNOWN)
-    return found
+    """Give the place of each rank among the members of a communicator, -1 without one."""
+    used, place = np.unique(communicator, return_inverse=True)
+    listed = [np.array(members[row], np.int64) for row in used.tolist()]
+    sizes = np.array([len(one) for one in listed], np.int64)
+    if not sizes.sum():
+        return np.full(len(rank), UNKNOWN, np.int64)
+    every = np.concatenate(listed)
+    span = max(int(every.max()), int(rank.max())) + 1
+    keys = np.repeat(np.arange(len(used)), sizes) * span + every
+    order = np.argsort(keys)
+    wanted = place.reshape(-1) * span + rank
+    at = order[np.minimum(np.searchsorted(keys[order], wanted), len(order) - 1)]
+    first = np.cumsum(sizes) - sizes
+    return np.where(keys[at] == wanted, at - first[place.reshape(-1)], UNKNOWN)
 
 
-def _roots(details: Details, parts: Details, rank: Integers, found: Instances) -> Integers:
-    """Give the root that the members name, or the member that says it is the root."""
-    root = np.full(len(found.sequence), UNKNOWN, np.int64)
-    own = np.where(parts.op == 1, rank, UNKNOWN)
-    np.maximum.at(root, found.instance, own)
+def _named_roots(details: Details, parts: Details) -> Integers:
+    """Give the root that is named in the call of each part, -1 where none is."""
+    told = np.full(len(parts), UNKNOWN, np.int64)
     named = np.flatnonzero((details.kind == Kind.ROOT) & (details.b >= 0))
     order = np.argsort(parts.call, kind="stable")
     if not len(named) or not len(order):
-        return root
+        return told
     call = details.call[named]
     at = np.minimum(np.searchsorted(parts.call[order], call), len(order) - 1)
     hit = (parts.call[order][at] == call) & (details.b[named] <= np.iinfo(np.int32).max)
-    told = np.full(len(root), UNKNOWN, np.int64)
-    np.maximum.at(told, found.instance[order[at[hit]]], details.b[named][hit])
-    return np.where(root >= 0, root, told)
+    np.maximum.at(told, order[at[hit]], details.b[named][hit])
+    return told
 
 
-def _member_table(
-    parts: Details,
-    found: Instances,
-    comm_rank: Integers,
-    *,
-    details: Details,
-    calls: Calls,
-    ends: Integers,
-) -> pa.Table:
+def _part_columns(parts: Details, *, details: Details, calls: Calls, ends: Integers) -> Columns:
     blocking = parts.request == 0
     end = np.maximum(ends, 0)
     ended = ~blocking & (ends >= 0) & (np.append(details.kind, 0)[end] == Kind.COLLECTIVE_DONE)
     done = np.where(ended, np.append(details.call, 0)[end], parts.call)
     known = blocking | ended
-    columns = {
-        "collective": found.instance,
+    return {
         "location": parts.location,
-        "comm_rank": comm_rank,
         "call": calls.call[parts.call],
         "done_call": np.where(known, calls.call[done], UNKNOWN),
         "begin_ns": calls.enter_ns[parts.call],
@@ -166,6 +239,3 @@ def _member_table(
         "sent_bytes": parts.b,
         "received_bytes": parts.c,
     }
-    return arrow_table(
-        "collective_members", {name: values[found.order] for name, values in columns.items()}
-    )

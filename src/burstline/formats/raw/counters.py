@@ -88,14 +88,12 @@ def _event_type(name: str) -> int:
 
 
 class Counters:
-    """The counters of a run, and their readings.
+    """The counters of a run.
 
     Parameters
     ----------
     processes : iterable of Definitions
         What the processes defined.
-    odd : Oddities
-        Told of counters that run backwards.
 
     Attributes
     ----------
@@ -103,8 +101,7 @@ class Counters:
         In the order of their columns.
     """
 
-    def __init__(self, processes: Sequence[Definitions], odd: Oddities) -> None:
-        self._odd = odd
+    def __init__(self, processes: Sequence[Definitions]) -> None:
         found: dict[str, Counter] = {}
         for defined in processes:
             for _, counter in sorted(defined.counters.items()):
@@ -112,28 +109,66 @@ class Counters:
         self.names = list(found)
         self._found = found
         self._place = {name: position for position, name in enumerate(self.names)}
+
+    def places(self, counters: Mapping[int, Counter]) -> dict[int, int]:
+        """Give the place of each counter of a process among all."""
+        return {key: self._place[_column(counter.name)] for key, counter in counters.items()}
+
+    def table(self) -> pa.Table:
+        """Give the table `counters`."""
+        types = event_types(self.names)
+        return arrow_table(
+            "counters",
+            {
+                "name": self.names,
+                "unit": ["ns" if counter.is_time else "" for counter in self._found.values()],
+                "mode": np.zeros(len(self.names), np.int8),
+                "source_type": np.array([types[name] for name in self.names], np.int64),
+            },
+        )
+
+    def sets(self) -> pa.Table:
+        """Give the table `counter_sets`: a run has one."""
+        return arrow_table(
+            "counter_sets",
+            {"counter_set": np.ones(len(self.names), np.int32), "counter": self.names},
+        )
+
+
+class Readings:
+    """The readings of some locations.
+
+    Parameters
+    ----------
+    counters : Counters
+        Those of the run.
+    odd : Oddities
+        Told of counters that run backwards.
+    """
+
+    def __init__(self, counters: Counters, odd: Oddities) -> None:
+        self._names, self._odd = counters.names, odd
         self._readings: list[npt.NDArray[np.int64]] = []
 
-    def add(self, line: Timeline, counters: Mapping[int, Counter]) -> None:
-        """Take in the readings of a location."""
+    def add(self, line: Timeline, places: Mapping[int, int]) -> None:
+        """Take in the readings of a location; counters of its process are given places."""
         at = line.of(Kind.COUNTERS)
         at = at[line.seq[at] >= 0]
         number = line.records["a"][at].astype(np.int64)
         numbers = np.stack([number, number + 1], axis=1).ravel()
-        rows = {key: self._place[_column(counter.name)] for key, counter in counters.items()}
-        column = lookup(numbers, rows)
+        column = lookup(numbers, places)
         value = np.stack([line.records["b"][at], line.records["c"][at]], axis=1).ravel()
         kept = column >= 0
         where = np.repeat(at, 2)[kept]
         events, row = np.unique(line.seq[where], return_inverse=True)
-        table = np.full((len(self.names) + 3, len(events)), schema.NO_VALUE)
+        table = np.full((len(self._names) + 3, len(events)), schema.NO_VALUE)
         table[0], table[1] = line.location, events
         table[2][row] = line.time_ns[where]
-        readings = np.zeros((len(self.names), len(events)), np.int64)
-        known = np.zeros((len(self.names), len(events)), bool)
+        readings = np.zeros((len(self._names), len(events)), np.int64)
+        known = np.zeros((len(self._names), len(events)), bool)
         readings[column[kept], row] = value[kept].view(np.int64)
         known[column[kept], row] = True
-        for position, name in enumerate(self.names):
+        for position, name in enumerate(self._names):
             self._differ(line, name, readings[position], known[position], table[3 + position])
         self._readings.append(table)
 
@@ -155,35 +190,15 @@ class Counters:
             self._odd.note("counter_runs_backwards", "loss", text, np.count_nonzero(back))
         target[at] = np.where(back, schema.NO_VALUE, step)
 
-    def readings(self) -> pa.Table:
+    def table(self) -> pa.Table:
         """Give the table `readings`."""
-        empty = np.zeros((len(self.names) + 3, 0), np.int64)
+        empty = np.zeros((len(self._names) + 3, 0), np.int64)
         columns = np.concatenate([empty, *self._readings], axis=1)
         fixed = ("location", "seq", "time_ns")
         return arrow_table(
             "readings",
-            dict(zip([*fixed, *self.names], columns, strict=True)),
-            counters=self.names,
-        )
-
-    def table(self) -> pa.Table:
-        """Give the table `counters`."""
-        types = event_types(self.names)
-        return arrow_table(
-            "counters",
-            {
-                "name": self.names,
-                "unit": ["ns" if counter.is_time else "" for counter in self._found.values()],
-                "mode": np.zeros(len(self.names), np.int8),
-                "source_type": np.array([types[name] for name in self.names], np.int64),
-            },
-        )
-
-    def sets(self) -> pa.Table:
-        """Give the table `counter_sets`: a run has one."""
-        return arrow_table(
-            "counter_sets",
-            {"counter_set": np.ones(len(self.names), np.int32), "counter": self.names},
+            dict(zip([*fixed, *self._names], columns, strict=True)),
+            counters=self._names,
         )
 
 

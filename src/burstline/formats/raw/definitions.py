@@ -110,21 +110,23 @@ def read_definitions(files: Sequence[RawFile], odd: Oddities) -> Definitions:
 
     Notes
     -----
-    O(records) time; Python works once per definition.
+    O(definitions) time; Python works once for each.
     """
     defined = Definitions()
     for file in files:
-        kind = file.records["kind"]
+        rare, kind = file.outline.rows, file.outline.kinds
+        breaks = (np.diff(kind) != 0) | (np.diff(rare) != 1)
+        borders = np.append(np.flatnonzero(breaks) + 1, len(kind))
         at = np.flatnonzero(np.isin(kind, _DEFINING))
-        borders = np.append(np.flatnonzero(np.diff(kind)) + 1, len(kind))
-        ends = borders[np.minimum(np.searchsorted(borders, at + 1, "right"), len(borders) - 1)]
-        following = np.append(kind, 0)[at + 1]
+        last = borders[np.minimum(np.searchsorted(borders, at + 1, "right"), len(borders) - 1)]
+        after = np.append(kind, 0)[at + 1]
+        after[np.append(rare, 0)[at + 1] != rare[at] + 1] = 0
         for row, end, follows in zip(
-            at.tolist(), ends.tolist(), following.tolist(), strict=True
+            rare[at].tolist(), (last - at).tolist(), after.tolist(), strict=True
         ):
             record = file.records[row]
             wanted = _CONTINUED_BY.get(int(record["kind"]))
-            rest = file.records[row + 1 : end if follows == wanted else row + 1]
+            rest = file.records[row + 1 : row + (end if follows == wanted else 1)]
             if not _DEFINE[int(record["kind"])](defined, record, rest):
                 place = f"{file.path.name}: kind {record['kind']}, record {row}"
                 odd.note("incomplete_definition", "loss", place)

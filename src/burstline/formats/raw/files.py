@@ -6,13 +6,16 @@ or of another version, is refused.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import mmap
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
 from burstline.errors import FormatError, UnsupportedRecordError
 from burstline.formats.raw.layout import HEADER, MAGIC, RECORD, VERSION, Kind
+from burstline.formats.raw.outline import Outline, outline_of, table_of
+from burstline.formats.raw.tails import stored
 from burstline.formats.store.writing import MANIFEST
 
 if TYPE_CHECKING:
@@ -24,9 +27,10 @@ if TYPE_CHECKING:
     from burstline.progress import Progress
 
 SUFFIX: Final = ".raw"
+RECORD_BYTES: Final = RECORD.itemsize
 _MOST_HEADER_BYTES: Final = 1 << 20
 _WAY_OUT: Final = "Give the folder that burstline record wrote"
-_KNOWN: Final = np.array(list(Kind), np.uint16)
+_KNOWN: Final = table_of(Kind)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -44,7 +48,9 @@ class RawFile:
     start_ns, start_realtime_ns : int
         When it was opened, by the local clock and by the time of day.
     records : ndarray of RECORD
-        Its records, without the zeros of the tail.
+        Its records, without the zeros of the tail; mapped, where nothing is missing.
+    outline : Outline
+        Where the records are that matter before the others do.
     """
 
     path: Path
@@ -56,6 +62,13 @@ class RawFile:
     start_ns: int
     start_realtime_ns: int
     records: npt.NDArray[Any]
+    outline: Outline = field(default_factory=Outline)
+
+    def release(self) -> None:
+        """Let go of the pages that were read; they come back when they are needed."""
+        mapped = getattr(self.records, "_mmap", None)
+        if isinstance(mapped, mmap.mmap):
+            mapped.madvise(mmap.MADV_DONTNEED)
 
 
 def recognises(folder: Path) -> bool:
@@ -105,6 +118,8 @@ def open_files(folder: Path, odd: Oddities, progress: Progress) -> list[RawFile]
             refused = refused or error
             odd.note("not_a_raw_file", "error", str(error))
         progress.advance(1)
+        for file in found[-1:]:
+            file.release()
     if not found:
         raise refused or FormatError(
             folder,
@@ -137,6 +152,7 @@ def _open(path: Path, odd: Oddities) -> list[RawFile]:
     begin = int(header["header_bytes"])
     if not HEADER.itemsize <= begin <= _MOST_HEADER_BYTES:
         raise _refused(path, "a sane size of the header at offset 12", str(begin).encode())
+    records = _records(path, begin, odd)
     return [
         RawFile(
             path=path,
@@ -147,7 +163,8 @@ def _open(path: Path, odd: Oddities) -> list[RawFile]:
             mpi=_text(header["mpi"]),
             start_ns=int(header["start_ns"]),
             start_realtime_ns=int(header["start_realtime_ns"]),
-            records=_records(path, begin, size, odd),
+            records=records,
+            outline=outline_of(records),
         )
     ]
 
@@ -161,24 +178,23 @@ def _text(field: bytes) -> str:
     return bytes(field).split(b"\0")[0].decode("utf-8", "replace")
 
 
-def _records(path: Path, begin: int, size: int, odd: Oddities) -> npt.NDArray[Any]:
-    count, rest = divmod(max(size - begin, 0), RECORD.itemsize)
-    if not count:
-        return np.zeros(0, RECORD)
-    records: npt.NDArray[Any] = np.memmap(path, RECORD, "r", begin, (count,))
-    kept = np.flatnonzero(records["kind"])
-    last = int(kept[-1]) + 1 if len(kept) else 0
-    if rest and last == count:
-        odd.note("truncated_record", "loss", f"{path.name}: {rest} bytes at the end")
-    if len(kept) < last:
-        hole = int(np.flatnonzero(kept != np.arange(len(kept)))[0])
+def _records(path: Path, begin: int, odd: Oddities) -> npt.NDArray[Any]:
+    records = stored(path, begin, odd)
+    if not len(records):
+        return records
+    kind = np.ascontiguousarray(records["kind"])
+    written = kind != Kind.END_OF_FILE
+    last = len(written) - int(written[::-1].argmax()) if written.any() else 0
+    written, kind = written[:last], kind[:last]
+    if not written.all():
+        hole = int(written.argmin())
         place = f"{path.name}: at offset {begin + hole * RECORD.itemsize}"
-        odd.note("empty_record", "loss", place, last - len(kept))
-        return np.asarray(records[kept])
+        odd.note("empty_record", "loss", place, last - np.count_nonzero(written))
+        return np.asarray(records[:last][written])
     records = records[:last]
-    strange = np.flatnonzero(~np.isin(records["kind"], _KNOWN))
+    strange = np.flatnonzero(~_KNOWN[kind])
     if len(strange):
-        at, kind = int(strange[0]), int(records["kind"][strange[0]])
-        place = f"{path.name}: kind {kind} at offset {begin + at * RECORD.itemsize}"
+        at = int(strange[0])
+        place = f"{path.name}: kind {kind[at]} at offset {begin + at * RECORD.itemsize}"
         odd.note("unknown_record", "loss", place, len(strange))
     return records

@@ -1,13 +1,20 @@
 """Messages out of sends, posts and receives, by MPI's order and not by clocks.
 
+::
+
+    a group of processes ──message_halves──► sends, receives, each with its place in its queue
+    all receives of what a group sent, its sends ──join_messages──► messages
+
 On a channel (communicator, sender, receiver, tag) the k-th receive *posted* gets the k-th
-message sent. Wildcards need nothing extra: a receive carries whom it really came from.
+message sent. Wildcards need nothing extra: a receive carries whom it really came from. All
+sends of a channel are of one process, and so are all its receives: each process numbers
+its own, and halves of equal number belong together.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
@@ -25,6 +32,47 @@ if TYPE_CHECKING:
     from burstline.formats.raw.places import Places
 
     Integers = npt.NDArray[np.int64]
+    Columns = dict[str, Integers]
+
+SEND_COLUMNS: Final = (
+    "sender_location",
+    "send_call",
+    "send_ns",
+    "send_seq",
+    "send_leave_ns",
+    "send_done_call",
+    "send_done_ns",
+    "send_done_seq",
+    "send_done_from",
+    "communicator",
+    "tag",
+    "sent_bytes",
+    "send_request",
+    "receiver",
+    "ordinal",
+)
+"""A send: its columns of `messages`, the process it goes to, its number on its channel."""
+
+RECEIVE_COLUMNS: Final = (
+    "receiver_location",
+    "post_call",
+    "post_ns",
+    "post_seq",
+    "receive_call",
+    "receive_ns",
+    "receive_seq",
+    "received_bytes",
+    "receive_request",
+    "communicator",
+    "tag",
+    "sender",
+    "ordinal",
+)
+"""A receive: its columns of `messages`, and its channel and number there."""
+
+
+_SENT: Final = ("sender_location", "send_call", "receiver")
+_RECEIVED: Final = ("receiver_location", "receive_call", "sender")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -39,7 +87,7 @@ class _Halves:
         return _Halves(self.rows[chosen], self.details.pick(chosen), self.other[chosen])
 
 
-def message_table(
+def message_halves(
     details: Details,
     calls: Calls,
     ends: Integers,
@@ -47,15 +95,15 @@ def message_table(
     places: Places,
     facts: Facts,
     odd: Oddities,
-) -> pa.Table:
-    """Match sends and receives, and tell the calls about them.
+) -> tuple[Columns, Columns]:
+    """Take the sends and receives of some whole processes, and tell the calls about them.
 
     Parameters
     ----------
     details : Details
-        Records of all calls.
+        Records of all calls of these processes.
     calls : Calls
-        All calls.
+        Their calls.
     ends : ndarray of int64, shape (records,)
         What :func:`burstline.formats.raw.requests.follow` found.
     places : Places
@@ -63,53 +111,180 @@ def message_table(
     facts : Facts
         Told of partners and bytes.
     odd : Oddities
-        Told of halves that stay alone, and of messages that arrive before they are sent.
+        Told of ranks that are not there, and of receives that never completed.
 
     Returns
     -------
-    pyarrow.Table
-        The table `messages`, by sender and in the order of sending.
+    sends, receives : dict of str to ndarray of int64
+        :data:`SEND_COLUMNS` and :data:`RECEIVE_COLUMNS`, by location and in the order of
+        their records.
     """
-    sends = _halves(details, Kind.SEND, places, odd)
-    receives = _halves(details, Kind.RECEIVE, places, odd)
+    sends = _halves(details, Kind.SEND, places)
+    receives = _halves(details, Kind.RECEIVE, places)
+    _note_unknown(details, len(sends.rows) + len(receives.rows), places, odd)
     _describe(details, ends, sends, receives, facts)
+    waiting = (details.kind == Kind.POST) & (details.request != 0) & (ends < 0)
+    waiting &= details.partner != PROC_NULL
+    _note_first("receive_never_completed", details.pick(np.flatnonzero(waiting)), odd)
     ended = np.append(details.kind, Kind.END_OF_FILE)[ends[sends.rows]]
     sends = sends.pick(ended != Kind.CANCELLED)
-    sends = _in_order(sends, calls.enter_ns[sends.details.call], sends.rows)
-    post = ends[receives.rows]
-    posted = np.where(post >= 0, post, receives.rows)
-    queue = _Queue(receives, posted, _waiting(details, ends, places))
-    partner = queue.match(sends, calls.enter_ns[details.call], places)
-    _note_lost(details, ends, sends, receives, partner=partner, odd=odd)
-    kept = np.flatnonzero(partner >= 0)
-    sends, receives = sends.pick(partner[kept]), receives.pick(kept)
-    order = np.lexsort((sends.details.index, sends.details.location))
-    sends, receives = sends.pick(order), receives.pick(order)
+    entered = calls.enter_ns[details.call]
     columns = _send_columns(sends, details, calls, ends)
-    columns |= _receive_columns(receives, details, calls, ends)
-    early = columns["receive_ns"] + places.accuracy_ns < columns["send_ns"]
-    if early.any():
-        row = int(early.argmax())
-        text = f"location {columns['sender_location'][row]} at {columns['send_ns'][row]} ns"
-        odd.note("message_arrives_before_it_is_sent", "error", text, np.count_nonzero(early))
-    return arrow_table("messages", columns)
+    columns["receiver"] = sends.other
+    columns["ordinal"] = _ordinals(_channel(sends, places), entered[sends.rows], sends.rows)
+    post = ends[receives.rows]
+    posted = _decided(np.where(post >= 0, post, receives.rows), details, places)
+    ordinal = _queue(receives, posted, _waiting(details, ends, places), entered, places)
+    received = _receive_columns(receives, details, calls, ends)
+    received |= {"sender": receives.other, "ordinal": ordinal}
+    return columns, received
 
 
-def _halves(details: Details, kind: Kind, places: Places, odd: Oddities) -> _Halves:
+def _decided(posted: Integers, details: Details, places: Places) -> Integers:
+    """Give the probe of a post that receives a matched message: it decided which."""
+    probes = np.flatnonzero((details.kind == Kind.PROBE) & (details.request != 0))
+    if not len(probes):
+        return posted
+    process = places.process[details.location]
+    sides = [[process[at], details.request[at]] for at in (probes, posted)]
+    probe = match_messages(*channels(*sides))
+    mine = (probe >= 0) & (details.request[posted] != 0)
+    return np.where(mine, probes[probe], posted)
+
+
+def _queue(
+    receives: _Halves, posted: Integers, waiting: _Halves, entered: Integers, places: Places
+) -> Integers:
+    """Give the places of receives by when they were posted; `entered` is by record.
+
+    Receives that wait stand in the queue too: what they took is nobody else's.
+    """
+    index = np.concatenate([posted, waiting.rows])
+    sides = [_channel(half, places) for half in (receives, waiting)]
+    columns = [np.concatenate(pair) for pair in zip(*sides, strict=True)]
+    return _ordinals(columns, entered[index], index)[: len(receives.rows)]
+
+
+def _ordinals(channel: list[Integers], time_ns: Integers, index: Integers) -> Integers:
+    """Count the halves of each channel by time, at one time by record."""
+    name, _ = channels(channel, [column[:0] for column in channel])
+    order = np.lexsort((index, time_ns, name))
+    sorted_name = name[order]
+    starts = np.flatnonzero(np.append(True, sorted_name[1:] != sorted_name[:-1])[: len(name)])
+    ordinal = np.empty(len(name), np.int64)
+    lengths = np.diff(starts, append=len(name))
+    ordinal[order] = np.arange(len(name)) - np.repeat(starts, lengths)
+    return ordinal
+
+
+class Joining:
+    """Joins the halves of messages, and remembers what was odd until all are joined.
+
+    Parameters
+    ----------
+    places : Places
+        Where processes and locations are.
+    odd : Oddities
+        Told, at the end, of halves that stay alone, and of messages that arrive before
+        they are sent.
+    """
+
+    def __init__(self, places: Places, odd: Oddities) -> None:
+        self._places, self._odd = places, odd
+        self._alone: dict[str, tuple[int, tuple[int, ...]]] = {}
+
+    def join(self, sends: Columns, receives: Columns) -> pa.Table:
+        """Give the messages of some senders, out of their sends and all receives of them.
+
+        Returns
+        -------
+        pyarrow.Table
+            Rows of `messages`, by sender and in the order of sending.
+        """
+        process = self._places.process
+        partner = match_messages(
+            *channels(
+                [
+                    sends["communicator"],
+                    process[sends["sender_location"]],
+                    sends["receiver"],
+                    sends["tag"],
+                    sends["ordinal"],
+                ],
+                [
+                    receives["communicator"],
+                    receives["sender"],
+                    process[receives["receiver_location"]],
+                    receives["tag"],
+                    receives["ordinal"],
+                ],
+            )
+        )
+        taken = np.full(len(sends["tag"]), UNKNOWN, np.int64)
+        kept = np.flatnonzero(partner >= 0)
+        taken[partner[kept]] = kept
+        for kind, halves, alone, (location, call, other) in (
+            ("unmatched_send", sends, taken < 0, _SENT),
+            ("unmatched_receive", receives, partner < 0, _RECEIVED),
+        ):
+            rows = np.flatnonzero(alone)
+            rank = self._places.rank[halves[other][rows]]
+            places = [halves[name][rows] for name in (location, call)]
+            self._count(kind, [*places, rank, halves["tag"][rows]])
+        sent = np.flatnonzero(taken >= 0)
+        columns = {name: sends[name][sent] for name in SEND_COLUMNS[:-2]}
+        columns |= {name: receives[name][taken[sent]] for name in RECEIVE_COLUMNS[:-4]}
+        self._note_early(columns)
+        return arrow_table("messages", columns)
+
+    def _count(self, kind: str, alone: list[Integers]) -> None:
+        if not len(alone[0]):
+            return
+        at = int(np.lexsort(alone[::-1])[0])
+        here = tuple(int(column[at]) for column in alone)
+        count, first = self._alone.get(kind, (0, here))
+        self._alone[kind] = (count + len(alone[0]), min(first, here))
+
+    def _note_early(self, columns: Columns) -> None:
+        early = columns["receive_ns"] + self._places.accuracy_ns < columns["send_ns"]
+        if early.any():
+            row = int(early.argmax())
+            text = f"location {columns['sender_location'][row]} at {columns['send_ns'][row]} ns"
+            count = np.count_nonzero(early)
+            self._odd.note("message_arrives_before_it_is_sent", "error", text, count)
+
+    def finish(self) -> None:
+        """Tell of the halves that stay alone."""
+        for kind, (count, (location, _, rank, tag)) in self._alone.items():
+            text = f"location {location}: rank {rank}, tag {tag}"
+            self._odd.note(kind, "loss", text, count)
+
+
+def _halves(details: Details, kind: Kind, places: Places) -> _Halves:
     rows = np.flatnonzero((details.kind == kind) & (details.partner != PROC_NULL))
     mine = details.pick(rows)
     other = places.process_of(mine.location, mine.partner)
-    lost = np.flatnonzero(other < 0)
-    if len(lost):
-        text = f"location {mine.location[lost[0]]}, rank {mine.partner[lost[0]]}"
-        odd.note("message_of_unknown_rank", "loss", text, len(lost))
     kept = other >= 0
+    if kept.all():
+        return _Halves(rows, mine, other)
     return _Halves(rows[kept], mine.pick(kept), other[kept])
 
 
-def _in_order(halves: _Halves, time_ns: Integers, index: Integers) -> _Halves:
-    # Rows of details count by location and record: they are the order on a location.
-    return halves.pick(np.lexsort((index, time_ns)))
+def _note_unknown(details: Details, known: int, places: Places, odd: Oddities) -> None:
+    named = np.isin(details.kind, np.array([Kind.SEND, Kind.RECEIVE]))
+    rows = np.flatnonzero(named & (details.partner != PROC_NULL))
+    if known == len(rows):
+        return
+    mine = details.pick(rows)
+    lost = np.flatnonzero(places.process_of(mine.location, mine.partner) < 0)
+    text = f"location {mine.location[lost[0]]}, rank {mine.partner[lost[0]]}"
+    odd.note("message_of_unknown_rank", "loss", text, len(lost))
+
+
+def _note_first(kind: str, mine: Details, odd: Oddities) -> None:
+    if len(mine):
+        text = f"location {mine.location[0]}: rank {mine.partner[0]}, tag {mine.tag[0]}"
+        odd.note(kind, "loss", text, len(mine))
 
 
 def _waiting(details: Details, ends: Integers, places: Places) -> _Halves:
@@ -127,36 +302,9 @@ def _waiting(details: Details, ends: Integers, places: Places) -> _Halves:
     return _Halves(rows, mine, other).pick(other >= 0)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Queue:
-    """Receives with the records that posted them, and those that wait."""
-
-    receives: _Halves
-    posted: Integers
-    waiting: _Halves
-
-    def match(self, sends: _Halves, entered_ns: Integers, places: Places) -> Integers:
-        """Give the send of each receive, -1 without one; `entered_ns` is by record.
-
-        Receives that wait stand in the queue too: what they took is nobody else's.
-        """
-        index = np.concatenate([self.posted, self.waiting.rows])
-        order = np.lexsort((index, entered_ns[index]))
-        sides = [
-            _channel(half, places, sending=False) for half in (self.receives, self.waiting)
-        ]
-        columns = [np.concatenate(pair)[order] for pair in zip(*sides, strict=True)]
-        partner = np.empty(len(order), np.int64)
-        partner[order] = match_messages(
-            *channels(_channel(sends, places, sending=True), columns)
-        )
-        return partner[: len(self.receives.rows)]
-
-
-def _channel(halves: _Halves, places: Places, *, sending: bool) -> list[Integers]:
+def _channel(halves: _Halves, places: Places) -> list[Integers]:
     own = places.process[halves.details.location]
-    ends = (own, halves.other) if sending else (halves.other, own)
-    return [halves.details.communicator, *ends, halves.details.tag]
+    return [halves.details.communicator, own, halves.other, halves.details.tag]
 
 
 def _describe(
@@ -180,29 +328,6 @@ def _describe(
     direct = receives.details.pick(receives.details.request == 0)
     facts.partner(direct.call, direct.partner, direct.tag, received=True)
     facts.communicator(direct.call, direct.communicator)
-
-
-def _note_lost(
-    details: Details,
-    ends: Integers,
-    sends: _Halves,
-    receives: _Halves,
-    *,
-    partner: Integers,
-    odd: Oddities,
-) -> None:
-    unsent = np.ones(len(sends.rows), bool)
-    unsent[partner[partner >= 0]] = False
-    waiting = (details.kind == Kind.POST) & (details.request != 0) & (ends < 0)
-    waiting &= details.partner != PROC_NULL
-    for kind, mine in (
-        ("unmatched_send", sends.pick(unsent).details),
-        ("unmatched_receive", receives.pick(partner < 0).details),
-        ("receive_never_completed", details.pick(np.flatnonzero(waiting))),
-    ):
-        if len(mine):
-            text = f"location {mine.location[0]}: rank {mine.partner[0]}, tag {mine.tag[0]}"
-            odd.note(kind, "loss", text, len(mine))
 
 
 def _send_columns(
@@ -243,6 +368,8 @@ def _receive_columns(
     known = here | (post >= 0)
     return {
         "receiver_location": mine.location,
+        "communicator": mine.communicator,
+        "tag": mine.tag,
         "post_call": np.where(known, calls.call[posted], UNKNOWN),
         "post_ns": calls.enter_ns[posted],
         "post_seq": np.where(known, calls.enter_seq[posted], NO_VALUE),

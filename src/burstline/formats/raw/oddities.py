@@ -22,7 +22,7 @@ class Oddities:
     Examples
     --------
     >>> odd = Oddities()
-    >>> odd.note("unknown_record", "info", "kind 9 in p-1.t-0.raw")
+    >>> odd.note("unknown_record", "info", "kind 9 in p-node-1.t-0.raw")
     >>> odd.note("unknown_record", "info", "kind 8", 2)
     >>> odd.table().to_pylist()[0]["count"]
     3
@@ -41,6 +41,12 @@ class Oddities:
             return
         known = self._found.get(kind, (severity, 0, printable(first)))
         self._found[kind] = (known[0], known[1] + int(count), known[2])
+
+    def take(self, others: Oddities) -> None:
+        """Count what others found, after what was found so far."""
+        for kind, (severity, count, first) in others._found.items():
+            known = self._found.get(kind, (severity, 0, first))
+            self._found[kind] = (known[0], known[1] + count, known[2])
 
     def table(self) -> pa.Table:
         """Give the table `defects`, worst first."""

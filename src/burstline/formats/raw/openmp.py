@@ -3,7 +3,7 @@
 ::
 
     records of each thread ──pairs──► regions ──join──► cut at the end of their team
-                           └─locks──► waits, acquisitions
+                           └─locks──► regions, acquisitions
 
 What the records are and how they map is said in ``record/native/omp.h``.
 """
@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from burstline.formats.raw.regions import match_borders
+from burstline.formats.borders import match_borders
 from burstline.schema import NO_VALUE, UNKNOWN
 
 if TYPE_CHECKING:
@@ -43,15 +43,20 @@ ROLES: Final = (
     "critical",
     "atomic",
     "ordered",
+    "taskloop",
+    "task",
 )
 """Roles of regions, as in the column `role`; also their names."""
 
 _OTHER: Final = ROLES.index("call")
 _LOOP: Final = ROLES.index("loop")
 _BARRIERS: Final = (ROLES.index("barrier"), ROLES.index("implicit_barrier"))
-_WORK_ROLES: Final = np.array([_OTHER, 2, 3, 4, 4, 5, _OTHER])
+_TASKLOOP: Final = ROLES.index("taskloop")
+_WORK_ROLES: Final = np.array([_OTHER, 2, 3, 4, 4, 5, _OTHER, _TASKLOOP])
 _SYNC_ROLES: Final = np.array([_OTHER, 7, 8, 9, 10])
-_LOCK_ROLES: Final = np.array([_OTHER, 11, 12, 13, 14])
+LOCK_ROLES: Final = np.array([_OTHER, 11, 12, 13, 14])
+"""Roles of the regions of locks, by kind."""
+
 _LOW: Final = (1 << 32) - 1
 _MOST: Final = 1 << 48
 
@@ -70,6 +75,15 @@ class Op(IntEnum):
     LOCK_REQUEST = 9
     LOCK_ACQUIRED = 10
     LOCK_RELEASED = 11
+    TASK_BEGIN = 12
+    TASK_END = 13
+
+
+_BEGINS: Final = np.array(
+    [Op.FORK, Op.TEAM_BEGIN, Op.WORK_BEGIN, Op.SYNC_BEGIN, Op.TASK_BEGIN], np.int64
+)
+_ENDS: Final = _BEGINS + 1
+_INSIDE_TEAM: Final = _BEGINS[1:]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -87,7 +101,7 @@ class OpenMp:
     teams : dict of str to ndarray, shape (teams,)
         By fork: ``number`` in the process; ``parent``, a row or -1; ``thread`` that forked;
         ``fork, join``, positions in its records, join -1 where that was not recorded;
-        ``fork_ns, join_ns``; ``threads``.
+        ``fork_ns, join_ns``; ``threads``; ``stack``, 0 unknown.
     locks : dict of str to ndarray, shape (acquisitions,)
         By thread and acquisition: ``thread, lock``; ``acquire, release``, positions in its
         records, release -1 without one; ``acquire_ns, release_ns``, the smallest int64
@@ -128,16 +142,15 @@ def decode(threads: Sequence[npt.NDArray[Any]]) -> OpenMp:
     order = np.argsort(begin, kind="stable")
     begin, end = begin[order], end[order]
     role = _roles(records, begin)
-    stack = np.where(
-        np.isin(records["op"][begin], (Op.TEAM_BEGIN,)), 0, records["c"][begin] & _LOW
-    )
     team = numbers.row(records["a"][begin])
+    own = records["op"][begin] != Op.TEAM_BEGIN
+    stack = np.where(own, records["c"][begin], _of_team(teams["stack"], team)) & _LOW
     regions = {
         "thread": records["thread"][begin],
         "begin": records["at"][begin],
         "end": np.where(end >= 0, records["at"][end], UNKNOWN),
         "enter_ns": records["time"][begin],
-        "leave_ns": _leaves(records, begin, end, _joins(teams, team)),
+        "leave_ns": _leaves(records, begin, end, _of_team(teams["join_ns"], team)),
         "role": role,
         "stack": stack,
         "team": team,
@@ -212,47 +225,58 @@ def _teams(records: Table) -> Table:
         "join": np.where(join >= 0, records["at"][join], UNKNOWN),
         "join_ns": np.where(join >= 0, records["time"][join], NO_VALUE),
         "threads": threads,
+        "stack": records["c"][fork] & _LOW,
     }
 
 
 def _pairs(records: Table) -> tuple[Integers, Integers]:
     """Give the begins of all that is no lock, and the end of each or -1."""
-    rows = np.flatnonzero((records["op"] >= Op.FORK) & (records["op"] <= Op.SYNC_END))
-    family = (records["op"][rows] + 1) // 2
-    keys = np.stack([records["thread"][rows], family, records["a"][rows]], axis=1)
+    rows = np.flatnonzero(np.isin(records["op"], np.append(_BEGINS, _ENDS)))
+    op = records["op"][rows]
+    begins = np.isin(op, _BEGINS)
+    # a team is in one construct of a kind at a time, but its tasks are many
+    which = np.where(op >= Op.TASK_BEGIN, records["b"][rows], records["a"][rows])
+    keys = np.stack([records["thread"][rows], op - ~begins, which], axis=1)
     what = np.unique(keys, axis=0, return_inverse=True)[1].reshape(-1).astype(np.int64)
-    begins = records["op"][rows] % 2 == 1
     partner = match_borders(what, begins)[begins]
     return rows[begins], np.where(partner >= 0, rows[partner], UNKNOWN)
 
 
 def _locks(records: Table) -> tuple[Integers, Integers, Integers, Integers]:
-    """Give requests that were granted and when, acquisitions, and their releases or -1."""
+    """Give requests that were granted and the releases, acquisitions and the releases, or -1.
+
+    A request of a lock that the thread has already, or a test that failed, is not followed
+    by an acquisition.
+    """
     rows = np.flatnonzero(
         (records["op"] >= Op.LOCK_REQUEST) & (records["op"] <= Op.LOCK_RELEASED)
     )
     rows = rows[np.lexsort((rows, records["b"][rows], records["thread"][rows]))]
-    op, after = records["op"][rows], np.append(rows[1:], UNKNOWN)
+    op = records["op"][rows]
     same = np.zeros(len(rows), bool)
-    same[:-1] = (records["b"][rows[1:]] == records["b"][rows[:-1]]) & (
-        records["thread"][rows[1:]] == records["thread"][rows[:-1]]
-    )
-    next_op = np.where(same, np.append(op[1:], 0), 0)
-    granted = (op == Op.LOCK_REQUEST) & (next_op == Op.LOCK_ACQUIRED)
-    taken = op == Op.LOCK_ACQUIRED
-    release = np.where(next_op == Op.LOCK_RELEASED, after, UNKNOWN)
+    same[1:] = (np.diff(records["b"][rows]) == 0) & (np.diff(records["thread"][rows]) == 0)
+    taken = np.flatnonzero(op == Op.LOCK_ACQUIRED)
+    asked = taken[same[taken] & (op[taken - 1] == Op.LOCK_REQUEST)] - 1
+    of = np.searchsorted(taken, np.arange(len(rows)), "right") - 1
+    lock = np.cumsum(~same)
+    let = np.flatnonzero((op == Op.LOCK_RELEASED) & (of >= 0))[::-1]
+    let = let[lock[let] == lock[taken[of[let]]]] if len(taken) else let[:0]
+    released = np.full(len(taken), UNKNOWN, np.int64)
+    released[of[let]] = rows[let]  # the first of several comes last
     order = np.argsort(rows[taken], kind="stable")
-    return rows[granted], after[granted], rows[taken][order], release[taken][order]
+    ends = released[np.searchsorted(taken, asked + 1)]
+    return rows[asked], ends, rows[taken][order], released[order]
 
 
 def _roles(records: Table, begin: Integers) -> Integers:
     op, high = records["op"][begin], records["c"][begin] >> 32
     role = np.full(len(begin), ROLES.index("parallel"), np.int64)
     role[op == Op.TEAM_BEGIN] = ROLES.index("team")
+    role[op == Op.TASK_BEGIN] = ROLES.index("task")
     for which, kind, roles in (
         (Op.WORK_BEGIN, high, _WORK_ROLES),
         (Op.SYNC_BEGIN, records["b"][begin], _SYNC_ROLES),
-        (Op.LOCK_REQUEST, high, _LOCK_ROLES),
+        (Op.LOCK_REQUEST, high, LOCK_ROLES),
     ):
         rows = op == which
         known = np.where((kind > 0) & (kind < len(roles)), kind, 0)
@@ -260,11 +284,11 @@ def _roles(records: Table, begin: Integers) -> Integers:
     return role
 
 
-def _joins(teams: Table, team: Integers) -> Integers:
-    """Give the time of the join of each team, the smallest int64 where it is unknown."""
-    if not len(teams["join_ns"]):
+def _of_team(column: Integers, team: Integers) -> Integers:
+    """Give a column of the team of each row, the smallest int64 where that is unknown."""
+    if not len(column):
         return np.full(len(team), NO_VALUE)
-    return np.where(team >= 0, teams["join_ns"][team], NO_VALUE)
+    return np.where(team >= 0, column[team], NO_VALUE)
 
 
 def _leaves(records: Table, begin: Integers, end: Integers, join: Integers) -> Integers:
@@ -272,7 +296,7 @@ def _leaves(records: Table, begin: Integers, end: Integers, join: Integers) -> I
     np.maximum.at(last, records["thread"], records["time"])
     enter = records["time"][begin]
     leave = np.where(end >= 0, records["time"][end], last[records["thread"][begin]])
-    cut = np.isin(records["op"][begin], (Op.TEAM_BEGIN, Op.WORK_BEGIN, Op.SYNC_BEGIN))
+    cut = np.isin(records["op"][begin], _INSIDE_TEAM)
     cut &= (join != NO_VALUE) & ((join < leave) | (end < 0))
     return np.maximum(np.where(cut, join, leave), enter)
 

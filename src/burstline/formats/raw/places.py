@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from burstline.formats.raw.processes import Process
-    from burstline.formats.raw.timeline import Timeline
+    from burstline.formats.raw.timeline import Life
 
     Integers = npt.NDArray[np.int64]
 
@@ -64,7 +64,7 @@ class Places:
         return np.where(found, at, UNKNOWN)
 
 
-def location_table(processes: Sequence[Process], lines: Sequence[Timeline]) -> pa.Table:
+def location_table(processes: Sequence[Process], lives: Sequence[Life]) -> pa.Table:
     """Give the table `locations`."""
     rows = []
     for number, process in enumerate(processes):
@@ -85,8 +85,8 @@ def location_table(processes: Sequence[Process], lines: Sequence[Timeline]) -> p
             "thread": np.array(thread_number, np.int32),
             "kind": np.full(count, LOCATION_KINDS.index("cpu")),
             "node": [host or None for host in node],
-            "born_ns": np.array([line.born_ns for line in lines], np.int64),
-            "died_ns": np.array([line.died_ns for line in lines], np.int64),
+            "born_ns": np.array([life.born_ns for life in lives], np.int64),
+            "died_ns": np.array([life.died_ns for life in lives], np.int64),
             "name": name_column,
             "cpu": np.full(count, UNKNOWN, np.int32),
         },

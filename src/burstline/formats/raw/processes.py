@@ -11,10 +11,8 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import TYPE_CHECKING, Final
 
-import numpy as np
-
 from burstline.formats.raw.definitions import Definitions, read_definitions
-from burstline.formats.raw.layout import EVENTS, Kind
+from burstline.formats.raw.layout import Kind
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -84,7 +82,7 @@ def find_processes(files: Sequence[RawFile], odd: Oddities) -> list[Process]:
     for _, group in groupby(sorted(files, key=key), key=key):
         own = sorted(group, key=lambda file: (file.thread, file.start_ns, file.path.name))
         process = Process(own, _numbers(own), read_definitions(own, odd))
-        if process.defined.rank < 0 and not any(_has_events(file) for file in own):
+        if process.defined.rank < 0 and not any(f.outline.has_events for f in own):
             odd.note("process_without_mpi", "info", own[0].path.name)
             continue
         found.append(process)
@@ -98,10 +96,6 @@ def _numbers(files: Sequence[RawFile]) -> list[int]:
     claimed = [file.thread for file in files]
     sane = len(set(claimed)) == len(claimed) and max(claimed) < _MOST_THREADS
     return claimed if sane else list(range(len(claimed)))
-
-
-def _has_events(file: RawFile) -> bool:
-    return bool(np.isin(file.records["kind"], EVENTS).any())
 
 
 def _place(processes: list[Process], odd: Oddities) -> None:
@@ -145,7 +139,7 @@ def _note_ends(processes: Sequence[Process], odd: Oddities) -> None:
         ends = [
             file.records[at]
             for file in process.files
-            for at in np.flatnonzero(file.records["kind"] == Kind.LEFT)[-1:].tolist()
+            for at in file.outline.of(Kind.LEFT)[-1:].tolist()
         ]
         if not ends:
             odd.note("process_without_end", "loss", f"rank {process.rank}, {name}")

@@ -9,7 +9,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
@@ -26,6 +26,13 @@ if TYPE_CHECKING:
 
 _EVENTS: Final = np.array(EVENTS, np.uint16)
 _TIMED: Final = np.array(TIMED, np.uint16)
+
+
+class Life(NamedTuple):
+    """First and last moment of a location, in ns."""
+
+    born_ns: int
+    died_ns: int
 
 
 @dataclass(slots=True, eq=False)
@@ -142,6 +149,18 @@ def timeline(location: int, file: RawFile, correction: Correction, odd: Oddities
     return found
 
 
+def born_ns(file: RawFile, correction: Correction) -> int:
+    """Give when a thread was first watched, by the common clock."""
+    return int(correction.apply(np.array([_born(file)]))[0])
+
+
+def _born(file: RawFile) -> int:
+    begin = file.outline.first_ns
+    if begin < 0:
+        begin = min(file.start_ns, LATEST - 1)
+    return file.start_ns if 0 < file.start_ns <= begin else begin
+
+
 def _times(file: RawFile, kind: npt.NDArray[np.uint16], odd: Oddities) -> tuple[Integers, int]:
     """Give the local time of each record, and when the thread was first watched."""
     time = np.ascontiguousarray(file.records["time"])
@@ -150,8 +169,7 @@ def _times(file: RawFile, kind: npt.NDArray[np.uint16], odd: Oddities) -> tuple[
     odd.note("time_absurd", "loss", _place(file, absurd), np.count_nonzero(absurd))
     timed &= ~absurd
     known = time[timed].astype(np.int64)
-    begin = int(known[0]) if len(known) else min(file.start_ns, LATEST - 1)
-    born = file.start_ns if 0 < file.start_ns <= begin else begin
+    born = _born(file)
     local = np.full(len(time), born, np.int64)
     local[timed] = np.maximum(known, born)
     running = np.maximum.accumulate(local)

@@ -13,22 +13,20 @@ import numpy as np
 import pyarrow as pa
 
 from burstline.formats.columns import arrow_table
-from burstline.formats.paraver.derived import with_records
 from burstline.formats.paraver.event_types import KNOWN_TYPES, EventClass, classify
+from burstline.formats.raw.calls import lookup
 from burstline.formats.raw.layout import Kind
 from burstline.formats.raw.regions import EVENT_TYPE, LOOP, loop_name
-from burstline.trace import Trace
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Sequence
 
     import numpy.typing as npt
 
-    from burstline.formats.raw.definitions import Definitions
     from burstline.formats.raw.oddities import Oddities
+    from burstline.formats.raw.processes import Process
     from burstline.formats.raw.timeline import Timeline
-
-    Integers = npt.NDArray[np.int64]
+    from burstline.trace import Trace
 
 LOOP_OF_CALL: Final = 77_200_000
 """Event type of the label of a call: its value is the id of the innermost loop around it."""
@@ -44,79 +42,63 @@ _LARGEST_TYPE: Final = 2**31 - 1
 
 
 class UserEvents:
-    """The program's events of all locations.
+    """What the program's events mean.
 
     Parameters
     ----------
+    processes : sequence of Process
+        All processes, with what they defined.
     odd : Oddities
         Told of event types that were moved.
+
+    Attributes
+    ----------
+    any : bool
+        Whether there are any.
     """
 
-    def __init__(self, odd: Oddities) -> None:
-        self._odd = odd
-        self._rows: list[npt.NDArray[np.int64]] = []
+    def __init__(self, processes: Sequence[Process], odd: Oddities) -> None:
         self._types: dict[int, str] = {}
         self._loops: dict[int, str] = {0: "no loop"}
+        outlines = [file.outline for process in processes for file in process.files]
+        self.any = any(outline.has_own for outline in outlines)
+        numbers = [outline.event_types for outline in outlines]
+        known = np.unique(np.concatenate([np.zeros(0, np.int64), *numbers]))
+        self._final = _final_types(known.tolist(), odd)
+        for process in processes:
+            for (space, number), name in process.defined.names.items():
+                if space == EVENT_TYPE:
+                    self._types.setdefault(number, name.text)
+                elif space == LOOP:
+                    self._loops.setdefault(number, loop_name(number, name))
 
-    def add(self, line: Timeline, defined: Definitions) -> None:
-        """Take in the events of a location."""
+    def rows(self, line: Timeline) -> npt.NDArray[np.int64]:
+        """Give the events of a location: location, time, record, type, value as rows."""
         at = line.of(Kind.EVENT, Kind.LABEL, Kind.LOOP_ITERATION)
         at = at[(line.kind[at] != Kind.LABEL) | (line.call[at] >= 0)]
         kind, number = line.kind[at], line.records["a"][at].astype(np.int64)
         label, plain = kind == Kind.LABEL, kind == Kind.EVENT
         moment = at.copy()
         moment[label] = line.enter[line.call[at[label]]]
-        value = line.records["b"][at].view(np.int64)
+        types = np.where(label, LOOP_OF_CALL, ITERATION)
+        types[plain] = lookup(number[plain], self._final)
         rows = [
             np.full(len(at), line.location),
             line.time_ns[moment],
             moment,
-            np.where(plain, number, np.where(label, LOOP_OF_CALL, ITERATION)),
-            np.where(label, number, value),
-            plain,
+            types,
+            np.where(label, number, line.records["b"][at].view(np.int64)),
         ]
-        self._rows.append(np.stack([np.asarray(column, np.int64) for column in rows]))
-        for (space, known), name in defined.names.items():
-            if space == EVENT_TYPE:
-                self._types.setdefault(known, name.text)
-            elif space == LOOP:
-                self._loops.setdefault(known, loop_name(known, name))
+        return np.stack([np.asarray(column, np.int64) for column in rows])
 
-    def into(self, tables: Mapping[str, pa.Table], origin_ns: int) -> dict[str, pa.Table]:
-        """Give raw tables to a trace that has user events; others are left as they are."""
-        rows = np.concatenate([np.zeros((6, 0), np.int64), *self._rows], axis=1)
-        if not rows.shape[1]:
-            return dict(tables)
-        location, time_ns, moment, kind, value, plain = rows
-        time_ns = time_ns - origin_ns
-        final = self._final_types(np.unique(kind[plain == 1]).tolist())
-        known = np.array(sorted(final), np.int64)
-        target = np.array([final[number] for number in known.tolist()], np.int64)
-        chosen = plain == 1
-        kind[chosen] = target[np.searchsorted(known, kind[chosen])]
-        whole = with_records(Trace(tables))
-        added = {name: whole.table(name) for name in ("events", "states", "links")}
-        added["events"] = _merged(whole, location, time_ns, moment, kind=kind, value=value)
-        added |= self._labels(whole, {final[number]: number for number in final}, kind)
-        return dict(tables) | added
-
-    def _final_types(self, numbers: list[int]) -> dict[int, int]:
-        final, moved = {}, 0
-        for number in numbers:
-            final[number] = number
-            if _is_taken(number):
-                final[number] = MOVED_TYPES[moved % len(MOVED_TYPES)]
-                moved += 1
-                self._odd.note("event_type_moved", "info", f"{number} to {final[number]}")
-        return final
-
-    def _labels(
-        self, whole: Trace, sources: Mapping[int, int], kind: Integers
+    def labels(
+        self, types: pa.Table, values: pa.Table, used: npt.NDArray[np.int64]
     ) -> dict[str, pa.Table]:
-        types, values = whole.table("event_types"), whole.table("event_values")
+        """Give tables of labels with those of the program's events that occur."""
+        sources = {final: number for number, final in self._final.items()}
         group = max(types["group"].to_pylist(), default=-1) + 1
         rows, meanings = [], []
-        for number in np.unique(kind).tolist():
+        for number in used.tolist():
             if number == LOOP_OF_CALL:
                 text = "Loop of the call"
                 meanings = [(group, loop, name) for loop, name in self._loops.items()]
@@ -133,22 +115,39 @@ class UserEvents:
         }
 
 
+def _final_types(numbers: list[int], odd: Oddities) -> dict[int, int]:
+    final, moved = {}, 0
+    for number in numbers:
+        final[number] = number
+        if _is_taken(number):
+            final[number] = MOVED_TYPES[moved % len(MOVED_TYPES)]
+            moved += 1
+            odd.note("event_type_moved", "info", f"{number} to {final[number]}")
+    return final
+
+
 def _is_taken(number: int) -> bool:
     fits = 0 < number <= _LARGEST_TYPE and number not in _OWN
     return not fits or number in KNOWN_TYPES or classify(number) is not EventClass.OTHER
 
 
-def _merged(
-    whole: Trace,
-    location: Integers,
-    time_ns: Integers,
-    moment: Integers,
-    *,
-    kind: Integers,
-    value: Integers,
-) -> pa.Table:
-    """Put events among those of the calls; of one moment, those of the calls come first."""
-    there, when, types, values = whole.arrays("events", "location", "time_ns", "type", "value")
+def merged(calls: Trace, own: npt.NDArray[np.int64]) -> pa.Table:
+    """Put the program's events among those of its calls.
+
+    Parameters
+    ----------
+    calls : Trace
+        With the events of the calls.
+    own : ndarray of int64
+        What :meth:`UserEvents.rows` gave of all its locations.
+
+    Returns
+    -------
+    pyarrow.Table
+        The table `events`; of one moment, those of the calls come first.
+    """
+    there, when, types, values = calls.arrays("events", "location", "time_ns", "type", "value")
+    location, time_ns, moment, kind, value = own
     mine = np.lexsort((moment, time_ns, location))
     where = np.concatenate([there, location[mine]]).astype(np.int64)
     time = np.concatenate([when, time_ns[mine]])

@@ -21,6 +21,16 @@ uint64_t burst_sums_large(int count, const MPI_Count* counts, const MPI_Datatype
 void burst_collective(struct burst_thread* thread, MPI_Comm comm, uint64_t id, int is_root,
                       uint64_t sent, uint64_t received);
 void burst_root(struct burst_thread* thread, MPI_Comm comm, int root);
+/* `op`: see BURST_COLLECTIVE. */
+void burst_put_collective(struct burst_thread* thread, struct burst_comm* comm, uint64_t id, int op,
+                          uint64_t sent, uint64_t received);
+void burst_put_root(struct burst_thread* thread, struct burst_comm* comm, int root);
+/* Calls that all members make together, and that move nothing of theirs. */
+void burst_together(struct burst_thread* thread, MPI_Comm comm, uint64_t id);
+void burst_together_on(struct burst_thread* thread, int kind, uintptr_t object, uint64_t id);
+/* Collective file operations in two calls. */
+void burst_split_begin(struct burst_thread* thread, MPI_File file);
+void burst_split_end(struct burst_thread* thread, MPI_File file);
 
 void burst_one_sided(struct burst_thread* thread, MPI_Win window, int target, uint64_t bytes,
                      int transfer);
@@ -30,5 +40,7 @@ uint64_t burst_done_bytes(const MPI_Status* status);
 /* init.c */
 void burst_initialized(struct burst_thread* thread);
 void burst_finalizing(struct burst_thread* thread);
+void burst_session_begun(MPI_Session session);
+void burst_session_ending(MPI_Session session);
 
 #endif

@@ -20,6 +20,7 @@ static struct burst_group* groups[BUCKETS];
 static struct seen* counts[BUCKETS];
 static uint32_t last_id = BURST_SELF;
 static MPI_Group world_group;
+static int has_world; /* whether the group is there */
 static uint32_t epoch = 1; /* a new one forgets what threads have cached */
 
 static __thread struct {
@@ -56,7 +57,8 @@ static struct burst_group* interned(struct burst_group* fresh) {
 
 static void translate(struct burst_group* members, MPI_Group group, int* numbers) {
     for (int i = 0; i < members->size; ++i) numbers[i] = i;
-    if (REAL(Group_translate_ranks)(group, members->size, numbers, world_group, members->ranks))
+    if (!has_world ||
+        REAL(Group_translate_ranks)(group, members->size, numbers, world_group, members->ranks))
         for (int i = 0; i < members->size; ++i) members->ranks[i] = MPI_UNDEFINED;
     members->hash = (uint64_t)members->size;
     for (int i = 0; i < members->size; ++i) {
@@ -114,10 +116,24 @@ static uint64_t next_name(const struct burst_comm* comm, int tag) {
     return joined(hash, occurrence(hash));
 }
 
+/* Asking about MPI_COMM_WORLD ends a program that has none: one with sessions only. */
+static void find_world(void) {
+    int begun = 0;
+    if (has_world || REAL(Initialized)(&begun) != MPI_SUCCESS || !begun) return;
+    has_world = REAL(Comm_group)(burst_known.world, &world_group) == MPI_SUCCESS;
+}
+
+void burst_set_world(MPI_Group group) {
+    pthread_mutex_lock(&lock);
+    has_world = group != burst_known.no_group;
+    world_group = group;
+    pthread_mutex_unlock(&lock);
+}
+
 static void describe(struct burst_comm* comm) {
     int inter = 0;
     MPI_Group group = burst_known.no_group;
-    if (world_group == 0) REAL(Comm_group)(burst_known.world, &world_group);
+    find_world();
     REAL(Comm_rank)(comm->handle, &comm->rank);
     REAL(Comm_test_inter)(comm->handle, &inter);
     int error = REAL(Comm_group)(comm->handle, &group);

@@ -31,6 +31,10 @@ struct burst_comm {
         *remote; /* remote: NULL unless an intercommunicator; both NULL: unknown */
 };
 
+/* All processes, in the order of their ranks: world ranks are those of this group. Without it, they
+ * are those of MPI_COMM_WORLD, if that exists. */
+void burst_set_world(MPI_Group group);
+
 struct burst_comm* burst_comm(MPI_Comm handle);
 /* The id, defined on this thread. */
 uint32_t burst_comm_id(struct burst_thread* thread, struct burst_comm* comm);
@@ -48,10 +52,13 @@ struct burst_object { /* a window or a file */
     uintptr_t handle;
     uint32_t id;
     struct burst_comm* comm;
+    uint64_t pending; /* id of the collective operation that has begun */
 };
 void burst_object_created(int kind, uintptr_t handle, MPI_Comm comm);
 void burst_object_freed(int kind, uintptr_t handle);
 struct burst_object burst_object(int kind, uintptr_t handle); /* id 0: unknown */
+/* Gives the id that was pending, and sets another. */
+uint64_t burst_object_pending(int kind, uintptr_t handle, uint64_t id);
 enum { BURST_WINDOW = 0, BURST_FILE = 1 };
 
 #endif

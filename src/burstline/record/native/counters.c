@@ -5,7 +5,6 @@
  */
 #include "thread.h"
 
-#include <dlfcn.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -53,9 +52,6 @@ static int add_work(const char *name) {
     return known;
 }
 
-/* dlsym finds this thread's copy of a thread-local variable. */
-static uint64_t *find_work(void) { return dlsym(RTLD_DEFAULT, "burst_work"); }
-
 static void choose(const char *name) {
     if (strcmp(name, "cpu") == 0) {
         add(CPU, name, 0, 1);
@@ -66,7 +62,7 @@ static void choose(const char *name) {
         name += *name == 'p' ? 5 : 0; /* papi: stands before PAPI's native events */
         if (total < BURST_MAX_COUNTERS && burst_papi_choose(name)) add(PAPI, name, 0, 0);
     } else if (strcmp(name, "work") == 0 || strncmp(name, "IR_", 3) == 0) {
-        if (find_work() == NULL) {
+        if ((__atomic_load_n(&burst_compiled, __ATOMIC_RELAXED) & BURST_COUNTS) == 0) {
             burst_say("no %.60s: the program was not built with work counters", name);
         } else if (!add_work(name)) {
             burst_say("no work counter is called %.60s", name);
@@ -87,7 +83,6 @@ void burst_choose_counters(void) {
 }
 
 void burst_open_counters(struct burst_thread *thread) {
-    if (counts[WORK] > 0) thread->work = find_work();
     if (counts[PERF] > 0) burst_perf_open(thread);
     if (counts[PAPI] > 0) burst_papi_open(thread);
 }
@@ -105,7 +100,7 @@ void burst_read_counters(struct burst_thread *thread, uint64_t *values) {
     if (counts[PERF] > 0) values += burst_perf_read(thread, values);
     if (counts[PAPI] > 0) values += burst_papi_read(thread, values);
     for (unsigned i = 0; i < counts[WORK]; ++i) {
-        *values++ = thread->work == NULL ? 0 : thread->work[counters[WORK][i].place];
+        *values++ = burst_work[counters[WORK][i].place];
     }
 }
 

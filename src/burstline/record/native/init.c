@@ -21,16 +21,18 @@
 static MPI_Comm clocks;
 static int measures;
 
-/* Equal for all who share CLOCK_MONOTONIC. */
+/* Equal for all who share CLOCK_MONOTONIC: those of one boot and one time namespace. */
 static void name_machine(char* name) {
     memset(name, 0, MACHINE_BYTES);
     const int file = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
     ssize_t bytes = -1;
     if (file >= 0) {
-        bytes = read(file, name, MACHINE_BYTES - 1);
+        bytes = read(file, name, MACHINE_BYTES / 2 + 8);
         close(file);
     }
-    if (bytes <= 0) gethostname(name, MACHINE_BYTES - 1);
+    if (bytes <= 0) gethostname(name, MACHINE_BYTES / 2 + 8);
+    const size_t used = strnlen(name, MACHINE_BYTES / 2 + 8);
+    if (readlink("/proc/self/ns/time", name + used, MACHINE_BYTES - 1 - used) < 0) return;
 }
 
 /* Rank 0's part: says what time it is until the other knows enough. */
@@ -121,6 +123,35 @@ void burst_initialized(struct burst_thread* thread) {
         measures = 0;
     else
         measure(thread, 0, rank, size);
+}
+
+/* A program with sessions only has no MPI_COMM_WORLD: who this is says the group of all. The group
+ * is given back with the session, which must not outlive it. */
+static MPI_Session source;
+static MPI_Group everybody;
+static int has_source;
+
+void burst_session_begun(MPI_Session session) {
+    int begun = 0, rank = 0, size = 1, length = 0;
+    char version[MPI_MAX_LIBRARY_VERSION_STRING] = "";
+    if (has_source || REAL(Initialized)(&begun) != MPI_SUCCESS || begun) return;
+    everybody = burst_known.no_group;
+    if (REAL(Group_from_session_pset)(session, "mpi://WORLD", &everybody) != MPI_SUCCESS) return;
+    source = session;
+    has_source = 1;
+    REAL(Group_rank)(everybody, &rank);
+    REAL(Group_size)(everybody, &size);
+    REAL(Get_library_version)(version, &length);
+    version[strcspn(version, "\n")] = '\0';
+    burst_set_world(everybody);
+    burst_set_rank(rank, size, MPI_THREAD_SINGLE, version);
+}
+
+void burst_session_ending(MPI_Session session) {
+    if (!has_source || session != source) return;
+    has_source = 0;
+    burst_set_world(burst_known.no_group);
+    REAL(Group_free)(&everybody);
 }
 
 void burst_finalizing(struct burst_thread* thread) {

@@ -13,7 +13,7 @@ void burst_object_created(int kind, uintptr_t handle, MPI_Comm comm) {
     if (fresh == NULL) return;
     struct burst_comm* of = burst_comm(comm);
     pthread_mutex_lock(&lock);
-    *fresh = (struct burst_object){objects[kind], handle, ++last_id[kind], of};
+    *fresh = (struct burst_object){objects[kind], handle, ++last_id[kind], of, 0};
     objects[kind] = fresh;
     pthread_mutex_unlock(&lock);
 }
@@ -29,7 +29,7 @@ void burst_object_freed(int kind, uintptr_t handle) {
 }
 
 struct burst_object burst_object(int kind, uintptr_t handle) {
-    struct burst_object found = {NULL, handle, 0, NULL};
+    struct burst_object found = {NULL, handle, 0, NULL, 0};
     pthread_mutex_lock(&lock);
     for (struct burst_object* known = objects[kind]; known != NULL; known = known->next) {
         if (known->handle != handle) continue;
@@ -38,4 +38,17 @@ struct burst_object burst_object(int kind, uintptr_t handle) {
     }
     pthread_mutex_unlock(&lock);
     return found;
+}
+
+uint64_t burst_object_pending(int kind, uintptr_t handle, uint64_t id) {
+    uint64_t before = 0;
+    pthread_mutex_lock(&lock);
+    struct burst_object* known = objects[kind];
+    while (known != NULL && known->handle != handle) known = known->next;
+    if (known != NULL) {
+        before = known->pending;
+        known->pending = id;
+    }
+    pthread_mutex_unlock(&lock);
+    return before;
 }

@@ -12,6 +12,12 @@
 #define UNKNOWN_ITERATIONS UINT64_MAX
 #define MOST_NESTED 16 /* levels of parallel regions; deeper ones count for the last */
 
+/* What the runtime keeps for an explicit task: its number, and above it flags and the stack that
+ * created it. Other tasks have 0. */
+#define TASK_NUMBERS ((1u << 30) - 1)
+#define TASK_BEGUN (1u << 30)
+#define TASK_UNTIED (1u << 31)
+
 struct level {
     uint32_t team, number;
     uint32_t chunks;     /* of the worksharing construct, so far */
@@ -20,7 +26,7 @@ struct level {
 
 static __thread struct level levels[MOST_NESTED];
 static __thread unsigned depth;
-static uint32_t last_team;
+static uint32_t last_team, last_task;
 static int counts_chunks;
 
 static struct level *level_of_thread(void) {
@@ -35,8 +41,13 @@ static struct burst_thread *recording(void) {
 }
 
 static void put(struct burst_thread *thread, uint16_t op, uint32_t team, uint64_t b, uint64_t c) {
+    const unsigned counters = burst_counter_count();
+    uint64_t values[BURST_MAX_COUNTERS + 1];
+    if (counters > 0) burst_read_counters(thread, values);
+    if (counters > 0) burst_define_counters(thread);
     thread->last_ns = burst_now();
     burst_put(thread, BURST_OMP, op, thread->last_ns, team, b, c);
+    if (counters > 0) burst_put_counters(thread, values);
 }
 
 static uint64_t stack_of(struct burst_thread *thread, const void *code) {
@@ -96,13 +107,14 @@ static enum burst_omp_work work_kind(int kind) {
     if (kind == OMPT_SECTIONS) return BURST_OMP_SECTIONS;
     if (kind == OMPT_SINGLE_EXECUTOR) return BURST_OMP_SINGLE;
     if (kind == OMPT_SINGLE_OTHER) return BURST_OMP_SINGLE_OTHER;
+    if (kind == OMPT_TASKLOOP) return BURST_OMP_TASKLOOP;
     return BURST_OMP_OTHER_WORK;
 }
 
 static uint64_t own_iterations(enum burst_omp_work kind) {
     if (kind == BURST_OMP_SINGLE || kind == BURST_OMP_MASTER) return 1;
     if (kind == BURST_OMP_SINGLE_OTHER) return 0;
-    if (kind == BURST_OMP_OTHER_WORK || !counts_chunks) return UNKNOWN_ITERATIONS;
+    if (kind >= BURST_OMP_OTHER_WORK || !counts_chunks) return UNKNOWN_ITERATIONS;
     return level_of_thread()->iterations;
 }
 
@@ -199,6 +211,36 @@ static void mutex_released(int kind, uint64_t lock, const void *code) {
     put(thread, BURST_OMP_LOCK_RELEASED, team_of_thread(), lock, lock_kind(kind));
 }
 
+static void task_create(union ompt_value *creator, const void *frame, union ompt_value *task,
+                        int flags, int dependences, const void *code) {
+    (void)creator, (void)frame, (void)dependences;
+    if (!(flags & OMPT_TASK_EXPLICIT)) return;
+    uint32_t number = __atomic_add_fetch(&last_task, 1, __ATOMIC_RELAXED) & TASK_NUMBERS;
+    if (number == 0) number = TASK_NUMBERS;
+    if (flags & OMPT_TASK_UNTIED) number |= TASK_UNTIED;
+    struct burst_thread *thread = recording();
+    const uint64_t stack = thread == NULL ? 0 : stack_of(thread, code);
+    task->value = stack << 32 | number;
+}
+
+/* A tied task goes on where it was left, so all that ran in between lies inside it. */
+static void task_schedule(union ompt_value *before, int status, union ompt_value *after) {
+    if (status == OMPT_TASK_EARLY_FULFILL || status == OMPT_TASK_LATE_FULFILL) return;
+    struct burst_thread *thread = recording();
+    const uint64_t left = before == NULL ? 0 : before->value;
+    const uint64_t taken = after == NULL ? 0 : after->value;
+    const int ended = status == OMPT_TASK_COMPLETE || status == OMPT_TASK_CANCEL ||
+                      status == OMPT_TASK_DETACH;
+    if (left != 0 && (ended || left & TASK_UNTIED)) {
+        if (thread != NULL)
+            put(thread, BURST_OMP_TASK_END, team_of_thread(), left & TASK_NUMBERS, 0);
+    }
+    if (taken == 0 || (taken & TASK_BEGUN && !(taken & TASK_UNTIED))) return;
+    after->value |= TASK_BEGUN;
+    if (thread != NULL)
+        put(thread, BURST_OMP_TASK_BEGIN, team_of_thread(), taken & TASK_NUMBERS, taken >> 32);
+}
+
 static int initialize(ompt_lookup lookup, int device, union ompt_value *data) {
     (void)device, (void)data;
     const ompt_set_callback set = (ompt_set_callback)lookup("ompt_set_callback");
@@ -209,6 +251,8 @@ static int initialize(ompt_lookup lookup, int device, union ompt_value *data) {
     set(OMPT_WORK, (ompt_function)work);
     set(OMPT_MASTER, (ompt_function)master);
     set(OMPT_SYNC_REGION, (ompt_function)sync_region);
+    set(OMPT_TASK_CREATE, (ompt_function)task_create);
+    set(OMPT_TASK_SCHEDULE, (ompt_function)task_schedule);
     set(OMPT_MUTEX_ACQUIRE, (ompt_function)mutex_acquire);
     set(OMPT_MUTEX_ACQUIRED, (ompt_function)mutex_acquired);
     set(OMPT_MUTEX_RELEASED, (ompt_function)mutex_released);

@@ -17,6 +17,8 @@
  *   LOCK_REQUEST  address of the lock                   kind << 32 | stack
  *   LOCK_ACQUIRED address of the lock                   kind << 32
  *   LOCK_RELEASED address of the lock                   kind << 32
+ *   TASK_BEGIN    number of the task in this process    where it was created
+ *   TASK_END      number of the task in this process    0
  *
  * How they become rows (formats/raw/openmp.py):
  *
@@ -26,9 +28,12 @@
  *   WORK_BEGIN … WORK_END    regions `loop`, `sections`, `single`, `master` with `iterations`
  *   SYNC_BEGIN … SYNC_END    regions `barrier`, `implicit_barrier`, `taskwait`, `taskgroup`, cut
  *                            at JOIN like teams; barriers count within their team and thread
- *   REQUEST … ACQUIRED       regions `critical`, `lock`, `atomic`, `ordered`: the wait. A request
- *                            without an acquisition was a test that failed, and is dropped
+ *   REQUEST … RELEASED       regions `critical`, `lock`, `atomic`, `ordered`, with the wait. A
+ *                            request without an acquisition was a test that failed, or of a lock
+ *                            that the thread has already, and is dropped
  *   ACQUIRED … RELEASED      `locks`
+ *   TASK_BEGIN … TASK_END    regions `task`: explicit tasks, with others that ran while they
+ *                            waited inside. An untied task has one for each part of it
  *
  * LLVM's runtime tells of chunks since version 16; before, iterations of a thread are unknown. Of a
  * loop with schedule(static, n) it tells each thread's first chunk only: if each thread had one
@@ -36,7 +41,10 @@
  * the standard does.
  *
  * A record of an explicit task has the team of its thread. Serialised parallel regions are teams
- * of one thread.
+ * of one thread. Every record is followed by the thread's counters.
+ *
+ * LLVM's runtime can stand in for that of gcc. Loops with static schedules are then not told, as
+ * gcc compiles them without a call, and explicit barriers count as implicit ones.
  */
 #ifndef BURSTLINE_OMP_H
 #define BURSTLINE_OMP_H
@@ -52,7 +60,9 @@ enum burst_omp {
     BURST_OMP_SYNC_END = 8,
     BURST_OMP_LOCK_REQUEST = 9,
     BURST_OMP_LOCK_ACQUIRED = 10,
-    BURST_OMP_LOCK_RELEASED = 11
+    BURST_OMP_LOCK_RELEASED = 11,
+    BURST_OMP_TASK_BEGIN = 12,
+    BURST_OMP_TASK_END = 13
 };
 
 enum burst_omp_work {
@@ -61,7 +71,8 @@ enum burst_omp_work {
     BURST_OMP_SINGLE = 3,       /* by the thread that executes it: one iteration */
     BURST_OMP_SINGLE_OTHER = 4, /* by the others: none */
     BURST_OMP_MASTER = 5,
-    BURST_OMP_OTHER_WORK = 6    /* workshare, distribute, taskloop, scope */
+    BURST_OMP_OTHER_WORK = 6,   /* workshare, distribute, scope */
+    BURST_OMP_TASKLOOP = 7      /* by the thread that makes its tasks */
 };
 
 enum burst_omp_sync {

@@ -28,11 +28,13 @@ struct ompt_chunk {
 };
 
 enum { OMPT_BEGIN = 1, OMPT_END = 2, OMPT_BOTH = 3 };
-enum { OMPT_TASK_INITIAL = 1 };
+enum { OMPT_TASK_INITIAL = 1, OMPT_TASK_EXPLICIT = 4, OMPT_TASK_UNTIED = 0x10000000 };
 
 enum ompt_event {
     OMPT_PARALLEL_BEGIN = 3,
     OMPT_PARALLEL_END = 4,
+    OMPT_TASK_CREATE = 5,
+    OMPT_TASK_SCHEDULE = 6,
     OMPT_IMPLICIT_TASK = 7,
     OMPT_MUTEX_RELEASED = 17,
     OMPT_WORK = 20,
@@ -48,8 +50,17 @@ enum ompt_work {
     OMPT_SECTIONS = 2,
     OMPT_SINGLE_EXECUTOR = 3,
     OMPT_SINGLE_OTHER = 4,
+    OMPT_TASKLOOP = 7,
     OMPT_LOOP_STATIC = 10,
     OMPT_LOOP_OTHER = 13
+};
+
+enum ompt_status { /* how a task was left */
+    OMPT_TASK_COMPLETE = 1,
+    OMPT_TASK_CANCEL = 3,
+    OMPT_TASK_DETACH = 4,
+    OMPT_TASK_EARLY_FULFILL = 5, /* these two: not at all, only its event came */
+    OMPT_TASK_LATE_FULFILL = 6
 };
 
 enum ompt_dispatch { OMPT_ITERATION = 1, OMPT_SECTION = 2, OMPT_LOOP_CHUNK = 3 };

@@ -1,9 +1,11 @@
-/* output.c -- The file of a thread, written through windows of memory.
+/* output.c -- The file of a thread, and the window of memory before it.
  *
- * A window is allocated on disk before it is mapped, so that storing into it cannot fail. The
- * next window is prepared when BURST_RESERVE records of the old one are left: if there is no
- * room, what is left takes the gap and the end. The file is opened anew for every window,
- * because a descriptor kept open might be closed, and its number reused, by the program.
+ * A window is a file of its own, the tail, allocated on disk before it is mapped, so that storing
+ * into it cannot fail and a process that is killed leaves what it stored. A full window is written
+ * behind the thread's file and used again: pages that stay mapped cost no faults. If there is no
+ * room for it, it stays as it is; BURST_RESERVE records are kept free in it for the gap and the
+ * end. Files are opened anew every time, because a descriptor kept open might be closed, and its
+ * number reused, by the program.
  *
  * Without room records are dropped and counted; now and then a record that begins something
  * (not a definition, nor part of a call) tries again.
@@ -16,48 +18,102 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/statvfs.h>
 #include <time.h>
 #include <unistd.h>
 
 #define RETRY_NS 200000000u
+#define FIRST (sizeof(struct burst_tail) / sizeof(uint64_t)) /* word of a window with records */
 static const size_t record_bytes = BURST_WORDS * sizeof(uint64_t);
 static uint32_t next_number;
 static uint64_t dropped_in_all;
 
 _Static_assert(sizeof(struct burst_record) == BURST_WORDS * sizeof(uint64_t), "see raw.h");
 _Static_assert(sizeof(struct burst_raw_header) <= BURST_RAW_HEADER_BYTES, "see raw.h");
+_Static_assert(sizeof(struct burst_tail) == sizeof(struct burst_record), "see raw.h");
 
 static uint64_t *soft_end(uint64_t *window) {
     return window + burst_settings.block_bytes / sizeof *window - BURST_RESERVE * BURST_WORDS;
 }
 
 /* Writing past the limit of file sizes would send a signal to the program. */
-static int allocate(int file, uint64_t offset, uint64_t bytes) {
+static int may_reach(uint64_t bytes) {
     struct rlimit limit;
-    if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY &&
-        offset + bytes > limit.rlim_cur) {
-        return EFBIG;
+    if (getrlimit(RLIMIT_FSIZE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return 1;
+    if (bytes <= limit.rlim_cur) return 1;
+    errno = EFBIG;
+    return 0;
+}
+
+/* A run must not fill a disk that others use: 1 GiB stays free, or 1 % of a small one. */
+static int leaves_room(int file, uint64_t bytes) {
+    struct statvfs disk;
+    if (burst_settings.leave_free_mib == 0 || fstatvfs(file, &disk) != 0) return 1;
+    const uint64_t free_bytes = (uint64_t)disk.f_bavail * disk.f_frsize;
+    uint64_t kept = (uint64_t)burst_settings.leave_free_mib << 20;
+    if (burst_settings.leave_free_mib == BURST_AUTOMATIC) {
+        const uint64_t share = (uint64_t)disk.f_blocks * disk.f_frsize / 100;
+        kept = share < 1u << 30 ? share : 1u << 30;
     }
+    if (free_bytes >= kept + bytes) return 1;
+    errno = ENOSPC;
+    return 0;
+}
+
+static int write_all(int file, const void *from, size_t bytes, uint64_t offset) {
+    if (!may_reach(offset + bytes)) return 0;
+    const char *at = from;
+    while (bytes > 0) {
+        const ssize_t written = pwrite(file, at, bytes, (off_t)offset);
+        if (written < 0 && errno == EINTR) continue;
+        if (written == 0) errno = ENOSPC;
+        if (written <= 0) return 0;
+        at += written;
+        offset += (uint64_t)written;
+        bytes -= (size_t)written;
+    }
+    return 1;
+}
+
+static int allocate(int file, uint64_t bytes) {
     int error;
+    if (!may_reach(bytes)) return EFBIG;
     do {
-        error = posix_fallocate(file, (off_t)offset, (off_t)bytes);
+        error = posix_fallocate(file, 0, (off_t)bytes);
     } while (error == EINTR);
     return error;
 }
 
-/* Maps the window at `offset`, or gives back what of it was allocated and sets errno. */
-static uint64_t *map_window(int file, uint64_t offset) {
+static void name_tail(const struct burst_thread *thread, char *path) {
+    const size_t stem = strlen(thread->path) - strlen(BURST_RAW_SUFFIX);
+    memcpy(path, thread->path, stem);
+    memcpy(path + stem, BURST_TAIL_SUFFIX, sizeof BURST_TAIL_SUFFIX);
+}
+
+static uint64_t *map_window(int file) {
     const size_t bytes = burst_settings.block_bytes;
-    int error = allocate(file, offset, bytes);
-    if (error == 0) {
-        void *window = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, file,
-                            (off_t)offset);
-        if (window != MAP_FAILED) return window;
-        error = errno;
-    }
-    if (ftruncate(file, (off_t)offset) != 0) error = error ? error : errno;
+    const int error = allocate(file, bytes);
     errno = error;
-    return NULL;
+    if (error != 0) return NULL;
+    void *window = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+    if (window == MAP_FAILED) return NULL;
+#if defined(MADV_POPULATE_WRITE)
+    madvise(window, bytes, MADV_POPULATE_WRITE);
+#endif
+    return window;
+}
+
+static uint64_t *open_window(const struct burst_thread *thread) {
+    char path[PATH_MAX + sizeof BURST_TAIL_SUFFIX];
+    name_tail(thread, path);
+    const int file = open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    if (file < 0) return NULL;
+    uint64_t *window = map_window(file);
+    const int error = errno;
+    close(file);
+    if (window == NULL) unlink(path);
+    errno = error;
+    return window;
 }
 
 static void read_program(char *program, size_t bytes) {
@@ -65,29 +121,42 @@ static void read_program(char *program, size_t bytes) {
     program[length < 0 ? 0 : length] = '\0';
 }
 
-static void write_header(struct burst_thread *thread) {
-    struct burst_raw_header *header = (struct burst_raw_header *)thread->window;
+static int write_header(struct burst_thread *thread, int file) {
+    struct burst_raw_header header = {.version = BURST_RAW_VERSION, .thread = thread->number};
     struct timespec wall;
-    memcpy(header->magic, BURST_RAW_MAGIC, sizeof header->magic);
-    header->version = BURST_RAW_VERSION;
-    header->header_bytes = BURST_RAW_HEADER_BYTES;
-    header->record_bytes = (uint32_t)record_bytes;
-    header->pid = (uint32_t)getpid();
-    header->thread = thread->number;
-    header->start_ns = burst_now();
+    memcpy(header.magic, BURST_RAW_MAGIC, sizeof header.magic);
+    header.header_bytes = BURST_RAW_HEADER_BYTES;
+    header.record_bytes = (uint32_t)record_bytes;
+    header.pid = (uint32_t)getpid();
+    header.start_ns = burst_now();
     clock_gettime(CLOCK_REALTIME, &wall);
-    header->start_realtime_ns = (uint64_t)wall.tv_sec * 1000000000u + (uint64_t)wall.tv_nsec;
-    gethostname(header->host, sizeof header->host - 1);
-    read_program(header->program, sizeof header->program);
-    memcpy(header->mpi, burst_library, sizeof header->mpi);
+    header.start_realtime_ns = (uint64_t)wall.tv_sec * 1000000000u + (uint64_t)wall.tv_nsec;
+    gethostname(header.host, sizeof header.host - 1);
+    read_program(header.program, sizeof header.program);
+    memcpy(header.mpi, burst_library, sizeof header.mpi);
+    return write_all(file, &header, sizeof header, 0) && may_reach(BURST_RAW_HEADER_BYTES) &&
+           ftruncate(file, BURST_RAW_HEADER_BYTES) == 0;
+}
+
+/* The node's name as part of a file's: processes of two nodes may have the same pid. */
+static void name_host(char *host, size_t bytes) {
+    host[bytes - 1] = '\0';
+    if (gethostname(host, bytes - 1) != 0 && errno != ENAMETOOLONG) *host = '\0';
+    for (char *at = host; *at != '\0'; ++at) {
+        const char low = (char)(*at | 0x20);
+        if (!(low >= 'a' && low <= 'z') && !(*at >= '0' && *at <= '9')) *at = '_';
+    }
+    if (*host == '\0') snprintf(host, bytes, "node");
 }
 
 /* A process that was exec'd over a recorded one has its pid: numbers go on where they are free. */
 static int create_file(struct burst_thread *thread) {
+    char host[65];
+    name_host(host, sizeof host);
     for (;;) {
         thread->number = __atomic_fetch_add(&next_number, 1, __ATOMIC_RELAXED);
-        const int length = snprintf(thread->path, sizeof thread->path, "%s/p-%ld.t-%u.raw",
-                                    burst_folder, (long)getpid(), thread->number);
+        const int length = snprintf(thread->path, sizeof thread->path, "%s/p-%s-%ld.t-%u.raw",
+                                    burst_folder, host, (long)getpid(), thread->number);
         if (length < 0 || (size_t)length >= sizeof thread->path) {
             errno = ENAMETOOLONG;
             return -1;
@@ -97,51 +166,84 @@ static int create_file(struct burst_thread *thread) {
     }
 }
 
-int burst_open_output(struct burst_thread *thread) {
-    static int told;
-    const int file = create_file(thread);
+/* Which library it is may be known only now; files of later threads have it from the start. */
+void burst_put_library(struct burst_thread *thread) {
+    if (thread->window == NULL) return;
+    const int error = errno, file = open(thread->path, O_WRONLY | O_CLOEXEC);
     if (file >= 0) {
-        thread->window = map_window(file, 0);
-        const int error = errno;
+        write_all(file, burst_library, sizeof burst_library,
+                  offsetof(struct burst_raw_header, mpi));
         close(file);
-        if (thread->window == NULL) unlink(thread->path);
-        errno = error;
     }
-    if (thread->window == NULL) {
-        __atomic_fetch_sub(&next_number, 1, __ATOMIC_RELAXED);
-        if (!__atomic_exchange_n(&told, 1, __ATOMIC_RELAXED)) {
-            burst_say("cannot write %s: %s; calls are counted as dropped", thread->path,
-                      strerror(errno));
-        }
-        return 0;
-    }
-    write_header(thread);
-    thread->offset = 0;
-    thread->at = thread->window + BURST_RAW_HEADER_BYTES / sizeof *thread->at;
-    thread->end = soft_end(thread->window);
-    return 1;
+    errno = error;
 }
 
-static int prepare_next(struct burst_thread *thread) {
-    if (thread->window == NULL) return burst_open_output(thread);
-    const int file = open(thread->path, O_RDWR | O_CLOEXEC);
+static void begin_window(struct burst_thread *thread, uint64_t *window) {
+    struct burst_tail *tail = (struct burst_tail *)window;
+    memcpy(tail->magic, BURST_TAIL_MAGIC, sizeof tail->magic);
+    thread->offset = BURST_RAW_HEADER_BYTES;
+    thread->at = window + FIRST;
+    thread->end = soft_end(window);
+    __atomic_store_n(&tail->belongs, thread->offset, __ATOMIC_RELEASE);
+    thread->window = window;
+}
+
+static int start_files(struct burst_thread *thread) {
+    const int file = create_file(thread);
     if (file < 0) return 0;
-    thread->spare = map_window(file, thread->offset + burst_settings.block_bytes);
+    uint64_t *window = write_header(thread, file) ? open_window(thread) : NULL;
     const int error = errno;
     close(file);
+    if (window != NULL) begin_window(thread, window);
+    if (window == NULL) unlink(thread->path);
     errno = error;
-    if (thread->spare == NULL) return 0;
-    thread->end += BURST_RESERVE * BURST_WORDS;
-    return 1;
+    return window != NULL;
 }
 
-static void take_spare(struct burst_thread *thread) {
-    munmap(thread->window, burst_settings.block_bytes);
-    thread->window = thread->spare;
-    thread->spare = NULL;
-    thread->offset += burst_settings.block_bytes;
-    thread->at = thread->window;
-    thread->end = soft_end(thread->window);
+int burst_open_output(struct burst_thread *thread) {
+    static int told;
+    if (start_files(thread)) return 1;
+    __atomic_fetch_sub(&next_number, 1, __ATOMIC_RELAXED);
+    if (!__atomic_exchange_n(&told, 1, __ATOMIC_RELAXED)) {
+        burst_say("cannot write %s: %s; calls are counted as dropped", thread->path,
+                  strerror(errno));
+    }
+    return 0;
+}
+
+static size_t used_bytes(const struct burst_thread *thread, const uint64_t *at) {
+    return (size_t)(at - thread->window - FIRST) * sizeof *at;
+}
+
+/* Appends the window's records, and a few more. What was written of them by half goes again. */
+static int append(struct burst_thread *thread, const uint64_t *at, const uint64_t *last,
+                  unsigned records) {
+    const size_t bytes = used_bytes(thread, at);
+    const int file = open(thread->path, O_WRONLY | O_CLOEXEC);
+    if (file < 0) return 0;
+    const int done =
+        leaves_room(file, bytes) &&
+        write_all(file, thread->window + FIRST, bytes, thread->offset) &&
+        write_all(file, last, records * record_bytes, thread->offset + bytes);
+    const int error = errno;
+    if (!done && ftruncate(file, (off_t)thread->offset) != 0) errno = error;
+    close(file);
+    errno = error;
+    return done;
+}
+
+/* At every moment the tail says whether its records are in the file already: see raw.h. */
+static int empty_window(struct burst_thread *thread) {
+    struct burst_tail *tail = (struct burst_tail *)thread->window;
+    const size_t bytes = used_bytes(thread, thread->at);
+    if (!append(thread, thread->at, NULL, 0)) return 0;
+    __atomic_store_n(&tail->belongs, thread->offset | BURST_TAIL_WRITTEN, __ATOMIC_RELEASE);
+    memset(thread->window + FIRST, 0, bytes);
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    thread->offset += bytes;
+    __atomic_store_n(&tail->belongs, thread->offset, __ATOMIC_RELEASE);
+    thread->at = thread->window + FIRST;
+    return 1;
 }
 
 static void drop(struct burst_thread *thread) {
@@ -168,14 +270,11 @@ static void mark_gap(struct burst_thread *thread) {
 }
 
 static int find_room(struct burst_thread *thread) {
-    if (thread->closed) return 0;
-    if (thread->spare != NULL) {
-        take_spare(thread);
-        return 1;
-    }
-    if (prepare_next(thread)) return 1;
     static int told;
-    if (thread->window != NULL && !__atomic_exchange_n(&told, 1, __ATOMIC_RELAXED)) {
+    if (thread->closed) return 0;
+    if (thread->window == NULL) return burst_open_output(thread);
+    if (empty_window(thread)) return 1;
+    if (!__atomic_exchange_n(&told, 1, __ATOMIC_RELAXED)) {
         burst_say("no room in %s: %s; records are dropped", thread->path, strerror(errno));
     }
     return 0;
@@ -226,43 +325,42 @@ static void release_window(uint64_t *window, int own) {
     }
 }
 
-static void trim(struct burst_thread *thread, uint64_t used, const uint64_t *last,
-                 unsigned records) {
-    const int file = open(thread->path, O_RDWR | O_CLOEXEC);
-    if (file < 0) return;
-    struct rlimit limit;
+/* The last records have no room in the file, but in the tail. */
+static void end_in_tail(const char *tail, size_t used, const uint64_t *last, unsigned records) {
     const size_t bytes = records * record_bytes;
-    const int may = getrlimit(RLIMIT_FSIZE, &limit) != 0 || used + bytes <= limit.rlim_cur;
-    const ssize_t written = may ? pwrite(file, last, bytes, (off_t)used) : 0;
-    if (written > 0) used += (uint64_t)written / record_bytes * record_bytes;
-    if (ftruncate(file, (off_t)used) != 0) burst_say("cannot trim %s", thread->path);
+    const uint64_t begin = sizeof(struct burst_tail) + used;
+    const int file = open(tail, O_WRONLY | O_CLOEXEC);
+    if (file < 0) return;
+    if (write_all(file, last, bytes, begin) && ftruncate(file, (off_t)(begin + bytes)) != 0) {
+        burst_say("cannot trim %s", tail);
+    }
     close(file);
 }
 
 void burst_close_output(struct burst_thread *thread, const uint64_t *last, unsigned records,
                         int own) {
+    char tail[PATH_MAX + sizeof BURST_TAIL_SUFFIX];
     if (thread->closed) return;
     thread->closed = 1;
     if (thread->window == NULL) return;
     const uint64_t *at = __atomic_load_n(&thread->at, __ATOMIC_ACQUIRE);
-    const uint64_t used = thread->offset + (uint64_t)(at - thread->window) * sizeof *at;
+    const size_t used = used_bytes(thread, at);
+    const int done = append(thread, at, last, records);
+    name_tail(thread, tail);
     release_window(thread->window, own);
-    release_window(thread->spare, own);
-    if (own) thread->window = thread->spare = thread->at = thread->end = NULL;
-    trim(thread, used, last, records);
+    if (own) thread->window = thread->at = thread->end = NULL;
+    if (done) {
+        unlink(tail);
+    } else {
+        end_in_tail(tail, used, last, records);
+    }
 }
 
 void burst_write_whole(struct burst_thread *thread, const uint64_t *records, unsigned count) {
-    static uint64_t header[BURST_RAW_HEADER_BYTES / sizeof(uint64_t)];
     const int file = create_file(thread);
-    if (file < 0) {
+    if (file < 0 || !write_header(thread, file) ||
+        !write_all(file, records, count * record_bytes, BURST_RAW_HEADER_BYTES)) {
         burst_say("cannot write %s: %s", thread->path, strerror(errno));
-        return;
     }
-    thread->window = header;
-    write_header(thread);
-    thread->window = NULL;
-    close(file);
-    trim(thread, 0, header, BURST_RAW_HEADER_BYTES / record_bytes);
-    trim(thread, BURST_RAW_HEADER_BYTES, records, count);
+    if (file >= 0) close(file);
 }

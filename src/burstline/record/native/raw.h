@@ -1,10 +1,16 @@
 /* raw.h -- What the recorder writes: one file per thread, records of 32 bytes.
  *
- * A folder of raw files is one run. Thread t of process p (p counts the processes of the run on
- * a node by pid; the MPI rank is in a record) writes `p-PID.t-T.raw`: a header of 4096 bytes,
- * then records, in the order of time. Numbers are little-endian. The file is written through
- * mapped windows that were allocated before, so that what was recorded survives whatever
- * happens to the process; the tail of the last window is zero (kind 0: the end).
+ * A folder of raw files is one run. Thread T of the process PID on the node HOST (the MPI rank
+ * is in a record) writes `p-HOST-PID.t-T.raw`: a header of 4096 bytes, then records, in the
+ * order of time. In HOST all but letters and digits are `_`; the header has it in full.
+ * Numbers are little-endian.
+ *
+ * Records are first stored in a mapped window, which is a file beside it, with the ending `.tail`:
+ * a struct burst_tail, then records up to the first of kind 0. A full window is written behind the
+ * records of the thread's file and cleared; at the end the tail is removed. Where it is left
+ * because the process was killed or there was no room, the records of the file end where those of
+ * the tail belong, and are followed by them, whatever else stands in the file; if the tail
+ * says BURST_TAIL_WRITTEN, the file has them already, and all of it counts.
  *
  * ENTER and LEAVE bracket an MPI call. Records without a time of their own (marked "of the
  * call") describe the call that was entered last on the thread, whether it has been left or not;
@@ -35,6 +41,17 @@ struct burst_raw_header {
     char mpi[256];         /* first line of MPI_Get_library_version, or empty */
 };
 
+#define BURST_RAW_SUFFIX ".raw"
+#define BURST_TAIL_SUFFIX ".tail"
+#define BURST_TAIL_MAGIC "BURSTEND"
+#define BURST_TAIL_WRITTEN 1u
+
+struct burst_tail { /* first 32 bytes of a tail; all zero: none of its records count */
+    char magic[8];
+    uint64_t belongs; /* offset in the thread's file of its first record, and flag */
+    uint64_t unused[2];
+};
+
 struct burst_record {
     uint64_t time; /* CLOCK_MONOTONIC in ns, unless said otherwise */
     uint16_t kind;
@@ -55,7 +72,8 @@ enum burst_kind {
     /* Of the call. Ranks are world ranks (MPI_COMM_WORLD of the own job), -1 MPI_PROC_NULL,
        -2 any source, -3 unknown (another job: intercommunicators of spawned processes). */
     BURST_COLLECTIVE = 10, /* time: 0, or request id (non-blocking); a: communicator; b: sent
-                              bytes << 0; c: received bytes; op: 1 if this rank is the root */
+                              bytes << 0; c: received bytes; op: 1 if this rank is the root, and above
+                              this bit the operation, if it is not that of the call (Start) */
     BURST_ROOT = 11,       /* a: communicator; b: world rank of the root (int64) */
     BURST_SEND = 12,       /* time: request id, 0 if blocking; a: destination (int32); b: tag (low 32
                               bits, int32) and communicator (high 32 bits); c: bytes */
@@ -70,7 +88,7 @@ enum burst_kind {
     BURST_IO = 19,         /* a: file handle id; b: bytes written; c: bytes read */
     BURST_RMA = 20,        /* a: target (int32); b: window id (communicator of it in the high 32 bits); c: bytes; op: 1
                               put, 2 get, 3 accumulate, 4 both ways */
-    BURST_PROBE = 21,      /* a: source; b: tag and communicator; c: bytes of what was found */
+    BURST_PROBE = 21,      /* time: 0, or request id of the post that will receive it (Mprobe); a: source; b: tag and communicator; c: bytes of what was found */
     BURST_MISSES = 22,     /* summed up polls (Test*, Iprobe) without success since the call
                               before: b: how many, c: ns spent in them */
 

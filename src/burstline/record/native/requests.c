@@ -1,90 +1,8 @@
 /* requests.c -- see requests.h. */
 #include "requests.h"
 
-#include <pthread.h>
-#include <stdlib.h>
-
-#define STRIPES 64
-#define FIRST_SIZE 16
-
-/* A part of the table of handles, with its own lock and a store of entries to use again. */
-struct stripe {
-    pthread_mutex_t lock;
-    struct burst_followed** slots;
-    struct burst_followed* unused;
-    unsigned size, used;
-};
-
-static struct stripe stripes[STRIPES] = {[0 ... STRIPES - 1] = {.lock = PTHREAD_MUTEX_INITIALIZER}};
-
-static uint64_t spread(uintptr_t handle) { return (uint64_t)handle * 0x9e3779b97f4a7c15u; }
-
-static struct stripe* locked(uintptr_t handle) {
-    struct stripe* stripe = &stripes[spread(handle) >> 58];
-    pthread_mutex_lock(&stripe->lock);
-    return stripe;
-}
-
-static struct burst_followed** slot(const struct stripe* stripe, uintptr_t handle) {
-    return &stripe->slots[(spread(handle) >> 20) & (stripe->size - 1)];
-}
-
-static int grow(struct stripe* stripe) {
-    const unsigned size = stripe->size == 0 ? FIRST_SIZE : 2 * stripe->size;
-    struct burst_followed **old = stripe->slots, **slots = calloc(size, sizeof(*slots));
-    if (slots == NULL) return stripe->size > 0;
-    const unsigned old_size = stripe->size;
-    stripe->slots = slots;
-    stripe->size = size;
-    for (unsigned i = 0; i < old_size; ++i) {
-        struct burst_followed *entry = old[i], *next;
-        for (; entry != NULL; entry = next) { /* in order, behind those of the same slot */
-            next = entry->next;
-            struct burst_followed** place = slot(stripe, entry->handle);
-            while (*place != NULL) place = &(*place)->next;
-            entry->next = NULL;
-            *place = entry;
-        }
-    }
-    free(old);
-    return 1;
-}
-
-static void insert(struct burst_followed entry) {
-    struct stripe* stripe = locked(entry.handle);
-    struct burst_followed* fresh = stripe->unused;
-    if (stripe->used >= stripe->size && !grow(stripe)) goto out;
-    if (fresh != NULL)
-        stripe->unused = fresh->next;
-    else if ((fresh = malloc(sizeof *fresh)) == NULL)
-        goto out;
-    struct burst_followed** place = slot(stripe, entry.handle);
-    while (*place != NULL) place = &(*place)->next;
-    *fresh = entry;
-    fresh->next = NULL;
-    *place = fresh;
-    ++stripe->used;
-out:
-    pthread_mutex_unlock(&stripe->lock);
-}
-
-static struct burst_followed** sought(struct stripe* stripe, uintptr_t handle, int is_message) {
-    static struct burst_followed* nothing;
-    if (stripe->size == 0) return &nothing;
-    struct burst_followed** place = slot(stripe, handle);
-    while (*place != NULL &&
-           ((*place)->handle != handle || ((*place)->kind == BURST_IS_MESSAGE) != is_message))
-        place = &(*place)->next;
-    return place;
-}
-
-static void drop(struct stripe* stripe, struct burst_followed** place) {
-    struct burst_followed* gone = *place;
-    *place = gone->next;
-    gone->next = stripe->unused;
-    stripe->unused = gone;
-    --stripe->used;
-}
+#include "collectives.h"
+#include "followed.h"
 
 static uint64_t tagged(struct burst_thread* thread, struct burst_comm* comm, int tag) {
     return (uint64_t)burst_comm_id(thread, comm) << 32 | (uint32_t)tag;
@@ -153,49 +71,109 @@ static int is_nothing(MPI_Request request) { return request == burst_known.no_re
 void burst_follow(enum burst_work_kind kind, MPI_Request request, uint64_t id, MPI_Comm comm,
                   int peer) {
     if (is_nothing(request)) return;
-    insert((struct burst_followed){.handle = (uintptr_t)request,
-                                   .id = id,
-                                   .peer = peer,
-                                   .comm = burst_comm(comm),
-                                   .kind = (uint8_t)kind,
-                                   .active = 1});
+    burst_followed_insert((struct burst_followed){.handle = (uintptr_t)request,
+                                                  .id = id,
+                                                  .peer = peer,
+                                                  .comm = burst_comm(comm),
+                                                  .kind = (uint8_t)kind,
+                                                  .active = 1});
 }
 
-void burst_follow_dup(MPI_Request request, MPI_Comm* created, uint64_t name) {
-    insert((struct burst_followed){.handle = (uintptr_t)request,
-                                   .bytes = name,
-                                   .created = created,
-                                   .kind = BURST_IS_DUP,
-                                   .active = 1});
+#if defined(OPEN_MPI)
+#define TELLS_BOTH 1
+#else /* MPICH leaves the status of Isendrecv as it was, or puts in that of some part of it */
+#define TELLS_BOTH 0
+#endif
+
+void burst_follow_both(MPI_Request request, const uint64_t ids[2], MPI_Comm comm, int source,
+                       int tag, uint64_t bytes) {
+    if (is_nothing(request)) return;
+    const int is_known = source != MPI_ANY_SOURCE && tag != MPI_ANY_TAG;
+    burst_followed_insert((struct burst_followed){.handle = (uintptr_t)request,
+                                                  .id = ids[0],
+                                                  .second = ids[1],
+                                                  .bytes = bytes,
+                                                  .peer = source,
+                                                  .tag = tag,
+                                                  .comm = burst_comm(comm),
+                                                  .kind = BURST_IS_BOTH,
+                                                  .active = 1,
+                                                  .told = is_known && !TELLS_BOTH});
+}
+
+void burst_follow_dup(MPI_Request request, uint64_t id, MPI_Comm* created, uint64_t name) {
+    __atomic_store_n(&burst_following, 1, __ATOMIC_RELAXED);
+    burst_followed_insert((struct burst_followed){.handle = (uintptr_t)request,
+                                                  .id = id,
+                                                  .bytes = name,
+                                                  .created = created,
+                                                  .kind = BURST_IS_DUP,
+                                                  .active = 1});
+}
+
+static void keep(MPI_Request request, MPI_Comm comm, struct burst_followed entry) {
+    if (is_nothing(request)) return;
+    entry.handle = (uintptr_t)request;
+    entry.comm = burst_comm(comm);
+    entry.persistent = 1;
+    burst_followed_insert(entry);
 }
 
 void burst_keep(enum burst_work_kind kind, MPI_Request request, MPI_Comm comm, int peer, int tag,
                 uint64_t bytes) {
-    if (is_nothing(request)) return;
-    insert((struct burst_followed){.handle = (uintptr_t)request,
-                                   .bytes = bytes,
-                                   .peer = peer,
-                                   .tag = tag,
-                                   .comm = burst_comm(comm),
-                                   .kind = (uint8_t)kind,
-                                   .persistent = 1});
+    keep(request, comm,
+         (struct burst_followed){.bytes = bytes, .peer = peer, .tag = tag, .kind = (uint8_t)kind});
+}
+
+void burst_keep_partitioned(MPI_Request request, MPI_Comm comm, int peer, int tag, uint64_t bytes) {
+    keep(request, comm,
+         (struct burst_followed){
+             .bytes = bytes, .peer = peer, .tag = tag, .kind = BURST_IS_RECEIVE, .told = 1});
+}
+
+void burst_keep_collective(MPI_Request request, MPI_Comm comm, int op, uint64_t sent,
+                           uint64_t received) {
+    keep(request, comm,
+         (struct burst_followed){
+             .bytes = sent, .received = received, .tag = op, .kind = BURST_IS_COLLECTIVE});
+}
+
+void burst_keep_rooted(MPI_Request request, MPI_Comm comm, int op, uint64_t sent, uint64_t received,
+                       int root) {
+    keep(request, comm,
+         (struct burst_followed){.bytes = sent,
+                                 .received = received,
+                                 .peer = root,
+                                 .tag = op,
+                                 .kind = BURST_IS_COLLECTIVE,
+                                 .rooted = 1});
+}
+
+static void put_start(struct burst_thread* thread, const struct burst_followed* entry) {
+    if (entry->kind == BURST_IS_SEND) {
+        put_send(thread, entry->comm, entry->peer, entry->tag, entry->bytes, entry->id);
+    } else if (entry->kind == BURST_IS_RECEIVE) {
+        put_post(thread, entry->comm, entry->peer, entry->tag, entry->bytes, entry->id);
+    } else if (entry->kind == BURST_IS_COLLECTIVE) {
+        burst_put_collective(thread, entry->comm, entry->id, entry->tag, entry->bytes,
+                             entry->received);
+        if (entry->rooted) burst_put_root(thread, entry->comm, entry->peer);
+    }
 }
 
 void burst_start(struct burst_thread* thread, MPI_Request request) {
-    struct stripe* stripe = locked((uintptr_t)request);
-    struct burst_followed *entry = *sought(stripe, (uintptr_t)request, 0), found = {0};
+    struct burst_stripe* stripe = burst_followed_locked((uintptr_t)request);
+    struct burst_followed *entry = *burst_followed_sought(stripe, (uintptr_t)request, 0),
+                          found = {0};
     if (entry != NULL && entry->persistent) {
-        entry->id = burst_new_id();
+        const int wanted = thread != NULL || entry->kind == BURST_IS_RECEIVE;
+        entry->id = wanted ? burst_new_id() : 0;
         entry->active = 1;
         entry->cancelling = entry->reported = 0;
         found = *entry;
     }
     pthread_mutex_unlock(&stripe->lock);
-    if (thread == NULL || !found.active) return;
-    if (found.kind == BURST_IS_SEND)
-        put_send(thread, found.comm, found.peer, found.tag, found.bytes, found.id);
-    else
-        put_post(thread, found.comm, found.peer, found.tag, found.bytes, found.id);
+    if (thread != NULL && found.active) put_start(thread, &found);
 }
 
 static int was_cancelled(const struct burst_followed* entry, const MPI_Status* status) {
@@ -204,25 +182,45 @@ static int was_cancelled(const struct burst_followed* entry, const MPI_Status* s
            cancelled;
 }
 
+static void put_received(struct burst_thread* thread, const struct burst_followed* entry,
+                         const MPI_Status* status, uint64_t id) {
+    const int from_nobody = entry->peer == MPI_PROC_NULL;
+    if (!entry->told) {
+        put_status(thread, BURST_RECEIVE, entry->comm, status, id, from_nobody);
+        return;
+    }
+    const int32_t source = burst_world_rank(entry->comm, entry->peer);
+    burst_put(thread, BURST_RECEIVE, 0, id, (uint32_t)source,
+              tagged(thread, entry->comm, entry->tag), from_nobody ? 0 : entry->bytes);
+}
+
+static void put_done(struct burst_thread* thread, uint16_t kind, uint64_t id) {
+    if (id != 0) burst_put(thread, kind, 0, id, 0, 0, 0);
+}
+
 static void put_completion(struct burst_thread* thread, const struct burst_followed* entry,
                            const MPI_Status* status) {
-    if (was_cancelled(entry, status))
-        burst_put(thread, BURST_CANCELLED, 0, entry->id, 0, 0, 0);
-    else if (entry->kind == BURST_IS_SEND)
-        burst_put(thread, BURST_SEND_DONE, 0, entry->id, 0, 0, 0);
-    else if (entry->kind == BURST_IS_RECEIVE)
-        put_status(thread, BURST_RECEIVE, entry->comm, status, entry->id,
-                   entry->peer == MPI_PROC_NULL);
-    else if (entry->kind == BURST_IS_COLLECTIVE)
-        burst_put(thread, BURST_COLLECTIVE_DONE, 0, entry->id, 0, 0, 0);
+    const int cancelled = was_cancelled(entry, status);
+    const uint64_t received = entry->kind == BURST_IS_RECEIVE ? entry->id : entry->second;
+    if (cancelled)
+        put_done(thread, BURST_CANCELLED, entry->id);
+    else if (entry->kind == BURST_IS_SEND || entry->kind == BURST_IS_BOTH)
+        put_done(thread, BURST_SEND_DONE, entry->id);
+    else if (entry->kind == BURST_IS_COLLECTIVE || entry->kind == BURST_IS_DUP)
+        put_done(thread, BURST_COLLECTIVE_DONE, entry->id);
+    if (cancelled)
+        put_done(thread, BURST_CANCELLED, entry->second);
+    else if (received != 0)
+        put_received(thread, entry, status, received);
 }
 
 /* What of a handle just completed; inactive if there is none or it has been told before. */
 static struct burst_followed finished(MPI_Request request, int for_good) {
     struct burst_followed found = {0};
     if (is_nothing(request)) return found;
-    struct stripe* stripe = locked((uintptr_t)request);
-    struct burst_followed **place = sought(stripe, (uintptr_t)request, 0), *entry = *place;
+    struct burst_stripe* stripe = burst_followed_locked((uintptr_t)request);
+    struct burst_followed **place = burst_followed_sought(stripe, (uintptr_t)request, 0),
+                          *entry = *place;
     if (entry != NULL && entry->active) {
         found = *entry;
         found.active = !entry->reported;
@@ -231,7 +229,7 @@ static struct burst_followed finished(MPI_Request request, int for_good) {
         else if (entry->persistent)
             entry->active = 0;
         else
-            drop(stripe, place);
+            burst_followed_drop(stripe, place);
     }
     pthread_mutex_unlock(&stripe->lock);
     return found;
@@ -254,20 +252,22 @@ void burst_reported(struct burst_thread* thread, MPI_Request request, const MPI_
 }
 
 void burst_released(struct burst_thread* thread, MPI_Request request) {
-    struct stripe* stripe = locked((uintptr_t)request);
-    struct burst_followed **place = sought(stripe, (uintptr_t)request, 0), found = {0};
+    struct burst_stripe* stripe = burst_followed_locked((uintptr_t)request);
+    struct burst_followed **place = burst_followed_sought(stripe, (uintptr_t)request, 0),
+                          found = {0};
     if (*place != NULL) {
         found = **place;
-        drop(stripe, place);
+        burst_followed_drop(stripe, place);
     }
     pthread_mutex_unlock(&stripe->lock);
-    if (thread != NULL && found.active && !found.reported && found.id != 0)
-        burst_put(thread, BURST_FREED, 0, found.id, 0, 0, 0);
+    if (thread == NULL || !found.active || found.reported) return;
+    put_done(thread, BURST_FREED, found.id);
+    put_done(thread, BURST_FREED, found.second);
 }
 
 void burst_cancelling(MPI_Request request) {
-    struct stripe* stripe = locked((uintptr_t)request);
-    struct burst_followed* entry = *sought(stripe, (uintptr_t)request, 0);
+    struct burst_stripe* stripe = burst_followed_locked((uintptr_t)request);
+    struct burst_followed* entry = *burst_followed_sought(stripe, (uintptr_t)request, 0);
     if (entry != NULL) entry->cancelling = 1;
     pthread_mutex_unlock(&stripe->lock);
 }
@@ -278,41 +278,44 @@ static int is_real_message(MPI_Message message) {
 
 void burst_matched(struct burst_thread* thread, MPI_Message message, MPI_Comm comm,
                    const MPI_Status* status) {
-    if (thread != NULL) burst_probed(thread, comm, status);
-    if (!is_real_message(message)) return;
-    insert((struct burst_followed){.handle = (uintptr_t)message,
-                                   .peer = status->MPI_SOURCE,
-                                   .tag = status->MPI_TAG,
-                                   .comm = burst_comm(comm),
-                                   .kind = BURST_IS_MESSAGE});
+    const uint64_t id = is_real_message(message) ? burst_new_id() : 0;
+    if (thread != NULL) put_status(thread, BURST_PROBE, burst_comm(comm), status, id, 0);
+    if (id == 0) return;
+    burst_followed_insert((struct burst_followed){.handle = (uintptr_t)message,
+                                                  .id = id,
+                                                  .peer = status->MPI_SOURCE,
+                                                  .tag = status->MPI_TAG,
+                                                  .comm = burst_comm(comm),
+                                                  .kind = BURST_IS_MESSAGE});
 }
 
-struct burst_comm* burst_unmatched(struct burst_thread* thread, MPI_Message message, uint64_t bytes,
-                                   uint64_t id) {
-    if (!is_real_message(message)) return NULL;
-    struct stripe* stripe = locked((uintptr_t)message);
-    struct burst_followed **place = sought(stripe, (uintptr_t)message, 1), found = {0};
+struct burst_match burst_unmatched(struct burst_thread* thread, MPI_Message message,
+                                   uint64_t bytes) {
+    if (!is_real_message(message)) return (struct burst_match){NULL, 0};
+    struct burst_stripe* stripe = burst_followed_locked((uintptr_t)message);
+    struct burst_followed **place = burst_followed_sought(stripe, (uintptr_t)message, 1),
+                          found = {0};
     if (*place != NULL) {
         found = **place;
-        drop(stripe, place);
+        burst_followed_drop(stripe, place);
     }
     pthread_mutex_unlock(&stripe->lock);
     if (thread != NULL && found.comm != NULL)
-        put_post(thread, found.comm, found.peer, found.tag, bytes, id);
-    return found.comm;
+        put_post(thread, found.comm, found.peer, found.tag, bytes, found.id);
+    return (struct burst_match){found.comm, found.id};
 }
 
-void burst_received_matched(struct burst_thread* thread, struct burst_comm* comm,
+void burst_received_matched(struct burst_thread* thread, struct burst_match match,
                             const MPI_Status* status) {
-    if (comm != NULL) put_status(thread, BURST_RECEIVE, comm, status, 0, 0);
+    if (match.comm != NULL) put_status(thread, BURST_RECEIVE, match.comm, status, match.id, 0);
 }
 
-void burst_follow_matched(MPI_Request request, uint64_t id, struct burst_comm* comm) {
-    if (comm == NULL || is_nothing(request)) return;
-    insert((struct burst_followed){.handle = (uintptr_t)request,
-                                   .id = id,
-                                   .comm = comm,
-                                   .peer = MPI_ANY_SOURCE,
-                                   .kind = BURST_IS_RECEIVE,
-                                   .active = 1});
+void burst_follow_matched(MPI_Request request, struct burst_match match) {
+    if (match.comm == NULL || is_nothing(request)) return;
+    burst_followed_insert((struct burst_followed){.handle = (uintptr_t)request,
+                                                  .id = match.id,
+                                                  .comm = match.comm,
+                                                  .peer = MPI_ANY_SOURCE,
+                                                  .kind = BURST_IS_RECEIVE,
+                                                  .active = 1});
 }

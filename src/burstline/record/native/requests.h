@@ -2,8 +2,9 @@
  * completes them.
  *
  * A handle may stand for several operations at once (libraries share one handle for all that is
- * complete at birth), and is used again after completion: operations of the same handle are kept
- * in the order they were started, and complete in this order.
+ * complete at birth), and is used again after completion, by another thread even before this one
+ * has come back: operations of the same handle are kept in the order they were started, and
+ * complete in this order, first those that the completing thread started itself.
  */
 #ifndef BURSTLINE_REQUESTS_H
 #define BURSTLINE_REQUESTS_H
@@ -15,6 +16,7 @@ enum burst_work_kind {
     BURST_IS_RECEIVE,
     BURST_IS_COLLECTIVE,
     BURST_IS_DUP,
+    BURST_IS_BOTH,    /* a send, and a receive under the second id */
     BURST_IS_MESSAGE, /* found by Mprobe; the handle is one of MPI_Message */
     BURST_IS_OTHER
 };
@@ -22,11 +24,16 @@ enum burst_work_kind {
 struct burst_followed {
     struct burst_followed* next;
     uintptr_t handle;
-    uint64_t id, bytes; /* bytes: persistent only; of MPI_Comm_idup: the name */
+    uint64_t id, second; /* id 0: what started it was not recorded */
+    uint64_t bytes;      /* persistent only; of MPI_Comm_idup: the name */
+    uint64_t received;   /* persistent collectives only */
     struct burst_comm* comm;
     MPI_Comm* created;
-    int peer, tag;
+    int peer, tag;     /* of persistent collectives: the root, and what the record says */
+    const void* owner; /* the thread that started it */
     uint8_t kind, persistent, active, cancelling, reported;
+    uint8_t rooted;
+    uint8_t told; /* when it began: no library can be asked about its status */
 };
 
 uint64_t burst_bytes(MPI_Count count, MPI_Datatype type);
@@ -39,12 +46,24 @@ void burst_post(struct burst_thread* thread, MPI_Comm comm, int peer, int tag, u
 void burst_received(struct burst_thread* thread, MPI_Comm comm, const MPI_Status* status);
 void burst_probed(struct burst_thread* thread, MPI_Comm comm, const MPI_Status* status);
 
+/* Requests are followed even where their start is filtered out: a library may give one handle to
+ * several, and each completion belongs to one of them. */
 uint64_t burst_new_id(void);
 void burst_follow(enum burst_work_kind kind, MPI_Request request, uint64_t id, MPI_Comm comm,
                   int peer);
-void burst_follow_dup(MPI_Request request, MPI_Comm* created, uint64_t name);
+/* Of a send and a receive. Where the library's status is not to be trusted, the receive is taken
+ * to fill its buffer of so many bytes, and that from a wildcard is what the status says. */
+void burst_follow_both(MPI_Request request, const uint64_t ids[2], MPI_Comm comm, int source,
+                       int tag, uint64_t bytes);
+void burst_follow_dup(MPI_Request request, uint64_t id, MPI_Comm* created, uint64_t name);
 void burst_keep(enum burst_work_kind kind, MPI_Request request, MPI_Comm comm, int peer, int tag,
                 uint64_t bytes);
+void burst_keep_partitioned(MPI_Request request, MPI_Comm comm, int peer, int tag, uint64_t bytes);
+/* `op`: the number of the operation, and in the lowest bit whether this process is the root. */
+void burst_keep_collective(MPI_Request request, MPI_Comm comm, int op, uint64_t sent,
+                           uint64_t received);
+void burst_keep_rooted(MPI_Request request, MPI_Comm comm, int op, uint64_t sent, uint64_t received,
+                       int root);
 
 void burst_start(struct burst_thread* thread, MPI_Request request);
 void burst_completed(struct burst_thread* thread, MPI_Request request, const MPI_Status* status);
@@ -52,15 +71,20 @@ void burst_reported(struct burst_thread* thread, MPI_Request request, const MPI_
 void burst_released(struct burst_thread* thread, MPI_Request request);
 void burst_cancelling(MPI_Request request);
 
-/* Messages between Mprobe and Mrecv. */
+/* Messages between Mprobe and Mrecv: one id for the probe, which decided what is received, for
+ * the post and for the completion. */
+struct burst_match {
+    struct burst_comm* comm; /* NULL: unknown, or from nobody */
+    uint64_t id;
+};
 void burst_matched(struct burst_thread* thread, MPI_Message message, MPI_Comm comm,
                    const MPI_Status* status);
-/* Posts what is about to be received; gives the communicator, or NULL. */
-struct burst_comm* burst_unmatched(struct burst_thread* thread, MPI_Message message, uint64_t bytes,
-                                   uint64_t id);
-void burst_received_matched(struct burst_thread* thread, struct burst_comm* comm,
+/* Posts what is about to be received. */
+struct burst_match burst_unmatched(struct burst_thread* thread, MPI_Message message,
+                                   uint64_t bytes);
+void burst_received_matched(struct burst_thread* thread, struct burst_match match,
                             const MPI_Status* status);
-void burst_follow_matched(MPI_Request request, uint64_t id, struct burst_comm* comm);
+void burst_follow_matched(MPI_Request request, struct burst_match match);
 
 /* Requests and statuses of a completion call: its own, because handles are overwritten and
  * statuses may be ignored. */

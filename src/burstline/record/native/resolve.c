@@ -10,6 +10,7 @@
 #include "wrap.h"
 
 struct burst_known burst_known;
+int burst_following;
 __thread int burst_depth;
 __thread struct burst_polls burst_polls;
 
@@ -61,9 +62,14 @@ static void find_handles(void) {
 /* Stands in for what the library does not have. */
 static int missing(void) { return MPI_ERR_OTHER; }
 
+static void begin(void) {
+    find_handles();
+    burst_following = burst_records_completions();
+}
+
 void* burst_resolve(const char* name) {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
-    pthread_once(&once, find_handles);
+    pthread_once(&once, begin);
     void* found = find(name, RTLD_NEXT);
     return found != NULL ? found : __extension__(void*) missing;
 }

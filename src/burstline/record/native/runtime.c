@@ -96,6 +96,7 @@ void burst_enter_at(struct burst_thread *thread, uint16_t op, void *return_addre
     if (burst_settings.stack_depth > 0) stack = burst_stack_id(thread, (uintptr_t)return_address);
     put(thread, BURST_ENTER, op, now, stack, 0, 0);
     if (counters > 0) burst_put_counters(thread, values);
+    if (burst_compiled & BURST_LABELS) put(thread, BURST_LABEL, 0, 0, burst_label, 0, 0);
 }
 
 static void tally(struct burst_thread *thread, uint16_t op) {

@@ -26,9 +26,12 @@ struct burst_thread; /* one per thread, found by burst_self() */
  *   BURSTLINE_MODE         trace | profile (counts per operation only) | off
  *   BURSTLINE_MISSES       0: record every unsuccessful Test and Iprobe; 1 (default): sum them up
  */
+#define BURST_AUTOMATIC UINT32_MAX
+
 struct burst_settings {
     uint32_t stack_depth;
     uint32_t block_bytes;
+    uint32_t leave_free_mib; /* of the file system; BURST_AUTOMATIC: a share of it */
     uint8_t active;   /* whether anything is to be recorded */
     uint8_t profile;
     uint8_t sum_misses;
@@ -79,10 +82,14 @@ void burstline_region_end(const char *name);
 void burstline_pause(void);
 void burstline_resume(void);
 
-/* Work counters that instrumented code keeps (cc/c++ wrappers): a table of names and, per thread,
- * an array of counts. Instrumented modules register themselves; weak here. */
+/* What instrumented code keeps (work.c), per thread: its counts, and the innermost loop around
+ * what it executes, 0 for none. Whether there is such code in the process. */
 #define BURST_WORK_COUNTERS 16
-extern __thread uint64_t burst_work[BURST_WORK_COUNTERS] __attribute__((weak));
+#define BURST_COUNTS 1 /* in burst_compiled: something counts its work */
+#define BURST_LABELS 2 /* something labels its loops */
+BURST_FOR_PROGRAMS extern __thread uint64_t burst_work[BURST_WORK_COUNTERS];
+BURST_FOR_PROGRAMS extern __thread uint32_t burst_label;
+BURST_FOR_PROGRAMS extern int burst_compiled;
 /* order: BB, TOT_INS, LD_INS, SR_INS, BR_INS, FP_INS (scalar), FP_SP, FP_DP, VEC_INS, VEC_SP, VEC_DP, CALLS, LOOP_ITER, 13.. reserved */
 
 #endif

@@ -102,6 +102,8 @@ void burst_read_settings(void) {
     const uint32_t block = number("BURSTLINE_BLOCK", 1u << 20, 2 * page, 1u << 30);
     burst_settings.block_bytes = (block + page - 1) / page * page;
     burst_settings.stack_depth = number("BURSTLINE_STACK_DEPTH", 8, 0, BURST_MAX_DEPTH);
+    burst_settings.leave_free_mib =
+        number("BURSTLINE_LEAVE_FREE", BURST_AUTOMATIC, 0, BURST_AUTOMATIC);
     burst_settings.sum_misses = (uint8_t)number("BURSTLINE_MISSES", 1, 0, 1);
     const char *counters = getenv("BURSTLINE_COUNTERS");
     snprintf(burst_counter_names, sizeof burst_counter_names, "%s", counters ? counters : "cpu");

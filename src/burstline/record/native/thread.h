@@ -1,6 +1,6 @@
 /* thread.h -- What the files of the runtime share: the state of a thread, and who does what.
  *
- * Only the owner touches the hot part. `lock` guards the output (window, spare, offset, closed)
+ * Only the owner touches the hot part. `lock` guards the output (window, offset, closed)
  * against the thread that closes all files at the end of the process.
  */
 #ifndef BURSTLINE_THREAD_H
@@ -18,7 +18,7 @@
 #include "runtime.h"
 
 #define BURST_WORDS 4   /* of 64 bits in a record */
-#define BURST_RESERVE 4 /* records kept free in a window until the next one is there */
+#define BURST_RESERVE 4 /* records kept free in a window for the gap and the end */
 #define BURST_MAX_DEPTH 64
 #define BURST_MAX_COUNTERS 32
 #define BURST_OPERATIONS 1024 /* that profile mode and the filter tell apart */
@@ -57,8 +57,8 @@ struct burst_thread {
     uint64_t calls, last_ns;
 
     pthread_mutex_t lock;
-    uint64_t *window, *spare; /* mapped now, and the one after it */
-    uint64_t offset;          /* of the window in the file */
+    uint64_t *window; /* mapped: the tail */
+    uint64_t offset;  /* in the file, where its records belong */
     uint32_t number;
     uint64_t dropped, dropped_since_ns, retry_ns;
     char path[PATH_MAX];
@@ -68,7 +68,6 @@ struct burst_thread {
     struct burst_rule *rules;
     uintptr_t stack_low, stack_high;
 
-    uint64_t *work;
     int perf_group, papi_set; /* -1: none */
     int perf_files[BURST_MAX_COUNTERS];
     struct burst_tally *tally; /* profile mode only */
@@ -97,6 +96,7 @@ void burst_set_free(struct burst_set *set);
 
 /* output.c */
 int burst_open_output(struct burst_thread *thread);
+void burst_put_library(struct burst_thread *thread);
 uint64_t burst_dropped_in_all(void);
 uint64_t *burst_room(struct burst_thread *thread, uint16_t kind);
 void burst_recover(struct burst_thread *thread); /* before anything that needs definitions */

@@ -71,7 +71,7 @@ static void end_thread(void *value) {
     free_thread(thread);
 }
 
-/* The child shares the parent's windows: it must never store into them. */
+/* The child shares the parent's window: it must never store into them. */
 static void leave_to_parent(void) {
     struct burst_thread *thread = burst_current;
     burst_gate = BURST_SHUT;
@@ -210,13 +210,6 @@ void burst_resume_all(void) {
     burst_self();
 }
 
-/* Into the header, while it is still mapped; that of later threads has it from the start. */
-static void put_library(struct burst_thread *thread) {
-    if (thread->window == NULL || thread->offset != 0) return;
-    struct burst_raw_header *header = (struct burst_raw_header *)thread->window;
-    memcpy(header->mpi, burst_library, sizeof header->mpi);
-}
-
 void burst_set_rank(int rank, int size, int thread_level, const char *library_version) {
     struct burst_thread *thread = burst_self();
     const size_t bytes = library_version == NULL ? 0 : strcspn(library_version, "\n");
@@ -227,6 +220,6 @@ void burst_set_rank(int rank, int size, int thread_level, const char *library_ve
     world.level = thread_level;
     __atomic_store_n(&world.known, 1, __ATOMIC_RELEASE);
     if (thread == NULL) return;
-    put_library(thread);
+    burst_put_library(thread);
     burst_put_rank(thread);
 }

@@ -1,18 +1,21 @@
 /* work.c -- What compile-time instrumentation adds to a program: its counters, its loops.
  *
- * Linked into every program and shared library that `burstline cc` and `burstline c++` link. Where
- * several define burst_work, the dynamic linker lets all use the first one. Without a recorder
+ * Linked into every program and shared library that `burstline cc` and `burstline c++` link, and
+ * into the recorder. The dynamic linker lets all use the first definition: the program's, else the
+ * recorder's, which even libraries find that were loaded for themselves alone. Without a recorder
  * the weak functions are absent, and loops are only kept track of.
  */
-#define _POSIX_C_SOURCE 200809L
+#define _GNU_SOURCE
 
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "runtime.h"
 
 #define WEAK __attribute__((weak))
+#define SHARED __attribute__((weak, visibility("default")))
 #define LOOP_ITER 12
 #define MOST_LOOPS 64u /* nested; those inside are not labelled */
 
@@ -22,9 +25,22 @@ extern WEAK void burst_put(struct burst_thread *, uint16_t, uint16_t, uint64_t, 
                            uint64_t);
 extern WEAK void burst_put_text(struct burst_thread *, const char *, size_t);
 extern WEAK int burst_is_defined(struct burst_thread *, uint16_t, uint32_t);
+extern WEAK int __cxa_thread_atexit_impl(void (*)(void *), void *, void *);
+extern void *__dso_handle __attribute__((visibility("hidden")));
 
-WEAK __thread uint64_t burst_work[BURST_WORK_COUNTERS];
-WEAK __thread uint32_t burst_label; /* the innermost loop of this thread; 0: none */
+SHARED __thread uint64_t burst_work[BURST_WORK_COUNTERS];
+SHARED __thread uint32_t burst_label;
+#ifdef BURST_OF_PROGRAM
+SHARED int burst_compiled = BURST_COUNTS;
+SHARED const char link_with_burstline_cc = 0; /* what linkers miss tells users what to do */
+
+/* In a library that is loaded later, burst_compiled is somebody else's. */
+__attribute__((constructor)) static void count_too(void) {
+    __atomic_fetch_or(&burst_compiled, BURST_COUNTS, __ATOMIC_RELAXED);
+}
+#else
+SHARED int burst_compiled;
+#endif
 
 struct loop {
     uint64_t iterations;
@@ -33,13 +49,14 @@ struct loop {
     uint8_t inside;   /* this iteration is recorded, so what is inside may be */
 };
 
-static __thread struct loop loops[MOST_LOOPS];
+/* Allocated: a library that is loaded later has little room for what is thread-local. */
+static __thread struct loop *loops;
 static __thread uint32_t depth;
 static __thread uint64_t random_state;
 
 /* Iterations that OpenMP's static schedule gave this thread: chunks of upper - lower + 1, one each
  * `stride`, none beyond `last`. */
-WEAK void burst_loop_static(int32_t schedule, int64_t lower, int64_t upper, int64_t stride,
+SHARED void burst_loop_static(int32_t schedule, int64_t lower, int64_t upper, int64_t stride,
                             int64_t last) {
     enum { DISTRIBUTE_CHUNKED = 91, DISTRIBUTE = 92, KIND = 0xffff };
     int32_t kind = schedule & KIND;
@@ -52,7 +69,7 @@ WEAK void burst_loop_static(int32_t schedule, int64_t lower, int64_t upper, int6
 }
 
 /* A chunk that OpenMP's dynamic schedules gave this thread. */
-WEAK void burst_loop_chunk(int32_t given, int64_t lower, int64_t upper) {
+SHARED void burst_loop_chunk(int32_t given, int64_t lower, int64_t upper) {
     if (given && upper >= lower)
         burst_work[LOOP_ITER] += (uint64_t)upper - (uint64_t)lower + 1;
 }
@@ -97,13 +114,34 @@ static void define(uint32_t id, const char *file, uint32_t line) {
 /* Ends loops that were left without a word, by an exception or a jump. */
 static void cut(uint32_t to) {
     depth = to;
-    burst_label = to == 0 || to > MOST_LOOPS ? 0 : loops[to - 1].id;
+    burst_label = to == 0 || to > MOST_LOOPS || loops == NULL ? 0 : loops[to - 1].id;
+}
+
+static void forget_loops(void *memory) {
+    loops = NULL;
+    munmap(memory, MOST_LOOPS * sizeof *loops);
+}
+
+/* Straight from the kernel, because malloc may be the program's own and hold labelled loops. */
+static int has_room(void) {
+    if (loops != NULL) return 1;
+    void *room = mmap(NULL, MOST_LOOPS * sizeof *loops, PROT_READ | PROT_WRITE,
+                      MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (room == MAP_FAILED) return 0;
+    loops = room;
+    if (__cxa_thread_atexit_impl) __cxa_thread_atexit_impl(forget_loops, room, &__dso_handle);
+    return 1;
+}
+
+/* Called when a program or library is loaded in which loops are labelled. */
+SHARED void burst_loop_labels(void) {
+    __atomic_fetch_or(&burst_compiled, BURST_LABELS, __ATOMIC_RELAXED);
 }
 
 /* Returns the loop's place, which the other two take. */
-WEAK uint32_t burst_loop_enter(uint32_t id, const char *file, uint32_t line) {
+SHARED uint32_t burst_loop_enter(uint32_t id, const char *file, uint32_t line) {
     uint32_t place = depth++;
-    if (place >= MOST_LOOPS) return place;
+    if (place >= MOST_LOOPS || !has_room()) return place;
     uint8_t recorded = place == 0 || loops[place - 1].inside;
     loops[place] = (struct loop){.id = id, .recorded = recorded};
     burst_label = id;
@@ -112,8 +150,8 @@ WEAK uint32_t burst_loop_enter(uint32_t id, const char *file, uint32_t line) {
     return place;
 }
 
-WEAK void burst_loop_iteration(uint32_t place) {
-    if (place >= MOST_LOOPS) return;
+SHARED void burst_loop_iteration(uint32_t place) {
+    if (place >= MOST_LOOPS || loops == NULL) return;
     if (depth != place + 1) cut(place + 1);
     struct loop *loop = &loops[place];
     loop->inside = (uint8_t)(loop->recorded && chosen());
@@ -121,8 +159,8 @@ WEAK void burst_loop_iteration(uint32_t place) {
     ++loop->iterations;
 }
 
-WEAK void burst_loop_leave(uint32_t place) {
-    if (place < MOST_LOOPS && loops[place].recorded)
+SHARED void burst_loop_leave(uint32_t place) {
+    if (place < MOST_LOOPS && loops != NULL && loops[place].recorded)
         put(BURST_LOOP_LEAVE, loops[place].id, loops[place].iterations);
     cut(place);
 }

@@ -11,6 +11,22 @@
 
 #include "runtime.h"
 
+/* Headers older than the library: what MPI-4 brought is declared by the wrappers then. */
+#if MPI_VERSION < 4 && !(defined(OPEN_MPI) && OMPI_MAJOR_VERSION >= 5)
+#define BURST_DECLARES_MPI_4 1
+#if defined(OPEN_MPI)
+typedef struct ompi_instance_t* MPI_Session;
+#else
+typedef int MPI_Session;
+#endif
+int MPI_Group_from_session_pset(MPI_Session session, const char* pset_name, MPI_Group* newgroup);
+#endif
+#if (defined(OPEN_MPI) && OMPI_MAJOR_VERSION >= 5) || (MPI_VERSION == 4 && MPI_SUBVERSION == 0)
+#define BURST_PARTITIONS int
+#else
+#define BURST_PARTITIONS const int
+#endif
+
 /* Handles that are addresses in the library of some MPIs, hence no constants. */
 struct burst_known {
     MPI_Comm world, self, no_comm;
@@ -43,6 +59,14 @@ struct burst_call {
     uint64_t since; /* polls: when it was called */
     int follow;
 };
+
+/* Whether requests are followed: not while the filter leaves no call that completes them and none
+ * of them brings a communicator. */
+extern int burst_following;
+int burst_records_completions(void); /* generated from the table of calls */
+static inline int burst_follows(struct burst_call call) {
+    return call.follow && __atomic_load_n(&burst_following, __ATOMIC_RELAXED);
+}
 
 /* Unsuccessful polls of a thread, summed up until its next recorded call. */
 struct burst_polls {

@@ -5,6 +5,7 @@
 #include <llvm/Analysis/TargetLibraryInfo.h>
 #include <llvm/Analysis/TargetTransformInfo.h>
 #include <llvm/IR/Instructions.h>
+#include <llvm/Transforms/Utils/ModuleUtils.h>
 #include <llvm/Transforms/Utils/PromoteMemToReg.h>
 
 #include <map>
@@ -179,6 +180,27 @@ bool is_counted(const Function& function) {
            !function.hasFnAttribute(Attribute::NoProfile);
 }
 
+// Who links this by other means is told how: by the name of what the linker does not find.
+void ask_for_the_work_object(Module& module) {
+    constexpr char ADVICE[] = "link_with_burstline_cc";
+    if (module.getNamedValue(ADVICE)) return;
+    LLVMContext& context = module.getContext();
+    auto* advice = new GlobalVariable(module, Type::getInt8Ty(context), true,
+                                      GlobalValue::ExternalLinkage, nullptr, ADVICE);
+    // Not constant: code that is not position-independent would have to be changed when loaded.
+    auto* asked = new GlobalVariable(module, advice->getType(), false, GlobalValue::PrivateLinkage,
+                                     advice, "burst.linked");
+    appendToCompilerUsed(module, {asked});
+}
+
+// A program tells the recorder before it starts that its loops have labels.
+void announce_labels(Module& module) {
+    if (!module.getFunction("burst_loop_enter")) return;
+    Type* none = Type::getVoidTy(module.getContext());
+    auto announced = module.getOrInsertFunction("burst_loop_labels", none);
+    appendToGlobalCtors(module, cast<Function>(announced.getCallee()), 65535);
+}
+
 }  // namespace
 
 void count_work(Module& module, FunctionAnalysisManager& analyses) {
@@ -199,6 +221,8 @@ void count_work(Module& module, FunctionAnalysisManager& analyses) {
     }
     for (CallInst* call : calls) updates.count_iterations(*call);
     for (Function* function : functions) forget_purity(*function);
+    if (!functions.empty()) ask_for_the_work_object(module);
+    announce_labels(module);
 }
 
 }  // namespace burstline

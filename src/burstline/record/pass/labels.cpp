@@ -23,6 +23,7 @@ uint32_t hash_of(StringRef file, unsigned line) {
     uint32_t hash = 2166136261u;
     for (const char letter : (file + ":" + Twine(line)).str())
         hash = (hash ^ static_cast<uint8_t>(letter)) * 16777619u;
+    hash &= 0x7fffffff;  // values in files of labels are often read as signed
     return hash ? hash : 1;
 }
 

@@ -1,0 +1,1 @@
+"""Experiments with merging: how often matched bursts are the same, and what counters vary."""

@@ -1,0 +1,145 @@
+"""Precision and rate of matching edited copies of traces.
+
+::
+
+    python -m experiments.merge.edited TRACE …
+
+Prints Markdown: for each trace, share of edits, one or both copies edited, and method. The
+page ``docs/concepts/merge-accuracy.md`` explains what is counted.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+import burstline
+from burstline.merge.matching import METHODS, match
+from experiments.merge.accuracy import Accuracy, Judge, pairs_of
+from experiments.merge.edits import Edits, edit
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from burstline import Trace
+
+SHARES: Final = (0.01, 0.02, 0.05, 0.1, 0.2)
+JITTERS: Final = (0.0, 0.1, 0.25, 0.5)
+JITTER: Final = 0.2
+SHARE: Final = 0.1
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """What is matched with what.
+
+    Attributes
+    ----------
+    share, jitter : float
+        Of the edits.
+    both : bool
+        Whether both copies are edited, each in its own way, or one is the source.
+    seed : int
+        Of the edits.
+    """
+
+    share: float
+    jitter: float = JITTER
+    both: bool = True
+    seed: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """How well a method did.
+
+    Attributes
+    ----------
+    fair : Accuracy
+        By what can be known.
+    strict : Accuracy
+        By what bursts were.
+    """
+
+    fair: Accuracy
+    strict: Accuracy
+
+
+def judge(source: Trace, case: Case) -> dict[str, Judged]:
+    """Match two copies of a trace with each method.
+
+    Parameters
+    ----------
+    source : Trace
+        The trace.
+    case : Case
+        How the copies are edited.
+
+    Returns
+    -------
+    dict of str to Judged
+        By method.
+    """
+    share = case.share if case.both else 0.0
+    jitter = case.jitter if case.both else 0.0
+    one = edit(source, Edits(share, jitter, 2 * case.seed))
+    other = edit(source, Edits(case.share, case.jitter, 2 * case.seed + 1))
+    known = Judge(source)
+    found = {}
+    for method in METHODS:
+        pairs = pairs_of(match([one.trace, other.trace], method=method), one.trace, other.trace)
+        found[method] = Judged(
+            known.judge(one, other, pairs), known.strictly(one, other, pairs)
+        )
+    return found
+
+
+def report(paths: Sequence[Path], seeds: int) -> Iterator[str]:
+    """Give the lines of the report, trace after trace."""
+    yield "| trace | bursts | edited | copies | matchable | align: precision | rate | seed: precision | rate | strictly, align | | seed | |"  # noqa: E501 -- a table's head
+    yield "| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |"
+    for path in paths:
+        source = burstline.read(path, raw=False)
+        for share in SHARES:
+            for both in (False, True):
+                cases = [Case(share, both=both, seed=seed) for seed in range(1, seeds + 1)]
+                copies = "both" if both else "one"
+                yield _row(path, source, f"{share:.0%} | {copies}", cases)
+    yield ""
+    yield "| trace | bursts | edited | jitter | matchable | align: precision | rate | seed: precision | rate | strictly, align | | seed | |"  # noqa: E501 -- a table's head
+    yield "| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |"
+    for path in paths:
+        source = burstline.read(path, raw=False)
+        for jitter in JITTERS:
+            cases = [Case(SHARE, jitter, seed=seed) for seed in range(1, seeds + 1)]
+            yield _row(path, source, f"{SHARE:.0%} | {jitter:.0%}", cases)
+
+
+def _row(path: Path, source: Trace, what: str, cases: Sequence[Case]) -> str:
+    found = [judge(source, case) for case in cases]
+    words = [path.name.partition(".")[0], str(source.rows("bursts")), what]
+    nothing = Accuracy(0, 0, 0, 0)
+    fair = {m: sum((one[m].fair for one in found), nothing) for m in METHODS}
+    strict = {m: sum((one[m].strict for one in found), nothing) for m in METHODS}
+    words.append(str(fair["align"].matchable))
+    words += [f"{v:.4f}" for m in METHODS for v in (fair[m].precision, fair[m].rate)]
+    words += [f"{v:.4f}" for m in METHODS for v in (strict[m].precision, strict[m].rate)]
+    return f"| {' | '.join(words)} |"
+
+
+def main() -> None:
+    """Print the report of the traces on the command line."""
+    parser = argparse.ArgumentParser(prog="python -m experiments.merge.edited")
+    parser.add_argument("traces", nargs="+", type=Path, metavar="TRACE")
+    parser.add_argument("--seeds", type=int, default=1, metavar="N", help="edits of each kind")
+    wanted = parser.parse_args()
+    for line in report(wanted.traces, wanted.seeds):
+        sys.stdout.write(line + "\n")
+        sys.stdout.flush()
+
+
+if __name__ == "__main__":
+    main()

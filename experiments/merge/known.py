@@ -1,0 +1,150 @@
+"""Precision and rate of matching runs that log what their bursts are.
+
+::
+
+    python -m experiments.merge.known RUN1 RUN2 [RUN1 RUN2 …]
+
+Ids are read from ``NAME.truth.csv`` beside a trace ``NAME.prv`` or ``NAME.prv.gz``
+(``rank,time_ns,id``: the burst around that time), or else from the trace's own events of
+type 900, which nothing that matches ever looks at. Prints Markdown.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+import burstline
+from burstline import Trace, schema
+from burstline.errors import NotEnoughDataError, ParameterError, printable
+from burstline.merge.matching import METHODS, match
+from experiments.merge.accuracy import Accuracy, by_ids, pairs_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    import numpy.typing as npt
+
+    Integers = npt.NDArray[np.int64]
+
+ITEM: Final = 900
+"""Event type under which a program logs what its burst is."""
+_NO_ID: Final = -1
+
+
+def with_ids(path: Path) -> tuple[Trace, Integers]:
+    """Read a trace, and what its bursts are.
+
+    Parameters
+    ----------
+    path : Path
+        The trace.
+
+    Returns
+    -------
+    trace : Trace
+        Without the records the ids are in.
+    ids : ndarray of int64, shape (bursts,)
+        Unique on their thread; -1 of unknown meaning.
+
+    Raises
+    ------
+    NotEnoughDataError
+        If there are no ids.
+    """
+    truth = path.with_name(f"{path.name.partition('.')[0]}.truth.csv")
+    trace = burstline.read(path, raw=not truth.exists())
+    if truth.exists():
+        return trace, _placed(trace, *_listed(trace, truth))
+    location, time, kind, value = trace.arrays("events", "location", "time_ns", "type", "value")
+    chosen = kind == ITEM
+    if not chosen.any():
+        name = printable(str(path))
+        raise NotEnoughDataError(f"{name}: no events of type {ITEM}, and no {truth.name}")
+    kept = [name for name in schema.TABLES if name in trace and name not in schema.RAW_TABLES]
+    plain = Trace({name: trace.table(name) for name in kept})
+    return plain, _placed(plain, location[chosen], time[chosen], value[chosen])
+
+
+def _listed(trace: Trace, truth: Path) -> tuple[Integers, Integers, Integers]:
+    (rank,) = trace.arrays("locations", "rank")
+    where = {one: place for place, one in reversed(list(enumerate(rank.tolist())))}
+    with truth.open(newline="") as file:
+        rows = [(where[int(r["rank"])], int(r["time_ns"]), int(r["id"])) for r in csv.DictReader(file)]
+    columns = np.array(rows, np.int64).reshape(-1, 3).T
+    return columns[0], columns[1], columns[2]
+
+
+def _placed(trace: Trace, location: Integers, time: Integers, value: Integers) -> Integers:
+    """Give each burst the id that was told in it."""
+    start, end = trace.arrays("bursts", "start_ns", "end_ns")
+    offsets = trace.offsets("bursts")
+    ids = np.full(len(start), _NO_ID, np.int64)
+    for place in range(len(offsets) - 1):
+        own = np.flatnonzero(location == place)
+        first, last = offsets[place], offsets[place + 1]
+        row = first + np.searchsorted(start[first:last], time[own], side="right") - 1
+        inside = (row >= first) & (time[own] <= end[np.maximum(row, 0)])
+        ids[row[inside]] = value[own[inside]]
+    return ids
+
+
+def by_thread(trace: Trace, ids: Integers) -> Integers:
+    """Make ids unique among all threads: the thread's number goes on top."""
+    (location,) = trace.arrays("bursts", "location")
+    _, numbers = np.unique(ids, return_inverse=True)
+    del numbers
+    return np.where(ids >= 0, ids + (location.astype(np.int64) << 54), _NO_ID)
+
+
+def judge(runs: Sequence[tuple[Trace, Integers]], **options: Any) -> Accuracy:  # noqa: ANN401 -- of `match`
+    """Match two runs, and count by their ids.
+
+    Parameters
+    ----------
+    runs : sequence of (Trace, ndarray of int64)
+        Two, as :func:`with_ids` gives them.
+    **options
+        Of :func:`burstline.merge.matching.match`.
+
+    Returns
+    -------
+    Accuracy
+        Of the bursts that have an id.
+    """
+    (first, ours), (second, theirs) = runs
+    pairs = pairs_of(match([first, second], **options), first, second)
+    return by_ids(pairs, (by_thread(first, ours), by_thread(second, theirs)))
+
+
+def report(pairs: Sequence[tuple[Path, Path]]) -> Iterator[str]:
+    """Give the lines of the report: a pair of runs each."""
+    yield "| runs | bursts | with a twin | align: precision | rate | seed: precision | rate |"
+    yield "| --- | --- | --- | --- | --- | --- | --- |"
+    for paths in pairs:
+        runs = [with_ids(path) for path in paths]
+        found = [judge(runs, method=method) for method in METHODS]
+        words = [paths[0].name.partition(".")[0], str(runs[0][0].rows("bursts"))]
+        words.append(str(found[0].matchable))
+        words += [f"{share:.4f}" for one in found for share in (one.precision, one.rate)]
+        yield f"| {' | '.join(words)} |"
+
+
+def main() -> None:
+    """Print the report of the pairs of runs on the command line."""
+    parser = argparse.ArgumentParser(prog="python -m experiments.merge.known")
+    parser.add_argument("runs", nargs="+", type=Path, metavar="RUN")
+    paths = parser.parse_args().runs
+    if len(paths) % 2:
+        raise ParameterError("runs come in pairs")
+    for line in report(list(zip(paths[::2], paths[1::2], strict=True))):
+        sys.stdout.write(line + "\n")
+
+
+if __name__ == "__main__":
+    main()

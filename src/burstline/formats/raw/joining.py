@@ -1,0 +1,117 @@
+"""What looks beyond a group of processes: messages, and instances of collectives.
+
+::
+
+    halves of each group ──► sends stay, receives go where their sends are ──► messages
+    parts of each group ───► ranges of instances ──► collectives, their members
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from burstline.formats.raw.collectives import PART_COLUMNS, join_collectives
+from burstline.formats.raw.kept import Rows
+from burstline.formats.raw.messages import RECEIVE_COLUMNS, SEND_COLUMNS, Joining
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    import numpy.typing as npt
+    import pyarrow as pa
+
+    from burstline.formats.raw.group import Basis, Group
+    from burstline.formats.raw.kept import Heap
+    from burstline.formats.raw.oddities import Oddities
+
+    Integers = npt.NDArray[np.int64]
+
+PARTS_AT_ONCE: Final = 1 << 20
+"""Parts of collectives that are put together at a time, unless less memory is allowed."""
+
+
+class Halves:
+    """Keeps what groups need of each other, and joins it when all are there.
+
+    Parameters
+    ----------
+    basis : Basis
+        What all processes share.
+    borders : sequence of int
+        First process of each group, and behind the last one of the last.
+    heap : callable
+        Makes a heap of a name.
+    parts_at_once : int
+        Parts of collectives to put together at a time.
+    odd : Oddities
+        Told of what has no other half.
+    """
+
+    def __init__(
+        self,
+        basis: Basis,
+        borders: Sequence[int],
+        heap: Callable[[str], Heap],
+        *,
+        parts_at_once: int,
+        odd: Oddities,
+    ) -> None:
+        self._basis, self._odd = basis, odd
+        self._borders = np.array(borders[1:], np.int64)
+        self._at_once = parts_at_once
+        self._sends = Rows(heap("sends"), SEND_COLUMNS)
+        self._receives = Rows(heap("receives"), RECEIVE_COLUMNS)
+        self._parts = Rows(heap("parts"), PART_COLUMNS)
+        self._ranges = Rows(heap("ranges"), PART_COLUMNS)
+        self._instances = np.zeros(len(basis.communicators.members), np.int64)
+
+    def keep(self, number: int, group: Group) -> None:
+        """Keep what a group has, and let the group forget it."""
+        self._sends.append(number, group.sends)
+        owner = np.searchsorted(self._borders, group.receives["sender"], "right")
+        self._receives.scatter(owner, group.receives)
+        parts = group.parts
+        np.maximum.at(self._instances, parts["communicator"], parts["sequence"] + 1)
+        self._parts.append(number, parts)
+        group.sends, group.receives, group.parts = {}, {}, {}
+
+    def messages(self) -> Iterator[pa.Table]:
+        """Give the messages that each group sent."""
+        joining = Joining(self._basis.places, self._odd)
+        for number in range(len(self._borders)):
+            yield joining.join(self._sends.take(number), self._receives.take(number))
+        joining.finish()
+
+    def collectives(self, operations: Sequence[str]) -> Iterator[tuple[pa.Table, pa.Table]]:
+        """Give instances and their members, a range of instances at a time."""
+        members = self._basis.communicators.members
+        base, borders = self._ranges_of(members)
+        for number in range(len(self._borders)):
+            parts = self._parts.take(number)
+            instance = base[parts["communicator"]] + parts["sequence"]
+            self._ranges.scatter(np.searchsorted(borders, instance, "right"), parts)
+        first = 0
+        for number in range(len(borders) + 1):
+            found = join_collectives(
+                self._ranges.take(number),
+                places=self._basis.places,
+                members=members,
+                operations=operations,
+                first=first,
+                odd=self._odd,
+            )
+            first += found[0].num_rows
+            yield found
+
+    def _ranges_of(self, members: Sequence[tuple[int, ...]]) -> tuple[Integers, Integers]:
+        """Give the first instance of each communicator, and of each range but the first."""
+        size = np.array([max(len(listed), 1) for listed in members], np.int64)
+        base = np.cumsum(self._instances) - self._instances
+        weight = np.cumsum(self._instances * size)
+        total = int(weight[-1]) if len(weight) else 0
+        cuts = np.arange(self._at_once, total, self._at_once)
+        of = np.searchsorted(weight, cuts, "right")
+        inside = (cuts - (weight[of] - self._instances[of] * size[of])) // size[of]
+        return base, np.unique(base[of] + inside)

@@ -1,0 +1,153 @@
+"""Where what was read is kept until all of it is there: in memory, or in files."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from typing import TYPE_CHECKING, Any, Final, Protocol
+
+import numpy as np
+import pyarrow as pa
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    import numpy.typing as npt
+
+    from burstline.formats.raw.messages import Columns
+
+_WITH_OPERATIONS: Final = ("calls", "collectives")
+
+
+class Target(Protocol):
+    """Takes the rows of tables, in the order of locations."""
+
+    def append(self, name: str, table: pa.Table) -> None:
+        """Append rows to a table."""
+        ...
+
+
+class Heap(Protocol):
+    """Keeps bytes by key."""
+
+    def append(self, key: int, data: npt.NDArray[Any]) -> None:
+        """Keep the bytes of an array under a key."""
+        ...
+
+    def take(self, key: int) -> npt.NDArray[np.uint8]:
+        """Give back what was kept under a key, and forget it."""
+        ...
+
+
+class Held:
+    """A heap in memory.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> held = Held()
+    >>> held.append(3, np.array([[7]]))
+    >>> held.take(3).view(np.int64).tolist()
+    [7]
+    """
+
+    def __init__(self) -> None:
+        self._parts: defaultdict[int, list[npt.NDArray[np.uint8]]] = defaultdict(list)
+
+    def append(self, key: int, data: npt.NDArray[Any]) -> None:
+        """Keep the bytes of an array under a key."""
+        if data.size:
+            self._parts[key].append(np.ascontiguousarray(data).reshape(-1).view(np.uint8))
+
+    def take(self, key: int) -> npt.NDArray[np.uint8]:
+        """Give back what was kept under a key, and forget it."""
+        parts = self._parts.pop(key, [])
+        return np.concatenate([np.zeros(0, np.uint8), *parts])
+
+
+class Rows:
+    """Rows of columns of int64 by key, packed into a heap.
+
+    Parameters
+    ----------
+    heap : Heap
+        Keeps them.
+    names : sequence of str
+        The columns.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rows = Rows(Held(), ("a", "b"))
+    >>> rows.append(0, {"a": np.array([1, 2]), "b": np.array([3, 4])})
+    >>> rows.take(0)["b"].tolist()
+    [3, 4]
+    """
+
+    def __init__(self, heap: Heap, names: Sequence[str]) -> None:
+        self._heap, self._names = heap, tuple(names)
+
+    def append(self, key: int, columns: Columns) -> None:
+        """Keep rows under a key, after those that are there."""
+        self._heap.append(key, self._packed(columns))
+
+    def scatter(self, keys: npt.NDArray[np.int64], columns: Columns) -> None:
+        """Keep each row under its key, in order."""
+        if not len(keys):
+            return
+        packed = self._packed(columns)
+        order = np.argsort(keys, kind="stable")
+        borders = np.flatnonzero(np.diff(keys[order])) + 1
+        for rows in np.split(order, borders):
+            self._heap.append(int(keys[rows[0]]), packed[rows])
+
+    def take(self, key: int) -> Columns:
+        """Give back the rows of a key, and forget them."""
+        rows = self._heap.take(key).view(np.int64).reshape(-1, len(self._names))
+        return {
+            name: np.ascontiguousarray(rows[:, place]) for place, name in enumerate(self._names)
+        }
+
+    def _packed(self, columns: Columns) -> npt.NDArray[np.int64]:
+        rows = np.empty((len(columns[self._names[0]]), len(self._names)), np.int64)
+        for place, name in enumerate(self._names):
+            rows[:, place] = columns[name]
+        return rows
+
+
+class Tables:
+    """Collects the rows of tables in memory."""
+
+    def __init__(self) -> None:
+        self._parts: dict[str, list[pa.Table]] = {}
+
+    def append(self, name: str, table: pa.Table) -> None:
+        """Append rows to a table."""
+        self._parts.setdefault(name, []).append(table)
+
+    def finish(self, operations: Sequence[str]) -> dict[str, pa.Table]:
+        """Give the tables; codes of operations are places in `operations`."""
+        tables = {}
+        for name in list(self._parts):
+            parts = self._parts.pop(name)
+            if name in _WITH_OPERATIONS:
+                parts = [with_operations(part, operations) for part in parts]
+            tables[name] = pa.concat_tables(parts).combine_chunks()
+        return tables
+
+
+def with_operations(
+    table: pa.Table,
+    operations: Sequence[str],
+    change: Callable[[npt.NDArray[np.int16]], npt.NDArray[np.int16]] | None = None,
+) -> pa.Table:
+    """Give a table whose codes of operations, maybe changed, are places in `operations`."""
+    place = table.column_names.index("operation")
+    names = pa.array(operations, pa.string())
+    chunks = []
+    for chunk in table["operation"].chunks:
+        codes = chunk.indices
+        if change is not None:
+            codes = pa.array(change(codes.to_numpy(zero_copy_only=False)), codes.type)
+        chunks.append(pa.DictionaryArray.from_arrays(codes, names))
+    field = table.schema.field(place)
+    return table.set_column(place, field, pa.chunked_array(chunks, field.type))

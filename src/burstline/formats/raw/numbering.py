@@ -1,0 +1,101 @@
+"""Numbers that count through all groups of processes: operations, regions, teams.
+
+A group numbers what it has for itself. Groups are gone through in order, so that numbers
+do not depend on how processes are grouped.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from burstline import schema
+from burstline.formats.raw.kept import with_operations
+from burstline.operations import CODES, NAMES
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    from burstline.formats.raw.group import Group
+
+
+class Numbering:
+    """Numbers of all groups so far.
+
+    Attributes
+    ----------
+    operations : list of str
+        Names behind the codes of operations; grows.
+    """
+
+    def __init__(self) -> None:
+        self.operations = list(NAMES)
+        self._codes = dict(CODES)
+        self._rows: dict[tuple[Any, ...], int] = {}
+        self._definitions = [schema.arrow_schema("region_defs").empty_table()]
+        self._teams = 0
+
+    def apply(self, group: Group) -> None:
+        """Give a group the numbers that follow on those before."""
+        tables = group.tables
+        tables["calls"] = self._renamed(group)
+        places = self._places(tables.pop("region_defs"))
+        regions = _changed(tables["regions"], "region", pa.array(places, pa.int32()))
+        tables["regions"] = _shifted(regions, "team", self._teams)
+        for name in ("team", "parent"):
+            tables["teams"] = _shifted(tables["teams"], name, self._teams)
+        self._teams += tables["teams"].num_rows
+
+    def definitions(self) -> pa.Table:
+        """Give the table `region_defs` of all groups so far."""
+        table = pa.concat_tables(self._definitions).combine_chunks()
+        self._definitions = [table]
+        numbers = pa.array(np.arange(table.num_rows, dtype=np.int32))
+        return table.set_column(0, table.schema.field(0), numbers)
+
+    def _renamed(self, group: Group) -> pa.Table:
+        for name in group.operations[len(NAMES) :]:
+            if name not in self._codes:
+                self._codes[name] = len(self.operations)
+                self.operations.append(name)
+        codes = np.array([self._codes[name] for name in group.operations], np.int16)
+        if np.array_equal(codes, np.arange(len(codes))):
+            return with_operations(group.tables["calls"], self.operations)
+        group.parts["operation"] = codes[group.parts["operation"]].astype(np.int64)
+
+        def changed(numbers: npt.NDArray[np.int16]) -> npt.NDArray[np.int16]:
+            return codes[numbers]
+
+        return with_operations(group.tables["calls"], self.operations, changed)
+
+    def _places(self, table: pa.Table) -> list[int]:
+        names = [name for name in table.column_names if name != "region"]
+        rows = zip(*(table[name].to_pylist() for name in names), strict=True)
+        places, fresh = [], []
+        for row, key in enumerate(rows):
+            if key not in self._rows:
+                self._rows[key] = len(self._rows)
+                fresh.append(row)
+            places.append(self._rows[key])
+        if fresh:
+            self._definitions.append(table.take(fresh))
+        return places
+
+
+def _changed(table: pa.Table, name: str, values: pa.Array) -> pa.Table:
+    """Give a table in which each number of a column is another one."""
+    if not table.num_rows:
+        return table
+    place = table.column_names.index(name)
+    return table.set_column(place, table.schema.field(place), values.take(table[name]))
+
+
+def _shifted(table: pa.Table, name: str, by: int) -> pa.Table:
+    place = table.column_names.index(name)
+    field = table.schema.field(place)
+    if not by:
+        return table
+    return table.set_column(place, field, pc.add(table[name], pa.scalar(by, field.type)))

@@ -1,0 +1,77 @@
+"""The window of a recorder that did not come to its end, beside the file it belongs to.
+
+::
+
+    p-node-17.t-0.raw   header, records ............ | half a window, perhaps
+    p-node-17.t-0.tail  its place in the file ───────► records, zeros
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from burstline.formats.raw.layout import RECORD, Kind
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    import numpy.typing as npt
+
+    from burstline.formats.raw.oddities import Oddities
+
+SUFFIX: Final = ".tail"
+_MAGIC: Final = b"BURSTEND"
+_HEAD: Final = np.dtype([("magic", "S8"), ("belongs", "<u8"), ("unused", "<u8", 2)])
+
+
+def stored(path: Path, begin: int, odd: Oddities) -> npt.NDArray[Any]:
+    """Give the records of a file as far as they go, with those of its tail.
+
+    Parameters
+    ----------
+    path : Path
+        The raw file.
+    begin : int
+        Where its records begin, in bytes.
+    odd : Oddities
+        Told of half a record at the end, and of what is missing before the tail.
+
+    Returns
+    -------
+    ndarray of RECORD
+        Mapped where there is no tail, else in memory; zeros may be at the end.
+    """
+    count, rest = divmod(max(path.stat().st_size - begin, 0), RECORD.itemsize)
+    records: npt.NDArray[Any] = np.zeros(0, RECORD)
+    if count:
+        records = np.memmap(path, RECORD, "r", begin, (count,))
+    place, tail = _tail(path.with_suffix(SUFFIX), begin)
+    if place is None:
+        if rest and count and records[-1]["kind"] != Kind.END_OF_FILE:
+            odd.note("truncated_record", "loss", f"{path.name}: {rest} bytes at the end")
+        return records
+    if place > count:
+        odd.note("missing_record", "loss", f"{path.name}: {place - count}", place - count)
+    return np.concatenate([records[:place], tail])
+
+
+def _tail(path: Path, begin: int) -> tuple[int | None, npt.NDArray[Any]]:
+    """Tell behind how many records a tail belongs, None if it does not count, and its own."""
+    none: npt.NDArray[Any] = np.zeros(0, RECORD)
+    try:
+        content = path.read_bytes()
+    except OSError:
+        return None, none
+    if len(content) < _HEAD.itemsize or not content.startswith(_MAGIC):
+        return None, none
+    belongs = int(np.frombuffer(content, _HEAD, 1)["belongs"][0])
+    count, rest = divmod(belongs - begin, RECORD.itemsize)
+    if rest or count < 0:  # written already, or damage
+        return None, none
+    records = np.frombuffer(
+        content, RECORD, (len(content) - _HEAD.itemsize) // RECORD.itemsize, _HEAD.itemsize
+    )
+    written = np.flatnonzero(records["kind"] != Kind.END_OF_FILE)
+    return count, records[: written[-1] + 1] if len(written) else none

@@ -1,0 +1,190 @@
+"""Programs with MPI and OpenMP as ``burstline record`` shows them."""
+
+from __future__ import annotations
+
+import shlex
+import subprocess
+from collections import Counter, defaultdict
+from pathlib import Path
+
+import pytest
+
+import burstline
+
+PROGRAM = Path(__file__).parents[1] / "record" / "hybrid.c"
+RANKS, THREADS, TURNS = 2, 3, 2
+LOOPS = (101, 37, 50, 60, 2, 6)
+# The runtime was asked to clean up after dynamic schedules since clang 19.
+MISSING = "__attribute__((weak)) void __kmpc_dispatch_deinit(void *at, int thread) {}\n"
+
+
+def mpi_words(site, what):
+    """Give the words that the MPI's compiler adds to compile or to link."""
+    shown = subprocess.run(
+        [site.compiler, f"--showme:{what}"], capture_output=True, text=True, check=True
+    )
+    return shlex.split(shown.stdout)
+
+
+def older_runtime(clang, options):
+    (folder,) = [word[2:] for word in options if word.startswith("-L")]
+    return (
+        int(clang.partition("-")[2]) >= 19 and f"llvm-{clang.partition('-')[2]}" not in folder
+    )
+
+
+def built(site, clang, options, *, counted=False):
+    """Build the program with a compiler of LLVM; maybe with work counters."""
+    source = site.folder / "app.c"
+    source.write_text(PROGRAM.read_text() + (MISSING if older_runtime(clang, options) else ""))
+    words = [clang, "-g", "-O1", *mpi_words(site, "compile"), source, *options]
+    words += ["-o", "app", *mpi_words(site, "link")]
+    if counted:
+        code, _, said = site.burstline("cc", "--", *words)
+        assert code == 0, said
+    else:
+        subprocess.run(list(map(str, words)), check=True, cwd=site.folder)
+    return "./app"
+
+
+def recorded(site, program, *options):
+    """Record, and give the trace as its raw files and as its Paraver file tell it."""
+    code, _, said = site.record(
+        "--keep-raw", "raw", *options, "--", *site.ranks(RANKS), program
+    )
+    assert code == 0, said
+    return burstline.read(site.folder / "raw"), site.trace()
+
+
+def regions(trace):
+    """Give every region with what it is."""
+    defined = trace.region_defs.to_pylist()
+    return [defined[row["region"]] | row for row in trace.table("regions").to_pylist()]
+
+
+def described(trace):
+    names = ("location", "role", "enter_ns", "leave_ns", "parent", "team", "barrier_ordinal")
+    return [tuple(row[name] for name in names) for row in regions(trace)]
+
+
+def without_ordinals(trace, table):
+    rows = trace.table(table).to_pylist()
+    return [{name: row[name] for name in row if not name.endswith("_seq")} for row in rows]
+
+
+@pytest.fixture
+def program(on_open_mpi, clang, openmp):
+    return built(on_open_mpi, clang, openmp(clang))
+
+
+def test_every_construct_of_each_thread_is_a_region(on_open_mpi, program):
+    trace, _ = recorded(on_open_mpi, program)
+
+    times = Counter(row["role"] for row in regions(trace))
+    once, each = RANKS * TURNS, RANKS * TURNS * THREADS
+    assert {role: times[role] for role in ("parallel", "team", "loop", "critical", "lock")} == {
+        "parallel": once,
+        "team": each,
+        "loop": each * len(LOOPS),
+        "critical": each,
+        "lock": 2 * each,
+    }
+    assert times["barrier"] == times["single"] == each
+    assert times["task"] == 4 * once
+    assert times["master"] == once
+    assert times["ordered"] == 6 * once
+    assert times["taskwait"] >= once
+    assert trace.table("teams")["threads"].to_pylist() == [THREADS] * once
+    assert trace.table("locks").num_rows == 3 * each + 6 * once
+    assert not [kind for kind in trace.defects["kind"].to_pylist() if "openmp" in kind]
+
+
+def test_regions_know_their_place_in_the_program(on_open_mpi, program):
+    code, _, said = on_open_mpi.record("-o", "app.store", "--", program)
+    assert code == 0, said
+    trace = on_open_mpi.trace("app.store")
+
+    paths = trace.call_paths.to_pylist()
+    critical = {
+        (place["function"], place["line"])
+        for row in regions(trace)
+        if row["role"] == "critical"
+        for place in [paths[row["call_path"]]]
+    }
+    lines = PROGRAM.read_text().splitlines()
+    assert critical == {("exclude", lines.index("#pragma omp critical") + 1)}
+
+
+def test_the_paraver_file_tells_the_same(on_open_mpi, program):
+    trace, back = recorded(on_open_mpi, program)
+
+    assert described(back) == described(trace)
+    for table in ("teams", "locks"):
+        assert without_ordinals(back, table) == without_ordinals(trace, table)
+
+
+def test_the_trace_can_be_looked_at(on_open_mpi, program):
+    recorded(on_open_mpi, program)
+
+    code, printed, said = on_open_mpi.burstline("info", "app.prv")
+    assert code == 0, said
+    assert f"{RANKS} ranks, {RANKS * THREADS} threads" in printed
+    assert "regions" in printed
+    code, printed, said = on_open_mpi.burstline("structure", "app.prv")
+    assert code == 0, said
+    assert "MPI_Barrier" in printed
+
+
+def test_a_program_for_another_runtime_is_seen_where_that_can_stand_in(
+    on_open_mpi, clang, openmp
+):
+    (folder,) = [word[2:] for word in openmp(clang) if word.startswith("-L")]
+    program = on_open_mpi.build(PROGRAM.read_text(), "-O1", "-fopenmp")
+    on_open_mpi.settings |= {"LD_PRELOAD": f"{folder}/libomp.so"}
+
+    trace, _ = recorded(on_open_mpi, program)
+
+    times = Counter(row["role"] for row in regions(trace))
+    once, each = RANKS * TURNS, RANKS * TURNS * THREADS
+    assert times["parallel"] == once
+    assert times["team"] == times["critical"] == each
+    assert times["barrier"] + times["implicit_barrier"] > each  # they are not told apart
+    assert times["lock"] == 2 * each
+    assert 0 < times["loop"] < each * len(LOOPS)  # static schedules are inlined
+
+
+def counted_iterations(trace):
+    """Give, per loop of each team, what its threads counted and what the runtime told."""
+    readings = defaultdict(list)
+    for row in trace.table("readings").to_pylist():
+        readings[row["location"]].append((row["seq"], row["IR_LOOP_ITER"]))
+    passed, loops = Counter(), defaultdict(list)
+    for row in regions(trace):
+        if row["role"] != "loop":
+            continue
+        thread = row["location"], row["team"]
+        counted = sum(
+            value
+            for seq, value in readings[row["location"]]
+            if row["enter_seq"] < seq <= row["leave_seq"]
+        )
+        loops[row["team"], passed[thread]].append((counted, row["iterations"]))
+        passed[thread] += 1
+    return loops
+
+
+def test_iterations_that_the_program_counts_are_those_that_the_runtime_tells(
+    on_open_mpi, clang, openmp
+):
+    program = built(on_open_mpi, clang, openmp(clang), counted=True)
+
+    trace, _ = recorded(on_open_mpi, program, "--counters", "work")
+
+    loops = counted_iterations(trace)
+    assert len(loops) == RANKS * TURNS * len(LOOPS)
+    for (_, number), threads in loops.items():
+        assert sum(counted for counted, _ in threads) == LOOPS[number]
+        # runtimes before 16 tell of no chunks
+        assert all(told in (counted, None) for counted, told in threads)
+    told = [told for threads in loops.values() for _, told in threads]
+    assert None in told or sum(told) == RANKS * TURNS * sum(LOOPS)

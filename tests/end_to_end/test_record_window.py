@@ -1,0 +1,52 @@
+"""The window through which the recorder writes: what is left of it, and when."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+
+import pytest
+
+from raw_records import files, kinds
+from runtime_building import ROOT, build
+
+CALLS = 3000  # of the program's "many" and "die"
+
+
+@pytest.fixture(scope="module")
+def program(tmp_path_factory):
+    source = ROOT / "tests" / "record" / "runtime_program.c"
+    return build(tmp_path_factory.mktemp("window") / "program", source, "-rdynamic")
+
+
+@pytest.fixture
+def record(program, tmp_path):
+    def run(*words, block):
+        environment = {
+            "BURSTLINE_DIR": str(tmp_path),
+            "BURSTLINE_BLOCK": str(block),
+            "BURSTLINE_STACK_DEPTH": "0",
+            "BURSTLINE_COUNTERS": "none",
+        }
+        words = [program, *map(str, words)]
+        subprocess.run(words, env={**os.environ, **environment}, check=False, timeout=60)
+        return files(tmp_path)
+
+    return run
+
+
+@pytest.mark.parametrize("block", [8192, 1 << 20])
+def test_a_program_that_ends_in_order_leaves_no_window(record, tmp_path, block):
+    (path,) = record("many", block=block)
+
+    assert list(tmp_path.iterdir()) == [path]
+    assert kinds(path, "ENTER") == ["ENTER"] * CALLS
+
+
+@pytest.mark.parametrize("block", [8192, 12288, 1 << 20])
+def test_a_killed_program_leaves_its_window_and_nothing_is_in_both(record, tmp_path, block):
+    (path,) = record("die", int(signal.SIGKILL), block=block)
+
+    assert sorted(tmp_path.iterdir()) == [path, path.with_suffix(".tail")]
+    assert kinds(path) == ["ENTER", "SEND", "LEAVE"] * CALLS

@@ -1,0 +1,266 @@
+"""Recorded MPI programs count the same work in each run, and know the loops of their calls."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+
+import burstline
+from burstline.formats.paraver.counters import COUNTER_TYPES
+from burstline.formats.raw.counters import WORK_TYPES
+from burstline.structure import detect
+from burstline.structure.labels import labels_of
+from burstline.structure.nodes import Condition, Loop
+
+SOLVER = """
+void relax(double *field, long cells) {
+    for (long i = 1; i + 1 < cells; i++) field[i] += 0.25 * (field[i - 1] + field[i + 1]);
+}
+"""
+STEPS = """
+#include <mpi.h>
+#include <stdlib.h>
+void relax(double *field, long cells);
+
+int main(int argc, char **argv) {
+    int rank, size, steps = argc > 1 ? atoi(argv[1]) : 6;
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    long cells = 100 + 50 * rank;
+    double *field = calloc(cells, sizeof *field), sum;
+    for (int step = 0; step < steps; step++) {
+        for (int sweep = 0; sweep < 3; sweep++) {
+            relax(field, cells);
+            MPI_Sendrecv_replace(field, 1, MPI_DOUBLE, (rank + 1) % size, 1,
+                                 (rank + size - 1) % size, 1, MPI_COMM_WORLD,
+                                 MPI_STATUS_IGNORE);
+        }
+        for (int once = 0; once < size / 4; once++)
+            MPI_Allreduce(field, &sum, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+        if (step % 2) relax(field, cells / 2);
+    }
+    MPI_Finalize();
+    return 0;
+}
+"""
+STEP, SWEEP, ONCE = (
+    1 + next(at for at, line in enumerate(STEPS.splitlines()) if f"int {name} =" in line)
+    for name in ("step", "sweep", "once")
+)
+LOADS = """
+#include <dlfcn.h>
+#include <mpi.h>
+static int barrier(void) { return MPI_Barrier(MPI_COMM_WORLD); }
+int main(int argc, char **argv) {
+    int (*work[2])(int (*)(void), volatile long *);
+    static volatile long cell;
+    for (int i = 0; i < 2; i++)
+        *(void **)&work[i] = dlsym(dlopen(argv[1 + i], RTLD_NOW | RTLD_LOCAL), "work");
+    MPI_Init(&argc, &argv);
+    barrier();
+    for (int turn = 0; turn < 2; turn++) {
+        work[turn](barrier, &cell);
+        barrier();
+    }
+    MPI_Finalize();
+    return 0;
+}
+"""
+LIBRARY = """
+int work(int (*call)(void), volatile long *cell) {
+    for (int i = 0; i < TIMES; i++) *cell += i;
+    for (int i = 0; i < 3; i++)
+        call();
+    return 0;
+}
+"""
+
+
+class Site:
+    """A folder with an MPI, and compilers that count."""
+
+    def __init__(self, tools, clang, folder, cache):
+        (self.mpicc, self.launcher), self.clang, self.folder = tools, clang, folder
+        path = os.pathsep.join(map(os.path.abspath, sys.path))
+        self.environment = os.environ | {
+            "OMPI_ALLOW_RUN_AS_ROOT": "1",
+            "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+            "OMPI_MCA_rmaps_base_oversubscribe": "1",
+            "OMPI_MCA_mpi_yield_when_idle": "1",
+            "OMPI_CC": clang,
+            "MPICH_CC": clang,
+            "XDG_CACHE_HOME": str(cache),
+            "PYTHONPATH": path,
+        }
+
+    def run(self, *words):
+        done = subprocess.run(
+            words,
+            cwd=self.folder,
+            env=self.environment,
+            check=False,
+            capture_output=True,
+            text=True,
+            timeout=240,
+        )
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    def compile(self, *words, loops=False):
+        self.run(*burst("cc", *["--loops"] * loops, "--", *words))
+
+    def build(self, **options):
+        for name, text in (("solver.c", SOLVER), ("steps.c", STEPS)):
+            (self.folder / name).write_text(text)
+            self.compile(self.mpicc, "-O2", "-c", name, **options)
+        self.compile(self.mpicc, "steps.o", "solver.o", "-o", "steps", **options)
+
+    def record(self, output, *program, ranks=4):
+        command = [self.launcher, "-n", str(ranks), *program]
+        self.run(*burst("record", "--counters", "work", "-o", output, "--", *command))
+        return burstline.read(self.folder / output, raw=True)
+
+
+def burst(*words):
+    return [sys.executable, "-m", "burstline", *words]
+
+
+@pytest.fixture
+def on_open_mpi(open_mpi, clang, tmp_path, pass_cache):
+    return Site(open_mpi, clang, tmp_path, pass_cache)
+
+
+@pytest.fixture
+def on_mpich(mpich, clang, tmp_path, pass_cache):
+    return Site(mpich, clang, tmp_path, pass_cache)
+
+
+def work(trace):
+    """Give each rank's operations and its readings of every work counter, in order."""
+    readings = trace.table("readings")
+    names = sorted(name for name in readings.column_names if name.startswith("IR_"))
+    columns = [readings[name].to_pylist() for name in ("location", *names)]
+    return names, trace.calls["operation"].to_pylist(), list(zip(*columns, strict=True))
+
+
+def assert_same_in_each_run(site):
+    site.build()
+    names, operations, readings = first = work(site.record("one.prv", "./steps"))
+    assert len(names) == 13
+    assert operations.count("MPI_Sendrecv_replace") == 4 * 6 * 3
+    assert len(readings) >= 2 * len(operations) - 8
+    loads = [row[1 + names.index("IR_LD_INS")] for row in readings]
+    assert sum(filter(None, loads)) > 4 * 6 * 3 * 98
+    assert work(site.record("two.prv", "./steps")) == first
+
+
+def test_every_reading_is_the_same_in_each_run_under_open_mpi(on_open_mpi):
+    assert_same_in_each_run(on_open_mpi)
+
+
+def test_every_reading_is_the_same_in_each_run_under_mpich(on_mpich):
+    assert_same_in_each_run(on_mpich)
+
+
+def test_work_counters_are_named_and_numbered_like_their_kin(on_open_mpi):
+    on_open_mpi.build()
+    on_open_mpi.record("app.prv", "./steps", ranks=2)
+
+    types = {}
+    for line in (on_open_mpi.folder / "app.pcf").read_text().splitlines():
+        words = line.split()
+        if len(words) >= 3 and words[2].startswith("IR_"):
+            types[words[2]] = int(words[1])
+    assert types["IR_TOT_INS"] - WORK_TYPES.start == 42_000_050 - COUNTER_TYPES.start
+    assert len(set(types.values())) == 13
+    assert set(types.values()) <= set(WORK_TYPES)
+    told = json.loads(on_open_mpi.run(*burst("info", "--format", "json", "app.prv")))
+    assert "IR_LD_INS" in json.dumps(told["counters"])
+
+
+def loops_in(items):
+    for item in items:
+        if isinstance(item, Loop):
+            yield item
+        if isinstance(item, (Loop, Condition)):
+            yield from loops_in(item.items)
+
+
+def test_each_call_has_the_loop_around_it_and_found_loops_iterate_as_recorded(on_open_mpi):
+    on_open_mpi.build(loops=True)
+    trace = on_open_mpi.record("app.store", "./steps")
+    structure = detect(trace, method="exact")
+    calls = structure.found_in
+
+    labels, repeated = (labels_of(trace, calls, repeated=only) for only in (False, True))
+    operations = trace.calls["operation"].to_pylist()
+    named = {
+        (operation, found.name(number))
+        for found in (labels, repeated)
+        for operation, number in zip(operations, found.loop.tolist(), strict=True)
+    }
+    assert labels.unlabelled == 0
+    assert {name for name in named if "Init" not in name[0] and "Comm" not in name[0]} == {
+        ("MPI_Sendrecv_replace", f"steps.c:{SWEEP}"),
+        ("MPI_Allreduce", f"steps.c:{ONCE}"),
+        ("MPI_Allreduce", f"steps.c:{STEP}"),
+        ("MPI_Finalize", "outside of loops"),
+    }
+    recorded = trace.table("regions")["iterations"].to_pylist()
+    assert sorted(set(recorded)) == [1, 3, 6]
+    found = [round(one.iterations) for one in loops_in(structure.items)]
+    assert sorted(found) == [3, 6]
+
+
+def test_libraries_that_are_loaded_for_themselves_alone_count(on_open_mpi):
+    site = on_open_mpi
+    (site.folder / "library.c").write_text(LIBRARY)
+    (site.folder / "loads.c").write_text(LOADS)
+    for name, times in (("one", 100), ("two", 1000)):
+        words = [
+            "-O1",
+            "-fPIC",
+            "-shared",
+            f"-DTIMES={times}",
+            "library.c",
+            "-o",
+            f"lib{name}.so",
+        ]
+        site.compile(site.clang, *words, loops=True)
+    site.run(site.mpicc, "loads.c", "-o", "loads", "-ldl")
+
+    trace = site.record("app.store", "./loads", "./libone.so", "./libtwo.so", ranks=1)
+
+    stores = [count for count in trace.table("readings")["IR_SR_INS"].to_pylist() if count]
+    assert stores == [100, 1000]
+    calls = detect(trace, method="exact").found_in
+    found = labels_of(trace, calls)
+    assert [found.name(number) for number in found.loop.tolist()] == [
+        *["outside of loops"] * 2,
+        *[*["library.c:4"] * 3, "outside of loops"] * 2,
+        "outside of loops",
+    ]
+
+
+def test_labels_of_a_program_and_its_libraries_are_one_nest(on_open_mpi):
+    site = on_open_mpi
+    (site.folder / "library.c").write_text(LIBRARY)
+    (site.folder / "loads.c").write_text(LOADS)
+    words = ["-O1", "-fPIC", "-shared", "-DTIMES=9", "library.c", "-o", "libone.so"]
+    site.compile(site.clang, *words, loops=True)
+    site.compile(site.mpicc, "-O1", "loads.c", "-o", "loads", "-ldl", loops=True)
+
+    trace = site.record("app.store", "./loads", "./libone.so", "./libone.so", ranks=1)
+
+    found = labels_of(trace, detect(trace, method="exact").found_in)
+    turn = 1 + next(at for at, line in enumerate(LOADS.splitlines()) if "int turn" in line)
+    assert [found.name(number) for number in found.loop.tolist()] == [
+        *["outside of loops"] * 2,
+        *[*["library.c:4"] * 3, f"loads.c:{turn}"] * 2,
+        "outside of loops",
+    ]

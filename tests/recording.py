@@ -1,0 +1,81 @@
+"""A folder in which MPI programs are built and recorded, with an MPI's tools at hand."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+
+import burstline
+
+SETTINGS = {
+    "OMPI_ALLOW_RUN_AS_ROOT": "1",
+    "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+    "OMPI_MCA_rmaps_base_oversubscribe": "1",
+    "OMPI_MCA_mpi_yield_when_idle": "1",
+}
+
+
+def environment(cache):
+    """Give what the children find in their environment; recorders are built in a cache."""
+    path = os.pathsep.join(map(os.path.abspath, sys.path))
+    return os.environ | SETTINGS | {"XDG_CACHE_HOME": str(cache), "PYTHONPATH": path}
+
+
+class Site:
+    """A folder with an MPI's compiler and launcher at hand."""
+
+    def __init__(self, tools, folder, settings):
+        (self.compiler, self.launcher), self.folder = tools, folder
+        self.settings = settings
+
+    @property
+    def kind(self):
+        """Ending of the names of this MPI's tools."""
+        return self.compiler.partition(".")[2]
+
+    def build(self, source, *options, name="app"):
+        (self.folder / f"{name}.c").write_text(source)
+        return self.compile("mpicc", f"{name}.c", "-pthread", *options, name=name)
+
+    def compile(self, compiler, *words, name="app"):
+        words = [f"{compiler}.{self.kind}", "-g", "-o", name, *map(str, words)]
+        subprocess.run(words, check=True, cwd=self.folder)
+        return f"./{name}"
+
+    def start(self, *words, before=()):
+        return subprocess.Popen(
+            [*before, sys.executable, "-m", "burstline", "record", *words],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            cwd=self.folder,
+            env=self.settings,
+        )
+
+    def record(self, *words, before=()):
+        process = self.start(*words, before=before)
+        try:
+            printed, said = process.communicate(timeout=120)
+        except subprocess.TimeoutExpired:
+            process.terminate()
+            raise
+        return process.returncode, printed, said
+
+    def burstline(self, *words):
+        done = subprocess.run(
+            [sys.executable, "-m", "burstline", *map(str, words)],
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=120,
+            cwd=self.folder,
+            env=self.settings,
+        )
+        return done.returncode, done.stdout, done.stderr
+
+    def ranks(self, count):
+        return [self.launcher, "-n", str(count)]
+
+    def trace(self, name="app.prv"):
+        return burstline.read(self.folder / name)

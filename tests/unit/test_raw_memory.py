@@ -1,0 +1,90 @@
+"""Raw files read within a memory budget: refused, or by way of a store."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import pytest
+
+import burstline
+import raw_files
+from burstline import errors
+from burstline.cli import main
+from burstline.formats.raw import converting
+from burstline.formats.raw.assembly import borders_of
+from burstline.progress import SILENCE
+from raw_files import Run
+
+
+def exchange(folder, *, calls=10):
+    run = Run(3)
+    for rank in range(3):
+        for number in range(calls):
+            now = 10 + 40 * number
+            run[rank].call("MPI_Send", now, now + 5, raw_files.send((rank + 1) % 3, size=8))
+            run[rank].call("MPI_Recv", now + 6, now + 20, raw_files.receive((rank - 1) % 3))
+    folder.mkdir()
+    return run.end(50 * calls).write(folder)
+
+
+def test_reading_whole_more_than_fits_is_refused_with_the_way_to_a_store(tmp_path):
+    folder = exchange(tmp_path / "run")
+
+    with pytest.raises(errors.MemoryBudgetError, match="burstline convert"):
+        burstline.read(folder, memory=1000)
+
+
+def test_a_budget_too_small_for_any_run_is_refused(tmp_path):
+    folder = exchange(tmp_path / "run")
+
+    with pytest.raises(errors.MemoryBudgetError, match="--memory 256M"):
+        converting.convert_raw(
+            folder, tmp_path / "x.store", raw=True, memory=10**8, threads=1, progress=SILENCE
+        )
+
+
+def test_a_process_larger_than_the_budget_is_refused_and_nothing_is_left(tmp_path, monkeypatch):
+    folder = exchange(tmp_path / "run")
+    monkeypatch.setattr(converting, "_BYTES_PER_RECORD", 10**8)
+
+    with pytest.raises(errors.MemoryBudgetError, match="a process is read at once"):
+        converting.convert_raw(
+            folder,
+            tmp_path / "x.store",
+            raw=True,
+            memory=3 * 10**8,
+            threads=1,
+            progress=SILENCE,
+        )
+
+    assert [path.name for path in tmp_path.iterdir()] == ["run"]
+
+
+@pytest.mark.parametrize("ending", ["prv", "parquet", "store"])
+def test_what_does_not_fit_is_converted_by_way_of_a_store(
+    tmp_path, monkeypatch, capsys, ending
+):
+    folder = exchange(tmp_path / "run")
+    paths = [tmp_path / f"{name}.{ending}" for name in ("whole", "parts")]
+
+    main(["convert", str(folder), str(paths[0]), "--quiet"])
+    monkeypatch.setattr(converting, "_TABLES_PER_BYTE", 10**9)
+    monkeypatch.setattr(converting, "_RECORDS_PER_BYTE", 10**9)
+    main(["convert", str(folder), str(paths[1]), "--quiet", "--memory", "300M"])
+
+    whole, parts = (burstline.read(path) for path in paths)
+    for name in ("calls", "messages", "bursts", "locations", "events"):
+        assert (name in whole) == (name in parts)
+        assert name not in whole or whole.table(name).equals(parts.table(name))
+    assert "60 calls" in capsys.readouterr().err
+    assert not list(tmp_path.glob(".*"))
+
+
+def test_every_process_is_in_one_group_and_no_group_is_larger_than_wanted():
+    sizes = [5, 5, 1, 30, 2, 2]
+
+    for most in range(1, 60):
+        borders = borders_of(sizes, most)
+        groups = [sizes[a:b] for a, b in pairwise(borders)]
+        assert [size for group in groups for size in group] == sizes
+        assert all(sum(group) <= most or len(group) == 1 for group in groups)
