@@ -6,6 +6,7 @@
 #include "align.hpp"
 #include "bind.hpp"
 #include "pairing.hpp"
+#include "splice.hpp"
 
 using namespace nb::literals;
 using burstline::ArrayIn;
@@ -40,6 +41,47 @@ using CandidateColumns = std::tuple<ArrayIn<std::int64_t>, ArrayIn<double>, Arra
 burstline::Candidates candidates(const CandidateColumns& columns) {
     const auto& [begin, place, before, after, from, to] = columns;
     return {view(begin), view(place), view(before), view(after), view(from), view(to)};
+}
+
+void bind_splice(nb::module_& m) {
+    m.def(
+        "find_records",
+        [](const ArrayIn<std::uint8_t>& text, const burstline::Layout& layout,
+           const ArrayIn<std::int64_t>& begin, const ArrayIn<std::int64_t>& times,
+           const ArrayIn<std::int64_t>& counters) {
+            burstline::RecordsFound found;
+            {
+                nb::gil_scoped_release unlocked;
+                found = burstline::find_records(
+                    {reinterpret_cast<const char*>(text.data()), text.size()}, layout,
+                    {view(begin), view(times)}, view(counters));
+            }
+            return nb::make_tuple(to_numpy(std::move(found.moment)), to_numpy(std::move(found.end)),
+                                  to_numpy(std::move(found.holds)));
+        },
+        "text"_a.noconvert(), "layout"_a, "begin"_a, "times"_a, "counters"_a,
+        nb::sig("def find_records(text: NDArray[numpy.uint8], layout: Layout, begin: "
+                "NDArray[numpy.int64], times: NDArray[numpy.int64], counters: "
+                "NDArray[numpy.int64]) -> tuple[NDArray[numpy.int64], NDArray[numpy.int64], "
+                "NDArray[numpy.uint8]]"),
+        "The event records at moments of locations: which moment, where they end, what they hold.");
+    m.def(
+        "with_pairs",
+        [](const ArrayIn<std::uint8_t>& text, const ArrayIn<std::int64_t>& places,
+           const ArrayIn<std::int64_t>& types, const ArrayIn<std::int64_t>& values) {
+            std::vector<std::uint8_t> out;
+            {
+                nb::gil_scoped_release unlocked;
+                out =
+                    burstline::with_pairs({reinterpret_cast<const char*>(text.data()), text.size()},
+                                          view(places), view(types), view(values));
+            }
+            return to_numpy(std::move(out));
+        },
+        "text"_a.noconvert(), "places"_a, "types"_a, "values"_a,
+        nb::sig("def with_pairs(text: NDArray[numpy.uint8], places: NDArray[numpy.int64], types: "
+                "NDArray[numpy.int64], values: NDArray[numpy.int64]) -> NDArray[numpy.uint8]"),
+        "Text with pairs put in at some places.");
 }
 
 }  // namespace
@@ -92,4 +134,5 @@ void bind_merge(nb::module_& m) {
                 "...], place: float, size: float, partner: float, limit: float, both_sizes: bool, "
                 "block: int) -> NDArray[numpy.int64]"),
         "For each burst the most similar one in the same group of the other side, or -1.");
+    bind_splice(m);
 }

@@ -14,7 +14,9 @@ class ReadingWalk {
   public:
     explicit ReadingWalk(const LocationView& view)
         : view_(view), sums_(view.values.size()), at_start_(view.values.size()),
-          at_end_(view.values.size()) {}
+          at_end_(view.values.size()), per_burst_(view.values.size(), true) {
+        find_per_burst();
+    }
 
     /// Sums the counters over the burst between calls k and k + 1.
     void advance(std::size_t k) {
@@ -39,10 +41,29 @@ class ReadingWalk {
     }
 
     std::int64_t sum(std::size_t counter) const {
-        return at_start_[counter] && at_end_[counter] ? sums_[counter] : no_value;
+        const bool is_whole = at_start_[counter] || per_burst_[counter];
+        return is_whole && at_end_[counter] ? sums_[counter] : no_value;
     }
 
   private:
+    /// A counter that is never read where a call is left was put in burst by burst.
+    void find_per_burst() {
+        auto left = per_burst_.size();
+        std::size_t row = 0;
+        for (std::size_t k = 0; k + 1 < view_.enter_ns.size() && left > 0; ++k) {
+            const auto seq = view_.leave_seq[k], next = view_.enter_seq[k + 1];
+            while (row < view_.reading_seq.size() && view_.reading_seq[row] < seq) ++row;
+            for (auto r = row; r < view_.reading_seq.size() && view_.reading_seq[r] < next &&
+                               view_.reading_ns[r] == view_.leave_ns[k];
+                 ++r) {
+                for (std::size_t c = 0; c < per_burst_.size(); ++c) {
+                    if (!per_burst_[c] || view_.values[c][r] == no_value) continue;
+                    per_burst_[c] = false;
+                    --left;
+                }
+            }
+        }
+    }
     void mark(std::vector<char>& seen) const {
         for (std::size_t c = 0; c < sums_.size(); ++c) seen[c] |= view_.values[c][row_] != no_value;
     }
@@ -59,7 +80,7 @@ class ReadingWalk {
 
     const LocationView& view_;
     std::vector<std::int64_t> sums_;
-    std::vector<char> at_start_, at_end_;
+    std::vector<char> at_start_, at_end_, per_burst_;
     std::size_t row_ = 0;
 };
 

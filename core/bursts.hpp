@@ -24,7 +24,9 @@ struct LocationView {
 ///
 /// A counter of a burst is the sum of its deltas read after the call before was
 /// left and up to the moment the call after is entered. It is known only if the
-/// counter was read at both borders; otherwise it is `no_value`, never a part.
+/// counter was read at both borders; otherwise it is `no_value`, never a part. A counter
+/// that this location never reads where a burst begins was put in burst by burst, by a
+/// merge: it is known where it was read at the end.
 /// Time O(calls + readings * counters + gaps).
 void fill_bursts(const LocationView& view, BurstTable& table, std::size_t first);
 

@@ -54,8 +54,9 @@ def bursts_of(tables: Mapping[str, pa.Table]) -> pa.Table:
     -------
     pyarrow.Table
         As the schema's ``bursts``, sorted by location. A counter is known only where it
-        was read at both borders of the burst; ``polls`` are 0, because a source that
-        records polls one by one has them as calls.
+        was read at both borders of the burst, or, if its location never reads it where
+        bursts begin, at the end; ``polls`` are 0, because a source that records polls one
+        by one has them as calls.
 
     Notes
     -----
@@ -217,14 +218,17 @@ def _region_bursts(
     seq, time, *counters = values
     first, first_read = _reading_at(borders, begin, seq, time)
     last, last_read = _reading_at(borders, begin + 1, seq, time)
+    begins_only = ~np.isin(begin, begin + 1)
     for position, counter in enumerate(counters):
         known = counter != schema.NO_VALUE
         sums = np.concatenate([[0], np.cumsum(np.where(known, counter, 0))])
         known = np.append(known, False)
-        whole = first_read & last_read & known[first] & known[last]
+        at_start, at_end = first_read & known[first], last_read & known[last]
+        # A counter that is read only where bursts end was put in burst by burst, by a merge.
+        whole = at_end & (at_start | ~at_start[begins_only].any())
+        before = np.where(first_read, first + 1, first)
         total = (
-            sums[np.minimum(last + 1, len(sums) - 1)]
-            - sums[np.minimum(first + 1, len(sums) - 1)]
+            sums[np.minimum(last + 1, len(sums) - 1)] - sums[np.minimum(before, len(sums) - 1)]
         )
         columns[str(position)] = np.where(whole, total, schema.NO_VALUE)
     return columns

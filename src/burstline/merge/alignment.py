@@ -19,9 +19,10 @@ import numpy as np
 
 from burstline import _core
 from burstline.merge.model import STAGES
+from burstline.merge.tokens import DIVIDING_GAP
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     import numpy.typing as npt
 
@@ -33,9 +34,18 @@ if TYPE_CHECKING:
 
 NEAR: Final = 3
 """Matched bursts that may lie between two bursts of one label that changed places."""
-NEAR_COMPLETIONS: Final = 64
-"""The same for completions, whose order is not the program's."""
-_FIELDS: Final = ("label", "kind", "place", "size", "gap", "unordered")
+FAR: Final = 64
+"""The same for completions, whose order is not the program's; and, between two collectives,
+for loose bursts whose label nothing else in as many bursts around has."""
+NEVER: Final = 100.0
+"""What it costs to leave out a burst that must be in both."""
+_FIELDS: Final = ("label", "kind", "matter", "place", "size", "gap", "unordered")
+_RESTS: Final = (
+    ("moved", "label", 0.0, (0, NEAR, FAR)),
+    ("similar", "kind", 1.0, (0, NEAR, FAR)),
+    ("similar", "matter", 0.0, (FAR,)),
+)
+"""How what was left over is matched, in this order: stage, by what, how unlike, how far."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -55,8 +65,28 @@ class LaneRows:
     stage: npt.NDArray[np.uint8]
 
 
+def have_same_collectives(tokens: Sequence[Tokens], lanes: Sequence[Integers]) -> bool:
+    """Tell whether every thread has the same collectives in all runs, one after the other."""
+
+    def collectives(one: Tokens, own: Integers) -> Iterator[npt.NDArray[np.int32]]:
+        for first, last in own.tolist():
+            yield one.kind[first:last][one.gap[first:last] == DIVIDING_GAP]
+
+    runs = [collectives(*both) for both in zip(tokens, lanes, strict=True)]
+    return all(
+        np.array_equal(kinds, other)
+        for kinds, *rest in zip(*runs, strict=True)
+        for other in rest
+    )
+
+
 def align_lane(
-    tokens: Sequence[Tokens], lanes: Sequence[Lane], order: Sequence[int], how: Alignment
+    tokens: Sequence[Tokens],
+    lanes: Sequence[Lane],
+    order: Sequence[int],
+    how: Alignment,
+    *,
+    anchored: bool = False,
 ) -> LaneRows:
     """Match the bursts of one thread in all runs.
 
@@ -70,6 +100,8 @@ def align_lane(
         The runs, in the order in which they are aligned.
     how : Alignment
         How to align.
+    anchored : bool
+        Whether collectives are the same one after the other, and none is left out.
 
     Returns
     -------
@@ -86,7 +118,7 @@ def align_lane(
     common = _Sequence.of(tokens[order[0]], lanes[order[0]], order[0], len(tokens))
     for run in order[1:]:
         other = _Sequence.of(tokens[run], lanes[run], run, len(tokens))
-        common = _joined(common.sorted(), other.sorted(), run, how)
+        common = _joined(common.sorted(), other.sorted(), run, how, anchored=anchored)
     return LaneRows(common.members, common.stage)
 
 
@@ -111,6 +143,7 @@ class _Sequence:
         columns: dict[str, npt.NDArray[Any]] = {
             "label": tokens.label[part],
             "kind": tokens.kind[part],
+            "matter": tokens.matter[part],
             "place": tokens.place[part],
             "size": tokens.sizes[0][part],
             "gap": tokens.gap[part],
@@ -134,8 +167,14 @@ class _Sequence:
             return self
         new = np.ones(len(run), bool)
         new[1:] = (run[1:] != run[:-1]) | (run[1:] < 0)
-        label = np.where(run >= 0, self.columns["label"], 0)
-        return self.at(np.lexsort((label, np.cumsum(new))))
+        kind, label = (np.where(run >= 0, self.columns[n], 0) for n in ("kind", "label"))
+        return self.at(np.lexsort((label, kind, np.cumsum(new))))
+
+    def anchored(self) -> _Sequence:
+        """Let no collective be left out."""
+        gap = self.columns["gap"]
+        gap = np.where(gap == DIVIDING_GAP, NEVER, gap)
+        return _Sequence(self.columns | {"gap": gap}, self.members, self.stage)
 
     def tokens(self, kind: str) -> tuple[npt.NDArray[Any], ...]:
         """Give the columns that the kernel wants, with what it may take for equal."""
@@ -143,9 +182,11 @@ class _Sequence:
         return tuple(np.ascontiguousarray(self.columns[name]) for name in names)
 
 
-def _joined(common: _Sequence, other: _Sequence, run: int, how: Alignment) -> _Sequence:
+def _joined(
+    common: _Sequence, other: _Sequence, run: int, how: Alignment, *, anchored: bool
+) -> _Sequence:
     """Align a run with the common sequence, and add what it alone has."""
-    same, stage = _paired(common, other, how)
+    same, stage = _paired(common, other, how, anchored=anchored)
     matched = same >= 0
     common.members[matched, run] = other.members[same[matched], run]
     common.stage[matched, run] = stage[matched]
@@ -169,10 +210,12 @@ def _chained(one: _Sequence, other: _Sequence) -> _Sequence:
 
 
 def _paired(
-    common: _Sequence, other: _Sequence, how: Alignment
+    common: _Sequence, other: _Sequence, how: Alignment, *, anchored: bool
 ) -> tuple[Integers, npt.NDArray[np.uint8]]:
     """Give for each burst of the common sequence its place in the other, and how found."""
     weights = how.weights
+    if anchored:
+        common, other = common.anchored(), other.anchored()
     same = _core.align(
         common.tokens("label"),
         other.tokens("label"),
@@ -183,34 +226,94 @@ def _paired(
         window=how.window,
     )
     stage = np.where(same >= 0, STAGES.index("aligned"), 0).astype(np.uint8)
-    for name, key, tolerance in (("moved", "label", 0.0), ("similar", "kind", 1.0)):
-        found = _pair_rest(common, other, same, key, tolerance)
-        stage[found] = STAGES.index(name)
+    # What is nearest comes first: one that is left over must not shift all behind it.
+    for name, key, tolerance, reach in _RESTS:
+        for near in reach:
+            found = _pair_rest(common, other, same, _Rest(key, tolerance, near))
+            stage[found] = STAGES.index(name)
     return same, stage
 
 
-def _pair_rest(
-    common: _Sequence, other: _Sequence, same: Integers, key: str, tolerance: float
-) -> Integers:
+@dataclass(frozen=True, slots=True)
+class _Rest:
+    """How what was left over is matched: by what, how unlike in size, how far away."""
+
+    key: str
+    tolerance: float
+    near: int
+
+
+def _pair_rest(common: _Sequence, other: _Sequence, same: Integers, how: _Rest) -> Integers:
     """Match what was left over to what is near it; changes `same` where it did."""
     matched = same >= 0
     taken = np.zeros(len(other), bool)
     taken[same[matched]] = True
-    ours, theirs = np.flatnonzero(~matched), np.flatnonzero(~taken)
-    if not len(ours) or not len(theirs):
+    if matched.all() or taken.all():
         return np.zeros(0, np.int64)
-    found = _core.pair_near(
-        _left(common, matched, ours, key), _left(other, taken, theirs, key), tolerance
-    )
-    rows = ours[found >= 0]
-    same[rows] = theirs[found[found >= 0]]
+    ours = _Left.of(common, matched, how)
+    theirs = _Left.of(other, taken, how)
+    if how.near == FAR:
+        alone = np.intersect1d(ours.key[ours.is_alone], theirs.key[theirs.is_alone])
+        ours, theirs = (
+            one.where(
+                (one.is_alone & np.isin(one.key, alone)) | (how.key != "matter") & one.unordered
+            )
+            for one in (ours, theirs)
+        )
+    if not len(ours.rows) or not len(theirs.rows):
+        return np.zeros(0, np.int64)
+    found = _core.pair_near(ours.columns(how.near), theirs.columns(how.near), how.tolerance)
+    rows = ours.rows[found >= 0]
+    same[rows] = theirs.rows[found[found >= 0]]
     return rows
 
 
-def _left(
-    sequence: _Sequence, matched: npt.NDArray[np.bool_], rows: Integers, key: str
-) -> tuple[npt.NDArray[Any], ...]:
-    columns = sequence.columns
-    reach = np.where(columns["unordered"][rows] >= 0, NEAR_COMPLETIONS, NEAR).astype(np.int64)
-    ordinal = np.cumsum(matched)[rows].astype(np.int64)
-    return columns[key][rows], ordinal, reach, columns["size"][rows]
+@dataclass(frozen=True, slots=True, eq=False)
+class _Left:
+    """Bursts that were left over: what they are called, and after how many others."""
+
+    rows: Integers
+    key: npt.NDArray[np.int32]
+    ordinal: Integers
+    size: npt.NDArray[np.float64]
+    unordered: npt.NDArray[np.bool_]
+    is_alone: npt.NDArray[np.bool_]
+
+    @classmethod
+    def of(cls, sequence: _Sequence, matched: npt.NDArray[np.bool_], how: _Rest) -> _Left:
+        columns, rows = sequence.columns, np.flatnonzero(~matched)
+        key, unordered = columns[how.key], columns["unordered"][rows] >= 0
+        ordinal = np.cumsum(matched, dtype=np.int64)
+        is_alone = np.zeros(len(rows), bool)
+        if how.near == FAR:
+            divides = columns["gap"] >= DIVIDING_GAP
+            ordinal += (FAR + 1) * np.cumsum(matched & divides, dtype=np.int64)
+            is_alone = columns["unordered"][rows] != -1
+            is_alone &= _are_alone(key, np.cumsum(divides), rows)
+        return cls(rows, key[rows], ordinal[rows], columns["size"][rows], unordered, is_alone)
+
+    def where(self, chosen: npt.NDArray[np.bool_]) -> _Left:
+        return _Left(
+            self.rows[chosen],
+            self.key[chosen],
+            self.ordinal[chosen],
+            self.size[chosen],
+            self.unordered[chosen],
+            self.is_alone[chosen],
+        )
+
+    def columns(self, near: int) -> tuple[npt.NDArray[Any], ...]:
+        reach = np.full(len(self.rows), near, np.int64)
+        return self.key, self.ordinal, reach, self.size
+
+
+def _are_alone(
+    key: npt.NDArray[np.int32], span: Integers, rows: Integers
+) -> npt.NDArray[np.bool_]:
+    """Tell of which rows no other near them, between the same collectives, has the same key."""
+    order = np.argsort(key, kind="stable")
+    near = (np.diff(key[order]) == 0) & (np.diff(span[order]) == 0) & (np.diff(order) <= FAR)
+    crowded = np.zeros(len(key), bool)
+    crowded[order[1:][near]] = True
+    crowded[order[:-1][near]] = True
+    return ~crowded[rows]

@@ -16,7 +16,7 @@ import numpy as np
 import pyarrow as pa
 
 from burstline.errors import InconsistentTraceError, NotEnoughDataError, ParameterError
-from burstline.merge.alignment import align_lane
+from burstline.merge.alignment import align_lane, have_same_collectives
 from burstline.merge.model import STAGES, Alignment, Matching, Published, Weights
 from burstline.merge.published import match_published
 from burstline.merge.tokens import tokens_of
@@ -113,7 +113,8 @@ def match(
 def _lanes(traces: Sequence[Trace]) -> tuple[Integers, list[Integers]]:
     """Find the threads that all runs have, and where their bursts are in each run.
 
-    Returns rank and thread of each, and for each run the first row and the row after the last.
+    Returns application, rank and thread of each, and for each run the first row and the row
+    after the last.
     """
     found = []
     for trace in traces:
@@ -134,7 +135,7 @@ def _lanes(traces: Sequence[Trace]) -> tuple[Integers, list[Integers]]:
     if not kept:
         raise NotEnoughDataError("the runs have no bursts on any thread that all of them have")
     lanes = [np.array([one[key] for key in kept], np.int64) for one in found]
-    return np.array([key[1:] for key in kept], np.int64), lanes
+    return np.array(kept, np.int64), lanes
 
 
 def _aligned(
@@ -146,10 +147,15 @@ def _aligned(
     threads = list(zip(*(own.tolist() for own in lanes), strict=True))
     progress.step("Matching", len(threads), "threads")
     found: list[LaneRows] = []
+    anchored = have_same_collectives(tokens, lanes)
+
+    def align(lane: tuple[tuple[int, int], ...]) -> LaneRows:
+        return align_lane(tokens, lane, order, how, anchored=anchored)
+
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         for begin in range(0, len(threads), _TOGETHER):
             some = threads[begin : begin + _TOGETHER]
-            found += pool.map(lambda lane: align_lane(tokens, lane, order, how), some)
+            found += pool.map(align, some)
             progress.advance(len(some))
     members = np.concatenate([rows.members for rows in found])
     stage = np.concatenate([rows.stage for rows in found])
@@ -225,8 +231,8 @@ class _Found:
     def _pairs(self, keys: Integers, lanes: Sequence[Integers], base: int) -> pa.Table:
         lane = self._lane_of_rows(lanes)
         columns: dict[str, pa.Array] = {
-            "rank": pa.array(keys[lane, 0].astype(np.int32)),
-            "thread": pa.array(keys[lane, 1].astype(np.int32)),
+            name: pa.array(keys[lane, place].astype(np.int32))
+            for name, place in (("rank", 1), ("thread", 2), ("application", 0))
         }
         for run, trace in enumerate(self._traces):
             has = self._members[:, run] >= 0

@@ -53,7 +53,7 @@ class Alignment:
         What makes two bursts of the same kind unlike each other.
     """
 
-    window: int = 256
+    window: int = 128
     weights: Weights = Weights()
 
 
@@ -93,10 +93,11 @@ class Matching:
     method : str
         ``align`` or ``seed``.
     pairs : pyarrow.Table
-        A row for each burst of any run: ``rank``, ``thread``; ``burst_0``, ``burst_1`` …,
-        the ordinal of the burst in each run, null where the run has none; ``stage``, one of
-        :data:`STAGES`; ``similarity``, the largest S between the base's burst (or the
-        first there is) and those of other runs, 0 if they are alike, null if there is but one.
+        A row for each burst of any run: ``rank``, ``thread``, ``application``; ``burst_0``,
+        ``burst_1`` …, the ordinal of the burst in each run, null where the run has none;
+        ``stage``, one of :data:`STAGES`; ``similarity``, the largest S between the base's
+        burst (or the first there is) and those of other runs, 0 if they are alike, null if
+        there is but one.
     bursts, matched : ndarray of int64, shape (runs,)
         Bursts of each run; and of these, those that were matched to one of another run.
     time_ns, matched_ns : ndarray of int64, shape (runs,)

@@ -37,8 +37,12 @@ ANY_COMPLETION: Final = frozenset(
     f"MPI_{name}" for name in ("Waitany", "Waitsome", "Test", "Testany", "Testsome")
 )
 """Operations whose order is not the program's."""
+WILDCARD: Final = frozenset(f"MPI_{name}" for name in ("Recv", "Mrecv", "Probe", "Mprobe"))
+"""Operations that may serve whoever comes first."""
 DIVIDING: Final = frozenset(name for name in COLLECTIVES if "eighbor" not in name)
 """Operations between which spans lie."""
+LOOSE: Final = -2
+"""Of bursts that the program may have put elsewhere, by what came first."""
 
 GAP: Final = 0.15
 """What it costs to leave out a burst: two together are as dear as a match may be."""
@@ -63,6 +67,9 @@ class Tokens:
     label, kind : ndarray of int32, shape (bursts,)
         Equal for bursts that are alike in everything but time; in everything but size and
         time. The same number means the same in all runs that were read together.
+    matter : ndarray of int32, shape (bursts,)
+        Equal for bursts of one operation, tag and size, wherever it stands and whoever it
+        reached.
     pattern : ndarray of int32, shape (bursts,)
         Operation before and after: index into the patterns that :func:`tokens_of` gives.
     span : ndarray of int64, shape (bursts,)
@@ -76,12 +83,14 @@ class Tokens:
     gap : ndarray of float64, shape (bursts,)
         What it costs an alignment to leave the burst out.
     unordered : ndarray of int64, shape (bursts,)
-        Equal for neighbours whose order is not the program's; -1 for all others.
+        Equal for neighbours whose order is not the program's; :data:`LOOSE` for what may
+        serve whoever comes first, and for neighbours of completions; -1 for all others.
     """
 
     offsets: Integers
     label: Codes
     kind: Codes
+    matter: Codes
     pattern: Codes
     span: Integers
     place: Floats
@@ -124,6 +133,7 @@ def tokens_of(
     named = [_Named(trace, words, path) for trace, path in zip(traces, paths, strict=True)]
     labels = _numbered([one.label for one in named])
     kinds = _numbered([one.kind for one in named])
+    matters = _numbered([one.matter for one in named])
     pairs = [
         one.before_operation * len(words.operations) + one.after_operation for one in named
     ]
@@ -134,7 +144,7 @@ def tokens_of(
         for number, code in zip(numbers.tolist(), pair[rows].tolist(), strict=True):
             before, after = divmod(code, len(words.operations))
             texts[number] = (words.operations[before], words.operations[after])
-    rest = zip(named, labels, kinds, patterns, strict=True)
+    rest = zip(named, labels, kinds, matters, patterns, strict=True)
     tokens = [one.tokens(*codes) for one, *codes in rest]
     return tokens, [texts[number] for number in range(len(texts))], has_paths
 
@@ -165,6 +175,7 @@ class _Named:
         operation = words.operations_of(trace)
         self._is_any = words.are(operation, ANY_COMPLETION)
         self._divides = words.are(operation, DIVIDING)
+        self._serves = words.are(operation, WILDCARD)
         self.before_operation = _at(operation, self._before, NOTHING)
         self.after_operation = _at(operation, self._after, NOTHING)
         peer, tag, sent, received = trace.arrays(
@@ -177,11 +188,13 @@ class _Named:
         sent, received = _known(sent), _known(received)
         self._size = np.maximum(sent + received, told.bytes)
         self._site = _mixed(operation, path)
-        kind = _mixed(self._site, words.communicators_of(trace), self._peer, tag)
+        several = np.where(self._is_any & (told.count > 1), told.all, np.uint64(0))
+        kind = _mixed(self._site, words.communicators_of(trace), self._peer, tag, several)
         label = _mixed(kind, self._size, told.all)
         self.kind, self.label = _at(kind, self._before, 0), _at(label, self._before, 0)
+        self.matter = _at(_mixed(operation, tag, self._size), self._before, 0)
 
-    def tokens(self, label: Codes, kind: Codes, pattern: Codes) -> Tokens:
+    def tokens(self, label: Codes, kind: Codes, matter: Codes, pattern: Codes) -> Tokens:
         """Give the tokens, now that labels, kinds and patterns have their numbers."""
         divides = _at(self._divides, self._before, 0).astype(bool)
         span = self._in_location(np.cumsum(divides))
@@ -192,6 +205,7 @@ class _Named:
             offsets=self._offsets,
             label=label,
             kind=kind,
+            matter=matter,
             pattern=pattern,
             span=span,
             place=self._places(span),
@@ -201,8 +215,17 @@ class _Named:
             ),
             partners=(_at(peer, self._before, -1), _at(peer, self._after, -1)),
             gap=np.where(divides, DIVIDING_GAP, GAP),
-            unordered=_runs(is_any, site, self._location),
+            unordered=_runs(is_any, self._are_loose(is_any), site, self._location),
         )
+
+    def _are_loose(self, is_any: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
+        """Tell which bursts may be elsewhere next time: what came first decides."""
+        loose = _at(self._serves, self._before, 0).astype(bool)
+        if len(is_any):
+            beside, first = self._location[1:] == self._location[:-1], loose | is_any
+            loose[1:] |= beside & first[:-1]
+            loose[:-1] |= beside & first[1:]
+        return loose
 
     def _in_location(self, counted: Integers) -> Integers:
         """Count from 0 in each location."""
@@ -287,10 +310,15 @@ def _numbered(columns: list[npt.NDArray[Any]]) -> list[Codes]:
     return np.split(numbers, np.cumsum([len(column) for column in columns])[:-1])
 
 
-def _runs(chosen: npt.NDArray[np.bool_], site: Hashes, location: Integers) -> Integers:
-    """Give runs of chosen neighbours of one site and location a number; -1: not chosen."""
+def _runs(
+    chosen: npt.NDArray[np.bool_],
+    loose: npt.NDArray[np.bool_],
+    site: Hashes,
+    location: Integers,
+) -> Integers:
+    """Give runs of chosen neighbours of one site and place a number; others, how loose."""
     if not len(chosen):
         return np.zeros(0, np.int64)
     new = np.ones(len(chosen), bool)
     new[1:] = (np.diff(location) != 0) | (site[1:] != site[:-1]) | ~chosen[:-1]
-    return np.where(chosen, np.cumsum(new), -1)
+    return np.where(chosen, np.cumsum(new), np.where(loose, LOOSE, -1))

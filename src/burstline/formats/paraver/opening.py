@@ -30,6 +30,7 @@ from burstline.formats.paraver.objects import (
     location_table,
 )
 from burstline.formats.paraver.pcf import Pcf, read_pcf
+from burstline.formats.paraver.prologue import compiler_in
 from burstline.formats.paraver.row import Row, read_row
 from burstline.formats.paraver.scanning import Overflow, Scanned, scan_source
 from burstline.formats.paraver.vocabulary import counters_of, type_table, vocabulary
@@ -226,6 +227,7 @@ class OpenTrace:
             "recorder": "unknown; the format does not say",
             "clock": "unknown; the format does not say",
             "date": self.header.date,
+            "compiler": compiler_in(scanned.comments),
             "time_origin": "0 of the trace",
             "claimed_duration_ns": self.header.claimed_duration,
             "cpus_per_node": ",".join(map(str, self.header.cpus_per_node or ())),

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from burstline.errors import printable
 from burstline.formats.paraver.communicators import (
     Communicator,
     read_communicator,
@@ -26,12 +27,13 @@ from burstline.formats.paraver.header import (
 from burstline.formats.paraver.numbering import source_header, source_lines
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from burstline.formats.paraver.numbering import Numbering
     from burstline.trace import Trace
 
 _DATE: Final = re.compile(r"[ -(*-~]{1,29}")
+_COMPILER: Final = "# counted code is of "
 _STAMP: Final = "%Y%m%d%H%M%S"
 
 
@@ -58,6 +60,9 @@ def prologue(trace: Trace, names: Numbering, end_ns: int) -> bytes:
         _date(trace), end_ns, names.cpus or None, _layouts(names), len(communicators)
     )
     comments = source_lines(trace, "comment")
+    compiler = trace.metadata.get("compiler")
+    if compiler and compiler_in(comments) is None:
+        comments.append(f"{_COMPILER}{printable(compiler, limit=1_000)}")
     if names.renumbered:
         comments.append(comment("RENUMBER", trace, "ids count what is left; see .row"))
     lines = [" ".join(line.splitlines()) for line in comments]
@@ -87,6 +92,28 @@ def comment(action: str, trace: Trace, *fields: object) -> str:
     origin = trace.metadata.get("path", "?").replace('"', "'")
     stamp = _now().strftime(_STAMP)
     return ":".join([f"#{stamp}", action, "burstline", f'"{origin}"', *map(str, fields)])
+
+
+def compiler_in(comments: Sequence[str]) -> str | None:
+    """Give what comments say of the compiler that made the code that counts its work.
+
+    Parameters
+    ----------
+    comments : sequence of str
+        The comments of a trace.
+
+    Returns
+    -------
+    str or None
+        None if none says it.
+
+    Examples
+    --------
+    >>> compiler_in(["# counted code is of clang version 16.0.6"])
+    'clang version 16.0.6'
+    """
+    found = (line for line in comments if line.startswith(_COMPILER))
+    return next((line.removeprefix(_COMPILER).strip() for line in found), None)
 
 
 def _now() -> datetime:

@@ -1,0 +1,176 @@
+"""``burstline check-merge``: how far counters can be trusted after matching runs."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, Literal
+
+from burstline.cli.options import (
+    add_format,
+    add_resources,
+    memory_budget,
+    progress_bar,
+    read_selected,
+)
+from burstline.errors import InconsistentTraceError, ParameterError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from burstline.merge.checking import Check
+    from burstline.trace import Trace
+
+_DESCRIPTION: Final = """\
+Match the bursts of runs that recorded the same counters, and say of each counter how well
+it repeats: the correlation, the mean difference, the share of bursts that agree within
+30 %, and a verdict: trust, with care, or do not use. What cannot be reproduced from run to
+run cannot be taken from one run into another.
+"""
+_EXAMPLES: Final = """\
+examples:
+  burstline check-merge run1.prv run2.prv run3.prv        a verdict for each counter
+  burstline check-merge run1.prv run2.prv --by phase      the loops where counters differ
+  burstline check-merge run1.prv run2.prv --by call-path --top 3
+  burstline check-merge run1.prv run2.prv --method seed   matched as published
+  burstline check-merge run1.prv run2.prv --plot check.svg
+  burstline check-merge run1.prv run2.prv --format json | python -m json.tool
+
+pictures need an extra: pip install 'burstline[plot]'
+"""
+_TOP: Final = 5
+_OF_ONE_RUN: Final = ("start", "end", "loop", "iterations")
+
+
+def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Add the command to the command line."""
+    parser = commands.add_parser(
+        "check-merge",
+        help="how far counters can be trusted after merging runs",
+        description=_DESCRIPTION,
+        epilog=_EXAMPLES,
+    )
+    parser.add_argument(
+        "traces",
+        nargs="+",
+        metavar="TRACE",
+        help="two or more runs of one program on as many ranks: .prv, .prv.gz, or stores",
+    )
+    add_format(parser)
+    group = parser.add_argument_group("the check")
+    group.add_argument(
+        "--method",
+        choices=("align", "seed"),
+        default="align",
+        help="how bursts are matched: in the program's order (default), or as published",
+    )
+    group.add_argument(
+        "--by",
+        choices=("call-path", "phase"),
+        help="also say where each counter differs: at which calls, or in which loops",
+    )
+    group.add_argument(
+        "--top", type=int, default=_TOP, metavar="N", help=f"places to list with --by ({_TOP})"
+    )
+    group.add_argument(
+        "--plot", metavar="FILE", help="draw boxes, scatter plots, correlations: .svg or .png"
+    )
+    group.add_argument("--force", action="store_true", help="replace a FILE that exists")
+    group = parser.add_argument_group("region of interest", "of every run")
+    group.add_argument("--ranks", metavar="LIST", help="only these ranks: 0-7,12")
+    group.add_argument("--app", type=int, metavar="N", help="only this application, from 0")
+    add_resources(parser)
+    parser.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace) -> None:
+    """Match the runs, compare their counters, and say how they agree."""
+    paths = arguments.traces
+    if len(paths) < 2:
+        raise ParameterError("check-merge compares runs: name at least two traces")
+    if arguments.top < 0:
+        raise ParameterError(f"--top must not be negative, got {arguments.top}")
+    picture = _picture(arguments)
+    traces = _read(arguments)
+    from burstline.merge.checking import check  # noqa: PLC0415 -- `burstline --help` stays fast
+
+    with progress_bar(arguments) as progress:
+        found = check(
+            traces,
+            method=arguments.method,
+            by=arguments.by or "",
+            names=paths,
+            progress=progress,
+        )
+    if picture is not None:
+        _draw(found, picture, paths)
+    _say(found, arguments)
+
+
+def _read(arguments: argparse.Namespace) -> list[Trace]:
+    """Read every run, each with its part of the memory and the same region of interest."""
+    paths = arguments.traces
+    memory = str(max(memory_budget(arguments) // len(paths), 1))
+    # Times and loops of one run mean nothing in another.
+    shared = {**vars(arguments), "memory": memory, **dict.fromkeys(_OF_ONE_RUN)}
+    traces = [read_selected(argparse.Namespace(**{**shared, "trace": path})) for path in paths]
+    ranks = [_ranks(trace) for trace in traces]
+    if len(set(ranks)) > 1:
+        told = ", ".join(f"{path}: {count}" for path, count in zip(paths, ranks, strict=True))
+        raise InconsistentTraceError(
+            f"the runs have different numbers of ranks ({told}). Only runs of one program on "
+            "as many ranks can be compared; --ranks takes the same ones of each"
+        )
+    return traces
+
+
+def _ranks(trace: Trace) -> int:
+    application, rank = trace.arrays("locations", "application", "rank")
+    return len(set(zip(application.tolist(), rank.tolist(), strict=True)))
+
+
+def _picture(arguments: argparse.Namespace) -> Path | None:
+    if arguments.plot is None:
+        return None
+    path = Path(arguments.plot)
+    _form(path)
+    if path.exists() and not arguments.force:
+        raise ParameterError(f"{path} exists. Choose another file, or pass --force")
+    from burstline.report.quality_plot import require  # noqa: PLC0415 -- `--help` stays fast
+
+    require()
+    return path
+
+
+def _form(path: Path) -> Literal["svg", "png"]:
+    if path.suffix == ".svg":
+        return "svg"
+    if path.suffix == ".png":
+        return "png"
+    raise ParameterError(f"{path}: the ending of a picture is .svg or .png")
+
+
+def _draw(found: Check, path: Path, traces: Sequence[str]) -> None:
+    from burstline.formats import atomic  # noqa: PLC0415 -- `burstline --help` stays fast
+    from burstline.report.plain import note  # noqa: PLC0415 -- as above
+    from burstline.report.quality_plot import quality_plot  # noqa: PLC0415 -- as above
+
+    title = ", ".join(Path(trace).name for trace in traces)
+    picture = quality_plot(found, form=_form(path), title=title)
+    with atomic.output(path) as file:
+        file.write(picture)
+    note(f"{path}: {len(found.names)} quantities of {found.matching.runs} runs")
+
+
+def _say(found: Check, arguments: argparse.Namespace) -> None:
+    from burstline.report.plain import note, print_csv, print_json  # noqa: PLC0415 -- --help
+    from burstline.report.quality import csv_rows, doubts, print_check  # noqa: PLC0415 -- --help
+
+    if arguments.format == "json":
+        print_json(found.as_dict())
+    elif arguments.format == "csv":
+        print_csv(*csv_rows(found))
+    else:
+        print_check(found, arguments.traces, top=arguments.top)
+    for doubt in doubts(found):
+        note(doubt)

@@ -1,0 +1,345 @@
+"""``burstline merge``: one trace, and one table, with the counters of several runs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple
+
+from burstline.cli.options import (
+    add_format,
+    add_resources,
+    memory_budget,
+    progress_bar,
+    thread_count,
+)
+from burstline.cli.outputs import files_of
+from burstline.errors import InconsistentTraceError, NotEnoughDataError, ParameterError
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Sequence
+
+    from burstline.merge.fusion import Fusion
+    from burstline.merge.model import Alignment, Matching, Published
+    from burstline.merge.table import BurstTable
+    from burstline.progress import Progress
+    from burstline.trace import Trace
+
+_DESCRIPTION: Final = """\
+Put the counters of several runs of one program into one trace. A processor counts a few
+things at a time: record the program once per set of counters, then merge. Bursts of
+computation that are the same in several runs are found; the run with the fewest others is
+the base, and each of its bursts gets what the other runs counted in theirs.
+"""
+_EXAMPLES: Final = """\
+examples:
+  burstline merge run1.prv run2.prv run3.prv -o all.prv
+  burstline merge run*.prv -o all.prv.gz --dataset bursts.parquet --pairs pairs.parquet
+  burstline merge run1.prv run2.prv                       how well they match, nothing written
+  burstline merge run1.store run2.store --dataset bursts.csv --drop-unmatched
+  burstline merge run1.prv run2.prv --plot matches.svg --rank 3
+  burstline merge run1.prv run2.prv -o all.prv --method seed --assignment optimal
+
+The base's records stay as they are, byte by byte; counters of other runs come behind them
+at the ends of bursts, under their own event types. A counter that several runs have with
+different values keeps the base's, and run2.NAME has the others': runs count from 1.
+"""
+_ALIGN_ONLY: Final = ("window",)
+_SEED_ONLY: Final = ("block", "both_sizes", "aligned_spans", "assignment", "partner_weight")
+
+
+def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Add the command to the command line."""
+    parser = commands.add_parser(
+        "merge",
+        help="one trace with the counters of several runs",
+        description=_DESCRIPTION,
+        epilog=_EXAMPLES,
+    )
+    parser.add_argument(
+        "traces",
+        nargs="+",
+        metavar="TRACE",
+        help="two runs or more of one program on as many ranks: .prv, .prv.gz or stores",
+    )
+    group = parser.add_argument_group("output")
+    group.add_argument("-o", "--output", metavar="X.prv", help="the trace: X.prv or X.prv.gz")
+    group.add_argument(
+        "--dataset", metavar="FILE", help="the bursts of the base, as .parquet, .csv or .arrow"
+    )
+    group.add_argument(
+        "--drop-unmatched",
+        action="store_true",
+        help="leave bursts that no other run has out of the dataset",
+    )
+    group.add_argument(
+        "--pairs", metavar="FILE", help="which bursts are the same, as .parquet, .csv, .arrow"
+    )
+    group.add_argument("--plot", metavar="FILE", help="the matches of a rank: X.svg or X.png")
+    group.add_argument("--rank", type=int, default=0, metavar="R", help="of --plot (0)")
+    group.add_argument("--force", action="store_true", help="replace files that exist")
+    _add_matching(parser)
+    add_format(parser)
+    add_resources(parser)
+    parser.set_defaults(run=run)
+
+
+def _add_matching(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("matching", "defaults are those of the published method")
+    add = group.add_argument
+    add(
+        "--method",
+        choices=("align", "seed"),
+        default="align",
+        help="align: in the program's order; seed: the published method (default: align)",
+    )
+    add("--limit", type=float, metavar="S", help="bursts with an S as large do not match (0.3)")
+    add("--place-weight", type=float, metavar="W", help="of different places, in S (0.6)")
+    add("--size-weight", type=float, metavar="W", help="of different sizes, in S (0.2)")
+    add("--partner-weight", type=float, metavar="W", help="seed: of different partners (0.2)")
+    add("--window", type=int, metavar="N", help="align: bursts compared with one (256)")
+    add("--block", type=int, metavar="N", help="seed: most bursts compared at a time (256)")
+    add("--both-sizes", action="store_true", help="seed: compare sizes after bursts, too")
+    add(
+        "--aligned-spans",
+        action="store_true",
+        help="seed: align collectives between which bursts are compared, do not count them",
+    )
+    add(
+        "--assignment",
+        choices=("greedy", "optimal"),
+        help="seed: the most alike first, or the least sum of S (greedy)",
+    )
+
+
+def run(arguments: argparse.Namespace) -> None:
+    """Match, fuse, write what was asked for, and report."""
+    wanted = _Outputs.of(arguments)
+    paths = [Path(text) for text in arguments.traces]
+    _check_paths(paths)
+    options = _options(arguments)
+    from burstline.report.merge import MergeReport, print_merge  # noqa: PLC0415 -- --help
+
+    with progress_bar(arguments) as progress:
+        traces = _read(paths, arguments, progress)
+        from burstline.merge.matching import match  # noqa: PLC0415 -- `--help` stays fast
+
+        matching = match(traces, method=arguments.method, options=options, progress=progress)
+        _check_matching(matching, paths)
+        tables = [
+            _table(trace, whole=wanted.whole(run, matching.base))
+            for run, trace in enumerate(traces)
+        ]
+        from burstline.merge.fusion import fuse  # noqa: PLC0415 -- as above
+
+        fused = fuse(tables, matching)
+        if wanted.trace is not None:
+            from burstline.cli.splicing import write_merged  # noqa: PLC0415 -- as above
+
+            runs = list(zip(paths, traces, strict=True))
+            memory = memory_budget(arguments)
+            write_merged(runs, fused, wanted.trace, memory=memory, progress=progress)
+        wanted.write_tables(fused, matching)
+        if wanted.plot is not None:
+            wanted.draw(traces, matching, paths, arguments.rank)
+    report = MergeReport.of(paths, traces, tables, matching, fused)
+    print_merge(report, arguments.format)
+    wanted.say(fused)
+
+
+class _Outputs(NamedTuple):
+    """What is to be written."""
+
+    trace: Path | None
+    dataset: Path | None
+    pairs: Path | None
+    plot: Path | None
+    drop: bool
+
+    @classmethod
+    def of(cls, arguments: argparse.Namespace) -> _Outputs:
+        """Check names before anything is read."""
+        from burstline.report.table_files import table_path  # noqa: PLC0415 -- --help
+
+        force = arguments.force
+        dataset, pairs = (
+            None if text is None else table_path(text, force=force)
+            for text in (arguments.dataset, arguments.pairs)
+        )
+        if arguments.drop_unmatched and dataset is None:
+            raise ParameterError("--drop-unmatched is about the dataset: give --dataset FILE")
+        plot = None if arguments.plot is None else _picture(arguments.plot, force=force)
+        trace = None if arguments.output is None else _trace(arguments)
+        return cls(trace, dataset, pairs, plot, arguments.drop_unmatched)
+
+    def whole(self, run: int, base: int) -> bool:
+        """Tell whether all columns of a run's burst table are wanted."""
+        return run == base and self.dataset is not None
+
+    def write_tables(self, fused: Fusion, matching: Matching) -> None:
+        """Write the dataset and the pairs."""
+        from burstline.report.table_files import write_parts  # noqa: PLC0415 -- --help
+
+        if self.dataset is not None:
+            table = fused.matched_only() if self.drop else fused.table
+            write_parts([table], table.schema, self.dataset)
+        if self.pairs is not None:
+            write_parts([matching.pairs], matching.pairs.schema, self.pairs)
+
+    def draw(
+        self, traces: Sequence[Trace], matching: Matching, paths: Sequence[Path], rank: int
+    ) -> None:
+        """Draw the matches of a rank."""
+        from burstline.formats import atomic  # noqa: PLC0415 -- `--help` stays fast
+        from burstline.report.merge_plot import merge_plot  # noqa: PLC0415 -- as above
+
+        if self.plot is None:
+            return
+        names = [path.name.removesuffix(".gz").removesuffix(".prv") for path in paths]
+        form: Literal["svg", "png"] = "svg" if self.plot.suffix == ".svg" else "png"
+        picture = merge_plot(traces, matching, names, rank, form=form)
+        with atomic.output(self.plot) as file:
+            file.write(picture)
+
+    def say(self, fused: Fusion) -> None:
+        """Say in one line each what was written."""
+        from burstline.report.plain import note  # noqa: PLC0415 -- `--help` stays fast
+
+        added = len(fused.added)
+        if self.trace is not None:
+            said = f"{added} more" if added else "no more"
+            note(f"{self.trace}: the base with {said} counter{'s' * (added != 1)}")
+        for path in (self.dataset, self.pairs, self.plot):
+            if path is not None:
+                note(f"{path}: written")
+
+
+def _picture(text: str, *, force: bool) -> Path:
+    from burstline.report.cluster_plot import require  # noqa: PLC0415 -- `--help` stays fast
+
+    path = Path(text)
+    if path.suffix not in {".svg", ".png"}:
+        raise ParameterError(f"{path}: the ending of a picture is .svg or .png")
+    if path.exists() and not force:
+        raise ParameterError(f"{path} exists. Choose another output, or pass --force")
+    require()
+    return path
+
+
+def _trace(arguments: argparse.Namespace) -> Path:
+    path = Path(arguments.output)
+    if not path.name.endswith((".prv", ".prv.gz")):
+        raise ParameterError(
+            f"{path}: a merged trace is a .prv or .prv.gz; --dataset FILE writes a table"
+        )
+    from burstline.cli.convert import is_paraver  # noqa: PLC0415 -- beside the next
+
+    inputs = [
+        file
+        for source in map(Path, arguments.traces)
+        for file in (files_of(source) if is_paraver(source) else [source])
+    ]
+    for file in files_of(path):
+        if file.exists() and any(other.exists() and file.samefile(other) for other in inputs):
+            raise ParameterError(f"{file} belongs to an input. Choose another output")
+        if file.exists() and not arguments.force:
+            raise ParameterError(f"{file} exists. Choose another output, or pass --force")
+    return path
+
+
+def _check_paths(paths: Sequence[Path]) -> None:
+    if len(paths) < 2:
+        raise ParameterError("merging wants at least two runs: burstline merge A.prv B.prv")
+    from burstline.report.plain import note  # noqa: PLC0415 -- `--help` stays fast
+
+    for number, path in enumerate(paths):
+        for other in paths[:number]:
+            if path.exists() and other.exists() and path.samefile(other):
+                note(f"warning: {path} is given twice; nothing is learned from that")
+
+
+def _options(arguments: argparse.Namespace) -> Alignment | Published:
+    """Give the options of the method; those of the other one are refused."""
+    from burstline.merge.model import Alignment, Published, Weights  # noqa: PLC0415 -- --help
+
+    others = _SEED_ONLY if arguments.method == "align" else _ALIGN_ONLY
+    for name in others:
+        if getattr(arguments, name) not in {None, False}:
+            shown = f"--{name.replace('_', '-')}"
+            raise ParameterError(f"{shown} does not belong to --method {arguments.method}")
+    given = {
+        "place": arguments.place_weight,
+        "size": arguments.size_weight,
+        "partner": arguments.partner_weight,
+        "limit": arguments.limit,
+    }
+    for name, value in given.items():
+        if value is not None and not 0 <= value <= 1:
+            raise ParameterError(f"the {name} of S is between 0 and 1, got {value}")
+    weights = Weights(**{name: value for name, value in given.items() if value is not None})
+    for name in ("window", "block"):
+        if getattr(arguments, name) is not None and getattr(arguments, name) < 1:
+            raise ParameterError(f"--{name} must be at least 1, got {getattr(arguments, name)}")
+    if arguments.method == "align":
+        return Alignment(window=arguments.window or Alignment().window, weights=weights)
+    return Published(
+        weights=weights,
+        block=arguments.block or Published().block,
+        both_sizes=arguments.both_sizes,
+        aligned_spans=arguments.aligned_spans,
+        assignment=arguments.assignment or "greedy",
+    )
+
+
+def _read(
+    paths: Sequence[Path], arguments: argparse.Namespace, progress: Progress
+) -> list[Trace]:
+    """Read the runs, and refuse those of different numbers of ranks by name."""
+    import burstline  # noqa: PLC0415 -- `--help` stays fast
+    from burstline.cli.budget import require  # noqa: PLC0415 -- as above
+
+    memory, threads = memory_budget(arguments) // len(paths), thread_count(arguments)
+    traces = []
+    for path in paths:
+        trace = burstline.read(
+            path, raw=False, memory=memory, threads=threads, progress=progress
+        )
+        tables = ("calls", "messages", "bursts")
+        traces.append(require(trace, memory, tables=tables, copies=1, region={}))
+    for path, trace in zip(paths, traces, strict=True):
+        if not trace.rows("bursts"):
+            raise NotEnoughDataError(f"{path} has no bursts: no thread of it makes two calls")
+    ranks = [len(set(zip(*_processes(trace), strict=True))) for trace in traces]
+    if len(set(ranks)) > 1:
+        told = ", ".join(f"{path}: {count}" for path, count in zip(paths, ranks, strict=True))
+        raise InconsistentTraceError(
+            f"the runs have different numbers of ranks ({told}). Only runs of one program on "
+            "as many ranks can be merged"
+        )
+    return traces
+
+
+def _processes(trace: Trace) -> tuple[list[int], list[int]]:
+    application, rank = trace.arrays("locations", "application", "rank")
+    return application.tolist(), rank.tolist()
+
+
+def _check_matching(matching: Matching, paths: Sequence[Path]) -> None:
+    if not matching.matched.any():
+        told = " and ".join(map(str, paths))
+        raise NotEnoughDataError(
+            f"no burst of {told} is the same: they look like different programs, or like "
+            "different parts of one. Give runs of one program with the same input, whole or "
+            "cut at the same place (burstline cut)"
+        )
+
+
+def _table(trace: Trace, *, whole: bool) -> BurstTable:
+    """Give a burst table: all of it, or what fusing needs."""
+    from burstline.merge import burst_table  # noqa: PLC0415 -- `--help` stays fast
+    from burstline.merge.columns import counter_columns  # noqa: PLC0415 -- as above
+    from burstline.merge.fusion import PLACE  # noqa: PLC0415 -- as above
+
+    if whole:
+        return burst_table(trace)
+    return burst_table(trace, columns=[*PLACE, *counter_columns(trace.counter_names)])

@@ -1,0 +1,96 @@
+"""A merged trace, written: the base's file, or its records, with the counters of other runs."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING
+
+from burstline.errors import NotEnoughDataError, ParameterError
+from burstline.formats.paraver import writer
+from burstline.formats.paraver.added_types import WantedCounter, added_types, type_labels
+from burstline.formats.paraver.splice import Additions, splice
+from burstline.merge.columns import counter_columns
+from burstline.trace import to_numpy
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from burstline.merge.fusion import FusedCounter, Fusion
+    from burstline.progress import Progress
+    from burstline.trace import Trace
+
+    Run = tuple[Path, Trace]
+
+
+def write_merged(
+    runs: Sequence[Run], fused: Fusion, target: Path, *, memory: int, progress: Progress
+) -> None:
+    """Write the base of a merge with the counters that it has not.
+
+    Parameters
+    ----------
+    runs : sequence of (Path, Trace)
+        Where each run was read from, and its trace.
+    fused : Fusion
+        Made of them, with a row for each burst of the base.
+    target : Path
+        The ``.prv`` or ``.prv.gz``.
+    memory : int
+        Bytes for records, if the base is in a store.
+    progress : Progress
+        Told the bytes.
+
+    Raises
+    ------
+    NotEnoughDataError
+        If the base is neither a Paraver file nor kept with its records.
+    """
+    base = runs[fused.base][1]
+    with _as_paraver(runs[fused.base], target, memory, progress) as source:
+        counters = added_types(
+            [_wanted(one, runs[one.runs[0]]) for one in fused.added], type_labels(source, base)
+        )
+        values = [to_numpy(fused.table[one.column]) for one in fused.added]
+        location, end_ns = base.arrays("bursts", "location", "end_ns")
+        own = base.counters["source_type"].to_pylist()
+        additions = Additions(location, end_ns, counters, values, own)
+        splice(source, target, additions, progress=progress)
+
+
+def is_prv(path: Path) -> bool:
+    """Tell whether a file is a Paraver trace, by its name."""
+    return path.name.endswith((".prv", ".prv.gz"))
+
+
+@contextmanager
+def _as_paraver(run: Run, target: Path, memory: int, progress: Progress) -> Iterator[Path]:
+    """Give the base as a Paraver file: itself, or its records written beside the output."""
+    path, trace = run
+    if is_prv(path):
+        yield path
+        return
+    if not trace.has_raw:
+        raise NotEnoughDataError(
+            f"{path} is the base, and it has no records. Give the .prv that it was made from, "
+            "convert that again without --no-raw, or leave out -o and ask for --dataset"
+        )
+    if not target.parent.is_dir():
+        raise ParameterError(f"there is no folder {target.parent} to write {target.name} into")
+    with TemporaryDirectory(prefix=".merge.", dir=target.parent) as folder:
+        written = Path(folder) / "base.prv"
+        writer.write(trace, written, memory=memory, progress=progress)
+        yield written
+
+
+def _wanted(one: FusedCounter, run: Run) -> WantedCounter:
+    """Say what a counter is in the run it is from."""
+    path, trace = run
+    name = counter_columns(trace.counter_names)[one.counter]
+    number = next(
+        row["source_type"] for row in trace.counters.to_pylist() if row["name"] == name
+    )
+    prefix = one.column.removesuffix(one.counter)
+    label = type_labels(path, trace).get(number, "")
+    return WantedCounter(f"{prefix}{name}", name, number, label)

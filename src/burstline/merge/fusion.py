@@ -1,0 +1,347 @@
+"""One table with everybody's counters: the base run's bursts and what others counted there.
+
+::
+
+    burst tables of all runs, Matching  --fuse-->  Fusion: the base's rows, more counters,
+                                                   and where each row was found
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from burstline.errors import NotEnoughDataError, ParameterError
+from burstline.merge.model import STAGES
+from burstline.merge.nullable import encoded, nullable
+from burstline.ordinals import Ordinals
+from burstline.schema import NO_VALUE, UNKNOWN
+from burstline.trace import to_numpy
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import numpy.typing as npt
+
+    from burstline.merge.model import Matching
+    from burstline.merge.table import BurstTable
+
+    Integers = npt.NDArray[np.int64]
+    Place = tuple[int, int, int]
+
+PLACE: Final = ("application", "rank", "thread", "location", "burst")
+"""Columns of a burst table by which its rows are found."""
+
+
+@dataclass(frozen=True, slots=True)
+class FusedCounter:
+    """A counter of the fused table.
+
+    Attributes
+    ----------
+    column : str
+        Its column: the counter's name, after ``run2.`` or the like where it has another
+        value than the same counter of an earlier run.
+    counter : str
+        Its name in the runs.
+    runs : tuple of int
+        The runs, from 0, whose values the column holds: of the first of them that counted
+        the burst.
+    """
+
+    column: str
+    counter: str
+    runs: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Fusion:
+    """The bursts of the base run with the counters of all runs; made by :func:`fuse`.
+
+    Attributes
+    ----------
+    table : pyarrow.Table
+        The base's rows and columns; further counters; and where each burst is from:
+        ``stage``, ``similarity``, and ``burst_0``, ``burst_1`` …, its ordinal on its thread
+        in each run, null where the run has no such burst. Fields carry unit, meaning and,
+        for counters, the runs that they are from (``runs``, counted from 1) as metadata.
+    base : int
+        The base run, from 0.
+    counters : tuple of FusedCounter
+        All counters: first the base's.
+    partners : tuple of ndarray of int64, shape (rows,)
+        For each run, the row of its table that is the same burst, or -1.
+    """
+
+    table: pa.Table
+    base: int
+    counters: tuple[FusedCounter, ...]
+    partners: tuple[Integers, ...]
+
+    @property
+    def added(self) -> tuple[FusedCounter, ...]:
+        """The counters that the base's own trace has not."""
+        return tuple(one for one in self.counters if self.base not in one.runs)
+
+    def runs_with(self, counter: str) -> list[int]:
+        """Give the runs that have a counter, ascending."""
+        return sorted(
+            run for one in self.counters if one.counter == counter for run in one.runs
+        )
+
+    def is_divergent(self, counter: str) -> bool:
+        """Tell whether runs have different values of a counter in the same bursts."""
+        return sum(one.counter == counter for one in self.counters) > 1
+
+    def matched_only(self) -> pa.Table:
+        """Give the table without the bursts that no other run has.
+
+        One that only some of the others have is kept: the counters of the rest are null.
+        """
+        return self.table.filter(pc.not_equal(self.table["stage"].cast(pa.string()), STAGES[0]))
+
+
+def fuse(tables: Sequence[BurstTable], matching: Matching) -> Fusion:
+    """Give the bursts of the base run with the counters of all runs.
+
+    Parameters
+    ----------
+    tables : sequence of BurstTable
+        Of each run, with the columns that say which burst a row is: ``application``,
+        ``rank``, ``thread``, ``location``, ``burst``.
+    matching : Matching
+        Of the same runs in the same order.
+
+    Returns
+    -------
+    Fusion
+        A row for each burst of the base. A counter that runs count alike, in every burst
+        that two of them have in common, is one column; where they differ, the first of
+        the runs, the base before all others, keeps the plain name, and those that differ
+        from it have columns of their own: ``run2.PAPI_L1_DCM``, runs counted from 1.
+
+    Raises
+    ------
+    ParameterError
+        If there are not as many tables as runs, or one lacks a column.
+    NotEnoughDataError
+        If nothing of the base was matched.
+
+    Notes
+    -----
+    O(rows · counters). Bursts that the base lacks are in no row. What a column of another
+    run says is as good as the match of its row: see ``stage`` and ``similarity``.
+
+    Examples
+    --------
+    >>> from burstline.merge import burst_table
+    >>> from burstline.merge.matching import match
+    >>> from burstline.testing import trace_of
+    >>> def run(name, value):
+    ...     counter = f'counter {name} unit "" mode delta type 42000050'
+    ...     calls = f"0 enter MPI_Init | 5 leave {name}=0 | 9 enter MPI_Barrier {name}={value}"
+    ...     return trace_of(f"ranks 1 | {counter} | 0 | {calls} | 12 leave")
+    >>> runs = [run("A", 7), run("B", 8)]
+    >>> fused = fuse([burst_table(one) for one in runs], match(runs))
+    >>> [fused.table[name].to_pylist() for name in ("A", "B", "stage")]
+    [[7], [8], ['direct']]
+    """
+    _check(tables, matching)
+    base = matching.base
+    if not matching.matched[base]:
+        raise NotEnoughDataError(
+            "no burst of the base run is in any other run: they are not runs of one program, "
+            "or their traces are cut at different places"
+        )
+    partners = _Partners(tables, matching)
+    found = _counters(tables, partners, base)
+    table = tables[base].table
+    for one, values in found:
+        if base in one.runs:
+            column = table.schema.get_field_index(one.column)
+            field = _told(table.schema.field(column), one)
+            table = table.set_column(column, field, table.column(column))
+        else:
+            field = _told(tables[one.runs[0]].table.schema.field(one.counter), one)
+            array = nullable(values, values != NO_VALUE, pa.int64())
+            table = table.append_column(field, array)
+    counters = tuple(one for one, _ in found)
+    return Fusion(_with_origin(table, partners), base, counters, tuple(partners.rows))
+
+
+def values_of(tables: Sequence[BurstTable], fused: Fusion, counter: str) -> Integers:
+    """Give what each run that has a counter counted in the bursts of the base.
+
+    Parameters
+    ----------
+    tables : sequence of BurstTable
+        As they were fused.
+    fused : Fusion
+        Made of them.
+    counter : str
+        A counter of at least one run.
+
+    Returns
+    -------
+    ndarray of int64, shape (rows, runs that have it)
+        The schema's ``NO_VALUE`` where a run has no such burst, or did not count in it.
+    """
+    runs = fused.runs_with(counter)
+    columns = [_values(tables[run], counter, fused.partners[run]) for run in runs]
+    return np.stack(columns, axis=1)
+
+
+def _check(tables: Sequence[BurstTable], matching: Matching) -> None:
+    if len(tables) != matching.runs:
+        raise ParameterError(f"{len(tables)} tables for a matching of {matching.runs} runs")
+    for run, table in enumerate(tables):
+        missing = [name for name in PLACE if name not in table.table.column_names]
+        if missing:
+            raise ParameterError(f"the burst table of run {run} lacks {', '.join(missing)}")
+
+
+class _Partners:
+    """For each row of the base's table, the rows of other runs that are the same burst."""
+
+    def __init__(self, tables: Sequence[BurstTable], matching: Matching) -> None:
+        pairs, base = matching.pairs, matching.base
+        chosen = pc.is_valid(pairs[f"burst_{base}"])
+        pairs = pairs.filter(chosen)
+        lane = _lanes(pairs)
+        own = _rows(tables[base], pairs, lane, base)
+        known = own >= 0
+        size = len(tables[base])
+        self.rows: list[Integers] = []
+        for run, table in enumerate(tables):
+            rows = np.full(size, UNKNOWN, np.int64)
+            rows[own[known]] = _rows(table, pairs, lane, run)[known]
+            self.rows.append(rows)
+        self.ordinals = [
+            np.where(rows >= 0, _taken_from(table, "burst", rows), UNKNOWN)
+            for table, rows in zip(tables, self.rows, strict=True)
+        ]
+        # What is on threads that not all runs have is in no pair.
+        self.ordinals[base] = _taken_from(tables[base], "burst", np.arange(size))
+        self.rows[base] = np.arange(size)
+        self.stage = np.zeros(size, np.int8)
+        codes = pairs["stage"].combine_chunks()
+        self.stage[own[known]] = _stage_codes(codes)[known]
+        self.similarity = np.full(size, np.nan)
+        self.similarity[own[known]] = pairs["similarity"].to_numpy()[known]
+
+
+def _stage_codes(column: pa.DictionaryArray) -> npt.NDArray[np.int8]:
+    numbers = np.array([STAGES.index(name) for name in column.dictionary.to_pylist()], np.int8)
+    return numbers[column.indices.to_numpy(zero_copy_only=False)]
+
+
+def _lanes(pairs: pa.Table) -> list[tuple[Place, slice]]:
+    """Give the rows of each thread; those of a thread are neighbours."""
+    columns = [to_numpy(pairs[name]).astype(np.int64) for name in PLACE[:3]]
+    return list(_neighbours(columns))
+
+
+def _neighbours(columns: Sequence[Integers]) -> list[tuple[Place, slice]]:
+    size = len(columns[0])
+    if not size:
+        return []
+    new = np.ones(size, bool)
+    new[1:] = np.any([column[1:] != column[:-1] for column in columns], axis=0)
+    begins = np.flatnonzero(new)
+    ends = np.append(begins[1:], size)
+    keys = zip(*(column[begins].tolist() for column in columns), strict=True)
+    spans = zip(begins.tolist(), ends.tolist(), strict=True)
+    return [
+        ((key[0], key[1], key[2]), slice(*span)) for key, span in zip(keys, spans, strict=True)
+    ]
+
+
+def _rows(
+    table: BurstTable, pairs: pa.Table, lanes: list[tuple[Place, slice]], run: int
+) -> Integers:
+    """Give the row of the table that each pair names, -1 where it names none."""
+    names = [to_numpy(table.table[name]).astype(np.int64) for name in PLACE]
+    location_of = {key: int(names[3][part.start]) for key, part in _neighbours(names[:3])}
+    column = pairs[f"burst_{run}"]
+    ordinal = pc.fill_null(column, UNKNOWN).to_numpy()
+    location = np.zeros(len(ordinal), np.int64)
+    known = ordinal >= 0
+    for key, part in lanes:
+        if key in location_of:
+            location[part] = location_of[key]
+        else:
+            known[part] = False
+    rows = Ordinals(names[3], names[4]).rows(location, np.where(known, ordinal, 0))
+    return np.where(known, rows, UNKNOWN)
+
+
+def _counters(
+    tables: Sequence[BurstTable], partners: _Partners, base: int
+) -> list[tuple[FusedCounter, Integers]]:
+    """Give the columns of counters with their values in the base's rows; the base's first."""
+    found: list[tuple[FusedCounter, Integers]] = []
+    order = [base, *(run for run in range(len(tables)) if run != base)]
+    for counter in dict.fromkeys(name for run in order for name in tables[run].counters):
+        kept: list[tuple[FusedCounter, Integers]] = []
+        for run in (run for run in order if counter in tables[run].counters):
+            values = _values(tables[run], counter, partners.rows[run])
+            same = next((k for k, (_, held) in enumerate(kept) if _alike(held, values)), None)
+            if same is None:
+                column = counter if not kept else f"run{run + 1}.{counter}"
+                kept.append((FusedCounter(column, counter, (run,)), values))
+            elif run != base:
+                one, held = kept[same]
+                if base not in one.runs:
+                    held = np.where(held == NO_VALUE, values, held)
+                kept[same] = (FusedCounter(one.column, counter, (*one.runs, run)), held)
+        found += kept
+    return found
+
+
+def _values(table: BurstTable, counter: str, rows: Integers) -> Integers:
+    return np.where(rows >= 0, _taken_from(table, counter, rows), NO_VALUE)
+
+
+def _taken_from(table: BurstTable, column: str, rows: Integers) -> npt.NDArray[Any]:
+    """Take values of a column by row; anything where the row is -1."""
+    (values,) = table.arrays(column)
+    return values[rows].astype(np.int64) if len(values) else np.full(len(rows), NO_VALUE)
+
+
+def _alike(one: Integers, other: Integers) -> bool:
+    """Tell whether two columns hold the same wherever both are known."""
+    both = (one != NO_VALUE) & (other != NO_VALUE)
+    return bool((one[both] == other[both]).all())
+
+
+def _told(field: pa.Field, one: FusedCounter) -> pa.Field:
+    """Add to a field which runs its counter is from."""
+    told = dict(field.metadata or {})
+    told[b"runs"] = ",".join(str(run + 1) for run in one.runs).encode()
+    return pa.field(one.column, field.type, nullable=True, metadata=told)
+
+
+def _with_origin(table: pa.Table, partners: _Partners) -> pa.Table:
+    columns = [
+        ("stage", "how it was matched", encoded(partners.stage, pa.array(STAGES))),
+        (
+            "similarity",
+            "largest S to the same burst of another run; 0: alike in all but time",
+            _fractions(partners.similarity),
+        ),
+    ]
+    for run, ordinal in enumerate(partners.ordinals):
+        column = nullable(ordinal, ordinal >= 0, pa.int64())
+        columns.append((f"burst_{run}", f"ordinal on its thread in run {run + 1}", column))
+    for name, doc, column in columns:
+        field = pa.field(name, column.type, metadata={"unit": "", "doc": doc})
+        table = table.append_column(field, column)
+    return table
+
+
+def _fractions(values: npt.NDArray[np.float64]) -> pa.Array:
+    return nullable(values, ~np.isnan(values), pa.float64())

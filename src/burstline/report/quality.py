@@ -1,0 +1,217 @@
+"""What ``burstline check-merge`` shows: figures and a verdict for each counter."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from burstline.merge.verdicts import DO_NOT_USE, TRUST, WITH_CARE
+from burstline.report import terminal
+from burstline.report.units import format_bytes, format_count, format_ns, format_share, plural
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from burstline.merge.checking import Check
+    from burstline.merge.quality import CounterQuality
+
+_NOTHING: Final = "-"
+_STYLES: Final = {TRUST: "green", WITH_CARE: "yellow", DO_NOT_USE: "red"}
+_HEAD: Final = (
+    "VERDICT",
+    "CORRELATION",
+    "MAE",
+    "REL DIFF",
+    "BELOW 30 %",
+    "OF TOTAL",
+    "COUNTED IN",
+    "FENCED: MAE",
+    "REL",
+)
+_FIGURES: Final = ("correlation", "mae", "relative_difference", "below_30", "of_total")
+_ALIKE: Final = ("sizes", "partner")
+_FEW: Final = 0.9
+
+
+def print_check(found: Check, paths: Sequence[str], *, top: int) -> None:
+    """Print how well runs agree.
+
+    Parameters
+    ----------
+    found : Check
+        What was found.
+    paths : sequence of str
+        The runs.
+    top : int
+        Places to list for each counter, where they were asked for.
+    """
+    terminal.print_facts(_facts(found, paths))
+    print_qualities(found.counters, title="Counters")
+    print_qualities(found.features, title="Bursts", head="FEATURE")
+    _print_runs(found)
+    if found.by:
+        _print_places(found, top)
+
+
+def print_qualities(
+    qualities: Iterable[CounterQuality], *, title: str, head: str = "COUNTER"
+) -> None:
+    """Print figures and verdicts as a table.
+
+    Parameters
+    ----------
+    qualities : iterable of CounterQuality
+        Rows.
+    title, head : str
+        What is above the table, and above the names.
+    """
+    rows = list(qualities)
+    terminal.print_table(
+        [head, *_HEAD],
+        [_row(each) for each in rows],
+        title=title,
+        left=2,
+        styles=[_STYLES[each.verdict] for each in rows],
+    )
+
+
+def csv_rows(found: Check) -> tuple[list[str], list[list[object]]]:
+    """Give the figures as a table for programs.
+
+    Parameters
+    ----------
+    found : Check
+        What was found.
+
+    Returns
+    -------
+    tuple of (list of str, list of list)
+        Columns and rows; None where there is no such figure.
+    """
+    figures = [*_FIGURES, "bursts", "counted", "fenced_mae", "fenced_relative", "verdict"]
+    kinds = (("counter", found.counters), ("feature", found.features))
+    rows = [
+        [kind, each.name, *(getattr(each, figure) for figure in figures)]
+        for kind, qualities in kinds
+        for each in qualities
+    ]
+    return ["kind", "name", *figures], rows
+
+
+def doubts(found: Check) -> list[str]:
+    """Say what speaks against the matching itself, rather than against a counter.
+
+    Parameters
+    ----------
+    found : Check
+        What was found.
+
+    Returns
+    -------
+    list of str
+        Sentences; none if nothing does.
+    """
+    said = []
+    if found.match_rate < _FEW:
+        said.append(
+            f"only {format_share(found.match_rate)} of the bursts were matched: the runs did "
+            "different things, and figures speak of what they have in common alone"
+        )
+    unlike = [
+        each.name for each in found.features if each.name in _ALIKE and each.verdict != TRUST
+    ]
+    if unlike:
+        said.append(
+            f"matched bursts differ in {' and '.join(unlike)}: some matches may be wrong, "
+            "so that counters may repeat better than these figures say"
+        )
+    return said
+
+
+def _facts(found: Check, paths: Sequence[str]) -> list[tuple[str, str]]:
+    matching = found.matching
+    facts = [("matched", f"{format_share(found.match_rate)} of the bursts ({matching.method})")]
+    for run, path in enumerate(paths):
+        share = format_share(float(matching.match_rate[run]))
+        base = ", base" if run == matching.base else ""
+        bursts = plural(int(matching.bursts[run]), "burst")
+        facts.append((f"run {run + 1}", f"{Path(path).name}: {bursts}, {share} matched{base}"))
+    if found.alone:
+        facts.append(("in one run only", ", ".join(found.alone)))
+    return facts
+
+
+def _row(each: CounterQuality) -> list[str]:
+    return [
+        each.name,
+        each.verdict if each.counted or each.appearing else f"{each.verdict}: always 0",
+        _figure(each.correlation),
+        _amount(each.name, each.mae),
+        _figure(each.relative_difference),
+        format_share(each.below_30),
+        format_share(each.of_total),
+        f"{each.counted:,}",
+        f"{each.fenced_mae:,}",
+        f"{each.fenced_relative:,}",
+    ]
+
+
+def _figure(value: float | None) -> str:
+    return _NOTHING if value is None else f"{value:.3f}"
+
+
+def _amount(name: str, value: float | None) -> str:
+    if value is None:
+        return _NOTHING
+    if name == "duration":
+        return format_ns(round(value))
+    if name == "sizes":
+        return format_bytes(round(value))
+    return _figure(value) if name in {"position", "partner"} else format_count(value)
+
+
+def _print_runs(found: Check) -> None:
+    rows = [
+        [
+            each.name,
+            str(spread.run + 1),
+            f"{spread.median:.3f}",
+            f"{spread.lower:.3f} .. {spread.upper:.3f}",
+            f"{spread.low:.3f} .. {spread.high:.3f}",
+            f"{spread.outliers:,}",
+            f"{spread.bursts:,}",
+        ]
+        for each in (*found.counters, *found.features)
+        for spread in each.per_run
+    ]
+    head = ["OF", "RUN", "MEDIAN", "QUARTILES", "WHISKERS", "BEYOND", "BURSTS"]
+    if rows:
+        terminal.print_table(head, rows, title="Relative difference to the first run")
+
+
+def _print_places(found: Check, top: int) -> None:
+    for each in found.counters:
+        places = [one for one in found.variations if one.counter == each.name][:top]
+        rows = [
+            [
+                format_share(one.share),
+                _short(one.place),
+                "-" if one.difference is None else format_share(one.difference),
+                format_share(one.below_30),
+                f"{one.bursts:,}",
+            ]
+            for one in places
+        ]
+        head = ["OF ITS DIFFERENCE", "WHERE", "OF TOTAL", "BELOW 30 %", "BURSTS"]
+        if rows:
+            terminal.print_table(head, rows, title=f"Where {each.name} differs", left=2)
+
+
+def _short(place: str) -> str:
+    """Leave the innermost frames of call paths."""
+    sides = []
+    for side in place.split(" → "):
+        operation, _, path = side.partition(" ")
+        innermost = path.rsplit(";", 1)[-1]
+        sides.append(f"{operation} {innermost}".strip() if path else side)
+    return " → ".join(sides)

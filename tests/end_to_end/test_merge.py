@@ -1,0 +1,346 @@
+"""``burstline merge``: the base's records, byte by byte, and everybody's counters."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import re
+from collections import Counter
+
+import pyarrow.parquet as pq
+import pytest
+
+import burstline
+from burstline import cli
+from burstline.formats.paraver import blocks
+from burstline.merge import burst_table
+from oracles.prv_dump import dump
+from two_runs import CYC, INS, L1, L3, OPERATIONS, Run, value
+
+MERGED = 48600000
+ADDED = ({L1: "PAPI_L1_DCM", L3: "PAPI_L3_TCM"}, {INS: "PAPI_TOT_INS", CYC: "PAPI_TOT_CYC"})
+"""What either run as the base gets from the other."""
+
+
+@pytest.fixture
+def runs(tmp_path):
+    first = Run({INS: value(3), CYC: value(5)})
+    second = Run({L1: value(7), L3: value(9)}, scale=2, skipped={1: {2}})
+    return [first.write(tmp_path / "one.prv"), second.write(tmp_path / "two.prv")]
+
+
+def merge(capsys, *words):
+    cli.main(["merge", *map(str, words), "--format", "json"])
+    return json.loads(capsys.readouterr().out)
+
+
+def failure(capsys, *words):
+    with pytest.raises(SystemExit) as stopped:
+        cli.main(["merge", *map(str, words)])
+    return stopped.value.code, capsys.readouterr().err
+
+
+def of_types(path, types):
+    """Give the pairs of some types, and the events without them."""
+    events = dump(path).events
+    chosen = {place: [one for one in own if one[1] in types] for place, own in events.items()}
+    rest = {place: [one for one in own if one[1] not in types] for place, own in events.items()}
+    return chosen, rest
+
+
+def test_pairs_are_added_and_no_other_byte_changes(runs, tmp_path, capsys):
+    merged = tmp_path / "all.prv"
+    told = merge(capsys, *runs, "-o", merged)
+    base = runs[told["base"]]
+
+    types = "|".join(map(str, ADDED[told["base"]]))
+    left = re.sub(rf":({types}):\d+".encode(), b"", merged.read_bytes())
+    assert left == base.read_bytes() != merged.read_bytes()
+    assert merged.with_suffix(".row").read_bytes() == base.with_suffix(".row").read_bytes()
+    assert (
+        merged.with_suffix(".pcf")
+        .read_bytes()
+        .startswith(base.with_suffix(".pcf").read_bytes())
+    )
+
+
+@pytest.mark.parametrize("ending", ["prv", "prv.gz"])
+def test_each_matched_burst_gets_at_its_end_what_the_other_run_counted(
+    runs, tmp_path, capsys, ending
+):
+    merged, pairs = tmp_path / f"all.{ending}", tmp_path / "pairs.parquet"
+    told = merge(capsys, *runs, "-o", merged, "--pairs", pairs)
+
+    base, other = told["base"], 1 - told["base"]
+    tables = [burst_table(burstline.read(path)).table.to_pylist() for path in runs]
+    rows = [{(row["rank"], row["burst"]): row for row in table} for table in tables]
+    expected = Counter()
+    for pair in pq.read_table(pairs).to_pylist():
+        own, others = (pair[f"burst_{run}"] for run in (base, other))
+        if own is not None and others is not None:
+            rank, end = pair["rank"], rows[base][pair["rank"], own]["end_ns"]
+            counted = rows[other][rank, others]
+            expected.update(
+                (rank + 1, end, t, counted[name]) for t, name in ADDED[base].items()
+            )
+    chosen, rest = of_types(merged, set(ADDED[base]))
+    found = Counter((place[1], *one) for place, own in chosen.items() for one in own)
+    assert found == expected
+    assert rest == dump(runs[base]).events
+    assert sum(expected.values()) == 2 * told["runs"][base]["matched"]
+
+
+@pytest.mark.parametrize("packed", [False, True])
+def test_the_size_of_blocks_does_not_matter(runs, tmp_path, monkeypatch, capsys, packed):
+    whole, parts = tmp_path / "whole.prv", tmp_path / "parts.prv"
+    if packed:
+        for path in runs:
+            with gzip.open(f"{path}.gz", "wb") as file:
+                file.write(path.read_bytes())
+        runs = [path.with_name(f"{path.name}.gz") for path in runs]
+    merge(capsys, *runs, "-o", whole)
+    monkeypatch.setattr(blocks, "BLOCK_BYTES", 100)
+    monkeypatch.setattr(blocks, "_SLACK", 16)
+    merge(capsys, *runs, "-o", parts)
+
+    assert parts.read_bytes() == whole.read_bytes()
+
+
+def test_what_is_read_back_is_what_was_fused(runs, tmp_path, capsys):
+    merged, dataset = tmp_path / "all.prv", tmp_path / "all.parquet"
+    told = merge(capsys, *runs, "-o", merged, "--dataset", dataset)
+
+    fused = pq.read_table(dataset)
+    read = burst_table(burstline.read(merged)).table
+    for name in told["counters"]:
+        assert read[name].to_pylist() == fused[name].to_pylist(), name
+    for name in ("start_ns", "end_ns", "operation_before", "concurrency"):
+        assert read[name].to_pylist() == fused[name].to_pylist()
+
+
+def test_counters_are_put_beside_those_of_the_base(runs, tmp_path, capsys):
+    merged = tmp_path / "all.prv"
+    told = merge(capsys, *runs, "-o", merged)
+
+    kind, beside = (next(iter(ADDED[run])) for run in (told["base"], 1 - told["base"]))
+    lines = [line for line in merged.read_text().splitlines() if f":{kind}:" in line]
+    assert lines
+    assert all(f":{beside}:" in line for line in lines)
+
+
+def test_a_counter_that_differs_gets_a_type_and_a_name_of_its_own(tmp_path, capsys):
+    paths = [
+        Run({INS: value(3), CYC: value(5)}).write(tmp_path / "one.prv"),
+        Run({INS: value(3), CYC: value(6)}).write(tmp_path / "two.prv"),
+    ]
+    told = merge(
+        capsys, *paths, "-o", tmp_path / "all.prv", "--dataset", tmp_path / "all.parquet"
+    )
+
+    assert told["counters"]["PAPI_TOT_INS"]["divergent"] is False
+    assert told["counters"]["PAPI_TOT_CYC"]["divergent"] is True
+    assert told["counters"]["PAPI_TOT_CYC"]["runs"] == [0, 1]
+    assert f"{MERGED}    run2.PAPI_TOT_CYC [Total cycles]" in (tmp_path / "all.pcf").read_text()
+    table = pq.read_table(tmp_path / "all.parquet")
+    pairs = zip(
+        *(table[f"{run}PAPI_TOT_CYC"].to_pylist() for run in ("", "run2.")), strict=True
+    )
+    assert {other / own for own, other in pairs} == {6 / 5}
+    chosen, rest = of_types(tmp_path / "all.prv", {MERGED})
+    assert rest == dump(paths[0]).events
+    assert sum(map(len, chosen.values())) == 12
+
+
+def test_bursts_that_end_in_one_moment_get_each_its_own(tmp_path, capsys):
+    def write(name, step, kind):
+        head = "#Paraver (01/02/2026 at 03:04):900_ns:1(1):1:1(1:1),1\nc:1:1:1:1\n"
+        lines = [
+            f"2:1:1:1:1:{10 * step}:50000003:31",
+            f"2:1:1:1:1:{20 * step}:50000003:0:{kind}:0",
+        ]
+        for burst, (number, moment) in enumerate([(8, 30), (10, 30), (8, 30), (8, 40)]):
+            enter = moment * step if kind == INS else (moment + burst) * step
+            lines += [
+                f"2:1:1:1:1:{enter}:50000002:{number}:{kind}:{burst + 1}",
+                f"2:1:1:1:1:{enter}:50000002:0:{kind}:0",
+            ]
+        path = tmp_path / name
+        path.write_text(head + "\n".join([*lines, ""]))
+        path.with_suffix(".pcf").write_text(f"EVENT_TYPE\n7 {kind} {kind}\n")
+        return path
+
+    paths = [write("one.prv", 1, INS), write("two.prv", 10, L1)]
+    merge(capsys, *paths, "-o", tmp_path / "all.prv")
+
+    text = (tmp_path / "all.prv").read_text()
+    found = re.findall(rf"50000002:(\d+):{INS}:(\d):{L1}:(\d)", text)
+    assert found == [("8", "1", "1"), ("10", "2", "2"), ("8", "3", "3"), ("8", "4", "4")]
+
+
+def test_a_base_in_a_store_is_written_first(runs, tmp_path, capsys):
+    stores = [tmp_path / f"{path.stem}.store" for path in runs]
+    for path, store in zip(runs, stores, strict=True):
+        cli.main(["convert", str(path), str(store)])
+    capsys.readouterr()
+    told = merge(capsys, *stores, "-o", tmp_path / "all.prv")
+
+    chosen, rest = of_types(tmp_path / "all.prv", set(ADDED[told["base"]]))
+    assert sum(map(len, chosen.values())) == 2 * told["runs"][told["base"]]["matched"]
+    assert rest == dump(runs[told["base"]]).events
+    assert {path.name for path in tmp_path.iterdir() if path.name.startswith(".")} == set()
+
+
+def test_a_base_without_records_is_refused_with_the_way_out(runs, tmp_path, capsys):
+    stores = [tmp_path / f"{path.stem}.store" for path in runs]
+    for path, store in zip(runs, stores, strict=True):
+        cli.main(["convert", str(path), str(store), "--no-raw"])
+    code, said = failure(capsys, *stores, "-o", tmp_path / "all.prv")
+
+    assert code == 5
+    assert "--no-raw" in said
+    assert merge(capsys, *stores, "--dataset", tmp_path / "all.parquet")["runs"]
+
+
+def test_the_dataset_can_leave_out_what_did_not_match(tmp_path, capsys):
+    first = Run({INS: value(3)}, operations=OPERATIONS)
+    extra = [*OPERATIONS[:3], (2, 15), *OPERATIONS[3:]]
+    paths = [
+        first.write(tmp_path / "one.prv"),
+        Run({L1: value(7)}, operations=extra).write(tmp_path / "two.prv"),
+        Run({L3: value(9)}, operations=extra).write(tmp_path / "three.prv"),
+    ]
+    full, less = tmp_path / "full.parquet", tmp_path / "less.parquet"
+    told = merge(capsys, *paths, "--dataset", full)
+    merge(capsys, *paths, "--dataset", less, "--drop-unmatched")
+
+    run = told["runs"][told["base"]]
+    assert pq.read_table(full).num_rows == run["bursts"]
+    assert pq.read_table(less).num_rows == run["matched"]
+    assert sum(run["by_stage"].values()) == run["matched"]
+    assert {"burst_0", "burst_1", "burst_2", "stage", "similarity"} <= set(
+        pq.read_schema(full).names
+    )
+
+
+def test_runs_of_different_sizes_are_named(tmp_path, capsys):
+    paths = [Run({}, ranks=k).write(tmp_path / f"of{k}.prv") for k in (2, 3)]
+    code, said = failure(capsys, *paths)
+
+    assert code == 4
+    assert all(str(path) in said for path in paths)
+
+
+def test_different_programs_have_no_answer(tmp_path, capsys):
+    other = [(3, 31), (2, 30), (2, 30), (3, 32)]
+    paths = [
+        Run({INS: value(3)}, operations=[(2, 8)] * 5).write(tmp_path / "one.prv"),
+        Run({L1: value(3)}, operations=other).write(tmp_path / "two.prv"),
+    ]
+    code, said = failure(capsys, *paths, "-o", tmp_path / "all.prv")
+
+    assert code == 5
+    assert "different programs" in said
+    assert not (tmp_path / "all.prv").exists()
+
+
+def test_a_run_without_bursts_is_named(runs, tmp_path, capsys):
+    empty = Run({}, operations=[(3, 31)]).write(tmp_path / "empty.prv")
+    code, said = failure(capsys, runs[0], empty)
+
+    assert code == 5
+    assert str(empty) in said
+
+
+def test_a_run_that_was_cut_is_merged_as_far_as_it_goes(tmp_path, capsys):
+    long = Run({INS: value(3)}, operations=OPERATIONS[:-1] * 4 + OPERATIONS[-1:])
+    short = Run({L1: value(7)}, operations=[*long.operations[:12], (2, 30), (3, 20)])
+    paths = [long.write(tmp_path / "one.prv"), short.write(tmp_path / "two.prv")]
+    told = merge(capsys, *paths, "-o", tmp_path / "all.prv")
+
+    assert told["runs"][0]["match_rate"] < 0.6 < told["runs"][1]["match_rate"]
+    assert told["runs"][0]["time_coverage"] < 0.6 < told["runs"][1]["time_coverage"]
+    assert told["unmatched"]
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["one.prv"], "two runs"),
+        (["one.prv", "two.prv", "-o", "all.store"], ".prv"),
+        (["one.prv", "two.prv", "-o", "one.prv", "--force"], "input"),
+        (["one.prv", "two.prv", "--block", "7"], "--block"),
+        (["one.prv", "two.prv", "--method", "seed", "--window", "7"], "--window"),
+        (["one.prv", "two.prv", "--limit", "2"], "limit"),
+        (["one.prv", "two.prv", "--window", "0"], "--window"),
+        (["one.prv", "two.prv", "--drop-unmatched"], "--dataset"),
+        (["one.prv", "two.prv", "--plot", "a.gif"], ".svg"),
+        (["one.prv", "two.prv", "--plot", "a.svg", "--rank", "9"], "rank 9"),
+    ],
+)
+def test_what_makes_no_sense_is_said(runs, monkeypatch, capsys, words, said):
+    monkeypatch.chdir(runs[0].parent)
+    code, text = failure(capsys, *words)
+
+    assert code == 2
+    assert said in text
+
+
+def test_a_run_given_twice_is_warned_of(runs, capsys):
+    cli.main(["merge", str(runs[0]), str(runs[0])])
+
+    assert "twice" in capsys.readouterr().err
+
+
+def test_people_read_what_matched_and_what_did_not(runs, capsys):
+    cli.main(["merge", *map(str, runs)])
+    shown = capsys.readouterr().out
+
+    assert all(path.name in shown for path in runs)
+    assert "PAPI_L1_DCM" in shown
+    assert "MPI_Send" in shown
+
+
+def test_runs_without_counters_say_so(tmp_path, capsys):
+    paths = [Run({}).write(tmp_path / f"{name}.prv") for name in ("one", "two")]
+    cli.main(["merge", *map(str, paths), "-o", str(tmp_path / "all.prv")])
+
+    assert "no run has a counter" in capsys.readouterr().out
+    assert (tmp_path / "all.prv").read_bytes() == paths[0].read_bytes()
+
+
+@pytest.mark.parametrize("method", ["align", "seed"])
+def test_the_matches_of_a_rank_are_drawn(runs, tmp_path, capsys, method):
+    picture = tmp_path / "matches.svg"
+    merge(capsys, *runs, "--plot", picture, "--rank", 1, "--method", method)
+
+    drawn = picture.read_text()
+    assert "The same bursts of rank 1" in drawn
+    assert "no match" in drawn
+
+
+@pytest.mark.parametrize("program", ["lulesh_8r_s4_i10", "npb_cg_S_4r"])
+@pytest.mark.parametrize("method", ["align", "seed"])
+def test_repeated_runs_of_a_real_program_match_directly(real_traces, capsys, program, method):
+    told = merge(
+        capsys, *sorted(real_traces.glob(f"{program}_run?.prv.gz")), "--method", method
+    )
+
+    for run in told["runs"]:
+        assert run["match_rate"] == run["time_coverage"] == 1
+        assert run["by_stage"]["direct"] == run["bursts"]
+
+
+@pytest.mark.parametrize("program", ["idrun", "toy_irregular"])
+def test_real_records_stay_as_they_are(real_traces, tmp_path, capsys, program):
+    merged = tmp_path / "all.prv"
+    paths = sorted(real_traces.glob(f"{program}_run?.prv.gz"))
+    told = merge(capsys, *paths, "-o", merged)
+
+    base = paths[told["base"]]
+    known = {kind for own in dump(base).events.values() for _, kind, _ in own}
+    types = {kind for own in dump(merged).events.values() for _, kind, _ in own} - known
+    assert types == {MERGED, MERGED + 1}
+    chosen, rest = of_types(merged, types)
+    assert rest == dump(base).events
+    assert dump(merged)._replace(events=None) == dump(base)._replace(events=None)
+    assert sum(map(len, chosen.values())) == 2 * told["runs"][told["base"]]["matched"]

@@ -1,0 +1,361 @@
+"""How far a counter can be trusted: verdicts, and figures of small runs."""
+
+from __future__ import annotations
+
+import sys
+import xml.etree.ElementTree as ET
+
+import numpy as np
+import pytest
+
+import burstline
+from burstline.errors import InconsistentTraceError, NotEnoughDataError, ParameterError
+from burstline.merge.checking import check, shared
+from burstline.merge.matching import match
+from burstline.merge.measured import Measured
+from burstline.merge.quality import compare
+from burstline.merge.verdicts import Limits, verdict
+from burstline.report.quality import doubts
+from burstline.report.quality_plot import quality_plot
+from burstline.testing import trace_of
+
+# Relative difference and share below 30 % of the published tables 4 to 8.
+STEADY = """
+0.019 99.9  0.011 100  0.017 100  0.005 100  0.007 100  0.016 100  0.014 100  0.009 100
+0.011 100  0.014 100  0.011 100  0.007 100  0.010 99.9  0.009 99.7  0.005 99.7  0.003 99.7
+0.015 97.2  0.015 97.3  0.019 97.3  0.008 97.4
+"""
+CYCLES_AND_SOME_MISSES = """
+0.045 99.3  0.081 96.7  0.085 91.7  0.157 84.5  0.207 74.1  0.204 76.3  0.214 76.1
+0.092 87.2  0.174 75.7
+"""
+OTHER_MISSES = """
+0.272 68.5  0.308 63.9  0.262 66.3  0.390 61.7  0.499 51.6  0.512 50.8  0.488 51.3
+0.669 38.5
+"""
+
+
+def run(values, *, ranks=1, counters="PAPI_TOT_INS", peer=1, last=None):
+    """Write a run whose bursts count `values`, a number or one for each counter."""
+    names = counters.split()
+    text = [f"ranks {max(ranks, 2)}", *(f"counter {name}" for name in names)]
+    text.append("path 0 main file a.c line 3")
+    text.append("path 1 main file a.c line 7")
+    for rank in range(ranks):
+        text += [str(rank), "0 enter MPI_Init", "5 leave" + reading(names, [0] * len(names))]
+        for k, value in enumerate(values):
+            counted = value if isinstance(value, tuple) else (value,) * len(names)
+            begin = 100 * (k + 1)
+            operation = ("MPI_Barrier path 0", f"MPI_Send peer {peer} path 1")[k % 2]
+            text.append(f"{begin} enter {operation}{reading(names, counted)}")
+            text.append(f"{begin + 10 + k} leave{reading(names, [0] * len(names))}")
+        if last is not None:
+            for begin, name, value in ((90000, "MPI_Bcast", 5), (91000, "MPI_Finalize", last)):
+                text.append(f"{begin} enter {name}{reading(names, (value,))}")
+                text.append(f"{begin + 10} leave{reading(names, (0,))}")
+    return trace_of(" | ".join(text))
+
+
+def reading(names, values):
+    return "".join(f" {name}={value}" for name, value in zip(names, values, strict=True))
+
+
+def figures(text):
+    numbers = [float(word) for word in text.split()]
+    return list(zip(numbers[::2], numbers[1::2], strict=True))
+
+
+@pytest.mark.parametrize(
+    ("tables", "word"),
+    [
+        (STEADY, "trust"),
+        (CYCLES_AND_SOME_MISSES, "with care"),
+        (OTHER_MISSES, "do not use"),
+    ],
+)
+def test_the_published_counters_get_their_words(tables, word):
+    assert {verdict(away, share / 100) for away, share in figures(tables)} == {word}
+
+
+def test_either_figure_alone_tells_what_is_not_to_be_used():
+    for tables, usable in (
+        (STEADY, True),
+        (CYCLES_AND_SOME_MISSES, True),
+        (OTHER_MISSES, False),
+    ):
+        for away, share in figures(tables):
+            assert (verdict(away, 1.0) != "do not use") == usable
+            assert (verdict(0.0, share / 100) != "do not use") == usable
+
+
+@pytest.mark.parametrize(
+    "limits",
+    [
+        {"trust_difference": 0.5},
+        {"trust_close": 0.5},
+        {"care_close": -0.1},
+        {"trust_close": 1.1},
+        {"tolerance": 0.0},
+    ],
+)
+def test_limits_that_contradict_each_other_are_refused(limits):
+    with pytest.raises(ParameterError):
+        Limits(**limits)
+
+
+def test_limits_are_the_callers_to_choose():
+    table = [[100, 105], [200, 210]]
+
+    assert compare("C", table).verdict == "with care"
+    assert compare("C", table, limits=Limits(trust_difference=0.05)).verdict == "trust"
+
+
+def test_one_burst_has_figures_but_no_correlation():
+    found = compare("C", [[100, 101]])
+
+    assert (found.bursts, found.mae, found.relative_difference) == (1, 1.0, 0.01)
+    assert found.correlation is None
+    assert (found.below_30, found.verdict) == (1.0, "trust")
+
+
+def test_a_counter_that_is_always_zero_repeats():
+    found = compare("C", np.zeros((4, 3)))
+
+    assert (found.mae, found.relative_difference, found.below_30) == (0.0, None, None)
+    assert (found.verdict, found.per_run, found.counted) == ("trust", (), 0)
+
+
+def test_what_the_base_never_counted_and_others_did_is_not_to_be_used():
+    found = compare("C", [[0, 5], [0, 7]])
+
+    assert (found.relative_difference, found.appearing) == (None, 2)
+    assert found.verdict == "do not use"
+
+
+def test_bursts_where_others_alone_counted_keep_a_counter_from_being_trusted():
+    mostly = [[0, 1]] * 5 + [[100, 100]] * 95
+
+    assert compare("C", mostly).below_30 == 1
+    assert compare("C", mostly).verdict == "with care"
+
+
+def test_without_bursts_there_are_no_figures():
+    found = compare("C", np.zeros((0, 2)))
+
+    assert (found.bursts, found.mae, found.correlation, found.below_30) == (0, None, None, None)
+
+
+def test_the_mean_of_the_others_is_of_those_that_have_the_burst():
+    found = compare("C", [[10, 12, np.nan], [10, 12, 14], [np.nan, 5, 9], [10, np.nan, np.nan]])
+
+    assert found.bursts == 2
+    assert found.mae == pytest.approx((2 + 3) / 2)
+
+
+def test_the_fence_leaves_out_one_extreme_burst_of_many():
+    table = [[100, 100 + k % 5] for k in range(99)] + [[100, 10_000]]
+
+    found = compare("C", table)
+
+    assert (found.fenced_mae, found.fenced_relative) == (1, 1)
+    assert found.mae == pytest.approx(np.mean([k % 5 for k in range(99)]))
+    assert found.below_30 == 0.99
+    assert found.of_total == pytest.approx((9900 + sum(k % 5 for k in range(99))) / 10_000)
+
+
+def test_the_fence_is_one_and_a_half_times_the_inner_ninety_percent_above_them():
+    scores = [*range(100), 225, 240]  # quantiles 5.05 and 95.95, the fence at 232.3
+
+    found = compare("C", [[1000, 1000 + score] for score in scores])
+
+    assert found.fenced_mae == found.fenced_relative == 1
+    assert found.mae == pytest.approx(np.mean(scores[:-1]))
+    assert found.relative_difference == pytest.approx(np.mean(scores[:-1]) / 1000)
+
+
+def test_boxes_are_those_of_each_run_against_the_first():
+    values = np.array([[100, 100 + k, 100 - 2 * k] for k in range(9)])
+
+    second, third = compare("C", values, base=2).per_run
+
+    assert (second.run, second.lower, second.median, second.upper) == (1, 0.02, 0.04, 0.06)
+    assert (third.run, third.median, third.low, third.high) == (2, 0.08, 0, 0.16)
+    assert second.outliers == third.outliers == 0
+
+
+@pytest.mark.parametrize(
+    ("values", "options"),
+    [
+        ([[1], [2]], {}),
+        ([1, 2], {}),
+        ([[1, 2]], {"base": 2}),
+        ([[1, 2]], {"base": -1}),
+        ([[1, 2]], {"present": [[True]]}),
+    ],
+)
+def test_what_cannot_be_compared_is_refused(values, options):
+    with pytest.raises(ParameterError):
+        compare("C", values, **options)
+
+
+def test_runs_alike_repeat_in_every_counter_and_feature():
+    found = check([run([5, 9, 700, 3], ranks=2) for _ in range(3)])
+
+    assert found.match_rate == 1
+    assert [each.name for each in found.counters] == ["PAPI_TOT_INS"]
+    assert [each.name for each in found.features] == [
+        "duration",
+        "position",
+        "sizes",
+        "partner",
+    ]
+    assert {each.verdict for each in (*found.counters, *found.features)} == {"trust"}
+    assert found.counters[0].correlations == (1.0, 1.0)
+    assert not doubts(found)
+
+
+def test_values_come_from_the_same_bursts_of_each_run():
+    traces = [run([10, 20, 30, 40]), run([11, 22, 33, 44])]
+    measured = Measured(traces, match(traces))
+
+    quantity = measured.counter("PAPI_TOT_INS")
+
+    assert quantity.present.all()
+    assert quantity.values.tolist() == [[10, 11], [20, 22], [30, 33], [40, 44]]
+
+
+def test_another_partner_is_a_doubt_about_the_match():
+    values = [5] * 12
+    one, other = run(values, ranks=1), run(values, ranks=1, peer=0)
+
+    found = check([one, other], method="seed")
+
+    (partner,) = (each for each in found.features if each.name == "partner")
+    assert (partner.verdict, partner.mae) == ("do not use", 1.0)
+    assert any("partner" in said for said in doubts(found))
+
+
+def test_counters_that_one_run_alone_has_are_named_and_not_judged():
+    one = run([(5, 1), (6, 2)], counters="PAPI_TOT_INS PAPI_L1_DCM")
+    other = run([(5, 1), (6, 2)], counters="PAPI_TOT_INS PAPI_L2_DCM")
+
+    found = check([one, other])
+
+    assert [each.name for each in found.counters] == ["PAPI_TOT_INS"]
+    assert found.alone == ("PAPI_L1_DCM", "PAPI_L2_DCM")
+
+
+def test_shared_counters_of_a_merge_are_compared_where_two_runs_have_them():
+    traces = [
+        run([(5, 1), (6, 2)], counters="PAPI_TOT_INS PAPI_L1_DCM"),
+        run([(9, 10), (8, 20)], counters="PAPI_FP_OPS PAPI_VEC_DP"),
+        run([(10, 1), (12, 3)], counters="PAPI_TOT_INS PAPI_FP_OPS"),
+    ]
+    matching = match(traces)
+
+    found = {each.name: each for each in shared(traces, matching)}
+
+    assert list(found) == ["PAPI_TOT_INS", "PAPI_FP_OPS"]
+    assert found["PAPI_TOT_INS"].relative_difference == 1.0
+    assert found["PAPI_FP_OPS"].mae == pytest.approx((8 + 5) / 2)  # its base is the second run
+
+
+def test_without_a_common_counter_there_is_nothing_to_check():
+    traces = [run([5, 6]), run([5, 6], counters="PAPI_L1_DCM")]
+
+    with pytest.raises(NotEnoughDataError, match=r"run 1: PAPI_TOT_INS; run 2: PAPI_L1_DCM"):
+        check(traces)
+    assert shared(traces, match(traces)) == ()
+
+
+def test_runs_of_different_ranks_are_refused():
+    with pytest.raises(InconsistentTraceError, match="numbers of ranks"):
+        check(
+            [
+                run([5, 6]),
+                trace_of("ranks 3 | counter PAPI_TOT_INS | 0 | 0 read PAPI_TOT_INS=1"),
+            ]
+        )
+
+
+def test_the_call_path_that_differs_is_named_first():
+    one = run([100, 100] * 10)
+    other = run([100, 150] * 10)
+
+    found = check([one, other], by="call-path")
+
+    first = found.variations[0]
+    assert (first.share, first.difference, first.below_30) == (1.0, 0.5, 0.0)
+    assert first.place == "MPI_Barrier main@a.c:3 → MPI_Send main@a.c:7"
+    assert len(found.variations) == 1
+
+
+def test_the_loop_that_differs_is_named():
+    one, other = run([100] * 20, last=50), run([100] + [110] * 19, last=50)
+
+    found = check([one, other], by="phase")
+
+    assert [(each.place, each.share) for each in found.variations] == [("loop 1", 1.0)]
+
+
+def test_what_differs_before_and_after_a_loop_is_outside():
+    one, other = run([100] + [7] * 20, last=300), run([150] + [7] * 20, last=450)
+
+    found = check([one, other], by="phase")
+
+    (only,) = found.variations
+    assert (only.place, only.difference, only.bursts) == ("outside all loops", 0.5, 2)
+
+
+def test_a_matching_made_before_is_taken_as_it_is():
+    traces = [run([5, 6, 7])] * 2
+    matching = match(traces, method="seed")
+
+    assert check(traces, matching=matching).matching is matching
+
+
+def test_thirty_percent_is_not_below_thirty_percent():
+    assert compare("C", [[10, 13], [10, 12]]).below_30 == 0.5
+
+
+def test_an_unknown_way_to_tell_bursts_apart_is_refused():
+    with pytest.raises(ParameterError, match="call-path, phase"):
+        check([run([5, 6])] * 2, by="rank")
+
+
+def test_the_matrix_holds_the_correlations_of_the_base_with_the_others():
+    traces = [run([10, 50, 20, 90, 5]), run([12, 47, 26, 80, 9])]
+
+    found = check(traces)
+
+    at = found.names.index("PAPI_TOT_INS")
+    assert found.matrix[at, at] == pytest.approx(found.counters[0].correlation)
+    assert found.names == ("PAPI_TOT_INS", "duration", "position", "sizes")
+    constant = found.names.index("sizes")
+    assert np.isnan(found.matrix[constant]).all()
+    assert np.isnan(found.matrix[:, constant]).all()
+
+
+def test_a_picture_is_the_same_for_the_same_runs_and_obeys_no_name():
+    evil = '"<script>alert(1)</script> & $\\\\frac{1}{2}$"'
+    text = (
+        f"ranks 1 | counter {evil} | 0 | 0 enter MPI_Init | 5 leave {evil}=0"
+        f" | 9 enter MPI_Barrier {evil}=7 | 12 leave {evil}=0 | 20 enter MPI_Barrier {evil}=900"
+        " | 22 leave"
+    )
+    found = check([trace_of(text), trace_of(text)])
+
+    pictures = [quality_plot(found, form="svg", title="<b>") for _ in range(2)]
+
+    assert pictures[0] == pictures[1]
+    drawn = "".join(ET.fromstring(pictures[0]).itertext())  # noqa: S314 -- drawn by ourselves
+    assert "<script>alert(1)" in drawn
+    assert quality_plot(found, form="png").startswith(b"\x89PNG")
+
+
+def test_without_matplotlib_a_picture_of_counters_names_the_extra(monkeypatch):
+    found = check([run([5, 6])] * 2)
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+
+    with pytest.raises(burstline.MissingExtraError, match=r"burstline\[plot\]"):
+        quality_plot(found, form="svg")
