@@ -144,3 +144,18 @@ def test_every_burst_of_every_run_has_one_row():
             (rank,) = trace.arrays("locations", "rank")
             location, burst = trace.arrays("bursts", "location", "burst")
             assert found == sorted(zip(rank[location].tolist(), burst.tolist(), strict=True))
+
+
+def test_the_base_may_be_chosen():
+    traces = [run(LOOP), run(LOOP[:7])]
+
+    assert match(traces).base == 1
+    assert match(traces, base=0).base == 0
+    with pytest.raises(ParameterError, match="no run 2 of 2"):
+        match(traces, base=2)
+
+
+def test_a_run_without_bursts_is_no_base():
+    traces = [run(["Init"]), run(LOOP)]
+
+    assert match(traces).base == 1

@@ -93,11 +93,12 @@ def _add_matching(parser: argparse.ArgumentParser) -> None:
         default="align",
         help="align: in the program's order; seed: the published method (default: align)",
     )
+    add("--base", type=int, metavar="N", help="the run to add to, from 1 (the best matched)")
     add("--limit", type=float, metavar="S", help="bursts with an S as large do not match (0.3)")
     add("--place-weight", type=float, metavar="W", help="of different places, in S (0.6)")
     add("--size-weight", type=float, metavar="W", help="of different sizes, in S (0.2)")
     add("--partner-weight", type=float, metavar="W", help="seed: of different partners (0.2)")
-    add("--window", type=int, metavar="N", help="align: bursts compared with one (256)")
+    add("--window", type=int, metavar="N", help="align: bursts compared with one (128)")
     add("--block", type=int, metavar="N", help="seed: most bursts compared at a time (256)")
     add("--both-sizes", action="store_true", help="seed: compare sizes after bursts, too")
     add(
@@ -124,7 +125,13 @@ def run(arguments: argparse.Namespace) -> None:
         traces = _read(paths, arguments, progress)
         from burstline.merge.matching import match  # noqa: PLC0415 -- `--help` stays fast
 
-        matching = match(traces, method=arguments.method, options=options, progress=progress)
+        matching = match(
+            traces,
+            method=arguments.method,
+            options=options,
+            base=_base(arguments.base, len(traces)),
+            progress=progress,
+        )
         _check_matching(matching, paths)
         tables = [
             _table(trace, whole=wanted.whole(run, matching.base))
@@ -145,6 +152,14 @@ def run(arguments: argparse.Namespace) -> None:
     report = MergeReport.of(paths, traces, tables, matching, fused)
     print_merge(report, arguments.format)
     wanted.say(fused)
+
+
+def _base(number: int | None, runs: int) -> int | None:
+    if number is None:
+        return None
+    if not 1 <= number <= runs:
+        raise ParameterError(f"--base {number}: there are runs 1 to {runs}")
+    return number - 1
 
 
 class _Outputs(NamedTuple):

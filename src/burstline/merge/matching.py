@@ -42,6 +42,7 @@ def match(
     *,
     method: str = "align",
     options: Alignment | Published | None = None,
+    base: int | None = None,
     progress: Progress = SILENCE,
 ) -> Matching:
     """Find the bursts that several runs of one program have in common.
@@ -55,6 +56,9 @@ def match(
         default). ``seed``: the published one, by operations before and after.
     options : Alignment or Published, optional
         Of the method.
+    base : int, optional
+        The run that the others are compared to; by default the one of which the smallest
+        share is unmatched, which of a cut run and a whole one is the cut one.
     progress : Progress
         Told how many threads have been matched.
 
@@ -66,7 +70,7 @@ def match(
     Raises
     ------
     ParameterError
-        If there is no such method, or fewer than two runs.
+        If there is no such method or base, or fewer than two runs.
     InconsistentTraceError
         If runs differ in their ranks.
     NotEnoughDataError
@@ -97,6 +101,8 @@ def match(
         raise ParameterError(f"{method} is no method of matching; methods are align and seed")
     if len(traces) < 2:
         raise ParameterError("matching wants at least two runs")
+    if base is not None and not 0 <= base < len(traces):
+        raise ParameterError(f"there is no run {base} of {len(traces)} to be the base")
     keys, lanes = _lanes(traces)
     tokens, patterns, has_paths = tokens_of(traces)
     if method == "align":
@@ -107,7 +113,7 @@ def match(
         members, stage = match_published(tokens, lanes, how)
     order = _by_thread(members, lanes)
     found = _Found(traces, tokens, members[order], stage[order])
-    return found.matching(method, keys, lanes, patterns, has_paths=has_paths)
+    return found.matching(method, keys, lanes, patterns, base=base, has_paths=has_paths)
 
 
 def _lanes(traces: Sequence[Trace]) -> tuple[Integers, list[Integers]]:
@@ -197,15 +203,17 @@ class _Found:
         lanes: Sequence[Integers],
         patterns: Sequence[tuple[str, str]],
         *,
+        base: int | None,
         has_paths: bool,
     ) -> Matching:
-        """Count, choose the base, and write the tables."""
+        """Count, choose the base if nobody did, and write the tables."""
         runs = range(len(self._traces))
         has = self._members >= 0
         bursts = has.sum(axis=0)
         matched = (has & self._shared[:, None]).sum(axis=0)
-        unmatched = (bursts - matched) / np.maximum(bursts, 1)
-        base = int(np.argmin(unmatched))
+        if base is None:
+            unmatched = (bursts - matched) / np.maximum(bursts, 1)
+            base = int(np.argmin(np.where(bursts > 0, unmatched, 2.0)))
         times = [self._durations(run) for run in runs]
         stages = [np.bincount(self._stage[has[:, run]], minlength=len(STAGES)) for run in runs]
         return Matching(
@@ -237,8 +245,9 @@ class _Found:
         for run, trace in enumerate(self._traces):
             has = self._members[:, run] >= 0
             (burst,) = trace.arrays("bursts", "burst")
-            values = np.where(has, burst[np.where(has, self._members[:, run], 0)], 0)
-            columns[f"burst_{run}"] = pa.array(values.astype(np.int64), mask=~has)
+            values = np.zeros(len(has), np.int64)
+            values[has] = burst[self._members[has, run]]
+            columns[f"burst_{run}"] = pa.array(values, mask=~has)
         indices = pa.array(self._stage.astype(np.int8))
         columns["stage"] = pa.DictionaryArray.from_arrays(indices, list(STAGES))
         similarity = self._similarity(base)

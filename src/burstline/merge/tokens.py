@@ -188,8 +188,8 @@ class _Named:
         sent, received = _known(sent), _known(received)
         self._size = np.maximum(sent + received, told.bytes)
         self._site = _mixed(operation, path)
-        several = np.where(self._is_any & (told.count > 1), told.all, np.uint64(0))
-        kind = _mixed(self._site, words.communicators_of(trace), self._peer, tag, several)
+        which = np.where(self._is_any, told.all, np.uint64(0))
+        kind = _mixed(self._site, words.communicators_of(trace), self._peer, tag, which)
         label = _mixed(kind, self._size, told.all)
         self.kind, self.label = _at(kind, self._before, 0), _at(label, self._before, 0)
         self.matter = _at(_mixed(operation, tag, self._size), self._before, 0)
@@ -269,12 +269,13 @@ class _Completed:
             known = (done >= 0) & (location >= 0)
             row = np.where(known, first[location] + done, 0)
             known &= self.count[row] == 0
+            end = np.full(np.count_nonzero(known), call == "receive_call")
+            found = _mixed(end, rank[other[known]], tag[known])
+            np.add.at(self.all, row[known], found)
             self._add(row[known], rank[other[known]], tag[known], _known(moved)[known])
 
     def _add(self, row: Integers, partner: Codes, tag: Codes, moved: Integers) -> None:
-        found = _mixed(partner, tag)
         np.add.at(self.count, row, 1)
-        np.add.at(self.all, row, found)
         np.add.at(self.bytes, row, moved)
         self.partner[row] = partner
         self.tag[row] = tag
