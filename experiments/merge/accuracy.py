@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
     Integers = npt.NDArray[np.int64]
     Bits = npt.NDArray[np.bool_]
+    Pairs = tuple[Integers, Integers]
 
 WINDOW: Final = 32
 """Bursts on each side among which a burst must be the only one of its kind."""
@@ -64,25 +65,22 @@ class Accuracy:
         )
 
 
-def pairs_of(matching: Matching, first: Trace, second: Trace) -> tuple[Integers, Integers]:
+def pairs_of(matching: Matching, first: Trace, second: Trace) -> Pairs:
     """Give the matched bursts of two runs as rows of their tables of bursts."""
     table = matching.pairs.select(["rank", "thread", "burst_0", "burst_1"]).drop_null()
     rank, thread, *bursts = (column.to_numpy() for column in table.columns)
     rows = []
     for trace, burst in zip((first, second), bursts, strict=True):
-        own = dict(
-            zip(
-                zip(*(c.tolist() for c in trace.arrays("locations", "rank", "thread")), strict=True),
-                trace.offsets("bursts")[:-1].tolist(),
-                strict=True,
-            )
+        named = zip(
+            *(c.tolist() for c in trace.arrays("locations", "rank", "thread")), strict=True
         )
+        own = dict(zip(named, trace.offsets("bursts")[:-1].tolist(), strict=True))
         begin = [own[key] for key in zip(rank.tolist(), thread.tolist(), strict=True)]
         rows.append(np.array(begin, np.int64) + burst.astype(np.int64))
     return rows[0], rows[1]
 
 
-def by_ids(pairs: tuple[Integers, Integers], ids: tuple[Integers, Integers]) -> Accuracy:
+def by_ids(pairs: Pairs, ids: tuple[Integers, Integers]) -> Accuracy:
     """Judge by ids: equal ones on one thread are the same burst; -1 is of unknown meaning.
 
     Parameters
@@ -91,12 +89,46 @@ def by_ids(pairs: tuple[Integers, Integers], ids: tuple[Integers, Integers]) -> 
         Rows of matched bursts.
     ids : tuple of two ndarray of int64, shape (bursts,)
         Unique in a run.
+
+    Returns
+    -------
+    Accuracy
+        All that have a twin can be matched.
     """
     ours, theirs = (own[rows] for own, rows in zip(ids, pairs, strict=True))
     known = (ours >= 0) | (theirs >= 0)
     right = int(np.count_nonzero((ours == theirs) & known))
     shared = np.intersect1d(ids[0][ids[0] >= 0], ids[1][ids[1] >= 0])
     return Accuracy(int(np.count_nonzero(known)), right, len(shared), right)
+
+
+def unique_by_ids(
+    pairs: Pairs, ids: tuple[Integers, Integers], traces: tuple[Trace, Trace]
+) -> Accuracy:
+    """Judge by ids only bursts that their label and neighbours tell from others near them.
+
+    Parameters
+    ----------
+    pairs, ids
+        As for :func:`by_ids`.
+    traces : tuple of two Trace
+        The runs.
+
+    Returns
+    -------
+    Accuracy
+        Of bursts that are the only ones of their kind in their window, in both runs.
+    """
+    tokens, _, _ = tokens_of(traces)
+    known = []
+    for trace, own, named in zip(traces, tokens, ids, strict=True):
+        kinds = around(own.label.astype(np.int64), trace.arrays("bursts", "location")[0])
+        known.append(np.where(unique_near(kinds), named, -1))
+    shared = np.intersect1d(known[0][known[0] >= 0], known[1][known[1] >= 0])
+    ours, theirs = (own[rows] for own, rows in zip(ids, pairs, strict=True))
+    able = np.isin(ours, shared)
+    right = int(np.count_nonzero(able & (ours == theirs)))
+    return Accuracy(int(np.count_nonzero(able)), right, len(shared), right)
 
 
 class Judge:
@@ -111,55 +143,76 @@ class Judge:
     def __init__(self, source: Trace) -> None:
         (tokens,), _, _ = tokens_of([source])
         (location,) = source.arrays("bursts", "location")
-        self._label, self._location = tokens.label.astype(np.int64), location
-        before = np.append(-1, self._label[:-1])
-        after = np.append(self._label[1:], -1)
-        begins = np.append(True, location[1:] != location[:-1])  # noqa: FBT003 -- a value
-        before[begins] = -1
-        after[np.append(begins[1:], True)[: len(after)]] = -1  # noqa: FBT003 -- a value
-        triples = np.stack([location, before, self._label, after], axis=1)
-        _, self._kind = np.unique(triples, axis=0, return_inverse=True)
-        self._kind = self._kind.ravel()
-        self.unique = _unique_near(self._kind)
+        self._label = tokens.label.astype(np.int64)
+        self._around = around(self._label, location)
+        self._unique = unique_near(self._around)
 
-    def strictly(self, one: Edited, other: Edited, pairs: tuple[Integers, Integers]) -> Accuracy:
+    def strictly(self, one: Edited, other: Edited, pairs: Pairs) -> Accuracy:
         """Judge by what bursts were: only twins are right, and every twin can be matched."""
         ours, theirs = one.source[pairs[0]], other.source[pairs[1]]
         right = int(np.count_nonzero((ours == theirs) & (ours >= 0)))
-        return Accuracy(len(ours), right, len(self._twins(one, other)), right)
+        return Accuracy(len(ours), right, len(_twins(one, other)), right)
 
-    def judge(self, one: Edited, other: Edited, pairs: tuple[Integers, Integers]) -> Accuracy:
+    def judge(self, one: Edited, other: Edited, pairs: Pairs) -> Accuracy:
         """Judge by what can be known.
 
-        A twin is right. So is a burst of the same label between the same labels in the
-        source, at most :data:`WINDOW` bursts away; and an inserted copy for the burst of
-        its label that it was put beside. A burst can be matched if it is in both copies,
-        and no other in the window around it is of its label between the same labels.
+        A twin is right. So is a burst of the same label between the same labels, in the
+        source or in the copies, at most :data:`WINDOW` bursts away; and an inserted copy for
+        the burst of its label that it was put beside. A burst can be matched if it is in both
+        copies, and in the source no other in the window around it is of its label between
+        the same labels.
         """
         ours, theirs = pairs
         a, b = one.source[ours], other.source[theirs]
         right = (a == b) & (a >= 0)
+        away = np.abs(one.beside[ours] - other.beside[theirs])
         real = (a >= 0) & (b >= 0)
-        right |= real & (self._kind[a] == self._kind[b]) & (np.abs(a - b) <= WINDOW)
-        alike = self._label[one.origin[ours]] == self._label[other.origin[theirs]]
-        beside = np.abs(one.beside[ours] - other.beside[theirs]) <= 1
-        right |= ((a < 0) | (b < 0)) & alike & beside
-        twins = self._twins(one, other)
-        able = twins[self.unique[twins]]
+        alike = real & (self._around[a] == self._around[b]).all(axis=1)
+        here, there = self._in_copy(one)[ours], self._in_copy(other)[theirs]
+        right |= (alike | (here == there).all(axis=1)) & (away <= WINDOW)
+        same = self._label[one.origin[ours]] == self._label[other.origin[theirs]]
+        right |= ~real & same & (away <= 1)
+        twins = _twins(one, other)
+        able = twins[self._unique[twins]]
         found = np.isin(able, a[right])
-        return Accuracy(
-            len(ours), int(np.count_nonzero(right)), len(able), int(np.count_nonzero(found))
-        )
+        rights, founds = int(np.count_nonzero(right)), int(np.count_nonzero(found))
+        return Accuracy(len(ours), rights, len(able), founds)
 
-    @staticmethod
-    def _twins(one: Edited, other: Edited) -> Integers:
-        return np.intersect1d(one.source[one.source >= 0], other.source[other.source >= 0])
+    def undisturbed(self, one: Edited, other: Edited, pairs: Pairs) -> Accuracy:
+        """Judge of what can be matched only what no edit was beside, in either copy."""
+        a, b = one.source[pairs[0]], other.source[pairs[1]]
+        twins = _twins(one, other)
+        able = twins[self._unique[twins]]
+        for copy in (one, other):
+            calm = (self._in_copy(copy) == self._around[copy.origin]).all(axis=1)
+            able = np.intersect1d(able, copy.source[calm])
+        ours = np.isin(a, able)
+        right = int(np.count_nonzero((a == b) & ours))
+        return Accuracy(int(np.count_nonzero(ours)), right, len(able), right)
+
+    def _in_copy(self, copy: Edited) -> Integers:
+        (location,) = copy.trace.arrays("bursts", "location")
+        return around(self._label[copy.origin], location)
 
 
-def _unique_near(kind: Integers) -> Bits:
-    unique = np.ones(len(kind), bool)
-    for distance in range(1, min(WINDOW, len(kind) - 1) + 1):
-        same = kind[distance:] == kind[:-distance]
+def _twins(one: Edited, other: Edited) -> Integers:
+    return np.intersect1d(one.source[one.source >= 0], other.source[other.source >= 0])
+
+
+def around(label: Integers, location: Integers) -> Integers:
+    """Give each burst its thread, the label before it, its own, and the one after it."""
+    before, after = np.append(-1, label[:-1]), np.append(label[1:], -1)
+    changes = np.flatnonzero(np.diff(location)) + 1
+    before[changes] = -1
+    after[changes - 1] = -1
+    return np.stack([location, before, label, after], axis=1).astype(np.int64)
+
+
+def unique_near(around: Integers) -> Bits:
+    """Tell which bursts are the only ones of their kind in the window around them."""
+    unique = np.ones(len(around), bool)
+    for distance in range(1, min(WINDOW, len(around) - 1) + 1):
+        same = (around[distance:] == around[:-distance]).all(axis=1)
         unique[distance:] &= ~same
         unique[:-distance] &= ~same
     return unique

@@ -12,6 +12,7 @@ messages, communicators, call paths.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -100,8 +101,7 @@ def edit(trace: Trace, edits: Edits) -> Edited:
     rng = np.random.default_rng(edits.seed)
     offsets = trace.offsets("calls")
     told = [
-        _edited(last - first, edits.share, rng)
-        for first, last in zip(offsets[:-1], offsets[1:], strict=True)
+        _edited(last - first, edits.share, rng) for first, last in pairwise(offsets.tolist())
     ]
     sizes = np.array([len(one.source) for one in told])
     location = np.repeat(np.arange(len(told)), sizes)
@@ -170,7 +170,8 @@ def _times(
     """Put call after burst after call: each as long as in the source, bursts about so."""
     enter, leave, location = trace.arrays("calls", "enter_ns", "leave_ns", "location")
     after = np.append(enter[1:], 0) - leave
-    after[np.append(location[1:] != location[:-1], True)] = 0  # noqa: FBT003 -- a value
+    after[np.flatnonzero(np.diff(location))] = 0
+    after[-1:] = 0
     lasts = after[rows.source] * rng.uniform(1 - jitter, 1 + jitter, len(rows.source))
     called = (leave - enter)[rows.source]
     steps = called + np.maximum(lasts, 0).round().astype(np.int64)
@@ -210,7 +211,8 @@ def _messages(trace: Trace, rows: _Rows, enter: Integers) -> pa.Table:
         order = np.argsort(call, kind="stable")
         copies = np.flatnonzero(rows.is_copy)
         begin, end = (
-            np.searchsorted(call[order], rows.source[copies], side) for side in ("left", "right")
+            np.searchsorted(call[order], rows.source[copies], side)
+            for side in ("left", "right")
         )
         chosen = order[_ranges(begin, end)]
         moved = {other: np.full(len(chosen), -1) for other in calls}
@@ -246,7 +248,9 @@ def _retimed(
     values = {}
     for sides in _SIDES.values():
         for name, times in sides:
-            shift = np.where(moved[name] >= 0, _at(enter, moved[name]) - _at(before, was[name]), 0)
+            shift = np.where(
+                moved[name] >= 0, _at(enter, moved[name]) - _at(before, was[name]), 0
+            )
             for time in times:
                 column = table[time].combine_chunks()
                 known = np.asarray(column.is_valid())
@@ -266,7 +270,8 @@ def _sources(trace: Trace, found: Trace, rows: _Rows) -> tuple[Integers, Integer
     """Tell for the bursts of the copy which they were, by the calls before them."""
     location, before = trace.arrays("bursts", "location", "call_before")
     burst_of = np.full(trace.rows("calls"), COPY)
-    burst_of[trace.offsets("calls")[location] + before] = np.arange(len(before))
+    known = np.flatnonzero(before >= 0)
+    burst_of[trace.offsets("calls")[location[known]] + before[known]] = known
     location, before = found.arrays("bursts", "location", "call_before")
     call = found.offsets("calls")[location] + before
     origin, beside = burst_of[rows.source[call]], burst_of[rows.beside[call]]

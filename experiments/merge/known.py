@@ -15,7 +15,7 @@ import argparse
 import csv
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
@@ -23,7 +23,7 @@ import burstline
 from burstline import Trace, schema
 from burstline.errors import NotEnoughDataError, ParameterError, printable
 from burstline.merge.matching import METHODS, match
-from experiments.merge.accuracy import Accuracy, by_ids, pairs_of
+from experiments.merge.accuracy import Accuracy, by_ids, pairs_of, unique_by_ids
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -35,6 +35,8 @@ if TYPE_CHECKING:
 ITEM: Final = 900
 """Event type under which a program logs what its burst is."""
 _NO_ID: Final = -1
+_FIGURES: Final = ("align: precision", "rate", "seed: precision", "rate")
+HEAD: Final = ("runs", "bursts", "with a twin", *_FIGURES, "told apart", *_FIGURES)
 
 
 def with_ids(path: Path) -> tuple[Trace, Integers]:
@@ -75,7 +77,10 @@ def _listed(trace: Trace, truth: Path) -> tuple[Integers, Integers, Integers]:
     (rank,) = trace.arrays("locations", "rank")
     where = {one: place for place, one in reversed(list(enumerate(rank.tolist())))}
     with truth.open(newline="") as file:
-        rows = [(where[int(r["rank"])], int(r["time_ns"]), int(r["id"])) for r in csv.DictReader(file)]
+        rows = [
+            (where[int(r["rank"])], int(r["time_ns"]), int(r["id"]))
+            for r in csv.DictReader(file)
+        ]
     columns = np.array(rows, np.int64).reshape(-1, 3).T
     return columns[0], columns[1], columns[2]
 
@@ -97,42 +102,57 @@ def _placed(trace: Trace, location: Integers, time: Integers, value: Integers) -
 def by_thread(trace: Trace, ids: Integers) -> Integers:
     """Make ids unique among all threads: the thread's number goes on top."""
     (location,) = trace.arrays("bursts", "location")
-    _, numbers = np.unique(ids, return_inverse=True)
-    del numbers
     return np.where(ids >= 0, ids + (location.astype(np.int64) << 54), _NO_ID)
 
 
-def judge(runs: Sequence[tuple[Trace, Integers]], **options: Any) -> Accuracy:  # noqa: ANN401 -- of `match`
+def judge(
+    runs: Sequence[tuple[Trace, Integers]], method: str = "align"
+) -> tuple[Accuracy, Accuracy]:
     """Match two runs, and count by their ids.
 
     Parameters
     ----------
     runs : sequence of (Trace, ndarray of int64)
         Two, as :func:`with_ids` gives them.
-    **options
-        Of :func:`burstline.merge.matching.match`.
+    method : str
+        Of matching.
 
     Returns
     -------
-    Accuracy
-        Of the bursts that have an id.
+    tuple of two Accuracy
+        Of all bursts that have an id; of those that can be told from others near them.
     """
     (first, ours), (second, theirs) = runs
-    pairs = pairs_of(match([first, second], **options), first, second)
-    return by_ids(pairs, (by_thread(first, ours), by_thread(second, theirs)))
+    pairs = pairs_of(match([first, second], method=method), first, second)
+    ids = (by_thread(first, ours), by_thread(second, theirs))
+    return by_ids(pairs, ids), unique_by_ids(pairs, ids, (first, second))
 
 
 def report(pairs: Sequence[tuple[Path, Path]]) -> Iterator[str]:
     """Give the lines of the report: a pair of runs each."""
-    yield "| runs | bursts | with a twin | align: precision | rate | seed: precision | rate |"
-    yield "| --- | --- | --- | --- | --- | --- | --- |"
+    yield f"| {' | '.join(HEAD)} |"
+    yield f"| {' | '.join('---' for _ in HEAD)} |"
     for paths in pairs:
-        runs = [with_ids(path) for path in paths]
-        found = [judge(runs, method=method) for method in METHODS]
-        words = [paths[0].name.partition(".")[0], str(runs[0][0].rows("bursts"))]
-        words.append(str(found[0].matchable))
-        words += [f"{share:.4f}" for one in found for share in (one.precision, one.rate)]
-        yield f"| {' | '.join(words)} |"
+        yield row(paths[0].name.partition(".")[0], [with_ids(path) for path in paths])
+
+
+def row(name: str, runs: Sequence[tuple[Trace, Integers]]) -> str:
+    """Give a line of the report.
+
+    Parameters
+    ----------
+    name : str
+        What the runs are called.
+    runs : sequence of (Trace, ndarray of int64)
+        Two.
+    """
+    found = [judge(runs, method) for method in METHODS]
+    words = [name, str(runs[0][0].rows("bursts"))]
+    for kind in range(2):
+        counted = [one[kind] for one in found]
+        words.append(str(counted[0].matchable))
+        words += [f"{share:.4f}" for one in counted for share in (one.precision, one.rate)]
+    return f"| {' | '.join(words)} |"
 
 
 def main() -> None:

@@ -52,6 +52,7 @@ def tokens(run):
         offsets=offsets,
         label=nothing,
         kind=nothing,
+        matter=nothing,
         pattern=np.array(pattern, np.int32),
         span=np.array(span, np.int64),
         place=np.array(place, float),

@@ -117,9 +117,11 @@ static void by_some(int step, int count, MPI_Request *in, int waits) {
     }
 }
 
-/* A receive that is complete lets the next send begin; sends are tested in between. */
-static void interleaved(int step, const Plan *plan, MPI_Request *in, MPI_Request *out) {
+/* A receive that is complete lets a send begin: of its own number's successor, or, if sends have two
+ * places in the program, of the next in order. Sends are tested in between. */
+static void interleaved(int step, const Plan *plan, MPI_Request *in, MPI_Request *out, int places) {
     int received = 0, begun = 0, sent = 0;
+    for (int k = 0; k < plan->count && !places; k += 2) start(step, plan, out, k);
     while (received < plan->count || sent < plan->count) {
         for (int k = 0; k < plan->count; ++k) {
             int flag = 0;
@@ -127,10 +129,11 @@ static void interleaved(int step, const Plan *plan, MPI_Request *in, MPI_Request
             if (!flag) continue;
             ++received;
             item(step, 7, 1u << k);
-            if (begun < plan->count) start(step, plan, out, begun++);
+            if (places && begun < plan->count) start(step, plan, out, begun++);
+            if (!places && k % 2 == 0 && k + 1 < plan->count) start(step, plan, out, k + 1);
         }
-        if (begun < plan->count) start(step, plan, out, begun++);
-        for (int k = 0; k < begun; ++k) {
+        if (places && begun < plan->count) start(step, plan, out, begun++);
+        for (int k = 0; k < plan->count; ++k) {
             int flag = 0;
             if (out[k] != MPI_REQUEST_NULL) MPI_Test(&out[k], &flag, MPI_STATUS_IGNORE);
             if (!flag) continue;
@@ -183,8 +186,8 @@ static void exchanged(int step, int messages, const char *how) {
     const Plan plan = planned(step, messages);
     for (int k = 0; k < plan.count; ++k) out[k] = MPI_REQUEST_NULL;
     if (strcmp(how, "wildcard") != 0) post(step, &plan, in);
-    if (!strcmp(how, "interleaved")) {
-        interleaved(step, &plan, in, out);
+    if (!strcmp(how, "interleaved") || !strcmp(how, "places")) {
+        interleaved(step, &plan, in, out, how[0] == 'p');
         return;
     }
     for (int k = 0; k < plan.count; ++k) start(step, &plan, out, k);
