@@ -21,6 +21,7 @@ from benchmarks.figures import Figure, publish, tabulate
 from benchmarks.generate import size_in_bytes
 from benchmarks.inputs import make_input
 from benchmarks.large import large
+from benchmarks.matching import matching
 from benchmarks.merging_raw import merging
 from benchmarks.recording import record
 from benchmarks.structure import structure
@@ -40,6 +41,7 @@ BENCHMARKS: Final[dict[str, Callable[..., Iterable[Figure]]]] = {
     "merging": merging,
     "record": record,
     "table": burst_table,
+    "matching": matching,
 }
 QUICK: Final = size_in_bytes("30M")
 

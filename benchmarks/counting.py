@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Final
 
 from benchmarks.child import ROOT
 from benchmarks.figures import Figure
+from burstline.record.work import KINDS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
     from pathlib import Path
 
 _SOURCES: Final = ROOT / "benchmarks" / "recording"
@@ -25,45 +26,48 @@ _ALTERNATIONS: Final = 3  # a round
 
 
 def counting(folder: Path, rounds: int, *, every_compiler: bool) -> Iterator[Figure]:
-    """CPU time of programs with all work counters over that without, by compiler."""
+    """CPU time of programs that count over those that do not, by compiler and kind of work."""
     there = [version for version in _VERSIONS if shutil.which(f"clang-{version}")]
+    kinds = ("all", *KINDS) if every_compiler else ("all",)
     for version in there if every_compiler else there[:1]:
         clang = f"clang-{version}"
         for name, (arguments, goal) in _PROGRAMS.items():
-            programs = _compiled(folder, clang, name)
-            if programs is None:
+            plain = _compiled(folder, clang, name, None)
+            counted = {kind: _compiled(folder, clang, name, kind) for kind in kinds}
+            if plain is None or None in counted.values():
                 sys.stderr.write(f"{clang} has no plug-in: counted work is left out\n")
                 break
-            plain, ratio = _compared(programs, arguments, rounds * _ALTERNATIONS)
-            shown = f"{name} that counts its work, clang {version}"
-            yield Figure("record", shown, ratio, "x", goal, f"plain ({plain:.3g} s)", ratio)
+            programs = {kind: path for kind, path in counted.items() if path is not None}
+            time, ratios = _compared(plain, programs, arguments, rounds * _ALTERNATIONS)
+            for kind, ratio in ratios.items():
+                work = "its work" if kind == "all" else kind
+                shown = f"{name} that counts {work}, clang {version}"
+                yield Figure("record", shown, ratio, "x", goal, f"plain ({time:.3g} s)", ratio)
 
 
-def _compiled(folder: Path, clang: str, name: str) -> tuple[Path, Path] | None:
-    plain, counted = folder / name, folder / f"{name}-counted"
-    ours = [sys.executable, "-m", "burstline", "cc", "--", clang]
-    for words, target in (([clang], plain), (ours, counted)):
-        source = str(_SOURCES / f"{name}.c")
-        done = subprocess.run(
-            [*words, "-O2", source, "-o", str(target)], capture_output=True, check=False
-        )
-        if done.returncode:
-            return None
-    return plain, counted
+def _compiled(folder: Path, clang: str, name: str, kind: str | None) -> Path | None:
+    """Compile a program, so that it counts one kind of work if that is named."""
+    target = folder / f"{name}-{kind or 'plain'}"
+    ours = [sys.executable, "-m", "burstline", "cc", "--count", str(kind), "--"]
+    words = [*(ours if kind else []), clang, "-O2", str(_SOURCES / f"{name}.c")]
+    done = subprocess.run([*words, "-o", str(target)], capture_output=True, check=False)
+    return None if done.returncode else target
 
 
 def _compared(
-    programs: tuple[Path, Path], arguments: tuple[str, ...], pairs: int
-) -> tuple[float, float]:
-    """Median time of the plain program, and median ratio of runs one after the other."""
-    times, ratios = [], []
-    for _ in range(pairs):
-        (plain, first), (counted, second) = (_run(path, arguments) for path in programs)
-        if first != second:
-            raise SystemExit(f"{programs[1]} works out {second}, not {first}")
-        times.append(plain)
-        ratios.append(counted / plain)
-    return median(times), median(ratios)
+    plain: Path, programs: Mapping[str, Path], arguments: tuple[str, ...], turns: int
+) -> tuple[float, dict[str, float]]:
+    """Median time of the plain program, and median ratios of runs one after the other."""
+    times = []
+    ratios: dict[str, list[float]] = {kind: [] for kind in programs}
+    for _ in range(turns):
+        for kind, counted in programs.items():
+            (alone, first), (counting, second) = (_run(p, arguments) for p in (plain, counted))
+            if first != second:
+                raise SystemExit(f"{counted} works out {second}, not {first}")
+            times.append(alone)
+            ratios[kind].append(counting / alone)
+    return median(times), {kind: median(found) for kind, found in ratios.items()}
 
 
 def _run(program: Path, arguments: tuple[str, ...]) -> tuple[float, str]:

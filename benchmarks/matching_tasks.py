@@ -127,6 +127,7 @@ def named(
         label=label,
         kind=label,
         matter=label,
+        sends=np.zeros(len(label), bool),
         pattern=(label * 7 % 128).astype(np.int32),
         span=np.concatenate([np.arange(count) // region for count in np.diff(offsets)]),
         place=np.concatenate(places),

@@ -9,6 +9,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from benchmarks.burst_table_tasks import burst_rows, burst_rows_by_joins, signature_codes
+from benchmarks.matching_tasks import (
+    match_by_difflib,
+    match_equal,
+    match_stores,
+    match_tokens,
+    write_runs,
+)
 from benchmarks.merging_raw import copy_raw, read_raw, store_raw
 from benchmarks.plain import column_loop, line_loop, trace_loop
 from benchmarks.structure_tasks import call_loop, detection, read_and_detect, reduction
@@ -27,6 +34,10 @@ __all__ = [
     "copy_raw",
     "detection",
     "line_loop",
+    "match_by_difflib",
+    "match_equal",
+    "match_stores",
+    "match_tokens",
     "read",
     "read_and_detect",
     "read_raw",
@@ -35,6 +46,7 @@ __all__ = [
     "signature_codes",
     "store_raw",
     "trace_loop",
+    "write_runs",
 ]
 
 

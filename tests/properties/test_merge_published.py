@@ -53,6 +53,7 @@ def tokens(run):
         label=nothing,
         kind=nothing,
         matter=nothing,
+        sends=nothing.astype(bool),
         pattern=np.array(pattern, np.int32),
         span=np.array(span, np.int64),
         place=np.array(place, float),

@@ -8,6 +8,7 @@ from burstline.cli import main
 from burstline.errors import NotEnoughDataError, ParameterError
 from burstline.record import compiler
 from burstline.record.compiler import identify, instrumented, links, plugin
+from burstline.record.work import KINDS, kinds_of
 
 
 @pytest.fixture
@@ -160,3 +161,17 @@ def test_naming_no_compiler_is_an_error_that_shows_how(capsys):
 
     assert ended.value.code == 2
     assert "burstline cc -- clang" in capsys.readouterr().err
+
+
+def test_all_kinds_of_work_are_counted_unless_some_are_chosen():
+    assert kinds_of("all") == kinds_of("flops,all") == tuple(KINDS)
+    assert kinds_of(" flops, blocks,flops") == ("blocks", "flops")
+
+
+@pytest.mark.parametrize("text", ["", ",", "flop", "flops,IR_BB"])
+def test_what_is_no_kind_of_work_is_refused_with_those_there_are(ready, capsys, text):
+    with pytest.raises(SystemExit) as ended:
+        main(["cc", "--count", text, "--", ready, "-c", "a.c"])
+
+    assert ended.value.code == 2
+    assert "blocks, statements, memory" in capsys.readouterr().err

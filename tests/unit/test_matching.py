@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
 from burstline.errors import InconsistentTraceError, NotEnoughDataError, ParameterError
@@ -159,3 +160,18 @@ def test_a_run_without_bursts_is_no_base():
     traces = [run(["Init"]), run(LOOP)]
 
     assert match(traces).base == 1
+
+
+def test_what_is_handed_out_to_whoever_asks_is_matched_in_the_order_it_is_handed_out():
+    def farm(order):
+        asked = [
+            call
+            for worker in order
+            for call in ("Recv", ("Send", f"peer {worker} tag 7 sent 8"))
+        ]
+        return run(["Init", *asked, "Barrier"], ["Init", "Barrier"], ["Init", "Barrier"])
+
+    matching = match([farm([1, 2, 1, 2]), farm([2, 2, 1, 2])])
+
+    first = matching.pairs.filter(pa.compute.equal(matching.pairs["rank"], 0))
+    assert first["burst_0"].to_pylist() == first["burst_1"].to_pylist() == list(range(9))

@@ -73,6 +73,18 @@ def test_counters_are_differences_of_readings(tmp_path):
     assert defects(trace)["counter_runs_backwards"] == 2
 
 
+def test_the_compilers_of_counted_code_are_named_and_several_of_them_noticed(tmp_path):
+    run = Run(2)
+    for rank, version in enumerate(["16.0.6", "19.1.7"]):
+        run[rank].add(raw_files.named(38, 0, f"clang version {version}", op=3))
+        run[rank].call("MPI_Barrier", 5, 6)
+
+    trace = run.end(9).read(tmp_path)
+
+    assert trace.metadata["compiler"] == "clang version 16.0.6; clang version 19.1.7"
+    assert defects(trace) == {"several_compilers": 2}
+
+
 def test_counters_have_the_event_types_of_extrae():
     names = ["PAPI_TOT_CYC", "IR_LD_INS", "perf:page-faults", "cpu"]
 

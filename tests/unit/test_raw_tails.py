@@ -7,6 +7,7 @@ import struct
 import pytest
 
 import burstline
+from burstline.formats.raw.tails import settle
 from raw_files import HEADER_BYTES, Run, column, defects, record
 
 ENTER, LEAVE = 1, 2
@@ -89,3 +90,37 @@ def test_a_tail_that_is_none_does_not_count(tmp_path, left):
     path.with_suffix(".tail").write_bytes(left)
 
     assert len(burstline.read(tmp_path).calls) == 1
+
+
+@pytest.mark.parametrize(
+    ("content", "left"),
+    [
+        (barrier(10, 20), (len(barrier(10, 20)), barrier(30))),
+        (barrier(10) + barrier(20, 30)[:50], (len(barrier(10)), barrier(20, 30))),
+        (barrier(10, 20, 30), (len(barrier(10)), barrier(20))),
+        (b"", (0, barrier(10))),
+    ],
+)
+def test_a_tail_put_in_its_place_changes_nothing_that_is_read(tmp_path, content, left):
+    times, before = read(tmp_path, content, left)
+
+    settle(tmp_path, HEADER_BYTES)
+
+    after = burstline.read(tmp_path)
+    assert not list(tmp_path.glob("*.tail"))
+    assert times
+    assert {name: after.table(name) for name in ("calls", "locations", "defects")} == {
+        name: before.table(name) for name in ("calls", "locations", "defects")
+    }
+
+
+def test_a_tail_that_has_no_place_in_its_file_stays(tmp_path):
+    content = barrier(10)
+    read(tmp_path, content, (len(content) + 64, barrier(30)))
+    (path,) = tmp_path.glob("*.raw")
+    held = path.read_bytes()
+
+    settle(tmp_path, HEADER_BYTES)
+
+    assert len(list(tmp_path.glob("*.tail"))) == 1
+    assert path.read_bytes() == held

@@ -18,7 +18,7 @@ import numpy as np
 import pyarrow as pa
 
 from burstline.merge.words import NOTHING, Words
-from burstline.operations import COLLECTIVES
+from burstline.operations import BLOCKING_SENDS, COLLECTIVES, IMMEDIATE_SENDS
 from burstline.schema import NO_VALUE, UNKNOWN
 
 if TYPE_CHECKING:
@@ -82,6 +82,8 @@ class Tokens:
         World rank that the call before, and the call after, reached; -1 if none or several.
     gap : ndarray of float64, shape (bursts,)
         What it costs an alignment to leave the burst out.
+    sends : ndarray of bool, shape (bursts,)
+        Whether the call before started a send.
     unordered : ndarray of int64, shape (bursts,)
         Equal for neighbours whose order is not the program's; :data:`LOOSE` for what may
         serve whoever comes first, and for neighbours of completions; -1 for all others.
@@ -97,6 +99,7 @@ class Tokens:
     sizes: tuple[Floats, Floats]
     partners: tuple[Codes, Codes]
     gap: Floats
+    sends: npt.NDArray[np.bool_]
     unordered: Integers
 
 
@@ -175,6 +178,7 @@ class _Named:
         operation = words.operations_of(trace)
         self._is_any = words.are(operation, ANY_COMPLETION)
         self._divides = words.are(operation, DIVIDING)
+        self._sends = words.are(operation, {*BLOCKING_SENDS, *IMMEDIATE_SENDS})
         self._serves = words.are(operation, WILDCARD)
         self.before_operation = _at(operation, self._before, NOTHING)
         self.after_operation = _at(operation, self._after, NOTHING)
@@ -215,6 +219,7 @@ class _Named:
             ),
             partners=(_at(peer, self._before, -1), _at(peer, self._after, -1)),
             gap=np.where(divides, DIVIDING_GAP, GAP),
+            sends=_at(self._sends, self._before, 0).astype(bool),
             unordered=_runs(is_any, self._are_loose(is_any), site, self._location),
         )
 

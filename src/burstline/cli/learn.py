@@ -1,0 +1,264 @@
+"""``burstline learn``: how well bursts can be predicted, and whether more counters help."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, Literal
+
+from burstline.cli.options import (
+    add_format,
+    add_resources,
+    memory_budget,
+    progress_bar,
+    thread_count,
+)
+from burstline.errors import FormatError, ParameterError, printable
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Sequence
+
+    import pyarrow as pa
+
+    from burstline.learning import Learned
+    from burstline.progress import Progress
+
+_DESCRIPTION: Final = """\
+Predict how long bursts of computation last, or their instructions per cycle, from what the
+base run alone recorded, and from the counters of all merged runs. Ranks, or programs, that
+are predicted are never learnt from. What says the target itself is no feature: cycles do
+not predict a duration here.
+"""
+_EXAMPLES: Final = """\
+examples:
+  burstline merge run1.prv run2.prv --dataset bursts.parquet
+  burstline learn bursts.parquet                        duration, other ranks left out
+  burstline learn run1.prv run2.prv                     the same without a file between
+  burstline learn bursts.parquet --target ipc --model boosting
+  burstline learn cg.parquet stencil.parquet sort.parquet --by application
+  burstline learn bursts.parquet --control --plot learned.svg
+  burstline check-merge a.prv b.prv --format json > check.json
+  burstline learn bursts.parquet --drop-unreliable --quality check.json
+
+Errors are |predicted - measured| / max(predicted, measured), the mean over bursts: 0.1 is
+10 % off, 0.5 a factor of two. Needs scikit-learn: pip install 'burstline[ml]'.
+"""
+_TABLES: Final = (".parquet", ".arrow")
+
+
+def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Add the command to the command line."""
+    parser = commands.add_parser(
+        "learn",
+        help="predict bursts from counters: do more of them help?",
+        description=_DESCRIPTION,
+        epilog=_EXAMPLES,
+    )
+    parser.add_argument(
+        "inputs",
+        nargs="+",
+        metavar="INPUT",
+        help="datasets of burstline merge (.parquet, .arrow), or two runs or more of a program",
+    )
+    _add_questions(parser)
+    group = parser.add_argument_group("output")
+    group.add_argument("--plot", metavar="FILE", help="draw it: X.svg or X.png")
+    group.add_argument("--force", action="store_true", help="replace a FILE that exists")
+    add_format(parser)
+    add_resources(parser)
+    parser.set_defaults(run=run)
+
+
+def _add_questions(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("what is learnt")
+    add = group.add_argument
+    add("--target", default="duration", metavar="T", help="duration (default), ipc or a column")
+    add(
+        "--features",
+        choices=("both", "base", "merged"),
+        default="both",
+        help="what to predict from: base, merged (other runs' counters, too), or both in turn",
+    )
+    add(
+        "--by",
+        choices=("rank", "application", "code"),
+        help="predict unseen ranks, datasets and applications, or calls around bursts "
+        "(default: rank; application for several datasets)",
+    )
+    add("--model", choices=("forest", "boosting"), default="forest", help="(default: forest)")
+    add("--without", metavar="LIST", default="", help="columns that shall be no features")
+    add(
+        "--drop-unreliable",
+        action="store_true",
+        help="try merged without the counters that do not repeat, too",
+    )
+    add("--quality", metavar="FILE", help="what check-merge --format json says of counters")
+    add(
+        "--control",
+        action="store_true",
+        help="try merged with other runs' counters dealt out at random, too",
+    )
+    add(
+        "--repeats",
+        action="store_true",
+        help="allow what other runs measured of the target, such as their cycles",
+    )
+    add("--most", type=int, default=50_000, metavar="N", help="draw N of more bursts (50,000)")
+
+
+def run(arguments: argparse.Namespace) -> None:
+    """Learn, and say how well that went."""
+    plot = None if arguments.plot is None else _picture(arguments.plot, force=arguments.force)
+    paths = [Path(text) for text in arguments.inputs]
+    verdicts = None if arguments.quality is None else _verdicts(Path(arguments.quality))
+    if not arguments.most >= 40:
+        raise ParameterError(f"--most must be at least 40, got {arguments.most}")
+    from burstline.learning import learn  # noqa: PLC0415 -- `--help` stays fast
+    from burstline.learning.forests import require  # noqa: PLC0415 -- as above
+
+    require(arguments.model)
+    with progress_bar(arguments) as progress:
+        tables = _tables(paths, arguments, progress)
+        found = learn(
+            tables,
+            target=arguments.target,
+            features=arguments.features,
+            by=arguments.by,
+            model=arguments.model,
+            verdicts=verdicts,
+            drop_unreliable=arguments.drop_unreliable,
+            control=arguments.control,
+            without=[name.strip() for name in arguments.without.split(",") if name.strip()],
+            repeats=arguments.repeats,
+            most=arguments.most,
+            threads=thread_count(arguments),
+            progress=progress,
+        )
+    if plot is not None:
+        _draw(found, plot)
+    _say(found, arguments)
+
+
+def _tables(
+    paths: Sequence[Path], arguments: argparse.Namespace, progress: Progress
+) -> dict[str, pa.Table]:
+    datasets = [path for path in paths if path.suffix in _TABLES and not path.is_dir()]
+    if len(datasets) == len(paths):
+        if len(set(paths)) < len(paths):
+            raise ParameterError("a dataset is given twice: it would be learnt from itself")
+        return {str(path): _dataset(path) for path in paths}
+    if datasets:
+        raise ParameterError(
+            f"{datasets[0]} is a dataset, others are traces: give datasets, or the runs of one "
+            "program"
+        )
+    if len(paths) < 2:
+        raise ParameterError(
+            f"{paths[0]} is one run: give others of the same program with further counters, or "
+            "a dataset that burstline merge --dataset has written"
+        )
+    return {"runs": _merged(paths, arguments, progress)}
+
+
+def _dataset(path: Path) -> pa.Table:
+    import pyarrow as pa  # noqa: PLC0415 -- `--help` stays fast
+    from pyarrow import ipc, parquet  # noqa: PLC0415 -- as above
+
+    with path.open("rb") as file:
+        try:
+            if path.suffix == ".parquet":
+                return parquet.read_table(file)
+            return ipc.open_file(file).read_all()
+        except (pa.ArrowException, OSError) as error:
+            what = "a Parquet table" if path.suffix == ".parquet" else "an Arrow file"
+            raise FormatError(
+                path,
+                None,
+                expected=what,
+                found=str(error).splitlines()[0],
+                way_out="burstline merge --dataset writes one.",
+            ) from error
+
+
+def _merged(
+    paths: Sequence[Path], arguments: argparse.Namespace, progress: Progress
+) -> pa.Table:
+    """Match runs, and give the base's bursts with the counters of all."""
+    import burstline  # noqa: PLC0415 -- `--help` stays fast
+    from burstline.cli.budget import require  # noqa: PLC0415 -- as above
+    from burstline.merge import burst_table  # noqa: PLC0415 -- as above
+    from burstline.merge.fusion import fuse  # noqa: PLC0415 -- as above
+    from burstline.merge.matching import match  # noqa: PLC0415 -- as above
+
+    memory, threads = memory_budget(arguments) // len(paths), thread_count(arguments)
+    traces = []
+    for path in paths:
+        trace = burstline.read(
+            path, raw=False, memory=memory, threads=threads, progress=progress
+        )
+        needed = ("calls", "messages", "bursts")
+        traces.append(require(trace, memory, tables=needed, copies=1, region={}))
+    matching = match(traces, progress=progress)
+    return fuse([burst_table(trace) for trace in traces], matching).table
+
+
+def _verdicts(path: Path) -> dict[str, str]:
+    """Read what ``check-merge`` says of counters."""
+    import json  # noqa: PLC0415 -- only here
+
+    from burstline.merge.verdicts import VERDICTS  # noqa: PLC0415 -- `--help` stays fast
+
+    wrong = "no document of check-merge"
+    try:
+        document: Any = json.loads(path.read_text(encoding="utf-8"))
+        found = {name: told["verdict"] for name, told in document["counters"].items()}
+        wrong = next((str(told) for told in found.values() if told not in VERDICTS), "")
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        wrong = f"{type(error).__name__}: {error}"
+        found = {}
+    if wrong:
+        raise FormatError(
+            path,
+            None,
+            expected="verdicts on counters",
+            found=printable(wrong),
+            way_out=f"burstline check-merge A.prv B.prv --format json > {path} writes them.",
+        )
+    return found
+
+
+def _picture(text: str, *, force: bool) -> Path:
+    from burstline.report.cluster_plot import require  # noqa: PLC0415 -- `--help` stays fast
+
+    path = Path(text)
+    if path.suffix not in {".svg", ".png"}:
+        raise ParameterError(f"{path}: the ending of a picture is .svg or .png")
+    if path.exists() and not force:
+        raise ParameterError(f"{path} exists. Choose another output, or pass --force")
+    require()
+    return path
+
+
+def _draw(found: Learned, path: Path) -> None:
+    from burstline.formats import atomic  # noqa: PLC0415 -- `--help` stays fast
+    from burstline.report.learn_plot import learn_plot  # noqa: PLC0415 -- as above
+    from burstline.report.plain import note  # noqa: PLC0415 -- as above
+
+    form: Literal["svg", "png"] = "svg" if path.suffix == ".svg" else "png"
+    picture = learn_plot(found, form=form)
+    with atomic.output(path) as file:
+        file.write(picture)
+    note(f"{path}: {len(found.measured):,} bursts")
+
+
+def _say(found: Learned, arguments: argparse.Namespace) -> None:
+    from burstline.report import plain  # noqa: PLC0415 -- `--help` stays fast
+
+    if arguments.format == "json":
+        plain.print_json(found.as_dict())
+    elif arguments.format == "csv":
+        plain.print_csv(("feature", "importance"), found.importance.items())
+    else:
+        from burstline.report.learn import print_learned  # noqa: PLC0415 -- loads rich
+
+        print_learned(found)

@@ -1,0 +1,253 @@
+"""Which columns of a fused table are features, and which say the target itself.
+
+::
+
+    schema, target  --roles-->  Roles: the base's features, those of other runs, and the
+                                columns left out, each with its reason
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+import pyarrow as pa
+
+from burstline.errors import ParameterError, printable
+from burstline.merge.columns import FIXED
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+DURATION: Final = "duration_ns"
+TEXTS: Final = ("operation", "communicator", "call_path")
+SIZES: Final = ("bytes_sent", "bytes_received")
+SIDES: Final = ("before", "after")
+PARTNER: Final = "partner"
+BY_ACCIDENT: Final = frozenset({"position", "concurrency"})
+"""Features in which bursts that are alike differ all the same."""
+
+_CONTEXT: Final = tuple(
+    f"{name}_{side}" for side in SIDES for name in (*TEXTS, PARTNER, *SIZES)
+)
+_FIGURES: Final = ("concurrency", "position", "ipc", "frequency", DURATION)
+_ORIGIN: Final = re.compile(r"stage|similarity|burst_\d+")
+_RUN: Final = re.compile(r"run\d+\.")
+_TIMES: Final = frozenset(
+    {
+        DURATION,
+        "polling_ns",
+        "gap_ns",
+        "frequency",
+        "ipc",
+        "papi_tot_cyc",
+        "papi_ref_cyc",
+        "cycles",
+        "cpu-cycles",
+        "ref-cycles",
+        "bus-cycles",
+        "cpu",
+        "cpu-clock",
+        "task-clock",
+    }
+)
+"""What measures how long a burst lasted, or is made of it."""
+
+_INSTRUCTIONS: Final = frozenset({"papi_tot_ins", "instructions"})
+_SAYS_IT: Final = "it is the target, or a part of it"
+_SAYS_IT_AGAIN: Final = "another run's measurement of the target, or of a part of it"
+
+
+@dataclass(frozen=True, slots=True)
+class Roles:
+    """What the columns of a fused table are to somebody who learns.
+
+    Attributes
+    ----------
+    base : tuple of str
+        Features that the base run alone gives: context, figures, its counters.
+    merged : tuple of str
+        Counters of other runs.
+    left_out : dict of str to str
+        Further columns that could have been features, and why they are none.
+    """
+
+    base: tuple[str, ...]
+    merged: tuple[str, ...]
+    left_out: dict[str, str]
+
+
+def target_column(target: str) -> str:
+    """Give the column that a target names: ``duration`` is short for ``duration_ns``.
+
+    Examples
+    --------
+    >>> target_column("duration"), target_column("ipc")
+    ('duration_ns', 'ipc')
+    """
+    return DURATION if target == "duration" else target
+
+
+def counter_of(field: pa.Field) -> str:
+    """Give the counter that a column holds, without the run it is from.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> counter_of(pa.field("run2.PAPI_L1_DCM", pa.int64(), metadata={"runs": "2"}))
+    'PAPI_L1_DCM'
+    """
+    return _RUN.sub("", field.name, count=1) if runs_of(field) else str(field.name)
+
+
+def runs_of(field: pa.Field) -> tuple[int, ...]:
+    """Give the runs, from 1, that a counter's column is from; none if it does not say."""
+    told = (field.metadata or {}).get(b"runs", b"").decode()
+    return tuple(int(run) for run in told.split(",") if run.strip().isdigit())
+
+
+def base_run(schema: pa.Schema) -> int | None:
+    """Give the run, from 1, whose bursts a fused table holds.
+
+    Parameters
+    ----------
+    schema : pyarrow.Schema
+        Of the table.
+
+    Returns
+    -------
+    int or None
+        As the table says it; else of the counters that stand among the columns of the
+        base's own table. None for a table of one run, or if the base has no counters.
+    """
+    told = (schema.metadata or {}).get(b"base", b"").decode()
+    if told.isdigit():
+        return int(told)
+    last = max((at for at, name in enumerate(schema.names) if name in FIXED), default=-1)
+    own = [runs_of(schema.field(at)) for at in range(last)]
+    return next((runs[0] for runs in own if runs), None)
+
+
+def counters_of(schema: pa.Schema) -> tuple[list[pa.Field], list[pa.Field]]:
+    """Give the counters of the base run, and those of other runs.
+
+    Parameters
+    ----------
+    schema : pyarrow.Schema
+        Of a fused table, or of a burst table.
+
+    Returns
+    -------
+    base, merged : list of pyarrow.Field
+        In the table's order. Without a word on where they are from, all are the base's.
+    """
+    own: list[pa.Field] = []
+    merged: list[pa.Field] = []
+    base = base_run(schema)
+    for field in schema:
+        if field.name in FIXED or _ORIGIN.fullmatch(field.name) or not _is_number(field.type):
+            continue
+        runs = runs_of(field)
+        (merged if runs and base not in runs else own).append(field)
+    return own, merged
+
+
+def roles(
+    schema: pa.Schema, target: str, *, without: Sequence[str] = (), repeats: bool = False
+) -> Roles:
+    """Say which columns are features, for a target.
+
+    Parameters
+    ----------
+    schema : pyarrow.Schema
+        Of a fused table.
+    target : str
+        Column to predict.
+    without : sequence of str
+        Columns to leave out, too.
+    repeats : bool
+        Let another run's measurement of the target, or of its parts, be a feature.
+
+    Returns
+    -------
+    Roles
+        Never the target, nor what it is made of: cycles, CPU time and frequency for
+        a duration; instructions, too, for instructions per cycle.
+
+    Raises
+    ------
+    ParameterError
+        If `target` or `without` names a column that is not there.
+
+    Examples
+    --------
+    >>> from burstline.merge.columns import table_schema
+    >>> found = roles(table_schema(["PAPI_TOT_CYC", "PAPI_LD_INS"]), "duration_ns")
+    >>> found.base[-1], found.left_out["PAPI_TOT_CYC"]
+    ('PAPI_LD_INS', 'it is the target, or a part of it')
+    """
+    _require(schema, target, without)
+    own, others = counters_of(schema)
+    said = parts_of(counter_of(schema.field(target)))
+    numbers = {field.name: field for field in (*own, *others)}
+    merged = {field.name for field in others}
+    left_out: dict[str, str] = {}
+    chosen: list[str] = []
+    for name in (*_CONTEXT, *_FIGURES, *numbers):
+        if name not in schema.names or name == target:
+            continue
+        quantity = counter_of(numbers[name]) if name in numbers else name
+        if name in without:
+            left_out[name] = "as asked for"
+        elif _kind(quantity) in said and not (repeats and name in merged):
+            left_out[name] = _SAYS_IT_AGAIN if name in merged else _SAYS_IT
+        else:
+            chosen.append(name)
+    return Roles(
+        tuple(name for name in chosen if name not in merged),
+        tuple(name for name in chosen if name in merged),
+        left_out,
+    )
+
+
+def parts_of(target: str) -> frozenset[str]:
+    """Give the kinds of columns that say a target: itself, and what it is made of.
+
+    Parameters
+    ----------
+    target : str
+        A counter or column.
+
+    Returns
+    -------
+    frozenset of str
+        Lower-case names, without the prefix of whoever counts.
+    """
+    kind = _kind(target)
+    if kind == "ipc":
+        return _TIMES | _INSTRUCTIONS
+    if kind in _TIMES:
+        return _TIMES
+    if kind in _INSTRUCTIONS:
+        return _INSTRUCTIONS | {"ipc"}
+    return frozenset({kind})
+
+
+def _kind(quantity: str) -> str:
+    return quantity.rpartition(":")[2].lower()
+
+
+def _is_number(kind: pa.DataType) -> bool:
+    return bool(pa.types.is_integer(kind) or pa.types.is_floating(kind))
+
+
+def _require(schema: pa.Schema, target: str, without: Sequence[str]) -> None:
+    missing = [name for name in (target, *without) if name not in schema.names]
+    if missing:
+        raise ParameterError(
+            f"no column {', '.join(map(printable, missing))}; "
+            f"there are {', '.join(map(printable, schema.names))}"
+        )
+    if not _is_number(schema.field(target).type):
+        raise ParameterError(f"{printable(target)} is no number, and cannot be predicted")

@@ -1,0 +1,149 @@
+"""Predictors: ensembles of trees, the same for the same input.
+
+::
+
+    Matrix, target  --grown-->  Predictor  --predict-->  target of other bursts
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from burstline.errors import MissingExtraError, ParameterError
+
+if TYPE_CHECKING:
+    from contextlib import AbstractContextManager
+
+    from burstline.learning.matrix import Matrix
+    from burstline.learning.model import Floats
+
+MODELS: Final = ("forest", "boosting")
+"""Random forests, and trees that each correct the errors of those before."""
+
+_TREES: Final = 100
+_ROUNDS: Final = 200
+_LEAST_IN_LEAF: Final = 3
+_MOST_NAMES: Final = 255
+SEED: Final = 20_250_101
+
+
+class Predictor:
+    """Predicts a target from features.
+
+    Parameters
+    ----------
+    model : {"forest", "boosting"}
+        Kind of ensemble.
+    is_log : bool
+        Predict the logarithm, and give the target again.
+    threads : int
+        To grow trees on. It does not change what they predict.
+
+    Notes
+    -----
+    Forest: 100 trees [1]_, at least three bursts in a leaf; all features are tried at each
+    split, so that useless ones do not crowd out the others. Boosting: 200 rounds on
+    histograms, no early stopping, on one thread.
+
+    References
+    ----------
+    .. [1] L. Breiman, "Random forests", Machine Learning 45 (2001),
+       DOI 10.1023/A:1010933404324.
+    """
+
+    def __init__(self, model: str, *, is_log: bool, threads: int = 1) -> None:
+        self._is_log = is_log
+        self._threads = threads
+        self._model = model
+        self._ensemble: Any = None
+
+    def learn(self, features: Matrix, target: Floats) -> Predictor:
+        """Learn from bursts whose target is known.
+
+        Parameters
+        ----------
+        features : Matrix
+            Of the bursts.
+        target : ndarray of float64, shape (rows,)
+            Positive where its logarithm is predicted.
+
+        Returns
+        -------
+        Predictor
+            This one.
+        """
+        self._ensemble = self._new(features)
+        with _one_thread():
+            self._ensemble.fit(features.values, np.log(target) if self._is_log else target)
+        if self._model == "forest":
+            self._ensemble.n_jobs = 1  # threads would add up their trees in any order
+        return self
+
+    def predict(self, features: Matrix) -> Floats:
+        """Predict the target.
+
+        Parameters
+        ----------
+        features : Matrix
+            The features it has learnt from, of any bursts.
+
+        Returns
+        -------
+        ndarray of float64, shape (rows,)
+            The target, not its logarithm.
+        """
+        with _one_thread():
+            found = np.asarray(self._ensemble.predict(features.values), np.float64)
+        return np.exp(found) if self._is_log else found
+
+    def _new(self, features: Matrix) -> Any:  # noqa: ANN401 -- scikit-learn has no types
+        from sklearn import ensemble  # noqa: PLC0415 -- an extra
+
+        if self._model == "forest":
+            return ensemble.RandomForestRegressor(
+                _TREES,
+                min_samples_leaf=_LEAST_IN_LEAF,
+                random_state=SEED,
+                n_jobs=self._threads,
+            )
+        few = np.nan_to_num(features.values).max(axis=0, initial=0) < _MOST_NAMES
+        names = np.array(features.is_name) & few
+        return ensemble.HistGradientBoostingRegressor(
+            max_iter=_ROUNDS,
+            categorical_features=names if names.any() else None,
+            early_stopping=False,
+            random_state=SEED,
+        )
+
+
+def _one_thread() -> AbstractContextManager[Any]:
+    """Keep boosting from waiting for threads that a shared machine does not run."""
+    from threadpoolctl import threadpool_limits  # noqa: PLC0415 -- comes with scikit-learn
+
+    limits: AbstractContextManager[Any] = threadpool_limits(1)
+    return limits
+
+
+def require(model: str) -> None:
+    """Make sure that there is such a model, and that it can be grown.
+
+    Parameters
+    ----------
+    model : str
+        One of :data:`MODELS`.
+
+    Raises
+    ------
+    ParameterError
+        If there is none of that name.
+    MissingExtraError
+        If scikit-learn is not installed.
+    """
+    if model not in MODELS:
+        raise ParameterError(f"there is no model {model}; there are {', '.join(MODELS)}")
+    try:
+        import sklearn  # noqa: F401, PLC0415 -- an extra
+    except ImportError:
+        raise MissingExtraError("ml", "learning") from None

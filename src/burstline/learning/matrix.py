@@ -1,0 +1,158 @@
+"""Features as numbers: the columns of fused tables, with texts as numbers of their names.
+
+::
+
+    fused tables  --matrix-->  Matrix  --rows, columns-->  what a predictor learns from
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from burstline.learning.columns import BY_ACCIDENT, PARTNER
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from burstline.learning.model import Floats, Integers
+
+_UNKNOWN: Final = np.nan
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Matrix:
+    """Features of bursts.
+
+    Attributes
+    ----------
+    names : tuple of str
+        Of the features.
+    values : ndarray of float64, shape (rows, features)
+        NaN where something is not known. Partners are distances to the own rank.
+    is_name : tuple of bool
+        Features whose numbers stand for names: which is larger means nothing.
+    """
+
+    names: tuple[str, ...]
+    values: Floats
+    is_name: tuple[bool, ...]
+
+    def of(self, names: Sequence[str]) -> Matrix:
+        """Give some of the features."""
+        places = [self.names.index(name) for name in names]
+        flags = tuple(self.is_name[place] for place in places)
+        return Matrix(tuple(names), self.values[:, places], flags)
+
+    def rows(self, rows: Integers) -> Matrix:
+        """Give some of the bursts."""
+        return self.holding(self.values[rows])
+
+    def holding(self, values: Floats) -> Matrix:
+        """Give the same features of other bursts."""
+        return Matrix(self.names, values, self.is_name)
+
+    def shuffled(self, names: Sequence[str], generator: np.random.Generator) -> Matrix:
+        """Deal out the values of some features at random, each row's together."""
+        places = [self.names.index(name) for name in names]
+        values = self.values.copy()
+        order = generator.permutation(len(values))
+        values[:, places] = values[order][:, places]
+        return Matrix(self.names, values, self.is_name)
+
+    def known_to(self, learnt: Matrix) -> Matrix:
+        """Forget names that those who learnt have never heard of."""
+        values = self.values.copy()
+        for place, is_name in enumerate(self.is_name):
+            if is_name:
+                strange = ~np.isin(values[:, place], learnt.values[:, place])
+                values[strange, place] = _UNKNOWN
+        return Matrix(self.names, values, self.is_name)
+
+    def kinds(self) -> Integers:
+        """Give each burst a number; twins, equal but for position and concurrency, share it."""
+        places = [at for at, name in enumerate(self.names) if name not in BY_ACCIDENT]
+        if not places:
+            return np.zeros(len(self.values), np.int64)
+        plain = np.nan_to_num(self.values[:, places], nan=-np.inf)
+        return np.asarray(np.unique(plain, axis=0, return_inverse=True)[1]).reshape(-1)
+
+
+def matrix(tables: Sequence[pa.Table], names: Sequence[str]) -> Matrix:
+    """Give columns of tables as features, the rows of one table after another.
+
+    Parameters
+    ----------
+    tables : sequence of pyarrow.Table
+        That have the columns.
+    names : sequence of str
+        The columns.
+
+    Returns
+    -------
+    Matrix
+        Texts have the number of their name in the order of the alphabet.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> table = pa.table({"a": ["y", "x"], "b": [1, None]})
+    >>> matrix([table], ["a", "b"]).values.tolist()
+    [[1.0, 1.0], [0.0, nan]]
+    """
+    columns = [column_values(tables, name) for name in names]
+    size = sum(table.num_rows for table in tables)
+    values = np.column_stack(columns) if columns else np.zeros((size, 0))
+    return Matrix(
+        tuple(names), values, tuple(_is_text(tables[0].schema.field(name)) for name in names)
+    )
+
+
+def column_values(tables: Sequence[pa.Table], name: str) -> Floats:
+    """Give one column as numbers, NaN where nothing is known; see :func:`matrix`.
+
+    Returns
+    -------
+    ndarray of float64, shape (rows,)
+        The rows of all tables.
+    """
+    if _is_text(tables[0].schema.field(name)):
+        numbers = _numbers_of_names([table[name] for table in tables])
+        return np.concatenate([_coded(table[name], numbers) for table in tables])
+    found = [_plain(table[name]) for table in tables]
+    if name.startswith(f"{PARTNER}_"):
+        ranks = [_plain(table["rank"]) for table in tables]
+        found = [partner - rank for partner, rank in zip(found, ranks, strict=True)]
+    return np.concatenate(found)
+
+
+def _numbers_of_names(columns: Sequence[pa.ChunkedArray]) -> Mapping[str | None, int]:
+    names = {name for column in columns for name in pc.unique(column).to_pylist()}
+    return {name: number for number, name in enumerate(sorted(names - {None}))}
+
+
+def _coded(column: pa.ChunkedArray, numbers: Mapping[str | None, int]) -> Floats:
+    parts = [np.zeros(0)]
+    for chunk in column.chunks:
+        whole = chunk if pa.types.is_dictionary(chunk.type) else chunk.dictionary_encode()
+        code = np.array([numbers.get(name, _UNKNOWN) for name in whole.dictionary.to_pylist()])
+        indices = whole.indices.fill_null(len(code)).to_numpy(zero_copy_only=False)
+        parts.append(np.append(code, _UNKNOWN)[indices])
+    return np.concatenate(parts)
+
+
+def _plain(column: pa.ChunkedArray) -> Floats:
+    values = column.cast(pa.float64(), safe=False).to_numpy()
+    return np.asarray(values, np.float64)
+
+
+def _is_text(field: pa.Field) -> bool:
+    return bool(
+        pa.types.is_dictionary(field.type)
+        or pa.types.is_string(field.type)
+        or pa.types.is_large_string(field.type)
+    )

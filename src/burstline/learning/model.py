@@ -1,0 +1,233 @@
+"""What learning finds: errors of predictions fold by fold, and what they rest on."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    Floats = npt.NDArray[np.float64]
+    Integers = npt.NDArray[np.int64]
+
+_ERRORS: Final = 2.0
+"""Standard errors that a difference must exceed to be called one."""
+
+_LEAST: Final = 0.02
+"""And the share of the error that it must reach."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Score:
+    """How well a set of features predicts bursts that the predictor has never seen.
+
+    Attributes
+    ----------
+    name : str
+        ``base``, ``merged``; ``reliable``: merged without the counters that vary too much;
+        ``shuffled``: merged, with the values of other runs' counters dealt out at random;
+        ``nothing``: no feature, the median of the others.
+    features : tuple of str
+        What was predicted from.
+    errors : ndarray of float64, shape (folds,)
+        Mean over the bursts of a fold of ``|predicted - measured| / max(predicted, measured)``:
+        0.5 is a factor of two, either way.
+    medians : ndarray of float64, shape (folds,)
+        Median over the bursts of the same.
+    relative : ndarray of float64, shape (folds,)
+        Mean over the bursts of ``|predicted - measured| / measured``, which a few bursts that
+        are predicted much too long can dominate.
+    weighted : ndarray of float64, shape (folds,)
+        Sum of the errors over the sum of what was measured: long bursts count more.
+    r2 : ndarray of float64, shape (folds,)
+        Share of the variance that is predicted, of the logarithm where that is predicted;
+        NaN where a fold has none.
+    unseen : float or None
+        Mean error of bursts unlike all that was learnt from, see `seen`; None without any.
+    seen : float
+        Share of the tested bursts that have a twin among those learnt from: equal in all
+        features but position and concurrency.
+    predicted : ndarray of float64, shape (rows,)
+        Each burst's prediction, by a predictor that has not seen its group.
+    """
+
+    name: str
+    features: tuple[str, ...]
+    errors: Floats
+    medians: Floats
+    relative: Floats
+    weighted: Floats
+    r2: Floats
+    unseen: float | None
+    seen: float
+    predicted: Floats
+
+    @property
+    def mean(self) -> float:
+        """Mean error over the folds."""
+        return float(self.errors.mean())
+
+    @property
+    def spread(self) -> float:
+        """Standard deviation of the error over the folds."""
+        return float(self.errors.std(ddof=1))
+
+    def as_dict(self) -> dict[str, Any]:
+        """Give the score as JSON output says it."""
+        known = self.r2[~np.isnan(self.r2)]
+        return {
+            "mean": self.mean,
+            "spread": self.spread,
+            "median": float(self.medians.mean()),
+            "relative": float(self.relative.mean()),
+            "weighted": float(self.weighted.mean()),
+            "r2": float(known.mean()) if len(known) else None,
+            "seen": self.seen,
+            "unseen": self.unseen,
+            "folds": self.errors.tolist(),
+            "features": list(self.features),
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Gain:
+    """By how much one set of features predicts better than another.
+
+    Attributes
+    ----------
+    mean : float
+        Mean over the folds of the error of one less that of the other; positive is better.
+    error : float
+        Standard error of that mean, as if folds were independent.
+    better, folds : int
+        Folds in which it is better, of how many.
+    verdict : str
+        ``better`` or ``worse``, if the mean exceeds two standard errors and 2 % of the error
+        it began with; else ``no difference``.
+    """
+
+    mean: float
+    error: float
+    better: int
+    folds: int
+    verdict: str
+
+    def as_dict(self) -> dict[str, Any]:
+        """Give the gain as JSON output says it."""
+        return {
+            "mean": self.mean,
+            "standard_error": self.error,
+            "better": self.better,
+            "folds": self.folds,
+            "verdict": self.verdict,
+        }
+
+
+def gain(before: Score, after: Score) -> Gain:
+    """Compare two sets of features, fold by fold.
+
+    Parameters
+    ----------
+    before, after : Score
+        Of the same folds.
+
+    Returns
+    -------
+    Gain
+        Of `after` over `before`.
+    """
+    differences = before.errors - after.errors
+    mean = float(differences.mean())
+    error = float(differences.std(ddof=1)) / math.sqrt(len(differences))
+    verdict = "no difference"
+    if abs(mean) > max(_ERRORS * error, _LEAST * before.mean):
+        verdict = "better" if mean > 0 else "worse"
+    return Gain(mean, error, int((differences > 0).sum()), len(differences), verdict)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Learned:
+    """What learning found; made by :func:`~burstline.learning.learn`.
+
+    Attributes
+    ----------
+    target : str
+        What was predicted.
+    unit : str
+        Its unit.
+    by : str
+        What the folds keep together: ``rank``, ``application`` or ``code``.
+    groups, folds : int
+        How many of these there are, and in how many parts they were left out in turn.
+    model : str
+        ``forest`` or ``boosting``.
+    is_log : bool
+        Whether the logarithm of the target was predicted.
+    measured : ndarray of float64, shape (rows,)
+        The target of each burst that was used.
+    left : dict of str to int
+        Bursts that were not used, by reason.
+    scores : tuple of Score
+        In the order in which sets of features were tried, ``nothing`` last.
+    importance : dict of str to float
+        By how much the mean error of the largest set rises if the values of a feature are
+        shuffled in the bursts tested; largest first.
+    left_out : dict of str to str
+        Columns that are no features, and why.
+    reliability : dict of str to str
+        Verdict on the counters of which there is one.
+    warnings : tuple of str
+        What to mind, as sentences.
+    """
+
+    target: str
+    unit: str
+    by: str
+    groups: int
+    folds: int
+    model: str
+    is_log: bool
+    measured: Floats
+    left: dict[str, int]
+    scores: tuple[Score, ...]
+    importance: dict[str, float]
+    left_out: dict[str, str]
+    reliability: dict[str, str]
+    warnings: tuple[str, ...]
+
+    def score(self, name: str) -> Score | None:
+        """Give the score of a set of features; None if it was not tried."""
+        return next((one for one in self.scores if one.name == name), None)
+
+    @property
+    def gains(self) -> dict[str, Gain]:
+        """What each set of features gains over the base's, by name."""
+        base = self.score("base")
+        others = [one for one in self.scores if one.name not in {"base", "nothing"}]
+        return {} if base is None else {one.name: gain(base, one) for one in others}
+
+    def as_dict(self) -> dict[str, Any]:
+        """Give all of it as JSON output says it."""
+        scores = dict.fromkeys(("base", "merged"))
+        return {
+            "target": self.target,
+            "unit": self.unit,
+            "log": self.is_log,
+            "model": self.model,
+            "by": self.by,
+            "groups": self.groups,
+            "folds": self.folds,
+            "bursts": len(self.measured),
+            "left": dict(self.left),
+            **scores,
+            **{one.name: one.as_dict() for one in self.scores},
+            "gain": {name: one.as_dict() for name, one in self.gains.items()},
+            "importance": dict(self.importance),
+            "left_out": dict(self.left_out),
+            "reliability": dict(self.reliability),
+            "warnings": list(self.warnings),
+        }

@@ -1,0 +1,326 @@
+"""Learning from fused tables: predict bursts of ranks or programs never seen, and compare.
+
+::
+
+    fused tables ─► rows with a target ─► folds ─┬─ base features ──────────┐
+                                                 ├─ and other runs' counters├─► Learned
+                                                 └─ the median ─────────────┘
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from burstline.errors import NotEnoughDataError, ParameterError, printable
+from burstline.learning.columns import Roles, counters_of, roles, target_column
+from burstline.learning.folds import folds, groups
+from burstline.learning.forests import SEED, require
+from burstline.learning.matrix import column_values, matrix
+from burstline.learning.model import Learned
+from burstline.learning.reliability import reliability, unreliable
+from burstline.learning.scoring import Trial, importances, score, score_of_nothing
+from burstline.progress import SILENCE, Progress
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    import numpy.typing as npt
+
+    from burstline.learning.matrix import Matrix
+    from burstline.learning.model import Floats, Integers, Score
+
+FEATURES: Final = ("both", "base", "merged")
+_LEAST_BURSTS: Final = 40
+_MOST_BURSTS: Final = 50_000
+_SAYS_TOO_MUCH: Final = 0.99999
+
+
+def learn(
+    tables: Mapping[str, pa.Table],
+    *,
+    target: str = "duration",
+    features: str = "both",
+    by: str | None = None,
+    model: str = "forest",
+    verdicts: Mapping[str, str] | None = None,
+    drop_unreliable: bool = False,
+    control: bool = False,
+    without: Sequence[str] = (),
+    repeats: bool = False,
+    most: int = _MOST_BURSTS,
+    threads: int = 1,
+    progress: Progress = SILENCE,
+) -> Learned:
+    """Say how well bursts can be predicted, and whether more counters help.
+
+    Parameters
+    ----------
+    tables : mapping of str to pyarrow.Table
+        Fused tables by name, each of a program, or of a size of it.
+    target : str
+        ``duration``, ``ipc``, or a column of numbers.
+    features : {"both", "base", "merged"}
+        Which sets to try: ``base`` is what the base run alone gives, the calls around a
+        burst included; ``merged`` adds other runs' counters to it.
+    by : {"rank", "application", "code"}, optional
+        What is never predicted from itself; by default the rank, of several tables the
+        table.
+    model : {"forest", "boosting"}
+        Kind of predictor.
+    verdicts : mapping of str to str, optional
+        How far each counter repeats, as `check-merge` says it. They count more than what
+        the tables themselves tell.
+    drop_unreliable : bool
+        Try the merged set without the counters that are not to be used, too, the base's
+        among them.
+    control : bool
+        Try it with the values of other runs' counters dealt out at random, too: as many
+        features, and no more knowledge.
+    without : sequence of str
+        Columns that shall be no features.
+    repeats : bool
+        Allow other runs' measurements of the target, or of a part of it, as features.
+    most : int
+        Of more bursts, so many are drawn at random.
+    threads : int
+        To grow trees on.
+    progress : Progress
+        Told how many sets have been tried in how many folds.
+
+    Returns
+    -------
+    Learned
+        The same for the same input and version of scikit-learn.
+
+    Raises
+    ------
+    MissingExtraError
+        If scikit-learn is not installed.
+    ParameterError
+        If an argument is none of those above, or names a column that is not there.
+    NotEnoughDataError
+        If there are fewer than 40 bursts with a target, all in one group, no
+        counter of another run where some are asked for, or no feature.
+
+    Notes
+    -----
+    Errors are relative, ``|p - m| / max(p, m)``, so that short bursts count as much as long
+    ones, and twice as much as half; of a column of integers the logarithm is predicted.
+    Both sets see the same bursts, those matched with another run. The target's own parts
+    are never features: cycles and CPU time for a duration, instructions too for
+    instructions per cycle.
+    Ranks of one program do the same: that a burst of an unseen rank is predicted says little
+    about another program, see ``seen``. Cost: trees times n log n for n bursts,
+    for each set and fold; a feature is 8 bytes.
+
+    Examples
+    --------
+    >>> import numpy as np, pyarrow as pa
+    >>> work = np.random.default_rng(1).integers(100, 10_000, 200)
+    >>> told = {"rank": None, "duration_ns": None, "IR_LD_INS": {"runs": "2"}}
+    >>> fields = [pa.field(name, pa.int64(), metadata=runs) for name, runs in told.items()]
+    >>> values = [np.arange(200) % 4, 3 * work, work]
+    >>> found = learn({"a": pa.table(values, schema=pa.schema(fields))}, features="merged")
+    >>> found.score("merged").mean < 0.1 < found.score("nothing").mean
+    True
+    """
+    _check(features, most, model)
+    parts = _parts(tables)
+    column = target_column(target)
+    found = _shared_roles(tables, column, without=without, repeats=repeats)
+    _require_counters(found, features)
+    by = by or ("application" if len(parts) > 1 else "rank")
+    rows, left = _rows(parts, column, most, matched=features != "base")
+    group = groups(parts, by)[rows]
+    field = parts[0].schema.field(column)
+    is_log = not pa.types.is_floating(field.type)
+    measured = column_values(parts, column)[rows]
+    trial = Trial(measured, folds(group, by), model=model, is_log=is_log, threads=threads)
+    whole = matrix(parts, (*found.base, *found.merged)).rows(rows)
+    found = _varying(found, whole)
+    known = reliability(parts) | dict(verdicts or {})
+    bad = unreliable(parts[0].schema, whole.names, known) if drop_unreliable else None
+    sets = _sets(whole, found, features, bad, control=control)
+    scores, importance = _tried(trial, sets, progress)
+    return Learned(
+        target=column,
+        unit=(field.metadata or {}).get(b"unit", b"").decode(),
+        by=by,
+        groups=len(np.unique(group)),
+        folds=len(trial.split),
+        model=model,
+        is_log=is_log,
+        measured=measured,
+        left=left,
+        scores=tuple(scores),
+        importance=importance,
+        left_out=found.left_out,
+        reliability=known,
+        warnings=tuple(_warnings(whole, found, measured)),
+    )
+
+
+def _check(features: str, most: int, model: str) -> None:
+    if features not in FEATURES:
+        raise ParameterError(f"features are {', '.join(FEATURES)}, not {features}")
+    if most < _LEAST_BURSTS:
+        raise ParameterError(f"nothing can be learnt from fewer than {_LEAST_BURSTS} bursts")
+    require(model)
+
+
+def _require_counters(found: Roles, features: str) -> None:
+    if features != "base" and not found.merged:
+        raise NotEnoughDataError(
+            "no counters of other runs. Give what burstline merge --dataset has "
+            "written, or choose --features base"
+        )
+
+
+def _parts(tables: Mapping[str, pa.Table]) -> list[pa.Table]:
+    if not tables:
+        raise ParameterError("give at least one table")
+    return list(tables.values())
+
+
+def _shared_roles(
+    tables: Mapping[str, pa.Table], target: str, *, without: Sequence[str], repeats: bool
+) -> Roles:
+    """Give the features that all tables have in the same role."""
+    each = [
+        roles(table.schema, target, without=without, repeats=repeats)
+        for table in tables.values()
+    ]
+    left_out = {name: why for one in each for name, why in one.left_out.items()}
+    kept: list[tuple[str, ...]] = []
+    for names in ([one.base for one in each], [one.merged for one in each]):
+        shared = set(names[0]).intersection(*names[1:])
+        kept.append(tuple(name for name in names[0] if name in shared))
+        missing = {name for one in names for name in one} - shared
+        left_out |= dict.fromkeys(missing, "not in all data sets, or of another run")
+    return Roles(kept[0], kept[1], dict(sorted(left_out.items())))
+
+
+def _rows(
+    parts: Sequence[pa.Table], target: str, most: int, *, matched: bool
+) -> tuple[Integers, dict[str, int]]:
+    """Choose the bursts to learn from: with a target, matched, not too many."""
+    values = column_values(parts, target)
+    use = np.ones(len(values), bool)
+    left: dict[str, int] = {}
+    tests = {"target not known": ~np.isnan(values), "target not positive": ~(values <= 0)}
+    if matched and all("stage" in part.column_names for part in parts):
+        stages = np.concatenate([_is_matched(part) for part in parts])
+        tests["in no other run"] = stages
+    for why, passed in tests.items():
+        left[why] = int((use & ~passed).sum())
+        use &= passed
+    rows = np.flatnonzero(use)
+    if len(rows) < _LEAST_BURSTS:
+        reasons = ", ".join(f"{count:,} {why}" for why, count in left.items() if count)
+        raise NotEnoughDataError(
+            f"{len(rows)} bursts to learn {printable(target)} from, at least {_LEAST_BURSTS} "
+            f"are needed{f' ({reasons})' if reasons else ''}. Record a longer run"
+        )
+    left["not drawn"] = max(len(rows) - most, 0)
+    if len(rows) > most:
+        drawn = np.random.default_rng(SEED).choice(len(rows), most, replace=False)
+        rows = rows[np.sort(drawn)]
+    return rows, {why: count for why, count in left.items() if count}
+
+
+def _is_matched(part: pa.Table) -> npt.NDArray[np.bool_]:
+    stage = part["stage"].cast(pa.string())
+    return np.asarray(pc.fill_null(pc.not_equal(stage, "none"), fill_value=False).to_numpy())
+
+
+def _varying(found: Roles, whole: Matrix) -> Roles:
+    """Leave out what is the same in all bursts."""
+    varies = {
+        name
+        for name, values in zip(whole.names, whole.values.T, strict=True)
+        if len(np.unique(values[~np.isnan(values)])) + bool(np.isnan(values).any()) > 1
+    }
+    left_out = dict(found.left_out)
+    left_out |= {name: "the same in all bursts" for name in whole.names if name not in varies}
+    return Roles(
+        tuple(name for name in found.base if name in varies),
+        tuple(name for name in found.merged if name in varies),
+        left_out,
+    )
+
+
+def _sets(
+    whole: Matrix, found: Roles, features: str, bad: Sequence[str] | None, *, control: bool
+) -> dict[str, Matrix]:
+    """Give the sets of features to try, by name."""
+    sets = {}
+    if features != "merged":
+        sets["base"] = whole.of(found.base)
+    if features != "base":
+        merged = sets["merged"] = whole.of((*found.base, *found.merged))
+        if bad is not None:
+            sets["reliable"] = whole.of([name for name in merged.names if name not in bad])
+        if control:
+            generator = np.random.default_rng(SEED)
+            sets["shuffled"] = merged.shuffled(found.merged, generator)
+    if not all(one.names for one in sets.values()):
+        raise NotEnoughDataError(
+            "no feature is left: all columns are the same in all bursts, or say the target"
+        )
+    return sets
+
+
+def _tried(
+    trial: Trial, sets: Mapping[str, Matrix], progress: Progress
+) -> tuple[list[Score], dict[str, float]]:
+    """Give the scores of all sets, and the importance of what the largest one holds."""
+    progress.step("Learning", len(trial.split) * len(sets), "folds")
+    scores = []
+    importance: dict[str, float] = {}
+    largest = "merged" if "merged" in sets else "base"
+    for name, values in sets.items():
+        scored, predictors = score(trial, name, values, progress)
+        scores.append(scored)
+        if name == largest:
+            importance = importances(trial, values, predictors)
+    scores.append(score_of_nothing(trial))
+    return scores, importance
+
+
+def _warnings(whole: Matrix, found: Roles, measured: Floats) -> list[str]:
+    """Say which features follow the target so closely that they may be it."""
+    warnings = []
+    for name in (*found.base, *found.merged):
+        values = whole.of([name]).values[:, 0]
+        there = ~np.isnan(values)
+        if whole.is_name[whole.names.index(name)] or there.sum() < _LEAST_BURSTS:
+            continue
+        one, other = values[there], measured[there]
+        if one.std() and other.std() and abs(np.corrcoef(one, other)[0, 1]) > _SAYS_TOO_MUCH:
+            warnings.append(
+                f"{name} follows the target almost exactly: is it another measure of it? "
+                f"--without {name} leaves it out"
+            )
+    return warnings
+
+
+def counters_there(tables: Mapping[str, pa.Table]) -> tuple[list[str], list[str]]:
+    """Give the names of the base's counters, and of other runs', over all tables.
+
+    Parameters
+    ----------
+    tables : mapping of str to pyarrow.Table
+        Fused tables by name.
+
+    Returns
+    -------
+    base, merged : list of str
+        In the order of the tables.
+    """
+    found = [counters_of(table.schema) for table in tables.values()]
+    names = [dict.fromkeys(f.name for pair in found for f in pair[side]) for side in (0, 1)]
+    return list(names[0]), list(names[1])

@@ -1,0 +1,97 @@
+"""How far the counters of a fused table repeat, as far as the table itself can tell.
+
+::
+
+    columns of one counter from several runs  --reliability-->  its verdict
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from burstline.learning.columns import counter_of, counters_of, runs_of
+from burstline.learning.matrix import column_values
+from burstline.merge.quality import compare
+from burstline.merge.verdicts import DO_NOT_USE, TRUST, VERDICTS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    import pyarrow as pa
+
+
+def reliability(tables: Sequence[pa.Table]) -> dict[str, str]:
+    """Give a verdict on each counter that several runs have counted.
+
+    Parameters
+    ----------
+    tables : sequence of pyarrow.Table
+        Fused tables.
+
+    Returns
+    -------
+    dict of str to str
+        ``trust``, ``with care`` or ``do not use``, by counter; of several tables the worst.
+        A counter that a single run has is not among them: nothing can be said of it.
+
+    See Also
+    --------
+    burstline.merge.quality.compare : Where the verdicts come from.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> told = [pa.field("A", pa.int64(), metadata={"runs": "1,2"})]
+    >>> reliability([pa.table([[5, 6]], schema=pa.schema(told))])
+    {'A': 'trust'}
+    """
+    found: dict[str, str] = {}
+    for table in tables:
+        columns: dict[str, list[pa.Field]] = {}
+        for field in (field for fields in counters_of(table.schema) for field in fields):
+            columns.setdefault(counter_of(field), []).append(field)
+        for counter, fields in columns.items():
+            told = _verdict(table, counter, fields)
+            if told is not None:
+                found[counter] = worst((told, found.get(counter, told)))
+    return found
+
+
+def unreliable(schema: pa.Schema, names: Iterable[str], found: Mapping[str, str]) -> list[str]:
+    """Give those of some columns whose counter is not to be used.
+
+    Parameters
+    ----------
+    schema : pyarrow.Schema
+        Of a fused table.
+    names : iterable of str
+        Columns.
+    found : mapping of str to str
+        Verdict by counter.
+
+    Returns
+    -------
+    list of str
+        Of `names`.
+    """
+    return [name for name in names if found.get(counter_of(schema.field(name))) == DO_NOT_USE]
+
+
+def worst(verdicts: Iterable[str]) -> str:
+    """Give the worst of some verdicts.
+
+    Examples
+    --------
+    >>> worst(["trust", "do not use"])
+    'do not use'
+    """
+    return max(verdicts, key=VERDICTS.index)
+
+
+def _verdict(table: pa.Table, counter: str, fields: list[pa.Field]) -> str | None:
+    if len(fields) < 2:
+        return TRUST if len(runs_of(fields[0])) > 1 else None
+    values = np.column_stack([column_values([table], field.name) for field in fields])
+    return compare(counter, values).verdict

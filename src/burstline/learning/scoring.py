@@ -1,0 +1,207 @@
+"""Scores: predict each fold from the others, and see how far off that is.
+
+::
+
+    Trial: targets, folds, model   +   Matrix  --score-->  Score, and a Predictor per fold
+                                                --importances-->  what each feature is worth
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from burstline.learning.forests import SEED, Predictor
+from burstline.learning.model import Score
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import numpy.typing as npt
+
+    from burstline.learning.matrix import Matrix
+    from burstline.learning.model import Floats, Integers
+    from burstline.progress import Progress
+
+_SHUFFLES: Final = 5
+_MOST_SHUFFLED: Final = 2_000
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Trial:
+    """What all sets of features are tried on.
+
+    Attributes
+    ----------
+    measured : ndarray of float64, shape (rows,)
+        The target; positive.
+    split : sequence of (ndarray of int64, ndarray of int64)
+        Rows to learn from and rows to test, of each fold.
+    model : str
+        Kind of predictor.
+    is_log : bool
+        Whether the logarithm is predicted.
+    threads : int
+        To grow trees on.
+    """
+
+    measured: Floats
+    split: Sequence[tuple[Integers, Integers]]
+    model: str
+    is_log: bool
+    threads: int
+
+
+def score(
+    trial: Trial, name: str, features: Matrix, progress: Progress
+) -> tuple[Score, list[Predictor]]:
+    """Predict each fold from the others.
+
+    Parameters
+    ----------
+    trial : Trial
+        Targets and folds.
+    name : str
+        Of the set of features.
+    features : Matrix
+        A row for each of the targets.
+    progress : Progress
+        Told of each fold.
+
+    Returns
+    -------
+    Score, list of Predictor
+        How well that went; and who predicted each fold.
+    """
+    predicted = np.zeros(len(trial.measured))
+    seen = np.zeros(len(trial.measured), bool)
+    kinds = features.kinds()
+    predictors = []
+    for train, test in trial.split:
+        learnt = features.rows(train)
+        predictor = Predictor(trial.model, is_log=trial.is_log, threads=trial.threads)
+        predictors.append(predictor.learn(learnt, trial.measured[train]))
+        predicted[test] = predictor.predict(features.rows(test).known_to(learnt))
+        seen[test] = np.isin(kinds[test], kinds[train])
+        progress.advance(1)
+    return _scored(trial, name, features.names, predicted, seen), predictors
+
+
+def score_of_nothing(trial: Trial) -> Score:
+    """Give the score of whoever always says the median of what was learnt from.
+
+    Parameters
+    ----------
+    trial : Trial
+        Targets and folds.
+
+    Returns
+    -------
+    Score
+        Called ``nothing``.
+    """
+    predicted = np.zeros(len(trial.measured))
+    for train, test in trial.split:
+        predicted[test] = np.median(trial.measured[train])
+    seen = np.ones(len(trial.measured), bool)
+    return _scored(trial, "nothing", (), predicted, seen)
+
+
+def _scored(
+    trial: Trial,
+    name: str,
+    names: tuple[str, ...],
+    predicted: Floats,
+    seen: npt.NDArray[np.bool_],
+) -> Score:
+    away = relative_errors(trial.measured, predicted)
+    off = np.abs(predicted - trial.measured)
+    tests = [test for _, test in trial.split]
+    unseen = np.flatnonzero(~seen)
+    return Score(
+        name=name,
+        features=names,
+        errors=np.array([away[test].mean() for test in tests]),
+        medians=np.array([np.median(away[test]) for test in tests]),
+        relative=np.array([(off[test] / trial.measured[test]).mean() for test in tests]),
+        weighted=np.array([off[test].sum() / trial.measured[test].sum() for test in tests]),
+        r2=np.array([_r2(trial, predicted, test) for test in tests]),
+        unseen=float(away[unseen].mean()) if len(unseen) else None,
+        seen=float(seen.mean()),
+        predicted=predicted,
+    )
+
+
+def relative_errors(measured: Floats, predicted: Floats) -> Floats:
+    """Give how far predictions are off, relative to the larger of both.
+
+    Parameters
+    ----------
+    measured, predicted : ndarray of float64, shape (rows,)
+        Positive.
+
+    Returns
+    -------
+    ndarray of float64, shape (rows,)
+        From 0 to 1, the same for twice and for half of what was measured.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> relative_errors(np.array([4.0, 8.0]), np.array([8.0, 4.0])).tolist()
+    [0.5, 0.5]
+    """
+    return np.asarray(np.abs(predicted - measured) / np.maximum(predicted, measured))
+
+
+def _r2(trial: Trial, predicted: Floats, test: Integers) -> float:
+    pair = (trial.measured[test], predicted[test])
+    one, other = (np.log(values) for values in pair) if trial.is_log else pair
+    total = float(((one - one.mean()) ** 2).sum())
+    return 1 - float(((one - other) ** 2).sum()) / total if total else float("nan")
+
+
+def importances(
+    trial: Trial, features: Matrix, predictors: Sequence[Predictor]
+) -> dict[str, float]:
+    """Say by how much the error rises if a feature is shuffled among the bursts tested.
+
+    Parameters
+    ----------
+    trial : Trial
+        Targets and folds.
+    features : Matrix
+        What the predictors know.
+    predictors : sequence of Predictor
+        One for each fold.
+
+    Returns
+    -------
+    dict of str to float
+        Rise of the mean error, by feature, largest first. Each fold counts as much
+        as it has bursts; up to 2,000 of each are shuffled five times.
+    """
+    generator = np.random.default_rng(SEED)
+    rises = np.zeros(len(features.names))
+    total = 0
+    for (train, test), predictor in zip(trial.split, predictors, strict=True):
+        some = test
+        if len(test) > _MOST_SHUFFLED:
+            some = np.sort(generator.choice(test, _MOST_SHUFFLED, replace=False))
+        known = features.rows(some).known_to(features.rows(train))
+        whole = relative_errors(trial.measured[some], predictor.predict(known)).mean()
+        shuffled = [
+            known.shuffled([name], generator).values
+            for name in features.names
+            for _ in range(_SHUFFLES)
+        ]
+        # All at once: a forest of a hundred trees takes as long for a row as for a thousand.
+        predicted = predictor.predict(known.holding(np.concatenate(shuffled)))
+        errors = relative_errors(np.tile(trial.measured[some], len(shuffled)), predicted)
+        means = errors.reshape(len(features.names), -1).mean(axis=1)
+        rises += len(test) * (means - whole)
+        total += len(test)
+    order = np.argsort(-rises, kind="stable").tolist()
+    return {features.names[place]: float(rises[place] / total) for place in order}

@@ -1,0 +1,195 @@
+"""``burstline learn``: from recorded bursts to what their counters are worth."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import shutil
+import sys
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import burstline
+from burstline import cli
+from burstline.testing import trace_of
+from fused_tables import law_of_base, law_of_merged, work_of
+
+HEAT = Path(__file__).parent / "learning" / "heat.parquet"
+"""640 bursts of experiments/merge/programs/heat.c on four ranks, three runs merged."""
+
+
+def answer(capsys, *words):
+    cli.main(["learn", *map(str, words)])
+    return capsys.readouterr().out
+
+
+def refusal(capsys, *words):
+    """Give the exit code and the last line of standard error."""
+    with pytest.raises(SystemExit) as raised:
+        cli.main(["learn", *map(str, words)])
+    return raised.value.code, capsys.readouterr().err.splitlines()[-1]
+
+
+def counting_run(name, factor):
+    """Give a run of three ranks whose bursts last as their work says, counted as `name`."""
+    lines = [f"ranks 3 | counter {name}"]
+    for rank in range(3):
+        time_ns, calls = 0, []
+        for work in [0, *work_of(40, rank).tolist()]:
+            time_ns += 3 * work
+            calls += [f"{time_ns} enter MPI_Barrier {name}={factor * work}"]
+            time_ns += 5
+            calls += [f"{time_ns} leave {name}=0"]
+        lines += [f"{rank}", *calls]
+    return trace_of(" | ".join(lines))
+
+
+def test_recorded_bursts_are_predicted_better_than_by_their_median(capsys):
+    found = json.loads(answer(capsys, HEAT, "--format", "json"))
+
+    assert (found["target"], found["groups"], found["bursts"]) == ("duration_ns", 4, 640)
+    assert found["merged"]["mean"] < found["nothing"]["mean"] / 1.5
+    assert found["base"]["mean"] < found["nothing"]["mean"] / 1.5
+    assert {"IR_FP_INS", "IR_BB"} <= {*found["importance"]}
+    assert {"cpu", "run2.cpu", "run3.cpu"} <= {*found["left_out"]}
+
+
+def test_another_target_leaves_out_its_own_parts(capsys):
+    words = (HEAT, "--target", "cpu", "--features", "merged", "--format", "json")
+    found = json.loads(answer(capsys, *words))
+
+    assert found["base"] is None
+    assert {"duration_ns", "run2.cpu"} <= {*found["left_out"]}
+
+
+def test_two_runs_give_what_their_dataset_gives(tmp_path, capsys):
+    for name, factor in (("A", 1), ("B", 2)):
+        burstline.write(counting_run(name, factor), tmp_path / f"{name}.store")
+    runs = [tmp_path / "A.store", tmp_path / "B.store"]
+    dataset = tmp_path / "both.parquet"
+    cli.main(["merge", *map(str, runs), "--dataset", str(dataset), "--quiet"])
+    capsys.readouterr()
+
+    from_runs = json.loads(answer(capsys, *runs, "--format", "json"))
+
+    assert from_runs == json.loads(answer(capsys, dataset, "--format", "json"))
+    assert from_runs["merged"]["features"][-1] == "B"
+
+
+def test_programs_are_left_out_in_turn(tmp_path, capsys):
+    paths = [tmp_path / f"{name}.parquet" for name in "abc"]
+    for seed, path in enumerate(paths):
+        pq.write_table(law_of_merged(120, seed=seed), path)
+
+    found = json.loads(answer(capsys, *paths, "--format", "json"))
+
+    assert (found["by"], found["folds"]) == ("application", 3)
+    assert found["gain"]["merged"]["verdict"] == "better"
+
+
+def test_an_arrow_file_will_do(tmp_path, capsys):
+    table, path = law_of_merged(120), tmp_path / "bursts.arrow"
+    with pa.ipc.new_file(path, table.schema) as writer:
+        writer.write_table(table)
+    pq.write_table(table, tmp_path / "bursts.parquet")
+
+    words = ("--features", "merged", "--format", "json")
+    assert answer(capsys, path, *words) == answer(capsys, tmp_path / "bursts.parquet", *words)
+
+
+def test_people_read_errors_and_importance(tmp_path, capsys):
+    pq.write_table(law_of_base(160), tmp_path / "bursts.parquet")
+    picture = tmp_path / "learned.svg"
+
+    shown = answer(capsys, tmp_path / "bursts.parquet", "--control", "--plot", picture)
+
+    assert "always the median" in shown
+    assert "dealt out at random" in shown
+    assert "IR_TOT_INS" in shown
+    assert picture.read_bytes().startswith(b"<?xml")
+
+
+def test_csv_is_the_importance(tmp_path, capsys):
+    pq.write_table(law_of_merged(120), tmp_path / "bursts.parquet")
+
+    shown = answer(capsys, tmp_path / "bursts.parquet", "--format", "csv")
+
+    first = next(csv.DictReader(io.StringIO(shown)))
+    assert first["feature"] == "IR_LD_INS"
+    assert float(first["importance"]) > 0.1
+
+
+def test_what_a_check_says_of_counters_is_used(tmp_path, capsys):
+    pq.write_table(law_of_merged(120), tmp_path / "bursts.parquet")
+    check = tmp_path / "check.json"
+    check.write_text(json.dumps({"counters": {"IR_LD_INS": {"verdict": "do not use"}}}))
+
+    words = ("--drop-unreliable", "--quality", check, "--format", "json")
+    found = json.loads(answer(capsys, tmp_path / "bursts.parquet", *words))
+
+    assert found["reliability"]["IR_LD_INS"] == "do not use"
+    assert "IR_LD_INS" not in found["reliable"]["features"]
+
+
+@pytest.mark.parametrize("text", ["{", "[]", '{"counters": {"A": {"verdict": "perhaps"}}}'])
+def test_what_is_no_check_is_refused(tmp_path, capsys, text):
+    check = tmp_path / "check.json"
+    check.write_text(text)
+
+    code, error = refusal(capsys, HEAT, "--quality", check)
+
+    assert code == 3
+    assert "check.json" in error
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "said"),
+    [
+        (["--target", "PAPI_L3_TCM"], 2, "no column PAPI_L3_TCM"),
+        (["--target", "ipc"], 5, "640 target not known"),
+        (["--by", "application"], 5, "all bursts are of one application"),
+        (["--most", "3"], 2, "at least 40"),
+        (["--without", "X"], 2, "no column X"),
+        (["--plot", "x.pdf"], 2, "ending"),
+    ],
+)
+def test_what_cannot_be_learnt_is_said_in_one_line(capsys, words, code, said):
+    told, error = refusal(capsys, HEAT, *words)
+
+    assert told == code
+    assert said in error
+
+
+def test_inputs_that_make_no_sense_are_refused(tmp_path, capsys):
+    broken = tmp_path / "broken.parquet"
+    broken.write_bytes(b"PAR1 but no table")
+    copy = shutil.copy(HEAT, tmp_path / "copy.parquet")
+
+    assert refusal(capsys, tmp_path / "none.parquet")[0] == 2
+    assert refusal(capsys, broken)[0] == 3
+    assert "run1.prv is one run" in refusal(capsys, "run1.prv")[1]
+    assert "is a dataset, others are traces" in refusal(capsys, copy, "run1.prv")[1]
+    assert "given twice" in refusal(capsys, copy, copy)[1]
+
+
+def test_runs_without_further_counters_have_nothing_to_compare(tmp_path, capsys):
+    for name in "ab":
+        burstline.write(counting_run("A", 1), tmp_path / f"{name}.store")
+
+    code, error = refusal(capsys, tmp_path / "a.store", tmp_path / "b.store")
+
+    assert code == 5
+    assert "no counters of other runs" in error
+
+
+def test_without_the_extra_nothing_is_read(monkeypatch, capsys):
+    monkeypatch.setitem(sys.modules, "sklearn", None)
+
+    code, error = refusal(capsys, "no-such-file.parquet")
+
+    assert code == 6
+    assert "burstline[ml]" in error

@@ -1,0 +1,284 @@
+"""Profiles of Cube: values as stored, empty metrics as zeros, hostile archives refused."""
+
+from __future__ import annotations
+
+import contextlib
+import gzip
+import json
+import struct
+import sys
+import tarfile
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import burstline
+from burstline.cli import main
+from burstline.errors import (
+    BurstlineError,
+    FormatError,
+    MemoryBudgetError,
+    MissingExtraError,
+    ParameterError,
+    UnsupportedRecordError,
+)
+from cube_files import METRICS, Cube, Member, anchor, data, index
+
+
+@pytest.fixture
+def place(tmp_path):
+    return tmp_path / "p.cubex"
+
+
+def test_values_are_those_of_the_file_by_call_path_and_location(place):
+    profile = burstline.read_profile(Cube().write(place))
+
+    assert profile.inclusive("time").tolist() == [[10, 20], [4, 8], [3, 5]]
+    assert profile.exclusive("time").tolist() == [[3, 7], [4, 8], [3, 5]]
+    assert profile.exclusive("wait").tolist() == [[0, 0], [0, 0], [7, 2**64 - 1]]
+    assert profile.total("time") == 30
+    assert profile.to_table("wait").to_pylist() == [
+        {"call_path": 2, "location": 0, "value": 7},
+        {"call_path": 2, "location": 1, "value": 2**64 - 1},
+    ]
+
+
+def test_a_minimum_is_combined_as_one_and_unknown_where_there_is_none(place):
+    profile = burstline.read_profile(Cube().write(place))
+
+    assert np.isnan(profile.exclusive("least")[0]).all()
+    assert profile.inclusive("least").tolist() == [[0.5, 0.25], [0.5, 0.25], [2, 4]]
+    assert profile.total("least") == 0.25
+
+
+def test_the_three_trees_are_tables(place):
+    profile = burstline.read_profile(Cube().write(place))
+
+    assert profile.metrics["parent"].to_pylist() == [None, 0, None, None]
+    assert profile.metrics["unit"].to_pylist() == ["sec", "occ", "sec", ""]
+    assert profile.call_paths["function"].to_pylist() == ["main", "solve", "MPI_Recv"]
+    assert profile.call_paths["parent"].to_pylist() == [None, 0, 0]
+    assert profile.call_paths["begin_line"].to_pylist() == [3, 9, None]
+    assert profile.locations["rank"].to_pylist() == [0, 1]
+    assert profile.locations["node"].to_pylist() == ["node a", "node a"]
+    assert profile.attributes == {"Creator": "a test"}
+
+
+@pytest.mark.parametrize("content", [None, index(), index()[:18]])
+def test_a_metric_without_values_is_zero_however_the_writer_said_so(place, content):
+    cube = Cube()
+    del cube.members["1.data"], cube.members["1.index"]
+    if content is not None:
+        cube.members |= {"1.index": content, "1.data": data()}
+
+    profile = burstline.read_profile(cube.write(place))
+
+    assert profile.total("wait") == 0
+    assert profile.to_table("wait").num_rows == 0
+
+
+def test_compound_values_are_left_out_and_named(place):
+    cube = Cube()
+    cube.members |= {"3.index": index(0), "3.data": data(*range(10))}
+
+    profile = burstline.read_profile(cube.write(place))
+
+    assert "TAU_ATOMIC" in profile.left_out["spread"]
+    with pytest.raises(ParameterError, match="TAU_ATOMIC"):
+        profile.total("spread")
+
+
+@pytest.mark.parametrize("order", "<>")
+@pytest.mark.parametrize("packed", [False, True])
+def test_byte_order_and_compression_of_the_writer_change_nothing(place, order, packed):
+    cube = Cube()
+    cube.members |= {
+        "0.index": index(0, 1, 2, order=order),
+        "0.data": data(10, 20, 4, 8, 3, 5, order=order, packed=packed),
+    }
+    cube.members["anchor.xml"] = gzip.compress(anchor())
+
+    profile = burstline.read_profile(cube.write(place))
+
+    assert profile.inclusive("time").tolist() == [[10, 20], [4, 8], [3, 5]]
+
+
+def test_columns_are_locations_by_their_ids_not_by_their_place_in_the_file(place):
+    cube = Cube()
+    swapped = anchor().replace(b'location Id="0"', b'location Id="x"')
+    swapped = swapped.replace(b'location Id="1"', b'location Id="0"')
+    cube.members["anchor.xml"] = swapped.replace(b'location Id="x"', b'location Id="1"')
+
+    profile = burstline.read_profile(cube.write(place))
+
+    assert profile.locations["rank"].to_pylist() == [0, 1]
+    assert profile.inclusive("time")[0].tolist() == [20, 10]
+
+
+def test_only_the_metrics_asked_for_are_read(place):
+    profile = burstline.read_profile(Cube().write(place), metrics=["wait"])
+
+    assert list(profile.stored) == ["wait"]
+    with pytest.raises(ParameterError, match="it was not read"):
+        profile.total("time")
+    with pytest.raises(ParameterError, match="there are time, wait"):
+        burstline.read_profile(place, metrics=["delay"])
+
+
+def deep(levels):
+    return (
+        "".join(f'<cnode id="{n}" calleeId="0">' for n in range(levels)) + "</cnode>" * levels
+    )
+
+
+DERIVED = METRICS.replace('type="EXCLUSIVE"', 'type="POSTDERIVED"', 1)
+DAMAGED = {
+    "a name that climbs": ({}, [Member("../../etc/passwd", b"x")]),
+    "a name from the root": ({}, [Member("/etc/passwd", b"x")]),
+    "a symbolic link": ({}, [Member("9.data", kind=tarfile.SYMTYPE, link="/etc/passwd")]),
+    "a hard link": ({}, [Member("9.data", kind=tarfile.LNKTYPE, link="0.data")]),
+    "a device": ({}, [Member("9.data", kind=tarfile.CHRTYPE)]),
+    "no anchor": ({"anchor.xml": None}, []),
+    "an anchor that is no XML": ({"anchor.xml": b"<?xml nothing"}, []),
+    "an anchor cut short": ({"anchor.xml": anchor()[:-40]}, []),
+    "a compressed anchor cut short": ({"anchor.xml": gzip.compress(anchor())[:-40]}, []),
+    "two programs": ({"anchor.xml": anchor(calls='<cnode id="0" calleeId="0"/>' * 2)}, []),
+    "a region nobody defined": (
+        {"anchor.xml": anchor(calls='<cnode id="0" calleeId="8"/>')},
+        [],
+    ),
+    "calls deeper than any stack": ({"anchor.xml": anchor(calls=deep(50_000))}, []),
+    "metrics that are computed": ({"anchor.xml": anchor(metrics=DERIVED)}, []),
+    "a metric without a name": (
+        {"anchor.xml": anchor(metrics="<metric id='0' type='EXCLUSIVE'/>")},
+        [],
+    ),
+    "an index of rows that do not exist": ({"0.index": index(0, 1, 77)}, []),
+    "an index that says more than it has": ({"0.index": index(0, 1, 2)[:-4]}, []),
+    "an index of another form": ({"0.index": index(0, 1, 2, style=3)[:18] + b"12345678"}, []),
+    "no index at all": ({"0.index": b"something else that is long enough"}, []),
+    "too few values": ({"0.data": data(1, 2, 3)}, []),
+    "values that are no multiple": ({"0.data": data(1, 2, 3) + b"odd"}, []),
+    "values that are missing": ({"0.data": None}, []),
+    "a compressed stream that is none": (
+        {"0.data": b"ZCUBEX.DATA" + struct.pack("<4Q", 1, 0, 0, 9) + b"garbage!!"},
+        [],
+    ),
+    "more streams than bytes": ({"0.data": b"ZCUBEX.DATA" + struct.pack("<Q", 2**60)}, []),
+}
+
+
+@pytest.mark.parametrize("what", DAMAGED)
+def test_a_damaged_or_hostile_archive_is_refused_by_name(place, what):
+    changed, more = DAMAGED[what]
+    cube = Cube(more=more)
+    cube.members = {k: v for k, v in (cube.members | changed).items() if v is not None}
+
+    with pytest.raises(FormatError, match=r"p\.cubex"):
+        burstline.read_profile(cube.write(place))
+
+
+def test_what_is_no_archive_is_refused(place):
+    place.write_bytes(b"#Paraver" * 1000)
+
+    with pytest.raises(FormatError, match="tar archive"):
+        burstline.read_profile(place)
+
+
+@pytest.mark.parametrize("member", ["anchor.xml", "0.data"])
+def test_a_member_that_unpacks_to_more_than_is_allowed_is_refused_unread(place, member):
+    cube, many = Cube(), 40_000_000
+    bombs = {
+        "anchor.xml": gzip.compress(b"<?xml" + b" " * many),
+        "0.data": data(*([0.0] * (many // 8)), packed=True),
+    }
+    cube.members[member] = bombs[member]
+    cube.write(place)
+    assert place.stat().st_size < 500_000
+
+    with pytest.raises(MemoryBudgetError, match="Allow more memory"):
+        burstline.read_profile(place, memory=10_000_000)
+
+
+def test_values_beyond_the_memory_allowed_say_so(place):
+    cube = Cube()
+    needed = sum(len(cube.members[f"{n}.data"]) for n in range(3))
+    cube.write(place)
+    allowed = max(needed - 1, len(cube.members["anchor.xml"]))
+
+    burstline.read_profile(place, memory=allowed + needed, metrics=["time"])
+    with pytest.raises(MemoryBudgetError):
+        burstline.read_profile(place, memory=40)
+
+
+@given(st.data())
+def test_flipped_bytes_give_a_profile_or_an_error_of_ours(tmp_path_factory, data):
+    path = Cube().write(tmp_path_factory.mktemp("p") / "p.cubex")
+    content = bytearray(path.read_bytes())
+    for _ in range(data.draw(st.integers(1, 8))):
+        content[data.draw(st.integers(0, len(content) - 1))] ^= data.draw(st.integers(1, 255))
+    path.write_bytes(content[: data.draw(st.integers(1, len(content)))])
+
+    with contextlib.suppress(BurstlineError):
+        burstline.read_profile(path, memory=10_000_000)
+
+
+def test_without_the_extra_the_error_names_it(place, monkeypatch):
+    Cube().write(place)
+    monkeypatch.setitem(sys.modules, "pycubexr", None)
+
+    with pytest.raises(MissingExtraError, match=r"burstline\[cube\]"):
+        burstline.read_profile(place)
+
+
+def test_a_profile_is_no_trace_and_says_who_reads_it(place):
+    with pytest.raises(UnsupportedRecordError, match="read_profile"):
+        burstline.read(Cube().write(place))
+
+
+def test_info_prints_totals(place, capsys):
+    Cube().write(place)
+
+    main(["info", str(place)])
+    shown = capsys.readouterr().out
+    main(["info", str(place), "--format", "json"])
+    totals = {row["metric"]: row for row in json.loads(capsys.readouterr().out)["metrics"]}
+
+    assert "30.0 s" in shown
+    assert totals["wait"] | {"total": 0} == {
+        "metric": "wait",
+        "parent": "time",
+        "title": "Wait",
+        "unit": "occ",
+        "total": 0,
+    }
+    assert totals["spread"]["total"] is None
+
+
+def test_reports_of_scalasca_hold_the_waits_that_were_planted(real_traces):
+    folder = real_traces / "otf2" / "scorep_toy4"
+    planted = {"mpi_latesender": 0.4209, "mpi_latereceiver": 0.3244, "mpi_wait_nxn": 0.5912}
+
+    scout = burstline.read_profile(folder / "scout.cubex")
+    remapped = burstline.read_profile(folder / "summary.remap.cubex")
+
+    for profile in (scout, remapped):
+        found = {name: round(profile.total(name), 4) for name in planted}
+        assert found == planted
+    assert scout.total("visits") == remapped.total("visits") == 682
+
+
+def test_own_time_is_what_the_parser_itself_computes(real_traces):
+    from pycubexr import CubexParser
+
+    path = real_traces / "otf2" / "scorep_toy4" / "scout.cubex"
+    profile = burstline.read_profile(path, metrics=["time"])
+    with CubexParser(path) as cube:
+        values = cube.get_metric_values(cube.get_metric_by_name("time"))
+        expected = [
+            values.cnode_values(n, convert_to_exclusive=True) for n in cube.all_cnodes()
+        ]
+
+    np.testing.assert_allclose(profile.exclusive("time"), expected, atol=1e-12)

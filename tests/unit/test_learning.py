@@ -1,0 +1,398 @@
+"""Bursts are predicted from what does not say the target, by whoever has not seen them."""
+
+from __future__ import annotations
+
+import json
+import sys
+import xml.etree.ElementTree as ET
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from burstline.errors import MissingExtraError, NotEnoughDataError, ParameterError
+from burstline.learning import learn
+from burstline.learning.columns import base_run, counters_of, roles
+from burstline.learning.folds import folds, groups
+from burstline.learning.matrix import matrix
+from burstline.learning.model import Score, gain
+from burstline.learning.reliability import reliability
+from burstline.merge import burst_table
+from burstline.merge.columns import table_schema
+from burstline.merge.fusion import fuse
+from burstline.merge.matching import match
+from burstline.report.learn import print_learned
+from burstline.report.learn_plot import learn_plot
+from burstline.testing import trace_of
+from fused_tables import fused_table, law_of_base, law_of_merged, work_of
+
+TEXT = "{http://www.w3.org/2000/svg}text"
+
+
+def errors(found):
+    return {one.name: one.mean for one in found.scores}
+
+
+@pytest.fixture(scope="module")
+def learnt():
+    """Give what is learnt where the duration follows a counter that the base has not."""
+    return learn({"a": law_of_merged()}, control=True)
+
+
+def test_a_duration_that_follows_a_counter_of_another_run_is_predicted_from_it(learnt):
+    found = errors(learnt)
+
+    assert found["merged"] < 0.2
+    assert found["base"] > 0.4
+    assert learnt.gains["merged"].verdict == "better"
+    assert learnt.gains["merged"].better == learnt.folds == 4
+    assert next(iter(learnt.importance)) == "IR_LD_INS"
+
+
+def test_the_same_counter_dealt_out_at_random_helps_nobody(learnt):
+    assert learnt.gains["shuffled"].verdict != "better"
+
+
+def test_a_counter_of_pure_noise_gains_nothing():
+    found = learn({"a": law_of_base()})
+
+    assert found.score("base").mean < 0.2
+    assert found.gains["merged"].verdict != "better"
+    assert found.importance["IR_LD_INS"] < found.importance["IR_TOT_INS"] / 10
+
+
+def test_whoever_has_no_feature_says_the_median():
+    found = learn({"a": law_of_merged()})
+    nothing = found.score("nothing")
+
+    others = [found.measured[np.arange(400) // 100 != rank] for rank in range(4)]
+    assert nothing.predicted[::100].tolist() == [np.median(one) for one in others]
+
+
+@pytest.mark.parametrize("model", ["forest", "boosting"])
+def test_learning_twice_is_learning_once(model):
+    once, again = (learn({"a": law_of_merged(200)}, model=model, threads=2) for _ in range(2))
+
+    assert once.as_dict() == again.as_dict()
+    assert np.array_equal(once.score("merged").predicted, again.score("merged").predicted)
+
+
+def test_learning_on_more_threads_is_learning_the_same():
+    one, two = (learn({"a": law_of_merged(200)}, threads=threads) for threads in (1, 2))
+
+    assert one.as_dict() == two.as_dict()
+
+
+@pytest.mark.parametrize("name", ["PAPI_TOT_CYC", "perf::TASK-CLOCK", "cpu", "frequency"])
+def test_what_measures_time_does_not_predict_a_duration(name):
+    counters = [] if name == "frequency" else [name]
+
+    found = roles(table_schema([*counters, "IR_LD_INS"]), "duration_ns")
+
+    assert name not in (*found.base, *found.merged)
+    assert "part of it" in found.left_out[name]
+    assert "IR_LD_INS" in found.base
+
+
+def test_another_runs_cycles_are_the_target_again_unless_they_are_allowed():
+    work = work_of(200)
+    counters = {"IR_LD_INS": ("1", work), "run2.PAPI_TOT_CYC": ("2", 4 * work)}
+    table = fused_table(counters, 3 * work)
+
+    assert "another run" in roles(table.schema, "duration_ns").left_out["run2.PAPI_TOT_CYC"]
+    allowed = roles(table.schema, "duration_ns", repeats=True)
+    assert allowed.merged == ("run2.PAPI_TOT_CYC",)
+
+
+def test_neither_instructions_nor_cycles_predict_instructions_per_cycle():
+    schema = table_schema(["PAPI_TOT_INS", "PAPI_TOT_CYC", "PAPI_L1_DCM"])
+
+    found = roles(schema, "ipc")
+
+    assert {"PAPI_TOT_INS", "PAPI_TOT_CYC", "frequency", "duration_ns"} <= {*found.left_out}
+    assert found.base[-1] == "PAPI_L1_DCM"
+
+
+def test_a_counter_is_not_predicted_from_its_value_in_another_run():
+    work = work_of(100)
+    counters = {"A": ("1", work), "run2.A": ("2", work + 1), "B": ("2", work)}
+
+    found = roles(fused_table(counters, work).schema, "A")
+
+    assert found.merged == ("B",)
+    assert "duration_ns" in found.base
+
+
+@pytest.mark.parametrize("name", ["start_ns", "end_ns", "polling_ns", "gap_ns", "burst_0"])
+def test_where_and_when_a_burst_was_is_no_feature(name):
+    work = work_of(100)
+    table = fused_table({"A": ("1", work)}, work, **{name: work})
+
+    found = roles(table.schema, "duration_ns")
+
+    assert name not in (*found.base, *found.merged)
+
+
+def test_columns_that_are_not_wanted_are_left_out():
+    found = learn({"a": law_of_merged()}, without=["operation_before"])
+
+    assert found.left_out["operation_before"] == "as asked for"
+    assert "operation_before" not in found.score("merged").features
+
+
+def test_no_rank_is_predicted_by_whoever_has_seen_it():
+    table = law_of_merged(400, ranks=8)
+    group = groups([table], "rank")
+
+    for train, test in folds(group, "rank"):
+        assert not {*group[train].tolist()} & {*group[test].tolist()}
+
+
+def test_each_burst_is_tested_once():
+    tested = np.concatenate([test for _, test in folds(np.arange(100) % 7, "rank")])
+
+    assert sorted(tested.tolist()) == list(range(100))
+
+
+def test_ranks_of_two_tables_are_not_the_same():
+    tables = [law_of_merged(100), law_of_merged(100)]
+
+    assert len(np.unique(groups(tables, "rank"))) == 8
+    assert len(np.unique(groups(tables, "application"))) == 2
+    assert len(np.unique(groups(tables, "code"))) == 3
+
+
+def test_each_table_is_left_out_in_turn():
+    tables = {name: law_of_merged(120, seed=seed) for seed, name in enumerate("abcdefg")}
+
+    found = learn(tables, features="merged")
+
+    assert (found.by, found.groups, found.folds) == ("application", 7, 7)
+
+
+def test_a_counter_that_one_of_the_tables_lacks_is_no_feature():
+    work = work_of(100)
+    counters = {"A": ("1", work), "B": ("2", work)}
+    tables = {"a": fused_table({**counters, "C": ("2", work)}, work)}
+    tables["b"] = fused_table(counters, work)
+
+    found = learn(tables)
+
+    assert "not in all" in found.left_out["C"]
+    assert "B" in found.score("merged").features
+
+
+def test_bursts_like_those_learnt_from_are_counted():
+    work = np.tile(work_of(50), 4)
+    counters = {"A": ("1", work), "B": ("2", 2 * work)}
+    codes = np.tile(np.arange(50) % 3, 4)
+
+    found = learn({"a": fused_table(counters, 3 * work, operations=codes)})
+
+    assert found.score("merged").seen == 1
+    assert found.score("merged").unseen is None
+    apart = learn({"a": law_of_merged()})
+    assert apart.score("merged").seen < 0.02
+    assert apart.score("merged").unseen == pytest.approx(apart.score("merged").mean, abs=0.01)
+
+
+def test_names_that_were_never_learnt_are_not_known():
+    parts = [pa.table({"name": names}) for names in (["a", "b"], ["b", "c"])]
+    whole = matrix(parts, ["name"])
+
+    known = whole.rows(np.array([2, 3])).known_to(whole.rows(np.array([0, 1])))
+
+    assert known.values[0, 0] == 1
+    assert np.isnan(known.values[1, 0])
+
+
+def test_partners_are_told_by_their_distance():
+    table = pa.table({"rank": [3, 4], "partner_before": [4, None]})
+
+    assert matrix([table], ["partner_before"]).values[0, 0] == 1
+    assert np.isnan(matrix([table], ["partner_before"]).values[1, 0])
+
+
+def test_a_counter_that_does_not_repeat_is_dropped_with_its_effect():
+    work, noise = work_of(400), work_of(400, 9)
+    counters = {
+        "A": ("1", noise),
+        "run2.A": ("2", noise[::-1].copy()),
+        "B": ("2", work),
+    }
+    table = fused_table(counters, 3 * work)
+
+    found = learn({"a": table}, drop_unreliable=True)
+
+    assert found.reliability == {"A": "do not use"}
+    dropped = {*found.score("merged").features} - {*found.score("reliable").features}
+    assert dropped == {"run2.A", "A"}
+    assert found.score("reliable").mean < found.score("merged").mean + 0.02
+    assert {"merged", "reliable"} <= {*found.gains}
+
+
+def test_verdicts_of_a_check_count_more_than_the_table_knows():
+    found = learn(
+        {"a": law_of_merged()}, drop_unreliable=True, verdicts={"IR_LD_INS": "do not use"}
+    )
+
+    assert "IR_LD_INS" not in found.score("reliable").features
+    assert found.gains["reliable"].verdict != "better"
+
+
+def test_a_counter_that_runs_count_alike_can_be_trusted():
+    assert reliability([law_of_merged()]) == {"IR_TOT_INS": "trust"}
+
+
+def test_bursts_without_a_match_or_target_are_left_out_and_counted():
+    table = law_of_merged()
+    stage = pa.array([*["none"] * 10, *["direct"] * 390]).dictionary_encode()
+    table = table.set_column(table.schema.get_field_index("stage"), "stage", stage)
+    duration = table["duration_ns"].to_pylist()
+    duration[20:23] = [0, 0, -1]
+    at = table.schema.get_field_index("duration_ns")
+    table = table.set_column(at, table.schema.field(at), pa.array(duration, pa.int64()))
+
+    found = learn({"a": table})
+
+    assert found.left == {"target not positive": 3, "in no other run": 10}
+    assert len(found.measured) == 387
+    assert len(learn({"a": table}, features="base").measured) == 397
+
+
+def test_of_many_bursts_some_are_drawn_the_same_ones_each_time():
+    drawn = [learn({"a": law_of_merged()}, most=100).measured for _ in range(2)]
+
+    assert len(drawn[0]) == 100
+    assert np.array_equal(*drawn)
+
+
+def test_a_feature_that_is_another_name_of_the_target_is_warned_of():
+    work = work_of(200)
+    table = fused_table({"A": ("1", work_of(200, 3)), "TICKS": ("2", 3 * work)}, 3 * work)
+
+    (warning,) = learn({"a": table}).warnings
+
+    assert "TICKS" in warning
+    assert "--without" in warning
+
+
+def test_instructions_per_cycle_are_predicted_as_they_are():
+    work = work_of(300)
+    ratio = 1 / (1 + work / 1000)
+    table = fused_table(
+        {"PAPI_TOT_INS": ("1", work_of(300, 4)), "B": ("2", work)}, work, ipc=ratio
+    )
+
+    found = learn({"a": table}, target="ipc")
+
+    assert not found.is_log
+    assert found.gains["merged"].verdict == "better"
+    assert {"PAPI_TOT_INS", "duration_ns"} <= {*found.left_out}
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "words"),
+    [
+        ({"target": "IPC"}, ParameterError, "no column IPC"),
+        ({"target": "operation_before"}, ParameterError, "no number"),
+        ({"target": "ipc"}, NotEnoughDataError, "400 target not known"),
+        ({"features": "all"}, ParameterError, "both, base, merged"),
+        ({"by": "node"}, ParameterError, "by node"),
+        ({"by": "application"}, NotEnoughDataError, "all bursts are of one application"),
+        ({"model": "network"}, ParameterError, "forest, boosting"),
+        ({"without": ["X"]}, ParameterError, "no column X"),
+        ({"most": 1}, ParameterError, "fewer than 40"),
+    ],
+)
+def test_what_cannot_be_learnt_is_refused_with_a_reason(options, error, words):
+    table = law_of_merged(ipc=[None] * 400)
+
+    with pytest.raises(error, match=words):
+        learn({"a": table}, **options)
+
+
+def test_few_bursts_are_refused():
+    with pytest.raises(NotEnoughDataError, match="39 bursts"):
+        learn({"a": law_of_merged(39)})
+
+
+def test_one_rank_is_refused():
+    with pytest.raises(NotEnoughDataError, match="all bursts are of one rank"):
+        learn({"a": law_of_merged(ranks=1)})
+
+
+def test_a_table_of_one_run_has_no_merged_counters():
+    work = work_of(100)
+    table = fused_table({"A": ("1", work)}, work)
+
+    with pytest.raises(NotEnoughDataError, match="no counters of other runs"):
+        learn({"a": table})
+    assert learn({"a": table}, features="base").score("merged") is None
+
+
+def test_without_the_extra_it_says_what_to_install(monkeypatch):
+    monkeypatch.setitem(sys.modules, "sklearn", None)
+
+    with pytest.raises(MissingExtraError, match=r"burstline\[ml\]"):
+        learn({"a": law_of_merged()})
+
+
+def test_the_base_of_a_fused_table_is_found_whichever_run_it_is():
+    def run(name, barriers):
+        calls = [f"{9 * k} enter MPI_Barrier {name}={k} | {9 * k + 2} leave" for k in barriers]
+        return trace_of(f"ranks 1 | counter {name} | 0 | " + " | ".join(calls))
+
+    runs = [run("A", range(9)), run("B", range(5))]
+    matching = match(runs)
+    table = fuse([burst_table(one) for one in runs], matching).table
+
+    assert matching.base == 1
+    assert base_run(table.schema) == 2
+    own, merged = counters_of(table.schema)
+    assert ([one.name for one in own], [one.name for one in merged]) == (["B"], ["A"])
+
+
+def made(errors, name="merged"):
+    numbers = np.array(errors)
+    return Score(name, (), numbers, numbers, numbers, numbers, numbers, None, 0.0, numbers)
+
+
+def test_a_gain_is_one_where_folds_agree():
+    base = made([0.30, 0.32, 0.31, 0.29], "base")
+
+    assert gain(base, made([0.20, 0.23, 0.20, 0.19])).verdict == "better"
+    assert gain(base, made([0.40, 0.43, 0.41, 0.39])).verdict == "worse"
+    assert gain(base, made([0.10, 0.50, 0.40, 0.10])).verdict == "no difference"
+    assert gain(base, made([0.299, 0.319, 0.309, 0.289])).verdict == "no difference"
+
+
+def test_json_says_what_was_agreed(learnt):
+    document = json.loads(json.dumps(learnt.as_dict(), allow_nan=False))
+
+    assert document["target"] == "duration_ns"
+    assert {"mean", "spread"} <= {*document["base"]} & {*document["merged"]}
+    assert document["importance"]["IR_LD_INS"] > 0
+    assert learn({"a": law_of_base()}, features="base").as_dict()["merged"] is None
+
+
+def test_people_are_told_whether_more_counters_help(learnt, capsys):
+    print_learned(learnt)
+
+    shown = capsys.readouterr().out
+    assert "predicts better than base" in shown
+    assert "IR_LD_INS" in shown
+    assert "always the median" in shown
+
+
+@pytest.mark.parametrize("model", ["forest", "boosting"])
+def test_a_picture_is_the_same_each_time_and_names_features(model):
+    found = learn({"a": law_of_merged(200)}, model=model)
+
+    picture = learn_plot(found, form="svg")
+
+    assert picture == learn_plot(found, form="svg")
+    texts = {"".join(text.itertext()) for text in ET.fromstring(picture).iter(TEXT)}  # noqa: S314
+    assert {"IR_LD_INS", "base", "merged", "1.00 µs"} <= texts
+    assert not any("$" in text for text in texts)
+    assert learn_plot(found, form="png").startswith(b"\x89PNG")

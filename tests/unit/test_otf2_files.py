@@ -1,0 +1,126 @@
+"""Where archives lie, how they are read in parts, and what is said when they cannot be."""
+
+from __future__ import annotations
+
+import pytest
+
+import burstline
+from burstline import schema
+from burstline.errors import FormatError, MemoryBudgetError, MissingExtraError
+from burstline.formats import otf2
+from burstline.formats.otf2 import archive as archive_module
+from burstline.formats.otf2 import library
+from burstline.formats.otf2.converting import convert_otf2
+from burstline.progress import SILENCE
+from otf2_archives import archive, team_of_two
+
+
+@pytest.fixture
+def place(tmp_path):
+    return tmp_path / "run"
+
+
+def read(place):
+    trace = burstline.read(place)
+    for name in schema.TABLES:
+        schema.check(name, trace.table(name))
+    return trace
+
+
+def test_the_anchor_may_have_any_name_and_lie_a_folder_deeper(place):
+    with archive(place / "inner", name="log") as made:
+        made.thread(0).region("f", 0, 1)
+
+    for path in (place, place / "inner", place / "inner" / "log.otf2"):
+        assert read(path).regions.num_rows == 1
+
+
+def test_groups_of_processes_do_not_show(place):
+    with archive(place, 3, 2) as made:
+        for rank in range(3):
+            made.thread(rank, 1)
+            thread = made.thread(rank).region("main", 0, None)
+            send = ("mpi_send", 5, (rank + 1) % 3, made.world, 1, 8)
+            receive = ("mpi_recv", 6, (rank + 2) % 3, made.world, 1, 8)
+            thread.region("MPI_Sendrecv", 4, 8, send, receive)
+    whole = otf2.read_otf2(place)
+    parts = otf2.read_otf2(place, bytes_at_once=1, threads=2)
+
+    for name in schema.TABLES:
+        assert whole.table(name).equals(parts.table(name)), name
+
+
+def test_groups_do_not_show_in_paths_of_teams(place):
+    with archive(place, 2, 2) as made:
+        for rank in range(2):
+            team_of_two(made, rank)
+    whole = otf2.read_otf2(place)
+    parts = otf2.read_otf2(place, bytes_at_once=1, threads=2)
+
+    for name in schema.TABLES:
+        assert whole.table(name).equals(parts.table(name)), name
+
+
+def test_a_store_holds_the_same_tables(place, tmp_path):
+    with archive(place, threads=2) as made:
+        team_of_two(made)
+    target = tmp_path / "run.store"
+    convert_otf2(place, target, memory=300 << 20, threads=1, progress=SILENCE)
+    stored, trace = burstline.read(target), read(place)
+
+    for name in schema.TABLES:
+        assert stored.table(name).to_pylist() == trace.table(name).to_pylist(), name
+
+
+def test_too_little_memory_is_refused_before_reading(place):
+    with archive(place) as made:
+        made.thread(0).region("f", 0, 1)
+
+    with pytest.raises(MemoryBudgetError, match="burstline convert"):
+        burstline.read(place, memory=1 << 20)
+
+
+def test_without_the_extra_the_way_out_is_told(place, monkeypatch):
+    with archive(place) as made:
+        made.thread(0).region("f", 0, 1)
+    monkeypatch.setattr(library, "find_spec", lambda _: None)
+
+    with pytest.raises(MissingExtraError, match=r"burstline\[otf2\].*3\.12") as caught:
+        burstline.read(place)
+    assert caught.value.exit_code == 6
+
+
+def test_a_library_that_is_none_is_said_so(place, monkeypatch, tmp_path):
+    with archive(place) as made:
+        made.thread(0).region("f", 0, 1)
+    wrong = tmp_path / "libnothing.so"
+    wrong.write_bytes(b"nothing")
+    monkeypatch.setenv(library.VARIABLE, str(wrong))
+
+    with pytest.raises(MissingExtraError, match=r"libnothing\.so is not a library of OTF2"):
+        burstline.read(place)
+
+
+@pytest.mark.parametrize(("name", "words"), [("compression", "zlib"), ("substrate", "SION")])
+def test_archives_that_the_library_does_not_read_are_refused(place, monkeypatch, name, words):
+    with archive(place) as made:
+        made.thread(0).region("f", 0, 1)
+    decode = archive_module.decode
+
+    def stored(*arguments):
+        found = decode(*arguments)
+        setattr(found, name, 2)
+        return found
+
+    monkeypatch.setattr(archive_module, "decode", stored)
+    with pytest.raises(MissingExtraError, match=words):
+        burstline.read(place)
+
+
+def test_a_folder_with_several_anchors_is_refused(place):
+    for name in ("one", "two"):
+        with archive(place / name) as made:
+            made.thread(0).region("f", 0, 1)
+
+    with pytest.raises(FormatError):
+        burstline.read(place)
