@@ -23,6 +23,7 @@ from benchmarks.inputs import make_input
 from benchmarks.large import large
 from benchmarks.matching import matching
 from benchmarks.merging_raw import merging
+from benchmarks.otf2 import otf2_reading
 from benchmarks.recording import record
 from benchmarks.structure import structure
 
@@ -39,6 +40,7 @@ BENCHMARKS: Final[dict[str, Callable[..., Iterable[Figure]]]] = {
     "help": starting.help_text,
     "structure": structure,
     "merging": merging,
+    "otf2": otf2_reading,
     "record": record,
     "table": burst_table,
     "matching": matching,

@@ -17,6 +17,7 @@ from benchmarks.matching_tasks import (
     write_runs,
 )
 from benchmarks.merging_raw import copy_raw, read_raw, store_raw
+from benchmarks.otf2 import otf2_columns, otf2_loop, otf2_read
 from benchmarks.plain import column_loop, line_loop, trace_loop
 from benchmarks.structure_tasks import call_loop, detection, read_and_detect, reduction
 
@@ -38,6 +39,9 @@ __all__ = [
     "match_equal",
     "match_stores",
     "match_tokens",
+    "otf2_columns",
+    "otf2_loop",
+    "otf2_read",
     "read",
     "read_and_detect",
     "read_raw",

@@ -320,4 +320,6 @@ NB_MODULE(_core, m) {
     bind_nest(m);
     bind_reduce(m);
     bind_merge(m);
+    bind_otf2(m);
+    bind_otf2_writing(m);
 }

@@ -31,3 +31,5 @@ void bind_structure(nb::module_& m);
 void bind_nest(nb::module_& m);
 void bind_reduce(nb::module_& m);
 void bind_merge(nb::module_& m);
+void bind_otf2(nb::module_& m);
+void bind_otf2_writing(nb::module_& m);

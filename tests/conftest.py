@@ -16,6 +16,7 @@ TOOLS = {
     "open_mpi": ("mpicc.openmpi", "mpirun.openmpi"),
     "mpich": ("mpicc.mpich", "mpiexec.mpich"),
     "gfortran": ("gfortran",),
+    "otf2_print_tool": ("otf2-print",),
 }
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as in a shell's background
@@ -64,6 +65,12 @@ def mpich() -> tuple[str, str]:
 def gfortran() -> tuple[str, ...]:
     """Give the Fortran compiler, behind those of each MPI."""
     return TOOLS["gfortran"]
+
+
+@pytest.fixture(scope="session")
+def otf2_print_tool() -> tuple[str, ...]:
+    """Give the tool that prints OTF2 archives."""
+    return TOOLS["otf2_print_tool"]
 
 
 def pytest_configure(config: pytest.Config) -> None:

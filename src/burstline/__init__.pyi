@@ -12,7 +12,11 @@ from .errors import TruncatedTraceError as TruncatedTraceError
 from .errors import UnsupportedRecordError as UnsupportedRecordError
 from .formats import read as read
 from .formats import write as write
+from .formats.cube import read_profile as read_profile
 from .merge import burst_table as burst_table
+from .merge import fuse as fuse
+from .merge import match as match
+from .profile import Profile as Profile
 from .selection import select as select
 from .selection import shift as shift
 from .summary import summarise as summarise

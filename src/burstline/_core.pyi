@@ -459,3 +459,66 @@ def pair_alike(
     """
     For each burst the most similar one in the same group of the other side, or -1.
     """
+
+def find_records(
+    text: NDArray[numpy.uint8],
+    layout: Layout,
+    begin: NDArray[numpy.int64],
+    times: NDArray[numpy.int64],
+    counters: NDArray[numpy.int64],
+) -> tuple[NDArray[numpy.int64], NDArray[numpy.int64], NDArray[numpy.uint8]]:
+    """
+    The event records at moments of locations: which moment, where they end, what they hold.
+    """
+
+def with_pairs(
+    text: NDArray[numpy.uint8],
+    places: NDArray[numpy.int64],
+    types: NDArray[numpy.int64],
+    values: NDArray[numpy.int64],
+) -> NDArray[numpy.uint8]:
+    """Text with pairs put in at some places."""
+
+def otf2_definitions(
+    library: str, anchor: str, integers: int, characters: int, seconds: int, bytes: int
+) -> tuple[NDArray[numpy.int64], NDArray[numpy.int8], tuple[int, int, str, bytes]]:
+    """
+    Rows of definitions, their text, and (signal, status, its name, complaint).
+    """
+
+def otf2_events(
+    library: str,
+    anchor: str,
+    locations: tuple[NDArray[Any], ...],
+    regions: tuple[NDArray[Any], ...],
+    contexts: tuple[NDArray[Any], ...],
+    clock: tuple[int, int],
+    events: int,
+    values: int,
+    seconds: int,
+    bytes: int,
+) -> tuple[
+    dict[str, dict[str, NDArray[Any]]], dict[str, int], int, tuple[int, int, str, bytes]
+]:
+    """
+    Tables of the events of some locations, events of each kind, rows that did not fit, and (signal, status, its name, complaint).
+    """
+
+class Otf2Writer:
+    def __init__(self, library: str, folder: str, name: str) -> None: ...
+    def write(
+        self,
+        location: int,
+        kind: NDArray[numpy.int64],
+        time: NDArray[numpy.int64],
+        arguments: NDArray[numpy.int64],
+        values: NDArray[numpy.int64],
+    ) -> None:
+        """Writes all events of a location: six arguments each."""
+
+    def finish(
+        self, rows: NDArray[numpy.int64], text: bytes, locations: NDArray[numpy.uint64]
+    ) -> None:
+        """
+        Writes the definitions, rows as `otf2_definitions` gives them, and closes.
+        """

@@ -40,6 +40,9 @@ WAITING_ROLES: Final = frozenset(
 )
 """Roles of regions in which a thread does no work of the program."""
 
+GUARDED_ROLES: Final = frozenset(["critical_sblock", "ordered_sblock"])
+"""Roles of what a thread does inside of such a region once it need not wait any more."""
+
 
 def bursts_of(tables: Mapping[str, pa.Table]) -> pa.Table:
     """Derive the table of bursts of a trace.
@@ -157,6 +160,7 @@ def between_regions(tables: Mapping[str, pa.Table]) -> pa.Table:
         ]
     )
     waiting = np.array([role in WAITING_ROLES for role in roles])
+    guarded = np.array([role in GUARDED_ROLES for role in roles])
     parts = []
     for location in silent.tolist():
         rows = slice(region_at[location], region_at[location + 1])
@@ -168,7 +172,7 @@ def between_regions(tables: Mapping[str, pa.Table]) -> pa.Table:
         )
         borders = _Borders(enter, leave, enter_seq, leave_seq)
         work = borders.depth(useful[region]) > 0
-        work &= borders.depth(waiting[region]) == 0
+        work &= borders.depth(waiting[region]) <= borders.depth(guarded[region])
         read = slice(reading_at[location], reading_at[location + 1])
         values = [column[read] for column in _columns(readings, "seq", "time_ns", *counters)]
         parts.append(burst_table(_region_bursts(location, borders, work, values), counters))

@@ -152,13 +152,16 @@ class MissingExtraError(BurstlineError, ImportError):
         Name of the extra, as in ``pip install burstline[extra]``.
     purpose : str
         What it is needed for.
+    way_out : str
+        How to get it, where that is more than to install the extra.
     """
 
     exit_code = 6
 
-    def __init__(self, extra: str, purpose: str) -> None:
+    def __init__(self, extra: str, purpose: str, *, way_out: str = "") -> None:
         super().__init__(extra, purpose)
-        self.extra, self.purpose = extra, purpose
+        self.extra, self.purpose, self.way_out = extra, purpose, way_out
 
     def __str__(self) -> str:
-        return f"{self.purpose} needs an extra: pip install 'burstline[{self.extra}]'"
+        how = self.way_out or f"pip install 'burstline[{self.extra}]'"
+        return f"{self.purpose} needs an extra: {how}"

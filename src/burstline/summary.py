@@ -138,6 +138,8 @@ class Summary:
         Failed polls that the source only sums up, and the time in them.
     counters : tuple of str
         Counters read.
+    compiler : str
+        What compiled the code that counts its work; empty if none is known.
     call_paths, call_path_depth : int
         Different call paths, and the longest chain of callers.
     calls_with_path : int
@@ -169,6 +171,7 @@ class Summary:
     polls: int
     polling_ns: int
     counters: tuple[str, ...]
+    compiler: str
     call_paths: int
     call_path_depth: int
     calls_with_path: int
@@ -195,6 +198,7 @@ class Summary:
             "regions": self.regions,
             "polling": {"polls": self.polls, "time_ns": self.polling_ns},
             "counters": list(self.counters),
+            "compiler": self.compiler,
             "call_paths": {
                 "count": self.call_paths,
                 "depth": self.call_path_depth,
@@ -259,6 +263,7 @@ def summarise(trace: Trace) -> Summary:
         polls=polls,
         polling_ns=polling_ns,
         counters=trace.counter_names,
+        compiler=facts.get("compiler", ""),
         call_paths=paths,
         call_path_depth=depth,
         calls_with_path=calls.with_path,

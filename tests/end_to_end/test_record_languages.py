@@ -123,9 +123,9 @@ def command(site, language):
     return [site.compile(compiler, PROGRAMS / f"exchange.{ending}")]
 
 
-def assert_is_exchange(site, language):
+def assert_is_exchange(site, language, *options):
     code, _, said = site.record(
-        "-o", "run.store", "--", *site.ranks(SIZE), *command(site, language)
+        "-o", "run.store", *options, "--", *site.ranks(SIZE), *command(site, language)
     )
 
     assert code == 0, said
@@ -157,6 +157,16 @@ def test_under_mpich_every_language_is_recorded_alike(on_mpich, language):
 @pytest.mark.parametrize("interface", FORTRAN)
 def test_under_open_mpi_fortran_is_recorded_alike(on_open_mpi, interface):
     trace = assert_is_exchange(on_open_mpi, interface)
+
+    assert_names_lines(trace)
+
+
+@pytest.mark.usefixtures("gfortran")
+@pytest.mark.parametrize("interface", FORTRAN)
+def test_under_open_mpi_a_frame_is_one_of_the_program_not_of_its_binding(
+    on_open_mpi, interface
+):
+    trace = assert_is_exchange(on_open_mpi, interface, "--stack-depth", "1")
 
     assert_names_lines(trace)
 

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from burstline.record.work import KINDS
 from record.instructions import NAMES, with_hits, work_of
 
 KERNELS = Path(__file__).parents[1] / "record" / "kernels"
@@ -56,15 +57,17 @@ def run(words, folder, cache):
     )
 
 
-def compiled(words, folder, cache, command="cc"):
-    done = run([sys.executable, "-m", "burstline", command, "--", *words], folder, cache)
+def compiled(words, folder, cache, command="cc", count="all"):
+    ours = [sys.executable, "-m", "burstline", command, "--count", count]
+    done = run([*ours, "--", *words], folder, cache)
     assert done.returncode == 0, done.stderr
     assert done.stderr == ""
 
 
-def counted(clang, options, folder, cache):
+def counted(clang, options, folder, cache, count="all"):
     """Compile the kernels, run them, and give what each of them counted."""
-    compiled([clang, *options, "-c", KERNELS / "kernels.c"], folder, cache)
+    words = [clang, *options, "-c", KERNELS / "kernels.c"]
+    compiled(words, folder, cache, count=count)
     subprocess.run([clang, "-c", KERNELS / "harness.c"], check=True, cwd=folder)
     compiled([clang, "kernels.o", "harness.o", "-o", "program"], folder, cache)
     return said(run([folder / "program"], folder, cache).stderr)
@@ -111,6 +114,17 @@ def test_counts_are_what_the_emitted_representation_holds(clang, level, tmp_path
     kernels = counted(clang, [level], tmp_path, pass_cache)
 
     assert kernels == expected(clang, [level], tmp_path, pass_cache)
+
+
+@pytest.mark.parametrize("level", ["-O1", "-O3"])
+def test_each_kind_alone_counts_as_it_does_with_all_others(clang, level, tmp_path, pass_cache):
+    kernels = counted(clang, [level], tmp_path, pass_cache)
+
+    for kind, counters in KINDS.items():
+        short = {name.removeprefix("IR_") for name in counters}
+        for name, alone in counted(clang, [level], tmp_path, pass_cache, kind).items():
+            kept = {each: kernels[name][each] if each in short else 0 for each in NAMES}
+            assert alone == kept, kind
 
 
 def test_vector_counts_are_what_wide_vectors_hold(clang, tmp_path, pass_cache):

@@ -111,13 +111,13 @@ class Site:
         assert done.returncode == 0, done.stderr
         return done.stdout
 
-    def compile(self, *words, loops=False):
-        self.run(*burst("cc", *["--loops"] * loops, "--", *words))
+    def compile(self, *words, loops=False, count="all"):
+        self.run(*burst("cc", "--count", count, *["--loops"] * loops, "--", *words))
 
-    def build(self, **options):
-        for name, text in (("solver.c", SOLVER), ("steps.c", STEPS)):
+    def build(self, *, solver="all", **options):
+        for name, text, count in (("solver.c", SOLVER, solver), ("steps.c", STEPS, "all")):
             (self.folder / name).write_text(text)
-            self.compile(self.mpicc, "-O2", "-c", name, **options)
+            self.compile(self.mpicc, "-O2", "-c", name, count=count, **options)
         self.compile(self.mpicc, "steps.o", "solver.o", "-o", "steps", **options)
 
     def record(self, output, *program, ranks=4):
@@ -165,6 +165,32 @@ def test_every_reading_is_the_same_in_each_run_under_open_mpi(on_open_mpi):
 
 def test_every_reading_is_the_same_in_each_run_under_mpich(on_mpich):
     assert_same_in_each_run(on_mpich)
+
+
+def test_only_what_all_parts_of_a_program_count_is_recorded(on_open_mpi):
+    on_open_mpi.build(solver="memory,flops")
+    on_open_mpi.record("parts.store", "./steps", ranks=2)
+    parts = burstline.read(on_open_mpi.folder / "parts.store")
+    on_open_mpi.build()
+    whole = on_open_mpi.record("whole.store", "./steps", ranks=2)
+
+    kept = ["IR_DP_OPS", "IR_FP_INS", "IR_LD_INS", "IR_SP_OPS", "IR_SR_INS"]
+    assert sorted(parts.counter_names) == kept
+    for name in kept:
+        assert parts.table("readings")[name] == whole.table("readings")[name]
+
+
+def test_a_trace_says_which_compiler_made_what_is_counted(on_open_mpi):
+    on_open_mpi.build()
+    on_open_mpi.record("app.store", "./steps", ranks=2)
+    on_open_mpi.run(*burst("convert", "app.store", "app.prv"))
+
+    for name in ("app.store", "app.prv"):
+        said = burstline.read(on_open_mpi.folder / name).metadata["compiler"]
+        shown = on_open_mpi.run(*burst("info", name))
+        assert "clang version" in said
+        assert said in " ".join(shown.split())
+    assert not burstline.read(on_open_mpi.folder / "app.store").defects.num_rows
 
 
 def test_work_counters_are_named_and_numbered_like_their_kin(on_open_mpi):

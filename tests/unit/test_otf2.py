@@ -9,6 +9,7 @@ from otf2.enums import (
     MetricMode,
     Paradigm,
     ParameterType,
+    RegionRole,
     Type,
 )
 
@@ -331,3 +332,42 @@ def test_parameters_are_events_among_those_of_calls(place):
     assert (told[1][2], "dgemm") in rows(trace.event_values, "value", "label")
     assert {50000002} <= set(trace.events["type"].to_pylist())
     assert not otf2.read_otf2(place, raw=False).has_raw
+
+
+def test_a_thread_works_inside_a_critical_section_once_it_has_it(place):
+    critical = {"region_role": RegionRole.CRITICAL, "paradigm": Paradigm.OPENMP}
+    inside = {"region_role": RegionRole.CRITICAL_SBLOCK, "paradigm": Paradigm.OPENMP}
+    with archive(place) as made:
+        thread = made.begin().thread(0)
+        thread.region("critical", 0, None, **critical)
+        thread.region("critical sblock", 10, 30, **inside)
+        thread.writer.leave(31, made.region("critical"))
+    trace = read(place)
+
+    assert rows(trace.bursts, "start_ns", "end_ns") == [(10, 30)]
+
+
+def test_puts_and_gets_tell_their_calls_partner_and_bytes(place):
+    with archive(place, 2) as made:
+        window = made.definitions.rma_win("win", made.world)
+        made.thread(0).region("MPI_Put", 0, 5, ("rma_put", 1, window, 1, 64, 1))
+        made.thread(1).region("MPI_Get", 0, 5, ("rma_get", 1, window, 0, 32, 1))
+    trace = read(place)
+
+    assert rows(trace.calls, "peer", "sent_bytes", "received_bytes", "communicator") == [
+        (1, 64, None, 0),
+        (0, None, 32, 0),
+    ]
+
+
+def test_a_cancelled_send_is_no_message(place):
+    with archive(place, 2) as made:
+        thread = made.thread(0)
+        thread.region("MPI_Isend", 0, 5, ("mpi_isend", 1, 1, made.world, 7, 8, 2))
+        thread.region("MPI_Cancel", 6, 7)
+        thread.region("MPI_Wait", 8, 9, ("mpi_request_cancelled", 8, 2))
+        made.thread(1)
+    trace = read(place)
+
+    assert not trace.messages.num_rows
+    assert "unmatched_send" not in defects(trace)

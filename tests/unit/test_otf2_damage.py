@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import random
+import re
+import subprocess
+from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -128,9 +132,50 @@ def test_a_child_that_ends_by_a_signal_is_told_by_name():
     assert otf2.archive.describe((11, 0, "", b"")) == "the library failed: SIGSEGV"
 
 
-def test_a_child_without_memory_does_not_take_its_parent_with_it(place):
-    anchor = str(place / "traces.otf2")
-    found = otf2.library.find_library()
-    rows, _, told = _core.otf2_definitions(found, anchor, 1 << 12, 1 << 12, 1, 1)
+FUNCTIONS = re.compile(r'"(OTF2_\w+)"')
 
-    assert told[0] or told[1] or len(rows)
+
+@pytest.fixture
+def broken_library(tmp_path):
+    """Build a library that has all functions and falls in the first that opens a file."""
+    source = Path(__file__).parents[2] / "core" / "otf2_library.cpp"
+    names = [*FUNCTIONS.findall(source.read_text(encoding="utf-8")), *registering()]
+    opening = "OTF2_Reader_Open"
+    lines = ["#include <stdlib.h>", f"void *{opening}(const char *p) {{ (void)p; abort(); }}"]
+    lines += [f"void *{name}(void) {{ return 0; }}" for name in names if name != opening]
+    made = tmp_path / "libbroken.so"
+    code = "\n".join(lines)
+    command = ["cc", "-shared", "-fPIC", "-x", "c", "-", "-o", str(made)]
+    subprocess.run(command, input=code, text=True, check=True)
+    return str(made)
+
+
+def registering():
+    folder = Path(__file__).parents[2] / "core"
+    text = (folder / "otf2_definitions.cpp").read_text(encoding="utf-8")
+    whats = re.findall(r'on\(library, made, "(\w+)"', text)
+    return [f"OTF2_GlobalDefReaderCallbacks_Set{what}Callback" for what in whats]
+
+
+def test_a_library_that_aborts_takes_nobody_with_it(place, broken_library, monkeypatch):
+    monkeypatch.setenv(otf2.library.VARIABLE, broken_library)
+
+    with pytest.raises(FormatError, match="the library failed: SIGABRT"):
+        burstline.read(place)
+
+
+def test_events_that_bring_the_library_down_leave_the_definitions(
+    place, broken_library, monkeypatch
+):
+    opened = otf2.assembly.open_archive
+
+    def with_broken_events(anchor, odd):
+        return replace(opened(anchor, odd), library=broken_library)
+
+    monkeypatch.setattr(otf2.assembly, "open_archive", with_broken_events)
+    trace = read(place)
+
+    assert trace.locations.num_rows == RANKS
+    assert dict(
+        zip(trace.defects["kind"].to_pylist(), trace.defects["count"].to_pylist(), strict=True)
+    ) == {"location_unreadable": RANKS, "location_without_events": RANKS}

@@ -20,9 +20,10 @@ _GROUPS: Final = {
     "Make a trace": ("record", "counters", "cc", "c++"),
     "Understand a trace": ("info", "structure", "table", "browse", "plot"),
     "Prepare a trace": ("cut", "annotate", "convert"),
+    "Merge runs": ("merge", "check-merge", "learn"),
     "Get started": ("demo", "completion"),
 }
-_MODULES: Final = {"cc": "compile", "c++": "compile"}
+_MODULES: Final = {"cc": "compile", "c++": "compile", "check-merge": "check_merge"}
 _EXAMPLES: Final = """\
 examples:
   burstline demo                            the whole thing on a small real trace

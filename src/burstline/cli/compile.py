@@ -16,6 +16,7 @@ _EXAMPLES: Final = """\
 examples:
   burstline {name} -- {clang} -O2 -c solver.{suffix}
   burstline {name} -- {clang} -O2 main.{suffix} solver.o -o solver
+  burstline {name} --count statements,flops -- {clang} -O2 main.{suffix} -o solver
   burstline {name} --loops -- {clang} -O2 -g main.{suffix} -o solver
   make {variable}="burstline {name} -- {clang}"
 """
@@ -23,6 +24,9 @@ _BY_NAME: Final = {
     "cc": {"clang": "clang", "suffix": "c", "variable": "CC", "language": "C"},
     "c++": {"clang": "clang++", "suffix": "cpp", "variable": "CXX", "language": "C++"},
 }
+_KINDS: Final = (
+    "of blocks, statements, memory, branches, flops, vectors, calls, iterations (default: all)"
+)
 _SIGNALLED: Final = 128
 
 
@@ -32,10 +36,11 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         parser = commands.add_parser(
             name,
             help=f"compile {words['language']} so that the program counts its work",
-            usage=f"burstline {name} [--loops] -- COMPILER ARGUMENT …",
+            usage=f"burstline {name} [--count KINDS] [--loops] -- COMPILER ARGUMENT …",
             description=_DESCRIPTION,
             epilog=_EXAMPLES.format(name=name, **words),
         )
+        parser.add_argument("--count", default="all", metavar="KINDS", help=_KINDS)
         parser.add_argument(
             "--loops", action="store_true", help="label MPI calls with the loop around them"
         )
@@ -56,10 +61,14 @@ def run(arguments: argparse.Namespace) -> None:
     import os  # noqa: PLC0415 -- `burstline --help` stays fast
     import subprocess  # noqa: PLC0415 -- as above
 
-    from burstline.record.compiler import LOOPS, instrumented  # noqa: PLC0415 -- as above
+    from burstline.record.compiler import COUNT, LOOPS, instrumented  # noqa: PLC0415 -- as above
+    from burstline.record.work import kinds_of  # noqa: PLC0415 -- as above
 
+    kinds = ",".join(kinds_of(arguments.count))
     if arguments.loops:
         os.environ[LOOPS] = "1"
-    code = subprocess.run(instrumented(words), check=False).returncode  # noqa: S603 -- asked for
+    command = instrumented(words)
+    environment = os.environ | {COUNT: kinds}
+    code = subprocess.run(command, check=False, env=environment).returncode  # noqa: S603 -- asked for
     if code:
         raise SystemExit(code if code > 0 else _SIGNALLED - code)

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 _DESCRIPTION: Final = """\
 Write TRACE in another format; the ending of OUTPUT says in which. A store opens at once
 and holds traces larger than memory; CSV and Parquet folders have one file per table, for
-other programs.
+other programs; ui.perfetto.dev and chrome://tracing show a .perfetto.json.
 """
 _EXAMPLES: Final = """\
 examples:
@@ -33,6 +33,8 @@ examples:
   burstline convert big.prv.gz big.store --no-raw --memory 2G
   burstline convert run.store -o run.prv
   burstline convert run.prv run.parquet
+  burstline convert run.prv run.perfetto.json.gz
+  burstline convert run.prv scorep_run/traces.otf2     the layout of Score-P
 """
 
 
@@ -71,6 +73,8 @@ def run(arguments: argparse.Namespace) -> None:
 
             to_store(arguments.trace, path, raw=not arguments.no_raw, **resources)
             kept = kept_rows(store.open_store(path))
+        elif path.suffix == ".store" and is_archive(source):
+            kept = archive_to_store(source, path, **resources)
         else:
             trace = _read(arguments, **resources)
             write_trace(trace, path, memory=memory, progress=progress)
@@ -167,6 +171,25 @@ def is_paraver(path: Path) -> bool:
     return path.name.endswith((".prv", ".prv.gz")) and path.is_file()
 
 
+def is_archive(path: Path) -> bool:
+    """Tell whether a file or folder is an OTF2 archive, and no store."""
+    from burstline.formats import otf2  # noqa: PLC0415 -- `--help` stays fast
+
+    return path.exists() and otf2.find_anchor(path) is not None
+
+
+def archive_to_store(
+    source: Path, path: Path, *, memory: int, threads: int, progress: Progress
+) -> dict[str, int]:
+    """Convert an OTF2 archive of any size to a store; count its rows."""
+    from burstline.formats import atomic, store  # noqa: PLC0415 -- `--help` stays fast
+    from burstline.formats.otf2.converting import convert_otf2  # noqa: PLC0415 -- as above
+
+    with atomic.replacement(path) as part:
+        convert_otf2(source, part, memory=memory, threads=threads, progress=progress)
+    return kept_rows(store.open_store(path))
+
+
 def to_store(
     source: str, path: Path, *, raw: bool, memory: int, threads: int, progress: Progress
 ) -> None:
@@ -180,13 +203,13 @@ def to_store(
 
 def write_trace(trace: Trace, path: Path, *, memory: int, progress: Progress) -> None:
     """Write a trace in the format that the ending of the name says; replaces what is there."""
-    from burstline.formats import atomic, store, tables  # noqa: PLC0415 -- `--help` stays fast
+    from burstline import formats  # noqa: PLC0415 -- `--help` stays fast
     from burstline.formats.paraver import writer  # noqa: PLC0415 -- as above
 
     if path.suffix == ".store":
-        with atomic.replacement(path) as part:
-            store.write_store(trace, part, progress=progress)
-    elif path.suffix in {".csv", ".parquet"}:
-        tables.write(trace, path, progress=progress)
-    else:
+        with formats.atomic.replacement(path) as part:
+            formats.store.write_store(trace, part, progress=progress)
+    elif path.name.endswith((".prv", ".prv.gz")):
         writer.write(trace, path, memory=memory, progress=progress)
+    else:
+        formats.write(trace, path, progress=progress)

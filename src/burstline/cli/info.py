@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from burstline.cli import profile
 from burstline.cli.options import add_trace_options, read_selected
 from burstline.errors import ParameterError
 
@@ -13,7 +14,7 @@ if TYPE_CHECKING:
 _DESCRIPTION: Final = """\
 Show what is in TRACE: ranks, nodes and duration, MPI calls by operation with their
 time and bytes, messages, counters, call paths; the parallel efficiency; and what was
-odd or could not be seen.
+odd or could not be seen. Of a profile (.cubex), show the totals of its metrics.
 """
 _EXAMPLES: Final = """\
 examples:
@@ -22,6 +23,7 @@ examples:
   burstline info run.prv --loop 1 --iterations 5:      without the first four iterations
   burstline info run.prv --format json | python -m json.tool
   burstline info run.prv --format csv > calls.csv      calls by operation
+  burstline info scout.cubex                           what Scalasca found
 """
 _CSV_COLUMNS: Final = ("operation", "count", "time_ns", "bytes_sent", "bytes_received")
 _TOP: Final = 12
@@ -46,6 +48,9 @@ def run(arguments: argparse.Namespace) -> None:
     """Summarise the trace and print the summary."""
     if arguments.top < 1:
         raise ParameterError(f"--top must be at least 1, got {arguments.top}")
+    if profile.is_profile(arguments.trace):
+        profile.run(arguments)
+        return
     trace = read_selected(arguments, streams=True)
     from burstline.summary import summarise  # noqa: PLC0415 -- `burstline --help` stays fast
 

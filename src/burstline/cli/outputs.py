@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from burstline.errors import ParameterError
 
@@ -11,6 +11,8 @@ if TYPE_CHECKING:
     import argparse
 
     from burstline.trace import Trace
+
+_JSON: Final = (".perfetto.json", ".perfetto.json.gz")
 
 
 def add_output(parser: argparse.ArgumentParser) -> None:
@@ -25,7 +27,8 @@ def add_output(parser: argparse.ArgumentParser) -> None:
         "-o",
         "--output",
         metavar="OUTPUT",
-        help="X.prv or X.prv.gz (with .pcf and .row), X.store, X.csv or X.parquet (folders)",
+        help="X.prv or X.prv.gz (with .pcf and .row), X.store, X.csv or X.parquet (folders), "
+        "X.otf2 (with X.def and the folder X), X.perfetto.json or X.perfetto.json.gz",
     )
     parser.add_argument("--force", action="store_true", help="replace an output that exists")
 
@@ -54,7 +57,7 @@ def output_path(arguments: argparse.Namespace) -> Path:
         raise ParameterError("give one output: -o OUT.prv, OUT.store, OUT.csv or OUT.parquet")
     path, source = Path(given[0]), Path(arguments.trace)
     files = files_of(path)
-    inputs = files_of(source) if source.name.endswith((".prv", ".prv.gz")) else [source]
+    inputs = _files_read(source)
     for file in files:
         if any(_is_same(file, other) for other in inputs):
             raise ParameterError(f"{file} belongs to the input. Choose another output")
@@ -84,11 +87,25 @@ def files_of(path: Path) -> list[Path]:
     if path.name.endswith((".prv", ".prv.gz")):
         stem = path.name.removesuffix(".gz").removesuffix(".prv")
         return [path, path.with_name(f"{stem}.pcf"), path.with_name(f"{stem}.row")]
-    if path.suffix in {".store", ".csv", ".parquet"}:
+    if path.suffix == ".otf2":
+        return [path, path.with_suffix(".def"), path.with_suffix("")]
+    if path.name.endswith((".store", ".csv", ".parquet", *_JSON)):
         return [path]
     raise ParameterError(
-        f"{path}: the ending of an output is .prv, .prv.gz, .store, .csv or .parquet"
+        f"{path}: the ending of an output is .prv, .prv.gz, .otf2, .store, .csv, "
+        ".parquet or .perfetto.json"
     )
+
+
+def _files_read(source: Path) -> list[Path]:
+    """Give the files of an input; those of an archive, too, if its folder is named."""
+    if source.is_dir() and any(source.glob("*.otf2")):
+        from burstline.formats.otf2 import find_anchor  # noqa: PLC0415 -- `--help` stays fast
+
+        anchor = find_anchor(source)
+        return [source, *([] if anchor is None else files_of(anchor))]
+    of_files = source.name.endswith((".prv", ".prv.gz", ".otf2"))
+    return files_of(source) if of_files else [source]
 
 
 def _is_same(one: Path, other: Path) -> bool:

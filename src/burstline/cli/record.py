@@ -170,7 +170,8 @@ def _record(arguments: argparse.Namespace, name: str, counters: str | None) -> i
             plan.words, stdout=sys.stderr if arguments.format == "json" else None
         )
         code = _INTERRUPTED if ended.interrupted else ended.exit_code()
-        found = session.survey(plan.folder)
+        with progress_bar(arguments) as progress:
+            found = session.survey(plan.folder, progress)
         kept = found.files > 0
         if code and not found.ranks:
             _say(f"the program ended with code {code} before it called MPI_Init; no trace")

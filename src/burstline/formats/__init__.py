@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 _HEAD = 4096
 _GZIP = b"\x1f\x8b"
+_OTF2 = b"OTF2"  # after two bytes: how long it is, and the order of bytes
 _BY_HEADER = 31  # zlib's window bits for a gzip wrapper
 
 
@@ -33,8 +34,8 @@ def read(
     Parameters
     ----------
     path : str or PathLike
-        What names the trace: a ``.prv`` or ``.prv.gz``, a store, a folder of tables or of
-        the recorder's raw files, or a text form.
+        What names the trace: a ``.prv`` or ``.prv.gz``, the anchor of an OTF2 archive or its
+        folder, a store, a folder of tables or of the recorder's raw files, or a text form.
     raw : bool
         Whether the records themselves are kept too (events, states, labels): they are
         what cutting and writing back need, and most of the memory.
@@ -85,6 +86,12 @@ def read(
             trace = paraver.read(
                 path, raw=raw, memory=memory, threads=threads, progress=progress
             )
+        elif head[2:6] == _OTF2:
+            from burstline.formats import otf2  # noqa: PLC0415 -- on demand
+
+            trace = otf2.read_otf2(
+                path, raw=raw, memory=memory, threads=threads, progress=progress
+            )
         else:
             trace = _read_text(path, head)
     if strict:
@@ -106,6 +113,12 @@ def _read_folder(
         return raw_files.read_raw(
             path, raw=raw, memory=memory, threads=threads, progress=progress
         )
+    from burstline.formats import otf2  # noqa: PLC0415 -- on demand
+
+    if otf2.find_anchor(path) is not None:
+        return otf2.read_otf2(
+                path, raw=raw, memory=memory, threads=threads, progress=progress
+            )
     return store.open_store(path)
 
 
@@ -140,13 +153,13 @@ def _unknown(path: Path, head: bytes) -> FormatError:
             found=f"an intermediate file of Extrae ({path.suffix})",
             way_out="Merge it first: mpi2prv -f TRACE.mpits -o TRACE.prv",
         )
-    if path.suffix == ".otf2":
+    if path.suffix == ".cubex":
         return UnsupportedRecordError(
             path,
             None,
-            expected="a Paraver trace, a store or a text form",
-            found="an OTF2 archive",
-            way_out="OTF2 is not read by this version.",
+            expected="a trace",
+            found="a profile",
+            way_out="burstline.read_profile and burstline info read profiles.",
         )
     shown = head[:24].decode("latin-1") if head else "an empty file"
     return FormatError(
@@ -154,7 +167,8 @@ def _unknown(path: Path, head: bytes) -> FormatError:
         1,
         expected="the header of a known trace format",
         found=shown,
-        way_out="Readable are .prv, .prv.gz, stores, folders of tables or raw files, and text.",
+        way_out="Readable are .prv, .prv.gz, .otf2, stores, folders of tables or raw files, "
+        "and text.",
     )
 
 
@@ -167,7 +181,9 @@ def write(trace: Trace, path: str | os.PathLike[str], *, progress: Progress = SI
         The trace.
     path : str or PathLike
         ``.prv`` or ``.prv.gz`` (with ``.pcf`` and ``.row`` beside it), ``.store``, or
-        ``.csv`` or ``.parquet`` for a folder with a file per table.
+        ``.csv`` or ``.parquet`` for a folder with a file per table. ``.perfetto.json`` or
+        ``.perfetto.json.gz`` is for looking at it in Perfetto; there is no way back from it.
+        ``X.otf2`` is an archive, with ``X.def`` and the folder ``X`` beside it.
     progress : Progress
         Told how far the writing is.
 
@@ -191,7 +207,16 @@ def write(trace: Trace, path: str | os.PathLike[str], *, progress: Progress = SI
         from burstline.formats import tables  # noqa: PLC0415 -- on demand
 
         tables.write(trace, path, progress=progress)
+    elif path.name.endswith((".perfetto.json", ".perfetto.json.gz")):
+        from burstline.formats import perfetto  # noqa: PLC0415 -- on demand
+
+        perfetto.write(trace, path, progress=progress)
+    elif path.suffix == ".otf2":
+        from burstline.formats.otf2.writing import write_otf2  # noqa: PLC0415 -- on demand
+
+        write_otf2(trace, path, progress=progress)
     else:
         raise ParameterError(
-            f"{path.name}: expected an ending in .prv, .prv.gz, .store, .csv or .parquet"
+            f"{path.name}: expected an ending in .prv, .prv.gz, .otf2, .store, .csv, "
+            ".parquet or .perfetto.json"
         )

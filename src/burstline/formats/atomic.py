@@ -169,6 +169,34 @@ def replacement(path: Path) -> Iterator[Path]:
                 shutil.rmtree(left)
 
 
+@contextmanager
+def scratch(path: Path) -> Iterator[Path]:
+    """Make a folder beside `path` for parts of what goes there; it is gone in the end.
+
+    Parameters
+    ----------
+    path : Path
+        A final name.
+
+    Yields
+    ------
+    Path
+        An empty folder in the same file system.
+
+    Raises
+    ------
+    ParameterError
+        If the folder around `path` does not exist.
+    """
+    _check_place(path)
+    part = _beside(path)
+    part.mkdir()
+    try:
+        yield part
+    finally:
+        shutil.rmtree(part)
+
+
 def _check_place(path: Path) -> None:
     if not path.parent.is_dir():
         raise ParameterError(f"there is no folder {path.parent} to write {path.name} into")

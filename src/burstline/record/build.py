@@ -22,6 +22,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -188,14 +189,16 @@ def build_all(folder: Path) -> dict[str, str]:
         By MPI, what came of it: ``built``, or why not.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    outcome = {}
-    for abi in ABIS.values():
+
+    def built(abi: Abi) -> str:
         try:
             compile_into(folder / _file_name(abi), abi, find_compiler(abi))
-            outcome[abi.name] = "built"
         except (NotEnoughDataError, OSError) as error:
-            outcome[abi.name] = str(error)
-    return outcome
+            return str(error)
+        return "built"
+
+    with ThreadPoolExecutor(len(ABIS)) as pool:
+        return dict(zip(ABIS, pool.map(built, ABIS.values()), strict=True))
 
 
 def _file_name(abi: Abi) -> str:

@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 OLDEST: Final = 14
 LOOPS: Final = "BURSTLINE_PASS_LOOPS"
 """Set in the environment of the compiler if the plug-in is to label loops."""
+COUNT: Final = "BURSTLINE_PASS_COUNT"
+"""Set in the environment of the compiler to the kinds of work that the plug-in is to count."""
 
 _HERE: Final = Path(__file__).parent
 _PASS: Final = _HERE / "pass"
@@ -39,6 +41,8 @@ _EXPORTED: Final = (
     "burst_work",
     "burst_label",
     "burst_compiled",
+    "burst_uncounted",
+    "burst_made_by",
     "burst_loop_enter",
     "burst_loop_iteration",
     "burst_loop_leave",
@@ -355,7 +359,8 @@ def _built(target: Path, words: list[str]) -> Path:
 
 def _said(words: list[str]) -> str:
     """Give what a program says, whatever it thinks of the question."""
-    environment = {name: text for name, text in os.environ.items() if name != LOOPS}
+    asked = (LOOPS, COUNT)
+    environment = {name: text for name, text in os.environ.items() if name not in asked}
     try:
         done = subprocess.run(  # noqa: S603 -- the user's own compiler
             words,

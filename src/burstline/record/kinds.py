@@ -52,7 +52,9 @@ _IDS: Final = (
     "if (call.follow) ids[1] = burst_new_id();",
 )
 _ASKED: Final = "const MPI_Request asked = *request;"
-_ONE: Final = "burst_completed(error == MPI_SUCCESS ? call.thread : NULL, asked, known);"
+_ONE: Final = (
+    "burst_completed(error == MPI_SUCCESS ? call.thread : NULL, asked, request, known);"
+)
 _PART: Final = "const struct burst_part part = @PART;"
 _USE: Final = "(void)part;"
 _ROOT: Final = "@TELL_ROOT"
@@ -64,12 +66,12 @@ def _batch(count: str, statuses: str) -> tuple[str, str]:
 
 
 def _follow(kind: str, peer: str = "MPI_PROC_NULL") -> str:
-    return f"if (burst_follows(call)) burst_follow({kind}, *request, id, comm, {peer});"
+    return f"if (burst_follows(call)) burst_follow({kind}, request, id, comm, {peer});"
 
 
 def _follow_apart(kind: str, request: str) -> str:
     """Follow what belongs to no communicator: a transfer of a window or file."""
-    told = f"{kind}, *request, {request}, burst_known.no_comm, MPI_PROC_NULL"
+    told = f"{kind}, request, {request}, burst_known.no_comm, MPI_PROC_NULL"
     return f"if (burst_follows(call)) burst_follow({told});"
 
 

@@ -20,6 +20,7 @@ from dataclasses import dataclass, field
 from typing import IO, TYPE_CHECKING, Any, Final
 
 from burstline.errors import NotEnoughDataError, ParameterError, printable
+from burstline.progress import SILENCE, Progress
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -157,13 +158,15 @@ def run(words: Sequence[str], *, stdout: IO[Any] | None = None) -> Ended:
         return _wait(process)
 
 
-def survey(folder: Path) -> Survey:
-    """Go through the raw files of a run.
+def survey(folder: Path, progress: Progress = SILENCE) -> Survey:
+    """Go through the raw files of a run that is over, and put their tails to them.
 
     Parameters
     ----------
     folder : Path
         Where they are.
+    progress : Progress
+        Told of every file.
 
     Returns
     -------
@@ -174,9 +177,14 @@ def survey(folder: Path) -> Survey:
     -----
     O(records), a piece of a file at a time.
     """
-    found = Survey()
-    for path in sorted(folder.glob("*.raw")):
+    from burstline.formats.raw.tails import settle  # noqa: PLC0415 -- only after a run
+
+    settle(folder, _HEADER_BYTES)
+    found, paths = Survey(), sorted(folder.glob("*.raw"))
+    progress.step("Looking through", len(paths), "files")
+    for path in paths:
         _add(found, path)
+        progress.advance(1)
     return found
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
@@ -10,10 +11,17 @@ if TYPE_CHECKING:
     from burstline.record.symbols import Problem
 
 _SHOWN: Final = 3
+_INSTALLED: Final = re.compile(
+    r"^(?:/usr)?/(?:lib\w*|s?bin|libexec)/|/(?:site|dist)-packages/|/lib-dynload/"
+    r"|/(?:lib)?python[\d.]*(?:\.so[\d.]*)?$"
+)
 
 
 def unnamed(problems: Iterable[Problem]) -> str | None:
     """Say in one line which modules have places without names, and the way out.
+
+    Libraries of the system and of Python packages, which users do not compile, are only named
+    where there is nothing else to name.
 
     Parameters
     ----------
@@ -31,8 +39,10 @@ def unnamed(problems: Iterable[Problem]) -> str | None:
     >>> unnamed([Problem("/bin/app", "the file is not there any more")])
     'some calls have no source lines. app: the file is not there any more'
     """
+    known = list(problems)
+    own = [problem for problem in known if not _is_installed(problem.module)]
     reasons: dict[str, list[str]] = {}
-    for module, reason in problems:
+    for module, reason in own or known:
         names = reasons.setdefault(reason, [])
         name = module.rpartition("/")[2]
         if name not in names:
@@ -41,6 +51,10 @@ def unnamed(problems: Iterable[Problem]) -> str | None:
         return None
     parts = [f"{_listed(names)}: {reason}" for reason, names in reasons.items()]
     return f"some calls have no source lines. {'; '.join(parts)}"
+
+
+def _is_installed(module: str) -> bool:
+    return _INSTALLED.search(module) is not None
 
 
 def _listed(names: list[str]) -> str:

@@ -60,6 +60,8 @@ def _facts(summary: Summary) -> Iterator[tuple[str, str]]:
         depth = plural(summary.call_path_depth, "level")
         yield "callers", f"known for {known} of the calls, {paths}, up to {depth} deep"
     yield "counters", _counters(summary)
+    if summary.compiler:
+        yield "counted by", summary.compiler
 
 
 def _program(summary: Summary) -> str:

@@ -27,7 +27,7 @@ from burstline.formats.raw.joining import Halves
 from burstline.formats.raw.layout import VERSION
 from burstline.formats.raw.numbering import Numbering
 from burstline.formats.raw.places import Places, location_table
-from burstline.formats.raw.processes import find_processes
+from burstline.formats.raw.processes import compilers_of, find_processes
 from burstline.formats.raw.records import Records
 from burstline.formats.raw.timeline import born_ns
 from burstline.formats.raw.user_events import UserEvents
@@ -227,6 +227,7 @@ class Assembly:
             "host": ", ".join(dict.fromkeys(process.host for process in processes)),
             "program": first.program,
             "mpi": next((f.mpi for p in processes for f in p.files if f.mpi), None),
+            "compiler": "; ".join(compilers_of(processes)) or None,
             "ranks": max(process.defined.size for process in processes) or None,
             "thread_level": max(process.defined.thread_level for process in processes),
             "overhead_ns": self._overhead_ns or None,

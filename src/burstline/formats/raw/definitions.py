@@ -32,6 +32,7 @@ _DEFINING: Final = np.array([Kind.RANK, *_CONTINUED_BY], np.uint16)
 _TEXT_BYTES: Final = np.r_[0:8, 12:32]
 _RANK_WORDS: Final = np.array([3, 0, 1, 4, 5, 6, 7])
 _MODULE_SHIFT: Final = 48
+_COMPILER: Final = 3
 _LARGEST_LINE: Final = 2**31 - 1
 
 
@@ -80,7 +81,7 @@ class Definitions:
     communicators, stacks, modules, counters : dict
         By id. A stack is (module, offset) of each frame, innermost first.
     names : dict
-        By what has the name (0 region, 1 event type, 2 loop) and its id.
+        By what has the name (0 region, 1 event type, 2 loop, 3 compiler) and its id.
     """
 
     rank: int = -1
@@ -91,6 +92,10 @@ class Definitions:
     modules: dict[int, str] = field(default_factory=dict)
     counters: dict[int, Counter] = field(default_factory=dict)
     names: dict[tuple[int, int], Name] = field(default_factory=dict)
+
+    def compilers(self) -> list[str]:
+        """Name the compilers that made the code that counts its work."""
+        return [name.text for (space, _), name in self.names.items() if space == _COMPILER]
 
 
 def read_definitions(files: Sequence[RawFile], odd: Oddities) -> Definitions:

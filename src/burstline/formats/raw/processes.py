@@ -15,7 +15,7 @@ from burstline.formats.raw.definitions import Definitions, read_definitions
 from burstline.formats.raw.layout import Kind
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from burstline.formats.raw.files import RawFile
     from burstline.formats.raw.oddities import Oddities
@@ -89,7 +89,13 @@ def find_processes(files: Sequence[RawFile], odd: Oddities) -> list[Process]:
     _place(found, odd)
     found.sort(key=lambda process: (process.application, process.rank))
     _note_ends(found, odd)
+    _note_compilers(found, odd)
     return found
+
+
+def compilers_of(processes: Iterable[Process]) -> list[str]:
+    """Name the compilers that made counted code, each once."""
+    return list(dict.fromkeys(name for one in processes for name in one.defined.compilers()))
 
 
 def _numbers(files: Sequence[RawFile]) -> list[int]:
@@ -131,6 +137,13 @@ def _place(processes: list[Process], odd: Oddities) -> None:
         first = next(holes, len(present))
         place = f"rank {first} of {size}" + (f", application {application}" * (application > 0))
         odd.note("rank_missing", "loss", place, size - len(present))
+
+
+def _note_compilers(processes: Sequence[Process], odd: Oddities) -> None:
+    """Tell of code made by different compilers: its counts cannot be compared."""
+    names = compilers_of(processes)
+    if len(names) > 1:
+        odd.note("several_compilers", "info", "; ".join(names), len(names))
 
 
 def _note_ends(processes: Sequence[Process], odd: Oddities) -> None:

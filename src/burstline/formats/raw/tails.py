@@ -8,6 +8,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -55,6 +57,47 @@ def stored(path: Path, begin: int, odd: Oddities) -> npt.NDArray[Any]:
     if place > count:
         odd.note("missing_record", "loss", f"{path.name}: {place - count}", place - count)
     return np.concatenate([records[:place], tail])
+
+
+def settle(folder: Path, begin: int) -> None:
+    """Put tails where they belong, so that files can be mapped as they are.
+
+    Parameters
+    ----------
+    folder : Path
+        Raw files of a run that is over.
+    begin : int
+        Where their records begin, in bytes.
+
+    Notes
+    -----
+    A tail is removed last: whatever happens before, the two are read as before. One that
+    cannot be put in its place stays where it is.
+
+    Examples
+    --------
+    >>> from tempfile import TemporaryDirectory
+    >>> from pathlib import Path
+    >>> with TemporaryDirectory() as empty:
+    ...     settle(Path(empty), 4096)
+    """
+    for path in sorted(folder.glob(f"*{SUFFIX}")):
+        with contextlib.suppress(OSError):
+            _put(path, begin)
+
+
+def _put(path: Path, begin: int) -> None:
+    place, records = _tail(path, begin)
+    if place is None:
+        return
+    with path.with_suffix(".raw").open("r+b") as file:
+        end = begin + place * RECORD.itemsize
+        if file.seek(0, os.SEEK_END) < end:
+            return
+        file.seek(end)
+        file.write(records.tobytes())
+        file.truncate()
+    path.unlink()
 
 
 def _tail(path: Path, begin: int) -> tuple[int | None, npt.NDArray[Any]]:

@@ -27,13 +27,14 @@ void burst_batch_open(struct burst_batch* batch, int follow, int count, const MP
         if (ignored) batch->statuses = batch->block;
         batch->requests = (MPI_Request*)((char*)batch->block + for_statuses);
     }
+    batch->where = requests;
     memcpy(batch->requests, requests, wanted * sizeof *requests);
 }
 
 void burst_batch_one(struct burst_batch* batch, struct burst_thread* thread, int index,
                      const MPI_Status* status) {
     if (batch->requests == NULL || index < 0 || index >= batch->count) return;
-    burst_completed(thread, batch->requests[index], status);
+    burst_completed(thread, batch->requests[index], &batch->where[index], status);
 }
 
 /* When a call fails, each status tells whether its request is complete. */
@@ -47,7 +48,7 @@ void burst_batch_all(struct burst_batch* batch, struct burst_thread* thread, int
     if (batch->requests == NULL || !is_known(error)) return;
     for (int i = 0; i < batch->count; ++i)
         if (!is_pending(&batch->statuses[i], error))
-            burst_completed(thread, batch->requests[i], &batch->statuses[i]);
+            burst_completed(thread, batch->requests[i], &batch->where[i], &batch->statuses[i]);
 }
 
 void burst_batch_some(struct burst_batch* batch, struct burst_thread* thread, int count,

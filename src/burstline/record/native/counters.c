@@ -42,14 +42,33 @@ static void add(enum source source, const char *name, unsigned place, int is_tim
     ++total;
 }
 
-static int add_work(const char *name) {
-    int known = 0;
+/* Only what everything that counts keeps: of the rest nobody knows how much is missing. */
+static void add_work(const char *name) {
+    const uint32_t uncounted = __atomic_load_n(&burst_uncounted, __ATOMIC_RELAXED);
+    int known = 0, kept = 0;
     for (unsigned i = 0; i < WORK_NAMES; ++i) {
         if (strcmp(name, "work") != 0 && strcmp(name, work_names[i]) != 0) continue;
-        add(WORK, work_names[i], i, 0);
         known = 1;
+        if (uncounted >> i & 1) continue;
+        add(WORK, work_names[i], i, 0);
+        kept = 1;
     }
-    return known;
+    if (!known) burst_say("no work counter is called %.60s", name);
+    if (known && !kept) {
+        burst_say("no %.60s: not everything was built to count it (burstline cc --count)", name);
+    }
+}
+
+/* A library that came when all was chosen already. */
+void burst_check_work(void) {
+    const uint32_t uncounted = __atomic_load_n(&burst_uncounted, __ATOMIC_RELAXED);
+    for (unsigned i = 0; i < counts[WORK]; ++i) {
+        const struct counter *counter = &counters[WORK][i];
+        if (uncounted >> counter->place & 1) {
+            burst_say("%s is too low: a library that was loaded late does not count it",
+                      counter->name);
+        }
+    }
 }
 
 static void choose(const char *name) {
@@ -64,8 +83,8 @@ static void choose(const char *name) {
     } else if (strcmp(name, "work") == 0 || strncmp(name, "IR_", 3) == 0) {
         if ((__atomic_load_n(&burst_compiled, __ATOMIC_RELAXED) & BURST_COUNTS) == 0) {
             burst_say("no %.60s: the program was not built with work counters", name);
-        } else if (!add_work(name)) {
-            burst_say("no work counter is called %.60s", name);
+        } else {
+            add_work(name);
         }
     } else if (strcmp(name, "none") != 0) {
         burst_say(
@@ -104,6 +123,17 @@ void burst_read_counters(struct burst_thread *thread, uint64_t *values) {
     }
 }
 
+static void define_compilers(struct burst_thread *thread) {
+    uint32_t number = 0;
+    for (const char *line = burst_made_by; *line != '\0'; ++line) {
+        const size_t bytes = strcspn(line, "\n");
+        burst_put(thread, BURST_NAME, 3, 0, number++, 0, bytes);
+        burst_put_text(thread, line, bytes);
+        line += bytes;
+        if (*line == '\0') break;
+    }
+}
+
 static void define(struct burst_thread *thread) {
     uint32_t number = 0;
     for (unsigned source = 0; source < SOURCES; ++source) {
@@ -114,6 +144,7 @@ static void define(struct burst_thread *thread) {
             burst_put_text(thread, counter->name, bytes);
         }
     }
+    if (counts[WORK] > 0) define_compilers(thread);
 }
 
 void burst_put_counters(struct burst_thread *thread, const uint64_t *values) {

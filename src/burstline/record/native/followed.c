@@ -62,16 +62,19 @@ out:
 }
 
 struct burst_followed** burst_followed_sought(struct burst_stripe* stripe, uintptr_t handle,
-                                              int is_message) {
+                                              const void* where, int is_message) {
     static struct burst_followed* nothing;
     if (stripe->size == 0) return &nothing;
-    struct burst_followed **place = slot(stripe, handle), **others = NULL;
+    struct burst_followed **place = slot(stripe, handle), **own = NULL, **others = NULL;
     for (; *place != NULL; place = &(*place)->next) {
         if ((*place)->handle != handle || ((*place)->kind == BURST_IS_MESSAGE) != is_message)
             continue;
-        if ((*place)->owner == &burst_depth) return place;
+        const int is_own = (*place)->owner == &burst_depth;
+        if (is_own && (where == NULL || (*place)->where == where)) return place;
+        if (is_own && own == NULL) own = place;
         if (others == NULL) others = place;
     }
+    if (own != NULL) return own;
     return others != NULL ? others : place;
 }
 

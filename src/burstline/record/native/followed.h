@@ -17,9 +17,11 @@ struct burst_stripe {
 void burst_followed_insert(struct burst_followed entry);
 /* The part of a handle; its lock is the caller's to release. */
 struct burst_stripe* burst_followed_locked(uintptr_t handle);
-/* Where the one of a handle stands that completes next; points at NULL if there is none. */
+/* Where the one of a handle stands that completes next; points at NULL if there is none. A library
+ * may give one handle to several that are complete at once: then it is the one whose handle was put
+ * where it is now, else the oldest. `where` NULL: nobody knows. */
 struct burst_followed** burst_followed_sought(struct burst_stripe* stripe, uintptr_t handle,
-                                              int is_message);
+                                              const void* where, int is_message);
 void burst_followed_drop(struct burst_stripe* stripe, struct burst_followed** place);
 
 #endif

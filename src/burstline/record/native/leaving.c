@@ -64,6 +64,7 @@ void burst_close(int how, int detail) {
     burst_each_thread(finish_one, &ending);
     const unsigned long long dropped = burst_dropped_in_all();
     if (dropped > 0) burst_say("%llu records were dropped", dropped);
+    burst_check_work();
     if (ending.own != NULL) ending.own->inside = 0;
     errno = error;
 }

@@ -107,7 +107,8 @@ enum burst_kind {
     BURST_TEXT = 36,       /* op: bytes used; a, time, b, c: up to 28 bytes as they lie in the record
                               in the order time (8), a (4), b (8), c (8) */
     BURST_COUNTER = 37,    /* a: number; c: bytes of its name, as text; op: 0 events, 1 ns */
-    BURST_NAME = 38,       /* a: id of a user region, event type or loop; op: 0 region, 1 event type, 2 loop;
+    BURST_NAME = 38,       /* a: id of a user region, event type or loop; op: 0 region, 1 event type, 2 loop,
+                              3 compiler that made counted code;
                               b: source line (loops), c: bytes of its name (loops: of its file), as text */
 
     /* Threads, user code, loops, OpenMP: with a time. */

@@ -68,10 +68,11 @@ uint64_t burst_new_id(void) {
 
 static int is_nothing(MPI_Request request) { return request == burst_known.no_request; }
 
-void burst_follow(enum burst_work_kind kind, MPI_Request request, uint64_t id, MPI_Comm comm,
-                  int peer) {
-    if (is_nothing(request)) return;
-    burst_followed_insert((struct burst_followed){.handle = (uintptr_t)request,
+void burst_follow(enum burst_work_kind kind, const MPI_Request* request, uint64_t id,
+                  MPI_Comm comm, int peer) {
+    if (is_nothing(*request)) return;
+    burst_followed_insert((struct burst_followed){.handle = (uintptr_t)*request,
+                                                  .where = request,
                                                   .id = id,
                                                   .peer = peer,
                                                   .comm = burst_comm(comm),
@@ -163,7 +164,7 @@ static void put_start(struct burst_thread* thread, const struct burst_followed* 
 
 void burst_start(struct burst_thread* thread, MPI_Request request) {
     struct burst_stripe* stripe = burst_followed_locked((uintptr_t)request);
-    struct burst_followed *entry = *burst_followed_sought(stripe, (uintptr_t)request, 0),
+    struct burst_followed *entry = *burst_followed_sought(stripe, (uintptr_t)request, NULL, 0),
                           found = {0};
     if (entry != NULL && entry->persistent) {
         const int wanted = thread != NULL || entry->kind == BURST_IS_RECEIVE;
@@ -215,11 +216,12 @@ static void put_completion(struct burst_thread* thread, const struct burst_follo
 }
 
 /* What of a handle just completed; inactive if there is none or it has been told before. */
-static struct burst_followed finished(MPI_Request request, int for_good) {
+static struct burst_followed finished(MPI_Request request, const MPI_Request* where,
+                                      int for_good) {
     struct burst_followed found = {0};
     if (is_nothing(request)) return found;
     struct burst_stripe* stripe = burst_followed_locked((uintptr_t)request);
-    struct burst_followed **place = burst_followed_sought(stripe, (uintptr_t)request, 0),
+    struct burst_followed **place = burst_followed_sought(stripe, (uintptr_t)request, where, 0),
                           *entry = *place;
     if (entry != NULL && entry->active) {
         found = *entry;
@@ -235,25 +237,26 @@ static struct burst_followed finished(MPI_Request request, int for_good) {
     return found;
 }
 
-static void finish(struct burst_thread* thread, MPI_Request request, const MPI_Status* status,
-                   int for_good) {
-    const struct burst_followed found = finished(request, for_good);
+static void finish(struct burst_thread* thread, MPI_Request request, const MPI_Request* where,
+                   const MPI_Status* status, int for_good) {
+    const struct burst_followed found = finished(request, where, for_good);
     if (!found.active) return;
     if (found.kind == BURST_IS_DUP) burst_comm_named(*found.created, found.bytes);
     if (thread != NULL) put_completion(thread, &found, status);
 }
 
-void burst_completed(struct burst_thread* thread, MPI_Request request, const MPI_Status* status) {
-    finish(thread, request, status, 1);
+void burst_completed(struct burst_thread* thread, MPI_Request request, const MPI_Request* where,
+                     const MPI_Status* status) {
+    finish(thread, request, where, status, 1);
 }
 
 void burst_reported(struct burst_thread* thread, MPI_Request request, const MPI_Status* status) {
-    finish(thread, request, status, 0);
+    finish(thread, request, NULL, status, 0);
 }
 
 void burst_released(struct burst_thread* thread, MPI_Request request) {
     struct burst_stripe* stripe = burst_followed_locked((uintptr_t)request);
-    struct burst_followed **place = burst_followed_sought(stripe, (uintptr_t)request, 0),
+    struct burst_followed **place = burst_followed_sought(stripe, (uintptr_t)request, NULL, 0),
                           found = {0};
     if (*place != NULL) {
         found = **place;
@@ -267,7 +270,7 @@ void burst_released(struct burst_thread* thread, MPI_Request request) {
 
 void burst_cancelling(MPI_Request request) {
     struct burst_stripe* stripe = burst_followed_locked((uintptr_t)request);
-    struct burst_followed* entry = *burst_followed_sought(stripe, (uintptr_t)request, 0);
+    struct burst_followed* entry = *burst_followed_sought(stripe, (uintptr_t)request, NULL, 0);
     if (entry != NULL) entry->cancelling = 1;
     pthread_mutex_unlock(&stripe->lock);
 }
@@ -293,7 +296,7 @@ struct burst_match burst_unmatched(struct burst_thread* thread, MPI_Message mess
                                    uint64_t bytes) {
     if (!is_real_message(message)) return (struct burst_match){NULL, 0};
     struct burst_stripe* stripe = burst_followed_locked((uintptr_t)message);
-    struct burst_followed **place = burst_followed_sought(stripe, (uintptr_t)message, 1),
+    struct burst_followed **place = burst_followed_sought(stripe, (uintptr_t)message, NULL, 1),
                           found = {0};
     if (*place != NULL) {
         found = **place;

@@ -31,6 +31,7 @@ struct burst_followed {
     MPI_Comm* created;
     int peer, tag;     /* of persistent collectives: the root, and what the record says */
     const void* owner; /* the thread that started it */
+    const void* where; /* the handle was put; NULL: unknown */
     uint8_t kind, persistent, active, cancelling, reported;
     uint8_t rooted;
     uint8_t told; /* when it began: no library can be asked about its status */
@@ -49,8 +50,8 @@ void burst_probed(struct burst_thread* thread, MPI_Comm comm, const MPI_Status* 
 /* Requests are followed even where their start is filtered out: a library may give one handle to
  * several, and each completion belongs to one of them. */
 uint64_t burst_new_id(void);
-void burst_follow(enum burst_work_kind kind, MPI_Request request, uint64_t id, MPI_Comm comm,
-                  int peer);
+void burst_follow(enum burst_work_kind kind, const MPI_Request* request, uint64_t id,
+                  MPI_Comm comm, int peer);
 /* Of a send and a receive. Where the library's status is not to be trusted, the receive is taken
  * to fill its buffer of so many bytes, and that from a wildcard is what the status says. */
 void burst_follow_both(MPI_Request request, const uint64_t ids[2], MPI_Comm comm, int source,
@@ -66,7 +67,9 @@ void burst_keep_rooted(MPI_Request request, MPI_Comm comm, int op, uint64_t sent
                        int root);
 
 void burst_start(struct burst_thread* thread, MPI_Request request);
-void burst_completed(struct burst_thread* thread, MPI_Request request, const MPI_Status* status);
+/* `where`: the handle was when the call was entered; the call may have cleared it. */
+void burst_completed(struct burst_thread* thread, MPI_Request request, const MPI_Request* where,
+                     const MPI_Status* status);
 void burst_reported(struct burst_thread* thread, MPI_Request request, const MPI_Status* status);
 void burst_released(struct burst_thread* thread, MPI_Request request);
 void burst_cancelling(MPI_Request request);
@@ -92,6 +95,7 @@ void burst_follow_matched(MPI_Request request, struct burst_match match);
 struct burst_batch {
     int count;
     MPI_Request* requests; /* NULL: no memory, or nothing to follow */
+    const MPI_Request* where; /* the program has them */
     MPI_Status* statuses;
     void* block;
     MPI_Request few_requests[BURST_FEW];

@@ -64,6 +64,7 @@ static int missing(void) { return MPI_ERR_OTHER; }
 
 static void begin(void) {
     find_handles();
+    burst_find_library();
     burst_following = burst_records_completions();
 }
 

@@ -71,6 +71,9 @@ BURST_FOR_PROGRAMS int burst_is_defined(struct burst_thread *thread, uint16_t sp
 /* Whether this operation is to be recorded (filters). */
 int burst_wants(uint16_t op);
 
+/* MPI is loaded: its own frames are no callers from now on. */
+void burst_find_library(void);
+
 /* The process's rank is known, the process ends. Called by the wrappers. */
 void burst_set_rank(int rank, int size, int thread_level, const char *library_version);
 void burst_close(int how, int detail); /* BURST_LEFT's op and a; flushes and trims all files */
@@ -90,6 +93,12 @@ void burstline_resume(void);
 BURST_FOR_PROGRAMS extern __thread uint64_t burst_work[BURST_WORK_COUNTERS];
 BURST_FOR_PROGRAMS extern __thread uint32_t burst_label;
 BURST_FOR_PROGRAMS extern int burst_compiled;
+
+/* Bit k: some of what counts does not keep counter k, so that nobody can tell its sum. And the
+ * compilers that made it, a line each. Both grow when something is loaded, by one thread. */
+#define BURST_MADE_BY_BYTES 1024
+BURST_FOR_PROGRAMS extern uint32_t burst_uncounted;
+BURST_FOR_PROGRAMS extern char burst_made_by[BURST_MADE_BY_BYTES];
 /* order: BB, TOT_INS, LD_INS, SR_INS, BR_INS, FP_INS (scalar), FP_SP, FP_DP, VEC_INS, VEC_SP, VEC_DP, CALLS, LOOP_ITER, 13.. reserved */
 
 #endif

@@ -124,6 +124,9 @@ void burst_watch_signals(void);
 void burst_calibrate(struct burst_thread *thread);
 uint64_t burst_overhead_ns(void);
 
+/* library.c */
+int burst_is_of_library(uintptr_t address); /* nothing is, before it was found */
+
 /* stack.c, walk.c, unwind.c, modules.c */
 uint32_t burst_stack_id(struct burst_thread *thread, uintptr_t from);
 void burst_stacks_free(struct burst_thread *thread);
@@ -135,6 +138,7 @@ uint64_t burst_place(struct burst_thread *thread, uintptr_t address); /* module 
 /* counters.c, perf.c, papi.c */
 unsigned burst_counter_count(void);
 void burst_choose_counters(void);
+void burst_check_work(void);
 void burst_open_counters(struct burst_thread *thread);
 void burst_close_counters(struct burst_thread *thread);
 void burst_read_counters(struct burst_thread *thread, uint64_t *values);

@@ -5,16 +5,19 @@
 #include <unwind.h>
 
 #define RULES 4096    /* per thread; a power of two */
-#define OWN_FRAMES 16 /* of the recorder, at most, below the caller of MPI */
+#define OWN_FRAMES 16 /* of recorder and MPI, at most, below the program's */
 
 struct found {
     uintptr_t from, *frames;
     unsigned count, depth, passed;
+    int reached; /* the caller of what is recorded, maybe MPI's own Fortran binding */
 };
 
-/* Keeps what lies above the caller; 0: enough. */
+/* Keeps what lies above MPI; 0: enough. */
 static inline int keep(struct found *found, uintptr_t pc) {
-    if (found->count == 0 && pc != found->from) return ++found->passed < OWN_FRAMES;
+    found->reached |= pc == found->from;
+    if (found->count == 0 && (!found->reached || burst_is_of_library(pc)))
+        return ++found->passed < OWN_FRAMES;
     found->frames[found->count++] = pc;
     return found->count < found->depth;
 }
@@ -26,6 +29,7 @@ static _Unwind_Reason_Code keep_context(struct _Unwind_Context *context, void *w
 
 static void walk_slowly(struct found *found) {
     found->count = found->passed = 0;
+    found->reached = 0;
     _Unwind_Backtrace(keep_context, found);
 }
 

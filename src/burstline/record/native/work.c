@@ -30,13 +30,37 @@ extern void *__dso_handle __attribute__((visibility("hidden")));
 
 SHARED __thread uint64_t burst_work[BURST_WORK_COUNTERS];
 SHARED __thread uint32_t burst_label;
+SHARED uint32_t burst_uncounted;
+SHARED char burst_made_by[BURST_MADE_BY_BYTES];
 #ifdef BURST_OF_PROGRAM
 SHARED int burst_compiled = BURST_COUNTS;
 SHARED const char link_with_burstline_cc = 0; /* what linkers miss tells users what to do */
 
-/* In a library that is loaded later, burst_compiled is somebody else's. */
-__attribute__((constructor)) static void count_too(void) {
+/* One of each object file that counts: the counters it keeps, a bit each, and who made it. */
+struct made {
+    uint32_t counted;
+    char by[124];
+};
+extern const struct made __start_burst_made[] WEAK __attribute__((visibility("hidden")));
+extern const struct made __stop_burst_made[] WEAK __attribute__((visibility("hidden")));
+
+static void add_compiler(const char *by) {
+    const size_t used = strnlen(burst_made_by, sizeof burst_made_by), bytes = strlen(by);
+    for (const char *line = burst_made_by; *line != '\0'; line += strcspn(line, "\n") + 1)
+        if (strncmp(line, by, bytes) == 0 && line[bytes] == '\n') return;
+    if (bytes == 0 || used + bytes + 2 > sizeof burst_made_by) return;
+    memcpy(burst_made_by + used, by, bytes);
+    burst_made_by[used + bytes] = '\n';
+}
+
+/* Before constructors of the program, which might call MPI. In a library that is loaded later,
+ * what is shared is somebody else's. */
+__attribute__((constructor(101))) static void count_too(void) {
     __atomic_fetch_or(&burst_compiled, BURST_COUNTS, __ATOMIC_RELAXED);
+    for (const struct made *one = __start_burst_made; one != __stop_burst_made; ++one) {
+        __atomic_fetch_or(&burst_uncounted, ~one->counted, __ATOMIC_RELAXED);
+        add_compiler(one->by);
+    }
 }
 #else
 SHARED int burst_compiled;

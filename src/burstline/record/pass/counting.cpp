@@ -5,12 +5,12 @@
 #include <llvm/Analysis/TargetLibraryInfo.h>
 #include <llvm/Analysis/TargetTransformInfo.h>
 #include <llvm/IR/Instructions.h>
-#include <llvm/Transforms/Utils/ModuleUtils.h>
 #include <llvm/Transforms/Utils/PromoteMemToReg.h>
 
 #include <map>
 #include <set>
 
+#include "announcing.h"
 #include "regions.h"
 #include "updates.h"
 #include "versions.h"
@@ -31,7 +31,8 @@ struct Segment {
 using Segments = std::map<BasicBlock*, std::vector<Segment>>;
 
 // Cuts a block after each statement in which the counters might be read.
-std::vector<Segment> cut(BasicBlock& block, const TargetLibraryInfo& library) {
+std::vector<Segment> cut(BasicBlock& block, const Updates& updates,
+                         const TargetLibraryInfo& library) {
     std::vector<Segment> segments(1, {nullptr, {}});
     segments.back().tally[BB] = 1;
     bool together = false;  // nothing may stand between a musttail call and its return
@@ -44,6 +45,7 @@ std::vector<Segment> cut(BasicBlock& block, const TargetLibraryInfo& library) {
         const bool cuts = may_be_read_in(statement, library) || statement.isTerminator();
         if ((cuts || together) && !segment.last) segment.last = &statement;
     }
+    for (Segment& segment : segments) updates.reduce(segment.tally);
     return segments;
 }
 
@@ -77,7 +79,7 @@ class Counting {
 void Counting::run() {
     std::set<BasicBlock*> loud;
     for (BasicBlock& block : function_) {
-        auto& segments = segments_[&block] = cut(block, library_);
+        auto& segments = segments_[&block] = cut(block, updates_, library_);
         if (segments.size() > 1 || may_be_read_in(*segments.front().last, library_))
             loud.insert(&block);
     }
@@ -118,6 +120,7 @@ void Counting::count_loop(Flow& flow, Loop& loop) {
             sum[counter] += tally(block)[counter];
         segments_.erase(block);
     }
+    sums_.remove_if([&](auto& entry) { return !updates_.reduce(entry.second); });
     count_headers(flow, loop);
     for (auto& [leader, sum] : sums_)
         if (!numbers_.count(leader))
@@ -180,33 +183,12 @@ bool is_counted(const Function& function) {
            !function.hasFnAttribute(Attribute::NoProfile);
 }
 
-// Who links this by other means is told how: by the name of what the linker does not find.
-void ask_for_the_work_object(Module& module) {
-    constexpr char ADVICE[] = "link_with_burstline_cc";
-    if (module.getNamedValue(ADVICE)) return;
-    LLVMContext& context = module.getContext();
-    auto* advice = new GlobalVariable(module, Type::getInt8Ty(context), true,
-                                      GlobalValue::ExternalLinkage, nullptr, ADVICE);
-    // Not constant: code that is not position-independent would have to be changed when loaded.
-    auto* asked = new GlobalVariable(module, advice->getType(), false, GlobalValue::PrivateLinkage,
-                                     advice, "burst.linked");
-    appendToCompilerUsed(module, {asked});
-}
-
-// A program tells the recorder before it starts that its loops have labels.
-void announce_labels(Module& module) {
-    if (!module.getFunction("burst_loop_enter")) return;
-    Type* none = Type::getVoidTy(module.getContext());
-    auto announced = module.getOrInsertFunction("burst_loop_labels", none);
-    appendToGlobalCtors(module, cast<Function>(announced.getCallee()), 65535);
-}
-
 }  // namespace
 
-void count_work(Module& module, FunctionAnalysisManager& analyses) {
+void count_work(Module& module, FunctionAnalysisManager& analyses, Kept kept) {
     const StringRef target(module.getTargetTriple());
     if (begins(target, "nvptx") || begins(target, "amdgcn")) return;
-    const Updates updates(module);
+    const Updates updates(module, kept);
     std::vector<CallInst*> calls;
     std::vector<Function*> functions;
     for (Function& function : module)
@@ -221,7 +203,10 @@ void count_work(Module& module, FunctionAnalysisManager& analyses) {
     }
     for (CallInst* call : calls) updates.count_iterations(*call);
     for (Function* function : functions) forget_purity(*function);
-    if (!functions.empty()) ask_for_the_work_object(module);
+    if (!functions.empty()) {
+        ask_for_the_work_object(module);
+        announce_counts(module, kept);
+    }
     announce_labels(module);
 }
 

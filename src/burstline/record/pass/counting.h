@@ -5,10 +5,12 @@
 #include <llvm/IR/Module.h>
 #include <llvm/IR/PassManager.h>
 
+#include "tally.h"
+
 namespace burstline {
 
-// Instruments every function of the module that has a body.
-void count_work(llvm::Module& module, llvm::FunctionAnalysisManager& analyses);
+// Instruments every function of the module that has a body, for the counters that are kept.
+void count_work(llvm::Module& module, llvm::FunctionAnalysisManager& analyses, Kept kept);
 
 }  // namespace burstline
 

@@ -15,7 +15,9 @@ namespace {
 struct CountWork : PassInfoMixin<CountWork> {
     PreservedAnalyses run(Module& module, ModuleAnalysisManager& analyses) {
         auto& functions = analyses.getResult<FunctionAnalysisManagerModuleProxy>(module);
-        burstline::count_work(module, functions.getManager());
+        const char* kinds = std::getenv("BURSTLINE_PASS_COUNT");
+        const auto kept = burstline::counters_of(kinds ? kinds : "");
+        burstline::count_work(module, functions.getManager(), kept);
         return PreservedAnalyses::none();
     }
     static bool isRequired() { return true; }

@@ -1,5 +1,7 @@
 #include "tally.h"
 
+#include <llvm/ADT/STLExtras.h>
+#include <llvm/ADT/SmallVector.h>
 #include <llvm/IR/Function.h>
 #include <llvm/IR/Instructions.h>
 #include <llvm/IR/IntrinsicInst.h>
@@ -142,7 +144,30 @@ bool branches(const Instruction& statement) {
     return isa<SwitchInst>(statement) || isa<IndirectBrInst>(statement);
 }
 
+constexpr Kept bit(Counter counter) { return Kept{1} << counter; }
+
+// As KINDS in compiler.py.
+constexpr std::pair<const char*, Kept> KINDS[] = {
+    {"blocks", bit(BB)},
+    {"statements", bit(TOT_INS)},
+    {"memory", bit(LD_INS) | bit(SR_INS)},
+    {"branches", bit(BR_INS)},
+    {"flops", bit(FP_INS) | bit(FP_SP) | bit(FP_DP)},
+    {"vectors", bit(VEC_INS) | bit(VEC_SP) | bit(VEC_DP)},
+    {"calls", bit(CALLS)},
+    {"iterations", bit(LOOP_ITER)},
+};
+
 }  // namespace
+
+Kept counters_of(StringRef kinds) {
+    Kept kept = 0;
+    SmallVector<StringRef, 8> names;
+    kinds.split(names, ',');
+    for (const auto& [name, counters] : KINDS)
+        if (kinds.empty() || is_contained(names, name)) kept |= counters;
+    return kept;
+}
 
 void count(Tally& tally, const Instruction& statement) {
     if (becomes_nothing(statement)) return;

@@ -2,6 +2,7 @@
 #ifndef BURSTLINE_TALLY_H
 #define BURSTLINE_TALLY_H
 
+#include <llvm/ADT/StringRef.h>
 #include <llvm/Analysis/TargetLibraryInfo.h>
 #include <llvm/IR/InstrTypes.h>
 
@@ -29,6 +30,12 @@ enum Counter : unsigned {
 };
 
 using Tally = std::array<uint64_t, COUNTERS>;
+
+// Bit k: counter k is kept.
+using Kept = uint32_t;
+
+// The counters of kinds by their names, with commas between; all of them for an empty text.
+Kept counters_of(llvm::StringRef kinds);
 
 // Adds what one execution of the statement counts as.
 void count(Tally& tally, const llvm::Instruction& statement);

@@ -18,7 +18,7 @@ GlobalVariable::ThreadLocalMode model_for(const Module& module) {
     return shared ? GlobalVariable::InitialExecTLSModel : GlobalVariable::LocalExecTLSModel;
 }
 
-GlobalVariable* counters_of(Module& module) {
+GlobalVariable* work_of(Module& module) {
     if (auto* found = module.getGlobalVariable(WORK)) return found;
     auto* type = ArrayType::get(Type::getInt64Ty(module.getContext()), COUNTERS);
     return new GlobalVariable(module, type, false, GlobalValue::ExternalLinkage, nullptr, WORK,
@@ -27,7 +27,17 @@ GlobalVariable* counters_of(Module& module) {
 
 }  // namespace
 
-Updates::Updates(Module& module) : module_(module), work_(counters_of(module)) {}
+Updates::Updates(Module& module, Kept kept)
+    : module_(module), work_(work_of(module)), kept_(kept) {}
+
+bool Updates::reduce(Tally& tally) const {
+    bool any = false;
+    for (unsigned counter = 0; counter < COUNTERS; ++counter) {
+        if (!(kept_ >> counter & 1)) tally[counter] = 0;
+        any = any || tally[counter];
+    }
+    return any;
+}
 
 void Updates::add(IRBuilder<>& builder, unsigned counter, Value* amount) const {
     Type* word = builder.getInt64Ty();
@@ -57,7 +67,7 @@ void Updates::add(Instruction* before, const Executions& executions) const {
 
 void Updates::count_iterations(CallInst& call) const {
     const Function* callee = call.getCalledFunction();
-    if (!callee) return;
+    if (!callee || !(kept_ >> LOOP_ITER & 1)) return;
     const StringRef name = callee->getName();
     const bool fixed = begins(name, "__kmpc_for_static_init_") && call.arg_size() == 9;
     const bool handed = begins(name, "__kmpc_dispatch_next_") && call.arg_size() == 6;

@@ -16,7 +16,10 @@ using Executions = std::vector<std::pair<llvm::Value*, const Tally*>>;
 
 class Updates {
   public:
-    explicit Updates(llvm::Module& module);
+    Updates(llvm::Module& module, Kept kept);
+
+    // Leaves of a tally what is kept; says whether that is anything.
+    bool reduce(Tally& tally) const;
 
     // Adds a tally before a statement.
     void add(llvm::Instruction* before, const Tally& tally) const;
@@ -32,6 +35,7 @@ class Updates {
 
     llvm::Module& module_;
     llvm::GlobalVariable* work_;
+    Kept kept_;
 };
 
 }  // namespace burstline

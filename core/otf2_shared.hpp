@@ -1,0 +1,52 @@
+// otf2_shared.hpp -- Memory that a child process fills and its parent reads, and the child.
+//
+// The library that reads archives is not trusted with hostile bytes: it runs in a process of
+// its own. Columns lie in memory that both share, so nothing is copied, and what was read
+// before the library fell is still there. Pages that are never written cost nothing.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <new>
+
+namespace burstline::otf2 {
+
+/// Zeroed memory that stays shared over fork.
+class Shared {
+  public:
+    explicit Shared(std::size_t bytes);
+    Shared(Shared&& other) noexcept;
+    Shared(const Shared&) = delete;
+    Shared& operator=(const Shared&) = delete;
+    Shared& operator=(Shared&&) = delete;
+    ~Shared();
+    void* data() const { return data_; }
+
+  private:
+    void* data_;
+    std::size_t bytes_;
+};
+
+/// A column of a table in shared memory; who appends a row checks the room of its table.
+template <class T>
+class SharedColumn {
+  public:
+    explicit SharedColumn(std::size_t rows) : memory_(rows * sizeof(T)) {}
+    T& operator[](std::size_t row) const { return static_cast<T*>(memory_.data())[row]; }
+    T* data() const { return static_cast<T*>(memory_.data()); }
+    Shared take() { return std::move(memory_); }
+
+  private:
+    Shared memory_;
+};
+
+struct Limits {
+    std::uint64_t seconds;  // of processor time, 0 for no limit
+    std::uint64_t bytes;    // of memory beyond what the parent has, 0 for no limit
+};
+
+/// How a child ended: 0 if it did what it should, a signal, or -1 if it never began.
+int run_in_child(const std::function<void()>& work, const Limits& limits);
+
+}  // namespace burstline::otf2

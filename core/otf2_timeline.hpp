@@ -1,0 +1,141 @@
+// otf2_timeline.hpp -- The events of one location after the other, on their way into columns.
+#pragma once
+
+#include <cstdint>
+#include <unordered_map>
+#include <vector>
+
+#include "otf2_tables.hpp"
+
+namespace burstline::otf2 {
+
+/// What an archive defines, as far as events need it.
+struct Meaning {
+    struct Region {
+        std::int32_t row;        // of region definitions
+        std::int32_t operation;  // of MPI, -1 for any other region
+    };
+    std::vector<Region> near;  // by reference, where that is small
+    std::unordered_map<std::uint32_t, Region> far;
+    std::vector<bool> is_barrier;  // by row
+    std::int32_t unknown_region = 0, team_region = 0;
+    std::unordered_map<std::uint32_t, std::uint32_t> region_of_context;
+    std::uint64_t resolution = 1'000'000'000, offset = 0;
+
+    Region of(std::uint32_t reference) const {
+        if (reference < near.size()) return near[reference];
+        const auto found = far.find(reference);
+        return found == far.end() ? Region{unknown_region, -1} : found->second;
+    }
+};
+
+/// Kinds of records; Python has the same numbers.
+enum class Kind : std::int32_t {
+    collective = 10,
+    send = 12,
+    send_done = 13,
+    post = 14,
+    receive = 15,
+    cancelled = 16,
+    collective_start = 17,
+    collective_done = 18,
+    io = 19,
+    rma = 20,
+    lock_acquired = 100,
+    lock_released = 101,
+    flush = 102,
+    measurement = 103,
+    parameter = 104,
+    text_parameter = 105,
+    attribute = 106,
+    program = 107,
+};
+
+class Timeline {
+  public:
+    Timeline(Tables& tables, const Meaning& meaning) : tables_(tables), meaning_(meaning) {}
+
+    void begin_location(std::int32_t location);
+    void end_location(std::int64_t status);
+
+    /// Takes in the time of an event: what follows is at that time, under the next ordinal.
+    void at(std::uint64_t ticks) {
+        auto now = nanoseconds(ticks);
+        if (now < now_) {
+            if (seen_) {
+                ++life_.backwards;
+                now = now_;
+            }
+        }
+        if (!seen_) life_.born = now;
+        seen_ = true;
+        if (read_ && now != now_) ++seq_;
+        read_ = false;
+        now_ = now;
+    }
+    /// Ends an event: the next one has another ordinal.
+    void done() { ++seq_; }
+    std::int64_t nanoseconds(std::uint64_t ticks) const;
+
+    void enter(std::uint32_t region);
+    void leave(std::uint32_t region);
+    void fork(std::int64_t requested);
+    void join();
+    void begin_team(std::uint32_t team);
+    void end_team();
+    void switch_task(std::uint64_t task);
+    void record(Kind kind, std::int64_t a, std::int64_t b = 0, std::int64_t c = 0,
+                std::int64_t d = 0, std::int64_t e = -1, std::int64_t f = 0, std::int64_t g = 0);
+    void begin_collective() { collective_seq_ = seq_, collective_ns_ = now_; }
+    void end_collective(std::int64_t root, std::int64_t communicator, std::int64_t operation,
+                        std::int64_t sent, std::int64_t received);
+    void read_metric(std::uint32_t metric, std::uint8_t count, const std::uint8_t* types,
+                     const std::uint64_t* values);
+    void strange() { ++life_.strange; }
+    void note_full() { ++tables_.counts().full; }
+
+  private:
+    struct Open {
+        std::uint32_t region;
+        std::int32_t path;
+        std::int64_t row;  // of regions; ~row of calls
+    };
+    struct Stack {
+        std::vector<Open> open;
+        std::int32_t path = -1, parent = -1;
+    };
+    struct Life {
+        std::int64_t born = 0, strange = 0, never_left = 0, not_entered = 0, backwards = 0;
+        std::int64_t nested = 0;
+    };
+    struct Team {
+        std::int64_t row;
+        std::int32_t barriers;
+    };
+
+    std::int32_t path() const;
+    std::int32_t parent() const;
+    std::int32_t child_of(std::int32_t path, std::int32_t region);
+    void enter_call(std::uint32_t region, std::int32_t operation);
+    void enter_region(std::uint32_t region, std::int32_t row, std::int32_t path);
+    void close(const Open& open, std::int64_t seq);
+    void close_all(Stack& stack);
+
+    Tables& tables_;
+    const Meaning& meaning_;
+    Stack stack_;
+    std::unordered_map<std::uint64_t, Stack> parked_;
+    std::uint64_t task_ = 0;
+    std::vector<std::int64_t> forks_;
+    std::vector<Team> teams_;
+    std::unordered_map<std::uint64_t, std::int32_t> children_;
+    std::vector<std::pair<std::int32_t, std::int32_t>> last_child_{{-1, -1}};
+    Life life_;
+    std::int32_t location_ = 0;
+    std::int64_t seq_ = 0, now_ = 0, events_before_ = 0;
+    std::int64_t first_call_ = 0, first_region_ = 0, call_ = -1;
+    std::int64_t collective_seq_ = no_value, collective_ns_ = no_value;
+    bool seen_ = false, read_ = false;
+};
+
+}  // namespace burstline::otf2

@@ -1,0 +1,348 @@
+// otf2_writing.cpp -- see otf2_writing.hpp.
+#include "otf2_writing.hpp"
+
+#include <stdexcept>
+#include <vector>
+
+namespace burstline::otf2 {
+
+namespace {
+
+using Byte = std::uint8_t;
+using Ref = std::uint32_t;
+using Wide = std::uint64_t;
+
+constexpr Byte mode_write = 0, substrate_posix = 1, compression_none = 1, do_flush = 1;
+constexpr Byte openmp = 3, type_int64 = 8, recorder_cpu = 2, synchronous_strict = 0;
+constexpr Wide event_chunk = 1 << 20, definition_chunk = 4 << 20;
+constexpr Ref nowhere = ~Ref{0};
+constexpr std::size_t width = 6;
+constexpr auto paradigm = static_cast<Defined>(100);  // written only: reference, name, class
+
+struct FlushCallbacks {
+    Byte (*before)(void*, Byte, Wide, void*, bool);
+    Wide (*after)(void*, Byte, Wide);
+};
+
+Byte before_flush(void*, Byte, Wide, void*, bool) { return do_flush; }
+
+// Without a time of its own a flush leaves no event behind.
+constexpr FlushCallbacks flushing{before_flush, nullptr};
+
+/// Writes one event of each kind through the functions of the library.
+class Events {
+  public:
+    Events(const Library& library, void* writer) : writer_(writer) {
+        find(library, "Enter", enter_), find(library, "Leave", leave_);
+        find(library, "MpiSend", send_), find(library, "MpiIsend", isend_);
+        find(library, "MpiIsendComplete", send_done_), find(library, "MpiIrecvRequest", post_);
+        find(library, "MpiRecv", receive_), find(library, "MpiIrecv", ireceive_);
+        find(library, "MpiCollectiveBegin", collective_begin_);
+        find(library, "MpiCollectiveEnd", collective_end_);
+        find(library, "ThreadFork", fork_), find(library, "ThreadJoin", join_);
+        find(library, "ThreadTeamBegin", team_begin_), find(library, "ThreadTeamEnd", team_end_);
+        find(library, "ThreadAcquireLock", acquire_), find(library, "ThreadReleaseLock", release_);
+        find(library, "Metric", metric_), find(library, "MeasurementOnOff", measurement_);
+        find(library, "BufferFlush", flush_);
+        find(library, "ParameterInt", parameter_);
+        find(library, "ParameterString", text_parameter_);
+    }
+
+    /// The functions of non-blocking collectives came to the format later than the others.
+    void find_later(const Library& library) {
+        if (start_ != nullptr) return;
+        find(library, "NonBlockingCollectiveRequest", start_);
+        find(library, "NonBlockingCollectiveComplete", complete_);
+    }
+
+    Status write(const Library& library, Written kind, Wide time, const std::int64_t* a,
+                 std::span<const std::int64_t> values) {
+        const auto ref = [a](int k) { return static_cast<Ref>(a[k]); };
+        const auto wide = [a](int k) { return static_cast<Wide>(a[k]); };
+        switch (kind) {
+            case Written::enter:
+                return enter_(writer_, nullptr, time, ref(0));
+            case Written::leave:
+                return leave_(writer_, nullptr, time, ref(0));
+            case Written::send:
+                return send_(writer_, nullptr, time, ref(0), ref(1), ref(2), wide(3));
+            case Written::isend:
+                return isend_(writer_, nullptr, time, ref(0), ref(1), ref(2), wide(3), wide(4));
+            case Written::send_done:
+                return send_done_(writer_, nullptr, time, wide(0));
+            case Written::post:
+                return post_(writer_, nullptr, time, wide(0));
+            case Written::receive:
+                return receive_(writer_, nullptr, time, ref(0), ref(1), ref(2), wide(3));
+            case Written::ireceive:
+                return ireceive_(writer_, nullptr, time, ref(0), ref(1), ref(2), wide(3), wide(4));
+            case Written::collective_begin:
+                return collective_begin_(writer_, nullptr, time);
+            case Written::collective_end:
+                return collective_end_(writer_, nullptr, time, static_cast<Byte>(a[0]), ref(1),
+                                       ref(2), wide(3), wide(4));
+            case Written::collective_start:
+                find_later(library);
+                return start_(writer_, nullptr, time, wide(0));
+            case Written::collective_complete:
+                find_later(library);
+                return complete_(writer_, nullptr, time, static_cast<Byte>(a[0]), ref(1), ref(2),
+                                 wide(3), wide(4), wide(5));
+            default:
+                return write_threads(kind, time, a, values);
+        }
+    }
+
+  private:
+    template <class Function>
+    static void find(const Library& library, const char* name, Function& target) {
+        const auto full = std::string("OTF2_EvtWriter_") + name;
+        target = reinterpret_cast<Function>(library.find(full));
+    }
+
+    Status write_threads(Written kind, Wide time, const std::int64_t* a,
+                         std::span<const std::int64_t> values) {
+        const auto ref = [a](int k) { return static_cast<Ref>(a[k]); };
+        switch (kind) {
+            case Written::fork:
+                return fork_(writer_, nullptr, time, openmp, ref(0));
+            case Written::join:
+                return join_(writer_, nullptr, time, openmp);
+            case Written::team_begin:
+                return team_begin_(writer_, nullptr, time, ref(0));
+            case Written::team_end:
+                return team_end_(writer_, nullptr, time, ref(0));
+            case Written::acquire:
+                return acquire_(writer_, nullptr, time, openmp, ref(0), ref(1));
+            case Written::release:
+                return release_(writer_, nullptr, time, openmp, ref(0), ref(1));
+            case Written::metric:
+                return write_metric(time, a, values);
+            case Written::measurement:
+                return measurement_(writer_, nullptr, time, static_cast<Byte>(a[0]));
+            case Written::flush:
+                return flush_(writer_, nullptr, time, static_cast<Wide>(a[0]));
+            case Written::parameter:
+                return parameter_(writer_, nullptr, time, ref(0), a[1]);
+            case Written::text_parameter:
+                return text_parameter_(writer_, nullptr, time, ref(0), ref(1));
+            default:
+                throw std::invalid_argument("no such kind of event");
+        }
+    }
+
+    Status write_metric(Wide time, const std::int64_t* a, std::span<const std::int64_t> values) {
+        const auto first = static_cast<std::size_t>(a[1]), count = static_cast<std::size_t>(a[2]);
+        if (first > values.size() || count > values.size() - first || count > 255) {
+            throw std::invalid_argument("values of a metric that are not there");
+        }
+        types_.assign(count, type_int64);
+        return metric_(writer_, nullptr, time, static_cast<Ref>(a[0]), static_cast<Byte>(count),
+                       types_.data(), values.data() + first);
+    }
+
+    using Plain = Status (*)(void*, void*, Wide);
+    using OfRef = Status (*)(void*, void*, Wide, Ref);
+    using OfWide = Status (*)(void*, void*, Wide, Wide);
+    using OfByte = Status (*)(void*, void*, Wide, Byte);
+    using OfMessage = Status (*)(void*, void*, Wide, Ref, Ref, Ref, Wide);
+    using OfRequest = Status (*)(void*, void*, Wide, Ref, Ref, Ref, Wide, Wide);
+    using OfModel = Status (*)(void*, void*, Wide, Byte, Ref);
+    using OfLock = Status (*)(void*, void*, Wide, Byte, Ref, Ref);
+
+    void* writer_;
+    OfRef enter_, leave_, team_begin_, team_end_;
+    OfMessage send_, receive_;
+    OfRequest isend_, ireceive_;
+    OfWide send_done_, post_, flush_, start_ = nullptr;
+    Plain collective_begin_;
+    Status (*collective_end_)(void*, void*, Wide, Byte, Ref, Ref, Wide, Wide);
+    Status (*complete_)(void*, void*, Wide, Byte, Ref, Ref, Wide, Wide, Wide) = nullptr;
+    OfModel fork_;
+    OfByte join_, measurement_;
+    OfLock acquire_, release_;
+    Status (*parameter_)(void*, void*, Wide, Ref, std::int64_t);
+    Status (*text_parameter_)(void*, void*, Wide, Ref, Ref);
+    Status (*metric_)(void*, void*, Wide, Ref, Byte, const Byte*, const void*);
+    std::vector<Byte> types_;
+};
+
+/// The integers of a definition, each in the width that the library takes.
+class Row {
+  public:
+    explicit Row(std::span<const std::int64_t> numbers) : numbers_(numbers) {}
+    std::int64_t operator[](std::size_t k) const {
+        if (k >= numbers_.size()) throw std::invalid_argument("a definition cut short");
+        return numbers_[k];
+    }
+    Ref ref(std::size_t k) const { return static_cast<Ref>((*this)[k]); }
+    Byte byte(std::size_t k) const { return static_cast<Byte>((*this)[k]); }
+    Wide wide(std::size_t k) const { return static_cast<Wide>((*this)[k]); }
+    template <class T>
+    std::vector<T> from(std::size_t k) const {
+        (*this)[k - 1];
+        return {numbers_.begin() + static_cast<std::ptrdiff_t>(k), numbers_.end()};
+    }
+
+  private:
+    std::span<const std::int64_t> numbers_;
+};
+
+std::string words_at(std::span<const char> text, std::int64_t first, std::int64_t count) {
+    const auto begin = static_cast<std::size_t>(first), size = static_cast<std::size_t>(count);
+    if (begin > text.size() || size > text.size() - begin) {
+        throw std::invalid_argument("a text that is not there");
+    }
+    return {text.data() + begin, size};
+}
+
+}  // namespace
+
+template <class Function>
+Function* ArchiveWriter::function(const char* name) const {
+    return reinterpret_cast<Function*>(library_.find(name));
+}
+
+template <class... Arguments>
+void ArchiveWriter::put(const char* what, Arguments... arguments) {
+    const auto name = std::string("OTF2_GlobalDefWriter_Write") + what;
+    check(function<Status(void*, Arguments...)>(name.c_str())(definitions_, arguments...), what);
+}
+
+void ArchiveWriter::check(Status status, const char* what) {
+    if (status == 0) return;
+    const auto* const name = library_.error_name(status);
+    std::string words = said_.message[0] != 0 ? said_.message : name == nullptr ? "" : name;
+    throw std::runtime_error(std::string(what) + ": " + words);
+}
+
+ArchiveWriter::ArchiveWriter(const std::string& library, const std::string& folder,
+                             const std::string& name)
+    : library_(library) {
+    library_.on_error(keep_complaint, &said_);
+    using Open = void*(const char*, const char*, Byte, Wide, Wide, Byte, Byte);
+    archive_ =
+        function<Open>("OTF2_Archive_Open")(folder.c_str(), name.c_str(), mode_write, event_chunk,
+                                            definition_chunk, substrate_posix, compression_none);
+    if (archive_ == nullptr) check(-1, "the archive cannot be opened");
+    check(function<Status(void*, const void*, void*)>("OTF2_Archive_SetFlushCallbacks")(
+              archive_, &flushing, nullptr),
+          "the archive");
+    check(function<Status(void*)>("OTF2_Archive_SetSerialCollectiveCallbacks")(archive_),
+          "the archive");
+    check(function<Status(void*, const char*)>("OTF2_Archive_SetCreator")(archive_, "burstline"),
+          "the archive");
+    check(function<Status(void*)>("OTF2_Archive_OpenEvtFiles")(archive_), "files of events");
+}
+
+ArchiveWriter::~ArchiveWriter() {
+    if (archive_ != nullptr) function<Status(void*)>("OTF2_Archive_Close")(archive_);
+    library_.on_error(nullptr, nullptr);
+}
+
+void ArchiveWriter::write(std::uint64_t location, const Happened& happened) {
+    const auto count = happened.kind.size();
+    if (happened.time.size() != count || happened.arguments.size() != count * width) {
+        throw std::invalid_argument("columns of different lengths");
+    }
+    void* const writer =
+        function<void*(void*, Wide)>("OTF2_Archive_GetEvtWriter")(archive_, location);
+    if (writer == nullptr) check(-1, "events of a location");
+    Events events(library_, writer);
+    for (std::size_t k = 0; k < count; ++k) {
+        check(events.write(library_, static_cast<Written>(happened.kind[k]),
+                           static_cast<Wide>(happened.time[k]), &happened.arguments[k * width],
+                           happened.values),
+              "an event");
+    }
+    check(function<Status(void*, void*)>("OTF2_Archive_CloseEvtWriter")(archive_, writer),
+          "events of a location");
+}
+
+void ArchiveWriter::finish(std::span<const std::int64_t> rows, std::span<const char> text,
+                           std::span<const std::uint64_t> locations) {
+    const auto plain = [this](const char* name) {
+        check(function<Status(void*)>(name)(archive_), name);
+    };
+    plain("OTF2_Archive_CloseEvtFiles");
+    plain("OTF2_Archive_OpenDefFiles");
+    for (const auto location : locations) {
+        void* const local =
+            function<void*(void*, Wide)>("OTF2_Archive_GetDefWriter")(archive_, location);
+        if (local == nullptr) check(-1, "definitions of a location");
+        check(function<Status(void*, void*)>("OTF2_Archive_CloseDefWriter")(archive_, local),
+              "definitions of a location");
+    }
+    plain("OTF2_Archive_CloseDefFiles");
+    definitions_ = function<void*(void*)>("OTF2_Archive_GetGlobalDefWriter")(archive_);
+    if (definitions_ == nullptr) check(-1, "definitions");
+    for (std::size_t at = 0; at + 2 <= rows.size();) {
+        const auto length = static_cast<std::size_t>(rows[at + 1]);
+        if (length > rows.size() - at - 2) throw std::invalid_argument("a row cut short");
+        define(static_cast<Defined>(rows[at]), rows.subspan(at + 2, length), text);
+        at += 2 + length;
+    }
+    void* const archive = archive_;
+    archive_ = nullptr;
+    check(function<Status(void*)>("OTF2_Archive_Close")(archive), "the archive");
+}
+
+void ArchiveWriter::define(Defined what, std::span<const std::int64_t> numbers,
+                           std::span<const char> text) {
+    const Row row(numbers);
+    switch (what) {
+        case Defined::clock:
+            return put<Wide, Wide, Wide, Wide>("ClockProperties", row.wide(0), row.wide(1),
+                                               row.wide(2), ~Wide{0});
+        case Defined::text:
+            return put<Ref, const char*>("String", row.ref(0),
+                                         words_at(text, row[1], row[2]).c_str());
+        case Defined::node:
+            return put<Ref, Ref, Ref, Ref>("SystemTreeNode", row.ref(0), row.ref(1), row.ref(2),
+                                           row.ref(3));
+        case Defined::group_of_locations:
+            return put<Ref, Ref, Byte, Ref, Ref>("LocationGroup", row.ref(0), row.ref(1),
+                                                 row.byte(2), row.ref(3), nowhere);
+        case Defined::location:
+            return put<Wide, Ref, Byte, Wide, Ref>("Location", row.wide(0), row.ref(1), row.byte(2),
+                                                   row.wide(3), row.ref(4));
+        default:
+            return define_more(what, numbers);
+    }
+}
+
+void ArchiveWriter::define_more(Defined what, std::span<const std::int64_t> numbers) {
+    const Row row(numbers);
+    switch (what) {
+        case Defined::region:
+            return put<Ref, Ref, Ref, Ref, Byte, Byte, Ref, Ref, Ref, Ref>(
+                "Region", row.ref(0), row.ref(1), row.ref(2), 0, row.byte(3), row.byte(4), 0,
+                row.ref(5), row.ref(6), row.ref(7));
+        case Defined::group: {
+            const auto members = row.from<Wide>(5);
+            return put<Ref, Ref, Byte, Byte, Ref, Ref, const Wide*>(
+                "Group", row.ref(0), row.ref(1), row.byte(2), row.byte(3), row.ref(4),
+                static_cast<Ref>(members.size()), members.data());
+        }
+        case Defined::metric_member:
+            return put<Ref, Ref, Ref, Byte, Byte, Byte, Byte, std::int64_t, Ref>(
+                "MetricMember", row.ref(0), row.ref(1), 0, row.byte(2), row.byte(3), row.byte(4),
+                row.byte(5), row[6], row.ref(7));
+        case Defined::metric_class: {
+            const auto members = row.from<Ref>(2);
+            return put<Ref, Byte, const Ref*, Byte, Byte>(
+                "MetricClass", row.ref(0), static_cast<Byte>(members.size()), members.data(),
+                synchronous_strict, recorder_cpu);
+        }
+        case Defined::parameter:
+            return put<Ref, Ref, Byte>("Parameter", row.ref(0), row.ref(1), row.byte(2));
+        case Defined::communicator:
+            return put<Ref, Ref, Ref, Ref, Ref>("Comm", row.ref(0), row.ref(1), row.ref(2),
+                                                row.ref(3), 0);
+        default:
+            if (what != paradigm) throw std::invalid_argument("no such definition");
+            return put<Byte, Ref, Byte>("Paradigm", row.byte(0), row.ref(1), row.byte(2));
+    }
+}
+
+}  // namespace burstline::otf2

@@ -1,0 +1,75 @@
+// otf2_writing.hpp -- Writes an archive: events of one location after the other, then definitions.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+
+#include "otf2_definitions.hpp"
+#include "otf2_library.hpp"
+
+namespace burstline::otf2 {
+
+/// Kinds of events to write; Python has the same numbers.
+enum class Written : std::int64_t {
+    enter = 1,  // region
+    leave,      // region
+    send,       // receiver, communicator, tag, bytes
+    isend,      // and the request
+    send_done,  // request
+    post,       // request
+    receive,    // sender, communicator, tag, bytes
+    ireceive,   // and the request
+    collective_begin,
+    collective_end,       // operation, communicator, root, bytes sent, bytes received
+    collective_start,     // request
+    collective_complete,  // as at the end, and the request
+    fork,                 // threads asked for
+    join,
+    team_begin,      // communicator
+    team_end,        // communicator
+    acquire,         // lock, order
+    release,         // lock, order
+    metric,          // metric, first value, number of values
+    measurement,     // 1 on, 2 off
+    flush,           // end
+    parameter,       // parameter, value
+    text_parameter,  // parameter, text
+};
+
+/// The events of a location, in order: six numbers each, whose meaning depends on the kind.
+struct Happened {
+    std::span<const std::int64_t> kind, time, arguments;
+    std::span<const std::int64_t> values;  // of metrics
+};
+
+class ArchiveWriter {
+  public:
+    /// Opens a new archive in a folder; throws std::runtime_error with the library's words.
+    ArchiveWriter(const std::string& library, const std::string& folder, const std::string& name);
+    ArchiveWriter(const ArchiveWriter&) = delete;
+    ArchiveWriter& operator=(const ArchiveWriter&) = delete;
+    ~ArchiveWriter();
+
+    void write(std::uint64_t location, const Happened& happened);
+
+    /// Writes the definitions, in rows as they are read, and ends the archive.
+    void finish(std::span<const std::int64_t> rows, std::span<const char> text,
+                std::span<const std::uint64_t> locations);
+
+  private:
+    void check(Status status, const char* what);
+    template <class Function>
+    Function* function(const char* name) const;
+    template <class... Arguments>
+    void put(const char* what, Arguments... arguments);
+    void define(Defined what, std::span<const std::int64_t> numbers, std::span<const char> text);
+    void define_more(Defined what, std::span<const std::int64_t> numbers);
+
+    Library library_;
+    Report said_;
+    void* archive_ = nullptr;
+    void* definitions_ = nullptr;
+};
+
+}  // namespace burstline::otf2

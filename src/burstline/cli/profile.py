@@ -1,0 +1,43 @@
+"""``burstline info P.cubex``: the totals of a profile."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from burstline.cli.iterations import iterations_asked
+from burstline.cli.options import memory_budget
+from burstline.errors import ParameterError
+
+if TYPE_CHECKING:
+    import argparse
+
+_COLUMNS: Final = ("metric", "parent", "title", "unit", "total")
+
+
+def is_profile(path: str) -> bool:
+    """Tell whether a file is a profile and no trace, by its name."""
+    return path.endswith(".cubex")
+
+
+def run(arguments: argparse.Namespace) -> None:
+    """Read a profile and print its totals."""
+    region = (arguments.start, arguments.end, arguments.ranks, arguments.app)
+    if any(option is not None for option in region) or iterations_asked(arguments):
+        raise ParameterError(
+            f"{arguments.trace} is a profile: it has no times, so no part of it can be chosen"
+        )
+    from burstline.formats.cube import read_profile  # noqa: PLC0415 -- `--help` stays fast
+
+    profile = read_profile(arguments.trace, memory=memory_budget(arguments))
+    from burstline.report.profile import print_profile, totals  # noqa: PLC0415 -- loads rich
+
+    if arguments.format == "table":
+        print_profile(arguments.trace, profile)
+        return
+    from burstline.report.plain import print_csv, print_json  # noqa: PLC0415 -- as above
+
+    rows = totals(profile)
+    if arguments.format == "json":
+        print_json({"path": arguments.trace, "metrics": rows})
+    else:
+        print_csv(_COLUMNS, ([row[name] for name in _COLUMNS] for row in rows))

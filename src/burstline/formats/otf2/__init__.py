@@ -1,0 +1,138 @@
+"""OTF2 archives, as Score-P, EZTrace and TAU write them, become a trace.
+
+::
+
+    anchor ─► definitions ─► where locations stand, communicators, regions, counters
+    a group of processes ─► events in a child process ─► calls, regions, teams, readings, bursts
+    all groups ─► tables in memory
+               └► halves of messages, parts of collectives ─► messages, collectives
+
+The library of OTF2 is used as it is, from the package ``otf2``; it is found when it is needed.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from burstline.errors import FormatError, MemoryBudgetError
+from burstline.formats.otf2.archive import file_size, find_anchor
+from burstline.formats.otf2.archive import recognises as recognises
+from burstline.formats.otf2.assembly import Assembly
+from burstline.formats.otf2.parameters import has_parameters, with_own_events
+from burstline.formats.raw.assembly import borders_of
+from burstline.formats.raw.joining import PARTS_AT_ONCE
+from burstline.formats.raw.kept import Held, Tables
+from burstline.formats.raw.oddities import Oddities
+from burstline.progress import SILENCE, Progress
+from burstline.trace import Trace
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+__all__ = ["find_anchor", "read_otf2", "recognises"]
+
+BYTES_AT_ONCE: Final = 64 << 20
+"""Bytes of events that are read at a time when all tables fit in memory."""
+
+# Measured: what the process takes before it reads, tables in bytes per byte of events, and
+# what a group takes beyond its tables while they are made.
+_BASE: Final = 160 << 20
+_TABLES_PER_BYTE: Final = 8
+_GROUP_PER_BYTE: Final = 32
+_WAY_OUT: Final = (
+    "Convert the archive to a store (burstline convert ARCHIVE OUT.store) and take that "
+    "instead: of a store, --from, --to and --ranks load only what they name."
+)
+
+
+def read_otf2(
+    path: Path,
+    *,
+    raw: bool = True,
+    memory: int | None = None,
+    threads: int | None = None,
+    bytes_at_once: int = BYTES_AT_ONCE,
+    progress: Progress = SILENCE,
+) -> Trace:
+    """Read an OTF2 archive.
+
+    Parameters
+    ----------
+    path : Path
+        Its anchor, of any name, or the folder that holds it.
+    raw : bool
+        Whether parameters that the program told are kept, as events.
+    memory : int, optional
+        Bytes that may be used; no limit by default.
+    threads : int, optional
+        Processes to read at once; by default as many as this process may run on.
+    bytes_at_once : int
+        Bytes of events that are taken on at a time: whole processes, at least one. Neither
+        this nor `threads` changes the trace.
+    progress : Progress
+        Told of locations.
+
+    Returns
+    -------
+    Trace
+        In memory. Times are nanoseconds from the archive's first tick.
+
+    Raises
+    ------
+    FormatError
+        If there is no archive, or it defines no locations.
+    MemoryBudgetError
+        If the tables would not fit into `memory`.
+    MissingExtraError
+        If the library is missing, or does not read archives that are stored in this way.
+
+    Notes
+    -----
+    O(events log events) time. The library runs in child processes: bytes that break it cost
+    the locations that hold them, and a row of `defects`.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as empty:
+    ...     read_otf2(Path(empty))
+    Traceback (most recent call last):
+    burstline.errors.FormatError: ...
+    """
+    anchor = find_anchor(path)
+    if anchor is None:
+        raise FormatError(
+            path,
+            None,
+            expected="the anchor of an OTF2 archive (.otf2), or a folder with one",
+            found="none, or several",
+            way_out="Give the anchor itself",
+        )
+    if memory is not None and (needed := needed_bytes(anchor)) > memory:
+        raise MemoryBudgetError(needed, memory, way_out=_WAY_OUT)
+    odd = Oddities()
+    assembly = Assembly(anchor, odd)
+    tables = Tables()
+    assembly.read(
+        tables,
+        lambda _: Held(),
+        borders_of(assembly.sizes(), bytes_at_once),
+        threads=threads or len(os.sched_getaffinity(0)),
+        parts_at_once=PARTS_AT_ONCE,
+        progress=progress,
+    )
+    found = tables.finish(assembly.operations)
+    events = np.concatenate(assembly.events, axis=1)
+    if raw and has_parameters(events):
+        found = with_own_events(found, events, assembly.defined)
+    return Trace(found)
+
+
+def needed_bytes(anchor: Path) -> int:
+    """Estimate the memory that reading an archive whole takes."""
+    size = sum(file_size(file) for file in anchor.with_suffix("").glob("*.evt"))
+    return _BASE + _TABLES_PER_BYTE * size + _GROUP_PER_BYTE * min(size, BYTES_AT_ONCE)

@@ -1,0 +1,189 @@
+"""An archive: its anchor, what it defines, and the bytes of its events.
+
+::
+
+    file or folder ──► anchor (any name, .otf2) ──► definitions
+                                               └──► NAME/LOCATION.evt
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from burstline import _core
+from burstline.errors import FormatError, MissingExtraError
+from burstline.formats.otf2.definitions import Definitions, decode
+from burstline.formats.otf2.library import VARIABLE, find_library
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from burstline.formats.raw.oddities import Oddities
+
+SUFFIX: Final = ".otf2"
+MAGIC: Final = b"OTF2"
+"""Follows two bytes that tell how long the mark is and in which order bytes are."""
+
+_HEAD: Final = 16
+_ZLIB, _SION = 2, 2
+_MOST_SECONDS: Final = 3600
+_MOST_MEMORY: Final = 16 << 30
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Archive:
+    """An archive that was opened.
+
+    Attributes
+    ----------
+    anchor : Path
+        Its anchor file.
+    library : str
+        The library that reads it.
+    defined : Definitions
+        What it defines.
+    """
+
+    anchor: Path
+    library: str
+    defined: Definitions
+
+    def event_bytes(self, location: int) -> int:
+        """Give the size of a location's events, 0 without a file."""
+        return file_size(self.anchor.with_suffix("") / f"{location}.evt")
+
+
+def file_size(path: Path) -> int:
+    """Give the size of a file, 0 without one."""
+    try:
+        return path.stat().st_size
+    except OSError:
+        return 0
+
+
+def find_anchor(path: Path) -> Path | None:
+    """Find the anchor of an archive.
+
+    Parameters
+    ----------
+    path : Path
+        The anchor, a folder that holds it, or a folder with such a folder.
+
+    Returns
+    -------
+    Path or None
+        The anchor; None where there is none, or more than one.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as place:
+    ...     print(find_anchor(Path(place)))
+    None
+    """
+    if path.is_file():
+        return path if is_anchor(path) else None
+    if not path.is_dir():
+        return None
+    for pattern in (f"*{SUFFIX}", f"*/*{SUFFIX}"):
+        found = [file for file in sorted(path.glob(pattern)) if is_anchor(file)]
+        if found:
+            return found[0] if len(found) == 1 else None
+    return None
+
+
+def is_anchor(path: Path) -> bool:
+    """Tell by its first bytes whether a file is an anchor."""
+    try:
+        with path.open("rb") as file:
+            return recognises(file.read(_HEAD))
+    except OSError:
+        return False
+
+
+def recognises(head: bytes) -> bool:
+    """Tell whether a file that begins with `head` is an anchor.
+
+    Examples
+    --------
+    >>> recognises(bytes.fromhex("03424f54463200")), recognises(b"#Paraver")
+    (True, False)
+    """
+    return head[2 : 2 + len(MAGIC)] == MAGIC
+
+
+def open_archive(anchor: Path, odd: Oddities) -> Archive:
+    """Read what an archive defines.
+
+    Parameters
+    ----------
+    anchor : Path
+        Its anchor file.
+    odd : Oddities
+        Told of what is odd.
+
+    Returns
+    -------
+    Archive
+        Opened; its events are not yet read.
+
+    Raises
+    ------
+    FormatError
+        If there are no definitions of locations.
+    MissingExtraError
+        If there is no library, or it does not read archives that are stored so.
+    """
+    library = find_library()
+    size = file_size(anchor.with_suffix(".def"))
+    try:
+        rows, text, told = _core.otf2_definitions(
+            library, str(anchor), 16 * size + 1024, 2 * size + 1024, _MOST_SECONDS, _MOST_MEMORY
+        )
+    except RuntimeError as error:
+        way_out = f"{library} is not a library of OTF2: {error}; set {VARIABLE} to one"
+        raise MissingExtraError("otf2", "reading an OTF2 archive", way_out=way_out) from error
+    defined = decode(rows, text, odd)
+    _refuse_stored(anchor, defined)
+    trouble = describe(told)
+    if not defined.locations:
+        raise FormatError(
+            anchor,
+            None,
+            expected="an OTF2 archive with locations",
+            found=trouble or "none defined",
+            way_out="Check that the file of definitions (.def) stands beside the anchor",
+        )
+    if trouble:
+        odd.note("definitions_incomplete", "error", trouble)
+    return Archive(anchor, library, defined)
+
+
+def describe(told: tuple[int, int, str, bytes]) -> str:
+    """Say what went wrong in the library, empty if nothing did."""
+    number, status, name, complaint = told
+    if number:
+        known = {one.value: one.name for one in signal.Signals}
+        return f"the library failed: {known.get(number, number)}"
+    if not status:
+        return ""
+    words = complaint.decode("utf-8", "replace").strip()
+    return words or name or "it cannot be opened"
+
+
+def _refuse_stored(anchor: Path, defined: Definitions) -> None:
+    for found, wrong, name in (
+        (defined.compression, _ZLIB, "compressed with zlib"),
+        (defined.substrate, _SION, "stored with SIONlib"),
+    ):
+        if found == wrong and VARIABLE not in os.environ:
+            way_out = (
+                f"one that does is needed: set {VARIABLE} to the path of its libotf2.so, or "
+                "record without it"
+            )
+            text = f"{anchor} is {name}, which the library of the extra does not read;"
+            raise MissingExtraError("otf2", text, way_out=way_out)

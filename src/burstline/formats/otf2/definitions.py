@@ -1,0 +1,257 @@
+"""What an archive defines: rows of integers on their way to names, places and meanings.
+
+::
+
+    rows of integers, text ──decode──► Definitions: by kind, by reference
+
+A reference that is defined twice means what it was defined as first; the second definition is
+counted, because some writers do so.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import IntEnum
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+    from burstline.formats.raw.oddities import Oddities
+
+NOWHERE: Final = 0xFFFFFFFF
+"""A reference to nothing, in 32 bits."""
+
+
+class Defined(IntEnum):
+    """What a row defines; the numbers of the kernel."""
+
+    ARCHIVE = 1
+    CLOCK = 2
+    TEXT = 3
+    NODE = 4
+    LOCATION_GROUP = 5
+    LOCATION = 6
+    REGION = 7
+    GROUP = 8
+    METRIC_MEMBER = 9
+    METRIC_CLASS = 10
+    METRIC_INSTANCE = 11
+    COMMUNICATOR = 12
+    INTER_COMMUNICATOR = 13
+    PARAMETER = 14
+    WINDOW = 15
+    ATTRIBUTE = 16
+    CALLING_CONTEXT = 17
+    SOURCE_CODE_LOCATION = 18
+    NODE_DOMAIN = 19
+    IO_HANDLE = 20
+
+
+class Region(NamedTuple):
+    """A region: references to text, role and paradigm by number, lines."""
+
+    name: int
+    canonical: int
+    role: int
+    paradigm: int
+    file: int
+    begin_line: int
+    end_line: int
+
+
+class Location(NamedTuple):
+    """A location: name, type, events it claims to have, its group."""
+
+    name: int
+    type: int
+    events: int
+    group: int
+
+
+class Group(NamedTuple):
+    """A group of locations or ranks."""
+
+    name: int
+    type: int
+    paradigm: int
+    flags: int
+    members: tuple[int, ...]
+
+
+class Member(NamedTuple):
+    """A metric: name, type, mode, type and scale of values, unit."""
+
+    name: int
+    type: int
+    mode: int
+    value: int
+    base: int
+    exponent: int
+    unit: int
+
+
+@dataclass(slots=True, eq=False)
+class Definitions:
+    """The definitions of an archive, by reference.
+
+    Attributes
+    ----------
+    substrate, compression, version : int
+        How the archive is stored, and the library that wrote it as ``major * 10000 +
+        minor * 100 + fix``.
+    clock : tuple of int
+        Ticks a second, first tick, length in ticks; ticks a second are 0 without a definition.
+    texts : dict of int to str
+    locations : dict of int to Location
+    location_groups : dict of int to tuple
+        Name, type, node.
+    nodes : dict of int to tuple
+        Name, class, parent.
+    regions : dict of int to Region
+    groups : dict of int to Group
+        Those a communicator may name; of equal reference the last of ranks counts.
+    worlds : list of Group
+        The groups that list the locations of a paradigm by rank.
+    metric_members : dict of int to Member
+    metrics : dict of int to tuple
+        Members of each class and instance.
+    communicators : dict of int to tuple
+        Name and group, and a second group between groups.
+    parameters, attributes : dict of int to tuple
+        Name and type.
+    windows : dict of int to int
+        Communicator of each.
+    contexts : dict of int to tuple
+        Region, place and parent of each calling context.
+    """
+
+    substrate: int = 0
+    compression: int = 0
+    version: int = 0
+    clock: tuple[int, int, int] = (0, 0, 0)
+    texts: dict[int, str] = field(default_factory=dict)
+    locations: dict[int, Location] = field(default_factory=dict)
+    location_groups: dict[int, tuple[int, int, int]] = field(default_factory=dict)
+    nodes: dict[int, tuple[int, int, int]] = field(default_factory=dict)
+    regions: dict[int, Region] = field(default_factory=dict)
+    groups: dict[int, Group] = field(default_factory=dict)
+    worlds: list[Group] = field(default_factory=list)
+    metric_members: dict[int, Member] = field(default_factory=dict)
+    metrics: dict[int, tuple[int, ...]] = field(default_factory=dict)
+    communicators: dict[int, tuple[int, int, int]] = field(default_factory=dict)
+    parameters: dict[int, tuple[int, int]] = field(default_factory=dict)
+    attributes: dict[int, tuple[int, int]] = field(default_factory=dict)
+    windows: dict[int, int] = field(default_factory=dict)
+    contexts: dict[int, tuple[int, int, int]] = field(default_factory=dict)
+
+    def text(self, reference: int) -> str:
+        """Give a text, empty where it is not defined."""
+        return self.texts.get(reference, "")
+
+
+_T = TypeVar("_T")
+
+_COMM_LOCATIONS: Final = 4
+_COMM_GROUP: Final = 5
+
+
+def decode(
+    rows: npt.NDArray[np.int64], text: npt.NDArray[np.int8], odd: Oddities
+) -> Definitions:
+    """Make definitions of the kernel's rows.
+
+    Parameters
+    ----------
+    rows : ndarray of int64
+        Kind, length, and as many integers, again and again.
+    text : ndarray of int8
+        All texts, one after the other, in UTF-8.
+    odd : Oddities
+        Told of what is defined twice.
+
+    Returns
+    -------
+    Definitions
+        By reference.
+    """
+    taking = _Taking(Definitions(), text.tobytes(), odd)
+    numbers = rows.tolist()
+    at = 0
+    while at + 2 <= len(numbers):
+        kind, length = numbers[at], numbers[at + 1]
+        taking.take(kind, numbers[at + 2 : at + 2 + length])
+        at += 2 + length
+    return taking.found
+
+
+class _Taking:
+    """Takes in one row after the other."""
+
+    def __init__(self, found: Definitions, text: bytes, odd: Oddities) -> None:
+        self.found, self._text, self._odd = found, text, odd
+
+    def take(self, kind: int, row: list[int]) -> None:
+        found = self.found
+        if kind == Defined.TEXT:
+            words = self._text[row[1] : row[1] + row[2]].decode("utf-8", "replace")
+            found.texts.setdefault(row[0], words)
+        elif kind == Defined.LOCATION:
+            self._once(found.locations, row[0] & 0xFFFFFFFFFFFFFFFF, Location(*row[1:]))
+        elif kind == Defined.REGION:
+            self._once(found.regions, row[0], Region(*row[1:]))
+        elif kind == Defined.GROUP:
+            self._take_group(row)
+        elif kind == Defined.ARCHIVE:
+            found.substrate, found.compression, found.version = row
+        elif kind == Defined.CLOCK:
+            found.clock = (row[0], row[1], row[2])
+        else:
+            self._take_other(kind, row)
+
+    def _take_other(self, kind: int, row: list[int]) -> None:
+        found, ref = self.found, row[0]
+        if kind == Defined.METRIC_MEMBER:
+            self._once(found.metric_members, ref, Member(*row[1:]))
+        elif kind == Defined.METRIC_CLASS:
+            self._once(found.metrics, ref, tuple(row[2:]))
+        elif kind == Defined.METRIC_INSTANCE:
+            self._once(found.metrics, ref, found.metrics.get(row[1], ()))
+        elif kind == Defined.COMMUNICATOR:
+            self._once(found.communicators, ref, (row[1], row[2], NOWHERE))
+        elif kind == Defined.INTER_COMMUNICATOR:
+            self._once(found.communicators, ref, (row[1], row[2], row[3]))
+        elif kind == Defined.WINDOW:
+            self._once(found.windows, ref, row[2])
+        else:
+            self._take_plain(kind, row)
+
+    def _take_plain(self, kind: int, row: list[int]) -> None:
+        found, ref = self.found, row[0]
+        triples = {
+            Defined.NODE: found.nodes,
+            Defined.LOCATION_GROUP: found.location_groups,
+            Defined.CALLING_CONTEXT: found.contexts,
+        }
+        pairs = {Defined.PARAMETER: found.parameters, Defined.ATTRIBUTE: found.attributes}
+        if kind in triples:
+            self._once(triples[Defined(kind)], ref, (row[1], row[2], row[3]))
+        elif kind in pairs:
+            self._once(pairs[Defined(kind)], ref, (row[1], row[2]))
+
+    def _take_group(self, row: list[int]) -> None:
+        ref, name, kind, paradigm, flags = row[:5]
+        group = Group(name, kind, paradigm, flags, tuple(row[5:]))
+        known = self.found.groups.get(ref)
+        if kind == _COMM_LOCATIONS:
+            self.found.worlds.append(group)
+        if known is None or (known.type != _COMM_GROUP and kind == _COMM_GROUP):
+            self.found.groups[ref] = group
+        if known is not None and known != group:
+            self._odd.note("defined_twice", "info", f"group {ref}")
+
+    def _once(self, known: dict[int, _T], ref: int, value: _T) -> None:
+        if known.setdefault(ref, value) != value:
+            kind = type(value).__name__.lower() if hasattr(value, "_fields") else "reference"
+            self._odd.note("defined_twice", "info", f"{kind} {ref}")

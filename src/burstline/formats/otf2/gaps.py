@@ -1,0 +1,75 @@
+"""Time that nobody watched: buffers being written, and measurement turned off."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from burstline.formats.columns import arrow_table
+from burstline.schema import GAP_KINDS
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+    import pyarrow as pa
+
+    Integers = npt.NDArray[np.int64]
+    Table = dict[str, npt.NDArray[Any]]
+
+FLUSH: Final = 102
+MEASUREMENT: Final = 103
+_ON: Final = 1
+
+
+def gap_table(records: Table, died_ns: dict[int, int]) -> pa.Table:
+    """Give the table `gaps`.
+
+    Parameters
+    ----------
+    records : dict of str to ndarray
+        The kernel's records.
+    died_ns : dict of int to int
+        End of each location: what is turned off and never on again is off until then.
+
+    Returns
+    -------
+    pyarrow.Table
+        By location and begin.
+    """
+    flush = np.flatnonzero(records["kind"] == FLUSH)
+    columns = [
+        np.stack(
+            [
+                records["location"][flush].astype(np.int64),
+                records["time_ns"][flush],
+                records["a"][flush],
+                np.full(len(flush), GAP_KINDS.index("flush")),
+            ]
+        ),
+        _pauses(records, died_ns),
+    ]
+    rows = np.concatenate(columns, axis=1)
+    rows = rows[:, rows[1] < rows[2]]
+    rows = rows[:, np.lexsort((rows[2], rows[1], rows[0]))]
+    return arrow_table(
+        "gaps", dict(zip(("location", "start_ns", "end_ns", "kind"), rows, strict=True))
+    )
+
+
+def _pauses(records: Table, died_ns: dict[int, int]) -> Integers:
+    at = np.flatnonzero(records["kind"] == MEASUREMENT)
+    location, time = records["location"][at].astype(np.int64), records["time_ns"][at]
+    off = records["a"][at] != _ON
+    first = np.ones(len(at), bool)
+    first[1:] = np.diff(location) != 0
+    before = np.append(False, off[:-1])[: len(at)] & ~first
+    begin = np.flatnonzero(off & ~before)
+    end = np.flatnonzero(~off & before)
+    # the end of a pause is the first one behind it, if that is on the same location
+    of = np.searchsorted(end, begin)
+    candidate = np.append(end, -1)[of] if len(begin) else begin
+    same = (candidate >= 0) & (location[candidate] == location[begin])
+    last = np.array([died_ns[one] for one in location[begin].tolist()], np.int64)
+    stop = np.where(same, time[candidate], last) if len(begin) else last
+    kind = np.full(len(begin), GAP_KINDS.index("tracing_off"))
+    return np.stack([location[begin], time[begin], stop, kind])

@@ -1,0 +1,217 @@
+"""The tables of a few processes, and what of them others need: one step of a reading.
+
+::
+
+    kernel's columns ─► calls and their records ─► requests ─► halves of messages, collectives
+                     ├─► regions, teams, locks, readings, gaps ─► bursts
+                     └─► call paths
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, cast
+
+import numpy as np
+import pyarrow as pa
+
+from burstline.bursts import bursts_of
+from burstline.formats.columns import arrow_table
+from burstline.formats.otf2.details import (
+    Told,
+    calls_of,
+    collective_parts,
+    details_of,
+    stamped,
+    without_requests,
+)
+from burstline.formats.otf2.gaps import gap_table
+from burstline.formats.otf2.parameters import own_events
+from burstline.formats.otf2.paths import rehang
+from burstline.formats.otf2.teams import forks_of, lock_table, team_table
+from burstline.formats.raw.calls import Facts
+from burstline.formats.raw.messages import message_halves
+from burstline.formats.raw.oddities import Oddities
+from burstline.formats.raw.requests import follow
+from burstline.formats.raw.transfers import describe_transfers
+from burstline.schema import NO_VALUE, ORIGINS
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import numpy.typing as npt
+
+    from burstline.formats.otf2.archive import Archive
+    from burstline.formats.otf2.communicators import Communicators
+    from burstline.formats.otf2.events import Events
+    from burstline.formats.otf2.metrics import Metrics
+    from burstline.formats.otf2.paths import CallPaths
+    from burstline.formats.otf2.places import Standing
+    from burstline.formats.otf2.regions import Regions
+    from burstline.formats.raw.places import Places
+
+    Integers = npt.NDArray[np.int64]
+    Table = dict[str, npt.NDArray[Any]]
+
+_ACQUIRED, _RELEASED = 100, 101
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Basis:
+    """What all processes share, known before any events are read.
+
+    Attributes
+    ----------
+    archive : Archive
+        What is read.
+    standing : Standing
+        Where locations stand.
+    communicators : Communicators
+        Those of MPI.
+    regions : Regions
+        All regions; they number what is used.
+    metrics : Metrics
+        All counters.
+    paths : CallPaths
+        The calling-context tree; it grows.
+    origin_ns : int
+        The trace's start, by the archive's clock.
+    """
+
+    archive: Archive
+    standing: Standing
+    communicators: Communicators
+    regions: Regions
+    metrics: Metrics
+    paths: CallPaths
+    origin_ns: int = 0
+
+    @property
+    def places(self) -> Places:
+        """Who is who."""
+        return self.standing.places
+
+
+@dataclass(slots=True, eq=False)
+class Group:
+    """What some processes did.
+
+    Attributes
+    ----------
+    tables : dict of str to pyarrow.Table
+        Rows of their locations. Teams are numbered within the group.
+    sends, receives, parts : dict of str to ndarray of int64
+        Halves of messages and parts of collectives.
+    events : ndarray of int64, shape (5, events)
+        Parameters and attributes of its events.
+    lives : ndarray of int64, shape (2, locations)
+        Birth and death of each location.
+    has_events : ndarray of bool, shape (locations,)
+        Whether it has any.
+    odd : Oddities
+        What is odd in them.
+    """
+
+    tables: dict[str, pa.Table] = field(default_factory=dict)
+    sends: dict[str, Integers] = field(default_factory=dict)
+    receives: dict[str, Integers] = field(default_factory=dict)
+    parts: dict[str, Integers] = field(default_factory=dict)
+    events: npt.NDArray[np.int64] = field(default_factory=lambda: np.zeros((5, 0), np.int64))
+    lives: npt.NDArray[np.int64] = field(default_factory=lambda: np.zeros((2, 0), np.int64))
+    has_events: npt.NDArray[np.bool_] = field(default_factory=lambda: np.zeros(0, bool))
+    odd: Oddities = field(default_factory=Oddities)
+
+
+def make_group(basis: Basis, events: Events, locations: Sequence[int], odd: Oddities) -> Group:
+    """Make the tables of some whole processes.
+
+    Parameters
+    ----------
+    basis : Basis
+        What all processes share; paths and numbers of regions grow.
+    events : Events
+        What the locations did.
+    locations : sequence of int
+        Their numbers, ascending.
+    odd : Oddities
+        What was odd in reading them; told of the rest.
+
+    Returns
+    -------
+    Group
+        What they did.
+    """
+    group = Group(odd=odd)
+    tables = events.tables
+    lives = tables["lives"]
+    group.has_events = lives["status"] != NO_VALUE
+    group.lives = np.stack([lives["born_ns"], lives["died_ns"]])
+    process = basis.places.process
+    fork = forks_of(tables["forks"], tables["teams"], process, odd)
+    rehang(basis.paths, tables, fork, process)
+    calls = calls_of(tables["calls"], basis.regions.operations)
+    facts = Facts(calls)
+    records = tables["records"]
+    details, own = details_of(
+        records, basis.standing, basis.communicators, basis.archive.defined.windows, odd
+    )
+    alone, stamps = stamped(details, own, calls)
+    ends = follow(alone, stamps, process, odd)
+    told = cast("Facts", Told(facts, details.call))
+    group.sends, group.receives = message_halves(
+        alone, stamps, ends, places=basis.places, facts=told, odd=odd
+    )
+    without_requests(group.sends, "send_request")
+    without_requests(group.receives, "receive_request")
+    group.parts = collective_parts(
+        details,
+        own,
+        calls,
+        ends,
+        standing=basis.standing,
+        communicators=basis.communicators,
+        facts=facts,
+        odd=odd,
+    )
+    describe_transfers(details, facts)
+    group.events = own_events(records)
+    group.tables = {
+        "calls": facts.table(),
+        "regions": _regions(basis, tables["regions"], fork),
+        "teams": team_table(tables["forks"], fork, process, odd),
+        "locks": lock_table(_of(records, _ACQUIRED), _of(records, _RELEASED), odd),
+        "readings": basis.metrics.readings(tables["readings"], tables["values"], odd),
+        "gaps": gap_table(
+            records, dict(zip(locations, lives["died_ns"].tolist(), strict=True))
+        ),
+    }
+    group.tables["bursts"] = _bursts(basis, group.tables)
+    return group
+
+
+def _of(records: Table, kind: int) -> Table:
+    rows = np.flatnonzero(records["kind"] == kind)
+    return {name: column[rows] for name, column in records.items()}
+
+
+def _regions(basis: Basis, regions: Table, fork: Integers) -> pa.Table:
+    team = np.append(fork, -1)[regions["team"]]
+    columns: dict[str, Any] = dict(regions)
+    columns["region"] = basis.regions.numbers(regions["region"])
+    columns["team"] = team
+    columns["call_path"] = columns.pop("path")
+    columns["barrier_ordinal"] = columns.pop("barrier")
+    count = len(team)
+    columns["iterations"] = np.full(count, NO_VALUE)
+    columns["origin"] = np.full(count, ORIGINS.index("recorded"), np.int8)
+    return arrow_table("regions", columns)
+
+
+def _bursts(basis: Basis, tables: dict[str, pa.Table]) -> pa.Table:
+    count = len(basis.places.process)
+    whole = {
+        "locations": pa.table({"location": np.arange(count, dtype=np.int32)}),
+        "counters": basis.metrics.table(),
+        "region_defs": basis.regions.table(),
+    }
+    return bursts_of(tables | whole)

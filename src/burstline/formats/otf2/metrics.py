@@ -1,0 +1,203 @@
+"""Metrics: counters of a trace, and their readings.
+
+A metric that accumulates is read as a difference to the reading before it on the location,
+the first to nothing, because it accumulates from the start of measurement; one that is
+relative is a difference as it stands; an absolute one is kept.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from burstline import schema
+from burstline.formats.columns import arrow_table
+from burstline.formats.raw.counters import event_types
+from burstline.schema import COUNTER_MODES, NO_VALUE
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+    import pyarrow as pa
+
+    from burstline.formats.otf2.definitions import Definitions, Member
+    from burstline.formats.raw.oddities import Oddities
+
+    Integers = npt.NDArray[np.int64]
+    Table = dict[str, npt.NDArray[Any]]
+
+_ACCUMULATED, _ABSOLUTE = 0, 1
+_PROPERTY: Final = 0xF
+_FLOAT, _DOUBLE = 9, 10
+_UINT64: Final = 4
+_LARGEST: Final = float(1 << 62)
+_BASES: Final = {0: 2, 1: 10}
+_FIXED: Final = {
+    column.name for table in ("readings", "bursts") for column in schema.TABLES[table].columns
+}
+
+
+class Metrics:
+    """The metrics of an archive that events may read.
+
+    Parameters
+    ----------
+    defined : Definitions
+        What the archive defines.
+
+    Attributes
+    ----------
+    names : list of str
+        Names of the counters, in the order of their columns.
+    """
+
+    def __init__(self, defined: Definitions) -> None:
+        self.names: list[str] = []
+        self._members: list[Member] = []
+        self._units: list[str] = []
+        place: dict[int, int] = {}
+        for members in defined.metrics.values():
+            for one in members:
+                if one in place or one not in defined.metric_members:
+                    continue
+                member = defined.metric_members[one]
+                place[one] = len(self.names)
+                self.names.append(self._fresh(defined.text(member.name) or f"metric {one}"))
+                self._members.append(member)
+                self._units.append(_unit(member, defined.text(member.unit)))
+        self._columns = {
+            metric: [place.get(one, -1) for one in members]
+            for metric, members in defined.metrics.items()
+        }
+
+    def _fresh(self, name: str) -> str:
+        base = f"{name}_counter" if name in _FIXED else name
+        found, number = base, 1
+        while found in self.names:
+            number += 1
+            found = f"{base}_{number}"
+        return found
+
+    def table(self) -> pa.Table:
+        """Give the table `counters`."""
+        types = event_types(self.names)
+        absolute = [member.mode & _PROPERTY == _ABSOLUTE for member in self._members]
+        modes = [COUNTER_MODES.index("absolute" if one else "delta") for one in absolute]
+        return arrow_table(
+            "counters",
+            {
+                "name": self.names,
+                "unit": self._units,
+                "mode": np.array(modes, np.int8),
+                "source_type": np.array([types[name] for name in self.names], np.int64),
+            },
+        )
+
+    def readings(self, readings: Table, values: Table, odd: Oddities) -> pa.Table:
+        """Give the table `readings`.
+
+        Parameters
+        ----------
+        readings, values : dict of str to ndarray
+            The kernel's tables, by location and ordinal.
+        odd : Oddities
+            Told of readings of what is not defined, and of counters that run backwards.
+
+        Returns
+        -------
+        pyarrow.Table
+            One row for each event at which metrics were read.
+        """
+        location, seq = readings["location"], readings["seq"]
+        new = np.ones(len(seq), bool)
+        new[1:] = (np.diff(seq) != 0) | (np.diff(location) != 0)
+        first = np.flatnonzero(new)
+        row = np.cumsum(new) - 1
+        columns: dict[str, npt.NDArray[Any]] = {
+            "location": location[first],
+            "seq": seq[first],
+            "time_ns": readings["time_ns"][first],
+        }
+        for name in self.names:
+            columns[name] = np.full(len(first), NO_VALUE)
+        start = np.cumsum(readings["count"], dtype=np.int64) - readings["count"]
+        for metric in np.unique(readings["metric"]).tolist():
+            mine = np.flatnonzero(readings["metric"] == metric)
+            self._fill(
+                columns, metric, (row[mine], start[mine], readings["count"][mine]), values, odd
+            )
+        for name, member in zip(self.names, self._members, strict=True):
+            if member.mode & _PROPERTY == _ACCUMULATED:
+                columns[name] = _differences(columns["location"], columns[name], name, odd)
+        return arrow_table("readings", columns, counters=self.names)
+
+    def _fill(
+        self,
+        columns: dict[str, npt.NDArray[Any]],
+        metric: int,
+        where: tuple[Integers, Integers, npt.NDArray[Any]],
+        values: Table,
+        odd: Oddities,
+    ) -> None:
+        row, start, count = where
+        of = self._columns.get(metric & 0xFFFFFFFF, [])
+        if not of or -1 in of:
+            odd.note("metric_not_defined", "loss", f"metric {metric}", len(row))
+        for position, column in enumerate(of):
+            if column < 0:
+                continue
+            there = np.flatnonzero(count > position)
+            at = start[there] + position
+            name = self.names[column]
+            columns[name][row[there]] = _integers(
+                values["value"][at], values["type"][at], name, odd
+            )
+
+
+def _unit(member: Member, unit: str) -> str:
+    plain = "" if unit == "#" else unit
+    if not member.exponent:
+        return plain
+    return f"{_BASES.get(member.base, 10)}^{member.exponent} {plain}".strip()
+
+
+def _integers(
+    value: Integers, kind: npt.NDArray[np.uint8], name: str, odd: Oddities
+) -> Integers:
+    """Take values as integers: of other types the nearest one."""
+    result = value.copy()
+    single = np.flatnonzero(kind == _FLOAT)
+    double = np.flatnonzero(kind == _DOUBLE)
+    fractions = 0
+    for rows, floats in (
+        (single, value[single].astype(np.uint64).astype(np.uint32).view(np.float32)),
+        (double, value[double].view(np.float64)),
+    ):
+        wide = floats.astype(np.float64)
+        fits = np.isfinite(wide) & (np.abs(wide) < _LARGEST)
+        nearest = np.rint(np.where(fits, wide, 0))
+        fractions += int(np.count_nonzero(fits & (nearest != wide)))
+        result[rows] = np.where(fits, nearest.astype(np.int64), NO_VALUE)
+    large = np.flatnonzero((kind == _UINT64) & (value < 0))
+    result[large] = NO_VALUE
+    odd.note("metric_too_large", "loss", name, len(large))
+    odd.note("metric_rounded", "loss", name, fractions)
+    return result
+
+
+def _differences(
+    location: npt.NDArray[Any], value: Integers, name: str, odd: Oddities
+) -> Integers:
+    """Give each known value's difference to the known one before on its location."""
+    known = np.flatnonzero(value != NO_VALUE)
+    if not len(known):
+        return value
+    first = np.append(True, np.diff(location[known]) != 0)
+    step = np.where(first, value[known], np.diff(value[known], prepend=0))
+    back = (step < 0) & ~first
+    if back.any():
+        text = f"location {location[known[int(back.argmax())]]}: {name}"
+        odd.note("counter_runs_backwards", "loss", text, np.count_nonzero(back))
+    result = value.copy()
+    result[known] = np.where(back, NO_VALUE, step)
+    return result

@@ -1,0 +1,171 @@
+"""Call paths: trees of several groups of locations become one.
+
+A thread of a team begins without a caller: what it does in a team hangs below the path on
+which the team was forked, so that all threads of a team share their paths.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from burstline.formats.columns import arrow_table
+from burstline.schema import UNKNOWN
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+    import pyarrow as pa
+
+    from burstline.formats.otf2.regions import Regions
+
+    Integers = npt.NDArray[np.int64]
+    Table = dict[str, npt.NDArray[Any]]
+
+
+class CallPaths:
+    """The calling-context tree of a trace; it grows.
+
+    Parameters
+    ----------
+    regions : Regions
+        What functions are called.
+    """
+
+    def __init__(self, regions: Regions) -> None:
+        self._regions = regions
+        self._rows: dict[tuple[int, int], int] = {}
+
+    def child(self, parent: int, region: int) -> int:
+        """Give the row of a region called from a path."""
+        return self._rows.setdefault((parent, region), len(self._rows))
+
+    def table(self) -> pa.Table:
+        """Give the table `call_paths`."""
+        parents = [parent for parent, _ in self._rows]
+        described = [self._regions.function(region) for _, region in self._rows]
+        return arrow_table(
+            "call_paths",
+            {
+                "call_path": np.arange(len(parents)),
+                "parent": np.array(parents, np.int32),
+                "function": [name for name, _ in described],
+                "file": [file for _, file in described],
+                "line": np.full(len(parents), UNKNOWN, np.int32),
+            },
+        )
+
+
+class _Tree:
+    """The tree of a group of locations, on its way into that of the trace."""
+
+    def __init__(self, paths: CallPaths, parent: Integers, region: Integers) -> None:
+        self._paths = paths
+        self._parent, self._region = parent.tolist(), region.tolist()
+        self._known: dict[tuple[int, int], int] = {}
+
+    def rows(self, base: Integers, node: npt.NDArray[Any]) -> npt.NDArray[np.int32]:
+        """Give the row of each node as it hangs below a row of the trace, or below nothing.
+
+        New rows are numbered in the order in which they come.
+        """
+        bases, place = np.unique(base, return_inverse=True)
+        width = len(self._parent) + 1
+        key = place.reshape(-1) * width + node + 1
+        first = np.full(len(bases) * width, -1, np.int64)
+        first[key[::-1]] = np.arange(len(key))[::-1]
+        used = np.flatnonzero(first >= 0)
+        result = np.full(len(first), UNKNOWN, np.int32)
+        for one in used[np.argsort(first[used])].tolist():
+            result[one] = self._row(int(bases[one // width]), one % width - 1)
+        return result[key]
+
+    def _row(self, base: int, node: int) -> int:
+        chain = []
+        while node >= 0 and (base, node) not in self._known:
+            chain.append(node)
+            node = self._parent[node]
+        found = self._known[base, node] if node >= 0 else base
+        for one in reversed(chain):
+            found = self._known[base, one] = self._paths.child(found, self._region[one])
+        return found
+
+
+def rehang(
+    paths: CallPaths, tables: dict[str, Table], fork: Integers, process: Integers
+) -> None:
+    """Make the paths of a group those of the trace, and hang teams where they were forked.
+
+    Parameters
+    ----------
+    paths : CallPaths
+        The tree of the trace; it grows, process by process.
+    tables : dict of str to dict of str to ndarray
+        The kernel's tables; the columns `path` of calls and regions are replaced.
+    fork : ndarray of int64, shape (begins,)
+        The fork of each begin of a team, -1 without one.
+    process : ndarray of int64, shape (locations,)
+        Process of each location.
+    """
+    tree = _Tree(paths, tables["paths"]["parent"], tables["paths"]["region"])
+    base = np.full(len(fork), UNKNOWN, np.int64)
+    calls, regions = tables["calls"], tables["regions"]
+    held = [process[tables[name]["location"]] for name in ("calls", "regions", "teams")]
+    found = {
+        name: np.empty(len(tables[name]["path"]), np.int32) for name in ("calls", "regions")
+    }
+    for one in np.unique(np.concatenate(held)).tolist():
+        mine = [slice(*np.searchsorted(of, [one, one + 1]).tolist()) for of in held]
+        _find_bases(tree, tables, fork, base, mine[2])
+        around = np.append(base, UNKNOWN)[regions["team"][mine[1]]]
+        found["regions"][mine[1]] = tree.rows(around, regions["path"][mine[1]])
+        around = _bases_of_calls(calls, mine[0], tables["teams"], mine[2], base)
+        found["calls"][mine[0]] = tree.rows(around, calls["path"][mine[0]])
+    for name, rows in found.items():
+        tables[name]["path"] = rows
+
+
+def _find_bases(
+    tree: _Tree, tables: dict[str, Table], fork: Integers, base: Integers, mine: slice
+) -> None:
+    """Find the row that the paths in each team of a process hang below.
+
+    On the thread that forked there is none but that of a team around it; teams may be in
+    teams, so the outer ones come first.
+    """
+    forks, begins = tables["forks"], tables["teams"]
+    open_begins = np.arange(mine.start, mine.stop)
+    is_known = np.zeros(len(fork) + 1, bool)
+    is_known[-1] = True
+    open_begins = open_begins[fork[open_begins] >= 0]
+    while len(open_begins):
+        outer = forks["of"][fork[open_begins]]
+        ready = open_begins[is_known[outer]]
+        if not len(ready):
+            return
+        outer = forks["of"][fork[ready]]
+        below = np.append(base, UNKNOWN)[outer]
+        hung = tree.rows(below, forks["path"][fork[ready]])
+        foreign = (begins["of"][ready] < 0) & (begins["path"][ready] < 0)
+        base[ready] = np.where(foreign, hung, below)
+        is_known[ready] = True
+        open_begins = open_begins[~is_known[open_begins]]
+
+
+def _bases_of_calls(
+    calls: Table, rows: slice, begins: Table, mine: slice, base: Integers
+) -> Integers:
+    """Give the row that the path of each call hangs below, -1 outside of teams."""
+    location, enter = calls["location"][rows], calls["enter_seq"][rows]
+    found = np.full(len(location), UNKNOWN, np.int64)
+    if not (base[mine] >= 0).any() or not len(location):
+        return found
+    for begin in np.arange(mine.start, mine.stop)[base[mine] >= 0].tolist():
+        first, last = np.searchsorted(
+            location, [begins["location"][begin], begins["location"][begin] + 1]
+        )
+        end = begins["end_seq"][begin]
+        span = [begins["begin_seq"][begin], end if end >= 0 else np.iinfo(np.int64).max]
+        inner = first + np.searchsorted(enter[first:last], span)
+        found[inner[0] : inner[1]] = base[begin]
+    return found

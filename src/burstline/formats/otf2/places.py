@@ -1,0 +1,170 @@
+"""Where the locations of an archive stand: processes, ranks, threads, nodes.
+
+A location group is a process. Its rank is the place of one of its locations in the group that
+lists the locations of MPI; without such a group, processes are counted as they are defined.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from burstline.formats.columns import arrow_table
+from burstline.formats.otf2.definitions import NOWHERE
+from burstline.formats.raw.places import Places
+from burstline.schema import LOCATION_KINDS, UNKNOWN
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+    import pyarrow as pa
+
+    from burstline.formats.otf2.definitions import Definitions
+    from burstline.formats.raw.oddities import Oddities
+
+MPI: Final = 4
+"""The paradigm MPI."""
+
+_KINDS: Final = {1: "cpu", 2: "gpu_stream", 3: "metric"}
+_DEEPEST: Final = 64
+_NODE_CLASSES: Final = ("node", "host")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Standing:
+    """The locations in their order, and where they stand.
+
+    Attributes
+    ----------
+    references : ndarray of uint64, shape (locations,)
+        What the archive calls them.
+    places : Places
+        Process of each, rank of each process.
+    thread : ndarray of int64, shape (locations,)
+        Number within its process.
+    kind : list of str
+        What each is.
+    node, name : list of str
+        Where each runs, and what it is called.
+    ranks : dict of int to int
+        Rank of each location of MPI's world, by reference.
+    """
+
+    references: npt.NDArray[np.uint64]
+    places: Places
+    thread: npt.NDArray[np.int64]
+    kind: list[str]
+    node: list[str]
+    name: list[str]
+    ranks: dict[int, int]
+
+    def table(self, lives: npt.NDArray[np.int64]) -> pa.Table:
+        """Give the table `locations`; `lives` has a row of births and one of deaths."""
+        process = self.places.process
+        count = len(process)
+        kinds = [LOCATION_KINDS.index(kind) for kind in self.kind]
+        return arrow_table(
+            "locations",
+            {
+                "location": np.arange(count),
+                "application": np.zeros(count, np.int32),
+                "process": process,
+                "rank": self.places.rank[process],
+                "thread": self.thread,
+                "kind": np.array(kinds, np.int8),
+                "node": [node or None for node in self.node],
+                "born_ns": lives[0],
+                "died_ns": lives[1],
+                "name": self.name,
+                "cpu": np.full(count, UNKNOWN, np.int32),
+            },
+        )
+
+
+def standing(defined: Definitions, odd: Oddities) -> Standing:
+    """Find out where the locations of an archive stand.
+
+    Parameters
+    ----------
+    defined : Definitions
+        What the archive defines.
+    odd : Oddities
+        Told of processes whose rank is not known although others' are.
+
+    Returns
+    -------
+    Standing
+        Locations by rank of their process, and within it as defined: the one of MPI first.
+    """
+    ranks = _ranks(defined)
+    members: dict[int, list[int]] = {}
+    for reference, location in defined.locations.items():
+        members.setdefault(location.group, []).append(reference)
+    rank_of = {
+        group: min((ranks[one] for one in some if one in ranks), default=-1)
+        for group, some in members.items()
+    }
+    nameless = [group for group, rank in rank_of.items() if rank < 0]
+    if ranks and nameless:
+        name = defined.text(defined.location_groups.get(nameless[0], (NOWHERE, 0, 0))[0])
+        odd.note("process_without_rank", "info", name or f"group {nameless[0]}", len(nameless))
+    free = max(rank_of.values(), default=-1) + 1
+    for number, group in enumerate(nameless):
+        rank_of[group] = free + number
+    order = sorted(members, key=lambda group: (rank_of[group], group))
+    references: list[int] = []
+    process: list[int] = []
+    threads: list[int] = []
+    for number, group in enumerate(order):
+        own = sorted(members[group], key=lambda one: one not in ranks)
+        references += own
+        process += [number] * len(own)
+        threads += range(len(own))
+    places = Places(
+        np.array(process, np.int64),
+        np.zeros(len(order), np.int64),
+        np.array([rank_of[group] for group in order], np.int64),
+        0,
+    )
+    kept = [defined.locations[one] for one in references]
+    return Standing(
+        np.array(references, np.uint64),
+        places,
+        np.array(threads, np.int64),
+        [_KINDS.get(one.type, "other") for one in kept],
+        [_node(defined, one.group) for one in kept],
+        [_name(defined, one.group, one.name) for one in kept],
+        ranks,
+    )
+
+
+def _ranks(defined: Definitions) -> dict[int, int]:
+    ranks: dict[int, int] = {}
+    for group in defined.worlds:
+        if group.paradigm == MPI:
+            for rank, location in enumerate(group.members):
+                ranks.setdefault(location & 0xFFFFFFFFFFFFFFFF, rank)
+            break
+    return {location: rank for location, rank in ranks.items() if location in defined.locations}
+
+
+def _node(defined: Definitions, group: int) -> str:
+    """Name the node around a process: the first of that class, else the nearest."""
+    node = defined.location_groups.get(group, (0, 0, NOWHERE))[2]
+    nearest = ""
+    for _ in range(_DEEPEST):
+        if node not in defined.nodes:
+            break
+        name, kind, parent = defined.nodes[node]
+        nearest = nearest or defined.text(name)
+        if defined.text(kind) in _NODE_CLASSES:
+            return defined.text(name)
+        node = parent
+    return nearest
+
+
+def _name(defined: Definitions, group: int, name: int) -> str:
+    of = defined.text(defined.location_groups.get(group, (NOWHERE, 0, 0))[0])
+    own = defined.text(name)
+    return f"{of}, {own}" if of and own and of != own else of or own

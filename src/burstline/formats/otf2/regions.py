@@ -1,0 +1,226 @@
+"""Regions of an archive: which are MPI calls, and what the others are.
+
+Some writers do not mark calls of MPI as such: a name that begins with ``MPI_`` is one.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from burstline.formats.columns import arrow_table
+from burstline.formats.otf2.places import MPI
+from burstline.formats.raw.openmp_rows import EXTRAE
+from burstline.operations import CODES, NAMES
+from burstline.schema import NO_VALUE, PARADIGMS, UNKNOWN
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+    import pyarrow as pa
+
+    from burstline.formats.otf2.definitions import Definitions, Region
+
+    Integers = npt.NDArray[np.int64]
+
+ROLES: Final = (
+    "unknown",
+    "function",
+    "wrapper",
+    "loop",
+    "code",
+    "parallel",
+    "sections",
+    "section",
+    "workshare",
+    "single",
+    "single_sblock",
+    "master",
+    "critical",
+    "critical_sblock",
+    "atomic",
+    "barrier",
+    "implicit_barrier",
+    "flush",
+    "ordered",
+    "ordered_sblock",
+    "task",
+    "task_create",
+    "taskwait",
+    "coll_one2all",
+    "coll_all2one",
+    "coll_all2all",
+    "coll_other",
+    "file_io",
+    "point2point",
+    "rma",
+    "data_transfer",
+    "artificial",
+    "thread_create",
+    "thread_wait",
+    "task",
+    "allocate",
+    "deallocate",
+    "reallocate",
+)
+_PARADIGMS: Final = {
+    1: "user",
+    2: "user",
+    3: "openmp",
+    4: "mpi",
+    5: "gpu",
+    7: "pthread",
+    9: "openmp",
+    14: "pthread",
+    15: "pthread",
+    16: "pthread",
+    17: "pthread",
+    18: "gpu",
+    19: "gpu",
+    23: "gpu",
+}
+_BARRIERS: Final = ("barrier", "implicit_barrier")
+_AS_EXTRAE: Final = {
+    role: EXTRAE[role]
+    for role in ("loop", "sections", "single", "master", "barrier", "implicit_barrier", "team")
+}
+_PREFIX: Final = "mpi_"
+
+
+class Regions:
+    """The regions that an archive defines.
+
+    Rows are those of the definitions in their order; two follow: a team on one of its threads,
+    and what is not defined.
+
+    Parameters
+    ----------
+    defined : Definitions
+        What the archive defines.
+
+    Attributes
+    ----------
+    columns : tuple of ndarray
+        Of each row its reference, its operation (-1 for what is not MPI), and whether it is a
+        barrier, as the kernel takes them.
+    contexts : tuple of ndarray
+        References of calling contexts, and of the region of each.
+    operations : list of str
+        Names behind the codes of operations.
+    """
+
+    def __init__(self, defined: Definitions) -> None:
+        self._defined = defined
+        self._regions = list(defined.regions.values())
+        self.operations = list(NAMES)
+        self._codes = dict(CODES)
+        codes = [self._operation(region) for region in self._regions]
+        barriers = [_role(region.role) in _BARRIERS for region in self._regions]
+        self.columns = (
+            np.array(list(defined.regions), np.uint32),
+            np.array(codes, np.int32),
+            np.array(barriers, np.uint8),
+        )
+        contexts = [(one, region) for one, (region, _, _) in defined.contexts.items()]
+        pairs = np.array(contexts, np.uint32).reshape(-1, 2)
+        self.contexts = (
+            np.ascontiguousarray(pairs[:, 0]),
+            np.ascontiguousarray(pairs[:, 1]),
+        )
+        self.team_row = len(self._regions)
+        self.unknown_row = self.team_row + 1
+        self._numbers: dict[int, int] = {}
+
+    def _operation(self, region: Region) -> int:
+        name = self._defined.text(region.name).removesuffix("()").strip()
+        if region.paradigm != MPI and not name.lower().startswith(_PREFIX):
+            return UNKNOWN
+        full = _operation_name(name)
+        if full not in self._codes:
+            if len(self.operations) >= np.iinfo(np.int16).max:
+                return UNKNOWN
+            self._codes[full] = len(self.operations)
+            self.operations.append(full)
+        return self._codes[full]
+
+    def function(self, row: int) -> tuple[str, str | None]:
+        """Give the name and the file of a region."""
+        if row >= self.team_row:
+            return ("team" if row == self.team_row else "unknown region"), None
+        region = self._regions[row]
+        return self._defined.text(region.name), self._defined.texts.get(region.file) or None
+
+    def numbers(self, rows: npt.NDArray[np.int32]) -> npt.NDArray[np.int32]:
+        """Give what is used its number, in the order in which it is asked for."""
+        first = np.full(self.unknown_row + 1, UNKNOWN, np.int64)
+        first[rows[::-1]] = np.arange(len(rows))[::-1]
+        used = np.flatnonzero(first >= 0)
+        numbers = np.full(self.unknown_row + 1, UNKNOWN, np.int32)
+        for row in used[np.argsort(first[used])].tolist():
+            numbers[row] = self._numbers.setdefault(row, len(self._numbers))
+        return numbers[rows]
+
+    def table(self) -> pa.Table:
+        """Give the table `region_defs` of what was numbered."""
+        described = [self._described(row) for row in self._numbers]
+        names, paradigms, roles, files, begins, ends, kinds, values = (
+            zip(*described, strict=True) if described else ((),) * 8
+        )
+        return arrow_table(
+            "region_defs",
+            {
+                "region": np.arange(len(described)),
+                "name": list(names),
+                "paradigm": np.array([PARADIGMS.index(one) for one in paradigms], np.int8),
+                "role": list(roles),
+                "file": list(files),
+                "begin_line": np.array(begins, np.int32),
+                "end_line": np.array(ends, np.int32),
+                "source_type": np.array(kinds, np.int64),
+                "source_value": np.array(values, np.int64),
+            },
+        )
+
+    def _described(self, row: int) -> tuple[str, str, str, str | None, int, int, int, int]:
+        if row >= self.team_row:
+            name, _ = self.function(row)
+            is_team = row == self.team_row
+            kind, value = _AS_EXTRAE["team"] if is_team else (NO_VALUE, NO_VALUE)
+            paradigm = "openmp" if is_team else "other"
+            role = "team" if is_team else "unknown"
+            return name, paradigm, role, None, UNKNOWN, UNKNOWN, kind, value
+        region = self._regions[row]
+        name, file = self.function(row)
+        paradigm, role = _PARADIGMS.get(region.paradigm, "other"), _role(region.role)
+        if region.paradigm == 0:
+            paradigm = "user"
+        kind, value = NO_VALUE, int(self.columns[0][row])
+        if paradigm == "openmp" and role in _AS_EXTRAE:
+            kind, value = _AS_EXTRAE[role]
+        lines = [line if 0 < line < 1 << 31 else UNKNOWN for line in region[5:7]]
+        return name, paradigm, role, file, lines[0], lines[1], kind, value
+
+
+def _role(number: int) -> str:
+    return ROLES[number] if 0 <= number < len(ROLES) else "unknown"
+
+
+def _operation_name(name: str) -> str:
+    """Give the MPI name of a call, however its binding spells it.
+
+    Examples
+    --------
+    >>> (
+    ...     _operation_name("mpi_send_"),
+    ...     _operation_name("MPI_Isend"),
+    ...     _operation_name("MPI_Send_c"),
+    ... )
+    ('MPI_Send', 'MPI_Isend', 'MPI_Send')
+    """
+    if name in CODES:
+        return name
+    plain = name.lower().rstrip("_").removesuffix("_c")
+    return _BY_LOWER.get(plain, name)
+
+
+_BY_LOWER: Final = {name.lower(): name for name in NAMES}

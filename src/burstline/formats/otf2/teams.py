@@ -1,0 +1,137 @@
+"""Teams of threads, from forks and from begins on each thread; and locks.
+
+::
+
+    forks of a process ──────────────┐
+    begins of a team on its threads ─┴─ same team, forked last before ──► teams
+
+The thread that forks begins the team itself: that tells which team a fork makes. On other
+threads it is the last fork of that team before, in the time of the process.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from burstline.formats.borders import match_borders
+from burstline.formats.columns import arrow_table
+from burstline.schema import NO_VALUE, UNKNOWN
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+    import pyarrow as pa
+
+    from burstline.formats.raw.oddities import Oddities
+
+    Integers = npt.NDArray[np.int64]
+    Table = dict[str, npt.NDArray[Any]]
+
+
+def forks_of(forks: Table, begins: Table, process: Integers, odd: Oddities) -> Integers:
+    """Find the fork of each begin of a team.
+
+    Parameters
+    ----------
+    forks, begins : dict of str to ndarray
+        The kernel's tables `forks` and `teams`.
+    process : ndarray of int64, shape (locations,)
+        Process of each location.
+    odd : Oddities
+        Told of threads in teams that nobody forked.
+
+    Returns
+    -------
+    ndarray of int64, shape (begins,)
+        Row of the fork, -1 without one.
+    """
+    found = begins["of"].astype(np.int64)
+    own = np.flatnonzero(found >= 0)
+    rest = np.flatnonzero(found < 0)
+    if not len(rest):
+        return found
+    keys = np.stack([process[begins["location"]], begins["value"]], axis=1)
+    _, name = np.unique(keys, axis=0, return_inverse=True)
+    name = name.reshape(-1)
+    forked = forks["begin_ns"][found[own]]
+    order = own[np.lexsort((forked, name[own]))]
+    span = np.concatenate([forked, begins["begin_ns"][rest]])
+    rank = np.unique(span, return_inverse=True)[1].reshape(-1)
+    width = len(span) + 1
+    of_own = np.empty(len(found), np.int64)
+    of_own[own] = rank[: len(own)]
+    known = name[order] * width + of_own[order]
+    at = np.searchsorted(known, name[rest] * width + rank[len(own) :], "right") - 1
+    fits = (at >= 0) & (name[np.append(order, 0)[at]] == name[rest]) & (len(order) > 0)
+    found[rest] = np.where(fits, found[np.append(order, 0)[at]], UNKNOWN)
+    lost = np.flatnonzero(found < 0)
+    if len(lost):
+        text = f"location {begins['location'][lost[0]]}"
+        odd.note("team_never_forked", "loss", text, len(lost))
+    return found
+
+
+def team_table(forks: Table, fork: Integers, process: Integers, odd: Oddities) -> pa.Table:
+    """Give the table `teams`: one for each fork."""
+    count = len(forks["location"])
+    threads = np.bincount(fork[fork >= 0], minlength=count)
+    inside = forks["of"].astype(np.int64)
+    parent = np.where(inside >= 0, np.append(fork, UNKNOWN)[inside], UNKNOWN)
+    joined = forks["end_seq"] != NO_VALUE
+    if not joined.all():
+        text = f"location {forks['location'][int(joined.argmin())]}"
+        odd.note("team_never_joined", "info", text, np.count_nonzero(~joined))
+    last = np.maximum(forks["begin_seq"], 0) + 1
+    return arrow_table(
+        "teams",
+        {
+            "team": np.arange(count),
+            "process": process[forks["location"]],
+            "parent": parent,
+            "fork_location": forks["location"],
+            "fork_ns": forks["begin_ns"],
+            "fork_seq": forks["begin_seq"],
+            "join_ns": forks["end_ns"],
+            "join_seq": np.where(joined, forks["end_seq"], last),
+            "threads": np.where(threads > 0, threads, np.clip(forks["value"], 1, 1 << 30)),
+        },
+    )
+
+
+def lock_table(acquired: Table, released: Table, odd: Oddities) -> pa.Table:
+    """Give the table `locks` of the records that acquire and release.
+
+    A lock is released by the location that acquired it, the last acquisition first.
+    """
+    columns = {
+        name: np.concatenate([acquired[name], released[name]])
+        for name in ("location", "seq", "time_ns", "a", "b")
+    }
+    order = np.lexsort((columns["seq"], columns["location"]))
+    columns = {name: column[order] for name, column in columns.items()}
+    takes = np.concatenate(
+        [np.ones(len(acquired["a"]), bool), np.zeros(len(released["a"]), bool)]
+    )
+    takes = takes[order]
+    keys = np.stack([columns["location"], columns["a"]], axis=1)
+    what = np.unique(keys, axis=0, return_inverse=True)[1].reshape(-1).astype(np.int64)
+    partner = match_borders(what, takes)
+    alone = np.flatnonzero(~takes & (partner < 0))
+    if len(alone):
+        text = f"location {columns['location'][alone[0]]}, lock {columns['a'][alone[0]]}"
+        odd.note("lock_released_but_never_acquired", "info", text, len(alone))
+    rows = np.flatnonzero(takes)
+    end = partner[rows]
+    return arrow_table(
+        "locks",
+        {
+            "location": columns["location"][rows],
+            "lock": columns["a"][rows],
+            "order": columns["b"][rows],
+            "acquire_ns": columns["time_ns"][rows],
+            "acquire_seq": columns["seq"][rows],
+            "release_ns": np.where(end >= 0, columns["time_ns"][end], NO_VALUE),
+            "release_seq": np.where(end >= 0, columns["seq"][end], NO_VALUE),
+        },
+    )

@@ -1,0 +1,71 @@
+"""Parameters that a program told: raw events of a trace become those of an archive."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from burstline.formats.otf2.happened import Happened, Turn, Written
+from burstline.formats.otf2.parameters import PARAMETER_TYPES
+from burstline.formats.walking import Walk
+from burstline.trace import to_numpy
+
+if TYPE_CHECKING:
+    from burstline.formats.otf2.defining import Defining
+    from burstline.trace import Trace
+
+_COLUMNS = ("location", "seq", "time_ns", "type", "value")
+
+
+class Parameters:
+    """The parameters of a trace that came from an archive; none of any other.
+
+    Parameters
+    ----------
+    trace : Trace
+        The trace.
+    defining : Defining
+        Takes their definitions.
+    """
+
+    def __init__(self, trace: Trace, defining: Defining) -> None:
+        self._events = Walk(trace, "events", _COLUMNS) if trace.has_raw else None
+        self._texts: dict[int, dict[int, int]] = {}
+        values: dict[int, dict[int, str]] = {}
+        for row in trace.event_values.to_pylist():
+            values.setdefault(row["group"], {})[row["value"]] = row["label"]
+        for row in trace.event_types.to_pylist():
+            if row["type"] in PARAMETER_TYPES:
+                labels = values.get(row["group"], {})
+                reference = row["type"] - PARAMETER_TYPES.start
+                defining.parameter(reference, row["label"], is_text=bool(labels))
+                self._texts[row["type"]] = {
+                    value: defining.text(label) for value, label in labels.items()
+                }
+
+    def tell(self, happened: Happened, location: int) -> None:
+        """Add the parameters that a location told.
+
+        Parameters
+        ----------
+        happened : Happened
+            Takes the events.
+        location : int
+            Not before one that was asked for already.
+        """
+        if self._events is None or not self._texts:
+            return
+        rows = self._events.of(location)
+        time, seq, kind, value = (
+            to_numpy(rows[name]).astype(np.int64)
+            for name in ("time_ns", "seq", "type", "value")
+        )
+        for one, texts in self._texts.items():
+            mine = np.flatnonzero(kind == one)
+            told = value[mine]
+            if texts:
+                told = np.array([texts.get(number, 0) for number in told.tolist()], np.int64)
+            what = Written.TEXT_PARAMETER if texts else Written.PARAMETER
+            reference = one - PARAMETER_TYPES.start
+            happened.add(what, time[mine], seq[mine], Turn.START, reference, told)

@@ -1,0 +1,105 @@
+"""Counters as tracks: how fast each one counted between one reading and the next."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from burstline.formats.perfetto.labels import quoted
+from burstline.formats.walking import Walk
+from burstline.schema import NO_VALUE
+from burstline.trace import to_numpy
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    import numpy.typing as npt
+    import pyarrow as pa
+
+    from burstline.formats.perfetto.places import Places
+    from burstline.trace import Trace
+
+_NS_PER_US = 1000
+
+
+def events(trace: Trace, places: Places) -> Iterator[str]:
+    """Give the values of all tracks.
+
+    Parameters
+    ----------
+    trace : Trace
+        The trace.
+    places : Places
+        Where events stand.
+
+    Yields
+    ------
+    str
+        A counter of differences becomes a rate: what it counted in a microsecond, from one
+        reading to the next, and 0 after the last. An absolute one keeps its values.
+    """
+    definitions = trace.counters.to_pylist()
+    if not definitions:
+        return
+    walk = Walk(trace, "readings")
+    for location in range(len(places.where)):
+        readings = walk.of(location)
+        if readings.num_rows:
+            for row in definitions:
+                yield from _track(readings, row, places, location)
+
+
+def _track(
+    readings: pa.Table, row: dict[str, str], places: Places, location: int
+) -> Iterator[str]:
+    times, values = to_numpy(readings["time_ns"]), to_numpy(readings[row["name"]])
+    read = values != NO_VALUE
+    times, values = times[read], values[read]
+    name, unit = row["name"], row["unit"]
+    if row["mode"] == "delta":
+        times, shown = rates(times, values)
+        name += f" [{unit}/µs]" if unit else " [1/µs]"
+    else:
+        shown = values
+        name += f" [{unit}]" if unit else ""
+    if places.threads[location]:
+        name += f", thread {places.threads[location]}"
+    head = f'{{"ph":"C","name":{quoted(name)},{places.processes[location]},"ts":'
+    for time, value in zip(times.tolist(), shown.tolist(), strict=True):
+        yield f'{head}{places.time(time)},"args":{{"value":{value!r}}}}}'
+
+
+def rates(
+    times: npt.NDArray[np.int64], deltas: npt.NDArray[np.int64]
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.float64]]:
+    """Turn differences between readings into rates that hold from each moment to the next.
+
+    Parameters
+    ----------
+    times : ndarray of int64, shape (n,)
+        When the counter was read, ns, in order.
+    deltas : ndarray of int64, shape (n,)
+        What it counted since the reading before; the first one is since nobody knows when.
+
+    Returns
+    -------
+    moments : ndarray of int64, shape (m,)
+        Distinct times, ns.
+    rates : ndarray of float64, shape (m,)
+        Counts per microsecond until the next moment; 0 at the last one.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rates(np.array([0, 1000, 1000, 3000]), np.array([9, 5, 1, 8]))
+    (array([   0, 1000, 3000]), array([6., 4., 0.]))
+    """
+    if not len(times):
+        return times, np.empty(0)
+    first = np.flatnonzero(np.diff(times, prepend=times[0] - 1))
+    moments = times[first]
+    counted = np.add.reduceat(deltas, first)
+    values = np.zeros(len(moments))
+    values[:-1] = counted[1:] / np.diff(moments) * _NS_PER_US
+    return moments, values

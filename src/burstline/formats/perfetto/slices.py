@@ -1,0 +1,166 @@
+"""MPI calls and regions as slices of their thread, each within the one it began in."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from burstline.formats.perfetto.places import microseconds
+from burstline.formats.walking import Walk
+from burstline.schema import NO_VALUE, UNKNOWN
+from burstline.trace import to_numpy
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    import numpy.typing as npt
+    import pyarrow as pa
+
+    from burstline.formats.perfetto.labels import Labels
+    from burstline.formats.perfetto.places import Places
+    from burstline.progress import Progress
+    from burstline.trace import Trace
+
+_SPAN: Final = ("enter_ns", "leave_ns", "enter_seq")
+_CALL: Final = (
+    "location",
+    "operation",
+    *_SPAN,
+    "communicator",
+    "peer",
+    "tag",
+    "root",
+    "sent_bytes",
+    "received_bytes",
+    "call_path",
+)
+_REGION: Final = ("location", "region", *_SPAN, "call_path", "iterations")
+_NUMBERS: Final = {"peer": UNKNOWN, "tag": UNKNOWN, "root": UNKNOWN}
+_SIZES: Final = {"sent_bytes": "bytes sent", "received_bytes": "bytes received"}
+
+
+def events(trace: Trace, places: Places, labels: Labels, progress: Progress) -> Iterator[str]:
+    """Give the slices of all locations, by the moment they begin.
+
+    Parameters
+    ----------
+    trace : Trace
+        The trace.
+    places : Places
+        Where events stand.
+    labels : Labels
+        What they are called.
+    progress : Progress
+        Told of every location.
+
+    Yields
+    ------
+    str
+        One event for each call and each region.
+    """
+    calls, regions = Walk(trace, "calls", _CALL), Walk(trace, "regions", _REGION)
+    for location, where in enumerate(places.where):
+        called, entered = calls.of(location), regions.of(location)
+        texts = [*_calls(called, labels), *_regions(entered, labels)]
+        begin, end, seq = (
+            np.concatenate([to_numpy(called[name]), to_numpy(entered[name])]) for name in _SPAN
+        )
+        order = np.lexsort((-end, seq, begin))
+        ends = within(begin[order], end[order])
+        rows = zip(order.tolist(), begin[order].tolist(), ends, strict=True)
+        for row, first, last in rows:
+            yield (
+                f'{{"ph":"X",{where},"ts":{places.time(first)},'
+                f'"dur":{microseconds(last - first)},{texts[row]}}}'
+            )
+        progress.advance(1)
+
+
+def within(begins: npt.NDArray[np.int64], ends: npt.NDArray[np.int64]) -> list[int]:
+    """Let slices end no later than the slice they began in.
+
+    Parameters
+    ----------
+    begins, ends : ndarray of int64, shape (n,)
+        Spans in ns, sorted by `begins`, the outer one first.
+
+    Returns
+    -------
+    list of int
+        The ends; none is before its begin.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> within(np.array([0, 2, 9]), np.array([5, 7, 9]))
+    [5, 5, 9]
+    """
+    shown = []
+    around: list[int] = []
+    for begin, end in zip(begins.tolist(), ends.tolist(), strict=True):
+        while around and around[-1] <= begin:
+            around.pop()
+        last = max(min(end, around[-1]) if around else end, begin)
+        around.append(last)
+        shown.append(last)
+    return shown
+
+
+def _calls(rows: pa.Table, labels: Labels) -> Iterator[str]:
+    if not rows.num_rows:
+        return
+    names = labels.operations(rows["operation"].chunk(0).dictionary.to_pylist())
+    columns = [to_numpy(rows[name]).tolist() for name in _CALL]
+    for _, operation, _, _, _, communicator, *numbers, path in zip(*columns, strict=True):
+        told = [
+            f'"{name}":{number}'
+            for name, number in zip(_NUMBERS, numbers[:3], strict=True)
+            if number != UNKNOWN
+        ]
+        told += [
+            f'"{name}":{size}'
+            for name, size in zip(_SIZES.values(), numbers[3:], strict=True)
+            if size != NO_VALUE
+        ]
+        if communicator != UNKNOWN:
+            told.append(f'"communicator":{labels.communicators[communicator]}')
+        if path != UNKNOWN:
+            told.append(f'"called from":{labels.path(path)}')
+        yield f'"name":{names[operation]},"cat":"mpi","args":{{{",".join(told)}}}'
+
+
+def _regions(rows: pa.Table, labels: Labels) -> Iterator[str]:
+    columns = [to_numpy(rows[name]).tolist() for name in _REGION]
+    for _, region, _, _, _, path, iterations in zip(*columns, strict=True):
+        name, told = labels.regions[region]
+        if iterations != NO_VALUE:
+            told += f',"iterations":{iterations}'
+        if path != UNKNOWN:
+            told += f',"called from":{labels.path(path)}'
+        yield f'"name":{name},"args":{{{told}}}'
+
+
+def unwatched(trace: Trace, places: Places) -> Iterator[str]:
+    """Give the time nobody watched, on tracks of its own beside the threads.
+
+    Parameters
+    ----------
+    trace : Trace
+        The trace.
+    places : Places
+        Where events stand.
+
+    Yields
+    ------
+    str
+        Two events for each gap.
+    """
+    columns = ("location", "start_ns", "end_ns", "kind")
+    for part in trace.batches("gaps", columns):
+        for row in part.to_pylist():
+            where = places.where[row["location"]]
+            common = f'"cat":"gap","name":"not recorded: {row["kind"]}",'
+            common += f'"id":{row["location"] + 1},{where},"ts":'
+            yield f'{{"ph":"b",{common}{places.time(row["start_ns"])}}}'
+            yield f'{{"ph":"e",{common}{places.time(row["end_ns"])}}}'

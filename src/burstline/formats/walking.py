@@ -1,0 +1,59 @@
+"""A table sorted by location, location after location, with one part of it in memory."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from burstline import schema
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import pyarrow as pa
+
+    from burstline.trace import Trace
+
+
+class Walk:
+    """The rows of one location after the other; locations are asked for in order.
+
+    Parameters
+    ----------
+    trace : Trace
+        The trace.
+    name : str
+        A table whose first column is the location.
+    columns : sequence of str, optional
+        Only these, the location first.
+    """
+
+    def __init__(self, trace: Trace, name: str, columns: Sequence[str] | None = None) -> None:
+        self._parts = trace.batches(name, columns)
+        self._part = schema.arrow_schema(name).empty_table()
+        self._locations = np.empty(0, np.int32)
+        self._at = 0
+        self._next()
+
+    def _next(self) -> None:
+        self._at = 0
+        part = next(self._parts, None)
+        self._part = self._part.slice(0, 0) if part is None else part
+        self._locations = self._part["location"].to_numpy()
+
+    def names(self, column: str) -> list[str]:
+        """Give the values behind the codes of a column, none before there are rows."""
+        if not self._part.num_columns or not self._part[column].num_chunks:
+            return []
+        values: list[str] = self._part[column].chunk(0).dictionary.to_pylist()
+        return values
+
+    def of(self, location: int) -> pa.Table:
+        """Give the rows of a location: none if it has none."""
+        while self._at == len(self._locations) and self._at:
+            self._next()
+        end = int(np.searchsorted(self._locations, location, side="right"))
+        rows = self._part.slice(self._at, max(end - self._at, 0))
+        self._at = max(end, self._at)
+        return rows

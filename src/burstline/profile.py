@@ -1,0 +1,258 @@
+"""A profile: values per metric, call path and location, as analysers report them.
+
+::
+
+    a metric, a call path, a location  ->  a number
+
+A value of a call path counts that path alone; :meth:`Profile.inclusive` adds what lies
+below it. What a metric's parent holds includes the metric.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+import pyarrow as pa
+
+from burstline.errors import ParameterError, printable
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    import numpy.typing as npt
+
+METRICS: Final = pa.schema(
+    [
+        ("metric", pa.int32()),
+        ("parent", pa.int32()),
+        ("name", pa.string()),
+        ("title", pa.string()),
+        ("unit", pa.string()),
+        ("combined", pa.string()),
+        ("description", pa.string()),
+    ]
+)
+"""A row is a metric: its row, its parent's, how it is called, its unit, and whether values
+of several call paths are combined by ``sum``, ``min`` or ``max``."""
+
+CALL_PATHS: Final = pa.schema(
+    [
+        ("call_path", pa.int32()),
+        ("parent", pa.int32()),
+        ("function", pa.string()),
+        ("file", pa.string()),
+        ("begin_line", pa.int32()),
+        ("end_line", pa.int32()),
+        ("paradigm", pa.string()),
+        ("role", pa.string()),
+    ]
+)
+"""A row is a call path; parents come before their children."""
+
+LOCATIONS: Final = pa.schema(
+    [
+        ("location", pa.int32()),
+        ("rank", pa.int32()),
+        ("thread", pa.int32()),
+        ("process", pa.string()),
+        ("name", pa.string()),
+        ("node", pa.string()),
+    ]
+)
+"""A row is a thread; its order is that of the columns of values."""
+
+_COMBINERS: Final[dict[str, np.ufunc]] = {"sum": np.add, "min": np.fmin, "max": np.fmax}
+
+
+@dataclass(frozen=True, slots=True)
+class Values:
+    """The values of a metric: those of call paths that have any.
+
+    Attributes
+    ----------
+    call_paths : ndarray of int32, shape (n,)
+        Rows of the call paths.
+    values : ndarray of int64, uint64 or float64, shape (n, locations)
+        One row per call path.
+    inclusive : bool
+        Whether a row includes the call paths below its own.
+    """
+
+    call_paths: npt.NDArray[np.int32]
+    values: npt.NDArray[Any]
+    inclusive: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Profile:
+    """Values per metric, call path and location.
+
+    Attributes
+    ----------
+    metrics, call_paths, locations : pyarrow.Table
+        What the axes are: columns as in :data:`METRICS`, :data:`CALL_PATHS`,
+        :data:`LOCATIONS`.
+    stored : dict of str to Values
+        Values by name of the metric. Metrics without a single value have no rows.
+    left_out : dict of str to str
+        Metrics that were asked for and whose values have no meaning here, and why.
+    attributes : dict of str to str
+        Facts of the file, such as who made it.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import pyarrow as pa
+    >>> def table(schema, *rows):
+    ...     named = [dict(zip(schema.names, row)) for row in rows]
+    ...     return pa.Table.from_pylist(named, schema=schema)
+    >>> paths = table(CALL_PATHS, (0, None, "main"), (1, 0, "solve"))
+    >>> time = Values(np.array([0, 1]), np.array([[5.0, 4.0], [3.0, 4.0]]), inclusive=True)
+    >>> profile = Profile(
+    ...     table(METRICS, (0, None, "time", "Time", "sec", "sum", "")),
+    ...     paths,
+    ...     table(LOCATIONS, (0, 0, 0), (1, 1, 0)),
+    ...     {"time": time},
+    ...     {},
+    ...     {},
+    ... )
+    >>> profile.exclusive("time")
+    array([[2., 0.],
+           [3., 4.]])
+    >>> profile.total("time")
+    9.0
+    """
+
+    metrics: pa.Table
+    call_paths: pa.Table
+    locations: pa.Table
+    stored: Mapping[str, Values]
+    left_out: Mapping[str, str]
+    attributes: Mapping[str, str]
+
+    def exclusive(self, metric: str) -> npt.NDArray[Any]:
+        """Give a metric's values of every call path alone.
+
+        Parameters
+        ----------
+        metric : str
+            Its name.
+
+        Returns
+        -------
+        ndarray, shape (call paths, locations)
+            A copy, in the metric's unit; 0, or nan of a minimum or maximum, where there is
+            no value. A minimum or maximum that was stored inclusive stays so: nobody knows
+            what a path alone had.
+
+        Raises
+        ------
+        ParameterError
+            If no values of that metric were read.
+        """
+        dense, inclusive, combined = self._dense(metric)
+        if inclusive and combined == "sum":
+            parents = self._parents()
+            below = np.flatnonzero(parents >= 0)
+            own = dense.copy()
+            np.subtract.at(own, parents[below], dense[below])
+            return own
+        return dense
+
+    def inclusive(self, metric: str) -> npt.NDArray[Any]:
+        """Give a metric's values of every call path with all below it.
+
+        Parameters
+        ----------
+        metric : str
+            Its name.
+
+        Returns
+        -------
+        ndarray, shape (call paths, locations)
+            A copy, in the metric's unit.
+
+        Raises
+        ------
+        ParameterError
+            If no values of that metric were read.
+        """
+        dense, inclusive, combined = self._dense(metric)
+        if not inclusive:
+            parents, combine = self._parents(), _COMBINERS[combined]
+            for row in range(len(parents) - 1, 0, -1):
+                if parents[row] >= 0:
+                    combine(dense[parents[row]], dense[row], out=dense[parents[row]])
+        return dense
+
+    def total(self, metric: str) -> float | int:
+        """Give a metric's value of the whole program.
+
+        Parameters
+        ----------
+        metric : str
+            Its name.
+
+        Returns
+        -------
+        int or float
+            The sum, or the least or greatest value, over all call paths and locations; nan
+            where a minimum or maximum has no value.
+
+        Raises
+        ------
+        ParameterError
+            If no values of that metric were read.
+        """
+        roots = self.inclusive(metric)[self._parents() < 0]
+        combined = self._combined(metric)
+        if combined == "sum":
+            return roots.sum().item()
+        known = roots[~np.isnan(roots)]
+        return float(_COMBINERS[combined].reduce(known)) if len(known) else float("nan")
+
+    def to_table(self, metric: str) -> pa.Table:
+        """Give a metric's values of call paths alone as rows, without the zeros.
+
+        Parameters
+        ----------
+        metric : str
+            Its name.
+
+        Returns
+        -------
+        pyarrow.Table
+            Columns `call_path`, `location` and `value`, sorted.
+
+        Raises
+        ------
+        ParameterError
+            If no values of that metric were read.
+        """
+        dense = self.exclusive(metric)
+        paths, locations = np.nonzero(np.nan_to_num(dense))
+        columns = [paths.astype(np.int32), locations.astype(np.int32), dense[paths, locations]]
+        return pa.table(columns, names=["call_path", "location", "value"])
+
+    def _parents(self) -> npt.NDArray[np.int32]:
+        parents: npt.NDArray[np.int32] = self.call_paths["parent"].fill_null(-1).to_numpy()
+        return parents
+
+    def _combined(self, metric: str) -> str:
+        row = self.metrics["name"].to_pylist().index(metric)
+        return str(self.metrics["combined"][row].as_py())
+
+    def _dense(self, metric: str) -> tuple[npt.NDArray[Any], bool, str]:
+        if metric not in self.stored:
+            why = self.left_out.get(
+                metric, "the profile has no such metric, or it was not read"
+            )
+            raise ParameterError(f"no values of metric {printable(metric)}: {why}")
+        found, combined = self.stored[metric], self._combined(metric)
+        empty = 0 if combined == "sum" else np.nan
+        shape = (self.call_paths.num_rows, self.locations.num_rows)
+        dense = np.full(shape, empty, dtype=found.values.dtype)
+        dense[found.call_paths] = found.values
+        return dense, found.inclusive, combined

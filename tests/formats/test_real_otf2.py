@@ -1,0 +1,245 @@
+"""Real OTF2 archives hold what ``otf2-print`` says of them."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+
+import numpy as np
+import pytest
+
+import burstline
+from burstline import schema
+from burstline.formats.otf2 import find_anchor
+from burstline.formats.otf2.assembly import Assembly
+from burstline.formats.otf2.events import read_events
+from burstline.formats.raw.oddities import Oddities
+from oracles import otf2_print
+
+SCOREP = ["scorep_toy4", "scorep_lulesh_8r_s10_i30", "scorep_hybrid_2x3"]
+EVERY = [*SCOREP, "synth8x200", "eztrace_toy4"]
+
+
+@pytest.fixture(params=EVERY)
+def folder(request, otf2_traces):
+    return otf2_traces / request.param
+
+
+@pytest.fixture(params=[*SCOREP, "synth8x200"])
+def sound(request, otf2_traces):
+    return otf2_traces / request.param
+
+
+@pytest.fixture
+def otf2_traces(real_traces):
+    return real_traces / "otf2"
+
+
+def nanoseconds(assembly):
+    resolution, offset, _ = assembly.basis.archive.defined.clock
+    return lambda ticks: (ticks - offset) * 1_000_000_000 // resolution
+
+
+def snake(kind):
+    return "".join(f"_{c}" if c.isupper() else c.upper() for c in kind).lstrip("_")
+
+
+def references(assembly):
+    return assembly.basis.standing.references.tolist()
+
+
+def test_every_archive_reads_and_keeps_the_schema(folder):
+    trace = burstline.read(folder)
+
+    for name in schema.TABLES:
+        schema.check(name, trace.table(name))
+    assert trace.calls.num_rows
+
+
+@pytest.mark.usefixtures("otf2_print_tool")
+def test_there_are_as_many_events_of_each_kind_as_otf2_print_says(folder):
+    assembly = Assembly(find_anchor(folder), Oddities())
+    basis = assembly.basis
+    locations = range(len(references(assembly)))
+    events = read_events(basis.archive, basis.standing, basis.regions, locations, Oddities())
+
+    expected = otf2_print.printed(find_anchor(folder)).kinds
+    assert {snake(kind): count for kind, count in events.kinds.items()} == expected
+
+
+@pytest.mark.usefixtures("otf2_print_tool")
+def test_calls_and_regions_are_those_of_a_stack(sound):
+    trace, assembly = burstline.read(sound), Assembly(find_anchor(sound), Oddities())
+    ns = nanoseconds(assembly)
+    names = trace.region_defs["name"].to_pylist()
+    rows = [
+        (row["location"], row["enter_seq"], row["operation"], row["enter_ns"], row["leave_ns"])
+        for row in trace.calls.to_pylist()
+    ] + [
+        (row["location"], row["enter_seq"], name, row["enter_ns"], row["leave_ns"])
+        for row in trace.regions.to_pylist()
+        if (name := names[row["region"]]) != "team"
+    ]
+    found = otf2_print.printed(find_anchor(sound))
+    for location, reference in enumerate(references(assembly)):
+        mine = sorted(row[1:] for row in rows if row[0] == location)
+        expected = [
+            (name, ns(enter), ns(leave))
+            for name, enter, leave in otf2_print.spans(found.events[reference])
+        ]
+        assert [row[1:] for row in mine] == expected
+
+
+@pytest.mark.usefixtures("otf2_print_tool")
+def test_messages_are_those_of_queues(sound):
+    trace, assembly = burstline.read(sound), Assembly(find_anchor(sound), Oddities())
+    ns = nanoseconds(assembly)
+    order = [
+        reference
+        for reference, thread in zip(
+            references(assembly), assembly.basis.standing.thread.tolist(), strict=True
+        )
+        if thread == 0
+    ]
+    rank = np.array(trace.locations["rank"])
+    expected = [
+        (sender, receiver, tag, size, ns(sent), ns(received))
+        for sender, receiver, tag, size, sent, received in otf2_print.messages(
+            otf2_print.printed(find_anchor(sound)), order
+        )
+    ]
+    assert expected == sorted(
+        (
+            rank[row["sender_location"]],
+            rank[row["receiver_location"]],
+            row["tag"],
+            row["sent_bytes"],
+            row["send_ns"],
+            row["receive_ns"],
+        )
+        for row in trace.messages.to_pylist()
+    )
+    assert not trace.defects.num_rows
+
+
+@pytest.mark.usefixtures("otf2_print_tool")
+def test_collectives_have_the_stamps_of_their_begins_and_ends(sound):
+    trace, assembly = burstline.read(sound), Assembly(find_anchor(sound), Oddities())
+    ns = nanoseconds(assembly)
+    found = otf2_print.printed(find_anchor(sound))
+    members = trace.collective_members.to_pylist()
+    for location, reference in enumerate(references(assembly)):
+        expected = [
+            (ns(begin), ns(end))
+            for _, _, begin, end in otf2_print.collectives(found.events[reference])
+        ]
+        assert expected == sorted(
+            (row["begin_ns"], row["end_ns"]) for row in members if row["location"] == location
+        )
+
+
+@pytest.mark.usefixtures("otf2_print_tool")
+def test_readings_are_the_differences_of_what_is_printed(otf2_traces):
+    folder = otf2_traces / "scorep_hybrid_2x3"
+    trace, assembly = burstline.read(folder), Assembly(find_anchor(folder), Oddities())
+    ns = nanoseconds(assembly)
+    found = otf2_print.printed(find_anchor(folder))
+    for location, reference in enumerate(references(assembly)):
+        mine = [row for row in trace.readings.to_pylist() if row["location"] == location]
+        expected = otf2_print.readings(found.events[reference])
+        assert [row["time_ns"] for row in mine] == [ns(ticks) for ticks, _ in expected]
+        for name in ("ru_minflt", "ru_nvcsw"):
+            sums = np.cumsum([row[name] for row in mine]).tolist()
+            assert sums == [values[name] for _, values in expected]
+
+
+@pytest.mark.usefixtures("otf2_print_tool")
+def test_the_hybrid_program_has_its_teams_locks_and_iterations(otf2_traces):
+    folder = otf2_traces / "scorep_hybrid_2x3"
+    trace, assembly = burstline.read(folder), Assembly(find_anchor(folder), Oddities())
+    ns = nanoseconds(assembly)
+    found = otf2_print.printed(find_anchor(folder))
+
+    assert trace.teams["threads"].to_pylist() == [3] * 10
+    roles = trace.region_defs["role"].to_pylist()
+    names = Counter(roles[row] for row in trace.regions["region"].to_pylist())
+    assert (names["team"], names["parallel"], names["loop"]) == (30, 30, 30)
+    teams = Counter(
+        row["team"] for row in trace.regions.to_pylist() if roles[row["region"]] == "parallel"
+    )
+    assert teams == dict.fromkeys(range(10), 3)
+    for location, reference in enumerate(references(assembly)):
+        mine = [row for row in trace.locks.to_pylist() if row["location"] == location]
+        assert [
+            (row["lock"], row["order"], row["acquire_ns"], row["release_ns"]) for row in mine
+        ] == [
+            (lock, order, ns(taken), ns(let))
+            for lock, order, taken, let in otf2_print.locks(found.events[reference])
+        ]
+    loops = (
+        burstline.detect_structure(trace) if hasattr(burstline, "detect_structure") else None
+    )
+    assert loops is None or loops
+
+
+def test_threads_of_a_team_share_the_paths_below_the_fork(otf2_traces):
+    trace = burstline.read(otf2_traces / "scorep_hybrid_2x3")
+    roles = trace.region_defs["role"].to_pylist()
+    paths = {
+        role: {
+            row["call_path"]
+            for row in trace.regions.to_pylist()
+            if roles[row["region"]] == role
+        }
+        for role in ("parallel", "loop", "critical")
+    }
+    assert {len(found) for found in paths.values()} == {1}
+
+
+def test_the_synthetic_run_is_the_same_as_otf2_and_as_paraver(otf2_traces):
+    folder = otf2_traces / "synth8x200"
+    one, other = burstline.read(folder), burstline.read(folder / "synth8x200.prv.gz")
+
+    def calls(trace):
+        return [
+            (row["location"], row["operation"], row["enter_ns"], row["leave_ns"])
+            for row in trace.calls.to_pylist()
+            if row["operation"] not in ("MPI_Init", "MPI_Finalize")
+        ]
+
+    def messages(trace):
+        names = ("sender_location", "receiver_location", "tag", "sent_bytes", "send_ns")
+        return sorted(tuple(row[name] for name in names) for row in trace.messages.to_pylist())
+
+    assert calls(one) == calls(other)
+    assert messages(one) == messages(other)
+    for column in ("operation", "sequence", "complete"):
+        assert one.collectives[column].to_pylist() == other.collectives[column].to_pylist()
+    for column in ("collective", "location", "comm_rank"):
+        left, right = (trace.collective_members[column].to_pylist() for trace in (one, other))
+        assert left == right
+
+
+def test_time_in_calls_of_the_synthetic_run_is_what_its_maker_wrote_down(otf2_traces):
+    folder = otf2_traces / "synth8x200"
+    trace = burstline.read(folder)
+
+    inside = Counter()
+    for row in trace.calls.to_pylist():
+        if row["operation"] not in ("MPI_Init", "MPI_Finalize"):
+            inside[row["location"]] += row["leave_ns"] - row["enter_ns"]
+    truth = (folder / "synth8x200.truth.txt").read_text(encoding="utf-8")
+    told = re.findall(r"rank (\d+) .* mpi_ns (\d+)", truth)
+    assert {int(rank): int(ns) for rank, ns in told} == inside
+
+
+def test_what_eztrace_leaves_out_is_said(otf2_traces):
+    trace = burstline.read(otf2_traces / "eztrace_toy4")
+
+    kinds = dict(
+        zip(trace.defects["kind"].to_pylist(), trace.defects["count"].to_pylist(), strict=True)
+    )
+    assert kinds["receive_never_completed"] == 40
+    assert kinds["defined_twice"] == 1
+    assert kinds["unmatched_send"] == 40
+    assert trace.calls.num_rows == 328
