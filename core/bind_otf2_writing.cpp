@@ -31,8 +31,8 @@ void finish(otf2::ArchiveWriter& writer, const ArrayIn<std::int64_t>& rows, cons
 
 void bind_otf2_writing(nb::module_& m) {
     nb::class_<otf2::ArchiveWriter>(m, "Otf2Writer")
-        .def(nb::init<const std::string&, const std::string&, const std::string&>(), "library"_a,
-             "folder"_a, "name"_a)
+        .def(nb::init<const std::string&, const std::string&, const std::string&, std::uint64_t>(),
+             "library"_a, "folder"_a, "name"_a, "chunk"_a)
         .def("write", &write_events, "location"_a, "kind"_a.noconvert(), "time"_a.noconvert(),
              "arguments"_a.noconvert(), "values"_a.noconvert(),
              nb::sig("def write(self, location: int, kind: NDArray[numpy.int64], time: "

@@ -14,7 +14,7 @@ using Wide = std::uint64_t;
 
 constexpr Byte mode_write = 0, substrate_posix = 1, compression_none = 1, do_flush = 1;
 constexpr Byte openmp = 3, type_int64 = 8, recorder_cpu = 2, synchronous_strict = 0;
-constexpr Wide event_chunk = 1 << 20, definition_chunk = 4 << 20;
+constexpr Wide event_chunk = 1 << 18;  // the least there is: every location takes one
 constexpr Ref nowhere = ~Ref{0};
 constexpr std::size_t width = 6;
 constexpr auto paradigm = static_cast<Defined>(100);  // written only: reference, name, class
@@ -217,13 +217,13 @@ void ArchiveWriter::check(Status status, const char* what) {
 }
 
 ArchiveWriter::ArchiveWriter(const std::string& library, const std::string& folder,
-                             const std::string& name)
+                             const std::string& name, std::uint64_t chunk)
     : library_(library) {
     library_.on_error(keep_complaint, &said_);
     using Open = void*(const char*, const char*, Byte, Wide, Wide, Byte, Byte);
     archive_ =
         function<Open>("OTF2_Archive_Open")(folder.c_str(), name.c_str(), mode_write, event_chunk,
-                                            definition_chunk, substrate_posix, compression_none);
+                                            chunk, substrate_posix, compression_none);
     if (archive_ == nullptr) check(-1, "the archive cannot be opened");
     check(function<Status(void*, const void*, void*)>("OTF2_Archive_SetFlushCallbacks")(
               archive_, &flushing, nullptr),

@@ -46,7 +46,9 @@ struct Happened {
 class ArchiveWriter {
   public:
     /// Opens a new archive in a folder; throws std::runtime_error with the library's words.
-    ArchiveWriter(const std::string& library, const std::string& folder, const std::string& name);
+    /// No definition may be longer than a chunk, and every location takes one for a while.
+    ArchiveWriter(const std::string& library, const std::string& folder, const std::string& name,
+                  std::uint64_t chunk);
     ArchiveWriter(const ArchiveWriter&) = delete;
     ArchiveWriter& operator=(const ArchiveWriter&) = delete;
     ~ArchiveWriter();

@@ -505,7 +505,7 @@ def otf2_events(
     """
 
 class Otf2Writer:
-    def __init__(self, library: str, folder: str, name: str) -> None: ...
+    def __init__(self, library: str, folder: str, name: str, chunk: int) -> None: ...
     def write(
         self,
         location: int,

@@ -9,17 +9,17 @@ from burstline.record.unnamed import unnamed
 
 BARE = "it was compiled without -g"
 OTHERS = [
-    "/home/me/env/lib/python3.11/site-packages/mpi4py/MPI.cpython-311-x86_64-linux-gnu.so",
+    "/srv/me/env/lib/python3.11/site-packages/mpi4py/MPI.cpython-311-x86_64-linux-gnu.so",
     "/usr/lib/python3/dist-packages/yaml/_yaml.so",
     "/usr/lib/x86_64-linux-gnu/libgomp.so.1",
     "/lib64/ld-linux-x86-64.so.2",
     "/usr/lib/python3.11/lib-dynload/_ctypes.so",
-    "/home/me/env/bin/python3.11",
+    "/srv/me/env/bin/python3.11",
     "/usr/bin/lmp",
 ]
 
 
-@pytest.mark.parametrize("own", ["/home/me/bin/app", "/home/me/lib/libown.so", "/opt/app/run"])
+@pytest.mark.parametrize("own", ["/srv/me/bin/app", "/srv/me/lib/libown.so", "/opt/app/run"])
 def test_only_what_is_the_users_own_is_named_where_there_is_any(own):
     said = unnamed(Problem(module, BARE) for module in [*OTHERS, own])
 

@@ -116,9 +116,7 @@ def _read_folder(
     from burstline.formats import otf2  # noqa: PLC0415 -- on demand
 
     if otf2.find_anchor(path) is not None:
-        return otf2.read_otf2(
-                path, raw=raw, memory=memory, threads=threads, progress=progress
-            )
+        return otf2.read_otf2(path, raw=raw, memory=memory, threads=threads, progress=progress)
     return store.open_store(path)
 
 

@@ -49,6 +49,7 @@ _MPI_ROLES: Final = {
     "coll_all2one": ("Gather", "Gatherv", "Reduce"),
 }
 _MOST_READ: Final = 255
+_LONGEST_TEXT: Final = 32_768
 _SEPARATOR: Final = ", "
 
 
@@ -67,6 +68,7 @@ class Rows:
 
     def text(self, words: str) -> int:
         """Give the reference of a text; it is defined when it is new."""
+        words = words[:_LONGEST_TEXT]
         if words not in self._texts:
             self._texts[words] = len(self._texts)
             # A zero ends a text in the library, so none can be in it.
@@ -113,7 +115,7 @@ class Defining:
         self._classes: dict[tuple[int, ...], int] = {}
         self._groups = 0
         self._communicators = Communicating(self, trace)
-        self.teams = self._teams()
+        self.teams = self._teams(trace)
         self._counters(trace)
 
     def operation(self, code: int, names: Sequence[str]) -> int:
@@ -259,18 +261,21 @@ class Defining:
                 *lines,
             )
 
-    def _teams(self) -> Integers:
+    def _teams(self, trace: Trace) -> Integers:
+        teams = np.full(len(self._places), -1, np.int64)
+        if "team" not in trace.region_defs["role"].to_pylist():
+            return teams
         threads = [row["location"] for row in self._places if row["kind"] == "cpu"]
-        place = {location: at for at, location in enumerate(threads)}
         references = [self.references[location] for location in threads]
         self.group("", ALL_MEMBERS, _OPENMP, references)
-        teams = np.full(len(self._places), -1, np.int64)
-        for process in sorted({row["process"] for row in self._places}):
-            mine = [one for one in threads if self._places[one]["process"] == process]
-            group = self.group("", SOME_MEMBERS, _OPENMP, [place[one] for one in mine])
+        members: dict[int, list[int]] = {}
+        for place, location in enumerate(threads):
+            members.setdefault(self._places[location]["process"], []).append(place)
+        for process, mine in members.items():
+            group = self.group("", SOME_MEMBERS, _OPENMP, mine)
             reference = self._communicators.count + process
             self.communicator(reference, "", group)
-            teams[mine] = reference
+            teams[[threads[place] for place in mine]] = reference
         return teams
 
     def _counters(self, trace: Trace) -> None:

@@ -28,6 +28,9 @@ if TYPE_CHECKING:
 
     from burstline.trace import Trace
 
+_SMALLEST_CHUNK: Final = 1 << 18
+_LARGEST_CHUNK: Final = 1 << 24
+_BYTES_A_MEMBER: Final = 12
 _FILES: Final = (".evt", ".def", ".snap", ".marker")
 
 
@@ -107,9 +110,11 @@ def _refused(path: Path, library: str, error: RuntimeError) -> Exception:
 def _write(trace: Trace, library: str, folder: Path, name: str, progress: Progress) -> None:
     defining = Defining(trace)
     telling = Telling(trace, defining)
-    writer = _core.Otf2Writer(library, str(folder), name)
+    locations = len(defining.references)
+    chunk = min(max(_SMALLEST_CHUNK, locations * _BYTES_A_MEMBER), _LARGEST_CHUNK)
+    writer = _core.Otf2Writer(library, str(folder), name, chunk)
     counts = []
-    progress.step("Writing", len(defining.references), "locations")
+    progress.step("Writing", locations, "locations")
     for location, reference in enumerate(defining.references):
         happened, values = telling.of(location)
         kind, time, arguments = happened.ordered()

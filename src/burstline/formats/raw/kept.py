@@ -131,8 +131,20 @@ class Tables:
             parts = self._parts.pop(name)
             if name in _WITH_OPERATIONS:
                 parts = [with_operations(part, operations) for part in parts]
-            tables[name] = pa.concat_tables(parts).combine_chunks()
+            tables[name] = _joined(parts)
         return tables
+
+
+def _joined(parts: list[pa.Table]) -> pa.Table:
+    """Put tables behind each other; what is joined of `parts` is forgotten column by column."""
+    target = parts[0].schema
+    columns = []
+    for kind in target.types:
+        pieces = [chunk for part in parts for chunk in part.column(0).chunks]
+        parts[:] = [part.remove_column(0) for part in parts]
+        columns.append(pa.chunked_array(pieces, kind).combine_chunks())
+        del pieces
+    return pa.Table.from_arrays(columns, schema=target)
 
 
 def with_operations(
