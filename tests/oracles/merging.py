@@ -47,10 +47,10 @@ def unlikeness(one, other, *, both_sizes=False):
     return 0.6 * abs(one[0] - other[0]) + 0.2 * size + 0.2 * partner
 
 
-def pair_alike(ours, theirs, limit=0.3):
+def pair_alike(ours, theirs, *, limit=0.3, both_sizes=False):
     """Pair two lists of bursts, the most alike first."""
     pairs = sorted(
-        (unlikeness(one, other), k, m)
+        (unlikeness(one, other, both_sizes=both_sizes), k, m)
         for k, one in enumerate(ours)
         for m, other in enumerate(theirs)
     )

@@ -145,8 +145,8 @@ def grouped(groups):
     return (begin, *sizes, *partners)
 
 
-@given(st.lists(st.tuples(bursts, bursts), min_size=1, max_size=3))
-def test_the_most_alike_of_a_group_are_matched_first(groups):
+@given(st.lists(st.tuples(bursts, bursts), min_size=1, max_size=3), st.booleans())
+def test_the_most_alike_of_a_group_are_matched_first(groups, both_sizes):
     ours, theirs = zip(*groups, strict=True)
 
     same = _core.pair_alike(
@@ -156,12 +156,15 @@ def test_the_most_alike_of_a_group_are_matched_first(groups):
         size=0.2,
         partner=0.2,
         limit=0.3,
-        both_sizes=False,
+        both_sizes=both_sizes,
         block=256,
     )
 
     expected, offset = [], 0
     for mine, others in groups:
-        expected += [m + offset if m >= 0 else -1 for m in merging.pair_alike(mine, others)]
+        expected += [
+            m + offset if m >= 0 else -1
+            for m in merging.pair_alike(mine, others, both_sizes=both_sizes)
+        ]
         offset += len(others)
     assert same.tolist() == expected
