@@ -84,4 +84,6 @@ def test_the_runtime_exports_what_programs_call_and_nothing_else(library):
         "burst_loop_enter",
         "burst_loop_iteration",
         "burst_loop_leave",
+        "burst_made_by",
+        "burst_uncounted",
     }

@@ -12,8 +12,8 @@ from burstline import Trace, schema
 from burstline.formats import read, write
 from burstline.merge import burst_parts, burst_table, signatures
 from burstline.merge.concurrency import Computing, Concurrency
+from burstline.merge.context import SPAN_COLLECTIVES
 from burstline.merge.signatures import PARTS
-from burstline.merge.spans import SPAN_COLLECTIVES
 from burstline.testing import traces
 from oracles import burst_table as oracle
 

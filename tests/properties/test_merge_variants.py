@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from oracles import merging
 
 from burstline.merge.assignment import pair_optimally
 from burstline.merge.matching import match
 from burstline.merge.model import Published
 from burstline.testing import trace_of
+from oracles import merging
 
 eighths = st.integers(0, 8).map(lambda number: number / 8)
 bursts = st.lists(

@@ -12,12 +12,13 @@ import burstline
 import raw_files
 from burstline import errors, schema
 from burstline.formats import store
+from burstline.formats.groups import borders_of
+from burstline.formats.oddities import Oddities
 from burstline.formats.paraver.spool import Spool
 from burstline.formats.raw import read_raw
-from burstline.formats.raw.assembly import Assembly, borders_of
+from burstline.formats.raw.assembly import Assembly
 from burstline.formats.raw.files import open_files
 from burstline.formats.raw.layout import Kind
-from burstline.formats.raw.oddities import Oddities
 from burstline.formats.store.writing import StoreWriter
 from burstline.progress import SILENCE
 
