@@ -22,8 +22,8 @@ from benchmarks.generate import size_in_bytes
 from benchmarks.inputs import make_input
 from benchmarks.large import large
 from benchmarks.matching import matching
-from benchmarks.merging_raw import merging
 from benchmarks.otf2 import otf2_reading
+from benchmarks.raw_files import raw_files
 from benchmarks.recording import record
 from benchmarks.structure import structure
 
@@ -39,7 +39,7 @@ BENCHMARKS: Final[dict[str, Callable[..., Iterable[Figure]]]] = {
     "info": starting.info,
     "help": starting.help_text,
     "structure": structure,
-    "merging": merging,
+    "raw": raw_files,
     "otf2": otf2_reading,
     "record": record,
     "table": burst_table,

@@ -2,6 +2,7 @@
 
 The archive is a program of eight nested functions on every location; one location is written
 with the format's Python package and copied. Without that package there is nothing to measure.
+Where pipit can be imported, it reads a part of the program in the same run.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 import shutil
 import sys
 import tempfile
+from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -29,6 +31,7 @@ _BYTES_PER_EVENT: Final = 12
 _LEAST, _MOST = 16_000, 1_000_000
 _MEGA: Final = 1e6
 _LOOP: Final = "loop over the Python bindings"
+_PEER_MOST: Final = 50_000
 
 
 def otf2_reading(trace: Input) -> Iterator[Figure]:
@@ -59,7 +62,25 @@ def otf2_reading(trace: Input) -> Iterator[Figure]:
             yield Figure("otf2", f"{label}: by the clock", wall, "M events/s")
             if done.result["bytes"]:
                 share = (done.peak_bytes - done.before_bytes) / done.result["bytes"]
-                yield Figure("otf2", f"{label}: memory", share, "of the Arrow bytes")
+                yield Figure("otf2", f"{label}: memory", share, "of the Arrow bytes", "<= 1.5")
+        if find_spec("pipit") is None:
+            sys.stderr.write("otf2: pipit is not installed, so it is not compared with\n")
+            return
+        yield from _beside_pipit(place, min(each, _PEER_MOST))
+
+
+def _beside_pipit(place: Path, events: int) -> Iterator[Figure]:
+    """Read one archive both ways, all tables of both."""
+    path = place / "part"
+    total = write_archive(path, events=events) * _LOCATIONS
+    peer = measure("otf2_pipit", path=str(path))
+    ours = measure("otf2_read", repeats=3, path=str(path), warm_up=str(place / "few"))
+    if peer.result["events"] != total or ours.result["events"] != total:
+        sys.exit(f"otf2: {peer.result['events']} and {ours.result['events']} events of {total}")
+    rate = total / peer.result["cpu_s"] / _MEGA
+    yield Figure("otf2", "pipit, all tables", rate, "M events/s/core")
+    faster = peer.result["cpu_s"] / ours.result["cpu_s"]
+    yield Figure("otf2", "read whole, against pipit", faster, "times", ">= 50", "pipit")
 
 
 def write_archive(folder: Path, *, events: int) -> int:
@@ -114,11 +135,23 @@ def otf2_loop(path: str) -> Task:
     return run
 
 
+def otf2_pipit(path: str) -> Task:
+    """Read an archive whole with pipit, in one process."""
+    pipit = import_module("pipit")
+
+    def run() -> dict[str, Any]:
+        before = _used()
+        trace = pipit.Trace.from_otf2(path, num_processes=1)
+        return {"events": len(trace.events), "cpu_s": _used() - before}
+
+    return run
+
+
 def otf2_columns(path: str, warm_up: str) -> Task:
     """Read all events into the kernel's columns."""
+    from burstline.formats.oddities import Oddities  # noqa: PLC0415 -- in the child
     from burstline.formats.otf2.assembly import Assembly  # noqa: PLC0415 -- in the child
     from burstline.formats.otf2.events import read_events  # noqa: PLC0415 -- in the child
-    from burstline.formats.raw.oddities import Oddities  # noqa: PLC0415 -- in the child
 
     def read(folder: str) -> dict[str, Any]:
         basis = Assembly(Path(folder) / "traces.otf2", Oddities()).basis

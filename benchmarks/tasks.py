@@ -16,9 +16,9 @@ from benchmarks.matching_tasks import (
     match_tokens,
     write_runs,
 )
-from benchmarks.merging_raw import copy_raw, read_raw, store_raw
-from benchmarks.otf2 import otf2_columns, otf2_loop, otf2_read
+from benchmarks.otf2 import otf2_columns, otf2_loop, otf2_pipit, otf2_read
 from benchmarks.plain import column_loop, line_loop, trace_loop
+from benchmarks.raw_files import copy_raw, read_raw, store_raw
 from benchmarks.structure_tasks import call_loop, detection, read_and_detect, reduction
 
 if TYPE_CHECKING:
@@ -41,6 +41,7 @@ __all__ = [
     "match_tokens",
     "otf2_columns",
     "otf2_loop",
+    "otf2_pipit",
     "otf2_read",
     "read",
     "read_and_detect",

@@ -144,13 +144,14 @@ def between_regions(tables: Mapping[str, pa.Table]) -> pa.Table:
     """Derive the bursts of threads that have regions but no MPI calls."""
     counters = _counters(tables)
     regions, calls = _table(tables, "regions"), _table(tables, "calls")
-    silent = np.setdiff1d(to_numpy(regions["location"]), to_numpy(calls["location"]))
     empty = schema.arrow_schema("bursts", counters).empty_table()
+    locations = tables["locations"].num_rows
+    region_at, call_at = _offsets(regions, locations), _offsets(calls, locations)
+    silent = np.flatnonzero((np.diff(region_at) > 0) & (np.diff(call_at) == 0))
     if not len(silent):
         return empty
-    locations = tables["locations"].num_rows
     readings = _table(tables, "readings")
-    region_at, reading_at = _offsets(regions, locations), _offsets(readings, locations)
+    reading_at = _offsets(readings, locations)
     roles = tables["region_defs"]["role"].to_pylist()
     paradigms = tables["region_defs"]["paradigm"].to_pylist()
     useful = np.array(
@@ -161,9 +162,12 @@ def between_regions(tables: Mapping[str, pa.Table]) -> pa.Table:
     )
     waiting = np.array([role in WAITING_ROLES for role in roles])
     guarded = np.array([role in GUARDED_ROLES for role in roles])
-    parts = []
+    parts = [empty]
+    regioned = to_numpy(regions["region"])
     for location in silent.tolist():
         rows = slice(region_at[location], region_at[location + 1])
+        if not useful[regioned[rows]].any():
+            continue
         region, enter, leave, enter_seq, leave_seq = (
             column[rows]
             for column in _columns(

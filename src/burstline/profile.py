@@ -92,8 +92,8 @@ class Profile:
     Attributes
     ----------
     metrics, call_paths, locations : pyarrow.Table
-        What the axes are: columns as in :data:`METRICS`, :data:`CALL_PATHS`,
-        :data:`LOCATIONS`.
+        What the axes are: columns as in ``METRICS``, ``CALL_PATHS``,
+        ``LOCATIONS``.
     stored : dict of str to Values
         Values by name of the metric. Metrics without a single value have no rows.
     left_out : dict of str to str

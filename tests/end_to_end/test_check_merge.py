@@ -12,6 +12,7 @@ import burstline
 from burstline import cli
 from burstline.testing import trace_of
 
+QUANTITIES = ("PAPI_TOT_INS", "PAPI_L1_DCM", "duration", "position", "sizes")
 FIGURES = {"correlation", "mae", "relative_difference", "below_30", "verdict"}
 
 
@@ -141,3 +142,18 @@ def test_one_run_is_not_enough(runs, capsys):
     code, said = refused(capsys, runs[0])
 
     assert (code, "at least two" in said) == (2, True)
+
+
+def test_as_many_quantities_are_named_as_are_drawn(runs, tmp_path, capsys):
+    still = write_run(tmp_path / "still.store", counters=("PAPI_TOT_INS", "PAPI_L1_DCM"))
+    picture = tmp_path / "check.svg"
+
+    said = answer(capsys, runs[0], still, "--plot", picture).err
+
+    titles = picture.read_text(encoding="utf-8")
+    drawn = sum(f">{name}: trust<" in titles for name in QUANTITIES)
+    assert f"{drawn} quantities" in said
+
+
+def test_a_run_that_is_compared_with_itself_is_warned_of(runs, capsys):
+    assert "twice" in answer(capsys, runs[0], runs[0]).err

@@ -176,6 +176,20 @@ def test_inputs_that_make_no_sense_are_refused(tmp_path, capsys):
     assert "given twice" in refusal(capsys, copy, copy)[1]
 
 
+def test_runs_of_different_sizes_are_named(tmp_path, capsys):
+    small, large = tmp_path / "small.store", tmp_path / "large.store"
+    for path, ranks in ((small, 1), (large, 2)):
+        each = "0 enter MPI_Init | 5 leave | 9 enter MPI_Barrier | 12 leave"
+        text = " | ".join(f"{rank} | {each}" for rank in range(ranks))
+        burstline.write(trace_of(f"ranks {ranks} | {text}"), path)
+
+    code, error = refusal(capsys, small, large)
+
+    assert code == 4
+    assert "small.store: 1" in error
+    assert "large.store: 2" in error
+
+
 def test_runs_without_further_counters_have_nothing_to_compare(tmp_path, capsys):
     for name in "ab":
         burstline.write(counting_run("A", 1), tmp_path / f"{name}.store")

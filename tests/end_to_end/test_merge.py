@@ -262,6 +262,16 @@ def test_a_run_that_was_cut_is_merged_as_far_as_it_goes(tmp_path, capsys):
     assert told["unmatched"]
 
 
+def test_runs_with_hardly_anything_in_common_are_warned_of(tmp_path, capsys):
+    long = Run({INS: value(3)}, operations=OPERATIONS[:-1] * 4 + OPERATIONS[-1:])
+    short = Run({L1: value(7)}, operations=[*long.operations[:6], (2, 30), (3, 20)])
+    paths = [str(long.write(tmp_path / "one.prv")), str(short.write(tmp_path / "two.prv"))]
+
+    for base, warned in (("1", True), ("2", False)):
+        cli.main(["merge", *paths, "--base", base])
+        assert ("one program with one input" in capsys.readouterr().err) == warned
+
+
 @pytest.mark.parametrize(
     ("words", "said"),
     [
@@ -273,6 +283,8 @@ def test_a_run_that_was_cut_is_merged_as_far_as_it_goes(tmp_path, capsys):
         (["one.prv", "two.prv", "--limit", "2"], "limit"),
         (["one.prv", "two.prv", "--window", "0"], "--window"),
         (["one.prv", "two.prv", "--drop-unmatched"], "--dataset"),
+        (["one.prv", "two.prv", "--dataset", "a.csv", "--pairs", "./a.csv"], "two files"),
+        (["one.prv", "two.prv", "--rank", "0"], "--plot"),
         (["one.prv", "two.prv", "--plot", "a.gif"], ".svg"),
         (["one.prv", "two.prv", "--plot", "a.svg", "--rank", "9"], "rank 9"),
     ],
@@ -283,6 +295,22 @@ def test_what_makes_no_sense_is_said(runs, monkeypatch, capsys, words, said):
 
     assert code == 2
     assert said in text
+
+
+def test_a_merged_trace_can_be_merged_again(tmp_path, capsys):
+    paths = [
+        Run({INS: value(3), CYC: value(5 + k)}).write(tmp_path / f"{k}.prv") for k in range(3)
+    ]
+    first, second = tmp_path / "first.prv", tmp_path / "second.prv"
+    merge(capsys, *paths[:2], "-o", first)
+    told = merge(capsys, first, paths[2], "--base", 1, "-o", second)
+
+    names = ["PAPI_TOT_CYC", "run2.run2.PAPI_TOT_CYC"]
+    assert told["counters"]["PAPI_TOT_CYC"]["columns"] == names
+    read = burst_table(burstline.read(second)).table
+    for name, path in (("run2.PAPI_TOT_CYC", paths[1]), (names[1], paths[2])):
+        own = burst_table(burstline.read(path)).table["PAPI_TOT_CYC"]
+        assert read[name].to_pylist() == own.to_pylist()
 
 
 def test_a_run_given_twice_is_warned_of(runs, capsys):

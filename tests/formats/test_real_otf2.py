@@ -10,10 +10,10 @@ import pytest
 
 import burstline
 from burstline import schema
+from burstline.formats.oddities import Oddities
 from burstline.formats.otf2 import find_anchor
 from burstline.formats.otf2.assembly import Assembly
 from burstline.formats.otf2.events import read_events
-from burstline.formats.raw.oddities import Oddities
 from oracles import otf2_print
 
 SCOREP = ["scorep_toy4", "scorep_lulesh_8r_s10_i30", "scorep_hybrid_2x3"]
@@ -218,6 +218,21 @@ def test_the_synthetic_run_is_the_same_as_otf2_and_as_paraver(otf2_traces):
     for column in ("collective", "location", "comm_rank"):
         left, right = (trace.collective_members[column].to_pylist() for trace in (one, other))
         assert left == right
+
+
+def test_its_maker_wrote_the_number_of_the_operation_where_the_bytes_sent_belong(otf2_traces):
+    folder = otf2_traces / "synth8x200"
+    one, other = burstline.read(folder), burstline.read(folder / "synth8x200.prv.gz")
+    values = {kind: set() for kind in range(50100001, 50100004)}
+    for row in other.events.to_pylist():
+        if row["type"] in values:
+            values[row["type"]].add(row["value"])
+    told = [trace.collective_members for trace in (one, other)]
+    allreduce, size = 10, 8
+
+    assert values == {50100001: {allreduce}, 50100002: {size}, 50100003: {size}}
+    assert [set(table["sent_bytes"].to_pylist()) for table in told] == [{size}, {allreduce}]
+    assert [set(table["received_bytes"].to_pylist()) for table in told] == [{size}, {size}]
 
 
 def test_time_in_calls_of_the_synthetic_run_is_what_its_maker_wrote_down(otf2_traces):

@@ -67,6 +67,18 @@ def test_a_counter_that_differs_is_kept_of_each_run_that_differs():
     assert values_of(tables, fused, "A")[3].tolist() == [4, 5, 4]
 
 
+def test_a_column_of_a_merged_run_keeps_its_name_where_its_counter_differs_again():
+    merged = run({"A": [1, 2, 3, 4], "run2.A": [1, 2, 3, 5]})
+    fused, _ = fused_of(merged, run({"A": [1, 2, 3, 6]}))
+
+    assert [(one.column, one.runs) for one in fused.counters] == [
+        ("A", (0,)),
+        ("run2.run2.A", (1,)),
+        ("run2.A", (0,)),
+    ]
+    assert columns(fused, "run2.A", "run2.run2.A") == [[1, 2, 3, 5], [1, 2, 3, 6]]
+
+
 def test_a_counter_of_other_runs_alone_has_its_own_name():
     fused, _ = fused_of(run({"A": [1, 2, 3, 4]}), run({"B": [5, 6, 7, 8]}))
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import numpy as np
 import pyarrow as pa
 import pytest
 
 from burstline.errors import InconsistentTraceError, NotEnoughDataError, ParameterError
 from burstline.merge.matching import match
-from burstline.merge.model import Published, Weights
+from burstline.merge.model import Alignment, Published, Weights
 from burstline.testing import trace_of
 
 
@@ -125,26 +124,37 @@ def test_there_are_two_methods():
         match([run(LOOP), run(LOOP)], method="best")
 
 
+@pytest.mark.parametrize(
+    "options", [{"block": 0}, {"assignment": "best"}, {"block": -1}], ids=str
+)
+def test_variants_that_are_none_are_refused(options):
+    with pytest.raises(ParameterError):
+        Published(**options)
+
+
+def test_a_window_that_holds_too_little_is_refused():
+    with pytest.raises(ParameterError, match="at least 4"):
+        Alignment(window=3)
+
+
+def test_options_of_the_other_method_are_refused():
+    with pytest.raises(ParameterError, match="Alignment"):
+        match([run(LOOP)] * 2, options=Published())
+
+
+def test_a_block_may_be_smaller_than_the_window_in_which_spans_are_aligned():
+    how = Published(block=1, aligned_spans=True)
+
+    matching = match(
+        [run(LOOP), run([*LOOP[:5], "Barrier", *LOOP[5:]])], method="seed", options=how
+    )
+
+    assert matching.matched.tolist() == [12, 12]
+
+
 def test_runs_without_bursts_are_refused():
     with pytest.raises(NotEnoughDataError, match="no bursts"):
         match([run(["Init"]), run(["Init"])])
-
-
-def test_every_burst_of_every_run_has_one_row():
-    rng = np.random.default_rng(5)
-    names = ["Send", "Recv", "Barrier", "Test"]
-    traces = [
-        run(*[["Init", *rng.choice(names, rng.integers(3, 40))] for _ in range(3)])
-        for _ in range(3)
-    ]
-    for method in ("align", "seed"):
-        matching = match(traces, method=method)
-        for number, trace in enumerate(traces):
-            named = matching.pairs.select(["rank", f"burst_{number}"]).drop_null()
-            found = sorted(map(tuple, (row.values() for row in named.to_pylist())))
-            (rank,) = trace.arrays("locations", "rank")
-            location, burst = trace.arrays("bursts", "location", "burst")
-            assert found == sorted(zip(rank[location].tolist(), burst.tolist(), strict=True))
 
 
 def test_the_base_may_be_chosen():
@@ -175,3 +185,16 @@ def test_what_is_handed_out_to_whoever_asks_is_matched_in_the_order_it_is_handed
 
     first = matching.pairs.filter(pa.compute.equal(matching.pairs["rank"], 0))
     assert first["burst_0"].to_pylist() == first["burst_1"].to_pylist() == list(range(9))
+
+
+def test_similarity_is_the_one_the_method_went_by():
+    def sends(size):
+        return run(["Init", ("Send", f"peer 0 tag 1 sent {size}"), "Barrier", "Finalize"])
+
+    heavy = Published(weights=Weights(size=0.9))
+    matching = match([sends(1000), sends(900)], method="seed", options=heavy)
+
+    similarity = dict(
+        zip(rows(matching), matching.pairs["similarity"].to_pylist(), strict=True)
+    )
+    assert similarity[1, 1] == pytest.approx(0.9 * 0.1)

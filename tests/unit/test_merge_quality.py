@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import io
 import sys
 import xml.etree.ElementTree as ET
 
 import numpy as np
 import pytest
+from matplotlib.image import imread
 
 import burstline
 from burstline.errors import InconsistentTraceError, NotEnoughDataError, ParameterError
@@ -260,6 +262,22 @@ def test_shared_counters_of_a_merge_are_compared_where_two_runs_have_them():
     assert found["PAPI_FP_OPS"].mae == pytest.approx((8 + 5) / 2)  # its base is the second run
 
 
+def test_ranks_of_one_number_in_two_applications_are_told_apart():
+    def run(values):
+        counter = 'counter A unit "" mode delta type 42000050'
+        lines = [
+            f"{application}/0 | 0 enter MPI_Init | 5 leave A=0 | 9 enter MPI_Barrier A={value}"
+            " | 12 leave"
+            for application, value in enumerate(values)
+        ]
+        head = "application 0 ranks 1 | application 1 ranks 1"
+        return trace_of(" | ".join([head, counter, *lines]))
+
+    runs = [run((7, 100)), run((7, 200))]
+    (found,) = shared(runs, match(runs))
+    assert (found.bursts, found.relative_difference) == (2, 0.5)
+
+
 def test_without_a_common_counter_there_is_nothing_to_check():
     traces = [run([5, 6]), run([5, 6], counters="PAPI_L1_DCM")]
 
@@ -351,6 +369,23 @@ def test_a_picture_is_the_same_for_the_same_runs_and_obeys_no_name():
     drawn = "".join(ET.fromstring(pictures[0]).itertext())  # noqa: S314 -- drawn by ourselves
     assert "<script>alert(1)" in drawn
     assert quality_plot(found, form="png").startswith(b"\x89PNG")
+
+
+def test_nothing_of_a_picture_of_many_counters_is_cut_off():
+    names = [f"A{number}" for number in range(16)]
+    lines = ["ranks 1", *(f"counter {name}" for name in names), "0", "0 enter MPI_Init"]
+    zeros = " ".join(f"{name}=0" for name in names)
+    lines.append(f"5 leave {zeros}")
+    for burst in range(1, 4):
+        read = " ".join(f"{name}={burst * (k + 1)}" for k, name in enumerate(names))
+        lines += [f"{10 * burst} enter MPI_Barrier {read}", f"{10 * burst + 5} leave {zeros}"]
+    text = " | ".join(lines)
+
+    picture = quality_plot(check([trace_of(text), trace_of(text)]), form="png")
+
+    pixels = imread(io.BytesIO(picture))[:, :, :3]
+    for edge in (pixels[0], pixels[-1], pixels[:, 0], pixels[:, -1]):
+        assert (edge == 1).all()
 
 
 def test_without_matplotlib_a_picture_of_counters_names_the_extra(monkeypatch):

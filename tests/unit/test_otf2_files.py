@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import numpy as np
+import pyarrow as pa
 import pytest
+from otf2.enums import ParameterType
 
 import burstline
 from burstline import schema
@@ -13,6 +16,9 @@ from burstline.formats.otf2 import library
 from burstline.formats.otf2.converting import convert_otf2
 from burstline.progress import SILENCE
 from otf2_archives import archive, team_of_two
+
+_TIME, _ENTER = 5, 12
+"""First bytes of records: a time, which is 8 bytes, and an enter, which tells its size."""
 
 
 @pytest.fixture
@@ -78,6 +84,79 @@ def test_too_little_memory_is_refused_before_reading(place):
 
     with pytest.raises(MemoryBudgetError, match="burstline convert"):
         burstline.read(place, memory=1 << 20)
+
+
+def test_tables_that_outgrow_the_memory_are_refused_as_they_grow():
+    tables = otf2.Bounded(200 << 20)
+    part = pa.table({"value": np.zeros(5 << 20, np.int64)})
+
+    tables.append("readings", part)
+    with pytest.raises(MemoryBudgetError, match="burstline convert"):
+        tables.append("readings", part)
+
+
+def test_memory_for_a_small_archive_is_not_asked_for_twice(place):
+    with archive(place) as made:
+        made.thread(0).region("f", 0, 1)
+
+    assert burstline.read(place, memory=200 << 20).regions.num_rows == 1
+
+
+def with_parameter(place):
+    with archive(place) as made:
+        number = made.definitions.parameter("n", parameter_type=ParameterType.INT64)
+        thread = made.thread(0).region("MPI_Barrier", 0, 1)
+        thread.region("f", 2, 5, ("parameter_int", 3, number, -5))
+
+
+def test_a_store_keeps_what_parameters_the_program_told(place, tmp_path):
+    with_parameter(place)
+    target = tmp_path / "run.store"
+    convert_otf2(place, target, memory=1 << 30, threads=1, progress=SILENCE)
+    stored, trace = burstline.read(target), read(place)
+
+    for name in ("events", "event_types", "event_values", "defects", "regions"):
+        assert stored.table(name).to_pylist() == trace.table(name).to_pylist(), name
+
+
+def test_parameters_that_a_store_has_no_room_for_are_counted(place, tmp_path, monkeypatch):
+    with_parameter(place)
+    monkeypatch.setattr(otf2, "needed_bytes", lambda *_: 1 << 40)
+    for raw, lost in ((True, ["parameters_not_kept"]), (False, [])):
+        target = tmp_path / f"{raw}.store"
+        convert_otf2(place, target, raw=raw, memory=1 << 30, threads=1, progress=SILENCE)
+        stored = burstline.read(target)
+
+        assert not stored.has_raw
+        assert stored.defects["kind"].to_pylist() == lost
+
+
+def swapped(events):
+    """Turn the bytes of a location's events around: those of a machine of the other kind."""
+    first, last = events[2:10][::-1], events[10:18][::-1]
+    turned, at = b"\x03\x23" + first + last, 18
+    while at < len(events):
+        kind = events[at]
+        size = {_TIME: 9, _ENTER: 2 + events[(at + 1) % len(events)]}.get(kind, 1)
+        record = events[at : at + size]
+        turned += record[:1] + record[:0:-1] if kind == _TIME else record
+        at += size
+    return turned
+
+
+def test_the_order_of_bytes_does_not_show(place):
+    with archive(place) as made:
+        for enter in (5, 300, 70_000):
+            made.thread(0).writer.enter(enter, made.region("f"))
+    file = place / "traces" / "0.evt"
+    assert file.read_bytes()[:2] == b"\x03\x42"
+    before = read(place)
+    file.write_bytes(swapped(file.read_bytes()))
+    after = read(place)
+
+    assert before.regions["enter_ns"].to_pylist() == [0, 295, 69_995]
+    for name in schema.TABLES:
+        assert before.table(name).equals(after.table(name)), name
 
 
 def test_without_the_extra_the_way_out_is_told(place, monkeypatch):

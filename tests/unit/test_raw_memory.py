@@ -10,8 +10,8 @@ import burstline
 import raw_files
 from burstline import errors
 from burstline.cli import main
+from burstline.formats.groups import borders_of
 from burstline.formats.raw import converting
-from burstline.formats.raw.assembly import borders_of
 from burstline.progress import SILENCE
 from raw_files import Run
 

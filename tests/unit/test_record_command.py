@@ -16,7 +16,7 @@ import pytest
 import burstline
 from burstline.cli import convert, main
 from burstline.cli.demo import shipped_trace
-from burstline.record import build, merging, session
+from burstline.record import build, reading, session
 
 RANK, SEND, GAP, OVERHEAD, LEFT = 30, 12, 70, 73, 74
 RUNS = "for r in $RANKS; do cp $FILES/$r $BURSTLINE_DIR/p-$r.t-0.raw; done"
@@ -48,7 +48,7 @@ def run(tmp_path, monkeypatch, capfd):
     monkeypatch.setenv("RANKS", "0 1")
     monkeypatch.setattr(build, "shared_object", lambda _: "libc.so.6")
     trace = burstline.read(shipped_trace())
-    monkeypatch.setattr(merging, "read_recorded", lambda *_, **__: trace)
+    monkeypatch.setattr(reading, "read_recorded", lambda *_, **__: trace)
 
     def answer(*words):
         code = 0

@@ -91,6 +91,9 @@ def run(arguments: argparse.Namespace) -> None:
     if arguments.top < 0:
         raise ParameterError(f"--top must not be negative, got {arguments.top}")
     picture = _picture(arguments)
+    from burstline.cli.merge import warn_of_twins  # noqa: PLC0415 -- `--help` stays fast
+
+    warn_of_twins([Path(path) for path in paths])
     traces = _read(arguments)
     from burstline.merge.checking import check  # noqa: PLC0415 -- `burstline --help` stays fast
 
@@ -153,13 +156,13 @@ def _form(path: Path) -> Literal["svg", "png"]:
 def _draw(found: Check, path: Path, traces: Sequence[str]) -> None:
     from burstline.formats import atomic  # noqa: PLC0415 -- `burstline --help` stays fast
     from burstline.report.plain import note  # noqa: PLC0415 -- as above
-    from burstline.report.quality_plot import quality_plot  # noqa: PLC0415 -- as above
+    from burstline.report.quality_plot import drawn_of, quality_plot  # noqa: PLC0415 -- as above
 
     title = ", ".join(Path(trace).name for trace in traces)
     picture = quality_plot(found, form=_form(path), title=title)
     with atomic.output(path) as file:
         file.write(picture)
-    note(f"{path}: {len(found.names)} quantities of {found.matching.runs} runs")
+    note(f"{path}: {len(drawn_of(found))} quantities of {found.matching.runs} runs")
 
 
 def _say(found: Check, arguments: argparse.Namespace) -> None:

@@ -67,14 +67,14 @@ def run(arguments: argparse.Namespace) -> None:
     with progress_bar(arguments) as progress:
         resources: _Resources = {"memory": memory, "threads": threads, "progress": progress}
         if resolver is not None:
-            kept = merge(source, path, resolver, raw=not arguments.no_raw, **resources)
+            kept = write_recorded(source, path, resolver, raw=not arguments.no_raw, **resources)
         elif path.suffix == ".store" and is_paraver(source):
             from burstline.formats import store  # noqa: PLC0415 -- `--help` stays fast
 
             to_store(arguments.trace, path, raw=not arguments.no_raw, **resources)
             kept = kept_rows(store.open_store(path))
         elif path.suffix == ".store" and is_archive(source):
-            kept = archive_to_store(source, path, **resources)
+            kept = archive_to_store(source, path, raw=not arguments.no_raw, **resources)
         else:
             trace = _read(arguments, **resources)
             write_trace(trace, path, memory=memory, progress=progress)
@@ -130,7 +130,7 @@ def is_recorded(path: Path) -> bool:
     return path.is_dir() and recognises(path)
 
 
-def merge(
+def write_recorded(
     folder: Path,
     path: Path,
     resolver: Resolver,
@@ -142,15 +142,15 @@ def merge(
 ) -> dict[str, int]:
     """Write the raw files of a run, of any size, as a trace; count its rows."""
     from burstline.formats import atomic, store  # noqa: PLC0415 -- `--help` stays fast
-    from burstline.record import merging  # noqa: PLC0415 -- as above
+    from burstline.record import reading  # noqa: PLC0415 -- as above
 
     resources: _Resources = {"memory": memory, "threads": threads, "progress": progress}
     if path.suffix == ".store":
         with atomic.replacement(path) as part:
-            merging.store_recorded(folder, part, raw=raw, resolver=resolver, **resources)
+            reading.store_recorded(folder, part, raw=raw, resolver=resolver, **resources)
         return kept_rows(store.open_store(path))
     records = path.name.endswith((".prv", ".prv.gz"))
-    with merging.recorded(
+    with reading.recorded(
         folder, beside=path.parent, raw=raw, records=records, resolver=resolver, **resources
     ) as trace:
         write_trace(trace, path, memory=memory, progress=progress)
@@ -179,14 +179,14 @@ def is_archive(path: Path) -> bool:
 
 
 def archive_to_store(
-    source: Path, path: Path, *, memory: int, threads: int, progress: Progress
+    source: Path, path: Path, *, raw: bool, memory: int, threads: int, progress: Progress
 ) -> dict[str, int]:
     """Convert an OTF2 archive of any size to a store; count its rows."""
     from burstline.formats import atomic, store  # noqa: PLC0415 -- `--help` stays fast
     from burstline.formats.otf2.converting import convert_otf2  # noqa: PLC0415 -- as above
 
     with atomic.replacement(path) as part:
-        convert_otf2(source, part, memory=memory, threads=threads, progress=progress)
+        convert_otf2(source, part, raw=raw, memory=memory, threads=threads, progress=progress)
     return kept_rows(store.open_store(path))
 
 

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 from burstline.cli.options import (
     add_format,
     add_resources,
-    memory_budget,
     progress_bar,
     thread_count,
 )
@@ -184,20 +183,12 @@ def _merged(
     paths: Sequence[Path], arguments: argparse.Namespace, progress: Progress
 ) -> pa.Table:
     """Match runs, and give the base's bursts with the counters of all."""
-    import burstline  # noqa: PLC0415 -- `--help` stays fast
-    from burstline.cli.budget import require  # noqa: PLC0415 -- as above
+    from burstline.cli.merge import read_runs  # noqa: PLC0415 -- `--help` stays fast
     from burstline.merge import burst_table  # noqa: PLC0415 -- as above
     from burstline.merge.fusion import fuse  # noqa: PLC0415 -- as above
     from burstline.merge.matching import match  # noqa: PLC0415 -- as above
 
-    memory, threads = memory_budget(arguments) // len(paths), thread_count(arguments)
-    traces = []
-    for path in paths:
-        trace = burstline.read(
-            path, raw=False, memory=memory, threads=threads, progress=progress
-        )
-        needed = ("calls", "messages", "bursts")
-        traces.append(require(trace, memory, tables=needed, copies=1, region={}))
+    traces = read_runs(paths, arguments, progress)
     matching = match(traces, progress=progress)
     return fuse([burst_table(trace) for trace in traces], matching).table
 

@@ -28,8 +28,8 @@ if TYPE_CHECKING:
 _DESCRIPTION: Final = """\
 Put the counters of several runs of one program into one trace. A processor counts a few
 things at a time: record the program once per set of counters, then merge. Bursts of
-computation that are the same in several runs are found; the run with the fewest others is
-the base, and each of its bursts gets what the other runs counted in theirs.
+computation that are the same in several runs are found; the run of which the smallest share
+stays without a match is the base, and its bursts get what the other runs counted in theirs.
 """
 _EXAMPLES: Final = """\
 examples:
@@ -44,6 +44,7 @@ The base's records stay as they are, byte by byte; counters of other runs come b
 at the ends of bursts, under their own event types. A counter that several runs have with
 different values keeps the base's, and run2.NAME has the others': runs count from 1.
 """
+_FEW: Final = 0.5
 _ALIGN_ONLY: Final = ("window",)
 _SEED_ONLY: Final = ("block", "both_sizes", "aligned_spans", "assignment", "partner_weight")
 
@@ -76,7 +77,7 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         "--pairs", metavar="FILE", help="which bursts are the same, as .parquet, .csv, .arrow"
     )
     group.add_argument("--plot", metavar="FILE", help="the matches of a rank: X.svg or X.png")
-    group.add_argument("--rank", type=int, default=0, metavar="R", help="of --plot (0)")
+    group.add_argument("--rank", type=int, metavar="R", help="of --plot (0)")
     group.add_argument("--force", action="store_true", help="replace files that exist")
     _add_matching(parser)
     add_format(parser)
@@ -98,7 +99,12 @@ def _add_matching(parser: argparse.ArgumentParser) -> None:
     add("--place-weight", type=float, metavar="W", help="of different places, in S (0.6)")
     add("--size-weight", type=float, metavar="W", help="of different sizes, in S (0.2)")
     add("--partner-weight", type=float, metavar="W", help="seed: of different partners (0.2)")
-    add("--window", type=int, metavar="N", help="align: bursts compared with one (128)")
+    add(
+        "--window",
+        type=int,
+        metavar="N",
+        help="align: bursts of each run compared at a time (128)",
+    )
     add("--block", type=int, metavar="N", help="seed: most bursts compared at a time (256)")
     add("--both-sizes", action="store_true", help="seed: compare sizes after bursts, too")
     add(
@@ -122,7 +128,7 @@ def run(arguments: argparse.Namespace) -> None:
     from burstline.report.merge import MergeReport, print_merge  # noqa: PLC0415 -- --help
 
     with progress_bar(arguments) as progress:
-        traces = _read(paths, arguments, progress)
+        traces = read_runs(paths, arguments, progress)
         from burstline.merge.matching import match  # noqa: PLC0415 -- `--help` stays fast
 
         matching = match(
@@ -148,10 +154,24 @@ def run(arguments: argparse.Namespace) -> None:
             write_merged(runs, fused, wanted.trace, memory=memory, progress=progress)
         wanted.write_tables(fused, matching)
         if wanted.plot is not None:
-            wanted.draw(traces, matching, paths, arguments.rank)
+            wanted.draw(traces, matching, paths, arguments.rank or 0)
     report = MergeReport.of(paths, traces, tables, matching, fused)
     print_merge(report, arguments.format)
+    _warn_of_strangers(matching)
     wanted.say(fused)
+
+
+def _warn_of_strangers(matching: Matching) -> None:
+    """Say it where most of the base is in no other run: some bursts of any programs agree."""
+    from burstline.report.plain import note  # noqa: PLC0415 -- `--help` stays fast
+    from burstline.report.units import format_share  # noqa: PLC0415 -- as above
+
+    rate = float(matching.match_rate[matching.base])
+    if rate < _FEW:
+        note(
+            f"warning: only {format_share(rate)} of the base's bursts are in another run: "
+            "give runs of one program with one input"
+        )
 
 
 def _base(number: int | None, runs: int) -> int | None:
@@ -181,6 +201,10 @@ class _Outputs(NamedTuple):
             None if text is None else table_path(text, force=force)
             for text in (arguments.dataset, arguments.pairs)
         )
+        if dataset is not None and pairs is not None and dataset.resolve() == pairs.resolve():
+            raise ParameterError(f"--dataset and --pairs both name {pairs}: give two files")
+        if arguments.rank is not None and arguments.plot is None:
+            raise ParameterError("--rank is about the picture: give --plot FILE")
         if arguments.drop_unmatched and dataset is None:
             raise ParameterError("--drop-unmatched is about the dataset: give --dataset FILE")
         plot = None if arguments.plot is None else _picture(arguments.plot, force=force)
@@ -265,6 +289,11 @@ def _trace(arguments: argparse.Namespace) -> Path:
 def _check_paths(paths: Sequence[Path]) -> None:
     if len(paths) < 2:
         raise ParameterError("merging wants at least two runs: burstline merge A.prv B.prv")
+    warn_of_twins(paths)
+
+
+def warn_of_twins(paths: Sequence[Path]) -> None:
+    """Say which run is given twice: it agrees with itself in everything."""
     from burstline.report.plain import note  # noqa: PLC0415 -- `--help` stays fast
 
     for number, path in enumerate(paths):
@@ -306,7 +335,7 @@ def _options(arguments: argparse.Namespace) -> Alignment | Published:
     )
 
 
-def _read(
+def read_runs(
     paths: Sequence[Path], arguments: argparse.Namespace, progress: Progress
 ) -> list[Trace]:
     """Read the runs, and refuse those of different numbers of ranks by name."""

@@ -177,7 +177,7 @@ def _record(arguments: argparse.Namespace, name: str, counters: str | None) -> i
             _say(f"the program ended with code {code} before it called MPI_Init; no trace")
             return code
         session.require_ranks(found)
-        _merge(arguments, plan)
+        _write(arguments, plan)
         kept = arguments.keep_raw is not None
     except BaseException:
         if kept:
@@ -250,13 +250,13 @@ def _settings(arguments: argparse.Namespace, counters: str | None) -> dict[str, 
     return settings
 
 
-def _merge(arguments: argparse.Namespace, plan: _Plan) -> None:
-    from burstline.cli.convert import merge, say_unnamed  # noqa: PLC0415 -- as above
+def _write(arguments: argparse.Namespace, plan: _Plan) -> None:
+    from burstline.cli.convert import say_unnamed, write_recorded  # noqa: PLC0415 -- as above
     from burstline.record.symbols import Resolver  # noqa: PLC0415 -- as above
 
     resolver = Resolver()
     with progress_bar(arguments) as progress:
-        merge(
+        write_recorded(
             plan.folder,
             plan.output,
             resolver,

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from burstline import schema
 from burstline.operations import NAMES
@@ -55,6 +56,22 @@ def arrow_table(
         for field in target
     ]
     return pa.Table.from_arrays(arrays, schema=target)
+
+
+def shifted(table: pa.Table, name: str, by: int) -> pa.Table:
+    """Give a table with a number added to a column; nulls stay.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> shifted(pa.table({"team": [0, None]}), "team", 2)["team"].to_pylist()
+    [2, None]
+    """
+    if not by:
+        return table
+    place = table.column_names.index(name)
+    field = table.schema.field(place)
+    return table.set_column(place, field, pc.add(table[name], pa.scalar(by, field.type)))
 
 
 def _array(

@@ -16,6 +16,7 @@ import pyarrow as pa
 
 from burstline.errors import ParameterError, printable
 from burstline.merge.columns import FIXED
+from burstline.merge.context import SIDES
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
 DURATION: Final = "duration_ns"
 TEXTS: Final = ("operation", "communicator", "call_path")
 SIZES: Final = ("bytes_sent", "bytes_received")
-SIDES: Final = ("before", "after")
 PARTNER: Final = "partner"
 BY_ACCIDENT: Final = frozenset({"position", "concurrency"})
 """Features in which bursts that are alike differ all the same."""
@@ -33,7 +33,7 @@ _CONTEXT: Final = tuple(
 )
 _FIGURES: Final = ("concurrency", "position", "ipc", "frequency", DURATION)
 _ORIGIN: Final = re.compile(r"stage|similarity|burst_\d+")
-_RUN: Final = re.compile(r"run\d+\.")
+_RUN: Final = re.compile(r"^(?:run\d+\.)+")
 _TIMES: Final = frozenset(
     {
         DURATION,
@@ -98,7 +98,7 @@ def counter_of(field: pa.Field) -> str:
     >>> counter_of(pa.field("run2.PAPI_L1_DCM", pa.int64(), metadata={"runs": "2"}))
     'PAPI_L1_DCM'
     """
-    return _RUN.sub("", field.name, count=1) if runs_of(field) else str(field.name)
+    return _RUN.sub("", field.name) if runs_of(field) else str(field.name)
 
 
 def runs_of(field: pa.Field) -> tuple[int, ...]:

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from burstline.errors import NotEnoughDataError, ParameterError
-from burstline.learning.columns import SIDES
 from burstline.learning.matrix import column_values
+from burstline.merge.context import SIDES
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -16,13 +16,14 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from burstline.errors import NotEnoughDataError, ParameterError, printable
-from burstline.learning.columns import Roles, counters_of, roles, target_column
+from burstline.learning.columns import Roles, roles, target_column
 from burstline.learning.folds import folds, groups
 from burstline.learning.forests import SEED, require
 from burstline.learning.matrix import column_values, matrix
 from burstline.learning.model import Learned
 from burstline.learning.reliability import reliability, unreliable
 from burstline.learning.scoring import Trial, importances, score, score_of_nothing
+from burstline.merge.model import STAGES
 from burstline.progress import SILENCE, Progress
 
 if TYPE_CHECKING:
@@ -204,6 +205,15 @@ def _shared_roles(
     return Roles(kept[0], kept[1], dict(sorted(left_out.items())))
 
 
+def _way_out(values: npt.NDArray[np.float64], target: str) -> str:
+    """Say what to do where too few bursts have a target."""
+    if not np.isnan(values).all():
+        return "Record a longer run"
+    if target == "ipc":
+        return "It needs PAPI_TOT_INS and PAPI_TOT_CYC in the base run"
+    return "The base run lacks it: choose another target"
+
+
 def _rows(
     parts: Sequence[pa.Table], target: str, most: int, *, matched: bool
 ) -> tuple[Integers, dict[str, int]]:
@@ -223,7 +233,7 @@ def _rows(
         reasons = ", ".join(f"{count:,} {why}" for why, count in left.items() if count)
         raise NotEnoughDataError(
             f"{len(rows)} bursts to learn {printable(target)} from, at least {_LEAST_BURSTS} "
-            f"are needed{f' ({reasons})' if reasons else ''}. Record a longer run"
+            f"are needed{f' ({reasons})' if reasons else ''}. {_way_out(values, target)}"
         )
     left["not drawn"] = max(len(rows) - most, 0)
     if len(rows) > most:
@@ -234,7 +244,7 @@ def _rows(
 
 def _is_matched(part: pa.Table) -> npt.NDArray[np.bool_]:
     stage = part["stage"].cast(pa.string())
-    return np.asarray(pc.fill_null(pc.not_equal(stage, "none"), fill_value=False).to_numpy())
+    return np.asarray(pc.fill_null(pc.not_equal(stage, STAGES[0]), fill_value=False).to_numpy())
 
 
 def _varying(found: Roles, whole: Matrix) -> Roles:
@@ -306,21 +316,3 @@ def _warnings(whole: Matrix, found: Roles, measured: Floats) -> list[str]:
                 f"--without {name} leaves it out"
             )
     return warnings
-
-
-def counters_there(tables: Mapping[str, pa.Table]) -> tuple[list[str], list[str]]:
-    """Give the names of the base's counters, and of other runs', over all tables.
-
-    Parameters
-    ----------
-    tables : mapping of str to pyarrow.Table
-        Fused tables by name.
-
-    Returns
-    -------
-    base, merged : list of str
-        In the order of the tables.
-    """
-    found = [counters_of(table.schema) for table in tables.values()]
-    names = [dict.fromkeys(f.name for pair in found for f in pair[side]) for side in (0, 1)]
-    return list(names[0]), list(names[1])

@@ -39,6 +39,8 @@ FAR: Final = 64
 for loose bursts whose label nothing else in as many bursts around has."""
 NEVER: Final = 100.0
 """What it costs to leave out a burst that must be in both."""
+_MOST_OF_PLACE: Final = 1 / 60
+"""Of the weight of a place: it decides between what is else alike, and outweighs nothing."""
 _FIELDS: Final = ("label", "kind", "matter", "place", "size", "gap", "unordered")
 _RESTS: Final = (
     ("moved", "label", 0.0, (0, NEAR, FAR)),
@@ -239,7 +241,7 @@ def _paired(
         other.tokens("label"),
         place=weights.place,
         size=weights.size,
-        most=weights.place / 60,
+        most=weights.place * _MOST_OF_PLACE,
         limit=weights.limit,
         window=how.window,
     )

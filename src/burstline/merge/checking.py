@@ -150,7 +150,7 @@ def check(
     NotEnoughDataError
         If no counter is in several runs, or no burst was matched.
     BurstlineError
-        As :func:`burstline.merge.matching.match`.
+        As :func:`burstline.merge.match`.
 
     Notes
     -----

@@ -16,7 +16,7 @@ import pyarrow as pa
 from burstline.efficiency import operation_codes
 from burstline.merge.labels import communicator_labels, path_labels
 from burstline.merge.nullable import encoded, nullable
-from burstline.operations import COMPLETIONS, NAMES
+from burstline.operations import COLLECTIVES, COMPLETIONS, NAMES
 from burstline.ordinals import Ordinals
 from burstline.schema import NO_VALUE, UNKNOWN
 from burstline.trace import to_numpy
@@ -44,14 +44,9 @@ CONTEXT: Final = (
 
 SIDES: Final = ("before", "after")
 
-_SPANNING: Final = """
-Barrier Bcast Allreduce Reduce Gather Gatherv Scatter Scatterv Allgather Allgatherv
-Alltoall Alltoallv Alltoallw Scan Exscan Reduce_scatter Reduce_scatter_block
-"""
-SPAN_COLLECTIVES: Final = frozenset(
-    name for each in _SPANNING.split() for name in (f"MPI_{each}", f"MPI_I{each.lower()}")
-)
-"""Collectives that end a span of a rank and begin the next one."""
+SPAN_COLLECTIVES: Final = frozenset(name for name in COLLECTIVES if "eighbor" not in name)
+"""Collectives that end a span of a rank and begin the next one. Those of neighbours do not:
+some ranks may have none of them."""
 
 _SOURCES: Final = {
     "operation": "operation",

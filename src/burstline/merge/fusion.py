@@ -17,7 +17,7 @@ import pyarrow.compute as pc
 
 from burstline.errors import NotEnoughDataError, ParameterError
 from burstline.merge.model import STAGES
-from burstline.merge.nullable import encoded, nullable
+from burstline.merge.nullable import encoded, fractions, nullable
 from burstline.ordinals import Ordinals
 from burstline.schema import NO_VALUE, UNKNOWN
 from burstline.trace import to_numpy
@@ -285,13 +285,15 @@ def _counters(
     """Give the columns of counters with their values in the base's rows; the base's first."""
     found: list[tuple[FusedCounter, Integers]] = []
     order = [base, *(run for run in range(len(tables)) if run != base)]
-    for counter in dict.fromkeys(name for run in order for name in tables[run].counters):
+    counters = dict.fromkeys(name for run in order for name in tables[run].counters)
+    taken = set(counters)
+    for counter in counters:
         kept: list[tuple[FusedCounter, Integers]] = []
         for run in (run for run in order if counter in tables[run].counters):
             values = _values(tables[run], counter, partners.rows[run])
             same = next((k for k, (_, held) in enumerate(kept) if _alike(held, values)), None)
             if same is None:
-                column = counter if not kept else f"run{run + 1}.{counter}"
+                column = counter if not kept else _free_name(counter, run, taken)
                 kept.append((FusedCounter(column, counter, (run,)), values))
             elif run != base:
                 one, held = kept[same]
@@ -300,6 +302,15 @@ def _counters(
                 kept[same] = (FusedCounter(one.column, counter, (*one.runs, run)), held)
         found += kept
     return found
+
+
+def _free_name(counter: str, run: int, taken: set[str]) -> str:
+    """Name the column of a run that differs; counters of merged traces have such names, too."""
+    name = f"run{run + 1}.{counter}"
+    while name in taken:
+        name = f"run{run + 1}.{name}"
+    taken.add(name)
+    return name
 
 
 def _values(table: BurstTable, counter: str, rows: Integers) -> Integers:
@@ -331,7 +342,7 @@ def _with_origin(table: pa.Table, partners: _Partners) -> pa.Table:
         (
             "similarity",
             "largest S to the same burst of another run; 0: alike in all but time",
-            _fractions(partners.similarity),
+            fractions(partners.similarity),
         ),
     ]
     for run, ordinal in enumerate(partners.ordinals):
@@ -341,7 +352,3 @@ def _with_origin(table: pa.Table, partners: _Partners) -> pa.Table:
         field = pa.field(name, column.type, metadata={"unit": "", "doc": doc})
         table = table.append_column(field, column)
     return table
-
-
-def _fractions(values: npt.NDArray[np.float64]) -> pa.Array:
-    return nullable(values, ~np.isnan(values), pa.float64())

@@ -17,7 +17,7 @@ import pyarrow as pa
 
 from burstline.errors import InconsistentTraceError, NotEnoughDataError, ParameterError
 from burstline.merge.alignment import align_lane, have_same_collectives
-from burstline.merge.model import STAGES, Alignment, Matching, Published, Weights
+from burstline.merge.model import STAGES, Alignment, Matching, Published
 from burstline.merge.published import match_published
 from burstline.merge.tokens import tokens_of
 from burstline.progress import SILENCE, Progress
@@ -65,12 +65,13 @@ def match(
     Returns
     -------
     Matching
-        A row for each burst of any run.
+        Every burst of every run stands in exactly one row, if all runs have its thread.
 
     Raises
     ------
     ParameterError
-        If there is no such method or base, or fewer than two runs.
+        If there is no such method or base, options are of the other method, or there are
+        fewer than two runs.
     InconsistentTraceError
         If runs differ in their ranks.
     NotEnoughDataError
@@ -83,8 +84,8 @@ def match(
     wrong where neighbours are alike in all but time and one of them is missing: which one
     cannot be known. ``seed``: O(n log n), and O(block) per burst the patterns leave. It is
     wrong where an extra burst shifts a pattern whose frequency is equal by accident, and
-    where an extra collective shifts all spans behind it. 50 bytes a burst and run for
-    the tokens, 8 for each run in the result.
+    where an extra collective shifts all spans behind it. At the peak about 230 bytes for
+    each burst of any run, what is read of its trace included.
     The published method: Orteu Aubach et al., *Heuristic-Based Merging of HPC Traces to
     Extend Hardware Counter Coverage*.
 
@@ -101,19 +102,23 @@ def match(
         raise ParameterError(f"{method} is no method of matching; methods are align and seed")
     if len(traces) < 2:
         raise ParameterError("matching wants at least two runs")
+    kind = Alignment if method == "align" else Published
+    if options is not None and not isinstance(options, kind):
+        raise ParameterError(f"options of {method} are of the class {kind.__name__}")
     if base is not None and not 0 <= base < len(traces):
         raise ParameterError(f"there is no run {base} of {len(traces)} to be the base")
     keys, lanes = _lanes(traces)
     tokens, patterns, has_paths = tokens_of(traces)
-    if method == "align":
-        chosen = options if isinstance(options, Alignment) else Alignment()
-        members, stage = _aligned(tokens, lanes, chosen, progress)
+    how = kind() if options is None else options
+    if isinstance(how, Alignment):
+        members, stage = _aligned(tokens, lanes, how, progress)
     else:
-        how = options if isinstance(options, Published) else Published()
         members, stage = match_published(tokens, lanes, how)
-    order = _by_thread(members, lanes)
-    found = _Found(traces, tokens, members[order], stage[order])
-    return found.matching(method, keys, lanes, patterns, base=base, has_paths=has_paths)
+    lane, place = _places(members, lanes)
+    order = np.lexsort((place, lane))
+    found = _Found(traces, tokens, how, members[order], stage[order])
+    places = keys, lane[order]
+    return found.matching(method, places, patterns, base=base, has_paths=has_paths)
 
 
 def _lanes(traces: Sequence[Trace]) -> tuple[Integers, list[Integers]]:
@@ -168,8 +173,8 @@ def _aligned(
     return members, stage.max(axis=1)
 
 
-def _by_thread(members: Integers, lanes: Sequence[Integers]) -> Integers:
-    """Order rows by thread, and by burst of the first run that has it, as far as it goes."""
+def _places(members: Integers, lanes: Sequence[Integers]) -> tuple[Integers, Integers]:
+    """Give the thread of each row, and which burst of it in the first run that has it."""
     lane = np.zeros(len(members), np.int64)
     place = np.full(len(members), -1, np.int64)
     for run, own in enumerate(lanes):
@@ -178,7 +183,7 @@ def _by_thread(members: Integers, lanes: Sequence[Integers]) -> Integers:
         rows = members[has, run]
         of = begins[np.searchsorted(own[begins, 0], rows, side="right") - 1]
         lane[has], place[has] = of, rows - own[of, 0]
-    return np.lexsort((place, lane))
+    return lane, place
 
 
 class _Found:
@@ -188,10 +193,11 @@ class _Found:
         self,
         traces: Sequence[Trace],
         tokens: Sequence[Tokens],
+        how: Alignment | Published,
         members: Integers,
         stage: npt.NDArray[np.uint8],
     ) -> None:
-        self._traces, self._tokens = traces, tokens
+        self._traces, self._tokens, self._how = traces, tokens, how
         self._members = members
         self._shared = (members >= 0).sum(axis=1) >= 2
         self._stage = np.where(self._shared, stage, 0).astype(np.uint8)
@@ -199,8 +205,7 @@ class _Found:
     def matching(
         self,
         method: str,
-        keys: Integers,
-        lanes: Sequence[Integers],
+        places: tuple[Integers, Integers],
         patterns: Sequence[tuple[str, str]],
         *,
         base: int | None,
@@ -218,7 +223,7 @@ class _Found:
         stages = [np.bincount(self._stage[has[:, run]], minlength=len(STAGES)) for run in runs]
         return Matching(
             method=method,
-            pairs=self._pairs(keys, lanes, base),
+            pairs=self._pairs(*places, base),
             bursts=bursts,
             matched=matched,
             time_ns=np.array([time.sum() for time in times]),
@@ -236,8 +241,7 @@ class _Found:
         rows = self._members[self._members[:, run] >= 0, run]
         return np.asarray(end[rows] - start[rows])
 
-    def _pairs(self, keys: Integers, lanes: Sequence[Integers], base: int) -> pa.Table:
-        lane = self._lane_of_rows(lanes)
+    def _pairs(self, keys: Integers, lane: Integers, base: int) -> pa.Table:
         columns: dict[str, pa.Array] = {
             name: pa.array(keys[lane, place].astype(np.int32))
             for name, place in (("rank", 1), ("thread", 2), ("application", 0))
@@ -254,15 +258,6 @@ class _Found:
         columns["similarity"] = pa.array(similarity, mask=~self._shared)
         return pa.table(columns)
 
-    def _lane_of_rows(self, lanes: Sequence[Integers]) -> Integers:
-        lane = np.zeros(len(self._members), np.int64)
-        for run, own in enumerate(lanes):
-            begins = np.argsort(own[:, 0], kind="stable")
-            has = self._members[:, run] >= 0
-            rows = self._members[has, run]
-            lane[has] = begins[np.searchsorted(own[begins, 0], rows, side="right") - 1]
-        return lane
-
     def _similarity(self, base: int) -> npt.NDArray[np.float64]:
         """Give the largest S between the base's burst, or the first there is, and others."""
         runs = [base, *(run for run in range(len(self._tokens)) if run != base)]
@@ -277,6 +272,7 @@ class _Found:
                     self._members[rows, ours],
                     self._tokens[theirs],
                     self._members[rows, theirs],
+                    self._how,
                 )
                 largest[rows] = np.maximum(largest[rows], found)
         return largest
@@ -300,12 +296,22 @@ class _Found:
 
 
 def _unlikeness(
-    ours: Tokens, our: Integers, theirs: Tokens, their: Integers
+    ours: Tokens,
+    our: Integers,
+    theirs: Tokens,
+    their: Integers,
+    how: Alignment | Published,
 ) -> npt.NDArray[np.float64]:
-    """Give S of pairs, from what the calls before them did."""
-    weights = Weights()
-    place = np.abs(ours.place[our] - theirs.place[their])
-    one, other = ours.sizes[0][our], theirs.sizes[0][their]
-    size = np.abs(one - other) / np.maximum(np.maximum(one, other), 1.0)
-    partner = (ours.partners[0][our] != theirs.partners[0][their]).astype(float)
-    return np.asarray(weights.place * place + weights.size * size + weights.partner * partner)
+    """Give S of pairs as the method has it: aligning asks only what the call before did."""
+    weights = how.weights
+    sides = [0, 1] if isinstance(how, Published) else [0]
+    sized = sides if isinstance(how, Published) and how.both_sizes else [0]
+    cost = weights.place * np.abs(ours.place[our] - theirs.place[their])
+    for side in sized:
+        one, other = ours.sizes[side][our], theirs.sizes[side][their]
+        size = np.abs(one - other) / np.maximum(np.maximum(one, other), 1.0)
+        cost += weights.size * size / len(sized)
+    for side in sides:
+        differ = ours.partners[side][our] != theirs.partners[side][their]
+        cost += weights.partner * differ / len(sides)
+    return np.asarray(cost)

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     Flags = npt.NDArray[np.bool_]
     Integers = npt.NDArray[np.int64]
 
+_THREAD: Final = ("application", "rank", "thread")
 FEATURES: Final = ("duration", "position", "sizes", "partner")
 _SIZES: Final = tuple(
     f"bytes_{way}_{side}" for side in ("before", "after") for way in ("sent", "received")
@@ -84,8 +85,7 @@ class Measured:
     Raises
     ------
     ParameterError
-        If there are not as many traces as matched runs, or a thread of several
-        applications cannot be told by rank and thread.
+        If there are not as many traces as matched runs.
     NotEnoughDataError
         If no burst was matched.
     """
@@ -196,20 +196,17 @@ class Measured:
 
 def _rows(trace: Trace, matching: Matching, run: int) -> Integers:
     """Give the row of each burst of the pairs in one run, -1 where it has none."""
-    rank, thread = trace.arrays("locations", "rank", "thread")
-    threads = int(thread.max(initial=0)) + 1
-    keys = rank.astype(np.int64) * threads + thread
+    own = trace.arrays("locations", *_THREAD)
+    named = [to_numpy(matching.pairs[name]) for name in _THREAD]
+    shape = [
+        int(max(a.max(initial=0), b.max(initial=0))) + 1
+        for a, b in zip(own, named, strict=True)
+    ]
+    keys, wanted = (np.ravel_multi_index(tuple(each), shape) for each in (own, named))
     order = np.argsort(keys, kind="stable")
-    if (np.diff(keys[order]) == 0).any():
-        raise ParameterError(
-            "ranks of several applications have the same numbers: choose one with --app"
-        )
-    rank, thread, ordinal = (
-        to_numpy(matching.pairs[name]) for name in ("rank", "thread", f"burst_{run}")
-    )
-    wanted = rank.astype(np.int64) * threads + thread
+    ordinal = to_numpy(matching.pairs[f"burst_{run}"])
     at = np.minimum(np.searchsorted(keys[order], wanted), len(order) - 1)
-    here = (ordinal >= 0) & (thread < threads) & (keys[order][at] == wanted)
+    here = (ordinal >= 0) & (keys[order][at] == wanted)
     location, burst = trace.arrays("bursts", "location", "burst")
     found = Ordinals(location, burst).rows(order[at], np.where(here, ordinal, 0))
     return np.where(here, found, UNKNOWN)

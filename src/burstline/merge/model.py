@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from burstline.errors import ParameterError
+
 if TYPE_CHECKING:
     import numpy.typing as npt
     import pyarrow as pa
@@ -18,6 +20,9 @@ STAGES: Final = ("none", "direct", "pattern", "region", "aligned", "moved", "sim
 The published one: *pattern*, by order of occurrence of what lies around; *region*, the most
 similar between two collectives. Aligning: *aligned*, in order; *moved*, alike but out of
 order; *similar*, alike but for the size."""
+
+LEAST_WINDOW: Final = 4
+ASSIGNMENTS: Final = ("greedy", "optimal")
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,13 +53,27 @@ class Alignment:
     Attributes
     ----------
     window : int
-        Bursts compared with as many of the other run at a time, where they differ.
+        Bursts compared with as many of the other run at a time, where they differ; at
+        least 4.
     weights : Weights
         What makes two bursts of the same kind unlike each other.
+
+    Raises
+    ------
+    ParameterError
+        If the window is too small.
     """
 
     window: int = 128
     weights: Weights = Weights()
+
+    def __post_init__(self) -> None:
+        """Refuse what the alignment cannot go on with."""
+        if self.window < LEAST_WINDOW:
+            raise ParameterError(
+                f"the window of an alignment holds at least {LEAST_WINDOW} bursts, "
+                f"got {self.window}"
+            )
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +94,11 @@ class Published:
         by counting collectives.
     assignment : str
         ``greedy``, or ``optimal`` for the least sum of S in each block.
+
+    Raises
+    ------
+    ParameterError
+        If a block holds nothing, or there is no such assignment.
     """
 
     weights: Weights = Weights()
@@ -82,6 +106,13 @@ class Published:
     both_sizes: bool = False
     aligned_spans: bool = False
     assignment: str = "greedy"
+
+    def __post_init__(self) -> None:
+        """Refuse what is no variant of the method."""
+        if self.block < 1:
+            raise ParameterError(f"a block holds at least one burst, got {self.block}")
+        if self.assignment not in ASSIGNMENTS:
+            raise ParameterError(f"assignments are {', '.join(ASSIGNMENTS)}")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -93,17 +124,20 @@ class Matching:
     method : str
         ``align`` or ``seed``.
     pairs : pyarrow.Table
-        A row for each burst of any run: ``rank``, ``thread``, ``application``; ``burst_0``,
-        ``burst_1`` …, the ordinal of the burst in each run, null where the run has none;
-        ``stage``, one of :data:`STAGES`; ``similarity``, the largest S between the base's
-        burst (or the first there is) and those of other runs, 0 if they are alike, null if
-        there is but one.
+        Every burst of every run stands in exactly one row, if all runs have its thread;
+        a run matched with itself is matched whole, by position. Columns ``rank``,
+        ``thread``, ``application``; ``burst_0``, ``burst_1`` …, the ordinal of the burst in
+        each run, null where the run has none; ``stage``, one of
+        :data:`burstline.merge.model.STAGES`; ``similarity``, the largest S between the
+        base's burst (or the first there is) and those of other runs, 0 if they are alike,
+        null if there is but one.
     bursts, matched : ndarray of int64, shape (runs,)
         Bursts of each run; and of these, those that were matched to one of another run.
     time_ns, matched_ns : ndarray of int64, shape (runs,)
         The same in time.
     base : int
-        The run of which the smallest share is unmatched.
+        The run that the others are compared to: the one that was asked for, or else that
+        of which the smallest share is unmatched.
     by_stage : ndarray of int64, shape (runs, stages)
         Bursts of each run by how they were matched.
     patterns : pyarrow.Table

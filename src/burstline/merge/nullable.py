@@ -44,6 +44,18 @@ def nullable(
     return pa.Array.from_buffers(kind, len(values), [bitmap, pa.py_buffer(values)], missing)
 
 
+def fractions(values: npt.NDArray[np.float64]) -> pa.Array:
+    """Give fractions as an Arrow array, with a null for each NaN.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> fractions(np.array([0.5, np.nan])).to_pylist()
+    [0.5, None]
+    """
+    return nullable(values, ~np.isnan(values), pa.float64())
+
+
 def encoded(codes: npt.NDArray[Any], names: pa.Array) -> pa.Array:
     """Give texts by their numbers, as a dictionary.
 

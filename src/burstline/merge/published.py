@@ -21,7 +21,7 @@ import numpy as np
 
 from burstline import _core
 from burstline.merge.assignment import pair_optimally
-from burstline.merge.model import STAGES
+from burstline.merge.model import LEAST_WINDOW, STAGES
 from burstline.merge.tokens import DIVIDING_GAP, GAP
 
 if TYPE_CHECKING:
@@ -254,7 +254,7 @@ def _renumbered(ours: _Run, part: slice, run: _Run, own: slice, how: Published) 
         size=weights.size,
         most=0.0,
         limit=weights.limit,
-        window=how.block,
+        window=max(how.block, LEAST_WINDOW),
     )
     numbers = np.full(len(begins[1]) + 1, _NO_GROUP)
     numbers[0] = 0

@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from burstline.merge.columns import counter_columns
 from burstline.merge.context import SIDES
-from burstline.merge.nullable import encoded, nullable
+from burstline.merge.nullable import encoded, fractions, nullable
 from burstline.merge.spans import span_of_rows
 from burstline.ordinals import Ordinals
 from burstline.schema import NO_VALUE, UNKNOWN
@@ -149,9 +149,9 @@ class Rows:
 
     def _concurrency(self) -> pa.Array:
         if self._computing is None:
-            return _fractions(np.full(len(self._length), np.nan))
+            return fractions(np.full(len(self._length), np.nan))
         names = ("location", "start_ns", "end_ns")
-        return _fractions(self._computing.average(*(self._burst(name) for name in names)))
+        return fractions(self._computing.average(*(self._burst(name) for name in names)))
 
     def _known(self, counter: str) -> npt.NDArray[np.float64]:
         if counter not in self._bursts.column_names:
@@ -170,14 +170,10 @@ class Rows:
         begins = np.flatnonzero(np.diff(where, prepend=UNKNOWN))
         counts = np.diff(begins, append=len(where))
         ordinal = np.arange(len(where)) - np.repeat(begins, counts)
-        return _fractions(ordinal / np.repeat(counts, counts))
+        return fractions(ordinal / np.repeat(counts, counts))
 
 
 def _over(part: npt.NDArray[np.float64], whole: npt.NDArray[np.float64]) -> pa.Array:
     """Divide; null where there is nothing to divide by."""
     quotient = np.full(len(part), np.nan)
-    return _fractions(np.divide(part, whole, out=quotient, where=whole > 0))
-
-
-def _fractions(values: npt.NDArray[np.float64]) -> pa.Array:
-    return nullable(values, ~np.isnan(values), pa.float64())
+    return fractions(np.divide(part, whole, out=quotient, where=whole > 0))

@@ -17,8 +17,9 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 import pyarrow as pa
 
+from burstline.merge.context import SPAN_COLLECTIVES
 from burstline.merge.words import NOTHING, Words
-from burstline.operations import BLOCKING_SENDS, COLLECTIVES, IMMEDIATE_SENDS
+from burstline.operations import BLOCKING_SENDS, IMMEDIATE_SENDS
 from burstline.schema import NO_VALUE, UNKNOWN
 
 if TYPE_CHECKING:
@@ -39,8 +40,6 @@ ANY_COMPLETION: Final = frozenset(
 """Operations whose order is not the program's."""
 WILDCARD: Final = frozenset(f"MPI_{name}" for name in ("Recv", "Mrecv", "Probe", "Mprobe"))
 """Operations that may serve whoever comes first."""
-DIVIDING: Final = frozenset(name for name in COLLECTIVES if "eighbor" not in name)
-"""Operations between which spans lie."""
 LOOSE: Final = -2
 """Of bursts that the program may have put elsewhere, by what came first."""
 
@@ -177,7 +176,7 @@ class _Named:
         self._after = np.where(after >= 0, first + after, -1)
         operation = words.operations_of(trace)
         self._is_any = words.are(operation, ANY_COMPLETION)
-        self._divides = words.are(operation, DIVIDING)
+        self._divides = words.are(operation, SPAN_COLLECTIVES)
         self._sends = words.are(operation, {*BLOCKING_SENDS, *IMMEDIATE_SENDS})
         self._serves = words.are(operation, WILDCARD)
         self.before_operation = _at(operation, self._before, NOTHING)

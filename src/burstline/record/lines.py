@@ -76,10 +76,6 @@ class Lines:
             return None, None
         return self.file(self._files[row]), self._lines[row] or None
 
-    def covers(self, address: int) -> bool:
-        """Tell whether any sequence covers an address."""
-        return any(found.start <= address < found.end for found in self._sequences)
-
     def add(self, address: int, file: int, line: int) -> None:
         """Append a row."""
         self._addresses.append(address & _ADDRESS_MASK)

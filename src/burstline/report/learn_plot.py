@@ -74,7 +74,7 @@ def learn_plot(found: Learned, *, form: Literal["svg", "png"]) -> bytes:
     shown = [one for one in found.scores if one.name in {"base", "merged"}]
     with style.context(["default", _SETTINGS]):
         figure = Figure(figsize=(13.0, 4.8), facecolor="white")
-        _draw_bursts(figure.add_axes((0.055, 0.13, 0.29, 0.70)), found, shown)
+        _draw_bursts(figure.add_axes((0.08, 0.13, 0.265, 0.70)), found, shown)
         _draw_errors(figure.add_axes((0.435, 0.13, 0.17, 0.70)), found)
         _draw_importance(figure.add_axes((0.80, 0.13, 0.18, 0.70)), found)
         title = f"How well bursts are predicted: {found.target}"

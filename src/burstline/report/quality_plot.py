@@ -41,6 +41,7 @@ _MOST: Final = 16
 # Inches.
 _WIDTH, _COLUMNS, _CELL, _ROW, _HEAD = 12.0, 4, 2.9, 0.24, 0.95
 _LEFT, _GAP, _BELOW = 1.9, 0.75, 0.95
+_MATRIX, _MARGIN = 8.15, 0.25
 _SETTINGS: Final[dict[str, Any]] = {
     "svg.fonttype": "none",
     "svg.hashsalt": "burstline",
@@ -66,6 +67,15 @@ def require() -> None:
         import matplotlib  # noqa: F401, ICN001, PLC0415 -- an extra
     except ImportError:
         raise MissingExtraError("plot", "drawing how counters agree") from None
+
+
+def drawn_of(found: Check) -> list[CounterQuality]:
+    """Give what is drawn: the first 16 quantities that are not 0 throughout."""
+    return [
+        each
+        for each in (*found.counters, *found.features)
+        if each.name in found.names and (each.counted or each.appearing)
+    ][:_MOST]
 
 
 def quality_plot(found: Check, *, form: Literal["svg", "png"], title: str = "") -> bytes:
@@ -100,11 +110,7 @@ def quality_plot(found: Check, *, form: Literal["svg", "png"], title: str = "") 
     from matplotlib import style  # noqa: PLC0415 -- an extra
     from matplotlib.figure import Figure  # noqa: PLC0415 -- an extra
 
-    qualities = [
-        each
-        for each in (*found.counters, *found.features)
-        if each.name in found.names and (each.counted or each.appearing)
-    ][:_MOST]
+    qualities = drawn_of(found)
     boxes = [(each, spread) for each in qualities for spread in each.per_run]
     rows = math.ceil(len(qualities) / _COLUMNS)
     upper = max(_ROW * max(len(boxes), 1.6 * len(qualities)) + 1.2, 2.6)
@@ -113,8 +119,8 @@ def quality_plot(found: Check, *, form: Literal["svg", "png"], title: str = "") 
         figure = Figure(figsize=(_WIDTH, height), facecolor="white")
         _write_title(figure, found, title)
         _draw_boxes(_axes(figure, (_LEFT, _HEAD, 4.0, upper)), boxes)
-        side = min(upper, 3.9)
-        _draw_matrix(_axes(figure, (8.15, _HEAD, side, side)), found, qualities)
+        side = min(upper, _WIDTH - _MATRIX - _MARGIN)
+        _draw_matrix(_axes(figure, (_MATRIX, _HEAD, side, side)), found, qualities)
         for number, each in enumerate(qualities):
             row, column = divmod(number, _COLUMNS)
             left = _GAP + column * _CELL

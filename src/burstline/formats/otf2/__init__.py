@@ -18,30 +18,33 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from burstline.errors import FormatError, MemoryBudgetError
+from burstline.formats.groups import borders_of
+from burstline.formats.oddities import Oddities
 from burstline.formats.otf2.archive import file_size, find_anchor
 from burstline.formats.otf2.archive import recognises as recognises
 from burstline.formats.otf2.assembly import Assembly
 from burstline.formats.otf2.parameters import has_parameters, with_own_events
-from burstline.formats.raw.assembly import borders_of
 from burstline.formats.raw.joining import PARTS_AT_ONCE
 from burstline.formats.raw.kept import Held, Tables
-from burstline.formats.raw.oddities import Oddities
 from burstline.progress import SILENCE, Progress
 from burstline.trace import Trace
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    import pyarrow as pa
+
 __all__ = ["find_anchor", "read_otf2", "recognises"]
 
-BYTES_AT_ONCE: Final = 64 << 20
+BYTES_AT_ONCE: Final = 16 << 20
 """Bytes of events that are read at a time when all tables fit in memory."""
 
 # Measured: what the process takes before it reads, tables in bytes per byte of events, and
-# what a group takes beyond its tables while they are made.
-_BASE: Final = 160 << 20
-_TABLES_PER_BYTE: Final = 8
-_GROUP_PER_BYTE: Final = 32
+# what a group takes beyond its tables while they are made. Metrics take more where there are
+# many: that shows while tables grow.
+_BASE: Final = 128 << 20
+_TABLES_PER_BYTE: Final = 4
+_GROUP_PER_BYTE: Final = 8
 _WAY_OUT: Final = (
     "Convert the archive to a store (burstline convert ARCHIVE OUT.store) and take that "
     "instead: of a store, --from, --to and --ranks load only what they name."
@@ -85,7 +88,7 @@ def read_otf2(
     FormatError
         If there is no archive, or it defines no locations.
     MemoryBudgetError
-        If the tables would not fit into `memory`.
+        If the tables would not fit into `memory`, by the size of the archive or as they grow.
     MissingExtraError
         If the library is missing, or does not read archives that are stored in this way.
 
@@ -112,16 +115,17 @@ def read_otf2(
             found="none, or several",
             way_out="Give the anchor itself",
         )
-    if memory is not None and (needed := needed_bytes(anchor)) > memory:
+    threads = threads or len(os.sched_getaffinity(0))
+    if memory is not None and (needed := needed_bytes(anchor, threads)) > memory:
         raise MemoryBudgetError(needed, memory, way_out=_WAY_OUT)
     odd = Oddities()
     assembly = Assembly(anchor, odd)
-    tables = Tables()
+    tables = Bounded(memory)
     assembly.read(
         tables,
         lambda _: Held(),
         borders_of(assembly.sizes(), bytes_at_once),
-        threads=threads or len(os.sched_getaffinity(0)),
+        threads=threads,
         parts_at_once=PARTS_AT_ONCE,
         progress=progress,
     )
@@ -132,7 +136,29 @@ def read_otf2(
     return Trace(found)
 
 
-def needed_bytes(anchor: Path) -> int:
+def needed_bytes(anchor: Path, threads: int) -> int:
     """Estimate the memory that reading an archive whole takes."""
-    size = sum(file_size(file) for file in anchor.with_suffix("").glob("*.evt"))
-    return _BASE + _TABLES_PER_BYTE * size + _GROUP_PER_BYTE * min(size, BYTES_AT_ONCE)
+    sizes = [file_size(file) for file in anchor.with_suffix("").glob("*.evt")]
+    at_once = min(sum(sizes), (threads + 1) * max(BYTES_AT_ONCE, *sizes, 0))
+    return _BASE + _TABLES_PER_BYTE * sum(sizes) + _GROUP_PER_BYTE * at_once
+
+
+class Bounded(Tables):
+    """Collects tables in memory up to a number of bytes.
+
+    Parameters
+    ----------
+    memory : int or None
+        Bytes that the process may use; None for no limit.
+    """
+
+    def __init__(self, memory: int | None) -> None:
+        super().__init__()
+        self._memory, self._used = memory, _BASE
+
+    def append(self, name: str, table: pa.Table) -> None:
+        """Append rows to a table, unless they are more than the limit."""
+        self._used += table.nbytes
+        if self._memory is not None and self._used > self._memory:
+            raise MemoryBudgetError(self._used, self._memory, way_out=_WAY_OUT)
+        super().append(name, table)

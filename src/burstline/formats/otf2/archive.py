@@ -21,7 +21,7 @@ from burstline.formats.otf2.library import VARIABLE, find_library
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from burstline.formats.raw.oddities import Oddities
+    from burstline.formats.oddities import Oddities
 
 SUFFIX: Final = ".otf2"
 MAGIC: Final = b"OTF2"

@@ -9,26 +9,25 @@ What a group is does not show in the tables, nor how many are read at once.
 
 from __future__ import annotations
 
-from collections import deque
-from concurrent.futures import ThreadPoolExecutor
-from itertools import islice, pairwise
-from typing import TYPE_CHECKING, Any, cast
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
-import pyarrow.compute as pc
 
 from burstline import schema
-from burstline.formats.columns import arrow_table
+from burstline.formats.columns import arrow_table, shifted
+from burstline.formats.groups import in_order
+from burstline.formats.oddities import Oddities
 from burstline.formats.otf2.archive import open_archive
 from burstline.formats.otf2.communicators import Communicators
 from burstline.formats.otf2.events import read_events
 from burstline.formats.otf2.group import Basis, make_group
 from burstline.formats.otf2.metrics import Metrics
+from burstline.formats.otf2.parameters import are_parameters
 from burstline.formats.otf2.paths import CallPaths
 from burstline.formats.otf2.places import standing
 from burstline.formats.otf2.regions import Regions
 from burstline.formats.raw.joining import Halves
-from burstline.formats.raw.oddities import Oddities
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -40,8 +39,6 @@ if TYPE_CHECKING:
     from burstline.formats.otf2.definitions import Definitions
     from burstline.formats.otf2.events import Events
     from burstline.formats.otf2.group import Group
-    from burstline.formats.raw.group import Basis as RawBasis
-    from burstline.formats.raw.group import Group as RawGroup
     from burstline.formats.raw.kept import Heap, Target
     from burstline.progress import Progress
 
@@ -119,6 +116,7 @@ class Assembly:
         threads: int,
         parts_at_once: int,
         progress: Progress,
+        parameters: Literal["keep", "count", "drop"] = "keep",
     ) -> None:
         """Read all processes.
 
@@ -136,9 +134,13 @@ class Assembly:
             Parts of collectives to put together at a time.
         progress : Progress
             Told of locations and groups.
+        parameters : {"keep", "count", "drop"}
+            Whether parameters and attributes of events are kept, in memory, or parameters
+            are only counted among what is odd.
         """
         halves = Halves(
-            cast("RawBasis", self.basis),
+            self.basis.places,
+            self.basis.communicators.members,
             borders,
             heap,
             parts_at_once=parts_at_once,
@@ -148,13 +150,9 @@ class Assembly:
         progress.step("Reading", len(process), "locations")
         spans = [range(*np.searchsorted(process, pair).tolist()) for pair in pairwise(borders)]
         for number, (events, odd) in enumerate(self._ahead(spans, threads)):
-            self._store(
-                number,
-                spans[number],
-                make_group(self.basis, events, spans[number], odd),
-                target,
-                halves,
-            )
+            group = make_group(self.basis, events, spans[number], odd)
+            self._keep_events(group.events, parameters)
+            self._store(number, spans[number], group, target, halves)
             for kind, count in events.kinds.items():
                 self.kinds[kind] = self.kinds.get(kind, 0) + count
             progress.advance(len(spans[number]))
@@ -172,17 +170,25 @@ class Assembly:
         self, number: int, locations: range, group: Group, target: Target, halves: Halves
     ) -> None:
         self._odd.take(group.odd)
-        self.events.append(group.events)
         rows = slice(locations.start, locations.stop)
         self._lives[:, rows] = group.lives
         self._has_events[rows] = group.has_events
         for name in ("team", "parent"):
-            group.tables["teams"] = _shifted(group.tables["teams"], name, self._teams)
-        group.tables["regions"] = _shifted(group.tables["regions"], "team", self._teams)
+            group.tables["teams"] = shifted(group.tables["teams"], name, self._teams)
+        group.tables["regions"] = shifted(group.tables["regions"], "team", self._teams)
         self._teams += group.tables["teams"].num_rows
-        halves.keep(number, cast("RawGroup", group))
+        halves.keep(number, group)
         for name, table in group.tables.items():
             target.append(name, table)
+
+    def _keep_events(self, events: npt.NDArray[np.int64], parameters: str) -> None:
+        if parameters == "keep":
+            self.events.append(events)
+            return
+        told = events[0, are_parameters(events)]
+        if len(told) and parameters == "count":
+            name = self.basis.standing.name[int(told[0])]
+            self._odd.note("parameters_not_kept", "loss", name, len(told))
 
     def _ahead(self, spans: Sequence[range], threads: int) -> Iterator[tuple[Events, Oddities]]:
         """Give what groups did, in order, while some of those to come are being read."""
@@ -193,19 +199,7 @@ class Assembly:
             found = read_events(basis.archive, basis.standing, basis.regions, locations, odd)
             return found, odd
 
-        if threads < 1 or len(spans) == 1:
-            yield from map(read, spans)
-            return
-        pool = ThreadPoolExecutor(threads, "read")
-        try:
-            coming = deque(pool.submit(read, span) for span in spans[:threads])
-            rest = iter(spans[threads:])
-            while coming:
-                found = coming.popleft().result()
-                coming.extend(pool.submit(read, span) for span in islice(rest, 1))
-                yield found
-        finally:
-            pool.shutdown(cancel_futures=True)
+        return in_order(read, spans, threads)
 
     def _whole(self) -> dict[str, pa.Table]:
         basis = self.basis
@@ -242,13 +236,3 @@ class Assembly:
         }
         told = {key: str(value) for key, value in facts.items() if value is not None}
         return arrow_table("metadata", {"key": list(told), "value": list(told.values())})
-
-
-def _shifted(table: pa.Table, name: str, by: int) -> pa.Table:
-    import pyarrow as pa  # noqa: PLC0415 -- only for more than one group
-
-    if not by:
-        return table
-    place = table.column_names.index(name)
-    kind = table.schema.field(place)
-    return table.set_column(place, kind, pc.add(table[name], pa.scalar(by, kind.type)))

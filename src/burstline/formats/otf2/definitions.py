@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
-    from burstline.formats.raw.oddities import Oddities
+    from burstline.formats.oddities import Oddities
 
 NOWHERE: Final = 0xFFFFFFFF
 """A reference to nothing, in 32 bits."""

@@ -23,10 +23,10 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
+    from burstline.formats.oddities import Oddities
     from burstline.formats.otf2.communicators import Communicators
     from burstline.formats.otf2.places import Standing
     from burstline.formats.raw.calls import Facts
-    from burstline.formats.raw.oddities import Oddities
 
     Integers = npt.NDArray[np.int64]
     Table = dict[str, npt.NDArray[Any]]

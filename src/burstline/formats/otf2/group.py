@@ -17,6 +17,7 @@ import pyarrow as pa
 
 from burstline.bursts import bursts_of
 from burstline.formats.columns import arrow_table
+from burstline.formats.oddities import Oddities
 from burstline.formats.otf2.details import (
     Told,
     calls_of,
@@ -31,7 +32,6 @@ from burstline.formats.otf2.paths import rehang
 from burstline.formats.otf2.teams import forks_of, lock_table, team_table
 from burstline.formats.raw.calls import Facts
 from burstline.formats.raw.messages import message_halves
-from burstline.formats.raw.oddities import Oddities
 from burstline.formats.raw.requests import follow
 from burstline.formats.raw.transfers import describe_transfers
 from burstline.schema import NO_VALUE, ORIGINS
@@ -74,8 +74,6 @@ class Basis:
         All counters.
     paths : CallPaths
         The calling-context tree; it grows.
-    origin_ns : int
-        The trace's start, by the archive's clock.
     """
 
     archive: Archive
@@ -84,7 +82,6 @@ class Basis:
     regions: Regions
     metrics: Metrics
     paths: CallPaths
-    origin_ns: int = 0
 
     @property
     def places(self) -> Places:

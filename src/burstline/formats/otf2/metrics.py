@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     import numpy.typing as npt
     import pyarrow as pa
 
+    from burstline.formats.oddities import Oddities
     from burstline.formats.otf2.definitions import Definitions, Member
-    from burstline.formats.raw.oddities import Oddities
 
     Integers = npt.NDArray[np.int64]
     Table = dict[str, npt.NDArray[Any]]

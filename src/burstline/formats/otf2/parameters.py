@@ -64,9 +64,14 @@ def own_events(records: Table) -> npt.NDArray[np.int64]:
     )
 
 
+def are_parameters(events: npt.NDArray[np.int64]) -> npt.NDArray[np.bool_]:
+    """Tell which of some events are parameters."""
+    return events[3] < ATTRIBUTE_TYPES.start
+
+
 def has_parameters(events: npt.NDArray[np.int64]) -> bool:
     """Tell whether there are parameters among some events."""
-    return bool((events[3] < ATTRIBUTE_TYPES.start).any())
+    return bool(are_parameters(events).any())
 
 
 def with_own_events(

@@ -69,9 +69,12 @@ class _Tree:
 
         New rows are numbered in the order in which they come.
         """
-        bases, place = np.unique(base, return_inverse=True)
         width = len(self._parent) + 1
-        key = place.reshape(-1) * width + node + 1
+        if len(base) and (base == base[0]).all():
+            bases, key = base[:1], node.astype(np.int64) + 1
+        else:
+            bases, place = np.unique(base, return_inverse=True)
+            key = place.reshape(-1) * width + node + 1
         first = np.full(len(bases) * width, -1, np.int64)
         first[key[::-1]] = np.arange(len(key))[::-1]
         used = np.flatnonzero(first >= 0)
@@ -110,12 +113,14 @@ def rehang(
     tree = _Tree(paths, tables["paths"]["parent"], tables["paths"]["region"])
     base = np.full(len(fork), UNKNOWN, np.int64)
     calls, regions = tables["calls"], tables["regions"]
-    held = [process[tables[name]["location"]] for name in ("calls", "regions", "teams")]
+    held = [tables[name]["location"] for name in ("calls", "regions", "teams")]
+    present = [process[of[0] : of[-1] + 1] for of in held if len(of)]
     found = {
         name: np.empty(len(tables[name]["path"]), np.int32) for name in ("calls", "regions")
     }
-    for one in np.unique(np.concatenate(held)).tolist():
-        mine = [slice(*np.searchsorted(of, [one, one + 1]).tolist()) for of in held]
+    for one in np.unique(np.concatenate([process[:0], *present])).tolist():
+        borders = np.searchsorted(process, [one, one + 1]).astype(np.int32)
+        mine = [slice(*np.searchsorted(of, borders).tolist()) for of in held]
         _find_bases(tree, tables, fork, base, mine[2])
         around = np.append(base, UNKNOWN)[regions["team"][mine[1]]]
         found["regions"][mine[1]] = tree.rows(around, regions["path"][mine[1]])

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     import numpy.typing as npt
     import pyarrow as pa
 
+    from burstline.formats.oddities import Oddities
     from burstline.formats.otf2.definitions import Definitions
-    from burstline.formats.raw.oddities import Oddities
 
 MPI: Final = 4
 """The paradigm MPI."""

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
     import pyarrow as pa
 
-    from burstline.formats.raw.oddities import Oddities
+    from burstline.formats.oddities import Oddities
 
     Integers = npt.NDArray[np.int64]
     Table = dict[str, npt.NDArray[Any]]

@@ -17,14 +17,15 @@ import os
 from typing import TYPE_CHECKING, Final
 
 from burstline.errors import MemoryBudgetError
-from burstline.formats.raw.assembly import Assembly, borders_of
+from burstline.formats.groups import borders_of
+from burstline.formats.oddities import Oddities
+from burstline.formats.raw.assembly import Assembly
 from burstline.formats.raw.call_paths import Frame, Resolver
 from burstline.formats.raw.converting import needed_bytes
 from burstline.formats.raw.files import open_files, recognises
 from burstline.formats.raw.joining import PARTS_AT_ONCE
 from burstline.formats.raw.kept import Held, Tables
 from burstline.formats.raw.numbers import operation_numbers
-from burstline.formats.raw.oddities import Oddities
 from burstline.progress import SILENCE, Progress
 from burstline.trace import Trace
 

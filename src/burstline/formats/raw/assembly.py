@@ -9,15 +9,14 @@ What a group is does not show in the tables, nor how many are read at once.
 
 from __future__ import annotations
 
-from collections import deque
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
-from itertools import islice, pairwise
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from burstline import schema
 from burstline.errors import FormatError
 from burstline.formats.columns import arrow_table
+from burstline.formats.groups import in_order
 from burstline.formats.raw.call_paths import CallPaths
 from burstline.formats.raw.clocks import corrections
 from burstline.formats.raw.communicators import Communicators
@@ -33,16 +32,16 @@ from burstline.formats.raw.timeline import born_ns
 from burstline.formats.raw.user_events import UserEvents
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
     import pyarrow as pa
 
+    from burstline.formats.oddities import Oddities
     from burstline.formats.raw.call_paths import Resolver
     from burstline.formats.raw.files import RawFile
     from burstline.formats.raw.group import Group
     from burstline.formats.raw.kept import Heap, Target
-    from burstline.formats.raw.oddities import Oddities
     from burstline.formats.raw.processes import Process
     from burstline.formats.raw.timeline import Life
     from burstline.progress import Progress
@@ -159,10 +158,21 @@ class Assembly:
         own = raw and self._basis.events.any
         if records or own:
             deriving = Records(self._basis, self._shared, own=own)
-        halves = Halves(self._basis, borders, heap, parts_at_once=parts_at_once, odd=self._odd)
+        halves = Halves(
+            self._basis.places,
+            self._basis.communicators.members,
+            borders,
+            heap,
+            parts_at_once=parts_at_once,
+            odd=self._odd,
+        )
         progress.step("Reading", len(self._basis.places.process), "locations")
         pairs = list(pairwise(borders))
-        for number, group in enumerate(_ahead(self._basis, pairs, threads)):
+
+        def read(pair: tuple[int, int]) -> Group:
+            return read_group(self._basis, *pair)
+
+        for number, group in enumerate(in_order(read, pairs, threads)):
             self._store(number, group, target, halves, deriving)
             progress.advance(len(group.lives))
         self._join(target, halves, len(pairs), progress)
@@ -235,49 +245,3 @@ class Assembly:
         }
         told = {key: str(value) for key, value in facts.items() if value is not None}
         return arrow_table("metadata", {"key": list(told), "value": list(told.values())})
-
-
-def borders_of(sizes: Sequence[int], most: int) -> list[int]:
-    """Cut processes into groups of at most so many records, or of one process.
-
-    Parameters
-    ----------
-    sizes : sequence of int
-        Records of each process.
-    most : int
-        Records of a group.
-
-    Returns
-    -------
-    list of int
-        First process of each group, and behind the last one of the last.
-
-    Examples
-    --------
-    >>> borders_of([3, 3, 3, 9, 1], 6)
-    [0, 2, 3, 4, 5]
-    """
-    borders, held = [0], 0
-    for number, size in enumerate(sizes):
-        if number > borders[-1] and held + size > most:
-            borders.append(number)
-            held = 0
-        held += size
-    return [*borders, len(sizes)]
-
-
-def _ahead(basis: Basis, pairs: Sequence[tuple[int, int]], threads: int) -> Iterator[Group]:
-    """Give the groups in order, while so many of those to come are being read."""
-    if threads < 1 or len(pairs) == 1:
-        yield from (read_group(basis, *pair) for pair in pairs)
-        return
-    pool = ThreadPoolExecutor(threads, "read")
-    try:
-        coming = deque(pool.submit(read_group, basis, *pair) for pair in pairs[:threads])
-        rest = iter(pairs[threads:])
-        while coming:
-            group = coming.popleft().result()
-            coming.extend(pool.submit(read_group, basis, *pair) for pair in islice(rest, 1))
-            yield group
-    finally:
-        pool.shutdown(cancel_futures=True)

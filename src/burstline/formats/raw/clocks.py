@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
-    from burstline.formats.raw.oddities import Oddities
+    from burstline.formats.oddities import Oddities
     from burstline.formats.raw.processes import Process
 
 _STEEPEST: Final = 1e-3

@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     import numpy.typing as npt
     import pyarrow as pa
 
+    from burstline.formats.oddities import Oddities
     from burstline.formats.raw.calls import Calls, Details, Facts
-    from burstline.formats.raw.oddities import Oddities
     from burstline.formats.raw.places import Places
 
     Integers = npt.NDArray[np.int64]

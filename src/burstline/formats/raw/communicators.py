@@ -13,7 +13,7 @@ from burstline.formats.columns import arrow_table
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from burstline.formats.raw.oddities import Oddities
+    from burstline.formats.oddities import Oddities
     from burstline.formats.raw.processes import Process
 
 _KINDS: Final = {1: "world", 2: "self", 3: "group", 4: "inter"}

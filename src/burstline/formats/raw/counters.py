@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     import numpy.typing as npt
     import pyarrow as pa
 
+    from burstline.formats.oddities import Oddities
     from burstline.formats.raw.definitions import Counter, Definitions
-    from burstline.formats.raw.oddities import Oddities
     from burstline.formats.raw.timeline import Timeline
 
 CPU_TIME: Final = 48_500_001

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
+    from burstline.formats.oddities import Oddities
     from burstline.formats.raw.files import RawFile
-    from burstline.formats.raw.oddities import Oddities
 
 _CONTINUED_BY: Final[dict[int, Kind]] = {
     Kind.COMMUNICATOR: Kind.MEMBERS,

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
-    from burstline.formats.raw.oddities import Oddities
+    from burstline.formats.oddities import Oddities
     from burstline.progress import Progress
 
 SUFFIX: Final = ".raw"

@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     import numpy.typing as npt
     import pyarrow as pa
 
+    from burstline.formats.oddities import Oddities
     from burstline.formats.raw.clocks import Correction
-    from burstline.formats.raw.oddities import Oddities
     from burstline.formats.raw.timeline import Timeline
 
     Integers = npt.NDArray[np.int64]

@@ -18,13 +18,13 @@ import numpy as np
 import pyarrow as pa
 
 from burstline.bursts import bursts_of
+from burstline.formats.oddities import Oddities
 from burstline.formats.raw.calls import Facts, Gathering
 from burstline.formats.raw.collectives import collective_parts
 from burstline.formats.raw.counters import Readings
 from burstline.formats.raw.gaps import Gaps
 from burstline.formats.raw.layout import LATEST, Kind
 from burstline.formats.raw.messages import message_halves
-from burstline.formats.raw.oddities import Oddities
 from burstline.formats.raw.regions import Regions
 from burstline.formats.raw.requests import follow
 from burstline.formats.raw.timeline import Life, timeline

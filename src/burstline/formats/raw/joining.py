@@ -8,7 +8,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Protocol
 
 import numpy as np
 
@@ -22,9 +22,10 @@ if TYPE_CHECKING:
     import numpy.typing as npt
     import pyarrow as pa
 
-    from burstline.formats.raw.group import Basis, Group
+    from burstline.formats.oddities import Oddities
     from burstline.formats.raw.kept import Heap
-    from burstline.formats.raw.oddities import Oddities
+    from burstline.formats.raw.messages import Columns
+    from burstline.formats.raw.places import Places
 
     Integers = npt.NDArray[np.int64]
 
@@ -32,13 +33,23 @@ PARTS_AT_ONCE: Final = 1 << 20
 """Parts of collectives that are put together at a time, unless less memory is allowed."""
 
 
+class HasHalves(Protocol):
+    """A group with what others need of it."""
+
+    sends: Columns
+    receives: Columns
+    parts: Columns
+
+
 class Halves:
     """Keeps what groups need of each other, and joins it when all are there.
 
     Parameters
     ----------
-    basis : Basis
-        What all processes share.
+    places : Places
+        Where processes and locations are.
+    members : sequence of tuple of int
+        Members of each communicator.
     borders : sequence of int
         First process of each group, and behind the last one of the last.
     heap : callable
@@ -51,23 +62,24 @@ class Halves:
 
     def __init__(
         self,
-        basis: Basis,
+        places: Places,
+        members: Sequence[tuple[int, ...]],
         borders: Sequence[int],
         heap: Callable[[str], Heap],
         *,
         parts_at_once: int,
         odd: Oddities,
     ) -> None:
-        self._basis, self._odd = basis, odd
+        self._places, self._members, self._odd = places, members, odd
         self._borders = np.array(borders[1:], np.int64)
         self._at_once = parts_at_once
         self._sends = Rows(heap("sends"), SEND_COLUMNS)
         self._receives = Rows(heap("receives"), RECEIVE_COLUMNS)
         self._parts = Rows(heap("parts"), PART_COLUMNS)
         self._ranges = Rows(heap("ranges"), PART_COLUMNS)
-        self._instances = np.zeros(len(basis.communicators.members), np.int64)
+        self._instances = np.zeros(len(members), np.int64)
 
-    def keep(self, number: int, group: Group) -> None:
+    def keep(self, number: int, group: HasHalves) -> None:
         """Keep what a group has, and let the group forget it."""
         self._sends.append(number, group.sends)
         owner = np.searchsorted(self._borders, group.receives["sender"], "right")
@@ -79,15 +91,14 @@ class Halves:
 
     def messages(self) -> Iterator[pa.Table]:
         """Give the messages that each group sent."""
-        joining = Joining(self._basis.places, self._odd)
+        joining = Joining(self._places, self._odd)
         for number in range(len(self._borders)):
             yield joining.join(self._sends.take(number), self._receives.take(number))
         joining.finish()
 
     def collectives(self, operations: Sequence[str]) -> Iterator[tuple[pa.Table, pa.Table]]:
         """Give instances and their members, a range of instances at a time."""
-        members = self._basis.communicators.members
-        base, borders = self._ranges_of(members)
+        base, borders = self._ranges_of(self._members)
         for number in range(len(self._borders)):
             parts = self._parts.take(number)
             instance = base[parts["communicator"]] + parts["sequence"]
@@ -96,8 +107,8 @@ class Halves:
         for number in range(len(borders) + 1):
             found = join_collectives(
                 self._ranges.take(number),
-                places=self._basis.places,
-                members=members,
+                places=self._places,
+                members=self._members,
                 operations=operations,
                 first=first,
                 odd=self._odd,

@@ -140,11 +140,30 @@ def _joined(parts: list[pa.Table]) -> pa.Table:
     target = parts[0].schema
     columns = []
     for kind in target.types:
-        pieces = [chunk for part in parts for chunk in part.column(0).chunks]
+        pieces = [chunk for part in parts for chunk in part.column(0).chunks if len(chunk)]
         parts[:] = [part.remove_column(0) for part in parts]
-        columns.append(pa.chunked_array(pieces, kind).combine_chunks())
+        columns.append(_join(pieces, kind))
         del pieces
     return pa.Table.from_arrays(columns, schema=target)
+
+
+def _join(pieces: list[pa.Array], kind: pa.DataType) -> pa.Array:
+    """Join arrays; of integers in memory of numpy, which takes large pages: half the time."""
+    if len(pieces) < 2 or not pa.types.is_integer(kind):
+        return (
+            pieces[0] if len(pieces) == 1 else pa.chunked_array(pieces, kind).combine_chunks()
+        )
+    width = kind.to_pandas_dtype()
+    values = np.concatenate(
+        [
+            np.frombuffer(piece.buffers()[1], width)[piece.offset : piece.offset + len(piece)]
+            for piece in pieces
+        ]
+    )
+    missing = sum(piece.null_count for piece in pieces)
+    known = pa.concat_arrays([piece.is_valid() for piece in pieces]) if missing else None
+    bitmap = None if known is None else known.buffers()[1]
+    return pa.Array.from_buffers(kind, len(values), [bitmap, pa.py_buffer(values)], missing)
 
 
 def with_operations(

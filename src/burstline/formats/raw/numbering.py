@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from burstline import schema
+from burstline.formats.columns import shifted
 from burstline.formats.raw.kept import with_operations
 from burstline.operations import CODES, NAMES
 
@@ -44,9 +44,9 @@ class Numbering:
         tables["calls"] = self._renamed(group)
         places = self._places(tables.pop("region_defs"))
         regions = _changed(tables["regions"], "region", pa.array(places, pa.int32()))
-        tables["regions"] = _shifted(regions, "team", self._teams)
+        tables["regions"] = shifted(regions, "team", self._teams)
         for name in ("team", "parent"):
-            tables["teams"] = _shifted(tables["teams"], name, self._teams)
+            tables["teams"] = shifted(tables["teams"], name, self._teams)
         self._teams += tables["teams"].num_rows
 
     def definitions(self) -> pa.Table:
@@ -91,11 +91,3 @@ def _changed(table: pa.Table, name: str, values: pa.Array) -> pa.Table:
         return table
     place = table.column_names.index(name)
     return table.set_column(place, table.schema.field(place), values.take(table[name]))
-
-
-def _shifted(table: pa.Table, name: str, by: int) -> pa.Table:
-    place = table.column_names.index(name)
-    field = table.schema.field(place)
-    if not by:
-        return table
-    return table.set_column(place, field, pc.add(table[name], pa.scalar(by, field.type)))

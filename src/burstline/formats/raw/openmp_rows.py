@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
     import pyarrow as pa
 
-    from burstline.formats.raw.oddities import Oddities
+    from burstline.formats.oddities import Oddities
     from burstline.formats.raw.openmp import OpenMp
     from burstline.formats.raw.timeline import Timeline
 

@@ -17,8 +17,8 @@ from burstline.formats.raw.layout import Kind
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from burstline.formats.oddities import Oddities
     from burstline.formats.raw.files import RawFile
-    from burstline.formats.raw.oddities import Oddities
 
 _MOST_THREADS: Final = 1 << 20
 _ABORTED, _SIGNALLED = 3, 4

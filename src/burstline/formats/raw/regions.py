@@ -28,8 +28,8 @@ if TYPE_CHECKING:
     import numpy.typing as npt
     import pyarrow as pa
 
+    from burstline.formats.oddities import Oddities
     from burstline.formats.raw.definitions import Definitions, Name
-    from burstline.formats.raw.oddities import Oddities
     from burstline.formats.raw.timeline import Timeline
 
     Integers = npt.NDArray[np.int64]

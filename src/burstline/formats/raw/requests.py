@@ -20,8 +20,8 @@ from burstline.schema import UNKNOWN
 if TYPE_CHECKING:
     import numpy.typing as npt
 
+    from burstline.formats.oddities import Oddities
     from burstline.formats.raw.calls import Calls, Details
-    from burstline.formats.raw.oddities import Oddities
 
     Integers = npt.NDArray[np.int64]
 

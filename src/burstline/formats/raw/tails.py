@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
-    from burstline.formats.raw.oddities import Oddities
+    from burstline.formats.oddities import Oddities
 
 SUFFIX: Final = ".tail"
 _MAGIC: Final = b"BURSTEND"

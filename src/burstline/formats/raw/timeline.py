@@ -18,9 +18,9 @@ from burstline.formats.raw.layout import EVENTS, LATEST, TIMED, Kind
 if TYPE_CHECKING:
     import numpy.typing as npt
 
+    from burstline.formats.oddities import Oddities
     from burstline.formats.raw.clocks import Correction
     from burstline.formats.raw.files import RawFile
-    from burstline.formats.raw.oddities import Oddities
 
     Integers = npt.NDArray[np.int64]
 

@@ -1,4 +1,4 @@
-"""What was odd in raw files, by kind: how often, and where first."""
+"""What was odd in what is read, by kind: how often, and where first."""
 
 from __future__ import annotations
 

@@ -46,7 +46,7 @@ _PERIOD_NS: Final = 400
 _START_NS: Final = 1_000
 
 
-def merging(trace: Input) -> Iterator[Figure]:
+def raw_files(trace: Input) -> Iterator[Figure]:
     """Read raw files whole, and convert them within a memory budget."""
     with tempfile.TemporaryDirectory(dir=trace.path.parent) as name:
         place = Path(name)
@@ -56,7 +56,7 @@ def merging(trace: Input) -> Iterator[Figure]:
         size = sum(path.stat().st_size for path in folder.iterdir())
         copied = measure("copy_raw", repeats=2, path=str(folder), target=str(place / "copy"))
         bare = size / copied.wall_s / _MEGA
-        yield Figure("merging", _COPY, bare, "MB/s")
+        yield Figure("raw", _COPY, bare, "MB/s")
         for task, label in (("read_raw", "read whole"), ("store_raw", "to a store in 500 MB")):
             done = measure(
                 task,
@@ -69,11 +69,11 @@ def merging(trace: Input) -> Iterator[Figure]:
             if done.result["calls"] != calls:
                 sys.exit(f"{task}: {done.result['calls']} calls, expected {calls}")
             rate = size / done.wall_s / _MEGA
-            yield Figure("merging", f"{label}: rate", rate, "MB/s", "", _COPY, rate / bare)
+            yield Figure("raw", f"{label}: rate", rate, "MB/s", "", _COPY, rate / bare)
             records = size / 32 / done.wall_s / _MEGA
-            yield Figure("merging", f"{label}: records", records, "M/s")
+            yield Figure("raw", f"{label}: records", records, "M/s")
             share = done.peak_bytes / size
-            yield Figure("merging", f"{label}: peak memory", share, "of the raw bytes")
+            yield Figure("raw", f"{label}: peak memory", share, "of the raw bytes")
 
 
 def copy_raw(path: str, target: str) -> Task:
