@@ -372,3 +372,17 @@ def test_real_records_stay_as_they_are(real_traces, tmp_path, capsys, program):
     assert rest == dump(base).events
     assert dump(merged)._replace(events=None) == dump(base)._replace(events=None)
     assert sum(map(len, chosen.values())) == 2 * told["runs"][told["base"]]["matched"]
+
+
+def test_a_run_that_was_cut_short_is_named(runs, tmp_path, capsys):
+    short = tmp_path / "short.prv"
+    lines = runs[0].read_bytes().splitlines(keepends=True)
+    short.write_bytes(b"".join(lines[:-1]) + lines[-1][:7])
+    short.with_suffix(".pcf").write_bytes(runs[0].with_suffix(".pcf").read_bytes())
+
+    cli.main(["merge", str(short), str(runs[1])])
+
+    said = capsys.readouterr().err
+    assert f"warning: {short}: " in said
+    assert "burstline info" in said
+    assert str(runs[1]) not in said

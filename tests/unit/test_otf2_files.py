@@ -102,6 +102,21 @@ def test_memory_for_a_small_archive_is_not_asked_for_twice(place):
     assert burstline.read(place, memory=200 << 20).regions.num_rows == 1
 
 
+def test_with_little_memory_less_is_taken_on_at_a_time(place, monkeypatch):
+    with archive(place) as made:
+        made.thread(0).region("f", 0, 1)
+    tried = []
+
+    def needed(_sizes, at_once, threads):
+        tried.append((at_once >> 20, threads))
+        return 1 << 30 if threads else 0
+
+    monkeypatch.setattr(otf2, "needed_bytes", needed)
+
+    assert burstline.read(place, memory=200 << 20, threads=2).regions.num_rows == 1
+    assert tried == [(32, 2), (16, 2), (8, 2), (4, 2), (4, 0)]
+
+
 def with_parameter(place):
     with archive(place) as made:
         number = made.definitions.parameter("n", parameter_type=ParameterType.INT64)
@@ -121,7 +136,7 @@ def test_a_store_keeps_what_parameters_the_program_told(place, tmp_path):
 
 def test_parameters_that_a_store_has_no_room_for_are_counted(place, tmp_path, monkeypatch):
     with_parameter(place)
-    monkeypatch.setattr(otf2, "needed_bytes", lambda *_: 1 << 40)
+    monkeypatch.setattr(otf2, "needed_bytes", lambda *_: 1 << 40)  # too large to be whole
     for raw, lost in ((True, ["parameters_not_kept"]), (False, [])):
         target = tmp_path / f"{raw}.store"
         convert_otf2(place, target, raw=raw, memory=1 << 30, threads=1, progress=SILENCE)

@@ -91,7 +91,7 @@ def run(arguments: argparse.Namespace) -> None:
     if arguments.top < 0:
         raise ParameterError(f"--top must not be negative, got {arguments.top}")
     picture = _picture(arguments)
-    from burstline.cli.merge import warn_of_twins  # noqa: PLC0415 -- `--help` stays fast
+    from burstline.cli.runs import warn_of_losses, warn_of_twins  # noqa: PLC0415 -- `--help` stays fast
 
     warn_of_twins([Path(path) for path in paths])
     traces = _read(arguments)
@@ -108,6 +108,7 @@ def run(arguments: argparse.Namespace) -> None:
     if picture is not None:
         _draw(found, picture, paths)
     _say(found, arguments)
+    warn_of_losses([Path(path) for path in paths], traces)
 
 
 def _read(arguments: argparse.Namespace) -> list[Trace]:

@@ -183,7 +183,7 @@ def _merged(
     paths: Sequence[Path], arguments: argparse.Namespace, progress: Progress
 ) -> pa.Table:
     """Match runs, and give the base's bursts with the counters of all."""
-    from burstline.cli.merge import read_runs  # noqa: PLC0415 -- `--help` stays fast
+    from burstline.cli.runs import read_runs  # noqa: PLC0415 -- `--help` stays fast
     from burstline.merge import burst_table  # noqa: PLC0415 -- as above
     from burstline.merge.fusion import fuse  # noqa: PLC0415 -- as above
     from burstline.merge.matching import match  # noqa: PLC0415 -- as above

@@ -10,10 +10,9 @@ from burstline.cli.options import (
     add_resources,
     memory_budget,
     progress_bar,
-    thread_count,
 )
 from burstline.cli.outputs import files_of
-from burstline.errors import InconsistentTraceError, NotEnoughDataError, ParameterError
+from burstline.errors import NotEnoughDataError, ParameterError
 
 if TYPE_CHECKING:
     import argparse
@@ -22,7 +21,6 @@ if TYPE_CHECKING:
     from burstline.merge.fusion import Fusion
     from burstline.merge.model import Alignment, Matching, Published
     from burstline.merge.table import BurstTable
-    from burstline.progress import Progress
     from burstline.trace import Trace
 
 _DESCRIPTION: Final = """\
@@ -125,6 +123,7 @@ def run(arguments: argparse.Namespace) -> None:
     paths = [Path(text) for text in arguments.traces]
     _check_paths(paths)
     options = _options(arguments)
+    from burstline.cli.runs import read_runs, warn_of_losses  # noqa: PLC0415 -- as above
     from burstline.report.merge import MergeReport, print_merge  # noqa: PLC0415 -- --help
 
     with progress_bar(arguments) as progress:
@@ -157,6 +156,7 @@ def run(arguments: argparse.Namespace) -> None:
             wanted.draw(traces, matching, paths, arguments.rank or 0)
     report = MergeReport.of(paths, traces, tables, matching, fused)
     print_merge(report, arguments.format)
+    warn_of_losses(paths, traces)
     _warn_of_strangers(matching)
     wanted.say(fused)
 
@@ -289,17 +289,9 @@ def _trace(arguments: argparse.Namespace) -> Path:
 def _check_paths(paths: Sequence[Path]) -> None:
     if len(paths) < 2:
         raise ParameterError("merging wants at least two runs: burstline merge A.prv B.prv")
+    from burstline.cli.runs import warn_of_twins  # noqa: PLC0415 -- `--help` stays fast
+
     warn_of_twins(paths)
-
-
-def warn_of_twins(paths: Sequence[Path]) -> None:
-    """Say which run is given twice: it agrees with itself in everything."""
-    from burstline.report.plain import note  # noqa: PLC0415 -- `--help` stays fast
-
-    for number, path in enumerate(paths):
-        for other in paths[:number]:
-            if path.exists() and other.exists() and path.samefile(other):
-                note(f"warning: {path} is given twice; nothing is learned from that")
 
 
 def _options(arguments: argparse.Namespace) -> Alignment | Published:
@@ -333,39 +325,6 @@ def _options(arguments: argparse.Namespace) -> Alignment | Published:
         aligned_spans=arguments.aligned_spans,
         assignment=arguments.assignment or "greedy",
     )
-
-
-def read_runs(
-    paths: Sequence[Path], arguments: argparse.Namespace, progress: Progress
-) -> list[Trace]:
-    """Read the runs, and refuse those of different numbers of ranks by name."""
-    import burstline  # noqa: PLC0415 -- `--help` stays fast
-    from burstline.cli.budget import require  # noqa: PLC0415 -- as above
-
-    memory, threads = memory_budget(arguments) // len(paths), thread_count(arguments)
-    traces = []
-    for path in paths:
-        trace = burstline.read(
-            path, raw=False, memory=memory, threads=threads, progress=progress
-        )
-        tables = ("calls", "messages", "bursts")
-        traces.append(require(trace, memory, tables=tables, copies=1, region={}))
-    for path, trace in zip(paths, traces, strict=True):
-        if not trace.rows("bursts"):
-            raise NotEnoughDataError(f"{path} has no bursts: no thread of it makes two calls")
-    ranks = [len(set(zip(*_processes(trace), strict=True))) for trace in traces]
-    if len(set(ranks)) > 1:
-        told = ", ".join(f"{path}: {count}" for path, count in zip(paths, ranks, strict=True))
-        raise InconsistentTraceError(
-            f"the runs have different numbers of ranks ({told}). Only runs of one program on "
-            "as many ranks can be merged"
-        )
-    return traces
-
-
-def _processes(trace: Trace) -> tuple[list[int], list[int]]:
-    application, rank = trace.arrays("locations", "application", "rank")
-    return application.tolist(), rank.tolist()
 
 
 def _check_matching(matching: Matching, paths: Sequence[Path]) -> None:
