@@ -36,15 +36,17 @@ if TYPE_CHECKING:
 
 __all__ = ["find_anchor", "read_otf2", "recognises"]
 
-BYTES_AT_ONCE: Final = 16 << 20
+BYTES_AT_ONCE: Final = 32 << 20
 """Bytes of events that are read at a time when all tables fit in memory."""
 
-# Measured: what the process takes before it reads, tables in bytes per byte of events, and
-# what a group takes beyond its tables while they are made. Metrics take more where there are
-# many: that shows while tables grow.
+_LEAST_AT_ONCE: Final = 4 << 20
+# Measured: what the process takes before it reads, tables in bytes per byte of events, what a
+# group takes beyond its tables while they are made, and what one takes that was read ahead.
+# Metrics take more where there are many: that shows while tables grow.
 _BASE: Final = 128 << 20
-_TABLES_PER_BYTE: Final = 4
-_GROUP_PER_BYTE: Final = 8
+_TABLES_PER_BYTE: Final = 5
+_GROUP_PER_BYTE: Final = 13
+_AHEAD_PER_BYTE: Final = 5
 _WAY_OUT: Final = (
     "Convert the archive to a store (burstline convert ARCHIVE OUT.store) and take that "
     "instead: of a store, --from, --to and --ranks load only what they name."
@@ -116,8 +118,8 @@ def read_otf2(
             way_out="Give the anchor itself",
         )
     threads = threads or len(os.sched_getaffinity(0))
-    if memory is not None and (needed := needed_bytes(anchor, threads)) > memory:
-        raise MemoryBudgetError(needed, memory, way_out=_WAY_OUT)
+    if memory is not None:
+        bytes_at_once, threads = _within(anchor, memory, bytes_at_once, threads)
     odd = Oddities()
     assembly = Assembly(anchor, odd)
     tables = Bounded(memory)
@@ -136,11 +138,26 @@ def read_otf2(
     return Trace(found)
 
 
-def needed_bytes(anchor: Path, threads: int) -> int:
-    """Estimate the memory that reading an archive whole takes."""
+def needed_bytes(sizes: list[int], at_once: int, threads: int) -> int:
+    """Estimate the memory that reading whole takes, by the sizes of files."""
+    total = sum(sizes)
+    group = min(total, max(at_once, *sizes, 0))
+    ahead = min(total - group, threads * group)
+    tables = _TABLES_PER_BYTE * total
+    return _BASE + tables + _GROUP_PER_BYTE * group + _AHEAD_PER_BYTE * ahead
+
+
+def _within(anchor: Path, memory: int, at_once: int, threads: int) -> tuple[int, int]:
+    """Take on less at a time, then one group after the other, until the memory is enough."""
     sizes = [file_size(file) for file in anchor.with_suffix("").glob("*.evt")]
-    at_once = min(sum(sizes), (threads + 1) * max(BYTES_AT_ONCE, *sizes, 0))
-    return _BASE + _TABLES_PER_BYTE * sum(sizes) + _GROUP_PER_BYTE * at_once
+    while (needed := needed_bytes(sizes, at_once, threads)) > memory:
+        if at_once > _LEAST_AT_ONCE:
+            at_once //= 2
+        elif threads:
+            threads = 0
+        else:
+            raise MemoryBudgetError(needed, memory, way_out=_WAY_OUT)
+    return at_once, threads
 
 
 class Bounded(Tables):
