@@ -29,7 +29,9 @@ MAGIC: Final = b"OTF2"
 
 _HEAD: Final = 16
 _ZLIB, _SION = 2, 2
-_MOST_SECONDS: Final = 3600
+_SECONDS_BASE: Final = 10
+_BYTES_A_SECOND: Final = 1 << 20
+"""Slower than that, the library goes round in damaged bytes."""
 _MOST_MEMORY: Final = 16 << 30
 
 
@@ -140,9 +142,10 @@ def open_archive(anchor: Path, odd: Oddities) -> Archive:
     """
     library = find_library()
     size = file_size(anchor.with_suffix(".def"))
+    seconds = _SECONDS_BASE + size // _BYTES_A_SECOND
     try:
         rows, text, told = _core.otf2_definitions(
-            library, str(anchor), 16 * size + 1024, 2 * size + 1024, _MOST_SECONDS, _MOST_MEMORY
+            library, str(anchor), 16 * size + 1024, 2 * size + 1024, seconds, _MOST_MEMORY
         )
     except RuntimeError as error:
         way_out = f"{library} is not a library of OTF2: {error}; set {VARIABLE} to one"
