@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import io
-import json
 import sys
-import xml.etree.ElementTree as ET
 
 import numpy as np
 import pyarrow as pa
 import pytest
-from matplotlib.image import imread
 
 from burstline.errors import MissingExtraError, NotEnoughDataError, ParameterError
 from burstline.learning import learn
@@ -23,12 +19,8 @@ from burstline.merge import burst_table
 from burstline.merge.columns import table_schema
 from burstline.merge.fusion import fuse
 from burstline.merge.matching import match
-from burstline.report.learn import print_learned
-from burstline.report.learn_plot import learn_plot
 from burstline.testing import trace_of
 from fused_tables import fused_table, law_of_base, law_of_merged, work_of
-
-TEXT = "{http://www.w3.org/2000/svg}text"
 
 
 def errors(found):
@@ -373,38 +365,3 @@ def test_a_gain_is_one_where_folds_agree():
     assert gain(base, made([0.40, 0.43, 0.41, 0.39])).verdict == "worse"
     assert gain(base, made([0.10, 0.50, 0.40, 0.10])).verdict == "no difference"
     assert gain(base, made([0.299, 0.319, 0.309, 0.289])).verdict == "no difference"
-
-
-def test_json_says_what_was_agreed(learnt):
-    document = json.loads(json.dumps(learnt.as_dict(), allow_nan=False))
-
-    assert document["target"] == "duration_ns"
-    assert {"mean", "spread"} <= {*document["base"]} & {*document["merged"]}
-    assert document["importance"]["IR_LD_INS"] > 0
-    assert learn({"a": law_of_base()}, features="base").as_dict()["merged"] is None
-
-
-def test_people_are_told_whether_more_counters_help(learnt, capsys):
-    print_learned(learnt)
-
-    shown = capsys.readouterr().out
-    assert "predicts better than base" in shown
-    assert "IR_LD_INS" in shown
-    assert "always the median" in shown
-
-
-@pytest.mark.parametrize("model", ["forest", "boosting"])
-def test_a_picture_is_the_same_each_time_and_names_features(model):
-    found = learn({"a": law_of_merged(200)}, model=model)
-
-    picture = learn_plot(found, form="svg")
-
-    assert picture == learn_plot(found, form="svg")
-    texts = {"".join(text.itertext()) for text in ET.fromstring(picture).iter(TEXT)}  # noqa: S314
-    assert {"IR_LD_INS", "base", "merged", "1.00 µs"} <= texts
-    assert not any("$" in text for text in texts)
-    png = learn_plot(found, form="png")
-    assert png.startswith(b"\x89PNG")
-    pixels = imread(io.BytesIO(png))[:, :, :3]
-    for edge in (pixels[0], pixels[-1], pixels[:, 0], pixels[:, -1]):
-        assert (edge == 1).all(), "something is cut off"
