@@ -13,7 +13,6 @@ objects of all MPIs that are installed; that is how those in the wheel come abou
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import hashlib
 import os
 import re
@@ -25,13 +24,11 @@ import tempfile
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from burstline.errors import NotEnoughDataError, ParameterError, printable
+from burstline.record.locking import locked
 from burstline.record.mpi import ABIS, MPICH, OPEN_MPI, STANDARD, Abi
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 _HERE: Final = Path(__file__).parent
 _SHIPPED: Final = _HERE / "lib"
@@ -99,7 +96,7 @@ def shared_object(abi: Abi) -> Path:
     target = _cache() / _hash(abi, compiler) / _file_name(abi)
     if not target.is_file():
         _require_preloadable(target)
-        with _locked(target.parent):
+        with locked(target.parent, "the recorder"):
             if not target.is_file():
                 compile_into(target, abi, compiler)
     return target
@@ -272,23 +269,6 @@ def _hash(abi: Abi, compiler: Compiler) -> str:
     return digest.hexdigest()[:16]
 
 
-@contextlib.contextmanager
-def _locked(folder: Path) -> Iterator[None]:
-    """Let one process at a time build into a folder, which is made."""
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        lock = (folder / ".lock").open("w")
-    except OSError as error:
-        raise ParameterError(
-            f"the recorder is built in {folder}, which cannot be written "
-            f"({error.strerror}). Set XDG_CACHE_HOME to a folder of yours"
-        ) from error
-    with lock:
-        with contextlib.suppress(OSError):  # file systems without locks: built twice at worst
-            fcntl.flock(lock, fcntl.LOCK_EX)
-        yield
-
-
 def _can_be_preloaded(path: Path) -> bool:
     return not re.search(r"[\s:]", os.fspath(path))
 
@@ -306,7 +286,7 @@ def _copied(shipped: Path) -> Path:
     content = shipped.read_bytes()
     target = _cache() / hashlib.sha256(content).hexdigest()[:16] / shipped.name
     _require_preloadable(target)
-    with _locked(target.parent):
+    with locked(target.parent, "the recorder"):
         part = target.with_name(f".{target.name}.{os.getpid()}")
         part.write_bytes(content)
         part.replace(target)

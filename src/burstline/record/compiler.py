@@ -10,8 +10,6 @@ object (``native/work.c``), which holds the counters, is added to what is linked
 
 from __future__ import annotations
 
-import contextlib
-import fcntl
 import hashlib
 import os
 import re
@@ -24,9 +22,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from burstline.errors import NotEnoughDataError, ParameterError, printable
+from burstline.record.locking import locked
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
 OLDEST: Final = 14
 LOOPS: Final = "BURSTLINE_PASS_LOOPS"
@@ -341,7 +340,7 @@ def _place(clang: Clang, sources: list[Path]) -> Path:
 
 def _built(target: Path, words: list[str]) -> Path:
     """Run a compiler so that the file appears whole, once, or not at all."""
-    with _locked(target.parent):
+    with locked(target.parent, "the plug-in"):
         if target.is_file():
             return target
         with tempfile.TemporaryDirectory(dir=target.parent, prefix=".build-") as folder:
@@ -374,20 +373,3 @@ def _said(words: list[str]) -> str:
     except (OSError, subprocess.SubprocessError) as error:
         return str(error)
     return done.stdout.decode(errors="replace")
-
-
-@contextlib.contextmanager
-def _locked(folder: Path) -> Iterator[None]:
-    """Let one process at a time build into a folder, which is made."""
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        lock = (folder / ".lock").open("w")
-    except OSError as error:
-        raise ParameterError(
-            f"the plug-in is built in {folder}, which cannot be written "
-            f"({error.strerror}). Set XDG_CACHE_HOME to a folder of yours"
-        ) from error
-    with lock:
-        with contextlib.suppress(OSError):  # file systems without locks: built twice at worst
-            fcntl.flock(lock, fcntl.LOCK_EX)
-        yield

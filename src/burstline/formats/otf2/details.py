@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from burstline.formats.otf2.collective_operations import COLLECTIVE_OPERATIONS, NO_ROOT
 from burstline.formats.raw.calls import Calls, Details
 from burstline.formats.raw.collectives import PART_COLUMNS
 from burstline.formats.raw.layout import ANY_SOURCE, Kind
@@ -50,27 +51,7 @@ _OF_CALLS: Final = np.array(
         Kind.IO,
     ]
 )
-_NO_ROOT: Final = 0xFFFFFFFF
 _ROOT_SELF: Final = 0xFFFFFFFE
-_OPERATIONS: Final = (
-    "Barrier",
-    "Bcast",
-    "Gather",
-    "Gatherv",
-    "Scatter",
-    "Scatterv",
-    "Allgather",
-    "Allgatherv",
-    "Alltoall",
-    "Alltoallv",
-    "Alltoallw",
-    "Allreduce",
-    "Reduce",
-    "Reduce_scatter",
-    "Scan",
-    "Exscan",
-    "Reduce_scatter_block",
-)
 
 
 def calls_of(table: Table, operations: Sequence[str]) -> Calls:
@@ -242,7 +223,7 @@ def _roots(
     world = communicators.world_ranks(
         own["b"][end], process, np.where(told < 1 << 31, told, -1)
     )
-    return np.where(told == _ROOT_SELF, rank, np.where(told == _NO_ROOT, UNKNOWN, world))
+    return np.where(told == _ROOT_SELF, rank, np.where(told == NO_ROOT, UNKNOWN, world))
 
 
 def _operations(calls: Calls, call: Integers, told: Integers) -> Integers:
@@ -253,11 +234,11 @@ def _operations(calls: Calls, call: Integers, told: Integers) -> Integers:
     result = of_call.copy()
     pairs = np.stack([of_call, told])
     for code, number in np.unique(pairs, axis=1).T.tolist():
-        if not 0 <= number < len(_OPERATIONS):
+        if not 0 <= number < len(COLLECTIVE_OPERATIONS):
             continue
         plain = names[code].removesuffix("_init").lower()
-        named = f"MPI_{_OPERATIONS[number]}"
-        if plain not in (named.lower(), f"mpi_i{_OPERATIONS[number].lower()}") and (
+        named = f"MPI_{COLLECTIVE_OPERATIONS[number]}"
+        if plain not in (named.lower(), f"mpi_i{COLLECTIVE_OPERATIONS[number].lower()}") and (
             "Neighbor" not in names[code] and "neighbor" not in names[code]
         ):
             result[(of_call == code) & (told == number)] = codes[named]

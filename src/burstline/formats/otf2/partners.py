@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from burstline import operations
+from burstline.formats.otf2.collective_operations import COLLECTIVE_OPERATIONS, NO_ROOT
 from burstline.formats.otf2.happened import Happened, Turn, Written
 from burstline.schema import NO_VALUE, SEND_DONE_SOURCES, UNKNOWN
 from burstline.trace import to_numpy
@@ -59,26 +60,7 @@ _MEMBER: Final = (
     "received_bytes",
 )
 _RECORDED: Final = SEND_DONE_SOURCES.index("recorded")
-_NO_ROOT: Final = 0xFFFFFFFF
-_COLLECTIVES: Final = (
-    "Barrier",
-    "Bcast",
-    "Gather",
-    "Gatherv",
-    "Scatter",
-    "Scatterv",
-    "Allgather",
-    "Allgatherv",
-    "Alltoall",
-    "Alltoallv",
-    "Alltoallw",
-    "Allreduce",
-    "Reduce",
-    "Reduce_scatter",
-    "Scan",
-    "Exscan",
-    "Reduce_scatter_block",
-)
+_TAG_BITS: Final = 0xFFFFFFFF
 _CREATES, _DESTROYS = 17, 18
 _ENDS: Final = ("Finalize", "free", "disconnect", "close")
 _BEGINS: Final = (
@@ -186,7 +168,7 @@ class Messages:
         stamp = Stamp(rows["send_seq"], rows["send_call"], rows["send_ns"], calls)
         has_request = rows["send_request"] != NO_VALUE
         kind = np.where(has_request, int(Written.ISEND), int(Written.SEND))
-        what = (self._to[mine], self._communicator[mine], rows["tag"] & _NO_ROOT)
+        what = (self._to[mine], self._communicator[mine], rows["tag"] & _TAG_BITS)
         _add(
             happened,
             kind,
@@ -220,7 +202,7 @@ class Messages:
             stamp.turn(Turn.COMPLETION, Turn.FOLLOWUP),
             self._from[mine],
             self._communicator[mine],
-            rows["tag"] & _NO_ROOT,
+            rows["tag"] & _TAG_BITS,
             rows["received_bytes"],
             request,
         )
@@ -250,7 +232,7 @@ class Collectives:
         of_rank = communicators.processes(world, root)
         found, rank = communicators.told(row, of_rank, world)
         is_there = (root >= 0) & (rank >= 0) & (found == self._communicator)
-        self._root = np.where(is_there, rank, _NO_ROOT)
+        self._root = np.where(is_there, rank, NO_ROOT)
 
     def tell(self, happened: Happened, location: int, calls: Calls) -> None:
         """Add a location's parts; see :meth:`Messages.tell`."""
@@ -300,8 +282,8 @@ def _operation(name: str) -> int:
     if name in operations.NON_BLOCKING_COLLECTIVES and plain.startswith("I"):
         plain = plain[1:]
     plain = plain.capitalize().removeprefix("Neighbor_").removesuffix("_init").capitalize()
-    if plain in _COLLECTIVES:
-        return _COLLECTIVES.index(plain)
+    if plain in COLLECTIVE_OPERATIONS:
+        return COLLECTIVE_OPERATIONS.index(plain)
     if plain.endswith(_ENDS):
         return _DESTROYS
     return _CREATES if plain.startswith(_BEGINS) and "fence" not in plain else _NOT_MPI
