@@ -132,7 +132,7 @@ class Timeline {
     std::vector<std::pair<std::int32_t, std::int32_t>> last_child_{{-1, -1}};
     Life life_;
     std::int32_t location_ = 0;
-    std::int64_t seq_ = 0, now_ = 0, events_before_ = 0;
+    std::int64_t seq_ = 0, now_ = 0;
     std::int64_t first_call_ = 0, first_region_ = 0, call_ = -1;
     std::int64_t collective_seq_ = no_value, collective_ns_ = no_value;
     bool seen_ = false, read_ = false;

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, Literal
+from typing import TYPE_CHECKING, Final
 
 from burstline.cli.options import (
     add_format,
@@ -13,6 +13,7 @@ from burstline.cli.options import (
     progress_bar,
     read_selected,
 )
+from burstline.cli.pictures import form_of, picture_path, write_picture
 from burstline.errors import InconsistentTraceError, ParameterError
 
 if TYPE_CHECKING:
@@ -90,7 +91,9 @@ def run(arguments: argparse.Namespace) -> None:
         raise ParameterError("check-merge compares runs: name at least two traces")
     if arguments.top < 0:
         raise ParameterError(f"--top must not be negative, got {arguments.top}")
-    picture = _picture(arguments)
+    picture = None
+    if arguments.plot is not None:
+        picture = picture_path(arguments.plot, force=arguments.force)
     from burstline.cli.runs import warn_of_losses, warn_of_twins  # noqa: PLC0415 -- `--help` stays fast
 
     warn_of_twins([Path(path) for path in paths])
@@ -133,36 +136,12 @@ def _ranks(trace: Trace) -> int:
     return len(set(zip(application.tolist(), rank.tolist(), strict=True)))
 
 
-def _picture(arguments: argparse.Namespace) -> Path | None:
-    if arguments.plot is None:
-        return None
-    path = Path(arguments.plot)
-    _form(path)
-    if path.exists() and not arguments.force:
-        raise ParameterError(f"{path} exists. Choose another file, or pass --force")
-    from burstline.report.quality_plot import require  # noqa: PLC0415 -- `--help` stays fast
-
-    require()
-    return path
-
-
-def _form(path: Path) -> Literal["svg", "png"]:
-    if path.suffix == ".svg":
-        return "svg"
-    if path.suffix == ".png":
-        return "png"
-    raise ParameterError(f"{path}: the ending of a picture is .svg or .png")
-
-
 def _draw(found: Check, path: Path, traces: Sequence[str]) -> None:
-    from burstline.formats import atomic  # noqa: PLC0415 -- `burstline --help` stays fast
-    from burstline.report.plain import note  # noqa: PLC0415 -- as above
+    from burstline.report.plain import note  # noqa: PLC0415 -- `burstline --help` stays fast
     from burstline.report.quality_plot import drawn_of, quality_plot  # noqa: PLC0415 -- as above
 
     title = ", ".join(Path(trace).name for trace in traces)
-    picture = quality_plot(found, form=_form(path), title=title)
-    with atomic.output(path) as file:
-        file.write(picture)
+    write_picture(path, quality_plot(found, form=form_of(path), title=title))
     note(f"{path}: {len(drawn_of(found))} quantities of {found.matching.runs} runs")
 
 

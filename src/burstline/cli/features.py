@@ -10,10 +10,11 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, Literal, TypeVar
+from typing import TYPE_CHECKING, Final, TypeVar
 
 from burstline.cli.detection import detected
-from burstline.errors import MissingExtraError, NotEnoughDataError, ParameterError
+from burstline.cli.pictures import form_of, picture_path, write_picture
+from burstline.errors import MissingExtraError, NotEnoughDataError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -76,10 +77,7 @@ def features_asked(arguments: argparse.Namespace) -> bool:
     MissingExtraError
         If a picture is wanted and Matplotlib is not installed.
     """
-    if _picture(arguments) is not None:
-        from burstline.report.cluster_plot import require  # noqa: PLC0415 -- `--help` stays fast
-
-        require()
+    _picture(arguments)
     return arguments.features is not None or arguments.factor_map is not None
 
 
@@ -184,30 +182,14 @@ def _draw(study: Study, arguments: argparse.Namespace) -> None:
         return
     if study.factors is None:
         raise NotEnoughDataError(f"{path} is not drawn: {'; '.join(study.missing)}")
-    from burstline.formats import atomic  # noqa: PLC0415 -- `--help` stays fast
-    from burstline.report.factor_plot import factor_plot  # noqa: PLC0415 -- as above
+    from burstline.report.factor_plot import factor_plot  # noqa: PLC0415 -- `--help` stays fast
     from burstline.report.plain import note  # noqa: PLC0415 -- as above
 
     title = Path(arguments.trace).name
-    picture = factor_plot(study.factors, form=_form(path), title=title)
-    with atomic.output(path) as file:
-        file.write(picture)
+    write_picture(path, factor_plot(study.factors, form=form_of(path), title=title))
     note(f"{path}: {len(study.factors.names)} variables")
 
 
 def _picture(arguments: argparse.Namespace) -> Path | None:
-    if arguments.factor_map is None:
-        return None
-    path = Path(arguments.factor_map)
-    _form(path)
-    if path.exists() and not arguments.force:
-        raise ParameterError(f"{path} exists. Choose another output, or pass --force")
-    return path
-
-
-def _form(path: Path) -> Literal["svg", "png"]:
-    if path.suffix == ".svg":
-        return "svg"
-    if path.suffix == ".png":
-        return "png"
-    raise ParameterError(f"{path}: the ending of a picture is .svg or .png")
+    wanted = arguments.factor_map
+    return None if wanted is None else picture_path(wanted, force=arguments.force)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Literal
+from typing import TYPE_CHECKING, Any, Final
 
 from burstline.cli.options import (
     add_format,
@@ -11,6 +11,7 @@ from burstline.cli.options import (
     progress_bar,
     thread_count,
 )
+from burstline.cli.pictures import form_of, picture_path, write_picture
 from burstline.errors import FormatError, ParameterError, printable
 
 if TYPE_CHECKING:
@@ -107,7 +108,9 @@ def _add_questions(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> None:
     """Learn, and say how well that went."""
-    plot = None if arguments.plot is None else _picture(arguments.plot, force=arguments.force)
+    plot = (
+        None if arguments.plot is None else picture_path(arguments.plot, force=arguments.force)
+    )
     paths = [Path(text) for text in arguments.inputs]
     verdicts = None if arguments.quality is None else _verdicts(Path(arguments.quality))
     if not arguments.most >= 40:
@@ -218,27 +221,11 @@ def _verdicts(path: Path) -> dict[str, str]:
     return found
 
 
-def _picture(text: str, *, force: bool) -> Path:
-    from burstline.report.cluster_plot import require  # noqa: PLC0415 -- `--help` stays fast
-
-    path = Path(text)
-    if path.suffix not in {".svg", ".png"}:
-        raise ParameterError(f"{path}: the ending of a picture is .svg or .png")
-    if path.exists() and not force:
-        raise ParameterError(f"{path} exists. Choose another output, or pass --force")
-    require()
-    return path
-
-
 def _draw(found: Learned, path: Path) -> None:
-    from burstline.formats import atomic  # noqa: PLC0415 -- `--help` stays fast
-    from burstline.report.learn_plot import learn_plot  # noqa: PLC0415 -- as above
+    from burstline.report.learn_plot import learn_plot  # noqa: PLC0415 -- `--help` stays fast
     from burstline.report.plain import note  # noqa: PLC0415 -- as above
 
-    form: Literal["svg", "png"] = "svg" if path.suffix == ".svg" else "png"
-    picture = learn_plot(found, form=form)
-    with atomic.output(path) as file:
-        file.write(picture)
+    write_picture(path, learn_plot(found, form=form_of(path)))
     note(f"{path}: {len(found.measured):,} bursts")
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, Literal, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from burstline.cli.options import (
     add_format,
@@ -12,6 +12,7 @@ from burstline.cli.options import (
     progress_bar,
 )
 from burstline.cli.outputs import files_of
+from burstline.cli.pictures import form_of, picture_path, write_picture
 from burstline.errors import NotEnoughDataError, ParameterError
 
 if TYPE_CHECKING:
@@ -207,7 +208,7 @@ class _Outputs(NamedTuple):
             raise ParameterError("--rank is about the picture: give --plot FILE")
         if arguments.drop_unmatched and dataset is None:
             raise ParameterError("--drop-unmatched is about the dataset: give --dataset FILE")
-        plot = None if arguments.plot is None else _picture(arguments.plot, force=force)
+        plot = None if arguments.plot is None else picture_path(arguments.plot, force=force)
         trace = None if arguments.output is None else _trace(arguments)
         return cls(trace, dataset, pairs, plot, arguments.drop_unmatched)
 
@@ -229,16 +230,13 @@ class _Outputs(NamedTuple):
         self, traces: Sequence[Trace], matching: Matching, paths: Sequence[Path], rank: int
     ) -> None:
         """Draw the matches of a rank."""
-        from burstline.formats import atomic  # noqa: PLC0415 -- `--help` stays fast
-        from burstline.report.merge_plot import merge_plot  # noqa: PLC0415 -- as above
+        from burstline.report.merge_plot import merge_plot  # noqa: PLC0415 -- `--help` stays fast
 
         if self.plot is None:
             return
         names = [path.name.removesuffix(".gz").removesuffix(".prv") for path in paths]
-        form: Literal["svg", "png"] = "svg" if self.plot.suffix == ".svg" else "png"
-        picture = merge_plot(traces, matching, names, rank, form=form)
-        with atomic.output(self.plot) as file:
-            file.write(picture)
+        picture = merge_plot(traces, matching, names, rank, form=form_of(self.plot))
+        write_picture(self.plot, picture)
 
     def say(self, fused: Fusion) -> None:
         """Say in one line each what was written."""
@@ -251,18 +249,6 @@ class _Outputs(NamedTuple):
         for path in (self.dataset, self.pairs, self.plot):
             if path is not None:
                 note(f"{path}: written")
-
-
-def _picture(text: str, *, force: bool) -> Path:
-    from burstline.report.cluster_plot import require  # noqa: PLC0415 -- `--help` stays fast
-
-    path = Path(text)
-    if path.suffix not in {".svg", ".png"}:
-        raise ParameterError(f"{path}: the ending of a picture is .svg or .png")
-    if path.exists() and not force:
-        raise ParameterError(f"{path} exists. Choose another output, or pass --force")
-    require()
-    return path
 
 
 def _trace(arguments: argparse.Namespace) -> Path:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, Literal
+from typing import TYPE_CHECKING, Final
 
 from burstline.cli.detection import add_detection, detected
 from burstline.cli.options import add_region, add_resources, add_trace, read_selected
-from burstline.errors import ParameterError
+from burstline.cli.pictures import form_of, picture_path, write_picture
 
 if TYPE_CHECKING:
     import argparse
@@ -54,10 +54,6 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
 def run(arguments: argparse.Namespace) -> None:
     """Detect the structure of the trace and draw its points."""
     path = _output(arguments)
-    if path is not None:
-        from burstline.report.cluster_plot import require  # noqa: PLC0415 -- `--help` stays fast
-
-        require()
     trace = read_selected(arguments)
     structure = detected(trace, arguments)
     from burstline.structure.points import points  # noqa: PLC0415 -- `--help` stays fast
@@ -83,31 +79,15 @@ def _print(found: Points, structure: Structure) -> None:
 
 
 def _write(found: Points, structure: Structure, path: Path, *, title: str) -> None:
-    from burstline.formats import atomic  # noqa: PLC0415 -- `--help` stays fast
-    from burstline.report.cluster_plot import cluster_plot  # noqa: PLC0415 -- as above
+    from burstline.report.cluster_plot import cluster_plot  # noqa: PLC0415 -- `--help` stays fast
     from burstline.report.plain import note  # noqa: PLC0415 -- as above
     from burstline.report.units import plural  # noqa: PLC0415 -- as above
 
-    picture = cluster_plot(found, structure, form=_form(path), title=title)
-    with atomic.output(path) as file:
-        file.write(picture)
+    write_picture(path, cluster_plot(found, structure, form=form_of(path), title=title))
     said = plural(len(found), "point"), plural(len(structure.loops), "loop")
     note(f"{path}: {said[0]} of {said[1]}")
 
 
 def _output(arguments: argparse.Namespace) -> Path | None:
-    if arguments.output is None:
-        return None
-    path = Path(arguments.output)
-    _form(path)
-    if path.exists() and not arguments.force:
-        raise ParameterError(f"{path} exists. Choose another output, or pass --force")
-    return path
-
-
-def _form(path: Path) -> Literal["svg", "png"]:
-    if path.suffix == ".svg":
-        return "svg"
-    if path.suffix == ".png":
-        return "png"
-    raise ParameterError(f"{path}: the ending of a picture is .svg or .png")
+    wanted = arguments.output
+    return None if wanted is None else picture_path(wanted, force=arguments.force)

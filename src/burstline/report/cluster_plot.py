@@ -7,13 +7,11 @@
 
 from __future__ import annotations
 
-import io
 import warnings
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 import numpy as np
 
-from burstline.errors import MissingExtraError
 from burstline.report.cluster_axes import (
     axes,
     heading,
@@ -23,6 +21,7 @@ from burstline.report.cluster_axes import (
     safe,
 )
 from burstline.report.cluster_labels import placed_labels, stacked
+from burstline.report.pictures import GREY, drawn, require, settings
 from burstline.report.units import plural
 from burstline.structure.points import IN_NO_LOOP, LEFT_OUT
 
@@ -42,7 +41,7 @@ _COLOURS: Final = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4
 _MARKERS: Final = ("o", "s", "^", "D", "v", "P", "X")
 """As many as have no divisor in common with the colours: 42 loops look different."""
 
-_DARK, _GREY, _PALE, _LIGHT = "#1A1A1A", "#595959", "#8C8C8C", "#F3F3F3"
+_PALE, _LIGHT = "#8C8C8C", "#F3F3F3"
 _LINES: Final = ("solid", (0, (6, 3)), (0, (2, 2)))
 _TITLE: Final = 60
 _SIZE, _GROWTH, _MOST_GROWN = 46.0, 0.9, 4
@@ -52,31 +51,6 @@ _MOST_NAMED: Final = 16
 _WIDTH, _PLANE_HEIGHT, _LEGEND_ROW = 9.0, 4.6, 0.22
 _LEFT, _RIGHT, _ABOVE, _BELOW = 0.95, 1.15, 0.8, 0.65
 _PNG_DOTS: Final = 200
-_SETTINGS: Final[dict[str, Any]] = {
-    "svg.fonttype": "none",
-    "svg.hashsalt": "burstline",
-    "text.parse_math": False,
-    "font.size": 10,
-    "text.color": _DARK,
-    "axes.labelcolor": _DARK,
-    "axes.edgecolor": _PALE,
-    "xtick.color": _GREY,
-    "ytick.color": _GREY,
-}
-
-
-def require() -> None:
-    """Make sure that pictures can be drawn.
-
-    Raises
-    ------
-    MissingExtraError
-        If Matplotlib is not installed.
-    """
-    try:
-        import matplotlib  # noqa: F401, ICN001, PLC0415 -- an extra
-    except ImportError:
-        raise MissingExtraError("plot", "drawing the clustering plot") from None
 
 
 def cluster_plot(
@@ -112,11 +86,11 @@ def cluster_plot(
 
     plane = axes(points, structure)
     names = named_loops(points, structure)
-    with style.context(["default", _SETTINGS]), warnings.catch_warnings():
+    with style.context(["default", settings(axes__edgecolor=_PALE)]), warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="Glyph .* missing from font")
         figure = _figure(plane, names, points)
         _write_title(figure, safe(title, limit=_TITLE), heading(points, structure))
-        return _bytes(figure, form)
+        return drawn(figure, form=form, dots=_PNG_DOTS)
 
 
 def _figure(plane: Axes, names: Sequence[NamedLoop], points: Points) -> Figure:
@@ -193,7 +167,7 @@ def _draw_plane(drawing: Plane, plane: Axes) -> None:
             xytext=(6, 0),
             textcoords="offset points",
             verticalalignment="center",
-            color=_GREY,
+            color=GREY,
             annotation_clip=False,
         )
     drawing.annotate(
@@ -202,7 +176,7 @@ def _draw_plane(drawing: Plane, plane: Axes) -> None:
         xytext=(6, 10),
         textcoords="offset points",
         verticalalignment="bottom",
-        color=_GREY,
+        color=GREY,
         annotation_clip=False,
     )
 
@@ -268,11 +242,4 @@ def _write_title(figure: Figure, title: str, subtitle: str) -> None:
     about = "How often, and how far apart, calls return"
     first = f"{about}: {title}" if title else about
     figure.text(left, 1 - 0.22 / height, first, fontsize=12.5, weight="bold", va="center")
-    figure.text(left, 1 - 0.47 / height, subtitle, fontsize=9.5, color=_GREY, va="center")
-
-
-def _bytes(figure: Figure, form: str) -> bytes:
-    about = {"Date": None, "Creator": "burstline"} if form == "svg" else {"Software": None}
-    written = io.BytesIO()
-    figure.savefig(written, format=form, dpi=_PNG_DOTS, metadata=about)
-    return written.getvalue()
+    figure.text(left, 1 - 0.47 / height, subtitle, fontsize=9.5, color=GREY, va="center")

@@ -7,13 +7,12 @@
 
 from __future__ import annotations
 
-import io
-from typing import TYPE_CHECKING, Any, Final, Literal
+from typing import TYPE_CHECKING, Final, Literal
 
 import numpy as np
 
 from burstline.report.cluster_axes import safe
-from burstline.report.cluster_plot import require
+from burstline.report.pictures import GREY, PALE, drawn, require, settings
 from burstline.report.units import format_share, plural
 
 if TYPE_CHECKING:
@@ -24,24 +23,13 @@ if TYPE_CHECKING:
     from burstline.structure.factors import FactorMap
     from burstline.structure.grouping import Floats
 
-_DARK, _GREY, _PALE, _BLUE = "#1A1A1A", "#595959", "#C8C8C8", "#0072B2"
+_BLUE: Final = "#0072B2"
 _SIZE, _DOTS = (8.0, 6.0), 200
 _REACH: Final = 1.85
 """Half the width of the plane: the circle has radius 1, names are beside it."""
 
 _APART, _BESIDE = 0.11, 0.06
 _TITLE: Final = 60
-_SETTINGS: Final[dict[str, Any]] = {
-    "svg.fonttype": "none",
-    "svg.hashsalt": "burstline",
-    "text.parse_math": False,
-    "font.size": 10,
-    "text.color": _DARK,
-    "axes.labelcolor": _DARK,
-    "axes.edgecolor": _PALE,
-    "xtick.color": _GREY,
-    "ytick.color": _GREY,
-}
 
 
 def factor_plot(factors: FactorMap, *, form: Literal["svg", "png"], title: str = "") -> bytes:
@@ -75,7 +63,7 @@ def factor_plot(factors: FactorMap, *, form: Literal["svg", "png"], title: str =
     from matplotlib import style  # noqa: PLC0415 -- an extra
     from matplotlib.figure import Figure  # noqa: PLC0415 -- an extra
 
-    with style.context(["default", _SETTINGS]):
+    with style.context(["default", settings()]):
         figure = Figure(figsize=_SIZE, facecolor="white")
         plane = figure.add_axes((0.11, 0.09, 0.87, 0.81))
         _draw_circle(plane, factors.explained.tolist())
@@ -91,20 +79,17 @@ def factor_plot(factors: FactorMap, *, form: Literal["svg", "png"], title: str =
             safe(f"{about}: {title}" if title else about, limit=_TITLE),
             weight="bold",
         )
-        figure.text(0.03, 0.93, f"{plural(factors.rows, 'row')}", color=_GREY, fontsize=9.5)
-        told = {"Date": None, "Creator": "burstline"} if form == "svg" else {"Software": None}
-        written = io.BytesIO()
-        figure.savefig(written, format=form, dpi=_DOTS, metadata=told)
-    return written.getvalue()
+        figure.text(0.03, 0.93, f"{plural(factors.rows, 'row')}", color=GREY, fontsize=9.5)
+        return drawn(figure, form=form, dots=_DOTS)
 
 
 def _draw_circle(plane: Axes, explained: Sequence[float]) -> None:
     from matplotlib.patches import Circle  # noqa: PLC0415 -- an extra
 
     plane.set(xlim=(-_REACH, _REACH), ylim=(-1.2, 1.2), aspect="equal")
-    plane.add_patch(Circle((0, 0), 1, fill=False, edgecolor=_PALE))
+    plane.add_patch(Circle((0, 0), 1, fill=False, edgecolor=PALE))
     for draw in (plane.axhline, plane.axvline):
-        draw(0, color=_PALE, linewidth=0.8, linestyle=(0, (4, 3)))
+        draw(0, color=PALE, linewidth=0.8, linestyle=(0, (4, 3)))
     ticks = [-1, -0.5, 0, 0.5, 1]
     plane.set_xticks(ticks)
     plane.set_yticks(ticks)
@@ -145,7 +130,7 @@ def _draw_variable(plane: Axes, name: str, end: Sequence[float], at: Sequence[fl
         xytext=(0, 0),
         arrowprops={"arrowstyle": "-|>", "color": _BLUE, "shrinkA": 0, "shrinkB": 0},
     )
-    plane.plot([end[0], at[0]], [end[1], at[1]], color=_PALE, linewidth=0.6, zorder=1)
+    plane.plot([end[0], at[0]], [end[1], at[1]], color=PALE, linewidth=0.6, zorder=1)
     plane.text(
         at[0],
         at[1],

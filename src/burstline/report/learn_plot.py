@@ -7,13 +7,12 @@
 
 from __future__ import annotations
 
-import io
-from typing import TYPE_CHECKING, Any, Final, Literal
+from typing import TYPE_CHECKING, Final, Literal
 
 import numpy as np
 
 from burstline.report.cluster_axes import safe
-from burstline.report.cluster_plot import require
+from burstline.report.pictures import DARK, GREY, drawn, require, settings
 from burstline.report.units import format_count, format_ns, plural
 
 if TYPE_CHECKING:
@@ -21,7 +20,6 @@ if TYPE_CHECKING:
 
     from burstline.learning import Learned, Score
 
-_DARK, _GREY, _PALE = "#1A1A1A", "#595959", "#C8C8C8"
 _COLOURS: Final = {"base": "#D55E00", "merged": "#0072B2", "reliable": "#009E73"}
 _OTHER: Final = "#8C8C8C"
 _DOTS: Final = 200
@@ -29,17 +27,6 @@ _MOST_POINTS: Final = 3_000
 _MOST_FEATURES: Final = 12
 _NAME: Final = 34
 _NS: Final = "ns"
-_SETTINGS: Final[dict[str, Any]] = {
-    "svg.fonttype": "none",
-    "svg.hashsalt": "burstline",
-    "text.parse_math": False,
-    "font.size": 9.5,
-    "text.color": _DARK,
-    "axes.labelcolor": _DARK,
-    "axes.edgecolor": _PALE,
-    "xtick.color": _GREY,
-    "ytick.color": _GREY,
-}
 
 
 def learn_plot(found: Learned, *, form: Literal["svg", "png"]) -> bytes:
@@ -72,7 +59,7 @@ def learn_plot(found: Learned, *, form: Literal["svg", "png"]) -> bytes:
     from matplotlib.figure import Figure  # noqa: PLC0415 -- an extra
 
     shown = [one for one in found.scores if one.name in {"base", "merged"}]
-    with style.context(["default", _SETTINGS]):
+    with style.context(["default", settings(9.5)]):
         figure = Figure(figsize=(13.0, 4.8), facecolor="white")
         _draw_bursts(figure.add_axes((0.08, 0.13, 0.265, 0.70)), found, shown)
         _draw_errors(figure.add_axes((0.435, 0.13, 0.17, 0.70)), found)
@@ -80,11 +67,8 @@ def learn_plot(found: Learned, *, form: Literal["svg", "png"]) -> bytes:
         title = f"How well bursts are predicted: {found.target}"
         figure.text(0.02, 0.945, safe(title, limit=80), weight="bold", fontsize=12)
         about = f"{plural(len(found.measured), 'burst')}, {found.groups} groups by {found.by}"
-        figure.text(0.02, 0.90, about, color=_GREY)
-        told = {"Date": None, "Creator": "burstline"} if form == "svg" else {"Software": None}
-        written = io.BytesIO()
-        figure.savefig(written, format=form, dpi=_DOTS, metadata=told)
-    return written.getvalue()
+        figure.text(0.02, 0.90, about, color=GREY)
+        return drawn(figure, form=form, dots=_DOTS)
 
 
 def _draw_bursts(plane: Axes, found: Learned, shown: list[Score]) -> None:
@@ -101,7 +85,7 @@ def _draw_bursts(plane: Axes, found: Learned, shown: list[Score]) -> None:
             label=one.name,
         )
     ends = [float(np.min(found.measured)), float(np.max(found.measured))]
-    plane.plot(ends, ends, color=_DARK, linewidth=0.8)
+    plane.plot(ends, ends, color=DARK, linewidth=0.8)
     if found.is_log:
         _logarithmic(plane, found.unit)
     told = found.unit if not (found.is_log and found.unit == _NS) else ""
@@ -134,7 +118,7 @@ def _draw_errors(plane: Axes, found: Learned) -> None:
         [one.mean for one in scores],
         xerr=[one.spread for one in scores],
         color=[_COLOURS.get(one.name, _OTHER) for one in scores],
-        ecolor=_DARK,
+        ecolor=DARK,
         height=0.6,
     )
     plane.set_yticks(places, [one.name for one in scores])

@@ -7,7 +7,6 @@
 
 from __future__ import annotations
 
-import io
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 import numpy as np
@@ -17,7 +16,7 @@ from burstline.errors import ParameterError
 from burstline.merge.model import STAGES
 from burstline.ordinals import Ordinals
 from burstline.report.cluster_axes import safe
-from burstline.report.cluster_plot import require
+from burstline.report.pictures import DARK, GREY, drawn, require, settings
 from burstline.report.units import format_share, plural
 from burstline.schema import UNKNOWN
 
@@ -32,7 +31,7 @@ if TYPE_CHECKING:
 
     Integers = npt.NDArray[np.int64]
 
-_DARK, _GREY, _PALE, _RED = "#1A1A1A", "#595959", "#C8C8C8", "#D55E00"
+_RED: Final = "#D55E00"
 _COLORS: Final = {
     "direct": "#0072B2",
     "pattern": "#0072B2",
@@ -44,17 +43,6 @@ _COLORS: Final = {
 _SIZE, _DOTS = (11.0, 4.0), 160
 _MOST_LINES: Final = 2_000
 _TITLE: Final = 70
-_SETTINGS: Final[dict[str, Any]] = {
-    "svg.fonttype": "none",
-    "svg.hashsalt": "burstline",
-    "text.parse_math": False,
-    "font.size": 10,
-    "text.color": _DARK,
-    "axes.labelcolor": _DARK,
-    "axes.edgecolor": _PALE,
-    "xtick.color": _GREY,
-    "ytick.color": _DARK,
-}
 
 
 def merge_plot(
@@ -99,7 +87,7 @@ def merge_plot(
 
     times, stage = _times(traces, matching, rank)
     runs = len(traces)
-    with style.context(["default", _SETTINGS]):
+    with style.context(["default", settings(ytick__color=DARK)]):
         figure = Figure(figsize=_SIZE, facecolor="white")
         plane = figure.add_axes((0.21, 0.14, 0.77, 0.70))
         _draw_matches(plane, times, stage)
@@ -118,13 +106,10 @@ def merge_plot(
         bursts = int(known.sum())
         matched = int(known[stage > 0].sum())
         said = f"{plural(bursts, 'burst')}, {format_share(matched / bursts)} matched"
-        figure.text(0.02, 0.88, said, color=_GREY, fontsize=9.5)
+        figure.text(0.02, 0.88, said, color=GREY, fontsize=9.5)
         if plane.get_legend_handles_labels()[1]:
             plane.legend(loc="lower right", bbox_to_anchor=(1, 1), ncols=6, frameon=False)
-        told = {"Date": None, "Creator": "burstline"} if form == "svg" else {"Software": None}
-        written = io.BytesIO()
-        figure.savefig(written, format=form, dpi=_DOTS, metadata=told)
-    return written.getvalue()
+        return drawn(figure, form=form, dots=_DOTS)
 
 
 def _times(

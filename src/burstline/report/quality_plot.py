@@ -7,15 +7,14 @@
 
 from __future__ import annotations
 
-import io
 import math
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 import numpy as np
 
-from burstline.errors import MissingExtraError
 from burstline.merge.verdicts import DO_NOT_USE, TRUST, WITH_CARE
 from burstline.report.cluster_axes import safe
+from burstline.report.pictures import DARK, GREY, drawn, require, settings
 from burstline.report.units import format_bytes, format_count, format_ns, format_share
 
 if TYPE_CHECKING:
@@ -27,7 +26,6 @@ if TYPE_CHECKING:
     from burstline.merge.checking import Check
     from burstline.merge.quality import CounterQuality, Spread
 
-_DARK, _GREY, _PALE = "#1A1A1A", "#595959", "#C8C8C8"
 _COLOURS: Final = {TRUST: "#009E73", WITH_CARE: "#E69F00", DO_NOT_USE: "#D55E00"}
 _TITLE: Final = 100
 _NAME: Final = 24
@@ -42,31 +40,6 @@ _MOST: Final = 16
 _WIDTH, _COLUMNS, _CELL, _ROW, _HEAD = 12.0, 4, 2.9, 0.24, 0.95
 _LEFT, _GAP, _BELOW = 1.9, 0.75, 0.95
 _MATRIX, _MARGIN = 8.15, 0.25
-_SETTINGS: Final[dict[str, Any]] = {
-    "svg.fonttype": "none",
-    "svg.hashsalt": "burstline",
-    "text.parse_math": False,
-    "font.size": 9,
-    "text.color": _DARK,
-    "axes.labelcolor": _DARK,
-    "axes.edgecolor": _PALE,
-    "xtick.color": _GREY,
-    "ytick.color": _GREY,
-}
-
-
-def require() -> None:
-    """Make sure that pictures can be drawn.
-
-    Raises
-    ------
-    MissingExtraError
-        If Matplotlib is not installed.
-    """
-    try:
-        import matplotlib  # noqa: F401, ICN001, PLC0415 -- an extra
-    except ImportError:
-        raise MissingExtraError("plot", "drawing how counters agree") from None
 
 
 def drawn_of(found: Check) -> list[CounterQuality]:
@@ -115,7 +88,7 @@ def quality_plot(found: Check, *, form: Literal["svg", "png"], title: str = "") 
     rows = math.ceil(len(qualities) / _COLUMNS)
     upper = max(_ROW * max(len(boxes), 1.6 * len(qualities)) + 1.2, 2.6)
     height = _HEAD + upper + _BELOW + rows * (_CELL + 0.1)
-    with style.context(["default", _SETTINGS]):
+    with style.context(["default", settings(9)]):
         figure = Figure(figsize=(_WIDTH, height), facecolor="white")
         _write_title(figure, found, title)
         _draw_boxes(_axes(figure, (_LEFT, _HEAD, 4.0, upper)), boxes)
@@ -127,10 +100,7 @@ def quality_plot(found: Check, *, form: Literal["svg", "png"], title: str = "") 
             above = _HEAD + upper + _BELOW + row * (_CELL + 0.1)
             plane = _axes(figure, (left, above, _CELL - 0.85, _CELL - 0.85))
             _draw_scatter(plane, each, *found.samples[found.names.index(each.name)])
-        told = {"Date": None, "Creator": "burstline"} if form == "svg" else {"Software": None}
-        written = io.BytesIO()
-        figure.savefig(written, format=form, dpi=_DOTS, metadata=told)
-    return written.getvalue()
+        return drawn(figure, form=form, dots=_DOTS)
 
 
 def _axes(figure: Figure, box: tuple[float, float, float, float]) -> Axes:
@@ -148,7 +118,7 @@ def _write_title(figure: Figure, found: Check, title: str) -> None:
     figure.text(0.3 / width, 1 - 0.3 / height, text, weight="bold", fontsize=11)
     matched = f"{format_share(found.match_rate)} of the bursts matched"
     said = f"{matched} ({found.matching.method}), base run {found.matching.base + 1}"
-    figure.text(0.3 / width, 1 - 0.52 / height, said, color=_GREY)
+    figure.text(0.3 / width, 1 - 0.52 / height, said, color=GREY)
     for at, (verdict, colour) in zip((4.6, 5.3, 6.2), _COLOURS.items(), strict=True):
         figure.text(at / width, 1 - 0.52 / height, f"■ {verdict}", color=colour)
 
@@ -180,9 +150,9 @@ def _draw_boxes(plane: Axes, boxes: list[tuple[CounterQuality, Spread]]) -> None
     for patch, (each, _) in zip(drawn["boxes"], boxes, strict=True):
         patch.set(facecolor=_COLOURS[each.verdict], alpha=0.75)
     for median in drawn["medians"]:
-        median.set(color=_DARK)
-    plane.axvline(0.3, color=_GREY, linewidth=0.8, linestyle=(0, (4, 3)))
-    plane.text(0.3, 1.01, "30 %", color=_GREY, ha="center", transform=_across(plane))
+        median.set(color=DARK)
+    plane.axvline(0.3, color=GREY, linewidth=0.8, linestyle=(0, (4, 3)))
+    plane.text(0.3, 1.01, "30 %", color=GREY, ha="center", transform=_across(plane))
     plane.invert_yaxis()
     plane.set_xlim(left=-0.01)
 
@@ -209,7 +179,7 @@ def _draw_matrix(plane: Axes, found: Check, qualities: list[CounterQuality]) -> 
         for column in range(size):
             value = matrix[row, column]
             text = "-" if np.isnan(value) else f"{value:.2f}"
-            colour = "white" if abs(value) > 0.6 else _DARK
+            colour = "white" if abs(value) > 0.6 else DARK
             plane.text(
                 column, row, text, ha="center", va="center", color=colour, fontsize=shown
             )
@@ -236,7 +206,7 @@ def _draw_scatter(
     else:
         high += 0.05 * (high - low) or 0.5
         low -= 0.05 * (high - low)
-    plane.plot([low, high], [low, high], color=_GREY, linewidth=0.8, zorder=0)
+    plane.plot([low, high], [low, high], color=GREY, linewidth=0.8, zorder=0)
     plane.set(xlim=(low, high), ylim=(low, high), xlabel="base", ylabel="mean of others")
     name = safe(each.name, limit=_NAME)
     plane.set_title(f"{name}: {each.verdict}", fontsize=9, color=colour, weight="bold")

@@ -1,0 +1,86 @@
+"""What all pictures have in common: colours, settings, and how they become bytes."""
+
+from __future__ import annotations
+
+import io
+from typing import TYPE_CHECKING, Any, Final, Literal
+
+from burstline.errors import MissingExtraError
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+DARK: Final = "#1A1A1A"
+GREY: Final = "#595959"
+PALE: Final = "#C8C8C8"
+
+
+def require() -> None:
+    """Make sure that pictures can be drawn.
+
+    Raises
+    ------
+    MissingExtraError
+        If Matplotlib is not installed.
+    """
+    try:
+        import matplotlib  # noqa: F401, ICN001, PLC0415 -- an extra
+    except ImportError:
+        raise MissingExtraError("plot", "drawing a picture") from None
+
+
+def settings(font_size: float = 10, **more: str | float) -> dict[str, Any]:
+    """Give Matplotlib's settings for a picture that is the same each time.
+
+    Parameters
+    ----------
+    font_size : float
+        In points.
+    **more : str or float
+        Settings that differ, dots written as two underscores.
+
+    Returns
+    -------
+    dict of str to Any
+        For `matplotlib.style.context`. Texts are texts in the picture, never formulas.
+
+    Examples
+    --------
+    >>> settings(9, axes__edgecolor="red")["axes.edgecolor"]
+    'red'
+    """
+    return {
+        "svg.fonttype": "none",
+        "svg.hashsalt": "burstline",
+        "text.parse_math": False,
+        "font.size": font_size,
+        "text.color": DARK,
+        "axes.labelcolor": DARK,
+        "axes.edgecolor": PALE,
+        "xtick.color": GREY,
+        "ytick.color": GREY,
+        **{name.replace("__", "."): value for name, value in more.items()},
+    }
+
+
+def drawn(figure: Figure, *, form: Literal["svg", "png"], dots: int) -> bytes:
+    """Give a figure as the bytes of a picture, without the time it was made.
+
+    Parameters
+    ----------
+    figure : matplotlib.figure.Figure
+        What was drawn.
+    form : {"svg", "png"}
+        Kind of picture.
+    dots : int
+        Of a PNG, per inch.
+
+    Returns
+    -------
+    bytes
+        The picture.
+    """
+    told = {"Date": None, "Creator": "burstline"} if form == "svg" else {"Software": None}
+    written = io.BytesIO()
+    figure.savefig(written, format=form, dpi=dots, metadata=told)
+    return written.getvalue()
