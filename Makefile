@@ -5,6 +5,7 @@ PYTHON ?= python3
 VENV   ?= .venv
 BUILD  ?= build
 ARGS   ?=
+PARALLEL ?= -n auto --maxprocesses 4 --dist loadfile  # tests of a file stay together
 SECONDS_PER_TARGET ?= 60
 
 PIP    := $(VENV)/bin/python -m pip --disable-pip-version-check --quiet
@@ -25,7 +26,7 @@ install: $(VENV)/.installed  ## build burstline and install it into VENV (defaul
 
 test: $(VENV)/.installed $(VENV)/.test  ## run every test; ARGS="-k matching" for some of them
 	@.ci/system-packages record || echo "tests that need an MPI or clang are left out" >&2
-	$(VENV)/bin/python -m pytest $(if $(filter tests/% src/%,$(ARGS)),,tests --pyargs burstline) $(ARGS)
+	$(VENV)/bin/python -m pytest $(PARALLEL) $(if $(filter tests/% src/%,$(ARGS)),,tests --pyargs burstline) $(ARGS)
 
 lint: $(VENV)/.lint  ## check style and format
 	$(VENV)/bin/ruff check .

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
 from pathlib import Path
@@ -59,27 +60,24 @@ def openmp():
 
 
 @pytest.fixture(scope="session")
-def pass_cache(tmp_path_factory):
-    """Folder in which plug-ins are built once for all tests."""
-    return tmp_path_factory.mktemp("cache")
-
-
-@pytest.fixture(scope="session")
-def recorders(tmp_path_factory):
-    """Folder in which recorders are built once for all tests."""
-    return tmp_path_factory.mktemp("recorders")
+def built_once(tmp_path_factory):
+    """Folder in which recorders and plug-ins are built once, whatever process runs a test."""
+    base = tmp_path_factory.getbasetemp()
+    folder = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "built_once"
+    folder.mkdir(exist_ok=True)
+    return folder
 
 
 @pytest.fixture
-def on_open_mpi(open_mpi, recorders, tmp_path):
+def on_open_mpi(open_mpi, built_once, tmp_path):
     """Folder in which programs are built and run with Open MPI."""
-    return Site(open_mpi, tmp_path, environment(recorders))
+    return Site(open_mpi, tmp_path, environment(built_once))
 
 
 @pytest.fixture
-def on_mpich(mpich, recorders, tmp_path):
+def on_mpich(mpich, built_once, tmp_path):
     """Folder in which programs are built and run with MPICH."""
-    return Site(mpich, tmp_path, environment(recorders))
+    return Site(mpich, tmp_path, environment(built_once))
 
 
 def _in_namespace(*words):

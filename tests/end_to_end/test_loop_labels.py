@@ -74,14 +74,14 @@ def whole(steps):
 
 @pytest.mark.parametrize("level", ["-O0", "-O1", "-O2", "-O3"])
 def test_each_call_knows_the_loop_around_it_and_each_loop_its_iterations(
-    clang, level, tmp_path, pass_cache
+    clang, level, tmp_path, built_once
 ):
     # field[5] is 1, 1.5, 1.75: the third step leaves by the break.
-    assert said(clang, tmp_path, pass_cache, level) == list(whole(3))
+    assert said(clang, tmp_path, built_once, level) == list(whole(3))
 
 
-def test_nothing_is_told_of_iterations_that_are_not_sampled(clang, tmp_path, pass_cache):
-    lines = said(clang, tmp_path, pass_cache, "-O2", BURSTLINE_LOOP_SAMPLING="0")
+def test_nothing_is_told_of_iterations_that_are_not_sampled(clang, tmp_path, built_once):
+    lines = said(clang, tmp_path, built_once, "-O2", BURSTLINE_LOOP_SAMPLING="0")
 
     calls = [line for line in whole(3) if line.startswith("call")]
     rest = [line for line in lines if not line.startswith("call")]
@@ -90,25 +90,25 @@ def test_nothing_is_told_of_iterations_that_are_not_sampled(clang, tmp_path, pas
 
 
 def test_loops_inside_are_told_of_only_in_iterations_that_are_sampled(
-    clang, tmp_path, pass_cache
+    clang, tmp_path, built_once
 ):
-    lines = said(clang, tmp_path, pass_cache, "-O2", BURSTLINE_LOOP_SAMPLING="0.5")
+    lines = said(clang, tmp_path, built_once, "-O2", BURSTLINE_LOOP_SAMPLING="0.5")
 
     outer = [line for line in lines if line.startswith(f"iteration {OUTER} ")]
     assert lines.count(f"enter {INNER} 0") == len(outer)
-    assert lines == said(clang, tmp_path, pass_cache, "-O2", BURSTLINE_LOOP_SAMPLING="0.5")
+    assert lines == said(clang, tmp_path, built_once, "-O2", BURSTLINE_LOOP_SAMPLING="0.5")
 
 
 @pytest.mark.parametrize("part", [0.5, 0.2])
 def test_samples_scaled_by_their_depth_estimate_all_iterations(
-    clang, part, tmp_path, pass_cache
+    clang, part, tmp_path, built_once
 ):
     source = tmp_path / "many.c"
     source.write_text(MANY)
     options = ["-O2", f"-I{KERNELS}"]
     settings = {"BURSTLINE_LOOP_SAMPLING": str(part)}
 
-    lines = said(clang, tmp_path, pass_cache, *options, source=source, **settings)
+    lines = said(clang, tmp_path, built_once, *options, source=source, **settings)
 
     outer, inner = (
         1 + next(at for at, line in enumerate(MANY.splitlines()) if f"int {name} =" in line)

@@ -83,8 +83,8 @@ class Records:
 class Run:
     """A recorded run: its folder, what it printed, its records."""
 
-    def __init__(self, tools, folder, recorders):
-        self.site = Site(tools, folder, environment(recorders))
+    def __init__(self, tools, folder, built_once):
+        self.site = Site(tools, folder, environment(built_once))
         self.site.compile("mpicc", PROGRAM, "-w")
         code, self.printed, said = self.site.record("--", *self.site.ranks(RANKS), "./app")
         assert code == 0, said
@@ -193,15 +193,15 @@ class Laws:
 
 
 @pytest.fixture(scope="module")
-def open_mpi_run(open_mpi, recorders, tmp_path_factory):
+def open_mpi_run(open_mpi, built_once, tmp_path_factory):
     """Give what was recorded under Open MPI."""
-    return Run(open_mpi, tmp_path_factory.mktemp("open_mpi"), recorders)
+    return Run(open_mpi, tmp_path_factory.mktemp("open_mpi"), built_once)
 
 
 @pytest.fixture(scope="module")
-def mpich_run(mpich, recorders, tmp_path_factory):
+def mpich_run(mpich, built_once, tmp_path_factory):
     """Give what was recorded under MPICH."""
-    return Run(mpich, tmp_path_factory.mktemp("mpich"), recorders)
+    return Run(mpich, tmp_path_factory.mktemp("mpich"), built_once)
 
 
 class TestUnderOpenMpi(Laws):

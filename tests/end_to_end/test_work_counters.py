@@ -100,8 +100,8 @@ def expected(clang, options, folder, cache):
     return sums
 
 
-def test_counts_are_those_made_by_hand(clang, tmp_path, pass_cache):
-    kernels = counted(clang, BY_HAND, tmp_path, pass_cache)
+def test_counts_are_those_made_by_hand(clang, tmp_path, built_once):
+    kernels = counted(clang, BY_HAND, tmp_path, built_once)
 
     shown = {
         name: {short: kernels[name][full] for short, full in SHORT.items()} for name in HAND
@@ -110,62 +110,62 @@ def test_counts_are_those_made_by_hand(clang, tmp_path, pass_cache):
 
 
 @pytest.mark.parametrize("level", ["-O0", "-O1", "-O2", "-O3", "-Os"])
-def test_counts_are_what_the_emitted_representation_holds(clang, level, tmp_path, pass_cache):
-    kernels = counted(clang, [level], tmp_path, pass_cache)
+def test_counts_are_what_the_emitted_representation_holds(clang, level, tmp_path, built_once):
+    kernels = counted(clang, [level], tmp_path, built_once)
 
-    assert kernels == expected(clang, [level], tmp_path, pass_cache)
+    assert kernels == expected(clang, [level], tmp_path, built_once)
 
 
 @pytest.mark.parametrize("level", ["-O1", "-O3"])
-def test_each_kind_alone_counts_as_it_does_with_all_others(clang, level, tmp_path, pass_cache):
-    kernels = counted(clang, [level], tmp_path, pass_cache)
+def test_each_kind_alone_counts_as_it_does_with_all_others(clang, level, tmp_path, built_once):
+    kernels = counted(clang, [level], tmp_path, built_once)
 
     for kind, counters in KINDS.items():
         short = {name.removeprefix("IR_") for name in counters}
-        for name, alone in counted(clang, [level], tmp_path, pass_cache, kind).items():
+        for name, alone in counted(clang, [level], tmp_path, built_once, kind).items():
             kept = {each: kernels[name][each] if each in short else 0 for each in NAMES}
             assert alone == kept, kind
 
 
-def test_vector_counts_are_what_wide_vectors_hold(clang, tmp_path, pass_cache):
+def test_vector_counts_are_what_wide_vectors_hold(clang, tmp_path, built_once):
     options = ["-O3", "-ffast-math", "-mavx2", "-mfma"]
 
-    kernels = counted(clang, options, tmp_path, pass_cache)
+    kernels = counted(clang, options, tmp_path, built_once)
 
     assert kernels["dot"]["VEC_SP"] > 0
-    assert kernels == expected(clang, options, tmp_path, pass_cache)
+    assert kernels == expected(clang, options, tmp_path, built_once)
 
 
-def test_two_runs_count_the_same(clang, tmp_path, pass_cache):
-    first = counted(clang, ["-O2"], tmp_path, pass_cache)
+def test_two_runs_count_the_same(clang, tmp_path, built_once):
+    first = counted(clang, ["-O2"], tmp_path, built_once)
 
-    assert said(run([tmp_path / "program"], tmp_path, pass_cache).stderr) == first
+    assert said(run([tmp_path / "program"], tmp_path, built_once).stderr) == first
 
 
-def test_position_independent_code_counts_the_same(clang, tmp_path, pass_cache):
-    plain = counted(clang, ["-O2", "-fno-pic"], tmp_path, pass_cache)
+def test_position_independent_code_counts_the_same(clang, tmp_path, built_once):
+    plain = counted(clang, ["-O2", "-fno-pic"], tmp_path, built_once)
     (tmp_path / "program").unlink()
     compiled(
         [clang, "-O2", "-fPIC", "-shared", KERNELS / "kernels.c", "-o", "libkernels.so"],
         tmp_path,
-        pass_cache,
+        built_once,
     )
     words = [clang, "harness.o", "./libkernels.so", "-Wl,-rpath,.", "-o", "program"]
-    compiled(words, tmp_path, pass_cache)
+    compiled(words, tmp_path, built_once)
 
-    assert said(run([tmp_path / "program"], tmp_path, pass_cache).stderr) == plain
+    assert said(run([tmp_path / "program"], tmp_path, built_once).stderr) == plain
 
 
-def test_the_exit_code_of_the_compiler_is_passed_on(clang, tmp_path, pass_cache):
+def test_the_exit_code_of_the_compiler_is_passed_on(clang, tmp_path, built_once):
     words = [sys.executable, "-m", "burstline", "cc", "--", clang, "-c", "missing.c"]
 
-    done = run(words, tmp_path, pass_cache)
+    done = run(words, tmp_path, built_once)
 
     assert done.returncode == 1
     assert "missing.c" in done.stderr
 
 
-def test_sources_are_built_warning_free_from_standard_input(clang, tmp_path, pass_cache):
+def test_sources_are_built_warning_free_from_standard_input(clang, tmp_path, built_once):
     words = [sys.executable, "-m", "burstline", "cc", "--", clang, "-x", "c", "-", "-Werror"]
 
     done = subprocess.run(
@@ -174,7 +174,7 @@ def test_sources_are_built_warning_free_from_standard_input(clang, tmp_path, pas
         capture_output=True,
         check=False,
         cwd=tmp_path,
-        env={**os.environ, "XDG_CACHE_HOME": str(pass_cache)},
+        env={**os.environ, "XDG_CACHE_HOME": str(built_once)},
     )
 
     assert (done.returncode, done.stderr) == (0, b"")
@@ -198,12 +198,12 @@ int main() {
 """
 
 
-def test_exceptions_lose_no_count(clang, tmp_path, pass_cache):
+def test_exceptions_lose_no_count(clang, tmp_path, built_once):
     (tmp_path / "throws.cpp").write_text(THROWS)
     compiler = clang.replace("clang", "clang++")
-    compiled([compiler, "-O1", "throws.cpp", "-o", "program"], tmp_path, pass_cache, "c++")
+    compiled([compiler, "-O1", "throws.cpp", "-o", "program"], tmp_path, built_once, "c++")
 
-    done = run([tmp_path / "program"], tmp_path, pass_cache)
+    done = run([tmp_path / "program"], tmp_path, built_once)
 
     assert done.stdout == "15 5\n"
 
@@ -240,22 +240,22 @@ int main(void) {
 
 
 def test_jumps_and_assembly_lose_no_count_and_threads_have_their_own(
-    clang, tmp_path, pass_cache
+    clang, tmp_path, built_once
 ):
     (tmp_path / "jumps.c").write_text(JUMPS)
-    compiled([clang, "-O1", "-pthread", "jumps.c", "-o", "program"], tmp_path, pass_cache)
+    compiled([clang, "-O1", "-pthread", "jumps.c", "-o", "program"], tmp_path, built_once)
 
-    done = run([tmp_path / "program"], tmp_path, pass_cache)
+    done = run([tmp_path / "program"], tmp_path, built_once)
 
     # Half of the rounds return: a division and a sum each. 0 + 2 + 4 + 6 + 8, halved.
     assert done.stdout.splitlines() == ["10 10", "20 45", "0"]
 
 
-def test_a_program_linked_without_the_counters_is_told_how(clang, tmp_path, pass_cache):
-    compiled([clang, "-c", KERNELS / "kernels.c"], tmp_path, pass_cache)
+def test_a_program_linked_without_the_counters_is_told_how(clang, tmp_path, built_once):
+    compiled([clang, "-c", KERNELS / "kernels.c"], tmp_path, built_once)
 
     done = run(
-        ["cc", "kernels.o", KERNELS / "harness.c", "-o", "program"], tmp_path, pass_cache
+        ["cc", "kernels.o", KERNELS / "harness.c", "-o", "program"], tmp_path, built_once
     )
 
     assert done.returncode != 0
@@ -263,11 +263,11 @@ def test_a_program_linked_without_the_counters_is_told_how(clang, tmp_path, pass
 
 
 @pytest.mark.parametrize("level", ["-O0", "-O3"])
-def test_iterations_are_those_each_thread_executed(clang, openmp, level, tmp_path, pass_cache):
+def test_iterations_are_those_each_thread_executed(clang, openmp, level, tmp_path, built_once):
     options = [level, *openmp(clang)]
-    compiled([clang, *options, KERNELS / "iterations.c", "-o", "program"], tmp_path, pass_cache)
+    compiled([clang, *options, KERNELS / "iterations.c", "-o", "program"], tmp_path, built_once)
 
-    done = run([tmp_path / "program"], tmp_path, pass_cache)
+    done = run([tmp_path / "program"], tmp_path, built_once)
 
     threads = [tuple(map(int, line.split())) for line in done.stdout.splitlines()]
     assert all(counted == executed for counted, executed in threads)

@@ -131,13 +131,13 @@ def burst(*words):
 
 
 @pytest.fixture
-def on_open_mpi(open_mpi, clang, tmp_path, pass_cache):
-    return Site(open_mpi, clang, tmp_path, pass_cache)
+def on_open_mpi(open_mpi, clang, tmp_path, built_once):
+    return Site(open_mpi, clang, tmp_path, built_once)
 
 
 @pytest.fixture
-def on_mpich(mpich, clang, tmp_path, pass_cache):
-    return Site(mpich, clang, tmp_path, pass_cache)
+def on_mpich(mpich, clang, tmp_path, built_once):
+    return Site(mpich, clang, tmp_path, built_once)
 
 
 def work(trace):
