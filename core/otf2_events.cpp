@@ -15,18 +15,19 @@ constexpr const char* names[known_kinds] = {
     "RmaGet", "RmaAtomic", "ThreadFork", "ThreadJoin", "ThreadTeamBegin", "ThreadTeamEnd",
     "ThreadAcquireLock", "ThreadReleaseLock", "ThreadTaskSwitch", "CallingContextEnter",
     "CallingContextLeave", "ProgramBegin", "NonBlockingCollectiveRequest",
-    "NonBlockingCollectiveComplete", "IoOperationComplete",
+    "NonBlockingCollectiveComplete", "IoOperationComplete", "ProgramEnd", "CommCreate",
+    "CommDestroy", "ThreadCreate", "ThreadBegin", "ThreadWait", "ThreadEnd", "ThreadTaskCreate",
+    "ThreadTaskComplete",
     // From here on events are counted only.
     "Unknown", "OmpTaskCreate", "OmpTaskSwitch", "OmpTaskComplete", "RmaWinCreate", "RmaWinDestroy",
     "RmaCollectiveBegin", "RmaCollectiveEnd", "RmaGroupSync", "RmaRequestLock", "RmaAcquireLock",
     "RmaTryLock", "RmaReleaseLock", "RmaSync", "RmaWaitChange", "RmaOpCompleteBlocking",
-    "RmaOpCompleteNonBlocking", "RmaOpTest", "RmaOpCompleteRemote", "ThreadTaskCreate",
-    "ThreadTaskComplete", "ThreadCreate", "ThreadBegin", "ThreadWait", "ThreadEnd",
-    "CallingContextSample", "IoCreateHandle", "IoDestroyHandle", "IoDuplicateHandle", "IoSeek",
-    "IoChangeStatusFlags", "IoDeleteFile", "IoOperationBegin", "IoOperationTest",
-    "IoOperationIssued", "IoOperationCancelled", "IoAcquireLock", "IoReleaseLock", "ProgramEnd",
-    "CommCreate", "CommDestroy", "MpiProbe", "MpiMrecv", "MpiImrecvRequest", "MpiImrecv"};
-constexpr int first_counted_only = 38;
+    "RmaOpCompleteNonBlocking", "RmaOpTest", "RmaOpCompleteRemote", "CallingContextSample",
+    "IoCreateHandle", "IoDestroyHandle", "IoDuplicateHandle", "IoSeek", "IoChangeStatusFlags",
+    "IoDeleteFile", "IoOperationBegin", "IoOperationTest", "IoOperationIssued",
+    "IoOperationCancelled", "IoAcquireLock", "IoReleaseLock", "IoTryLock", "MpiProbe", "MpiMrecv",
+    "MpiImrecvRequest", "MpiImrecv"};
+constexpr int first_counted_only = 47;
 
 struct Reading {
     const Library& library;
@@ -144,10 +145,10 @@ Status on_text_parameter(EVENT, Ref parameter, Ref text) {
     line.record(Kind::text_parameter, parameter, text);
     return line.done(), 0;
 }
-template <int kind>
+template <int kind, int is_unsigned>
 Status on_parameter(EVENT, Ref parameter, std::uint64_t value) {
     auto& line = begin(data, kind, time, attributes).line;
-    line.record(Kind::parameter, parameter, wide(value));
+    line.record(Kind::parameter, parameter, wide(value), is_unsigned);
     return line.done(), 0;
 }
 template <int kind, int way>
@@ -191,6 +192,7 @@ Status on_lock(EVENT, std::uint8_t, std::uint32_t lock, std::uint32_t order) {
 }
 Status on_task_switch(EVENT, Ref, std::uint32_t thread, std::uint32_t generation) {
     auto& line = begin(data, 31, time, attributes).line;
+    line.record(Kind::task_switched, thread, generation);
     line.switch_task(generation == 0 ? 0 : std::uint64_t{thread} << 32 | generation);
     return line.done(), 0;
 }
@@ -208,9 +210,33 @@ Status on_context_leave(EVENT, Ref context) {
     reading.line.leave(region_of(reading.meaning, context));
     return reading.line.done(), 0;
 }
-Status on_program_begin(EVENT, Ref name, std::uint32_t, const Ref*) {
+Status on_program_begin(EVENT, Ref name, std::uint32_t count, const Ref* given) {
     auto& line = begin(data, 34, time, attributes).line;
     line.record(Kind::program, name);
+    for (std::uint32_t k = 0; k < count; ++k) line.record(Kind::argument, given[k]);
+    return line.done(), 0;
+}
+Status on_program_end(EVENT, std::int64_t status) {
+    auto& line = begin(data, 38, time, attributes).line;
+    line.record(Kind::program_end, status);
+    return line.done(), 0;
+}
+template <int kind, Kind written>
+Status on_communicator(EVENT, Ref communicator) {
+    auto& line = begin(data, kind, time, attributes).line;
+    line.record(written, communicator);
+    return line.done(), 0;
+}
+template <int kind, Kind written>
+Status on_thread(EVENT, Ref, std::uint64_t number) {
+    auto& line = begin(data, kind, time, attributes).line;
+    line.record(written, wide(number));
+    return line.done(), 0;
+}
+template <int kind, Kind written>
+Status on_task(EVENT, Ref, std::uint32_t thread, std::uint32_t generation) {
+    auto& line = begin(data, kind, time, attributes).line;
+    line.record(written, thread, generation);
     return line.done(), 0;
 }
 Status on_collective_complete(EVENT, std::uint8_t operation, Ref communicator, Ref root,
@@ -273,13 +299,18 @@ void* callbacks_of(const Library& library) {
     to.on(16, on_omp_lock<16, Kind::lock_acquired>);
     to.on(17, on_omp_lock<17, Kind::lock_released>);
     to.on(18, on_metric), to.on(19, on_text_parameter);
-    to.on(20, on_parameter<20>), to.on(21, on_parameter<21>);
+    to.on(20, on_parameter<20, 0>), to.on(21, on_parameter<21, 1>);
     to.on(22, on_transfer<22, 1>), to.on(23, on_transfer<23, 2>), to.on(24, on_atomic);
     to.on(25, on_fork), to.on(26, on_join), to.on(27, on_team_begin), to.on(28, on_team_end);
     to.on(29, on_lock<29, Kind::lock_acquired>), to.on(30, on_lock<30, Kind::lock_released>);
     to.on(31, on_task_switch), to.on(32, on_context_enter), to.on(33, on_context_leave);
     to.on(34, on_program_begin), to.on(35, on_request<35, Kind::collective_start>);
-    to.on(36, on_collective_complete), to.on(37, on_io_complete);
+    to.on(36, on_collective_complete), to.on(37, on_io_complete), to.on(38, on_program_end);
+    to.on(39, on_communicator<39, Kind::communicator_created>);
+    to.on(40, on_communicator<40, Kind::communicator_destroyed>);
+    to.on(41, on_thread<41, Kind::thread_created>), to.on(42, on_thread<42, Kind::thread_begun>);
+    to.on(43, on_thread<43, Kind::thread_awaited>), to.on(44, on_thread<44, Kind::thread_ended>);
+    to.on(45, on_task<45, Kind::task_created>), to.on(46, on_task<46, Kind::task_completed>);
     to.others(std::make_integer_sequence<int, known_kinds - first_counted_only>());
     return made;
 }

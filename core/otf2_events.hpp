@@ -12,7 +12,7 @@
 
 namespace burstline::otf2 {
 
-inline constexpr int known_kinds = 83;
+inline constexpr int known_kinds = 84;
 
 /// Names of the kinds that are counted, in the order of the counts.
 const char* const* kind_names();

@@ -49,6 +49,17 @@ enum class Kind : std::int32_t {
     text_parameter = 105,
     attribute = 106,
     program = 107,
+    argument = 108,
+    program_end = 109,
+    communicator_created = 110,
+    communicator_destroyed = 111,
+    thread_created = 112,
+    thread_begun = 113,
+    thread_awaited = 114,
+    thread_ended = 115,
+    task_created = 116,
+    task_switched = 117,
+    task_completed = 118,
 };
 
 class Timeline {

@@ -13,10 +13,9 @@ using Ref = std::uint32_t;
 using Wide = std::uint64_t;
 
 constexpr Byte mode_write = 0, substrate_posix = 1, compression_none = 1, do_flush = 1;
-constexpr Byte openmp = 3, type_int64 = 8, recorder_cpu = 2, synchronous_strict = 0;
+constexpr Byte recorder_cpu = 2, synchronous_strict = 0;
 constexpr Wide event_chunk = 1 << 18;  // the least there is: every location takes one
 constexpr Ref nowhere = ~Ref{0};
-constexpr std::size_t width = 6;
 constexpr auto paradigm = static_cast<Defined>(100);  // written only: reference, name, class
 
 struct FlushCallbacks {
@@ -28,144 +27,6 @@ Byte before_flush(void*, Byte, Wide, void*, bool) { return do_flush; }
 
 // Without a time of its own a flush leaves no event behind.
 constexpr FlushCallbacks flushing{before_flush, nullptr};
-
-/// Writes one event of each kind through the functions of the library.
-class Events {
-  public:
-    Events(const Library& library, void* writer) : writer_(writer) {
-        find(library, "Enter", enter_), find(library, "Leave", leave_);
-        find(library, "MpiSend", send_), find(library, "MpiIsend", isend_);
-        find(library, "MpiIsendComplete", send_done_), find(library, "MpiIrecvRequest", post_);
-        find(library, "MpiRecv", receive_), find(library, "MpiIrecv", ireceive_);
-        find(library, "MpiCollectiveBegin", collective_begin_);
-        find(library, "MpiCollectiveEnd", collective_end_);
-        find(library, "ThreadFork", fork_), find(library, "ThreadJoin", join_);
-        find(library, "ThreadTeamBegin", team_begin_), find(library, "ThreadTeamEnd", team_end_);
-        find(library, "ThreadAcquireLock", acquire_), find(library, "ThreadReleaseLock", release_);
-        find(library, "Metric", metric_), find(library, "MeasurementOnOff", measurement_);
-        find(library, "BufferFlush", flush_);
-        find(library, "ParameterInt", parameter_);
-        find(library, "ParameterString", text_parameter_);
-    }
-
-    /// The functions of non-blocking collectives came to the format later than the others.
-    void find_later(const Library& library) {
-        if (start_ != nullptr) return;
-        find(library, "NonBlockingCollectiveRequest", start_);
-        find(library, "NonBlockingCollectiveComplete", complete_);
-    }
-
-    Status write(const Library& library, Written kind, Wide time, const std::int64_t* a,
-                 std::span<const std::int64_t> values) {
-        const auto ref = [a](int k) { return static_cast<Ref>(a[k]); };
-        const auto wide = [a](int k) { return static_cast<Wide>(a[k]); };
-        switch (kind) {
-            case Written::enter:
-                return enter_(writer_, nullptr, time, ref(0));
-            case Written::leave:
-                return leave_(writer_, nullptr, time, ref(0));
-            case Written::send:
-                return send_(writer_, nullptr, time, ref(0), ref(1), ref(2), wide(3));
-            case Written::isend:
-                return isend_(writer_, nullptr, time, ref(0), ref(1), ref(2), wide(3), wide(4));
-            case Written::send_done:
-                return send_done_(writer_, nullptr, time, wide(0));
-            case Written::post:
-                return post_(writer_, nullptr, time, wide(0));
-            case Written::receive:
-                return receive_(writer_, nullptr, time, ref(0), ref(1), ref(2), wide(3));
-            case Written::ireceive:
-                return ireceive_(writer_, nullptr, time, ref(0), ref(1), ref(2), wide(3), wide(4));
-            case Written::collective_begin:
-                return collective_begin_(writer_, nullptr, time);
-            case Written::collective_end:
-                return collective_end_(writer_, nullptr, time, static_cast<Byte>(a[0]), ref(1),
-                                       ref(2), wide(3), wide(4));
-            case Written::collective_start:
-                find_later(library);
-                return start_(writer_, nullptr, time, wide(0));
-            case Written::collective_complete:
-                find_later(library);
-                return complete_(writer_, nullptr, time, static_cast<Byte>(a[0]), ref(1), ref(2),
-                                 wide(3), wide(4), wide(5));
-            default:
-                return write_threads(kind, time, a, values);
-        }
-    }
-
-  private:
-    template <class Function>
-    static void find(const Library& library, const char* name, Function& target) {
-        const auto full = std::string("OTF2_EvtWriter_") + name;
-        target = reinterpret_cast<Function>(library.find(full));
-    }
-
-    Status write_threads(Written kind, Wide time, const std::int64_t* a,
-                         std::span<const std::int64_t> values) {
-        const auto ref = [a](int k) { return static_cast<Ref>(a[k]); };
-        switch (kind) {
-            case Written::fork:
-                return fork_(writer_, nullptr, time, openmp, ref(0));
-            case Written::join:
-                return join_(writer_, nullptr, time, openmp);
-            case Written::team_begin:
-                return team_begin_(writer_, nullptr, time, ref(0));
-            case Written::team_end:
-                return team_end_(writer_, nullptr, time, ref(0));
-            case Written::acquire:
-                return acquire_(writer_, nullptr, time, openmp, ref(0), ref(1));
-            case Written::release:
-                return release_(writer_, nullptr, time, openmp, ref(0), ref(1));
-            case Written::metric:
-                return write_metric(time, a, values);
-            case Written::measurement:
-                return measurement_(writer_, nullptr, time, static_cast<Byte>(a[0]));
-            case Written::flush:
-                return flush_(writer_, nullptr, time, static_cast<Wide>(a[0]));
-            case Written::parameter:
-                return parameter_(writer_, nullptr, time, ref(0), a[1]);
-            case Written::text_parameter:
-                return text_parameter_(writer_, nullptr, time, ref(0), ref(1));
-            default:
-                throw std::invalid_argument("no such kind of event");
-        }
-    }
-
-    Status write_metric(Wide time, const std::int64_t* a, std::span<const std::int64_t> values) {
-        const auto first = static_cast<std::size_t>(a[1]), count = static_cast<std::size_t>(a[2]);
-        if (first > values.size() || count > values.size() - first || count > 255) {
-            throw std::invalid_argument("values of a metric that are not there");
-        }
-        types_.assign(count, type_int64);
-        return metric_(writer_, nullptr, time, static_cast<Ref>(a[0]), static_cast<Byte>(count),
-                       types_.data(), values.data() + first);
-    }
-
-    using Plain = Status (*)(void*, void*, Wide);
-    using OfRef = Status (*)(void*, void*, Wide, Ref);
-    using OfWide = Status (*)(void*, void*, Wide, Wide);
-    using OfByte = Status (*)(void*, void*, Wide, Byte);
-    using OfMessage = Status (*)(void*, void*, Wide, Ref, Ref, Ref, Wide);
-    using OfRequest = Status (*)(void*, void*, Wide, Ref, Ref, Ref, Wide, Wide);
-    using OfModel = Status (*)(void*, void*, Wide, Byte, Ref);
-    using OfLock = Status (*)(void*, void*, Wide, Byte, Ref, Ref);
-
-    void* writer_;
-    OfRef enter_, leave_, team_begin_, team_end_;
-    OfMessage send_, receive_;
-    OfRequest isend_, ireceive_;
-    OfWide send_done_, post_, flush_, start_ = nullptr;
-    Plain collective_begin_;
-    Status (*collective_end_)(void*, void*, Wide, Byte, Ref, Ref, Wide, Wide);
-    Status (*complete_)(void*, void*, Wide, Byte, Ref, Ref, Wide, Wide, Wide) = nullptr;
-    OfModel fork_;
-    OfByte join_, measurement_;
-    OfLock acquire_, release_;
-    Status (*parameter_)(void*, void*, Wide, Ref, std::int64_t);
-    Status (*text_parameter_)(void*, void*, Wide, Ref, Ref);
-    Status (*metric_)(void*, void*, Wide, Ref, Byte, const Byte*, const void*);
-    std::vector<Byte> types_;
-};
 
 /// The integers of a definition, each in the width that the library takes.
 class Row {
@@ -242,17 +103,17 @@ ArchiveWriter::~ArchiveWriter() {
 
 void ArchiveWriter::write(std::uint64_t location, const Happened& happened) {
     const auto count = happened.kind.size();
-    if (happened.time.size() != count || happened.arguments.size() != count * width) {
+    if (happened.time.size() != count || happened.arguments.size() != count * EventWriter::width) {
         throw std::invalid_argument("columns of different lengths");
     }
     void* const writer =
         function<void*(void*, Wide)>("OTF2_Archive_GetEvtWriter")(archive_, location);
     if (writer == nullptr) check(-1, "events of a location");
-    Events events(library_, writer);
+    EventWriter events(library_, writer, happened.values);
     for (std::size_t k = 0; k < count; ++k) {
-        check(events.write(library_, static_cast<Written>(happened.kind[k]),
-                           static_cast<Wide>(happened.time[k]), &happened.arguments[k * width],
-                           happened.values),
+        check(events.write(static_cast<Written>(happened.kind[k]),
+                           static_cast<std::uint64_t>(happened.time[k]),
+                           &happened.arguments[k * EventWriter::width]),
               "an event");
     }
     check(function<Status(void*, void*)>("OTF2_Archive_CloseEvtWriter")(archive_, writer),
@@ -336,6 +197,8 @@ void ArchiveWriter::define_more(Defined what, std::span<const std::int64_t> numb
         }
         case Defined::parameter:
             return put<Ref, Ref, Byte>("Parameter", row.ref(0), row.ref(1), row.byte(2));
+        case Defined::attribute:
+            return put<Ref, Ref, Ref, Byte>("Attribute", row.ref(0), row.ref(1), 0, row.byte(2));
         case Defined::communicator:
             return put<Ref, Ref, Ref, Ref, Ref>("Comm", row.ref(0), row.ref(1), row.ref(2),
                                                 row.ref(3), 0);

@@ -6,41 +6,15 @@
 #include <string>
 
 #include "otf2_definitions.hpp"
+#include "otf2_event_writing.hpp"
 #include "otf2_library.hpp"
 
 namespace burstline::otf2 {
 
-/// Kinds of events to write; Python has the same numbers.
-enum class Written : std::int64_t {
-    enter = 1,  // region
-    leave,      // region
-    send,       // receiver, communicator, tag, bytes
-    isend,      // and the request
-    send_done,  // request
-    post,       // request
-    receive,    // sender, communicator, tag, bytes
-    ireceive,   // and the request
-    collective_begin,
-    collective_end,       // operation, communicator, root, bytes sent, bytes received
-    collective_start,     // request
-    collective_complete,  // as at the end, and the request
-    fork,                 // threads asked for
-    join,
-    team_begin,      // communicator
-    team_end,        // communicator
-    acquire,         // lock, order
-    release,         // lock, order
-    metric,          // metric, first value, number of values
-    measurement,     // 1 on, 2 off
-    flush,           // end
-    parameter,       // parameter, value
-    text_parameter,  // parameter, text
-};
-
 /// The events of a location, in order: six numbers each, whose meaning depends on the kind.
 struct Happened {
     std::span<const std::int64_t> kind, time, arguments;
-    std::span<const std::int64_t> values;  // of metrics
+    std::span<const std::int64_t> values;  // of metrics and programs
 };
 
 class ArchiveWriter {

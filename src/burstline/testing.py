@@ -317,6 +317,21 @@ class _Story:
         self.say(rank, "read cyc=1", thread=thread)
         self.at[rank, thread].lines.append("skip 2")
 
+    def tell(self) -> None:
+        rank, thread = self.number(0, self.ranks - 1), self.number(0, self.threads - 1)
+        told = self.one_of(
+            "program_begin name a.out text '-n 4'",
+            "program_end value 3",
+            "communicator_created comm 0",
+            "thread_begun value 2",
+            "parameter name size type uint64 value -1",
+            "parameter name solver type string text multigrid",
+            "attribute name id type int32 value 7",
+        )
+        where = self.at[rank, thread]
+        where.lines.append(f"{where.now_ns} tell {told}".replace("'", '"'))
+        where.lines.append(f"{where.now_ns} read cyc=1")
+
     def end(self) -> str:
         group = " ".join(str(rank) for rank in reversed(range(self.ranks)) if rank != 1)
         lines = [f"ranks {self.ranks} threads {self.threads}", _DECLARED]
@@ -349,4 +364,5 @@ _STEPS: Final[tuple[Callable[[_Story], None], ...]] = (
     _Story.call,
     _Story.gap,
     _Story.reading,
+    _Story.tell,
 )

@@ -15,7 +15,7 @@ from otf2.enums import (
 
 import burstline
 from burstline import schema
-from burstline.formats import otf2
+from burstline.formats.paraver.derived import with_records
 from otf2_archives import archive, team_of_two
 
 
@@ -311,7 +311,7 @@ def test_a_call_by_name_is_one_whatever_its_paradigm(place):
     assert trace.calls["operation"].to_pylist() == ["MPI_Barrier", "MPI_Barrier", "MPI_Strange"]
 
 
-def test_parameters_are_events_among_those_of_calls(place):
+def test_what_a_program_told_is_kept_and_is_an_event_of_a_paraver_trace(place):
     with archive(place) as made:
         number = made.definitions.parameter("n", parameter_type=ParameterType.INT64)
         text = made.definitions.parameter("kernel", parameter_type=ParameterType.STRING)
@@ -319,8 +319,13 @@ def test_parameters_are_events_among_those_of_calls(place):
         thread.region(
             "f", 2, 5, ("parameter_int", 3, number, -5), ("parameter_string", 4, text, "dgemm")
         )
-    trace = read(place)
+    told = read(place)
+    trace = with_records(told)
 
+    assert rows(told.other_events, "name", "type", "value", "text") == [
+        ("n", "int64", -5, None),
+        ("kernel", "string", None, "dgemm"),
+    ]
     labels = dict(rows(trace.event_types, "type", "label"))
     told = [
         (row["time_ns"], labels[row["type"]], row["value"])
@@ -331,7 +336,6 @@ def test_parameters_are_events_among_those_of_calls(place):
     assert told[0][2] == -5
     assert (told[1][2], "dgemm") in rows(trace.event_values, "value", "label")
     assert {50000002} <= set(trace.events["type"].to_pylist())
-    assert not otf2.read_otf2(place, raw=False).has_raw
 
 
 def test_a_thread_works_inside_a_critical_section_once_it_has_it(place):

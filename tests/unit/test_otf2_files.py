@@ -113,8 +113,24 @@ def test_with_little_memory_less_is_taken_on_at_a_time(place, monkeypatch):
 
     monkeypatch.setattr(otf2, "needed_bytes", needed)
 
-    assert burstline.read(place, memory=200 << 20, threads=2).regions.num_rows == 1
+    trace = otf2.read_otf2(place, memory=200 << 20, threads=2, bytes_at_once=32 << 20)
+    assert trace.regions.num_rows == 1
     assert tried == [(32, 2), (16, 2), (8, 2), (4, 2), (4, 0)]
+
+
+@pytest.mark.parametrize(("each", "wanted"), [(1 << 10, 4), (12 << 20, 8), (1 << 30, 32)])
+def test_a_sixth_of_all_is_taken_on_at_a_time_unless_that_is_little_or_much(
+    place, monkeypatch, each, wanted
+):
+    with archive(place, 4) as made:
+        for rank in range(4):
+            made.thread(rank).region("f", 0, 1)
+    tried = []
+    monkeypatch.setattr(otf2, "file_size", lambda _: each)
+    monkeypatch.setattr(otf2, "needed_bytes", lambda _, at_once, __: tried.append(at_once) or 0)
+
+    assert burstline.read(place, memory=200 << 20).regions.num_rows == 4
+    assert tried == [wanted << 20]
 
 
 def with_parameter(place):
@@ -124,26 +140,15 @@ def with_parameter(place):
         thread.region("f", 2, 5, ("parameter_int", 3, number, -5))
 
 
-def test_a_store_keeps_what_parameters_the_program_told(place, tmp_path):
+def test_a_store_keeps_what_a_program_told(place, tmp_path):
     with_parameter(place)
     target = tmp_path / "run.store"
     convert_otf2(place, target, memory=1 << 30, threads=1, progress=SILENCE)
     stored, trace = burstline.read(target), read(place)
 
-    for name in ("events", "event_types", "event_values", "defects", "regions"):
+    assert stored.rows("other_events") == 1
+    for name in ("other_events", "defects", "regions"):
         assert stored.table(name).to_pylist() == trace.table(name).to_pylist(), name
-
-
-def test_parameters_that_a_store_has_no_room_for_are_counted(place, tmp_path, monkeypatch):
-    with_parameter(place)
-    monkeypatch.setattr(otf2, "needed_bytes", lambda *_: 1 << 40)  # too large to be whole
-    for raw, lost in ((True, ["parameters_not_kept"]), (False, [])):
-        target = tmp_path / f"{raw}.store"
-        convert_otf2(place, target, raw=raw, memory=1 << 30, threads=1, progress=SILENCE)
-        stored = burstline.read(target)
-
-        assert not stored.has_raw
-        assert stored.defects["kind"].to_pylist() == lost
 
 
 def swapped(events):

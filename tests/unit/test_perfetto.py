@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 import burstline
 from burstline.cli import main
 from burstline.errors import ParameterError
+from burstline.formats.overlay import overlaid
 from burstline.formats.perfetto import slices
 from burstline.formats.store import open_store, write_store
 from burstline.testing import trace_of, traces
@@ -101,6 +102,40 @@ def test_a_message_is_an_arrow_between_the_slices_of_its_calls(shown):
         call = next(e for e in events if e["name"] == name)
         assert call["tid"] == arrow["tid"]
         assert call["ts"] <= arrow["ts"] < call["ts"] + call["dur"]
+
+
+def test_an_arrow_begins_in_the_call_that_sent_also_where_its_end_is_not_told(shown):
+    trace = trace_of(
+        "ranks 2\n0 | 5 enter MPI_Barrier | 9 leave | 10 enter MPI_Sendrecv"
+        " | 10 send to 1 tag 7 bytes 8 | 20 leave\n"
+        "1 | 5 enter MPI_Barrier | 9 leave | 12 enter MPI_Recv"
+        " | 19 receive from 0 tag 7 bytes 8 | 19 leave"
+    )
+    messages = trace.messages
+    at = messages.column_names.index("send_leave_ns")
+    messages = messages.set_column(at, messages.schema.field(at), messages["send_ns"])
+
+    start, end = of_kind(shown(overlaid(trace, {"messages": messages})), "s", "f")
+
+    assert start["ts"] == Fraction("0.005")
+    assert end["ts"] == Fraction("0.013")
+
+
+def test_a_message_that_is_received_the_moment_it_is_sent_is_an_arrow_of_no_length(shown):
+    trace = trace_of(
+        "ranks 2\n0 | 0 enter MPI_Send | 5 send to 1 tag 7 bytes 8 | 9 leave\n"
+        "1 | 0 enter MPI_Recv | 5 receive from 0 tag 7 bytes 8 | 9 leave"
+    )
+    start, end = of_kind(shown(trace), "s", "f")
+
+    assert start["ts"] == end["ts"] == Fraction("0.005")
+
+
+def test_letters_of_any_script_stand_as_they_are(tmp_path):
+    trace = trace_of('ranks 1\n0 | 0 enter "größe ☃ \\u202e" | 9 leave')
+    burstline.write(trace, tmp_path / "a.perfetto.json")
+
+    assert '"größe ☃ \\u202e"' in (tmp_path / "a.perfetto.json").read_text("utf-8")
 
 
 def test_a_counter_is_the_rate_until_its_next_reading_and_an_absolute_one_its_value(shown):

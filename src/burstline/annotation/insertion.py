@@ -37,6 +37,7 @@ ORDINALS: Final = {
     "teams": (("fork_location", ("fork_seq", "join_seq")),),
     "locks": (("location", ("acquire_seq", "release_seq")),),
     "readings": (("location", ("seq",)),),
+    "other_events": (("location", ("seq",)),),
 }
 """The columns that count events, by the column that says on which location."""
 

@@ -74,7 +74,7 @@ def run(arguments: argparse.Namespace) -> None:
             to_store(arguments.trace, path, raw=not arguments.no_raw, **resources)
             kept = kept_rows(store.open_store(path))
         elif path.suffix == ".store" and is_archive(source):
-            kept = archive_to_store(source, path, raw=not arguments.no_raw, **resources)
+            kept = archive_to_store(source, path, **resources)
         else:
             trace = _read(arguments, **resources)
             write_trace(trace, path, memory=memory, progress=progress)
@@ -179,14 +179,14 @@ def is_archive(path: Path) -> bool:
 
 
 def archive_to_store(
-    source: Path, path: Path, *, raw: bool, memory: int, threads: int, progress: Progress
+    source: Path, path: Path, *, memory: int, threads: int, progress: Progress
 ) -> dict[str, int]:
     """Convert an OTF2 archive of any size to a store; count its rows."""
     from burstline.formats import atomic, store  # noqa: PLC0415 -- `--help` stays fast
     from burstline.formats.otf2.converting import convert_otf2  # noqa: PLC0415 -- as above
 
     with atomic.replacement(path) as part:
-        convert_otf2(source, part, raw=raw, memory=memory, threads=threads, progress=progress)
+        convert_otf2(source, part, memory=memory, threads=threads, progress=progress)
     return kept_rows(store.open_store(path))
 
 

@@ -89,9 +89,7 @@ def read(
         elif head[2:6] == _OTF2:
             from burstline.formats import otf2  # noqa: PLC0415 -- on demand
 
-            trace = otf2.read_otf2(
-                path, raw=raw, memory=memory, threads=threads, progress=progress
-            )
+            trace = otf2.read_otf2(path, memory=memory, threads=threads, progress=progress)
         else:
             trace = _read_text(path, head)
     if strict:
@@ -116,7 +114,7 @@ def _read_folder(
     from burstline.formats import otf2  # noqa: PLC0415 -- on demand
 
     if otf2.find_anchor(path) is not None:
-        return otf2.read_otf2(path, raw=raw, memory=memory, threads=threads, progress=progress)
+        return otf2.read_otf2(path, memory=memory, threads=threads, progress=progress)
     return store.open_store(path)
 
 

@@ -129,11 +129,17 @@ class _Narrowing:
         return self._filtered(name, is_near, _EARLIEST)
 
     def readings(self) -> Iterator[pa.Table]:
+        return self._moments("readings")
+
+    def other_events(self) -> Iterator[pa.Table]:
+        return self._moments("other_events")
+
+    def _moments(self, name: str) -> Iterator[pa.Table]:
         def is_near(part: pa.Table) -> Mask:
             location, time = numpy_columns(part, "location", "time_ns")
             return self.kept[location] & self._within(location, time)
 
-        return self._filtered("readings", is_near, self.start)
+        return self._filtered(name, is_near, self.start)
 
     def links(self) -> Iterator[pa.Table]:
         return self._filtered("links", self._is_sent_near, self.start)
@@ -238,6 +244,7 @@ class _Stretches(NamedTuple):
 
 _MAKERS: Final[dict[str, Callable[[_Narrowing], Iterator[pa.Table]]]] = {
     "readings": _Narrowing.readings,
+    "other_events": _Narrowing.other_events,
     "links": _Narrowing.links,
     "events": _Narrowing.events,
     "messages": _Narrowing.messages,

@@ -219,6 +219,13 @@ def _readings(window: Window) -> pa.Table:
     )
 
 
+def _other_events(window: Window) -> pa.Table:
+    location, time = window.trace.arrays("other_events", "location", "time_ns")
+    return window.locate(
+        kept_rows(window.trace.other_events, window.begins(location, time)), "location"
+    )
+
+
 def _gaps(window: Window) -> pa.Table:
     location, start, end = window.trace.arrays("gaps", "location", "start_ns", "end_ns")
     table = kept_rows(window.trace.gaps, window.overlaps(location, start, end))
@@ -275,6 +282,7 @@ _TABLES: Final[dict[str, Callable[[Window], pa.Table]]] = {
     "collective_members": _collective_members,
     "locks": _locks,
     "readings": _readings,
+    "other_events": _other_events,
     "gaps": _gaps,
     "states": _states,
     "links": _links,

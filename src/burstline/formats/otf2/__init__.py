@@ -15,15 +15,12 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Final
 
-import numpy as np
-
 from burstline.errors import FormatError, MemoryBudgetError
 from burstline.formats.groups import borders_of
 from burstline.formats.oddities import Oddities
 from burstline.formats.otf2.archive import file_size, find_anchor
 from burstline.formats.otf2.archive import recognises as recognises
 from burstline.formats.otf2.assembly import Assembly
-from burstline.formats.otf2.parameters import has_parameters, with_own_events
 from burstline.formats.raw.joining import PARTS_AT_ONCE
 from burstline.formats.raw.kept import Held, Tables
 from burstline.progress import SILENCE, Progress
@@ -36,10 +33,9 @@ if TYPE_CHECKING:
 
 __all__ = ["find_anchor", "read_otf2", "recognises"]
 
-BYTES_AT_ONCE: Final = 32 << 20
-"""Bytes of events that are read at a time when all tables fit in memory."""
-
-_LEAST_AT_ONCE: Final = 4 << 20
+_LEAST_AT_ONCE, _MOST_AT_ONCE = 4 << 20, 32 << 20
+_GROUPS: Final = 6
+# A group costs a child process, and with it a copy of what this one has written to since.
 # Measured: what the process takes before it reads, tables in bytes per byte of events, what a
 # group takes beyond its tables while they are made, and what one takes that was read ahead.
 # Metrics take more where there are many: that shows while tables grow.
@@ -56,10 +52,9 @@ _WAY_OUT: Final = (
 def read_otf2(
     path: Path,
     *,
-    raw: bool = True,
     memory: int | None = None,
     threads: int | None = None,
-    bytes_at_once: int = BYTES_AT_ONCE,
+    bytes_at_once: int | None = None,
     progress: Progress = SILENCE,
 ) -> Trace:
     """Read an OTF2 archive.
@@ -68,15 +63,14 @@ def read_otf2(
     ----------
     path : Path
         Its anchor, of any name, or the folder that holds it.
-    raw : bool
-        Whether parameters that the program told are kept, as events.
     memory : int, optional
         Bytes that may be used; no limit by default.
     threads : int, optional
         Processes to read at once; by default as many as this process may run on.
-    bytes_at_once : int
-        Bytes of events that are taken on at a time: whole processes, at least one. Neither
-        this nor `threads` changes the trace.
+    bytes_at_once : int, optional
+        Bytes of events that are taken on at a time: whole processes, at least one; by
+        default a sixth of all, between 4 and 32 MiB. Neither this nor `threads` changes
+        the trace.
     progress : Progress
         Told of locations.
 
@@ -96,8 +90,11 @@ def read_otf2(
 
     Notes
     -----
-    O(events log events) time. The library runs in child processes: bytes that break it cost
-    the locations that hold them, and a row of `defects`.
+    O(events log events) time. Memory is that of the tables, of the halves of messages, and
+    about a hundred bytes for each event of the processes that are taken on at a time: half
+    as much again as the tables where no process has more than a fifth of all. The library
+    runs in child processes: bytes that break it cost the locations that hold them, and a row
+    of `defects`.
 
     Examples
     --------
@@ -118,8 +115,11 @@ def read_otf2(
             way_out="Give the anchor itself",
         )
     threads = threads or len(os.sched_getaffinity(0))
+    sizes = [file_size(file) for file in anchor.with_suffix("").glob("*.evt")]
+    if bytes_at_once is None:
+        bytes_at_once = min(max(sum(sizes) // _GROUPS, _LEAST_AT_ONCE), _MOST_AT_ONCE)
     if memory is not None:
-        bytes_at_once, threads = _within(anchor, memory, bytes_at_once, threads)
+        bytes_at_once, threads = _within(sizes, memory, bytes_at_once, threads)
     odd = Oddities()
     assembly = Assembly(anchor, odd)
     tables = Bounded(memory)
@@ -131,11 +131,7 @@ def read_otf2(
         parts_at_once=PARTS_AT_ONCE,
         progress=progress,
     )
-    found = tables.finish(assembly.operations)
-    events = np.concatenate(assembly.events, axis=1)
-    if raw and has_parameters(events):
-        found = with_own_events(found, events, assembly.defined)
-    return Trace(found)
+    return Trace(tables.finish(assembly.operations))
 
 
 def needed_bytes(sizes: list[int], at_once: int, threads: int) -> int:
@@ -147,9 +143,8 @@ def needed_bytes(sizes: list[int], at_once: int, threads: int) -> int:
     return _BASE + tables + _GROUP_PER_BYTE * group + _AHEAD_PER_BYTE * ahead
 
 
-def _within(anchor: Path, memory: int, at_once: int, threads: int) -> tuple[int, int]:
+def _within(sizes: list[int], memory: int, at_once: int, threads: int) -> tuple[int, int]:
     """Take on less at a time, then one group after the other, until the memory is enough."""
-    sizes = [file_size(file) for file in anchor.with_suffix("").glob("*.evt")]
     while (needed := needed_bytes(sizes, at_once, threads)) > memory:
         if at_once > _LEAST_AT_ONCE:
             at_once //= 2

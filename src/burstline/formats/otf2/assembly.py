@@ -10,7 +10,7 @@ What a group is does not show in the tables, nor how many are read at once.
 from __future__ import annotations
 
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -23,7 +23,6 @@ from burstline.formats.otf2.communicators import Communicators
 from burstline.formats.otf2.events import read_events
 from burstline.formats.otf2.group import Basis, make_group
 from burstline.formats.otf2.metrics import Metrics
-from burstline.formats.otf2.parameters import are_parameters
 from burstline.formats.otf2.paths import CallPaths
 from burstline.formats.otf2.places import standing
 from burstline.formats.otf2.regions import Regions
@@ -33,7 +32,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
 
-    import numpy.typing as npt
     import pyarrow as pa
 
     from burstline.formats.otf2.definitions import Definitions
@@ -63,8 +61,6 @@ class Assembly:
         What all processes share.
     kinds : dict of str to int
         Events of each kind, once they are read.
-    events : list of ndarray of int64, shape (5, events)
-        Parameters and attributes of events, once they are read.
     """
 
     def __init__(self, anchor: Path, odd: Oddities) -> None:
@@ -85,7 +81,6 @@ class Assembly:
         self.counters = self.basis.metrics.names
         self.operations = regions.operations
         self.kinds: dict[str, int] = {}
-        self.events: list[npt.NDArray[np.int64]] = []
         count = len(where.places.process)
         self._lives = np.zeros((2, count), np.int64)
         self._has_events = np.zeros(count, bool)
@@ -116,7 +111,6 @@ class Assembly:
         threads: int,
         parts_at_once: int,
         progress: Progress,
-        parameters: Literal["keep", "count", "drop"] = "keep",
     ) -> None:
         """Read all processes.
 
@@ -134,9 +128,6 @@ class Assembly:
             Parts of collectives to put together at a time.
         progress : Progress
             Told of locations and groups.
-        parameters : {"keep", "count", "drop"}
-            Whether parameters and attributes of events are kept, in memory, or parameters
-            are only counted among what is odd.
         """
         halves = Halves(
             self.basis.places,
@@ -151,7 +142,6 @@ class Assembly:
         spans = [range(*np.searchsorted(process, pair).tolist()) for pair in pairwise(borders)]
         for number, (events, odd) in enumerate(self._ahead(spans, threads)):
             group = make_group(self.basis, events, spans[number], odd)
-            self._keep_events(group.events, parameters)
             self._store(number, spans[number], group, target, halves)
             for kind, count in events.kinds.items():
                 self.kinds[kind] = self.kinds.get(kind, 0) + count
@@ -180,15 +170,6 @@ class Assembly:
         halves.keep(number, group)
         for name, table in group.tables.items():
             target.append(name, table)
-
-    def _keep_events(self, events: npt.NDArray[np.int64], parameters: str) -> None:
-        if parameters == "keep":
-            self.events.append(events)
-            return
-        told = events[0, are_parameters(events)]
-        if len(told) and parameters == "count":
-            name = self.basis.standing.name[int(told[0])]
-            self._odd.note("parameters_not_kept", "loss", name, len(told))
 
     def _ahead(self, spans: Sequence[range], threads: int) -> Iterator[tuple[Events, Oddities]]:
         """Give what groups did, in order, while some of those to come are being read."""

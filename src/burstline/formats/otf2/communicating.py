@@ -68,7 +68,7 @@ class Communicating:
     count : int
         Communicators of MPI; their references are below it.
     reference : ndarray of int64, shape (communicators,)
-        Of each row.
+        Of each row; all rows of the kind ``self`` have one.
     """
 
     def __init__(self, defining: Definer, trace: Trace) -> None:
@@ -79,37 +79,41 @@ class Communicating:
         defining.group("", ALL_MEMBERS, MPI, world)
         rows = trace.communicators.to_pylist()
         applications = sorted(set(trace.locations["application"].to_pylist()))
-        self.count = len(rows) + len(applications)
-        self._ranks: list[dict[int, int]] = [{} for _ in range(self.count)]
-        self.reference = np.arange(len(rows), dtype=np.int64)
+        self.count = 0
+        self._ranks: list[dict[int, int]] = []
+        self.reference = np.full(len(rows), -1, np.int64)
         self._worlds: dict[int, int] = {}
         self._is_self = [row["kind"] == "self" for row in rows]
-        selves = [row["communicator"] for row in rows if row["kind"] == "self"]
-        own = selves[0] if selves else -1
+        own = -1
         for row in rows:
-            if row["kind"] == "self":
-                self.reference[row["communicator"]] = own
-                if row["communicator"] == own:
-                    group = defining.group("", _SELF, MPI, [])
-                    defining.communicator(own, "MPI_COMM_SELF", group)
-                continue
-            self._define(row["communicator"], row["application"], row["kind"], row["members"])
+            if row["kind"] != "self":
+                reference = self._define(row["application"], row["kind"], row["members"])
+            elif own < 0:
+                group = defining.group("", _SELF, MPI, [])
+                reference = own = self._add("MPI_COMM_SELF", group, {})
+            else:
+                reference = own
+            self.reference[row["communicator"]] = reference
         for application in applications:
             if application not in self._worlds:
-                ranks = defining.ranks(application)
-                self._define(len(rows) + application, application, "world", ranks)
+                self._define(application, "world", defining.ranks(application))
 
-    def _define(self, reference: int, application: int, kind: str, ranks: list[int]) -> None:
+    def _add(self, name: str, group: int, ranks: dict[int, int]) -> int:
+        self._defining.communicator(self.count, name, group)
+        self._ranks.append(ranks)
+        self.count += 1
+        return self.count - 1
+
+    def _define(self, application: int, kind: str, ranks: list[int]) -> int:
         known = [rank for rank in ranks if self._defining.process(application, rank) >= 0]
         processes = [self._defining.process(application, rank) for rank in known]
-        self._ranks[reference] = {process: at for at, process in enumerate(processes)}
         is_world = kind == "world" and application not in self._worlds
         if is_world:
-            self._worlds[application] = reference
-        name = "MPI_COMM_WORLD" if is_world else f"communicator {reference}"
+            self._worlds[application] = self.count
+        name = "MPI_COMM_WORLD" if is_world else f"communicator {self.count}"
         members = [self._world_rank[process] for process in processes]
         group = self._defining.group("", SOME_MEMBERS, MPI, members)
-        self._defining.communicator(reference, name, group)
+        return self._add(name, group, {process: at for at, process in enumerate(processes)})
 
     def told(
         self, row: Integers, process: Integers, application: Integers
@@ -146,7 +150,8 @@ class Communicating:
     def _told(self, row: int, process: int, application: int) -> tuple[int, int]:
         if row >= 0 and self._is_self[row]:
             return int(self.reference[row]), 0
-        if row >= 0 and (process < 0 or process in self._ranks[row]):
-            return row, self._ranks[row].get(process, -1)
+        reference = int(self.reference[row]) if row >= 0 else -1
+        if reference >= 0 and (process < 0 or process in self._ranks[reference]):
+            return reference, self._ranks[reference].get(process, -1)
         world = self._worlds[application]
         return world, self._ranks[world].get(process, -1)

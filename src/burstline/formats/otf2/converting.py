@@ -6,8 +6,7 @@
                           ├─► halves of messages ──► spilled by sender's group ──► row groups
                           └─► parts of collectives ► spilled by range of instances ► row groups
 
-A group is as large as the budget allows, and at least one process. An archive that defines
-parameters is read whole if the budget allows it: as events, they need the calls beside them.
+A group is as large as the budget allows, and at least one process.
 """
 
 from __future__ import annotations
@@ -18,19 +17,16 @@ from typing import TYPE_CHECKING, Final
 from burstline.errors import FormatError, MemoryBudgetError
 from burstline.formats.groups import borders_of
 from burstline.formats.oddities import Oddities
-from burstline.formats.otf2 import read_otf2
 from burstline.formats.otf2.archive import find_anchor
 from burstline.formats.otf2.assembly import Assembly
 from burstline.formats.paraver.spool import Spool, require_disk
 from burstline.formats.raw.joining import PARTS_AT_ONCE
-from burstline.formats.store import write_store
 from burstline.formats.store.writing import StoreWriter
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from burstline.progress import Progress
-    from burstline.trace import Trace
 
 SMALLEST_MEMORY: Final = 256 << 20
 """Less than this does not hold what a conversion needs whatever it converts."""
@@ -50,7 +46,6 @@ def convert_otf2(
     path: Path,
     target: Path,
     *,
-    raw: bool = True,
     memory: int,
     threads: int,
     progress: Progress,
@@ -63,9 +58,6 @@ def convert_otf2(
         The anchor, or the folder that holds it.
     target : Path
         The store to make.
-    raw : bool
-        Whether parameters that the program told are kept, as events, if the budget allows
-        to read the archive whole; else a row of `defects` counts them.
     memory : int
         Bytes that may be used, at least 256 MiB.
     threads : int
@@ -89,7 +81,7 @@ def convert_otf2(
     Notes
     -----
     O(events log events) time. The tables are those of
-    :func:`burstline.formats.otf2.read_otf2`, apart from parameters.
+    :func:`burstline.formats.otf2.read_otf2`.
     """
     if memory < SMALLEST_MEMORY:
         raise MemoryBudgetError(SMALLEST_MEMORY, memory, way_out="Give --memory 256M or more.")
@@ -97,11 +89,6 @@ def convert_otf2(
     if anchor is None:
         raise FormatError(path, None, expected="the anchor of an OTF2 archive", found="none")
     assembly = Assembly(anchor, Oddities())
-    if raw and assembly.defined.parameters:
-        whole = _whole(anchor, memory, threads, progress)
-        if whole is not None:
-            write_store(whole, target, progress=progress)
-            return
     sizes = assembly.sizes()
     require_disk(target.absolute().parent, sum(sizes) * _DISK_PER_BYTE)
     most, threads = _at_once(sizes, (memory - _BASE) // _PER_BYTE, threads, memory)
@@ -115,17 +102,9 @@ def convert_otf2(
             threads=threads,
             parts_at_once=min(memory // _SHARE_OF_PARTS // _BYTES_PER_PART, PARTS_AT_ONCE),
             progress=progress,
-            parameters="count" if raw else "drop",
         )
         shutil.rmtree(spill)
         store.finish(assembly.operations)
-
-
-def _whole(anchor: Path, memory: int, threads: int, progress: Progress) -> Trace | None:
-    try:
-        return read_otf2(anchor, memory=memory, threads=threads, progress=progress)
-    except MemoryBudgetError:
-        return None
 
 
 def _at_once(sizes: list[int], room: int, threads: int, memory: int) -> tuple[int, int]:

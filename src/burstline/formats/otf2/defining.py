@@ -40,9 +40,9 @@ _PROCESS: Final = 1
 _KINDS: Final = {"cpu": 1, "gpu_stream": 2, "metric": 3, "other": 0}
 _PARADIGMS: Final = {"user": 1, "openmp": _OPENMP, "pthread": 7, "gpu": 5, "mpi": MPI}
 _ACCUMULATED, _ABSOLUTE = 0, 17
-_INT64: Final = 8
+_UINT64, _INT64 = 4, 8
 _DECIMAL: Final = 1
-_TEXT, _NUMBER = 0, 1
+_PARAMETER_TYPES: Final = ("string", "int64", "uint64")
 _MPI_ROLES: Final = {
     "barrier": ("Barrier",),
     "coll_one2all": ("Bcast", "Scatter", "Scatterv"),
@@ -94,10 +94,12 @@ class Defining:
     ----------
     references : list of int
         Of each location.
-    region_count : int
-        Regions of the trace; operations of MPI follow.
+    regions : ndarray of int64, shape (regions,)
+        The region of each row of `region_defs`, -1 for teams, which are none.
     teams : ndarray of int64, shape (locations,)
         Communicator of the teams of each location's process.
+    value_types : ndarray of int64, shape (counters,)
+        What the values of each counter are: what accumulates has no sign.
     """
 
     def __init__(self, trace: Trace) -> None:
@@ -109,10 +111,11 @@ class Defining:
             (row["application"], row["rank"]): row["process"] for row in self._places
         }
         self.references = [row["thread"] << 32 | row["process"] for row in self._places]
-        self.region_count = trace.region_defs.num_rows
-        self._regions(trace)
+        self.regions = self._regions(trace)
         self._operations: dict[int, int] = {}
         self._classes: dict[tuple[int, ...], int] = {}
+        self._parameters: dict[tuple[str, int], int] = {}
+        self._attributes: dict[tuple[str, int], int] = {}
         self._groups = 0
         self._communicators = Communicating(self, trace)
         self.teams = self._teams(trace)
@@ -121,7 +124,7 @@ class Defining:
     def operation(self, code: int, names: Sequence[str]) -> int:
         """Give the region of an operation; it is defined when it is new."""
         if code not in self._operations:
-            region = self.region_count + len(self._operations)
+            region = int(self.regions.max(initial=-1)) + 1 + len(self._operations)
             self._operations[code] = region
             text, role = self._rows.text, _role_of(names[code])
             name = text(names[code])
@@ -136,10 +139,22 @@ class Defining:
             self._rows.add(Defined.METRIC_CLASS, self._classes[read], 0, *read)
         return self._classes[read]
 
-    def parameter(self, reference: int, name: str, *, is_text: bool) -> None:
-        """Define a parameter."""
-        form = _TEXT if is_text else _NUMBER
-        self._rows.add(Defined.PARAMETER, reference, self._rows.text(name), form)
+    def parameter(self, name: str, form: str) -> int:
+        """Give the parameter of a name and type; it is defined when it is new."""
+        code = _PARAMETER_TYPES.index(form)
+        return self._named(Defined.PARAMETER, self._parameters, name, code)
+
+    def attribute(self, name: str, code: int) -> int:
+        """Give the attribute of a name and type; it is defined when it is new."""
+        return self._named(Defined.ATTRIBUTE, self._attributes, name, code)
+
+    def _named(
+        self, kind: Defined, known: dict[tuple[str, int], int], name: str, code: int
+    ) -> int:
+        if (name, code) not in known:
+            known[name, code] = len(known)
+            self._rows.add(kind, known[name, code], self._rows.text(name), code)
+        return known[name, code]
 
     def text(self, words: str) -> int:
         """Give the reference of a text."""
@@ -240,11 +255,13 @@ class Defining:
             names.append((process, row["name"] or f"Thread {row['thread']}"))
         return names
 
-    def _regions(self, trace: Trace) -> None:
+    def _regions(self, trace: Trace) -> Integers:
         add, text = self._rows.add, self._rows.text
+        references = np.full(trace.region_defs.num_rows, -1, np.int64)
         for row in trace.region_defs.to_pylist():
             if row["role"] == "team":
                 continue
+            reference = references[row["region"]] = references.max(initial=-1) + 1
             name = text(row["name"])
             role = row["role"] if row["role"] in ROLES else "unknown"
             file = NOWHERE if row["file"] is None else text(row["file"])
@@ -252,7 +269,7 @@ class Defining:
             paradigm = _PARADIGMS.get(row["paradigm"], 0)
             add(
                 Defined.REGION,
-                row["region"],
+                int(reference),
                 name,
                 name,
                 ROLES.index(role),
@@ -260,6 +277,7 @@ class Defining:
                 file,
                 *lines,
             )
+        return references
 
     def _teams(self, trace: Trace) -> Integers:
         teams = np.full(len(self._places), -1, np.int64)
@@ -280,8 +298,11 @@ class Defining:
 
     def _counters(self, trace: Trace) -> None:
         add, text = self._rows.add, self._rows.text
+        self.value_types = np.zeros(trace.counters.num_rows, np.int64)
         for number, row in enumerate(trace.counters.to_pylist()):
-            mode = _ABSOLUTE if row["mode"] == "absolute" else _ACCUMULATED
+            is_absolute = row["mode"] == "absolute"
+            mode = _ABSOLUTE if is_absolute else _ACCUMULATED
+            self.value_types[number] = _INT64 if is_absolute else _UINT64
             unit, exponent = _scale(row["unit"])
             add(
                 Defined.METRIC_MEMBER,
@@ -289,7 +310,7 @@ class Defining:
                 text(row["name"]),
                 0,
                 mode,
-                _INT64,
+                int(self.value_types[number]),
                 _DECIMAL,
                 exponent,
                 text(unit or "#"),

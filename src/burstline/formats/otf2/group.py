@@ -10,7 +10,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, Final, cast
 
 import numpy as np
 import pyarrow as pa
@@ -27,14 +27,15 @@ from burstline.formats.otf2.details import (
     without_requests,
 )
 from burstline.formats.otf2.gaps import gap_table
-from burstline.formats.otf2.parameters import own_events
+from burstline.formats.otf2.other_events import other_event_table
 from burstline.formats.otf2.paths import rehang
 from burstline.formats.otf2.teams import forks_of, lock_table, team_table
 from burstline.formats.raw.calls import Facts
+from burstline.formats.raw.layout import Kind
 from burstline.formats.raw.messages import message_halves
 from burstline.formats.raw.requests import follow
 from burstline.formats.raw.transfers import describe_transfers
-from burstline.schema import NO_VALUE, ORIGINS
+from burstline.schema import NO_VALUE, ORIGINS, UNKNOWN
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -48,12 +49,15 @@ if TYPE_CHECKING:
     from burstline.formats.otf2.paths import CallPaths
     from burstline.formats.otf2.places import Standing
     from burstline.formats.otf2.regions import Regions
+    from burstline.formats.raw.calls import Calls
     from burstline.formats.raw.places import Places
 
     Integers = npt.NDArray[np.int64]
     Table = dict[str, npt.NDArray[Any]]
 
 _ACQUIRED, _RELEASED = 100, 101
+_IS_APART: Final = np.ones(max(Kind) + 1, bool)
+_IS_APART[[Kind.SEND, Kind.SEND_DONE, Kind.POST, Kind.RECEIVE]] = False
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -99,8 +103,6 @@ class Group:
         Rows of their locations. Teams are numbered within the group.
     sends, receives, parts : dict of str to ndarray of int64
         Halves of messages and parts of collectives.
-    events : ndarray of int64, shape (5, events)
-        Parameters and attributes of its events.
     lives : ndarray of int64, shape (2, locations)
         Birth and death of each location.
     has_events : ndarray of bool, shape (locations,)
@@ -113,7 +115,6 @@ class Group:
     sends: dict[str, Integers] = field(default_factory=dict)
     receives: dict[str, Integers] = field(default_factory=dict)
     parts: dict[str, Integers] = field(default_factory=dict)
-    events: npt.NDArray[np.int64] = field(default_factory=lambda: np.zeros((5, 0), np.int64))
     lives: npt.NDArray[np.int64] = field(default_factory=lambda: np.zeros((2, 0), np.int64))
     has_events: npt.NDArray[np.bool_] = field(default_factory=lambda: np.zeros(0, bool))
     odd: Oddities = field(default_factory=Oddities)
@@ -147,43 +148,71 @@ def make_group(basis: Basis, events: Events, locations: Sequence[int], odd: Oddi
     fork = forks_of(tables["forks"], tables["teams"], process, odd)
     rehang(basis.paths, tables, fork, process)
     calls = calls_of(tables["calls"], basis.regions.operations)
-    facts = Facts(calls)
-    records = tables["records"]
+    others = other_event_table(
+        tables["records"], basis.archive.defined, basis.standing, basis.communicators
+    )
+    locks = [_of(tables["records"], kind) for kind in (_ACQUIRED, _RELEASED)]
+    gaps = gap_table(
+        tables["records"], dict(zip(locations, lives["died_ns"].tolist(), strict=True))
+    )
+    group.tables = {
+        "calls": _calls(basis, group, calls, tables),
+        "regions": _regions(basis, tables["regions"], fork),
+        "teams": team_table(tables["forks"], fork, process, odd),
+        "locks": lock_table(locks[0], locks[1], odd),
+        "readings": basis.metrics.readings(tables["readings"], tables["values"], odd),
+        "other_events": others,
+        "gaps": gaps,
+    }
+    group.tables["bursts"] = _bursts(basis, group.tables)
+    return group
+
+
+def _calls(basis: Basis, group: Group, calls: Calls, tables: dict[str, Table]) -> pa.Table:
+    """Make the table of calls, and the halves and parts of a group.
+
+    The records take more than anything else: each form of them goes once it is not needed.
+    """
+    facts, odd = Facts(calls), group.odd
     details, own = details_of(
-        records, basis.standing, basis.communicators, basis.archive.defined.windows, odd
+        tables.pop("records"),
+        basis.standing,
+        basis.communicators,
+        basis.archive.defined.windows,
+        odd,
     )
     alone, stamps = stamped(details, own, calls)
-    ends = follow(alone, stamps, process, odd)
-    told = cast("Facts", Told(facts, details.call))
-    group.sends, group.receives = message_halves(
-        alone, stamps, ends, places=basis.places, facts=told, odd=odd
-    )
-    without_requests(group.sends, "send_request")
-    without_requests(group.receives, "receive_request")
+    rest, apart = np.flatnonzero(_IS_APART[details.kind]), details
+    if len(rest) < len(details):
+        own, apart = {name: column[rest] for name, column in own.items()}, details.pick(rest)
+    ends = follow(alone, stamps, basis.places.process, odd)
     group.parts = collective_parts(
-        details,
+        apart,
         own,
         calls,
-        ends,
+        _moved(ends, rest),
         standing=basis.standing,
         communicators=basis.communicators,
         facts=facts,
         odd=odd,
     )
+    del own, apart
     describe_transfers(details, facts)
-    group.events = own_events(records)
-    group.tables = {
-        "calls": facts.table(),
-        "regions": _regions(basis, tables["regions"], fork),
-        "teams": team_table(tables["forks"], fork, process, odd),
-        "locks": lock_table(_of(records, _ACQUIRED), _of(records, _RELEASED), odd),
-        "readings": basis.metrics.readings(tables["readings"], tables["values"], odd),
-        "gaps": gap_table(
-            records, dict(zip(locations, lives["died_ns"].tolist(), strict=True))
-        ),
-    }
-    group.tables["bursts"] = _bursts(basis, group.tables)
-    return group
+    told = cast("Facts", Told(facts, details.call))
+    group.sends, group.receives = message_halves(
+        alone, stamps, ends, places=basis.places, facts=told, odd=odd
+    )
+    del alone, stamps, ends
+    without_requests(group.sends, "send_request")
+    without_requests(group.receives, "receive_request")
+    return facts.table()
+
+
+def _moved(ends: Integers, rows: Integers) -> Integers:
+    """Give what ended some records as places among these, -1 where it is none of them."""
+    place = np.full(len(ends) + 1, UNKNOWN)
+    place[rows] = np.arange(len(rows))
+    return place[ends[rows]]
 
 
 def _of(records: Table, kind: int) -> Table:

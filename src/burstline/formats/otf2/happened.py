@@ -47,7 +47,20 @@ class Written(IntEnum):
     MEASUREMENT = 20
     FLUSH = 21
     PARAMETER = 22
-    TEXT_PARAMETER = 23
+    UNSIGNED_PARAMETER = 23
+    TEXT_PARAMETER = 24
+    PROGRAM_BEGIN = 25
+    PROGRAM_END = 26
+    COMMUNICATOR_CREATED = 27
+    COMMUNICATOR_DESTROYED = 28
+    THREAD_CREATED = 29
+    THREAD_BEGUN = 30
+    THREAD_AWAITED = 31
+    THREAD_ENDED = 32
+    TASK_CREATED = 33
+    TASK_SWITCHED = 34
+    TASK_COMPLETED = 35
+    ATTRIBUTE = 36
 
 
 class Turn(IntEnum):
@@ -83,6 +96,7 @@ class Happened:
         self.last_ns = 0
         self._columns: list[tuple[Integers, ...]] = []
         self._arguments: list[Integers] = []
+        self._attributes = np.empty((0, 4), np.int64)
 
     def add(
         self,
@@ -149,13 +163,23 @@ class Happened:
         turn = np.where(at_once, Turn.LEAVE_AT_ONCE, Turn.LEAVE)
         self.add(end, *leave, turn, what, tie=-order)
 
+    def add_attributes(self, attributes: Integers) -> None:
+        """Add attributes of events.
+
+        Parameters
+        ----------
+        attributes : ndarray of int64, shape (n, 4)
+            Ordinal of the event, reference of the attribute, type and value.
+        """
+        self._attributes = np.concatenate([self._attributes, attributes])
+
     def ordered(self) -> tuple[Integers, Integers, Integers]:
         """Give all events in order.
 
         Returns
         -------
         kind, time : ndarray of int64, shape (events,)
-            Of each event.
+            Of each event, and of each attribute, which stands before its event.
         arguments : ndarray of int64, shape (events · 6,)
             Six for each.
         """
@@ -166,7 +190,26 @@ class Happened:
         time, seq, turn, tie, kind = (np.asarray(column, np.int64) for column in columns)
         order = np.lexsort((tie, turn, seq, time))
         arguments = np.concatenate(self._arguments)[order]
-        return kind[order], time[order], np.ascontiguousarray(arguments).reshape(-1)
+        kind, time = kind[order], time[order]
+        if len(self._attributes):
+            known, before = _found(self._attributes[:, 0], seq[order], kind)
+            rows = np.zeros((len(before), WIDTH), np.int64)
+            rows[:, :3] = self._attributes[known, 1:]
+            time = np.insert(time, before, time[before])
+            kind = np.insert(kind, before, Written.ATTRIBUTE)
+            arguments = np.insert(arguments, before, rows, axis=0)
+        return kind, time, np.ascontiguousarray(arguments).reshape(-1)
+
+
+def _found(
+    wanted: Integers, seq: Integers, kind: Integers
+) -> tuple[npt.NDArray[np.bool_], Integers]:
+    """Tell which ordinals there are, and where; a metric is read before what it is read at."""
+    order = np.lexsort((np.arange(len(seq)), kind != Written.METRIC, seq))
+    last = np.searchsorted(seq[order], wanted, side="right") - 1
+    place = order[np.maximum(last, 0)]
+    known = (last >= 0) & (seq[place] == wanted)
+    return known, place[known]
 
 
 def _filled(value: int | Integers, count: int) -> Integers:

@@ -14,6 +14,7 @@ from burstline import operations
 from burstline.formats.otf2.defining import counters_read
 from burstline.formats.otf2.happened import Happened, Turn, Written
 from burstline.formats.otf2.partners import Collectives, Messages
+from burstline.formats.otf2.told_events import OtherEvents
 from burstline.formats.otf2.told_parameters import Parameters
 from burstline.formats.walking import Walk
 from burstline.schema import GAP_KINDS, NO_VALUE
@@ -70,6 +71,7 @@ class Telling:
         self._messages = Messages(trace, defining.communicators, *who)
         self._collectives = Collectives(trace, defining.communicators, *who)
         self._forks = _by_location(trace, "teams", "fork_location")
+        self._others = OtherEvents(trace, defining)
         self._parameters = Parameters(trace, defining)
         self._lock_numbers: dict[int, int] = {}
 
@@ -91,7 +93,7 @@ class Telling:
         happened : Happened
             Its events; no time is before 0.
         values : ndarray of int64
-            That its metrics refer to.
+            That its metrics and programs refer to.
         """
         happened = Happened(self._start)
         calls = _columns(self._calls.of(location), _CALL[1:])
@@ -102,7 +104,7 @@ class Telling:
         self._tell_locks(happened, location)
         self._tell_gaps(happened, location)
         self._parameters.tell(happened, location)
-        values = self._metrics(happened, location)
+        values = self._others.tell(happened, location, self._metrics(happened, location))
         self._length = max(self._length, happened.last_ns + 1)
         return happened, values
 
@@ -115,7 +117,10 @@ class Telling:
         team = np.where(is_team, self._defining.teams[location], -1)
         spans = {name: np.concatenate([calls[name], regions[name]]) for name in _CALL[2:]}
         what = np.concatenate(
-            [np.array(mapped, np.int64)[place.reshape(-1)], regions["region"]]
+            [
+                np.array(mapped, np.int64)[place.reshape(-1)],
+                self._defining.regions[regions["region"]],
+            ]
         )
         team = np.concatenate([np.full(len(place), -1), team])
         # Regions that begin together with a call are around it, if they end later.
@@ -205,11 +210,12 @@ class Telling:
         metric = np.array(metrics, np.int64)[which.reshape(-1)]
         kept = count > 0
         time, seq = (to_numpy(readings[name])[kept] for name in ("time_ns", "seq"))
-        first = np.cumsum(count) - count
+        first = 2 * (np.cumsum(count) - count)
         happened.add(
             Written.METRIC, time, seq, Turn.METRIC, metric[kept], first[kept], count[kept]
         )
-        return values[read]
+        types = np.broadcast_to(self._defining.value_types, read.shape)
+        return np.hstack([values, types])[np.hstack([read, read])]
 
 
 def _columns(rows: pa.Table, names: tuple[str, ...]) -> dict[str, Any]:

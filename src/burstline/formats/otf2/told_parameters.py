@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from burstline.formats.otf2.happened import Happened, Turn, Written
-from burstline.formats.otf2.parameters import PARAMETER_TYPES
+from burstline.formats.paraver.derived_others import PARAMETER_TYPES
 from burstline.formats.walking import Walk
 from burstline.trace import to_numpy
 
@@ -19,7 +19,7 @@ _COLUMNS = ("location", "seq", "time_ns", "type", "value")
 
 
 class Parameters:
-    """The parameters of a trace that came from an archive; none of any other.
+    """The parameters of a trace with raw events, as one has that came out of a Paraver file.
 
     Parameters
     ----------
@@ -32,14 +32,15 @@ class Parameters:
     def __init__(self, trace: Trace, defining: Defining) -> None:
         self._events = Walk(trace, "events", _COLUMNS) if trace.has_raw else None
         self._texts: dict[int, dict[int, int]] = {}
+        self._references: dict[int, int] = {}
         values: dict[int, dict[int, str]] = {}
         for row in trace.event_values.to_pylist():
             values.setdefault(row["group"], {})[row["value"]] = row["label"]
         for row in trace.event_types.to_pylist():
             if row["type"] in PARAMETER_TYPES:
                 labels = values.get(row["group"], {})
-                reference = row["type"] - PARAMETER_TYPES.start
-                defining.parameter(reference, row["label"], is_text=bool(labels))
+                form = "string" if labels else "int64"
+                self._references[row["type"]] = defining.parameter(row["label"], form)
                 self._texts[row["type"]] = {
                     value: defining.text(label) for value, label in labels.items()
                 }
@@ -67,5 +68,5 @@ class Parameters:
             if texts:
                 told = np.array([texts.get(number, 0) for number in told.tolist()], np.int64)
             what = Written.TEXT_PARAMETER if texts else Written.PARAMETER
-            reference = one - PARAMETER_TYPES.start
+            reference = self._references[one]
             happened.add(what, time[mine], seq[mine], Turn.START, reference, told)

@@ -19,6 +19,7 @@ from burstline import _core
 from burstline.errors import FormatError, MissingExtraError, ParameterError
 from burstline.formats import atomic
 from burstline.formats.otf2.defining import Defining
+from burstline.formats.otf2.happened import Written
 from burstline.formats.otf2.library import VARIABLE, find_library
 from burstline.formats.otf2.telling import Telling
 from burstline.progress import SILENCE, Progress
@@ -119,7 +120,7 @@ def _write(trace: Trace, library: str, folder: Path, name: str, progress: Progre
         happened, values = telling.of(location)
         kind, time, arguments = happened.ordered()
         writer.write(reference, kind, time, arguments, values)
-        counts.append(len(kind))
+        counts.append(int(np.count_nonzero(kind != Written.ATTRIBUTE)))
         progress.advance(1)
     rows, text = defining.finish(counts, telling.length_ns)
     writer.finish(rows, text, np.array(defining.references, np.uint64))

@@ -4,7 +4,7 @@
 
     calls ─────────► entry, sizes, callers · exit ─┐
     regions ───────► entry · exit                  ├─► events     calls, gaps ─► states
-    readings ──────► counters                      │   messages: times as Extrae defines them
+    readings, others► counters, parameters         │   messages: times as Extrae defines them
     gaps, locations► flush, tracing, begin, end   ─┘
 
 Events of one location are ordered by time, then by the ordinal of what they belong to,
@@ -29,6 +29,7 @@ from burstline.formats.paraver.derived_openmp import (
     LOCK_TAKEN,
     lock_steps,
 )
+from burstline.formats.paraver.derived_others import Others
 from burstline.formats.paraver.derived_states import call_states, operation_codes
 from burstline.formats.paraver.event_types import CALLER_FUNCTIONS, CALLER_LINES, MPI_EVENTS
 from burstline.formats.paraver.global_sizes import sent_as_written
@@ -95,9 +96,12 @@ def with_records(trace: Trace, *, memory: int | None = None) -> Trace:
     _add_locks(pairs, trace)
     _add_readings(pairs, trace)
     _add_polls(pairs, trace)
+    others = Others(trace)
+    pairs.add(others.place, others.kind, others.value, _COUNTER)
     events = pairs.table()
     tables = {name: trace.table(name) for name in schema.TABLES if name in trace}
-    tables |= label_tables(trace, callers, np.unique(events["type"].to_numpy()))
+    used = np.unique(events["type"].to_numpy())
+    tables |= label_tables(trace, callers, others, used)
     tables |= {
         "events": events,
         "states": call_states(trace),

@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
     import pyarrow as pa
 
+    from burstline.formats.paraver.derived_others import Others
     from burstline.trace import Trace
 
 _USER_FUNCTION: Final = 60000019
@@ -123,7 +124,7 @@ def region_events(trace: Trace) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.i
 
 
 def label_tables(
-    trace: Trace, callers: Callers, used: npt.NDArray[np.int64]
+    trace: Trace, callers: Callers, others: Others, used: npt.NDArray[np.int64]
 ) -> dict[str, pa.Table]:
     """Give the labels of all event types in use, and of their values.
 
@@ -133,6 +134,8 @@ def label_tables(
         The trace.
     callers : Callers
         Of the same trace.
+    others : Others
+        Of the same trace.
     used : ndarray of int64
         Event types that occur, sorted.
 
@@ -141,7 +144,13 @@ def label_tables(
     dict of str to pyarrow.Table
         The tables `event_types` and `event_values`.
     """
-    groups = [*_fixed(), *_callers(callers), *_regions(trace), *_counters(trace)]
+    groups = [
+        *_fixed(),
+        *_callers(callers),
+        *_regions(trace),
+        *_counters(trace),
+        *others.labels(),
+    ]
     types: list[tuple[int, str, int, int]] = []
     values: list[tuple[int, int, str]] = []
     present = set(used.tolist())

@@ -78,10 +78,10 @@ def write(trace: Trace, path: Path, *, progress: Progress = SILENCE) -> None:
             waiting.append(separator + event)
             separator = ",\n"
             if len(waiting) >= _AT_ONCE:
-                file.write("".join(waiting).encode("ascii"))
+                file.write("".join(waiting).encode())
                 waiting.clear()
         closing = "\n]}\n" if separator == ",\n" else f"{opening}]}}\n"
-        file.write(("".join(waiting) + closing).encode("ascii"))
+        file.write(("".join(waiting) + closing).encode())
 
 
 def _facts(trace: Trace) -> str:

@@ -6,16 +6,22 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from burstline.formats.walking import Walk
+from burstline.trace import to_numpy
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    import numpy.typing as npt
+    import pyarrow as pa
 
     from burstline.formats.perfetto.places import Places
     from burstline.trace import Trace
 
 _COLUMNS: Final = (
     "sender_location",
+    "send_call",
     "send_ns",
-    "send_leave_ns",
     "receiver_location",
     "post_ns",
     "receive_ns",
@@ -38,13 +44,16 @@ def events(trace: Trace, places: Places) -> Iterator[str]:
     ------
     str
         Two events for each message. An end lies within its slice, so at a call's last
-        nanosecond where the trace has the moment at which the call was left.
+        nanosecond where the trace has the moment at which the call was left; but an arrow
+        never ends before it begins because of that, since viewers leave out such arrows.
     """
     number = 0
+    senders = _Senders(trace)
     for part in trace.batches("messages", _COLUMNS):
-        column = {name: part[name].to_numpy() for name in _COLUMNS}
-        begin = np.minimum(column["send_ns"], column["send_leave_ns"] - 1)
+        column = {name: to_numpy(part[name]) for name in _COLUMNS}
+        begin = senders.moments(*(column[name] for name in _COLUMNS[:3]))
         end = np.maximum(column["post_ns"], column["receive_ns"] - 1)
+        end = np.maximum(end, np.minimum(begin, column["receive_ns"]))
         rows = zip(
             column["sender_location"].tolist(),
             begin.tolist(),
@@ -65,3 +74,38 @@ def events(trace: Trace, places: Places) -> Iterator[str]:
                 f'{{"ph":"f","bp":"e",{common},{places.where[receiver]},'
                 f'"ts":{places.time(received)}}}'
             )
+
+
+class _Senders:
+    """The calls that sent, location after location."""
+
+    def __init__(self, trace: Trace) -> None:
+        self._walk = Walk(trace, "calls", ("location", "call", "enter_ns", "leave_ns"))
+        self._location = -1
+        self._rows: pa.Table | None = None
+
+    def moments(
+        self,
+        location: npt.NDArray[np.int32],
+        call: npt.NDArray[np.int32],
+        sent: npt.NDArray[np.int64],
+    ) -> npt.NDArray[np.int64]:
+        """Give the moments of sending, each within its call; `location` ascends."""
+        result = sent.copy()
+        for one in np.unique(location).tolist():
+            mine = slice(*np.searchsorted(location, [one, one + 1]).tolist())
+            rows = self._of(one)
+            known, enter, leave = (
+                to_numpy(rows[name]) for name in ("call", "enter_ns", "leave_ns")
+            )
+            row = np.searchsorted(known, call[mine])
+            there = np.append(known, -1)[row] == call[mine]
+            first, last = np.append(enter, 0)[row], np.append(leave, 0)[row] - 1
+            inside = np.clip(sent[mine], first, np.maximum(first, last))
+            result[mine] = np.where(there & (call[mine] >= 0), inside, sent[mine])
+        return result
+
+    def _of(self, location: int) -> pa.Table:
+        if self._rows is None or location != self._location:
+            self._location, self._rows = location, self._walk.of(location)
+        return self._rows

@@ -13,7 +13,9 @@ _WORLD: Final = "world"
 
 
 def quoted(text: str) -> str:
-    r"""Give a text as JSON in ASCII; whatever it holds cannot end the string early.
+    r"""Give a text as JSON; whatever it holds cannot end the string early.
+
+    Letters of any script stand as they are, because Perfetto shows escapes as escapes.
 
     Parameters
     ----------
@@ -27,10 +29,13 @@ def quoted(text: str) -> str:
 
     Examples
     --------
-    >>> quoted('a"b\n')
-    '"a\\"b\\n"'
+    >>> quoted('a"b\n'), quoted("größe")
+    ('"a\\"b\\n"', '"größe"')
     """
-    return json.dumps(text)
+    if text.isprintable():
+        return json.dumps(text, ensure_ascii=False)
+    parts = (json.dumps(c, ensure_ascii=not c.isprintable())[1:-1] for c in text)
+    return f'"{"".join(parts)}"'
 
 
 class Labels:

@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Final, Protocol
 
 import numpy as np
 
+from burstline.formats.freeing import give_back
 from burstline.formats.raw.collectives import PART_COLUMNS, join_collectives
-from burstline.formats.raw.kept import Rows
+from burstline.formats.raw.kept import Rows, types_of
 from burstline.formats.raw.messages import RECEIVE_COLUMNS, SEND_COLUMNS, Joining
 
 if TYPE_CHECKING:
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
 
     Integers = npt.NDArray[np.int64]
 
-PARTS_AT_ONCE: Final = 1 << 20
+PARTS_AT_ONCE: Final = 1 << 18
 """Parts of collectives that are put together at a time, unless less memory is allowed."""
 
 
@@ -73,27 +74,32 @@ class Halves:
         self._places, self._members, self._odd = places, members, odd
         self._borders = np.array(borders[1:], np.int64)
         self._at_once = parts_at_once
-        self._sends = Rows(heap("sends"), SEND_COLUMNS)
-        self._receives = Rows(heap("receives"), RECEIVE_COLUMNS)
-        self._parts = Rows(heap("parts"), PART_COLUMNS)
-        self._ranges = Rows(heap("ranges"), PART_COLUMNS)
+        self._sends = Rows(heap("sends"), types_of(SEND_COLUMNS, "messages"))
+        self._receives = Rows(heap("receives"), types_of(RECEIVE_COLUMNS, "messages"))
+        part = types_of(PART_COLUMNS, "collectives", "collective_members")
+        self._parts = Rows(heap("parts"), part)
+        self._ranges = Rows(heap("ranges"), part)
         self._instances = np.zeros(len(members), np.int64)
 
     def keep(self, number: int, group: HasHalves) -> None:
         """Keep what a group has, and let the group forget it."""
         self._sends.append(number, group.sends)
+        group.sends = {}
         owner = np.searchsorted(self._borders, group.receives["sender"], "right")
         self._receives.scatter(owner, group.receives)
+        group.receives = {}
         parts = group.parts
         np.maximum.at(self._instances, parts["communicator"], parts["sequence"] + 1)
         self._parts.append(number, parts)
-        group.sends, group.receives, group.parts = {}, {}, {}
+        group.parts = {}
+        give_back()
 
     def messages(self) -> Iterator[pa.Table]:
         """Give the messages that each group sent."""
         joining = Joining(self._places, self._odd)
         for number in range(len(self._borders)):
             yield joining.join(self._sends.take(number), self._receives.take(number))
+            give_back()
         joining.finish()
 
     def collectives(self, operations: Sequence[str]) -> Iterator[tuple[pa.Table, pa.Table]]:

@@ -8,14 +8,18 @@ from typing import TYPE_CHECKING, Any, Final, Protocol
 import numpy as np
 import pyarrow as pa
 
+from burstline.formats.freeing import give_back
+from burstline.schema import TABLES
+
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     import numpy.typing as npt
 
     from burstline.formats.raw.messages import Columns
 
 _WITH_OPERATIONS: Final = ("calls", "collectives")
+_CODES: Final = {"enum": "int8", "operation": "int16"}
 
 
 class Target(Protocol):
@@ -61,30 +65,31 @@ class Held:
     def take(self, key: int) -> npt.NDArray[np.uint8]:
         """Give back what was kept under a key, and forget it."""
         parts = self._parts.pop(key, [])
-        return np.concatenate([np.zeros(0, np.uint8), *parts])
+        return parts[0] if len(parts) == 1 else np.concatenate([np.zeros(0, np.uint8), *parts])
 
 
 class Rows:
-    """Rows of columns of int64 by key, packed into a heap.
+    """Rows of columns of integers by key, packed into a heap.
 
     Parameters
     ----------
     heap : Heap
         Keeps them.
-    names : sequence of str
-        The columns.
+    types : mapping of str to dtype
+        The columns, each as narrow as its values allow.
 
     Examples
     --------
     >>> import numpy as np
-    >>> rows = Rows(Held(), ("a", "b"))
+    >>> rows = Rows(Held(), {"a": np.dtype(np.int64), "b": np.dtype(np.int32)})
     >>> rows.append(0, {"a": np.array([1, 2]), "b": np.array([3, 4])})
     >>> rows.take(0)["b"].tolist()
     [3, 4]
     """
 
-    def __init__(self, heap: Heap, names: Sequence[str]) -> None:
-        self._heap, self._names = heap, tuple(names)
+    def __init__(self, heap: Heap, types: Mapping[str, np.dtype[Any]]) -> None:
+        self._heap = heap
+        self._row = np.dtype(list(types.items()))
 
     def append(self, key: int, columns: Columns) -> None:
         """Keep rows under a key, after those that are there."""
@@ -102,16 +107,34 @@ class Rows:
 
     def take(self, key: int) -> Columns:
         """Give back the rows of a key, and forget them."""
-        rows = self._heap.take(key).view(np.int64).reshape(-1, len(self._names))
-        return {
-            name: np.ascontiguousarray(rows[:, place]) for place, name in enumerate(self._names)
-        }
+        rows = self._heap.take(key).view(self._row)
+        return {name: np.ascontiguousarray(rows[name]) for name in self._names}
 
-    def _packed(self, columns: Columns) -> npt.NDArray[np.int64]:
-        rows = np.empty((len(columns[self._names[0]]), len(self._names)), np.int64)
-        for place, name in enumerate(self._names):
-            rows[:, place] = columns[name]
+    def _packed(self, columns: Columns) -> npt.NDArray[Any]:
+        rows = np.empty(len(columns[self._names[0]]), self._row)
+        for name in self._names:
+            rows[name] = columns[name]
         return rows
+
+    @property
+    def _names(self) -> tuple[str, ...]:
+        return self._row.names or ()
+
+
+def types_of(names: Sequence[str], *tables: str) -> dict[str, np.dtype[Any]]:
+    """Give columns the types that they have in tables; int64 to those of none.
+
+    Examples
+    --------
+    >>> types_of(["tag", "sent_bytes", "ordinal"], "messages")
+    {'tag': dtype('int32'), 'sent_bytes': dtype('int64'), 'ordinal': dtype('int64')}
+    """
+    known = {
+        column.name: _CODES.get(column.type, column.type)
+        for table in tables
+        for column in TABLES[table].columns
+    }
+    return {name: np.dtype(known.get(name, "int64")) for name in names}
 
 
 class Tables:
@@ -143,7 +166,10 @@ def _joined(parts: list[pa.Table]) -> pa.Table:
         pieces = [chunk for part in parts for chunk in part.column(0).chunks if len(chunk)]
         parts[:] = [part.remove_column(0) for part in parts]
         columns.append(_join(pieces, kind))
+        is_joined = len(pieces) > 1
         del pieces
+        if is_joined:
+            give_back()
     return pa.Table.from_arrays(columns, schema=target)
 
 

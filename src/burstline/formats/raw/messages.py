@@ -77,14 +77,18 @@ _RECEIVED: Final = ("receiver_location", "receive_call", "sender")
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Halves:
-    """One side of messages: their records, and the process on the other side."""
+    """One side of messages: rows of their records, and the process on the other side."""
 
-    rows: Integers
     details: Details
+    rows: Integers
     other: Integers
 
     def pick(self, chosen: npt.NDArray[np.integer | np.bool_]) -> _Halves:
-        return _Halves(self.rows[chosen], self.details.pick(chosen), self.other[chosen])
+        return _Halves(self.details, self.rows[chosen], self.other[chosen])
+
+    def of(self, name: str) -> Integers:
+        column: Integers = getattr(self.details, name)
+        return column[self.rows]
 
 
 def message_halves(
@@ -126,16 +130,16 @@ def message_halves(
     waiting = (details.kind == Kind.POST) & (details.request != 0) & (ends < 0)
     waiting &= details.partner != PROC_NULL
     _note_first("receive_never_completed", details.pick(np.flatnonzero(waiting)), odd)
-    ended = np.append(details.kind, Kind.END_OF_FILE)[ends[sends.rows]]
-    sends = sends.pick(ended != Kind.CANCELLED)
+    end = ends[sends.rows]
+    sends = sends.pick((end < 0) | (details.kind[end] != Kind.CANCELLED))
     entered = calls.enter_ns[details.call]
-    columns = _send_columns(sends, details, calls, ends)
+    columns = _send_columns(sends, calls, ends)
     columns["receiver"] = sends.other
     columns["ordinal"] = _ordinals(_channel(sends, places), entered[sends.rows], sends.rows)
     post = ends[receives.rows]
     posted = _decided(np.where(post >= 0, post, receives.rows), details, places)
     ordinal = _queue(receives, posted, _waiting(details, ends, places), entered, places)
-    received = _receive_columns(receives, details, calls, ends)
+    received = _receive_columns(receives, calls, ends)
     received |= {"sender": receives.other, "ordinal": ordinal}
     return columns, received
 
@@ -262,12 +266,15 @@ class Joining:
 
 def _halves(details: Details, kind: Kind, places: Places) -> _Halves:
     rows = np.flatnonzero((details.kind == kind) & (details.partner != PROC_NULL))
-    mine = details.pick(rows)
-    other = places.process_of(mine.location, mine.partner)
+    return _known(details, rows, places)
+
+
+def _known(details: Details, rows: Integers, places: Places) -> _Halves:
+    """Give the records whose partner is a process of the trace."""
+    other = places.process_of(details.location[rows], details.partner[rows])
     kept = other >= 0
-    if kept.all():
-        return _Halves(rows, mine, other)
-    return _Halves(rows[kept], mine.pick(kept), other[kept])
+    halves = _Halves(details, rows, other)
+    return halves if kept.all() else halves.pick(kept)
 
 
 def _note_unknown(details: Details, known: int, places: Places, odd: Oddities) -> None:
@@ -292,90 +299,83 @@ def _waiting(details: Details, ends: Integers, places: Places) -> _Halves:
 
     Whose it was is known where neither source nor tag is a wildcard.
     """
-    ended = np.append(details.kind, Kind.END_OF_FILE)[ends]
     waiting = (details.kind == Kind.POST) & (details.request != 0)
-    waiting &= (ends < 0) | (ended == Kind.FREED)
     waiting &= (details.partner >= 0) & (details.tag >= 0)
     rows = np.flatnonzero(waiting)
-    mine = details.pick(rows)
-    other = places.process_of(mine.location, mine.partner)
-    return _Halves(rows, mine, other).pick(other >= 0)
+    rows = rows[(ends[rows] < 0) | (details.kind[ends[rows]] == Kind.FREED)]
+    return _known(details, rows, places)
 
 
 def _channel(halves: _Halves, places: Places) -> list[Integers]:
-    own = places.process[halves.details.location]
-    return [halves.details.communicator, own, halves.other, halves.details.tag]
+    own = places.process[halves.of("location")]
+    return [halves.of("communicator"), own, halves.other, halves.of("tag")]
 
 
 def _describe(
     details: Details, ends: Integers, sends: _Halves, receives: _Halves, facts: Facts
 ) -> None:
     """Tell the calls about the halves: also about those that nobody answered."""
-    mine = sends.details
-    facts.partner(mine.call, mine.partner, mine.tag, received=False)
-    facts.communicator(mine.call, mine.communicator)
-    facts.add_bytes("sent", mine.call, mine.c)
-    facts.add_bytes("received", receives.details.call, receives.details.c)
-    at = np.flatnonzero((details.kind == Kind.POST) & (details.partner != PROC_NULL))
-    post = details.pick(at)
-    answer = np.where(ends[at] >= 0, ends[at], at)
-    answered = details.kind[answer] == Kind.RECEIVE
-    partner = np.where(answered, details.partner[answer], post.partner)
-    tag = np.where(answered, details.tag[answer], post.tag)
+    call = sends.of("call")
+    facts.partner(call, sends.of("partner"), sends.of("tag"), received=False)
+    facts.communicator(call, sends.of("communicator"))
+    facts.add_bytes("sent", call, sends.of("c"))
+    facts.add_bytes("received", receives.of("call"), receives.of("c"))
+    post = np.flatnonzero((details.kind == Kind.POST) & (details.partner != PROC_NULL))
+    answered = ends[post] >= 0
+    answered &= details.kind[ends[post]] == Kind.RECEIVE
+    told = np.where(answered, ends[post], post)
+    partner, call = details.partner[told], details.call[post]
     named = partner > ANY_SOURCE
-    facts.partner(post.call[named], partner[named], tag[named], received=True)
-    facts.communicator(post.call, post.communicator)
-    direct = receives.details.pick(receives.details.request == 0)
-    facts.partner(direct.call, direct.partner, direct.tag, received=True)
-    facts.communicator(direct.call, direct.communicator)
+    facts.partner(call[named], partner[named], details.tag[told[named]], received=True)
+    facts.communicator(call, details.communicator[post])
+    direct = receives.pick(receives.of("request") == 0)
+    call = direct.of("call")
+    facts.partner(call, direct.of("partner"), direct.of("tag"), received=True)
+    facts.communicator(call, direct.of("communicator"))
 
 
-def _send_columns(
-    sends: _Halves, details: Details, calls: Calls, ends: Integers
-) -> dict[str, Integers]:
-    mine = sends.details
+def _send_columns(sends: _Halves, calls: Calls, ends: Integers) -> dict[str, Integers]:
+    details, call, request = sends.details, sends.of("call"), sends.of("request")
     end = ends[sends.rows]
-    blocking = mine.request == 0
-    done = np.where(blocking, mine.call, details.call[np.maximum(end, 0)])
+    blocking = request == 0
+    done = np.where(blocking, call, details.call[np.maximum(end, 0)])
     recorded = blocking | ((end >= 0) & (details.kind[np.maximum(end, 0)] == Kind.SEND_DONE))
     source = np.where(
         recorded, SEND_DONE_SOURCES.index("recorded"), SEND_DONE_SOURCES.index("unknown")
     )
     return {
-        "sender_location": mine.location,
-        "send_call": calls.call[mine.call],
-        "send_ns": calls.enter_ns[mine.call],
-        "send_seq": calls.enter_seq[mine.call],
-        "send_leave_ns": calls.leave_ns[mine.call],
+        "sender_location": sends.of("location"),
+        "send_call": calls.call[call],
+        "send_ns": calls.enter_ns[call],
+        "send_seq": calls.enter_seq[call],
+        "send_leave_ns": calls.leave_ns[call],
         "send_done_call": np.where(recorded, calls.call[done], UNKNOWN),
         "send_done_ns": np.where(recorded, calls.leave_ns[done], NO_VALUE),
         "send_done_seq": np.where(recorded, calls.leave_seq[done], NO_VALUE),
         "send_done_from": source,
-        "communicator": mine.communicator,
-        "tag": mine.tag,
-        "sent_bytes": mine.c,
-        "send_request": np.where(blocking, NO_VALUE, mine.request),
+        "communicator": sends.of("communicator"),
+        "tag": sends.of("tag"),
+        "sent_bytes": sends.of("c"),
+        "send_request": np.where(blocking, NO_VALUE, request),
     }
 
 
-def _receive_columns(
-    receives: _Halves, details: Details, calls: Calls, ends: Integers
-) -> dict[str, Integers]:
-    mine = receives.details
+def _receive_columns(receives: _Halves, calls: Calls, ends: Integers) -> dict[str, Integers]:
+    details, call, request = receives.details, receives.of("call"), receives.of("request")
     post = ends[receives.rows]
-    here = mine.request == 0
-    posted = np.where(post >= 0, details.call[np.maximum(post, 0)], mine.call)
+    here = request == 0
+    posted = np.where(post >= 0, details.call[np.maximum(post, 0)], call)
     known = here | (post >= 0)
     return {
-        "receiver_location": mine.location,
-        "communicator": mine.communicator,
-        "tag": mine.tag,
+        "receiver_location": receives.of("location"),
+        "communicator": receives.of("communicator"),
+        "tag": receives.of("tag"),
         "post_call": np.where(known, calls.call[posted], UNKNOWN),
         "post_ns": calls.enter_ns[posted],
         "post_seq": np.where(known, calls.enter_seq[posted], NO_VALUE),
-        "receive_call": calls.call[mine.call],
-        "receive_ns": calls.leave_ns[mine.call],
-        "receive_seq": calls.leave_seq[mine.call],
-        "received_bytes": mine.c,
-        "receive_request": np.where(here, NO_VALUE, mine.request),
+        "receive_call": calls.call[call],
+        "receive_ns": calls.leave_ns[call],
+        "receive_seq": calls.leave_seq[call],
+        "received_bytes": receives.of("c"),
+        "receive_request": np.where(here, NO_VALUE, request),
     }

@@ -19,6 +19,7 @@ import pyarrow.compute as pc
 from burstline.formats.columns import arrow_table
 from burstline.formats.paraver.derived import with_records
 from burstline.formats.paraver.derived_labels import Callers, label_tables
+from burstline.formats.paraver.derived_others import Others
 from burstline.formats.raw.messages import RECEIVE_COLUMNS, SEND_COLUMNS
 from burstline.formats.raw.places import location_table
 from burstline.formats.raw.user_events import merged
@@ -84,7 +85,7 @@ class Records:
         """Give the labels of all events, once all groups have been gone through."""
         trace = Trace(self._whole | {"region_defs": definitions})
         used = np.array(sorted(self._used), np.int64)
-        found = label_tables(trace, Callers(trace), used)
+        found = label_tables(trace, Callers(trace), Others(trace), used)
         own = np.array(sorted(self._own), np.int64)
         if not len(own):
             return found

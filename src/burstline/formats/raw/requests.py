@@ -25,15 +25,19 @@ if TYPE_CHECKING:
 
     Integers = npt.NDArray[np.int64]
 
-_COMPLETED_BY: Final = {
+_COMPLETED_BY: Final[dict[int, tuple[Kind, ...]]] = {
     Kind.SEND: (Kind.SEND_DONE, Kind.CANCELLED, Kind.FREED),
     Kind.POST: (Kind.RECEIVE, Kind.CANCELLED, Kind.FREED),
     Kind.COLLECTIVE: (Kind.COLLECTIVE_DONE, Kind.CANCELLED, Kind.FREED),
 }
-_STARTS: Final = np.array(list(_COMPLETED_BY))
-_ENDS: Final = np.array(
-    [Kind.SEND_DONE, Kind.RECEIVE, Kind.COLLECTIVE_DONE, Kind.CANCELLED, Kind.FREED]
+_FITS: Final[npt.NDArray[np.bool_]] = np.array(
+    [
+        [end in _COMPLETED_BY.get(start, ()) for end in range(max(Kind) + 1)]
+        for start in range(max(Kind) + 1)
+    ]
 )
+_IS_START: Final[npt.NDArray[np.bool_]] = np.any(_FITS, axis=1)
+_IS_END: Final[npt.NDArray[np.bool_]] = np.any(_FITS, axis=0)
 
 
 def follow(details: Details, calls: Calls, process: Integers, odd: Oddities) -> Integers:
@@ -62,27 +66,34 @@ def follow(details: Details, calls: Calls, process: Integers, odd: Oddities) -> 
     started it: then the time of the calls tells the order.
     """
     partner = np.full(len(details), UNKNOWN, np.int64)
-    ends = np.isin(details.kind, _ENDS)
-    at = np.flatnonzero((details.request != 0) & (ends | np.isin(details.kind, _STARTS)))
+    at = np.flatnonzero((details.request != 0) & (_IS_START | _IS_END)[details.kind])
     if not len(at):
         return partner
-    some, is_end = details.pick(at), ends[at]
-    time = np.where(is_end, calls.leave_ns[some.call], calls.enter_ns[some.call])
-    owner = process[some.location]
-    order = np.lexsort((some.index, some.location, time, some.request, owner))
+    kind = details.kind[at]
+    is_end = _IS_END[kind]
+    order = _in_turn(details, calls, process, at, is_end)
     before, after = order[:-1], order[1:]
-    joined = (owner[before] == owner[after]) & (some.request[before] == some.request[after])
-    joined &= ~is_end[before] & is_end[after]
-    fits = np.zeros(len(before), bool)
-    for start, possible in _COMPLETED_BY.items():
-        mine = some.kind[before] == start
-        fits |= mine & np.isin(some.kind[after], np.array(possible))
-    joined &= fits
+    joined = _FITS[kind[before], kind[after]]
+    for column in (process[details.location[at]], details.request[at]):
+        joined &= column[before] == column[after]
     partner[at[before[joined]]] = at[after[joined]]
     partner[at[after[joined]]] = at[before[joined]]
-    alone = is_end & (partner[at] < 0) & (some.kind != Kind.FREED)
+    alone = is_end & (partner[at] < 0) & (kind != Kind.FREED)
     if alone.any():
-        first = int(alone.argmax())
-        text = f"location {some.location[first]}, request {some.request[first]}"
+        first = at[int(alone.argmax())]
+        text = f"location {details.location[first]}, request {details.request[first]}"
         odd.note("completion_without_start", "loss", text, np.count_nonzero(alone))
     return partner
+
+
+def _in_turn(
+    details: Details,
+    calls: Calls,
+    process: Integers,
+    at: Integers,
+    is_end: npt.NDArray[np.bool_],
+) -> Integers:
+    """Sort records that start or end requests by request and time, then as they stand."""
+    call = details.call[at]
+    time = np.where(is_end, calls.leave_ns[call], calls.enter_ns[call])
+    return np.lexsort((time, details.request[at], process[details.location[at]]))

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final
 
 from burstline import schema
 from burstline.formats.text import halves, nesting
-from burstline.formats.text.statements import LARGEST, SMALLEST
+from burstline.formats.text.statements import LARGEST, SMALLEST, signed, small, text
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -26,6 +26,18 @@ if TYPE_CHECKING:
 
 _SPAN = re.compile(r"([+-]?[0-9_]+)\.\.([+-]?[0-9_]+)")
 _LAST_SEQ: Final = 1 << 62
+
+ATTRIBUTE: Final = "attribute"
+"""The kind of other events that belong to the event that follows."""
+
+TOLD_COLUMNS: Final = {
+    "name": "name",
+    "type": "type",
+    "value": "value",
+    "text": "text",
+    "comm": "communicator",
+}
+"""Columns of `other_events` by the name of the option that sets them."""
 
 
 def _gap(here: Happening, statement: Statement, start: str, end: str) -> None:
@@ -53,6 +65,27 @@ def read(here: Happening, statement: Statement) -> None:
     statement.end()
     if not statement.readings:
         raise statement.error("counters that were read", f"read at {here.now_ns}")
+
+
+def tell(here: Happening, statement: Statement) -> None:
+    """``tell KIND [name N] [type T] [value V] [text S] [comm C]``.
+
+    An attribute belongs to the event that follows, and takes its ordinal.
+    """
+    row: Row = {"location": here.location, "seq": here.seq, "time_ns": here.now_ns}
+    row["kind"] = statement.one_of("a kind", schema.OTHER_EVENT_KINDS)
+    given = statement.options(_TOLD)
+    here.rows.others.append(
+        row | {column: given.get(name) for name, column in TOLD_COLUMNS.items()}
+    )
+    if row["kind"] == ATTRIBUTE:
+        if statement.readings:
+            raise statement.error("counters at the event that the attribute belongs to")
+        here.seq -= 1
+
+
+def _value_type(statement: Statement) -> str:
+    return statement.one_of("a type", schema.VALUE_TYPES)
 
 
 def take(here: Happening, statement: Statement) -> None:
@@ -87,8 +120,16 @@ def finish(here: Happening) -> None:
     here.rows.never_received += here.posted.values()
 
 
+_TOLD: Final[dict[str, Callable[[Statement], int | str]]] = {
+    "name": text,
+    "type": _value_type,
+    "value": signed,
+    "text": text,
+    "comm": small,
+}
 _EVENTS: Final[dict[str, Callable[[Happening, Statement], None]]] = {
     **nesting.EVENTS,
     **halves.EVENTS,
     "read": read,
+    "tell": tell,
 }

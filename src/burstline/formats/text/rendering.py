@@ -8,12 +8,13 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 from burstline.errors import ParameterError
 from burstline.formats.text import attributes
 from burstline.formats.text.declaring import declarations
 from burstline.formats.text.definitions import place_word
+from burstline.formats.text.events import ATTRIBUTE, TOLD_COLUMNS
 from burstline.formats.text.statements import written
 
 if TYPE_CHECKING:
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from burstline.formats.text.definitions import Place, Row
     from burstline.trace import Trace
 
-_LAST: Final = 9
+_BEFORE, _LAST = -1, 9
 _Event = tuple[int, int, int, str]
 """Ordinal, place among events of one ordinal, time, and the statement without its time."""
 
@@ -61,6 +62,7 @@ def render(trace: Trace) -> str:
     happened.messages()
     happened.collectives()
     happened.locks()
+    happened.other_events()
     happened.readings()
     declared = declarations(trace, places, happened.spans())
     lines = [*declared, *happened.lines()]
@@ -214,10 +216,27 @@ class _Happened:
                 stamp = row["release_seq"], row["release_ns"]
                 self.add(row["location"], stamp, 5, f"release {row['lock']}")
 
+    def other_events(self) -> None:
+        """Add what no other table tells."""
+        for row in self.trace.other_events.to_pylist():
+            options = [
+                f" {option} {written(row[column])}"
+                for option, column in TOLD_COLUMNS.items()
+                if row[column] is not None
+            ]
+            order = _BEFORE if row["kind"] == ATTRIBUTE else 6
+            stamp = row["seq"], row["time_ns"]
+            self.add(row["location"], stamp, order, f"tell {row['kind']}{''.join(options)}")
+
     def readings(self) -> None:
         """Add readings that belong to no other event; keep the others for theirs."""
         counters = self.trace.counter_names
-        taken = {(where, seq) for where, events in self.events.items() for seq, *_ in events}
+        taken = {
+            (where, seq)
+            for where, events in self.events.items()
+            for seq, order, *_ in events
+            if order != _BEFORE
+        }
         for row in self.trace.readings.to_pylist():
             values = [f" {written(c)}={row[c]}" for c in counters if row[c] is not None]
             event = row["location"], row["seq"]
@@ -245,8 +264,12 @@ class _Happened:
             yield place_word(place)
             yield from gaps[where]
             following = 0
-            for seq, _, time_ns, text in sorted(self.events[where]):
+            for seq, order, time_ns, text in sorted(self.events[where]):
                 if seq > following:
                     yield f"  skip {seq - following}"
+                if order == _BEFORE:
+                    following = seq
+                    yield f"  {time_ns:>10} {text}"
+                    continue
                 following = seq + 1
                 yield f"  {time_ns:>10} {text}{self.read.pop((where, seq), '')}"

@@ -1,0 +1,163 @@
+"""What an archive says beside calls, regions and messages is kept, and written again."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+
+import pytest
+from otf2.enums import Paradigm, ParameterType, Type
+
+import burstline
+from burstline.formats.paraver.derived import with_records
+from burstline.testing import trace_of
+from otf2_archives import archive
+
+VALUES = {
+    Type.UINT8: 255,
+    Type.INT16: -7,
+    Type.UINT64: 2**64 - 1,
+    Type.INT64: -(2**62),
+    Type.FLOAT: 0.5,
+    Type.DOUBLE: -1e300,
+    Type.STRING: "a word",
+}
+EVENT = re.compile(r"^([A-Z][A-Z_]+) +(\d+) +(\d+) *(.*(?:\n +ADDITIONAL.*)?)", re.MULTILINE)
+
+
+def printed(anchor):
+    done = subprocess.run(
+        ["otf2-print", str(anchor)], capture_output=True, text=True, check=True
+    )
+    return [
+        (kind, int(location), re.sub(r" <\d+>", "", rest))
+        for kind, location, _, rest in EVENT.findall(done.stdout)
+    ]
+
+
+def rewritten(place, tmp_path):
+    """Read an archive, write it; give what both print."""
+    burstline.write(burstline.read(place), tmp_path / "again.otf2")
+    return printed(place / "traces.otf2"), printed(tmp_path / "again.otf2")
+
+
+@pytest.fixture
+def place(tmp_path):
+    return tmp_path / "run"
+
+
+@pytest.mark.usefixtures("otf2_print_tool")
+def test_a_program_and_its_threads_are_told_again(place, tmp_path):
+    with archive(place) as made:
+        thread = made.thread(0)
+        thread.writer.program_begin(1, "/bin/run", ["-n", "two words"])
+        thread.writer.thread_create(2, made.world, 7)
+        thread.writer.comm_create(3, made.world)
+        thread.region("MPI_Barrier", 4, 5)
+        thread.writer.comm_destroy(6, made.world)
+        thread.writer.thread_wait(7, made.world, 7)
+        thread.writer.program_end(8, -3)
+
+    kinds = burstline.read(place).other_events
+    assert kinds["kind"].to_pylist() == [
+        "program_begin",
+        "thread_created",
+        "communicator_created",
+        "communicator_destroyed",
+        "thread_awaited",
+        "program_end",
+    ]
+    assert kinds["text"].to_pylist()[0] == "-n 'two words'"
+    assert kinds["value"].to_pylist() == [None, 7, None, None, 7, -3]
+    source, copy = rewritten(place, tmp_path)
+    contingent = re.compile("Contingent: [^,]*")
+    assert [contingent.sub("", str(event)) for event in copy] == [
+        contingent.sub("", str(event)) for event in source
+    ]
+
+
+@pytest.mark.usefixtures("otf2_print_tool")
+@pytest.mark.parametrize("kind", VALUES, ids=str)
+def test_an_attribute_comes_back_with_its_event(place, tmp_path, kind):
+    with archive(place) as made:
+        attribute = made.definitions.attribute("note", type=kind)
+        thread = made.thread(0)
+        metric = made.metric("m")
+        thread.writer.metric(5, metric, 3)
+        region = made.region("solve")
+        thread.writer.enter(5, region, attributes={attribute: VALUES[kind]})
+        thread.writer.leave(9, region)
+
+    trace = burstline.read(place)
+    (row,) = trace.other_events.to_pylist()
+    assert (row["kind"], row["name"]) == ("attribute", "note")
+    assert row["seq"] == trace.regions["enter_seq"].to_pylist()[0]
+    source, copy = rewritten(place, tmp_path)
+    assert "ADDITIONAL" in source[1][2]
+    assert copy == source
+
+
+@pytest.mark.usefixtures("otf2_print_tool")
+def test_tasks_are_told_again(place, tmp_path):
+    with archive(place, threads=2) as made:
+        team = made.team(0)
+        for number in range(2):
+            thread = made.thread(0, number)
+            if number == 0:
+                thread.writer.thread_fork(1, Paradigm.OPENMP, 2)
+            thread.writer.thread_team_begin(2, team)
+            thread.writer.thread_task_create(3, team, number, 1)
+            thread.writer.thread_task_switch(4, team, number, 1)
+            thread.region("task", 5, 6)
+            thread.writer.thread_task_complete(7, team, number, 1)
+            thread.writer.thread_task_switch(8, team, number, 0)
+            thread.writer.thread_team_end(9, team)
+            if number == 0:
+                thread.writer.thread_join(10, Paradigm.OPENMP)
+
+    source, copy = rewritten(place, tmp_path)
+
+    def without_names(events):
+        names = re.compile('"[^"]*"|OPENMP')
+        return [(kind, names.sub("", rest)) for kind, _, rest in events]
+
+    assert without_names(copy) == without_names(source)
+    assert [kind for kind, *_ in copy].count("THREAD_TASK_SWITCH") == 4
+
+
+@pytest.mark.usefixtures("otf2_print_tool")
+def test_a_parameter_without_sign_is_told_without(place, tmp_path):
+    with archive(place) as made:
+        number = made.definitions.parameter("n", parameter_type=ParameterType.UINT64)
+        made.thread(0).region("f", 0, 2, ("parameter_unsigned_int", 1, number, 2**64 - 1))
+
+    source, copy = rewritten(place, tmp_path)
+
+    assert copy == source
+
+
+def test_names_and_texts_are_labels_of_a_paraver_trace():
+    trace = with_records(
+        trace_of(
+            "ranks 1\n0 | 0 enter f\n"
+            " | 1 tell parameter name solver type string text cg\n"
+            " | 2 tell parameter name solver type string text amg\n"
+            " | 3 tell parameter name size type int64 value 9\n"
+            " | 4 tell program_end value 1\n"
+            " | 5 leave\n"
+        )
+    )
+    types = {row["type"]: row for row in trace.event_types.to_pylist()}
+    labels = {
+        (row["group"], row["value"]): row["label"] for row in trace.event_values.to_pylist()
+    }
+
+    told = [
+        (row["time_ns"], types[row["type"]]["label"], row["value"])
+        for row in trace.events.to_pylist()
+        if row["type"] >= 78_000_000
+    ]
+
+    assert told == [(1, "solver", 2), (2, "solver", 1), (3, "size", 9)]
+    solver = next(row["group"] for row in types.values() if row["label"] == "solver")
+    assert labels[solver, 2] == "cg"

@@ -1,0 +1,55 @@
+"""What is kept until all is read: as narrow as the tables it goes into, and not for long."""
+
+from __future__ import annotations
+
+import ctypes
+
+import numpy as np
+import pytest
+
+from burstline import schema
+from burstline.formats import freeing
+from burstline.formats.raw.collectives import PART_COLUMNS
+from burstline.formats.raw.kept import Held, Rows, types_of
+from burstline.formats.raw.messages import RECEIVE_COLUMNS, SEND_COLUMNS
+
+
+def test_a_half_of_a_message_takes_no_more_than_its_columns_of_the_table():
+    target = schema.arrow_schema("messages")
+    for columns in (SEND_COLUMNS, RECEIVE_COLUMNS):
+        for name, kind in types_of(columns, "messages").items():
+            if name in target.names and name != "send_done_from":
+                assert kind == target.field(name).type.to_pandas_dtype(), name
+
+
+@pytest.mark.parametrize(
+    ("columns", "tables"),
+    [
+        (SEND_COLUMNS, ["messages"]),
+        (RECEIVE_COLUMNS, ["messages"]),
+        (PART_COLUMNS, ["collectives", "collective_members"]),
+    ],
+)
+def test_rows_come_back_as_they_were_kept(columns, tables):
+    types = types_of(columns, *tables)
+    kept = {
+        name: np.array([np.iinfo(kind).min, -1, 0, np.iinfo(kind).max], np.int64)
+        for name, kind in types.items()
+    }
+    rows = Rows(Held(), types)
+    rows.append(0, kept)
+    rows.scatter(np.array([1, 0, 1, 0]), kept)
+
+    for key, place in ((0, [0, 1, 2, 3, 1, 3]), (1, [0, 2])):
+        for name, column in rows.take(key).items():
+            assert column.dtype == types[name]
+            assert column.tolist() == kept[name][place].tolist()
+    assert all(not len(column) for column in rows.take(0).values())
+
+
+def test_a_system_that_takes_no_memory_back_keeps_it(monkeypatch):
+    freeing._trim.cache_clear()
+    monkeypatch.setattr(ctypes, "CDLL", lambda _: object())
+    freeing.give_back()
+    assert freeing._trim() is None
+    freeing._trim.cache_clear()
