@@ -54,11 +54,20 @@ class Aligner {
   private:
     void pair(std::size_t i, std::size_t j) { same_[i] = static_cast<std::int64_t>(j); }
 
+    [[nodiscard]] bool has_turn(std::size_t i, std::size_t j) const {
+        const std::int32_t ahead = b_.turn[j] - a_.turn[i];
+        return ahead == 0 || ahead == ahead_;
+    }
+
+    [[nodiscard]] bool is_alike(std::size_t i, std::size_t j) const {
+        return a_.label[i] == b_.label[j] && has_turn(i, j);
+    }
+
     /// Pairs a common beginning, but for its last tokens: of neighbours that are alike,
     /// their places will tell which one is left out.
     void trim_front(Box& box) {
         std::size_t alike = 0;
-        while (!box.empty() && a_.label[box.a_begin] == b_.label[box.b_begin]) {
+        while (!box.empty() && is_alike(box.a_begin, box.b_begin)) {
             pair(box.a_begin++, box.b_begin++);
             ++alike;
         }
@@ -72,7 +81,7 @@ class Aligner {
     void trim(Box& box) {
         trim_front(box);
         std::size_t alike = 0;
-        while (!box.empty() && a_.label[box.a_end - 1] == b_.label[box.b_end - 1]) {
+        while (!box.empty() && is_alike(box.a_end - 1, box.b_end - 1)) {
             pair(--box.a_end, --box.b_end);
             ++alike;
         }
@@ -139,7 +148,8 @@ class Aligner {
     [[nodiscard]] float cost(std::size_t i, std::size_t j) const {
         if (a_.kind[i] != b_.kind[j]) return std::numeric_limits<float>::infinity();
         const double place =
-            std::min(costs_.place * std::abs(a_.place[i] - b_.place[j]), costs_.most);
+            std::min(costs_.place * std::abs(a_.place[i] - b_.place[j]), costs_.most) +
+            (has_turn(i, j) ? 0.0 : costs_.turn);
         if (a_.label[i] == b_.label[j]) return static_cast<float>(place);
         const double larger = std::max({a_.size[i], b_.size[j], 1.0});
         const double whole = place + costs_.size * std::abs(a_.size[i] - b_.size[j]) / larger;
@@ -239,6 +249,7 @@ class Aligner {
             const auto [i, j] = *one;
             if (!is_all && (i >= a_half || j >= b_half)) break;
             pair(near.a_begin + i, near.b_begin + j);
+            ahead_ = b_.turn[near.b_begin + j] - a_.turn[near.a_begin + i];
             a = i + 1;
             b = j + 1;
         }
@@ -259,6 +270,7 @@ class Aligner {
     const Tokens a_, b_;
     const AlignCosts costs_;
     const std::size_t window_;
+    std::int32_t ahead_ = 0;  // turns of b before those of a, where last aligned
     std::vector<std::int64_t> same_;
     std::vector<Box> waiting_;
 };
@@ -266,7 +278,7 @@ class Aligner {
 bool is_even(const Tokens& tokens) {
     const std::size_t n = tokens.length();
     return tokens.kind.size() == n && tokens.place.size() == n && tokens.size.size() == n &&
-           tokens.gap.size() == n;
+           tokens.gap.size() == n && tokens.turn.size() == n;
 }
 
 }  // namespace

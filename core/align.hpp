@@ -19,6 +19,7 @@ struct Tokens {
     std::span<const double> place;  // from 0 to 1
     std::span<const double> size;   // not negative
     std::span<const double> gap;    // what it costs to leave a token out
+    std::span<const std::int32_t> turn;  // of a loop that it is in: counted, and may be off
 
     [[nodiscard]] std::size_t length() const { return label.size(); }
 };
@@ -29,6 +30,7 @@ struct AlignCosts {
     double size = 0.2;   // times the relative difference of their sizes
     double most = 0.01;  // of the place: it decides between what is else alike
     double limit = 0.3;  // tokens that cost as much are not the same
+    double turn = 0.02;  // if their turns neither agree nor differ as those before them did
 };
 
 /// Returns for each token of `a` the token of `b` that it is, or -1; none cross.
@@ -38,6 +40,10 @@ struct AlignCosts {
 /// window. Where fewer than half of the tokens in sight can be aligned the window is doubled,
 /// up to 8 times its length; if that does not help, the tokens whose label is found once in
 /// both are the same as far as they are in order ("patience": Bram Cohen's diff).
+///
+/// Turns of loops decide between what is else alike. A run may count one more than the other
+/// from somewhere on: as much as they differed when a token was last aligned they may differ
+/// at no cost.
 ///
 /// @param a, b    the sequences
 /// @param costs   see there

@@ -20,11 +20,11 @@ std::span<const T> view(const ArrayIn<T>& array) {
 }
 
 using TokenColumns = std::tuple<ArrayIn<std::int32_t>, ArrayIn<std::int32_t>, ArrayIn<double>,
-                                ArrayIn<double>, ArrayIn<double>>;
+                                ArrayIn<double>, ArrayIn<double>, ArrayIn<std::int32_t>>;
 
 burstline::Tokens tokens(const TokenColumns& columns) {
-    const auto& [label, kind, place, size, gap] = columns;
-    return {view(label), view(kind), view(place), view(size), view(gap)};
+    const auto& [label, kind, place, size, gap, turn] = columns;
+    return {view(label), view(kind), view(place), view(size), view(gap), view(turn)};
 }
 
 using LeftoverColumns = std::tuple<ArrayIn<std::int32_t>, ArrayIn<std::int64_t>,
@@ -90,18 +90,19 @@ void bind_merge(nb::module_& m) {
     m.def(
         "align",
         [](const TokenColumns& a, const TokenColumns& b, double place, double size, double most,
-           double limit, std::size_t window) {
+           double limit, double turn, std::size_t window) {
             std::vector<std::int64_t> same;
             {
                 nb::gil_scoped_release unlocked;
-                same = burstline::align(tokens(a), tokens(b), {place, size, most, limit}, window);
+                same = burstline::align(tokens(a), tokens(b), {place, size, most, limit, turn},
+                                        window);
             }
             return to_numpy(std::move(same));
         },
-        "a"_a, "b"_a, "place"_a, "size"_a, "most"_a, "limit"_a, "window"_a,
+        "a"_a, "b"_a, "place"_a, "size"_a, "most"_a, "limit"_a, "turn"_a, "window"_a,
         nb::sig("def align(a: tuple[NDArray[typing.Any], ...], b: tuple[NDArray[typing.Any], "
-                "...], place: float, size: float, most: float, limit: float, window: int) -> "
-                "NDArray[numpy.int64]"),
+                "...], place: float, size: float, most: float, limit: float, turn: float, window: "
+                "int) -> NDArray[numpy.int64]"),
         "For each token of a sequence the one of another that it is, in order, or -1.");
     m.def(
         "pair_near",

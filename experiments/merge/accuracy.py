@@ -103,7 +103,11 @@ def by_ids(pairs: Pairs, ids: tuple[Integers, Integers]) -> Accuracy:
 
 
 def unique_by_ids(
-    pairs: Pairs, ids: tuple[Integers, Integers], traces: tuple[Trace, Trace]
+    pairs: Pairs,
+    ids: tuple[Integers, Integers],
+    traces: tuple[Trace, Trace],
+    *,
+    alike: bool = False,
 ) -> Accuracy:
     """Judge by ids only bursts that their label and neighbours tell from others near them.
 
@@ -113,20 +117,31 @@ def unique_by_ids(
         As for :func:`by_ids`.
     traces : tuple of two Trace
         The runs.
+    alike : bool
+        Whether twins have their label between the same labels in both runs, so that these
+        tell which they are. If not, what is beside a burst may differ from run to run, and
+        make it the only one of its kind by accident.
 
     Returns
     -------
     Accuracy
         Of bursts that are the only ones of their kind in their window, in both runs.
     """
-    tokens, _, _ = tokens_of(traces)
-    known = []
-    for trace, own, named in zip(traces, tokens, ids, strict=True):
-        kinds = around(own.label.astype(np.int64), trace.arrays("bursts", "location")[0])
-        known.append(np.where(unique_near(kinds), named, -1))
-    shared = np.intersect1d(known[0][known[0] >= 0], known[1][known[1] >= 0])
+    tokens = tokens_of(traces).tokens
+    kinds = [
+        around(own.label.astype(np.int64), trace.arrays("bursts", "location")[0])
+        for trace, own in zip(traces, tokens, strict=True)
+    ]
+    known = [np.where(unique_near(k), own, -1) for k, own in zip(kinds, ids, strict=True)]
+    shared, *rows = np.intersect1d(*known, return_indices=True)
+    if alike:
+        same = (kinds[0][rows[0]] == kinds[1][rows[1]]).all(axis=1)
+        shared = shared[same]
+    shared = shared[shared >= 0]
     ours, theirs = (own[rows] for own, rows in zip(ids, pairs, strict=True))
     able = np.isin(ours, shared)
+    if alike:
+        able |= np.isin(theirs, shared)
     right = int(np.count_nonzero(able & (ours == theirs)))
     return Accuracy(int(np.count_nonzero(able)), right, len(shared), right)
 
@@ -141,11 +156,20 @@ class Judge:
     """
 
     def __init__(self, source: Trace) -> None:
-        (tokens,), _, _ = tokens_of([source])
+        (tokens,) = tokens_of([source]).tokens
         (location,) = source.arrays("bursts", "location")
         self._label = tokens.label.astype(np.int64)
         self._around = around(self._label, location)
         self._unique = unique_near(self._around)
+
+    def told_apart(self, one: Edited, other: Edited, pairs: Pairs) -> Accuracy:
+        """Judge as :func:`unique_by_ids` what has the same neighbours in both copies."""
+        ids, traces = (one.source, other.source), (one.trace, other.trace)
+        return unique_by_ids(pairs, ids, traces, alike=True)
+
+    def unique(self, one: Edited, other: Edited, pairs: Pairs) -> Accuracy:
+        """Judge as :func:`unique_by_ids` what is the only one of its kind in each copy."""
+        return unique_by_ids(pairs, (one.source, other.source), (one.trace, other.trace))
 
     def strictly(self, one: Edited, other: Edited, pairs: Pairs) -> Accuracy:
         """Judge by what bursts were: only twins are right, and every twin can be matched."""

@@ -31,11 +31,17 @@ JITTERS: Final = (0.0, 0.1, 0.25, 0.5)
 JITTER: Final = 0.2
 SHARE: Final = 0.1
 _FIGURES: Final = ("align: precision", "rate", "seed: precision", "rate")
+_KINDS: Final = {
+    "apart": "told apart",
+    "fair": "known in the source",
+    "unique": "only one in each",
+    "calm": "undisturbed",
+    "strict": "strictly",
+}
+"""How figures are called by what they are of: the first are what the specification asks for."""
 _HEAD: Final = (
-    *("trace", "edited", "jitter", "copies", "matchable"),
-    *_FIGURES,
-    *(f"undisturbed, {figure}" for figure in _FIGURES),
-    *(f"strictly, {figure}" for figure in _FIGURES),
+    *("trace", "edited", "jitter", "copies"),
+    *(word for kind in _KINDS.values() for word in (kind, *_FIGURES)),
 )
 
 
@@ -65,15 +71,21 @@ class Judged:
 
     Attributes
     ----------
+    apart : Accuracy
+        Of what its neighbours tell from others near it, the same in both copies.
     fair : Accuracy
-        By what can be known.
+        By what can be known of the source.
+    unique : Accuracy
+        Of what is the only one of its kind in each copy, whatever its neighbours are.
     strict : Accuracy
         By what bursts were.
     calm : Accuracy
         Of what can be matched, only what no edit was beside.
     """
 
+    apart: Accuracy
     fair: Accuracy
+    unique: Accuracy
     strict: Accuracy
     calm: Accuracy
 
@@ -102,7 +114,9 @@ def judge(source: Trace, case: Case) -> dict[str, Judged]:
     for method in METHODS:
         pairs = pairs_of(match([one.trace, other.trace], method=method), one.trace, other.trace)
         found[method] = Judged(
+            known.told_apart(one, other, pairs),
             known.judge(one, other, pairs),
+            known.unique(one, other, pairs),
             known.strictly(one, other, pairs),
             known.undisturbed(one, other, pairs),
         )
@@ -130,13 +144,12 @@ def _row(path: Path, source: Trace, cases: Sequence[Case]) -> str:
     case = cases[0]
     words = [path.name.partition(".")[0], f"{case.share:.0%}", f"{case.jitter:.0%}"]
     words.append("both" if case.both else "one")
-    for kind in ("fair", "calm", "strict"):
+    for kind in _KINDS:
         counted = [
             sum((getattr(one[method], kind) for one in judged), Accuracy(0, 0, 0, 0))
             for method in METHODS
         ]
-        if kind == "fair":
-            words.append(str(counted[0].matchable))
+        words.append(str(counted[0].matchable))
         words += [f"{v:.4f}" for one in counted for v in (one.precision, one.rate)]
     return f"| {' | '.join(words)} |"
 

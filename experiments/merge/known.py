@@ -6,7 +6,8 @@
 
 Ids are read from ``NAME.truth.csv`` beside a trace ``NAME.prv`` or ``NAME.prv.gz``
 (``rank,time_ns,id``: the burst around that time), or else from the trace's own events of
-type 900, which nothing that matches ever looks at. Prints Markdown.
+type 900, which nothing that matches ever looks at: of all events only those of loops are
+left. Prints Markdown.
 """
 
 from __future__ import annotations
@@ -18,10 +19,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
+import pyarrow as pa
 
 import burstline
 from burstline import Trace, schema
 from burstline.errors import NotEnoughDataError, ParameterError, printable
+from burstline.merge.loops import LOOP_TYPES
 from burstline.merge.matching import METHODS, match
 from experiments.merge.accuracy import Accuracy, by_ids, pairs_of, unique_by_ids
 
@@ -36,7 +39,8 @@ ITEM: Final = 900
 """Event type under which a program logs what its burst is."""
 _NO_ID: Final = -1
 _FIGURES: Final = ("align: precision", "rate", "seed: precision", "rate")
-HEAD: Final = ("runs", "bursts", "with a twin", *_FIGURES, "told apart", *_FIGURES)
+_KINDS: Final = ("with a twin", "told apart", "only one in each")
+HEAD: Final = ("runs", "bursts", *(word for kind in _KINDS for word in (kind, *_FIGURES)))
 
 
 def with_ids(path: Path) -> tuple[Trace, Integers]:
@@ -50,7 +54,7 @@ def with_ids(path: Path) -> tuple[Trace, Integers]:
     Returns
     -------
     trace : Trace
-        Without the records the ids are in.
+        Without the events the ids are in.
     ids : ndarray of int64, shape (bursts,)
         Unique on their thread; -1 of unknown meaning.
 
@@ -68,8 +72,9 @@ def with_ids(path: Path) -> tuple[Trace, Integers]:
     if not chosen.any():
         name = printable(str(path))
         raise NotEnoughDataError(f"{name}: no events of type {ITEM}, and no {truth.name}")
-    kept = [name for name in schema.TABLES if name in trace and name not in schema.RAW_TABLES]
-    plain = Trace({name: trace.table(name) for name in kept})
+    tables = {name: trace.table(name) for name in schema.TABLES if name in trace}
+    loops = pa.array(np.isin(kind, LOOP_TYPES))
+    plain = Trace(tables | {"events": trace.table("events").filter(loops)})
     return plain, _placed(plain, location[chosen], time[chosen], value[chosen])
 
 
@@ -107,7 +112,7 @@ def by_thread(trace: Trace, ids: Integers) -> Integers:
 
 def judge(
     runs: Sequence[tuple[Trace, Integers]], method: str = "align"
-) -> tuple[Accuracy, Accuracy]:
+) -> tuple[Accuracy, Accuracy, Accuracy]:
     """Match two runs, and count by their ids.
 
     Parameters
@@ -119,13 +124,17 @@ def judge(
 
     Returns
     -------
-    tuple of two Accuracy
-        Of all bursts that have an id; of those that can be told from others near them.
+    tuple of three Accuracy
+        Of all bursts that have an id; of those that their neighbours tell from others near
+        them, the same in both runs; of those that are the only ones of their kind, whether
+        or not their neighbours are the same.
     """
     (first, ours), (second, theirs) = runs
     pairs = pairs_of(match([first, second], method=method), first, second)
     ids = (by_thread(first, ours), by_thread(second, theirs))
-    return by_ids(pairs, ids), unique_by_ids(pairs, ids, (first, second))
+    traces = (first, second)
+    told_apart = unique_by_ids(pairs, ids, traces, alike=True)
+    return by_ids(pairs, ids), told_apart, unique_by_ids(pairs, ids, traces)
 
 
 def report(pairs: Sequence[tuple[Path, Path]]) -> Iterator[str]:
@@ -148,7 +157,7 @@ def row(name: str, runs: Sequence[tuple[Trace, Integers]]) -> str:
     """
     found = [judge(runs, method) for method in METHODS]
     words = [name, str(runs[0][0].rows("bursts"))]
-    for kind in range(2):
+    for kind in range(len(_KINDS)):
         counted = [one[kind] for one in found]
         words.append(str(counted[0].matchable))
         words += [f"{share:.4f}" for one in counted for share in (one.precision, one.rate)]

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -46,19 +47,22 @@ class Scenario:
         Share of the steps that the second run does twice, or leaves out, in per cent.
     depth : int
         Frames of call paths that are recorded.
+    loops : bool
+        Whether the program is compiled so that its loops are labelled.
     """
 
     how: str
     extra: int = 10
     skipped: int = 0
     depth: int = 8
+    loops: bool = False
 
     @property
     def name(self) -> str:
         """What the report calls it."""
         words = [self.how, f"{self.extra} % extra" if self.extra else ""]
         words += [f"{self.skipped} % missing" if self.skipped else ""]
-        words += ["" if self.depth else "no call paths"]
+        words += ["" if self.depth else "no call paths", "loops" if self.loops else ""]
         return ", ".join(filter(None, words))
 
 
@@ -71,13 +75,23 @@ SCENARIOS: Final = (
     Scenario("mixed", skipped=5),
     Scenario("mixed", depth=0),
 )
+LOOPS: Final = (
+    Scenario("farm", loops=True),
+    Scenario("places", loops=True),
+    Scenario("blind", extra=0, loops=True),
+    Scenario("mixed", depth=0, loops=True),
+    Scenario("mixed", skipped=5, loops=True),
+)
+"""Those that the loops of the program tell more of; they want clang."""
 
 
-def build(folder: Path, mpi: str) -> Path:
-    """Compile the program into a folder."""
-    program = folder / "irregular"
+def build(folder: Path, mpi: str, *, loops: bool = False) -> Path:
+    """Compile the program into a folder, with its loops labelled or not."""
+    program = folder / ("irregular_loops" if loops else "irregular")
     headers = Path(burstline.__file__).parent / "record" / "native"
+    before = [sys.executable, "-m", "burstline", "cc", "--loops", "--"] if loops else []
     words: list[str | Path] = [
+        *before,
         _TOOLS[mpi][0],
         "-g",
         "-O1",
@@ -88,7 +102,8 @@ def build(folder: Path, mpi: str) -> Path:
         program,
         SOURCE,
     ]
-    subprocess.run(words, check=True)  # noqa: S603 -- our own words
+    compiler = {"OMPI_CC": "clang", "MPICH_CC": "clang"} if loops else {}
+    subprocess.run(words, check=True, env=os.environ | compiler)  # noqa: S603 -- our own words
     return program
 
 
@@ -137,10 +152,14 @@ def record(program: Path, scenario: Scenario, mpi: str, size: Sequence[int]) -> 
 def report(folder: Path, mpi: str, size: Sequence[int]) -> Iterator[str]:
     """Give the lines of the report: a scenario each."""
     program = build(folder, mpi)
+    has_loops = shutil.which("clang") is not None
     yield f"| {' | '.join(HEAD)} |"
     yield f"| {' | '.join('---' for _ in HEAD)} |"
-    for scenario in SCENARIOS:
-        runs = [with_ids(path) for path in record(program, scenario, mpi, size)]
+    scenarios = (*SCENARIOS, *LOOPS) if has_loops else SCENARIOS
+    labelled = build(folder, mpi, loops=True) if has_loops else program
+    for scenario in scenarios:
+        built = labelled if scenario.loops else program
+        runs = [with_ids(path) for path in record(built, scenario, mpi, size)]
         yield row(scenario.name, runs)
 
 

@@ -70,7 +70,7 @@ def with_synthetic(runs: Sequence[Trace], noises: Sequence[Noise] = NOISES) -> l
     list of Trace
         The runs; no other table than bursts and counters changes.
     """
-    tokens, _, _ = tokens_of(runs)
+    tokens = tokens_of(runs).tokens
     labels = 1 + max(int(one.label.max(initial=0)) for one in tokens)
     found = []
     for number, (trace, own) in enumerate(zip(runs, tokens, strict=True)):

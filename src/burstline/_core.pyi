@@ -433,6 +433,7 @@ def align(
     size: float,
     most: float,
     limit: float,
+    turn: float,
     window: int,
 ) -> NDArray[numpy.int64]:
     """

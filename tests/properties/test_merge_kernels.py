@@ -10,11 +10,11 @@ from hypothesis import strategies as st
 from burstline import _core
 from oracles import merging
 
-COSTS = {"place": 0.6, "size": 0.2, "most": 0.01, "limit": 0.3, "window": 64}
+COSTS = {"place": 0.6, "size": 0.2, "most": 0.01, "limit": 0.3, "turn": 0.02, "window": 64}
 labels = st.lists(st.integers(0, 5), max_size=40)
 
 
-def tokens(label, *, kind=None, place=None, size=None):
+def tokens(label, *, kind=None, place=None, size=None, turn=None):
     n = len(label)
     return (
         np.array(label, np.int32),
@@ -22,6 +22,7 @@ def tokens(label, *, kind=None, place=None, size=None):
         np.linspace(0, 1, n) if place is None else np.array(place, float),
         np.zeros(n) if size is None else np.array(size, float),
         np.full(n, 0.15),
+        np.zeros(n, np.int32) if turn is None else np.array(turn, np.int32),
     )
 
 
@@ -86,6 +87,28 @@ def test_tokens_of_a_kind_are_the_same_only_if_their_sizes_are_near():
 
     assert _core.align(sized(100), sized(90), **COSTS).tolist() == [0]
     assert _core.align(sized(100), sized(1), **COSTS | {"size": 0.4}).tolist() == [-1]
+
+
+def test_of_turns_that_are_alike_the_number_tells_which_is_missing():
+    turns = [turn for turn in range(9) for _ in range(4)]
+    one, other = [1, 2, 3, 4] * 9, [1, 2, 3, 4] * 8
+    left = turns[:12] + turns[16:]
+
+    same = _core.align(tokens(one, turn=turns), tokens(other, turn=left), **COSTS)
+
+    assert same.tolist() == [*range(12), *[-1] * 4, *range(12, 32)]
+
+
+@given(labels, labels, st.integers(-3, 3))
+def test_turns_that_only_one_run_counts_otherwise_unmatch_nothing(one, other, ahead):
+    """As long as what it costs stays below what it costs to leave anything out."""
+    turns = [np.full(len(side), count) for side, count in ((one, 0), (other, ahead))]
+
+    same = _core.align(
+        tokens(one, turn=turns[0]), tokens(other, turn=turns[1]), **COSTS | {"turn": 0.002}
+    )
+
+    assert len(pairs(same)) == merging.longest_common(one, other)
 
 
 @pytest.mark.parametrize("wrong", [{"window": 3}, {"window": 0}])

@@ -41,7 +41,9 @@ NEVER: Final = 100.0
 """What it costs to leave out a burst that must be in both."""
 _MOST_OF_PLACE: Final = 1 / 60
 """Of the weight of a place: it decides between what is else alike, and outweighs nothing."""
-_FIELDS: Final = ("label", "kind", "matter", "place", "size", "gap", "unordered")
+TURN: Final = 0.02
+"""What it costs that turns of loops differ, unless they did before."""
+_FIELDS: Final = ("label", "kind", "matter", "place", "size", "gap", "unordered", "turn")
 _RESTS: Final = (
     ("moved", "label", 0.0, (0, NEAR, FAR)),
     ("similar", "kind", 1.0, (0, NEAR, FAR)),
@@ -168,6 +170,9 @@ class _Sequence:
             "size": tokens.sizes[0][part],
             "gap": tokens.gap[part],
             "unordered": tokens.unordered[part],
+            "turn": np.zeros(lane[1] - lane[0], np.int32)
+            if tokens.turn is None
+            else tokens.turn[part],
         }
         members = np.full((lane[1] - lane[0], runs), -1, np.int64)
         members[:, run] = np.arange(*lane)
@@ -198,7 +203,7 @@ class _Sequence:
 
     def tokens(self, kind: str) -> tuple[npt.NDArray[Any], ...]:
         """Give the columns that the kernel wants, with what it may take for equal."""
-        names = ("label", kind, "place", "size", "gap")
+        names = ("label", kind, "place", "size", "gap", "turn")
         return tuple(np.ascontiguousarray(self.columns[name]) for name in names)
 
 
@@ -243,6 +248,7 @@ def _paired(
         size=weights.size,
         most=weights.place * _MOST_OF_PLACE,
         limit=weights.limit,
+        turn=TURN,
         window=how.window,
     )
     stage = np.where(same >= 0, STAGES.index("aligned"), 0).astype(np.uint8)

@@ -17,6 +17,7 @@ import pyarrow as pa
 
 from burstline.errors import InconsistentTraceError, NotEnoughDataError, ParameterError
 from burstline.merge.alignment import align_lane, have_same_collectives
+from burstline.merge.anchors import are_at_odds, renamed
 from burstline.merge.model import STAGES, Alignment, Matching, Published
 from burstline.merge.published import match_published
 from burstline.merge.tokens import tokens_of
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from burstline.merge.alignment import LaneRows
-    from burstline.merge.tokens import Tokens
+    from burstline.merge.tokens import Tokens, Told
     from burstline.trace import Trace
 
     Integers = npt.NDArray[np.int64]
@@ -108,7 +109,8 @@ def match(
     if base is not None and not 0 <= base < len(traces):
         raise ParameterError(f"there is no run {base} of {len(traces)} to be the base")
     keys, lanes = _lanes(traces)
-    tokens, patterns, has_paths = tokens_of(traces)
+    told = tokens_of(traces)
+    tokens = told.tokens
     how = kind() if options is None else options
     if isinstance(how, Alignment):
         members, stage = _aligned(tokens, lanes, how, progress)
@@ -118,7 +120,7 @@ def match(
     order = np.lexsort((place, lane))
     found = _Found(traces, tokens, how, members[order], stage[order])
     places = keys, lane[order]
-    return found.matching(method, places, patterns, base=base, has_paths=has_paths)
+    return found.matching(method, places, told, base=base)
 
 
 def _lanes(traces: Sequence[Trace]) -> tuple[Integers, list[Integers]]:
@@ -155,10 +157,30 @@ def _aligned(
     """Align thread after thread; the run with the fewest bursts is the beginning."""
     sizes = [int((own[:, 1] - own[:, 0]).sum()) for own in lanes]
     order = np.argsort(sizes, kind="stable").tolist()
+    has_anchors = have_same_collectives(tokens, lanes)
+    found = _by_thread(tokens, lanes, order, how, progress, anchored=has_anchors)
+    if not has_anchors and are_at_odds(found, tokens, lanes):
+        named = renamed(tokens, lanes, order, how)
+        if named is not None:
+            found = _by_thread(named, lanes, order, how, progress, anchored=False)
+    members = np.concatenate([rows.members for rows in found])
+    stage = np.concatenate([rows.stage for rows in found])
+    return members, stage.max(axis=1)
+
+
+def _by_thread(
+    tokens: Sequence[Tokens],
+    lanes: Sequence[Integers],
+    order: Sequence[int],
+    how: Alignment,
+    progress: Progress,
+    *,
+    anchored: bool,
+) -> list[LaneRows]:
+    """Align each thread by itself."""
     threads = list(zip(*(own.tolist() for own in lanes), strict=True))
     progress.step("Matching", len(threads), "threads")
     found: list[LaneRows] = []
-    anchored = have_same_collectives(tokens, lanes)
 
     def align(lane: tuple[tuple[int, int], ...]) -> LaneRows:
         return align_lane(tokens, lane, order, how, anchored=anchored)
@@ -168,9 +190,7 @@ def _aligned(
             some = threads[begin : begin + _TOGETHER]
             found += pool.map(align, some)
             progress.advance(len(some))
-    members = np.concatenate([rows.members for rows in found])
-    stage = np.concatenate([rows.stage for rows in found])
-    return members, stage.max(axis=1)
+    return found
 
 
 def _places(members: Integers, lanes: Sequence[Integers]) -> tuple[Integers, Integers]:
@@ -206,10 +226,9 @@ class _Found:
         self,
         method: str,
         places: tuple[Integers, Integers],
-        patterns: Sequence[tuple[str, str]],
+        told: Told,
         *,
         base: int | None,
-        has_paths: bool,
     ) -> Matching:
         """Count, choose the base if nobody did, and write the tables."""
         runs = range(len(self._traces))
@@ -232,8 +251,9 @@ class _Found:
             ),
             base=base,
             by_stage=np.stack(stages),
-            patterns=self._patterns(patterns),
-            has_paths=has_paths,
+            patterns=self._patterns(told.patterns),
+            has_paths=told.has_paths,
+            has_loops=told.has_loops,
         )
 
     def _durations(self, run: int) -> Integers:

@@ -145,6 +145,8 @@ class Matching:
         ``before, after, bursts_0, matched_0, …``; most unmatched first.
     has_paths : bool
         Whether call paths told bursts apart (``align`` only).
+    has_loops : bool
+        Whether loops of the program did, or which iteration of them (``align`` only).
     """
 
     method: str
@@ -157,6 +159,7 @@ class Matching:
     by_stage: Integers
     patterns: pa.Table
     has_paths: bool
+    has_loops: bool = False
 
     @property
     def runs(self) -> int:

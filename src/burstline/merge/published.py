@@ -243,17 +243,23 @@ def _renumbered(ours: _Run, part: slice, run: _Run, own: slice, how: Published) 
         for one, rows in ((ours, first), (run, second))
     ]
     columns = [
-        (one.tokens.kind[rows], one.tokens.kind[rows], np.zeros(len(rows)), np.zeros(len(rows)))
+        (
+            *(one.tokens.kind[rows],) * 2,
+            *(np.zeros(len(rows)),) * 2,
+            np.full(len(rows), GAP),
+            np.zeros(len(rows), np.int32),
+        )
         for one, rows in zip((ours, run), begins, strict=True)
     ]
     weights = how.weights
     same = _core.align(
-        (*columns[0], np.full(len(begins[0]), GAP)),
-        (*columns[1], np.full(len(begins[1]), GAP)),
+        columns[0],
+        columns[1],
         place=weights.place,
         size=weights.size,
         most=0.0,
         limit=weights.limit,
+        turn=0.0,
         window=max(how.block, LEAST_WINDOW),
     )
     numbers = np.full(len(begins[1]) + 1, _NO_GROUP)

@@ -5,14 +5,15 @@
     Trace  --tokens_of-->  Tokens: a label, a kind, a place … per burst
 
 A burst is what a program does after the call before it, so it is called after that call:
-its operation, where in the source it stands, whom it reached, how much it moved. Of a call
-that completes one of several requests, which one it was is known from the message alone.
+its operation, where in the source it stands and in which loop, whom it reached, how much it
+moved. Of a call that completes one of several requests, which one it was is known from the
+message alone.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -86,6 +87,9 @@ class Tokens:
     unordered : ndarray of int64, shape (bursts,)
         Equal for neighbours whose order is not the program's; :data:`LOOSE` for what may
         serve whoever comes first, and for neighbours of completions; -1 for all others.
+    turn : ndarray of int32, shape (bursts,), optional
+        Which iteration of the outermost loop around the burst, -1 outside of loops; none if
+        nobody knows.
     """
 
     offsets: Integers
@@ -100,11 +104,33 @@ class Tokens:
     gap: Floats
     sends: npt.NDArray[np.bool_]
     unordered: Integers
+    turn: Codes | None = None
 
 
-def tokens_of(
-    traces: Sequence[Trace],
-) -> tuple[list[Tokens], list[tuple[str, str]], bool]:
+class Told(NamedTuple):
+    """The bursts of several runs, in common words, and what told them apart.
+
+    Attributes
+    ----------
+    tokens : list of Tokens
+        One for each run.
+    patterns : list of tuple of str
+        Operation before and after, by the number of the pattern; "" is none.
+    has_paths : bool
+        Whether call paths tell bursts apart. They do not where most of what one run calls
+        stands nowhere in another: addresses that nobody resolved differ from run to run.
+    has_loops : bool
+        Whether loops do, or their turns: all runs say which loop calls are in, and mostly
+        the same ones.
+    """
+
+    tokens: list[Tokens]
+    patterns: list[tuple[str, str]]
+    has_paths: bool
+    has_loops: bool
+
+
+def tokens_of(traces: Sequence[Trace]) -> Told:
     """Name the bursts of several runs in common words.
 
     Parameters
@@ -114,13 +140,8 @@ def tokens_of(
 
     Returns
     -------
-    tokens : list of Tokens
-        One for each run.
-    patterns : list of tuple of str
-        Operation before and after, by the number of the pattern; "" is none.
-    has_paths : bool
-        Whether call paths tell bursts apart. They do not where most of what one run calls
-        stands nowhere in another: addresses that nobody resolved differ from run to run.
+    Told
+        Tokens of each run, with patterns.
 
     Notes
     -----
@@ -132,7 +153,15 @@ def tokens_of(
     has_paths = _are_shared(paths)
     if not has_paths:
         paths = [np.zeros_like(path) for path in paths]
-    named = [_Named(trace, words, path) for trace, path in zip(traces, paths, strict=True)]
+    loops = [words.loops_of(trace) for trace in traces]
+    known = [one for one in loops if one is not None]
+    has_loops = len(known) == len(loops) and _agree([loop for loop, _ in known])
+    if not has_loops:
+        loops = [None for _ in traces]
+    named = [
+        _Named(trace, words, path, loop)
+        for trace, path, loop in zip(traces, paths, loops, strict=True)
+    ]
     labels = _numbered([one.label for one in named])
     kinds = _numbered([one.kind for one in named])
     matters = _numbered([one.matter for one in named])
@@ -148,7 +177,8 @@ def tokens_of(
             texts[number] = (words.operations[before], words.operations[after])
     rest = zip(named, labels, kinds, matters, patterns, strict=True)
     tokens = [one.tokens(*codes) for one, *codes in rest]
-    return tokens, [texts[number] for number in range(len(texts))], has_paths
+    ordered = [texts[number] for number in range(len(texts))]
+    return Told(tokens, ordered, has_paths, has_loops)
 
 
 def _are_shared(paths: Sequence[Integers]) -> bool:
@@ -162,10 +192,21 @@ def _are_shared(paths: Sequence[Integers]) -> bool:
     return all(np.isin(path, shared).sum() * 2 >= len(path) for path in paths)
 
 
+def _agree(loops: Sequence[Integers]) -> bool:
+    """Tell whether loops are mostly the same, or none of them has a name."""
+    return all((one < 0).all() for one in loops) or _are_shared(loops)
+
+
 class _Named:
     """The bursts of one run on their way to tokens."""
 
-    def __init__(self, trace: Trace, words: Words, path: Integers) -> None:
+    def __init__(
+        self,
+        trace: Trace,
+        words: Words,
+        path: Integers,
+        loop: tuple[Integers, Codes] | None,
+    ) -> None:
         location, start, before, after = trace.arrays(
             "bursts", "location", "start_ns", "call_before", "call_after"
         )
@@ -190,7 +231,9 @@ class _Named:
         tag = np.where((tag == UNKNOWN) & single, told.tag, tag)
         sent, received = _known(sent), _known(received)
         self._size = np.maximum(sent + received, told.bytes)
-        self._site = _mixed(operation, path)
+        place = (path,) if loop is None else (path, loop[0])
+        self._turn = None if loop is None else loop[1]
+        self._site = _mixed(operation, *place)
         which = np.where(self._is_any, told.all, np.uint64(0))
         kind = _mixed(self._site, words.communicators_of(trace), self._peer, tag, which)
         label = _mixed(kind, self._size, told.all)
@@ -220,6 +263,7 @@ class _Named:
             gap=np.where(divides, DIVIDING_GAP, GAP),
             sends=_at(self._sends, self._before, 0).astype(bool),
             unordered=_runs(is_any, self._are_loose(is_any), site, self._location),
+            turn=None if self._turn is None else _at(self._turn, self._before, -1),
         )
 
     def _are_loose(self, is_any: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:

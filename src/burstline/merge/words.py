@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from burstline.merge.labels import communicator_labels
+from burstline.merge.loops import loops_of
 from burstline.structure.callpaths import clean_paths
 from burstline.trace import to_numpy
 
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 
     from burstline.trace import Trace
 
+    Turns = npt.NDArray[np.int32]
     Codes = npt.NDArray[np.int64]
 
 NOTHING = 0
@@ -37,6 +39,7 @@ class Words:
         self._operation: dict[str, int] = {"": NOTHING}
         self._path: dict[Hashable, int] = {}
         self._communicator: dict[Hashable, int] = {}
+        self._loop: dict[str, int] = {}
 
     def operations_of(self, trace: Trace) -> Codes:
         """Give the operation of each call of a trace as a number."""
@@ -60,6 +63,14 @@ class Words:
         codes = [self._path.setdefault(path, len(self._path)) for path in paths]
         (path,) = trace.arrays("calls", "call_path")
         return np.array(codes, np.int64)[numbers][path]
+
+    def loops_of(self, trace: Trace) -> tuple[Codes, Turns] | None:
+        """Give the loop around each call as a number or -1, and its turn, if anybody knows."""
+        found = loops_of(trace)
+        if found is None:
+            return None
+        codes = [self._loop.setdefault(name, len(self._loop)) for name in found.names]
+        return np.array([*codes, -1], np.int64)[found.number], found.turn
 
     def communicators_of(self, trace: Trace) -> Codes:
         """Give the communicator of each call of a trace as a number, or -1."""

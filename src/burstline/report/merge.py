@@ -97,6 +97,7 @@ class MergeReport:
             "method": matching.method,
             "base": matching.base,
             "call_paths": matching.has_paths,
+            "loops": matching.has_loops,
             "runs": [self._run(run) for run in range(matching.runs)],
             "counters": {name: self._counter(name) for name in names},
             "unmatched": [
@@ -201,6 +202,7 @@ def _print_terminal(report: MergeReport) -> None:
     matching = report.matching
     runs = range(matching.runs)
     how = f"{matching.method}, {'with' if matching.has_paths else 'without'} call paths"
+    how += ", with loops" if matching.has_loops else ""
     base = f"run {matching.base + 1}, {report.paths[matching.base]}"
     terminal.print_facts([("method", how), ("base", base)])
     stages = [name for name in STAGES if any(report.by_stage(run).get(name) for run in runs)]

@@ -1,0 +1,173 @@
+"""Loops that a trace tells of, and what matching makes of them."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import by_hand
+from burstline import Trace, annotation, schema
+from burstline.merge.loops import FOUND_TYPE, ITERATION_TYPE, loops_of
+from burstline.merge.matching import match
+from burstline.structure.labels import LABEL_TYPE
+from burstline.testing import trace_of
+
+CALL = 10
+
+
+def run(iterations, *, kind=LABEL_TYPE, name="a.c:9"):
+    """Make a run of a loop: for each iteration that calls, its number and its operations.
+
+    It is in a loop around it that never goes round, and has one in it that does.
+    """
+    lines, events, regions, now = [], [], [], 0
+    region = {"location": 0, "origin": "recorded"}
+    last = CALL * (2 + sum(len(operations) for _, operations in iterations))
+    for row, begin in enumerate((1, 2)):
+        regions.append(
+            region
+            | {"row": row, "region": row, "enter_ns": begin, "leave_ns": last}
+            | {"parent": row - 1 if row else None, "iterations": (1, 9)[row]}
+        )
+    events.append((1, ITERATION_TYPE, 0))
+    for number, operations in iterations:
+        events.append((now + 3, ITERATION_TYPE, number))
+        regions.append(
+            region
+            | {"row": len(regions), "region": 2, "enter_ns": now + 4, "iterations": 2}
+            | {"leave_ns": now + 7, "parent": 1}
+        )
+        events.append((now + 5, ITERATION_TYPE, 77))
+        for operation in operations:
+            now += CALL
+            lines += [f"{now} enter MPI_{operation}", f"{now + 4} leave"]
+            events.append((now, LABEL_TYPE, 5))
+    lines += [f"{last} enter MPI_Finalize", f"{last + 4} leave"]
+    events.append((last, LABEL_TYPE, 0))
+    trace = trace_of("ranks 1 | 0 | " + " | ".join(lines))
+    return told(trace, events if kind == LABEL_TYPE else found_of(events), regions, name)
+
+
+def found_of(events):
+    """Write the iterations as those of loops that were found."""
+    counted = [(time, value) for time, kind, value in events if kind == ITERATION_TYPE]
+    last = max(time for time, _, _ in events)
+    return [
+        *((time, FOUND_TYPE, value) for time, value in counted if value != 77 and time > 1),
+        (last, FOUND_TYPE, 0),
+    ]
+
+
+def told(trace, events, regions, name):
+    """Put events of loops, and the loops, into a trace."""
+    kinds = dict.fromkeys(kind for _, kind, _ in events)
+    definition = {"paradigm": "user", "role": "loop"}
+    tables = {table: trace.table(table) for table in schema.TABLES if table in trace}
+    tables["events"] = by_hand.rows_of(
+        "events",
+        [
+            {"location": 0, "seq": seq, "time_ns": time, "type": kind, "value": value}
+            for seq, (time, kind, value) in enumerate(events)
+        ],
+    )
+    tables["event_types"] = by_hand.rows_of(
+        "event_types", [{"type": kind, "group": group} for group, kind in enumerate(kinds)]
+    )
+    group = list(kinds).index(LABEL_TYPE) if LABEL_TYPE in kinds else 9
+    tables["event_values"] = by_hand.rows_of(
+        "event_values", [{"group": group, "value": 5, "label": name}]
+    )
+    tables["region_defs"] = by_hand.rows_of(
+        "region_defs", [definition | {"region": k, "name": f"loop {k}"} for k in range(3)]
+    )
+    tables["regions"] = by_hand.rows_of("regions", regions)
+    return Trace(tables)
+
+
+def pairs(*runs):
+    table = match(runs).pairs.select(["burst_0", "burst_1"]).drop_null()
+    return list(zip(*(column.to_pylist() for column in table.columns), strict=True))
+
+
+STEP = ("Send", "Recv", "Allreduce")
+
+
+def test_turns_are_those_of_the_outermost_loop_that_goes_round():
+    loops = loops_of(run([(1, STEP), (2, STEP)]))
+
+    assert loops.names == ["a.c:9"]
+    assert loops.number.tolist() == [0] * 6 + [-1]
+    assert loops.turn.tolist() == [1, 1, 1, 2, 2, 2, -1]
+
+
+def test_of_loops_that_were_found_only_the_turns_are_taken():
+    loops = loops_of(run([(1, STEP), (2, STEP)], kind=FOUND_TYPE))
+
+    assert loops.names == []
+    assert set(loops.number.tolist()) == {-1}
+    assert loops.turn.tolist() == [1, 1, 1, 2, 2, 2, 0]
+
+
+def test_a_trace_without_its_records_tells_no_loops():
+    trace = run([(1, STEP), (2, STEP)])
+    kept = [name for name in schema.TABLES if name in trace and name not in schema.RAW_TABLES]
+
+    assert loops_of(Trace({name: trace.table(name) for name in kept})) is None
+
+
+def test_annotations_have_the_type_that_is_looked_for():
+    assert annotation.event_types.iteration_type(1) == FOUND_TYPE
+
+
+@pytest.mark.parametrize("kind", [LABEL_TYPE, FOUND_TYPE])
+def test_of_iterations_that_are_alike_the_number_tells_which_is_missing(kind):
+    whole = run([(number, STEP) for number in range(1, 9)], kind=kind)
+    cut = run([(number, STEP) for number in range(1, 9) if number != 4], kind=kind)
+
+    found = match([whole, cut])
+
+    assert found.has_loops
+    assert pairs(whole, cut) == [
+        (k, k if k < 9 else k - 3) for k in [*range(9), *range(12, 24)]
+    ]
+
+
+def test_numbers_that_are_off_by_one_from_somewhere_on_unmatch_nothing():
+    steps = [(*STEP[:2], *("Barrier",) * (k % 3), "Allreduce") for k in range(40)]
+    one = run(list(enumerate(steps)))
+    other = run([(k + (k > 20), step) for k, step in enumerate(steps)])
+
+    matching = match([one, other])
+
+    assert matching.match_rate.tolist() == [1, 1]
+
+
+def test_an_iteration_more_shifts_no_other_whose_work_is_its_own():
+    steps = [("Send", *("Barrier",) * (1 + k % 4), "Allreduce") for k in range(24)]
+    one = run(list(enumerate(steps)))
+    longer = [*steps[:10], ("Gather", "Gather"), *steps[10:]]
+
+    matching = match([one, run(list(enumerate(longer)))])
+
+    assert matching.match_rate.tolist()[0] == 1
+    assert matching.matched.tolist() == [one.rows("bursts")] * 2
+
+
+def test_the_same_call_in_other_loops_is_not_the_same():
+    one, other = (run([(1, STEP), (2, STEP)], name=name) for name in ("a.c:9", "a.c:20"))
+
+    found = match([one, one])
+
+    assert found.has_loops
+    assert not match([one, other]).has_loops, "runs with other loops are matched without"
+
+
+def test_runs_of_which_one_tells_no_loops_are_matched_without():
+    one = run([(1, STEP), (2, STEP)])
+    bare = Trace({name: one.table(name) for name in ("locations", "calls", "bursts")})
+
+    matching = match([one, bare])
+
+    assert not matching.has_loops
+    assert matching.match_rate.tolist() == [1, 1]
+    assert np.all(matching.by_stage[:, 1] == one.rows("bursts"))
