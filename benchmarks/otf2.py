@@ -1,8 +1,9 @@
 """How fast OTF2 archives are read: by the kernel into columns, whole, and by Python's loop.
 
-The archive is a program of eight nested functions on every location; one location is written
-with the format's Python package and copied. Without that package there is nothing to measure.
-Where pipit can be imported, it reads a part of the program in the same run.
+One archive is a program of eight nested functions on every location; one location is written
+with the format's Python package and copied. Another one is full of messages. Without that
+package there is nothing to measure. Where pipit can be imported, it reads a part of the first
+program in the same run.
 """
 
 from __future__ import annotations
@@ -17,10 +18,12 @@ from typing import TYPE_CHECKING, Any, Final
 
 from benchmarks.child import measure
 from benchmarks.figures import Figure
+from benchmarks.otf2_messages import write_messages
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from benchmarks.child import Measured
     from benchmarks.inputs import Input
 
     Task = Any
@@ -61,12 +64,31 @@ def otf2_reading(trace: Input) -> Iterator[Figure]:
             wall = each * _LOCATIONS / done.wall_s / _MEGA
             yield Figure("otf2", f"{label}: by the clock", wall, "M events/s")
             if done.result["bytes"]:
-                share = (done.peak_bytes - done.before_bytes) / done.result["bytes"]
-                yield Figure("otf2", f"{label}: memory", share, "of the Arrow bytes", "<= 1.5")
+                yield _memory(label, done)
+        yield from _messages(place, each)
         if find_spec("pipit") is None:
             sys.stderr.write("otf2: pipit is not installed, so it is not compared with\n")
             return
         yield from _beside_pipit(place, min(each, _PEER_MOST))
+
+
+def _memory(label: str, done: Measured) -> Figure:
+    share = (done.peak_bytes - done.before_bytes) / done.result["bytes"]
+    return Figure("otf2", f"{label}: memory", share, "of the Arrow bytes", "<= 1.5")
+
+
+def _messages(place: Path, events: int) -> Iterator[Figure]:
+    """Read an archive that is full of messages."""
+    total, messages = write_messages(place / "messages", events=events)
+    write_messages(place / "few messages", events=_LEAST)
+    warm_up = str(place / "few messages")
+    done = measure("otf2_read", repeats=2, path=str(place / "messages"), warm_up=warm_up)
+    if done.result["messages"] != messages:
+        sys.exit(f"otf2: {done.result['messages']} messages of {messages}")
+    label = "read whole, messages"
+    yield Figure("otf2", label, total / done.result["cpu_s"] / _MEGA, "M events/s/core")
+    yield Figure("otf2", f"{label}: by the clock", total / done.wall_s / _MEGA, "M events/s")
+    yield _memory(label, done)
 
 
 def _beside_pipit(place: Path, events: int) -> Iterator[Figure]:
@@ -178,7 +200,12 @@ def otf2_read(path: str, warm_up: str) -> Task:
         trace = burstline.read(path)
         cpu = _used() - before
         size = sum(trace.table(name).nbytes for name in schema.TABLES if name in trace)
-        return {"events": 2 * trace.rows("regions"), "cpu_s": cpu, "bytes": size}
+        return {
+            "events": 2 * trace.rows("regions"),
+            "messages": trace.rows("messages"),
+            "cpu_s": cpu,
+            "bytes": size,
+        }
 
     return run
 
