@@ -7,7 +7,12 @@ from typing import TYPE_CHECKING
 import burstline
 from burstline.cli.budget import require
 from burstline.cli.options import memory_budget, thread_count
-from burstline.errors import InconsistentTraceError, NotEnoughDataError, printable
+from burstline.errors import (
+    InconsistentTraceError,
+    MemoryBudgetError,
+    NotEnoughDataError,
+    printable,
+)
 from burstline.report.plain import note
 
 if TYPE_CHECKING:
@@ -42,9 +47,10 @@ def read_runs(
     """Read the runs, and refuse those of different numbers of ranks by name."""
     memory, threads = memory_budget(arguments) // len(paths), thread_count(arguments)
     traces = []
+    have_loops = all(_tells_loops(path) for path in paths)
     for path in paths:
-        trace = burstline.read(
-            path, raw=False, memory=memory, threads=threads, progress=progress
+        trace = _read(
+            path, have_loops=have_loops, memory=memory, threads=threads, progress=progress
         )
         tables = ("calls", "messages", "bursts")
         traces.append(require(trace, memory, tables=tables, copies=1, region={}))
@@ -59,6 +65,31 @@ def read_runs(
             "as many ranks can be merged"
         )
     return traces
+
+
+def _tells_loops(path: Path) -> bool:
+    """Tell whether a run may say which loop a call is in: among its records, if it has any."""
+    from burstline.formats.paraver.companions import companion_paths  # noqa: PLC0415 -- --help
+    from burstline.formats.paraver.pcf import read_pcf  # noqa: PLC0415 -- as above
+    from burstline.merge.loops import LOOP_TYPES  # noqa: PLC0415 -- as above
+
+    if not path.name.endswith((".prv", ".prv.gz")):
+        return True
+    labels, _ = companion_paths(path)
+    known = read_pcf(labels.read_bytes()).types if labels.is_file() else {}
+    return not known.keys().isdisjoint(LOOP_TYPES)
+
+
+def _read(
+    path: Path, *, have_loops: bool, memory: int, threads: int, progress: Progress
+) -> Trace:
+    """Read a run; its records only where they tell of loops, and fit."""
+    if have_loops:
+        try:
+            return burstline.read(path, memory=memory, threads=threads, progress=progress)
+        except MemoryBudgetError:
+            note(f"warning: {path} is read without its loops: allow more memory (--memory)")
+    return burstline.read(path, raw=False, memory=memory, threads=threads, progress=progress)
 
 
 def _processes(trace: Trace) -> tuple[list[int], list[int]]:
