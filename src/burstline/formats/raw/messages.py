@@ -327,7 +327,9 @@ def _describe(
     partner, call = details.partner[told], details.call[post]
     named = partner > ANY_SOURCE
     facts.partner(call[named], partner[named], details.tag[told[named]], received=True)
-    facts.communicator(call, details.communicator[post])
+    communicator = details.communicator[post]
+    known = np.where(communicator >= 0, communicator, details.communicator[told])
+    facts.communicator(call, known)
     direct = receives.pick(receives.of("request") == 0)
     call = direct.of("call")
     facts.partner(call, direct.of("partner"), direct.of("tag"), received=True)
