@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from burstline.errors import MissingExtraError
+from burstline.merge.similarity import Compared, unlikeness
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -48,7 +49,9 @@ def pair_optimally(ours: Columns, theirs: Columns, how: Published) -> Integers:
         raise MissingExtraError("ml", "an optimal assignment") from error
     same = np.full(len(ours[1]), -1, np.int64)
     for our, their in _blocks(ours[0], theirs[0], how.block):
-        cost = _unlikeness(ours, our, theirs, their, how)
+        cost = unlikeness(
+            _compared(ours, our[:, None], how), _compared(theirs, their, how), how.weights
+        )
         allowed = cost < how.weights.limit
         # Dearer than all that may be matched together: left out first.
         dear = 1.0 + how.weights.limit * min(cost.shape)
@@ -77,23 +80,7 @@ def _blocks(ours: Integers, theirs: Integers, block: int) -> list[tuple[Integers
     return found
 
 
-def _unlikeness(
-    ours: Columns, our: Integers, theirs: Columns, their: Integers, how: Published
-) -> npt.NDArray[np.float64]:
-    place, before, after, source, target = (
-        (one[our][:, None], other[their][None, :])
-        for one, other in zip(ours[1:], theirs[1:], strict=True)
-    )
-    size = _difference(*before)
-    if how.both_sizes:
-        size = (size + _difference(*after)) / 2
-    partner = ((source[0] != source[1]) + (target[0] != target[1]).astype(float)) / 2
-    weights = how.weights
-    cost = weights.place * np.abs(place[0] - place[1])
-    return np.asarray(cost + weights.size * size + weights.partner * partner)
-
-
-def _difference(
-    one: npt.NDArray[np.float64], other: npt.NDArray[np.float64]
-) -> npt.NDArray[np.float64]:
-    return np.asarray(np.abs(one - other) / np.maximum(np.maximum(one, other), 1.0))
+def _compared(side: Columns, rows: Integers, how: Published) -> Compared:
+    _, place, before, after, source, target = side
+    sizes = [before[rows], after[rows]] if how.both_sizes else [before[rows]]
+    return Compared(place[rows], sizes, [source[rows], target[rows]])

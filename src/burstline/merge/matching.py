@@ -20,6 +20,7 @@ from burstline.merge.alignment import align_lane, have_same_collectives
 from burstline.merge.anchors import are_at_odds, renamed
 from burstline.merge.model import STAGES, Alignment, Matching, Published
 from burstline.merge.published import match_published
+from burstline.merge.similarity import Compared, unlikeness
 from burstline.merge.tokens import tokens_of
 from burstline.progress import SILENCE, Progress
 
@@ -287,13 +288,11 @@ class _Found:
             leads &= (self._members[:, runs[:first]] < 0).all(axis=1)
             for theirs in runs[first + 1 :]:
                 rows = np.flatnonzero(leads & (self._members[:, theirs] >= 0))
-                found = _unlikeness(
-                    self._tokens[ours],
-                    self._members[rows, ours],
-                    self._tokens[theirs],
-                    self._members[rows, theirs],
-                    self._how,
+                one, other = (
+                    _compared(self._tokens[run], self._members[rows, run], self._how)
+                    for run in (ours, theirs)
                 )
+                found = unlikeness(one, other, self._how.weights)
                 largest[rows] = np.maximum(largest[rows], found)
         return largest
 
@@ -315,23 +314,12 @@ class _Found:
         return pa.table(columns).take(pa.array(np.argsort(-missing, kind="stable")))
 
 
-def _unlikeness(
-    ours: Tokens,
-    our: Integers,
-    theirs: Tokens,
-    their: Integers,
-    how: Alignment | Published,
-) -> npt.NDArray[np.float64]:
-    """Give S of pairs as the method has it: aligning asks only what the call before did."""
-    weights = how.weights
+def _compared(tokens: Tokens, rows: Integers, how: Alignment | Published) -> Compared:
+    """Give what the method compares: aligning asks only what the call before did."""
     sides = [0, 1] if isinstance(how, Published) else [0]
     sized = sides if isinstance(how, Published) and how.both_sizes else [0]
-    cost = weights.place * np.abs(ours.place[our] - theirs.place[their])
-    for side in sized:
-        one, other = ours.sizes[side][our], theirs.sizes[side][their]
-        size = np.abs(one - other) / np.maximum(np.maximum(one, other), 1.0)
-        cost += weights.size * size / len(sized)
-    for side in sides:
-        differ = ours.partners[side][our] != theirs.partners[side][their]
-        cost += weights.partner * differ / len(sides)
-    return np.asarray(cost)
+    return Compared(
+        tokens.place[rows],
+        [tokens.sizes[side][rows] for side in sized],
+        [tokens.partners[side][rows] for side in sides],
+    )

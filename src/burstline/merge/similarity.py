@@ -1,0 +1,65 @@
+"""S of the published method: how unlike two bursts are. The kernel has it, too, for pairing."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import numpy.typing as npt
+
+    from burstline.merge.model import Weights
+
+
+class Compared(NamedTuple):
+    """What S compares of some bursts; arrays of two sides broadcast against each other.
+
+    Attributes
+    ----------
+    place : ndarray of float64
+        Where in its lane each is, from 0 to 1.
+    sizes : sequence of ndarray of float64
+        Bytes that the calls moved whose sizes count: before, or before and after.
+    partners : sequence of ndarray of int32
+        Of the calls whose partners count, -1 for none.
+    """
+
+    place: npt.NDArray[np.float64]
+    sizes: Sequence[npt.NDArray[np.float64]]
+    partners: Sequence[npt.NDArray[Any]]
+
+
+def unlikeness(ours: Compared, theirs: Compared, weights: Weights) -> npt.NDArray[np.float64]:
+    """Give S of pairs of bursts.
+
+    Parameters
+    ----------
+    ours, theirs : Compared
+        Of both sides.
+    weights : Weights
+        Of places, sizes and partners.
+
+    Returns
+    -------
+    ndarray of float64
+        0 where bursts are alike.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from burstline.merge.model import Weights
+    >>> one = Compared(np.array([0.5]), [np.array([8.0])], [np.array([1])])
+    >>> other = Compared(np.array([0.5]), [np.array([4.0])], [np.array([1])])
+    >>> float(unlikeness(one, other, Weights(place=0.6, size=0.2, partner=0.2))[0])
+    0.1
+    """
+    cost = weights.place * np.abs(ours.place - theirs.place)
+    for one, other in zip(ours.sizes, theirs.sizes, strict=True):
+        size = np.abs(one - other) / np.maximum(np.maximum(one, other), 1.0)
+        cost = cost + weights.size * size / len(ours.sizes)
+    for own, their in zip(ours.partners, theirs.partners, strict=True):
+        cost = cost + weights.partner * (own != their) / len(ours.partners)
+    return np.asarray(cost)
