@@ -16,9 +16,9 @@ namespace burstline {
 struct Tokens {
     std::span<const std::int32_t> label;
     std::span<const std::int32_t> kind;
-    std::span<const double> place;  // from 0 to 1
-    std::span<const double> size;   // not negative
-    std::span<const double> gap;    // what it costs to leave a token out
+    std::span<const double> place;       // from 0 to 1
+    std::span<const double> size;        // not negative
+    std::span<const double> gap;         // what it costs to leave a token out
     std::span<const std::int32_t> turn;  // of a loop that it is in: counted, and may be off
 
     [[nodiscard]] std::size_t length() const { return label.size(); }
