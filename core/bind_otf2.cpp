@@ -57,10 +57,13 @@ nb::tuple read_definitions(const std::string& path, const std::string& anchor, s
 
 using RegionColumns =
     std::tuple<ArrayIn<std::uint32_t>, ArrayIn<std::int32_t>, ArrayIn<std::uint8_t>>;
-using ContextColumns = std::tuple<ArrayIn<std::uint32_t>, ArrayIn<std::uint32_t>>;
+using PairColumns = std::tuple<ArrayIn<std::uint32_t>, ArrayIn<std::uint32_t>>;
+using ContextColumns = std::tuple<ArrayIn<std::uint32_t>, ArrayIn<std::uint32_t>,
+                                  ArrayIn<std::int32_t>, ArrayIn<std::int32_t>>;
 using LocationColumns = std::tuple<ArrayIn<std::uint64_t>, ArrayIn<std::int32_t>>;
 
 otf2::Meaning meaning(const RegionColumns& regions, const ContextColumns& contexts,
+                      const PairColumns& metrics,
                       const std::tuple<std::uint64_t, std::uint64_t>& clock) {
     otf2::Meaning result;
     const auto& [reference, operation, barrier] = regions;
@@ -79,9 +82,13 @@ otf2::Meaning meaning(const RegionColumns& regions, const ContextColumns& contex
         if (at >= result.near.size()) result.near.resize(at + 1, {result.unknown_region, -1});
         result.near[at] = region;
     }
-    const auto& [context, region] = contexts;
+    const auto& [context, region, own, caller] = contexts;
     for (std::size_t k = 0; k < context.size(); ++k) {
-        result.region_of_context[context.data()[k]] = region.data()[k];
+        result.contexts[context.data()[k]] = {region.data()[k], own.data()[k], caller.data()[k]};
+    }
+    const auto& [metric, like] = metrics;
+    for (std::size_t k = 0; k < metric.size(); ++k) {
+        result.like[metric.data()[k]] = like.data()[k];
     }
     result.resolution = std::max<std::uint64_t>(std::get<0>(clock), 1);
     result.offset = std::get<1>(clock);
@@ -105,12 +112,12 @@ nb::dict tables_of(otf2::Tables& tables) {
 
 nb::tuple read_events(const std::string& path, const std::string& anchor,
                       const LocationColumns& locations, const RegionColumns& regions,
-                      const ContextColumns& contexts,
+                      const ContextColumns& contexts, const PairColumns& metrics,
                       const std::tuple<std::uint64_t, std::uint64_t>& clock, std::size_t events,
                       std::size_t values, std::uint64_t seconds, std::uint64_t bytes) {
     const otf2::Library library(path);
     const auto& [reference, number] = locations;
-    const auto known = meaning(regions, contexts, clock);
+    const auto known = meaning(regions, contexts, metrics, clock);
     otf2::Tables tables(events, values, reference.size());
     otf2::Shared said(sizeof(otf2::Report));
     auto& report = *new (said.data()) otf2::Report();
@@ -140,10 +147,11 @@ void bind_otf2(nb::module_& m) {
                   "NDArray[numpy.int8], tuple[int, int, str, bytes]]"),
           "Rows of definitions, their text, and (signal, status, its name, complaint).");
     m.def("otf2_events", &read_events, "library"_a, "anchor"_a, "locations"_a, "regions"_a,
-          "contexts"_a, "clock"_a, "events"_a, "values"_a, "seconds"_a, "bytes"_a,
+          "contexts"_a, "metrics"_a, "clock"_a, "events"_a, "values"_a, "seconds"_a, "bytes"_a,
           nb::sig("def otf2_events(library: str, anchor: str, locations: "
                   "tuple[NDArray[typing.Any], ...], regions: tuple[NDArray[typing.Any], ...], "
-                  "contexts: tuple[NDArray[typing.Any], ...], clock: tuple[int, int], events: int, "
+                  "contexts: tuple[NDArray[typing.Any], ...], metrics: "
+                  "tuple[NDArray[typing.Any], ...], clock: tuple[int, int], events: int, "
                   "values: int, seconds: int, bytes: int) -> tuple[dict[str, dict[str, "
                   "NDArray[typing.Any]]], dict[str, int], int, tuple[int, int, str, bytes]]"),
           "Tables of the events of some locations, events of each kind, rows that did not fit, "

@@ -79,8 +79,8 @@ Status on_node_domain(void* data, Ref node, std::uint8_t domain) {
     to(data).row(Defined::node_domain, {node, domain});
     return 0;
 }
-Status on_location_group(void* data, Ref self, Ref name, std::uint8_t type, Ref node) {
-    to(data).row(Defined::group_of_locations, {self, name, type, node});
+Status on_location_group(void* data, Ref self, Ref name, std::uint8_t type, Ref node, Ref creator) {
+    to(data).row(Defined::group_of_locations, {self, name, type, node, creator});
     return 0;
 }
 Status on_location(void* data, std::uint64_t self, Ref name, std::uint8_t type,

@@ -17,7 +17,7 @@ constexpr const char* names[known_kinds] = {
     "CallingContextLeave", "ProgramBegin", "NonBlockingCollectiveRequest",
     "NonBlockingCollectiveComplete", "IoOperationComplete", "ProgramEnd", "CommCreate",
     "CommDestroy", "ThreadCreate", "ThreadBegin", "ThreadWait", "ThreadEnd", "ThreadTaskCreate",
-    "ThreadTaskComplete",
+    "ThreadTaskComplete", "MpiProbe", "MpiMrecv", "MpiImrecvRequest", "MpiImrecv",
     // From here on events are counted only.
     "Unknown", "OmpTaskCreate", "OmpTaskSwitch", "OmpTaskComplete", "RmaWinCreate", "RmaWinDestroy",
     "RmaCollectiveBegin", "RmaCollectiveEnd", "RmaGroupSync", "RmaRequestLock", "RmaAcquireLock",
@@ -25,9 +25,8 @@ constexpr const char* names[known_kinds] = {
     "RmaOpCompleteNonBlocking", "RmaOpTest", "RmaOpCompleteRemote", "CallingContextSample",
     "IoCreateHandle", "IoDestroyHandle", "IoDuplicateHandle", "IoSeek", "IoChangeStatusFlags",
     "IoDeleteFile", "IoOperationBegin", "IoOperationTest", "IoOperationIssued",
-    "IoOperationCancelled", "IoAcquireLock", "IoReleaseLock", "IoTryLock", "MpiProbe", "MpiMrecv",
-    "MpiImrecvRequest", "MpiImrecv"};
-constexpr int first_counted_only = 47;
+    "IoOperationCancelled", "IoAcquireLock", "IoReleaseLock", "IoTryLock"};
+constexpr int first_counted_only = 51;
 
 struct Reading {
     const Library& library;
@@ -53,7 +52,7 @@ Reading& begin(void* data, int kind, Ticks time, const void* attributes) {
         std::uint8_t type = 0;
         std::uint64_t value = 0;
         if (reading.library.attribute(attributes, k, &name, &type, &value) != 0) break;
-        reading.line.record(Kind::attribute, name, type, wide(value));
+        reading.line.record(Kind::attribute, name, type, value_of(type, value));
     }
     return reading;
 }
@@ -88,7 +87,7 @@ Status on_send(EVENT, Ref receiver, Ref communicator, Ref tag, std::uint64_t len
 Status on_isend(EVENT, Ref receiver, Ref communicator, Ref tag, std::uint64_t length,
                 std::uint64_t request) {
     auto& line = begin(data, 5, time, attributes).line;
-    line.record(Kind::send, receiver, communicator, tag, wide(length), wide(request));
+    line.record(Kind::send, receiver, communicator, tag, wide(length), wide(request), 1);
     return line.done(), 0;
 }
 template <int kind, Kind written>
@@ -105,7 +104,23 @@ Status on_receive(EVENT, Ref sender, Ref communicator, Ref tag, std::uint64_t le
 Status on_ireceive(EVENT, Ref sender, Ref communicator, Ref tag, std::uint64_t length,
                    std::uint64_t request) {
     auto& line = begin(data, 9, time, attributes).line;
-    line.record(Kind::receive, sender, communicator, tag, wide(length), wide(request));
+    line.record(Kind::receive, sender, communicator, tag, wide(length), wide(request), 1);
+    return line.done(), 0;
+}
+Status on_probe(EVENT, Ref sender, Ref communicator, Ref tag, std::uint64_t message) {
+    auto& line = begin(data, 47, time, attributes).line;
+    line.record(Kind::probe, sender, communicator, tag, 0, wide(message));
+    return line.done(), 0;
+}
+template <int kind, Kind written>
+Status on_matched(EVENT, std::uint64_t matched, std::uint64_t length) {
+    auto& line = begin(data, kind, time, attributes).line;
+    line.record(written, 0, 0, 0, wide(length), wide(matched));
+    return line.done(), 0;
+}
+Status on_matched_post(EVENT, std::uint64_t message, std::uint64_t request) {
+    auto& line = begin(data, 49, time, attributes).line;
+    line.record(Kind::matched_post, 0, 0, 0, 0, wide(request), wide(message));
     return line.done(), 0;
 }
 Status on_collective_begin(EVENT) {
@@ -154,14 +169,16 @@ Status on_parameter(EVENT, Ref parameter, std::uint64_t value) {
 template <int kind, int way>
 Status on_transfer(EVENT, Ref window, Ref remote, std::uint64_t bytes, std::uint64_t) {
     auto& line = begin(data, kind, time, attributes).line;
-    line.record(Kind::rma, remote, window, way, wide(bytes));
+    line.record(Kind::rma, remote, window, way, wide(bytes), -1, kind);
     return line.done(), 0;
 }
 Status on_atomic(EVENT, Ref window, Ref remote, std::uint32_t, std::uint64_t sent,
                  std::uint64_t received, std::uint64_t) {
     auto& line = begin(data, 24, time, attributes).line;
-    if (sent > 0) line.record(Kind::rma, remote, window, 1, wide(sent));
-    if (received > 0) line.record(Kind::rma, remote, window, 2, wide(received));
+    if (sent > 0) line.record(Kind::rma, remote, window, 1, wide(sent), -1, 24);
+    if (received > 0) {
+        line.record(Kind::rma, remote, window, 2, wide(received), -1, sent > 0 ? 0 : 24);
+    }
     return line.done(), 0;
 }
 Status on_fork(EVENT, std::uint8_t, std::uint32_t requested) {
@@ -196,18 +213,19 @@ Status on_task_switch(EVENT, Ref, std::uint32_t thread, std::uint32_t generation
     line.switch_task(generation == 0 ? 0 : std::uint64_t{thread} << 32 | generation);
     return line.done(), 0;
 }
-std::uint32_t region_of(const Meaning& meaning, Ref context) {
-    const auto found = meaning.region_of_context.find(context);
-    return found == meaning.region_of_context.end() ? ~std::uint32_t{1} : found->second;
+Meaning::Context context_of(const Meaning& meaning, Ref context) {
+    const auto found = meaning.contexts.find(context);
+    if (found != meaning.contexts.end()) return found->second;
+    return {~std::uint32_t{1}, meaning.unknown_region, -1};
 }
 Status on_context_enter(EVENT, Ref context, std::uint32_t) {
     auto& reading = begin(data, 32, time, attributes);
-    reading.line.enter(region_of(reading.meaning, context));
+    reading.line.enter(context_of(reading.meaning, context));
     return reading.line.done(), 0;
 }
 Status on_context_leave(EVENT, Ref context) {
     auto& reading = begin(data, 33, time, attributes);
-    reading.line.leave(region_of(reading.meaning, context));
+    reading.line.leave(context_of(reading.meaning, context).region);
     return reading.line.done(), 0;
 }
 Status on_program_begin(EVENT, Ref name, std::uint32_t count, const Ref* given) {
@@ -311,6 +329,8 @@ void* callbacks_of(const Library& library) {
     to.on(41, on_thread<41, Kind::thread_created>), to.on(42, on_thread<42, Kind::thread_begun>);
     to.on(43, on_thread<43, Kind::thread_awaited>), to.on(44, on_thread<44, Kind::thread_ended>);
     to.on(45, on_task<45, Kind::task_created>), to.on(46, on_task<46, Kind::task_completed>);
+    to.on(47, on_probe), to.on(48, on_matched<48, Kind::matched_receive>);
+    to.on(49, on_matched_post), to.on(50, on_matched<50, Kind::matched_complete>);
     to.others(std::make_integer_sequence<int, known_kinds - first_counted_only>());
     return made;
 }

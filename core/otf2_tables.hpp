@@ -116,13 +116,15 @@ struct Paths {
 struct Lives {
     explicit Lives(std::size_t n)
         : events(n), born_ns(n), died_ns(n), status(n), strange(n), never_left(n), not_entered(n),
-          backwards(n), nested(n) {}
+          backwards(n), nested(n), open(n), out_of_range(n) {}
     Int64s events, born_ns, died_ns, status, strange, never_left, not_entered, backwards, nested;
+    Int64s open, out_of_range;
     template <class Visit>
     void each(Visit&& visit) {
         visit("events", events), visit("born_ns", born_ns), visit("died_ns", died_ns);
         visit("status", status), visit("strange", strange), visit("never_left", never_left);
         visit("not_entered", not_entered), visit("backwards", backwards), visit("nested", nested);
+        visit("open", open), visit("out_of_range", out_of_range);
     }
 };
 

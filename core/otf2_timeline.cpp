@@ -11,9 +11,38 @@ constexpr std::uint64_t a_second = 1'000'000'000;
 constexpr std::uint32_t team_mark = ~std::uint32_t{0};
 constexpr std::int64_t latest = std::int64_t{1} << 61;
 
+template <class T>
+std::int64_t as(std::uint64_t bits) {
+    return static_cast<std::int64_t>(static_cast<T>(bits));
+}
+
 }  // namespace
 
-std::int64_t Timeline::nanoseconds(std::uint64_t ticks) const {
+std::int64_t value_of(std::uint8_t type, std::uint64_t bits) {
+    enum { uint8 = 1, uint16, uint32, uint64, int8, int16, int32, int64, real32, real64 };
+    enum { first_reference = 11, location = 13, last_reference = 25 };
+    switch (type) {
+        case uint8:
+            return as<std::uint8_t>(bits);
+        case uint16:
+            return as<std::uint16_t>(bits);
+        case uint32:
+        case real32:
+            return as<std::uint32_t>(bits);
+        case int8:
+            return as<std::int8_t>(bits);
+        case int16:
+            return as<std::int16_t>(bits);
+        case int32:
+            return as<std::int32_t>(bits);
+        default:
+            break;
+    }
+    const bool is_narrow = type >= first_reference && type <= last_reference && type != location;
+    return is_narrow ? as<std::uint32_t>(bits) : as<std::int64_t>(bits);
+}
+
+std::int64_t Timeline::nanoseconds(std::uint64_t ticks) {
     const bool early = ticks < meaning_.offset;
     const auto span = early ? meaning_.offset - ticks : ticks - meaning_.offset;
     std::uint64_t length = span;
@@ -25,10 +54,11 @@ std::int64_t Timeline::nanoseconds(std::uint64_t ticks) const {
                 : static_cast<std::uint64_t>(static_cast<double>(rest) /
                                              static_cast<double>(meaning_.resolution) *
                                              static_cast<double>(a_second));
-        length = whole > static_cast<std::uint64_t>(latest) / a_second
-                     ? static_cast<std::uint64_t>(latest)
-                     : whole * a_second + part;
+        length = whole > static_cast<std::uint64_t>(latest) / a_second ? ~std::uint64_t{0}
+                                                                       : whole * a_second + part;
     }
+    if (length > static_cast<std::uint64_t>(latest)) [[unlikely]]
+        ++life_.out_of_range;
     const auto bounded =
         static_cast<std::int64_t>(std::min(length, static_cast<std::uint64_t>(latest)));
     return early ? -bounded : bounded;
@@ -46,6 +76,7 @@ void Timeline::begin_location(std::int32_t location) {
     seen_ = read_ = false;
     call_ = -1;
     collective_seq_ = no_value;
+    read_seq_ = -1;
     first_call_ = static_cast<std::int64_t>(tables_.counts().calls);
     first_region_ = static_cast<std::int64_t>(tables_.counts().regions);
 }
@@ -55,6 +86,7 @@ void Timeline::end_location(std::int64_t status) {
     const auto events = seq_;
     close_all(stack_);
     for (auto& [task, stack] : parked_) close_all(stack);
+    forget_collective();
     for (const auto row : forks_) tables_.forks.end_ns[row] = now_;
     for (const auto& team : teams_) tables_.teams.end_ns[team.row] = now_;
     const auto row = counts.lives++;
@@ -68,6 +100,8 @@ void Timeline::end_location(std::int64_t status) {
     lives.not_entered[row] = life_.not_entered;
     lives.backwards[row] = life_.backwards;
     lives.nested[row] = life_.nested;
+    lives.open[row] = life_.open;
+    lives.out_of_range[row] = life_.out_of_range;
 }
 
 std::int32_t Timeline::path() const {
@@ -109,14 +143,27 @@ std::int32_t Timeline::child_of(std::int32_t path, std::int32_t region) {
 
 void Timeline::enter(std::uint32_t region) {
     const auto what = meaning_.of(region);
-    if (what.operation >= 0 && call_ < 0) return enter_call(region, what.operation);
+    if (what.operation >= 0 && call_ < 0) return enter_call(region, what.operation, path());
     if (what.operation >= 0) ++life_.nested;
     enter_region(region, what.row, child_of(path(), what.row));
 }
 
-void Timeline::enter_call(std::uint32_t region, std::int32_t operation) {
+/// A context tells its whole path, whatever was entered before it; one without parents, its end.
+void Timeline::enter(const Meaning::Context& context) {
+    const auto what = meaning_.of(context.region);
+    const auto caller = context.caller < 0 ? path() : child_of(-1, context.caller);
+    if (what.operation >= 0 && call_ < 0) {
+        return enter_call(context.region, what.operation, caller);
+    }
+    if (what.operation >= 0) ++life_.nested;
+    const auto own = child_of(context.caller < 0 ? path() : -1, context.own);
+    enter_region(context.region, what.row, own);
+}
+
+void Timeline::enter_call(std::uint32_t region, std::int32_t operation, std::int32_t path) {
     auto& counts = tables_.counts();
     if (counts.calls >= tables_.room) return note_full();
+    forget_collective();
     const auto row = counts.calls;
     auto& calls = tables_.calls;
     calls.location[row] = location_;
@@ -124,10 +171,10 @@ void Timeline::enter_call(std::uint32_t region, std::int32_t operation) {
     calls.operation[row] = static_cast<std::int16_t>(operation);
     calls.enter_ns[row] = calls.leave_ns[row] = now_;
     calls.enter_seq[row] = calls.leave_seq[row] = seq_;
-    calls.path[row] = path();
+    calls.path[row] = path;
     counts.calls = row + 1;
     call_ = static_cast<std::int64_t>(row);
-    stack_.open.push_back({region, path(), ~call_});
+    stack_.open.push_back({region, path, ~call_});
 }
 
 void Timeline::enter_region(std::uint32_t region, std::int32_t what, std::int32_t path) {
@@ -154,6 +201,7 @@ void Timeline::close(const Open& open, std::int64_t seq) {
         const auto row = static_cast<std::size_t>(~open.row);
         tables_.calls.leave_ns[row] = now_;
         tables_.calls.leave_seq[row] = seq;
+        forget_collective();
         call_ = -1;
     } else {
         const auto row = static_cast<std::size_t>(open.row);
@@ -272,9 +320,14 @@ void Timeline::record(Kind kind, std::int64_t a, std::int64_t b, std::int64_t c,
 
 void Timeline::end_collective(std::int64_t root, std::int64_t communicator, std::int64_t operation,
                               std::int64_t sent, std::int64_t received) {
-    const bool begun = collective_seq_ != no_value;
-    record(Kind::collective, root, communicator, operation, sent, received,
-           begun ? collective_seq_ : seq_, begun ? collective_ns_ : now_);
+    auto begin_seq = seq_, begin_ns = now_;
+    if (collective_seq_ != no_value) {
+        begin_seq = collective_seq_, begin_ns = collective_ns_;
+    } else if (call_ >= 0) {
+        const auto row = static_cast<std::size_t>(call_);
+        begin_seq = tables_.calls.enter_seq[row], begin_ns = tables_.calls.enter_ns[row];
+    }
+    record(Kind::collective, root, communicator, operation, sent, received, begin_seq, begin_ns);
     collective_seq_ = no_value;
 }
 
@@ -284,6 +337,15 @@ void Timeline::read_metric(std::uint32_t metric, std::uint8_t count, const std::
     if (counts.readings >= tables_.room || counts.values + count > tables_.room_values) {
         return note_full();
     }
+    const auto like = meaning_.like.find(metric);
+    const auto what = like == meaning_.like.end() ? metric : like->second;
+    if (read_seq_ != seq_) read_here_.clear();
+    if (std::find(read_here_.begin(), read_here_.end(), what) != read_here_.end()) {
+        ++seq_;
+        read_here_.clear();
+    }
+    read_seq_ = seq_;
+    read_here_.push_back(what);
     const auto row = counts.readings;
     auto& readings = tables_.readings;
     readings.location[row] = location_;
@@ -293,7 +355,7 @@ void Timeline::read_metric(std::uint32_t metric, std::uint8_t count, const std::
     readings.time_ns[row] = now_;
     for (std::uint8_t k = 0; k < count; ++k) {
         tables_.values.type[counts.values + k] = types[k];
-        tables_.values.value[counts.values + k] = static_cast<std::int64_t>(values[k]);
+        tables_.values.value[counts.values + k] = value_of(types[k], values[k]);
     }
     counts.values += count;
     counts.readings = row + 1;

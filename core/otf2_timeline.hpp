@@ -9,6 +9,10 @@
 
 namespace burstline::otf2 {
 
+/// The bits of a value of a type of the format, of which the library sets no more than it has:
+/// integers in their width, reals and references as they are.
+std::int64_t value_of(std::uint8_t type, std::uint64_t bits);
+
 /// What an archive defines, as far as events need it.
 struct Meaning {
     struct Region {
@@ -19,7 +23,12 @@ struct Meaning {
     std::unordered_map<std::uint32_t, Region> far;
     std::vector<bool> is_barrier;  // by row
     std::int32_t unknown_region = 0, team_region = 0;
-    std::unordered_map<std::uint32_t, std::uint32_t> region_of_context;
+    struct Context {
+        std::uint32_t region;
+        std::int32_t own, caller;  // what a path says for it and its parent; -1 without one
+    };
+    std::unordered_map<std::uint32_t, Context> contexts;
+    std::unordered_map<std::uint32_t, std::uint32_t> like;  // metrics that share members: one
     std::uint64_t resolution = 1'000'000'000, offset = 0;
 
     Region of(std::uint32_t reference) const {
@@ -41,6 +50,10 @@ enum class Kind : std::int32_t {
     collective_done = 18,
     io = 19,
     rma = 20,
+    probe = 21,
+    matched_receive = 40,
+    matched_post = 41,
+    matched_complete = 42,
     lock_acquired = 100,
     lock_released = 101,
     flush = 102,
@@ -86,9 +99,10 @@ class Timeline {
     }
     /// Ends an event: the next one has another ordinal.
     void done() { ++seq_; }
-    std::int64_t nanoseconds(std::uint64_t ticks) const;
+    std::int64_t nanoseconds(std::uint64_t ticks);
 
     void enter(std::uint32_t region);
+    void enter(const Meaning::Context& context);
     void leave(std::uint32_t region);
     void fork(std::int64_t requested);
     void join();
@@ -97,7 +111,10 @@ class Timeline {
     void switch_task(std::uint64_t task);
     void record(Kind kind, std::int64_t a, std::int64_t b = 0, std::int64_t c = 0,
                 std::int64_t d = 0, std::int64_t e = -1, std::int64_t f = 0, std::int64_t g = 0);
-    void begin_collective() { collective_seq_ = seq_, collective_ns_ = now_; }
+    void begin_collective() {
+        forget_collective();
+        collective_seq_ = seq_, collective_ns_ = now_;
+    }
     void end_collective(std::int64_t root, std::int64_t communicator, std::int64_t operation,
                         std::int64_t sent, std::int64_t received);
     void read_metric(std::uint32_t metric, std::uint8_t count, const std::uint8_t* types,
@@ -117,7 +134,7 @@ class Timeline {
     };
     struct Life {
         std::int64_t born = 0, strange = 0, never_left = 0, not_entered = 0, backwards = 0;
-        std::int64_t nested = 0;
+        std::int64_t nested = 0, open = 0, out_of_range = 0;
     };
     struct Team {
         std::int64_t row;
@@ -127,10 +144,14 @@ class Timeline {
     std::int32_t path() const;
     std::int32_t parent() const;
     std::int32_t child_of(std::int32_t path, std::int32_t region);
-    void enter_call(std::uint32_t region, std::int32_t operation);
+    void enter_call(std::uint32_t region, std::int32_t operation, std::int32_t path);
     void enter_region(std::uint32_t region, std::int32_t row, std::int32_t path);
     void close(const Open& open, std::int64_t seq);
     void close_all(Stack& stack);
+    void forget_collective() {
+        if (collective_seq_ != no_value) ++life_.open;
+        collective_seq_ = no_value;
+    }
 
     Tables& tables_;
     const Meaning& meaning_;
@@ -147,6 +168,8 @@ class Timeline {
     std::int64_t first_call_ = 0, first_region_ = 0, call_ = -1;
     std::int64_t collective_seq_ = no_value, collective_ns_ = no_value;
     bool seen_ = false, read_ = false;
+    std::int64_t read_seq_ = -1;
+    std::vector<std::uint32_t> read_here_;  // metrics read under that ordinal
 };
 
 }  // namespace burstline::otf2

@@ -493,6 +493,7 @@ def otf2_events(
     locations: tuple[NDArray[Any], ...],
     regions: tuple[NDArray[Any], ...],
     contexts: tuple[NDArray[Any], ...],
+    metrics: tuple[NDArray[Any], ...],
     clock: tuple[int, int],
     events: int,
     values: int,

@@ -290,7 +290,6 @@ def test_a_forest_says_which_extra_it_needs(monkeypatch):
 
 def test_the_command_prints_features_factors_forest_and_accuracy(capsys, monkeypatch):
     monkeypatch.setenv("COLUMNS", "120")
-
     text = printed(capsys, program(), "--features").out
 
     assert "5 of 18 unique calls, 6 executed once left out" in text

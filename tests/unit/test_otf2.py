@@ -300,12 +300,12 @@ def test_tasks_have_regions_of_their_own(place):
     assert not {"region_never_left", "region_left_but_never_entered"} & set(defects(trace))
 
 
-def test_a_call_by_name_is_one_whatever_its_paradigm(place):
+def test_a_call_by_name_is_one_where_no_region_is_marked_as_one_of_mpi(place):
     with archive(place) as made:
         thread = made.thread(0)
         thread.region("mpi_barrier_", 0, 5, paradigm=Paradigm.USER)
         thread.region("MPI_Barrier()", 6, 7, paradigm=Paradigm.USER)
-        thread.region("MPI_Strange", 8, 9)
+        thread.region("MPI_Strange", 8, 9, paradigm=Paradigm.USER)
     trace = read(place)
 
     assert trace.calls["operation"].to_pylist() == ["MPI_Barrier", "MPI_Barrier", "MPI_Strange"]

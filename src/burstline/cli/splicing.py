@@ -7,7 +7,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
-from burstline.errors import NotEnoughDataError, ParameterError
+from burstline.errors import NotEnoughDataError, ParameterError, printable
 from burstline.formats.paraver import writer
 from burstline.formats.paraver.added_types import WantedCounter, added_types, type_labels
 from burstline.formats.paraver.splice import Additions, splice
@@ -73,8 +73,8 @@ def _as_paraver(run: Run, target: Path, memory: int, progress: Progress) -> Iter
         return
     if not trace.has_raw:
         raise NotEnoughDataError(
-            f"{path} is the base, and it has no records. Give the .prv that it was made from, "
-            "convert that again without --no-raw, or leave out -o and ask for --dataset"
+            f"{path} is the base, and it has no records. {_way_to_records(path, trace)}, or "
+            "leave out -o and ask for --dataset"
         )
     if not target.parent.is_dir():
         raise ParameterError(f"there is no folder {target.parent} to write {target.name} into")
@@ -82,6 +82,15 @@ def _as_paraver(run: Run, target: Path, memory: int, progress: Progress) -> Iter
         written = Path(folder) / "base.prv"
         writer.write(trace, written, memory=memory, progress=progress)
         yield written
+
+
+def _way_to_records(path: Path, trace: Trace) -> str:
+    """Say how to come by records: an archive was made from no ``.prv``, but becomes one."""
+    source = trace.metadata.get("path", "") if trace.metadata.get("format") == "otf2" else ""
+    if source:
+        archive = printable(str(source if trace.is_stored else path))
+        return f"Make one that has: burstline convert {archive} run.prv, and give that"
+    return "Give the .prv that it was made from, convert that again without --no-raw"
 
 
 def _wanted(one: FusedCounter, run: Run) -> WantedCounter:

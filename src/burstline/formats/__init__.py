@@ -112,15 +112,18 @@ def _read_folder(
             path, raw=raw, memory=memory, threads=threads, progress=progress
         )
     from burstline.formats import otf2  # noqa: PLC0415 -- on demand
+    from burstline.formats.store.writing import MANIFEST  # noqa: PLC0415
 
-    if otf2.find_anchor(path) is not None:
+    if not (path / MANIFEST).exists() and otf2.is_part_of_one(path):
         return otf2.read_otf2(path, memory=memory, threads=threads, progress=progress)
     return store.open_store(path)
 
 
 def _read_text(path: Path, head: bytes) -> Trace:
-    from burstline.formats import text  # noqa: PLC0415 -- few traces are text
+    from burstline.formats import otf2, text  # noqa: PLC0415 -- few traces are text
 
+    if otf2.is_part_of_one(path):
+        otf2.require_anchor(path)
     if not text.recognises(head):
         raise _unknown(path, head)
     return text.read(path)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -28,10 +29,11 @@ class Oddities:
     3
     """
 
-    __slots__ = ("_found",)
+    __slots__ = ("_found", "_named")
 
     def __init__(self) -> None:
         self._found: dict[str, tuple[str, int, str]] = {}
+        self._named: dict[str, Counter[str]] = {}
 
     def note(
         self, kind: str, severity: str, first: str, count: int | np.integer[Any] = 1
@@ -42,8 +44,18 @@ class Oddities:
         known = self._found.get(kind, (severity, 0, printable(first)))
         self._found[kind] = (known[0], known[1] + int(count), known[2])
 
+    def note_named(
+        self, kind: str, severity: str, name: str, count: int | np.integer[Any] = 1
+    ) -> None:
+        """Count `count` oddities of a kind that has few names: the table tells each of them."""
+        if count > 0:
+            self.note(kind, severity, name, count)
+            self._named.setdefault(kind, Counter())[printable(name)] += int(count)
+
     def take(self, others: Oddities) -> None:
         """Count what others found, after what was found so far."""
+        for kind, names in others._named.items():
+            self._named.setdefault(kind, Counter()).update(names)
         for kind, (severity, count, first) in others._found.items():
             known = self._found.get(kind, (severity, 0, first))
             self._found[kind] = (known[0], known[1] + count, known[2])
@@ -60,6 +72,11 @@ class Oddities:
                     [schema.SEVERITIES.index(row[0]) for _, row in found], np.int8
                 ),
                 "count": np.array([row[1] for _, row in found], np.int64),
-                "first": [row[2] for _, row in found],
+                "first": [self._words(kind, row[2]) for kind, row in found],
             },
         )
+
+    def _words(self, kind: str, first: str) -> str:
+        names = self._named.get(kind, Counter())
+        often = sorted(names.items(), key=lambda name: (-name[1], name[0]))
+        return ", ".join(f"{name} {count}" for name, count in often) or first

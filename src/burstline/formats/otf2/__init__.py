@@ -15,10 +15,16 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Final
 
-from burstline.errors import FormatError, MemoryBudgetError
+from burstline.errors import MemoryBudgetError
 from burstline.formats.groups import borders_of
 from burstline.formats.oddities import Oddities
-from burstline.formats.otf2.archive import file_size, find_anchor
+from burstline.formats.otf2.archive import (
+    anchor_beside,
+    file_size,
+    find_anchor,
+    named_as_anchors,
+    require_anchor,
+)
 from burstline.formats.otf2.archive import recognises as recognises
 from burstline.formats.otf2.assembly import Assembly
 from burstline.formats.raw.joining import PARTS_AT_ONCE
@@ -31,10 +37,11 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
-__all__ = ["find_anchor", "read_otf2", "recognises"]
+__all__ = ["find_anchor", "is_part_of_one", "read_otf2", "recognises", "require_anchor"]
 
 _LEAST_AT_ONCE, _MOST_AT_ONCE = 4 << 20, 32 << 20
 _GROUPS: Final = 6
+_PARTS: Final = (".def", ".evt", ".snap", ".marker", ".thumb")
 # A group costs a child process, and with it a copy of what this one has written to since.
 # Measured: what the process takes before it reads, tables in bytes per byte of events, what a
 # group takes beyond its tables while they are made, and what one takes that was read ahead.
@@ -105,15 +112,7 @@ def read_otf2(
     Traceback (most recent call last):
     burstline.errors.FormatError: ...
     """
-    anchor = find_anchor(path)
-    if anchor is None:
-        raise FormatError(
-            path,
-            None,
-            expected="the anchor of an OTF2 archive (.otf2), or a folder with one",
-            found="none, or several",
-            way_out="Give the anchor itself",
-        )
+    anchor = require_anchor(path)
     threads = threads or len(os.sched_getaffinity(0))
     sizes = [file_size(file) for file in anchor.with_suffix("").glob("*.evt")]
     if bytes_at_once is None:
@@ -132,6 +131,20 @@ def read_otf2(
         progress=progress,
     )
     return Trace(tables.finish(assembly.operations))
+
+
+def is_part_of_one(path: Path) -> bool:
+    """Tell whether a file or folder is of an archive, although its anchor is not found there.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> is_part_of_one(Path("no-such-folder"))
+    False
+    """
+    if path.is_dir():
+        return bool(named_as_anchors(path)) or any(path.glob("*.evt"))
+    return path.suffix in _PARTS and anchor_beside(path) is not None
 
 
 def needed_bytes(sizes: list[int], at_once: int, threads: int) -> int:

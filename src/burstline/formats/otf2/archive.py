@@ -28,10 +28,13 @@ MAGIC: Final = b"OTF2"
 """Follows two bytes that tell how long the mark is and in which order bytes are."""
 
 _HEAD: Final = 16
+_MOST_SHOWN: Final = 5
 _ZLIB, _SION = 2, 2
-_SECONDS_BASE: Final = 10
+_SECONDS_BASE: Final = 2
 _BYTES_A_SECOND: Final = 1 << 20
 """Slower than that, the library goes round in damaged bytes."""
+_MEMORY_BASE: Final = 1 << 30
+_MEMORY_PER_BYTE: Final = 64
 _MOST_MEMORY: Final = 16 << 30
 
 
@@ -98,6 +101,83 @@ def find_anchor(path: Path) -> Path | None:
     return None
 
 
+def require_anchor(path: Path) -> Path:
+    """Find the anchor of an archive, or say what stands in its place.
+
+    Parameters
+    ----------
+    path : Path
+        The anchor, or a folder.
+
+    Returns
+    -------
+    Path
+        The anchor.
+
+    Raises
+    ------
+    FormatError
+        If there is none, or more than one.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as place:
+    ...     require_anchor(Path(place))
+    Traceback (most recent call last):
+    burstline.errors.FormatError: ...
+    """
+    anchor = find_anchor(path)
+    if anchor is not None:
+        return anchor
+    named = named_as_anchors(path)
+    several = [file for file in named if is_anchor(file)]
+    beside = anchor_beside(path)
+    if several:
+        shown = ", ".join(str(file.relative_to(path)) for file in several[:_MOST_SHOWN])
+        found, way_out = f"{len(several)} of them: {shown}", f"Give one, as {several[0]}"
+    elif beside is not None:
+        found, way_out = "files of one, without it", f"Give the anchor: {beside}"
+    elif named:
+        found = f"{named[0].name}, which does not begin like one"
+        way_out = "It is cut or damaged: copy it again from where the trace was recorded"
+    else:
+        found, way_out = "none", "Give the anchor itself"
+    expected = f"the anchor of an OTF2 archive ({SUFFIX}), or a folder with one"
+    raise FormatError(path, None, expected=expected, found=found, way_out=way_out)
+
+
+def named_as_anchors(folder: Path) -> list[Path]:
+    """Give the files of a folder that are named like anchors, or else of the folders in it."""
+    if not folder.is_dir():
+        return []
+    return sorted(folder.glob(f"*{SUFFIX}")) or sorted(folder.glob(f"*/*{SUFFIX}"))
+
+
+def anchor_beside(path: Path) -> Path | None:
+    """Find the anchor of an archive of which a file, or the folder of events, is named.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as place:
+    ...     _ = (Path(place) / "traces.otf2").write_bytes(bytes.fromhex("03424f54463200"))
+    ...     found = anchor_beside(Path(place) / "traces" / "0.evt")
+    ...     None if found is None else found.name
+    'traces.otf2'
+    """
+    path = path.resolve()
+    for name in (path, path.parent):
+        if not name.name:
+            continue
+        for anchor in (name.with_suffix(SUFFIX), name.with_name(name.name + SUFFIX)):
+            if anchor != path and is_anchor(anchor):
+                return anchor
+    return None
+
+
 def is_anchor(path: Path) -> bool:
     """Tell by its first bytes whether a file is an anchor."""
     try:
@@ -142,10 +222,9 @@ def open_archive(anchor: Path, odd: Oddities) -> Archive:
     """
     library = find_library()
     size = file_size(anchor.with_suffix(".def"))
-    seconds = _SECONDS_BASE + size // _BYTES_A_SECOND
     try:
         rows, text, told = _core.otf2_definitions(
-            library, str(anchor), 16 * size + 1024, 2 * size + 1024, seconds, _MOST_MEMORY
+            library, str(anchor), 16 * size + 1024, 2 * size + 1024, *most_for(size)
         )
     except RuntimeError as error:
         way_out = f"{library} is not a library of OTF2: {error}; set {VARIABLE} to one"
@@ -164,6 +243,21 @@ def open_archive(anchor: Path, odd: Oddities) -> Archive:
     if trouble:
         odd.note("definitions_incomplete", "error", trouble)
     return Archive(anchor, library, defined)
+
+
+def most_for(size: int) -> tuple[int, int]:
+    """Give the seconds and the bytes that reading definitions of a size may take.
+
+    A count in a damaged anchor sends the library round billions of times: what a small
+    archive takes is bounded by its size.
+
+    Examples
+    --------
+    >>> most_for(1 << 20)
+    (3, 1140850688)
+    """
+    seconds = _SECONDS_BASE + size // _BYTES_A_SECOND
+    return seconds, min(_MEMORY_BASE + _MEMORY_PER_BYTE * size, _MOST_MEMORY)
 
 
 def describe(told: tuple[int, int, str, bytes]) -> str:

@@ -14,10 +14,10 @@ from __future__ import annotations
 import shutil
 from typing import TYPE_CHECKING, Final
 
-from burstline.errors import FormatError, MemoryBudgetError
+from burstline.errors import MemoryBudgetError
 from burstline.formats.groups import borders_of
 from burstline.formats.oddities import Oddities
-from burstline.formats.otf2.archive import find_anchor
+from burstline.formats.otf2.archive import require_anchor
 from burstline.formats.otf2.assembly import Assembly
 from burstline.formats.paraver.spool import Spool, require_disk
 from burstline.formats.raw.joining import PARTS_AT_ONCE
@@ -84,11 +84,8 @@ def convert_otf2(
     :func:`burstline.formats.otf2.read_otf2`.
     """
     if memory < SMALLEST_MEMORY:
-        raise MemoryBudgetError(SMALLEST_MEMORY, memory, way_out="Give --memory 256M or more.")
-    anchor = find_anchor(path)
-    if anchor is None:
-        raise FormatError(path, None, expected="the anchor of an OTF2 archive", found="none")
-    assembly = Assembly(anchor, Oddities())
+        raise MemoryBudgetError(SMALLEST_MEMORY, memory, way_out="Give --memory 256Mi or more.")
+    assembly = Assembly(require_anchor(path), Oddities())
     sizes = assembly.sizes()
     require_disk(target.absolute().parent, sum(sizes) * _DISK_PER_BYTE)
     most, threads = _at_once(sizes, (memory - _BASE) // _PER_BYTE, threads, memory)

@@ -61,6 +61,15 @@ class Region(NamedTuple):
     end_line: int
 
 
+class LocationGroup(NamedTuple):
+    """A group of locations: name, type, node, the group that made it."""
+
+    name: int
+    type: int
+    node: int
+    creator: int = NOWHERE
+
+
 class Location(NamedTuple):
     """A location: name, type, events it claims to have, its group."""
 
@@ -105,8 +114,7 @@ class Definitions:
         Ticks a second, first tick, length in ticks; ticks a second are 0 without a definition.
     texts : dict of int to str
     locations : dict of int to Location
-    location_groups : dict of int to tuple
-        Name, type, node.
+    location_groups : dict of int to LocationGroup
     nodes : dict of int to tuple
         Name, class, parent.
     regions : dict of int to Region
@@ -123,6 +131,8 @@ class Definitions:
         Name and type.
     windows : dict of int to int
         Communicator of each.
+    source_lines : dict of int to tuple
+        File and line of each place in a source.
     contexts : dict of int to tuple
         Region, place and parent of each calling context.
     """
@@ -133,7 +143,7 @@ class Definitions:
     clock: tuple[int, int, int] = (0, 0, 0)
     texts: dict[int, str] = field(default_factory=dict)
     locations: dict[int, Location] = field(default_factory=dict)
-    location_groups: dict[int, tuple[int, int, int]] = field(default_factory=dict)
+    location_groups: dict[int, LocationGroup] = field(default_factory=dict)
     nodes: dict[int, tuple[int, int, int]] = field(default_factory=dict)
     regions: dict[int, Region] = field(default_factory=dict)
     groups: dict[int, Group] = field(default_factory=dict)
@@ -145,6 +155,7 @@ class Definitions:
     attributes: dict[int, tuple[int, int]] = field(default_factory=dict)
     windows: dict[int, int] = field(default_factory=dict)
     contexts: dict[int, tuple[int, int, int]] = field(default_factory=dict)
+    source_lines: dict[int, tuple[int, int]] = field(default_factory=dict)
 
     def text(self, reference: int) -> str:
         """Give a text, empty where it is not defined."""
@@ -153,6 +164,7 @@ class Definitions:
 
 _T = TypeVar("_T")
 
+_UNSIGNED: Final = 0xFFFFFFFFFFFFFFFF
 _COMM_LOCATIONS: Final = 4
 _COMM_GROUP: Final = 5
 
@@ -198,7 +210,9 @@ class _Taking:
             words = self._text[row[1] : row[1] + row[2]].decode("utf-8", "replace")
             found.texts.setdefault(row[0], words)
         elif kind == Defined.LOCATION:
-            self._once(found.locations, row[0] & 0xFFFFFFFFFFFFFFFF, Location(*row[1:]))
+            self._once(found.locations, row[0] & _UNSIGNED, Location(*row[1:]))
+        elif kind == Defined.LOCATION_GROUP:
+            self._once(found.location_groups, row[0], LocationGroup(*row[1:]))
         elif kind == Defined.REGION:
             self._once(found.regions, row[0], Region(*row[1:]))
         elif kind == Defined.GROUP:
@@ -206,7 +220,7 @@ class _Taking:
         elif kind == Defined.ARCHIVE:
             found.substrate, found.compression, found.version = row
         elif kind == Defined.CLOCK:
-            found.clock = (row[0], row[1], row[2])
+            found.clock = (row[0] & _UNSIGNED, row[1] & _UNSIGNED, row[2] & _UNSIGNED)
         else:
             self._take_other(kind, row)
 
@@ -231,10 +245,13 @@ class _Taking:
         found, ref = self.found, row[0]
         triples = {
             Defined.NODE: found.nodes,
-            Defined.LOCATION_GROUP: found.location_groups,
             Defined.CALLING_CONTEXT: found.contexts,
         }
-        pairs = {Defined.PARAMETER: found.parameters, Defined.ATTRIBUTE: found.attributes}
+        pairs = {
+            Defined.PARAMETER: found.parameters,
+            Defined.ATTRIBUTE: found.attributes,
+            Defined.SOURCE_CODE_LOCATION: found.source_lines,
+        }
         if kind in triples:
             self._once(triples[Defined(kind)], ref, (row[1], row[2], row[3]))
         elif kind in pairs:

@@ -3,7 +3,6 @@
 ::
 
     kernel's records ─► Details: partners by world rank, communicators by row
-    a non-blocking collective: what its completion says is told where it was started
 """
 
 from __future__ import annotations
@@ -13,10 +12,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from burstline.formats.otf2.collective_operations import COLLECTIVE_OPERATIONS, NO_ROOT
+from burstline.formats.otf2.matched import MATCHED, resolve
 from burstline.formats.raw.calls import Calls, Details
-from burstline.formats.raw.collectives import PART_COLUMNS
-from burstline.formats.raw.layout import ANY_SOURCE, Kind
+from burstline.formats.raw.layout import ANY_SOURCE, LARGEST, PROC_NULL, Kind
 from burstline.schema import NO_VALUE, UNKNOWN
 
 if TYPE_CHECKING:
@@ -35,7 +33,14 @@ if TYPE_CHECKING:
 STARTED: Final = 17
 """The kernel's number for the start of a non-blocking collective."""
 
-_PARTNERED: Final = np.array([Kind.SEND, Kind.RECEIVE])
+REQUEST_MARK: Final = 1 << 62
+"""Requests are told with this bit turned over: 0 is none here, and a request in archives."""
+
+_PARTNERED: Final = np.array([Kind.SEND, Kind.RECEIVE, Kind.PROBE])
+_DIRECT: Final = np.array([Kind.SEND, Kind.RECEIVE])
+_WITHOUT_REQUEST: Final = np.array([Kind.COLLECTIVE, Kind.RMA, Kind.IO, Kind.PROBE])
+_TRANSFERS: Final = {22: "RmaPut", 23: "RmaGet", 24: "RmaAtomic"}
+_LARGEST_TAG: Final = (1 << 31) - 1
 _COLLECTIVES: Final = np.array([Kind.COLLECTIVE, Kind.COLLECTIVE_DONE])
 _OF_CALLS: Final = np.array(
     [
@@ -49,9 +54,10 @@ _OF_CALLS: Final = np.array(
         Kind.COLLECTIVE_DONE,
         Kind.RMA,
         Kind.IO,
+        Kind.PROBE,
+        *MATCHED,
     ]
 )
-_ROOT_SELF: Final = 0xFFFFFFFE
 
 
 def calls_of(table: Table, operations: Sequence[str]) -> Calls:
@@ -67,7 +73,7 @@ def details_of(
     communicators: Communicators,
     windows: dict[int, int],
     odd: Oddities,
-) -> tuple[Details, Table]:
+) -> tuple[Details, Table, Integers]:
     """Take the records of calls, and give them with the kernel's own columns.
 
     Parameters
@@ -81,182 +87,126 @@ def details_of(
     windows : dict of int to int
         Communicator of each window.
     odd : Oddities
-        Told of records outside of calls, and of communicators that are not defined.
+        Told of records outside of calls, of communicators that are not defined, and of
+        numbers that no run has.
 
     Returns
     -------
     details : Details
-        Requests are counted from 1; 0 is none.
+        Requests have :data:`REQUEST_MARK` turned over; 0 is none.
     own : dict of str to ndarray
         The kernel's columns of the same records.
+    probe : ndarray of int64, shape (records,)
+        Of a post or receive of a message that a probe had matched, the row of that probe;
+        else -1.
     """
     mine = np.flatnonzero(np.isin(records["kind"], _OF_CALLS))
-    homeless = mine[records["call"][mine] < 0]
-    if len(homeless):
-        text = f"{standing.name[int(records['location'][homeless[0]])]}"
-        odd.note("record_without_call", "loss", text, len(homeless))
-    mine = mine[records["call"][mine] >= 0]
+    inside = records["call"][mine] >= 0
+    if not inside.all():
+        _note_homeless(records, mine[~inside], standing, odd)
+        mine = mine[inside]
     own = {name: column[mine] for name, column in records.items()}
+    own, probe = resolve(own, standing.places.process, standing.name, odd)
+    _check_numbers(own, standing, odd)
     kind = own["kind"].astype(np.int64)
     location = own["location"].astype(np.int64)
     process = standing.places.process[location]
     reference = own["b"].copy()
     remote = kind == Kind.RMA
     reference[remote] = [windows.get(one, -1) for one in own["b"][remote].tolist()]
-    named = np.isin(kind, np.append(_PARTNERED, _COLLECTIVES)) | remote
+    partnered = np.isin(kind, _PARTNERED) | remote | (probe >= 0)
+    named = np.isin(kind, _COLLECTIVES) | partnered
     row = np.full(len(kind), UNKNOWN, np.int64)
     row[named] = communicators.rows(reference[named], process[named])
-    lost = np.flatnonzero(named & (row < 0))
-    if len(lost):
-        text = f"{standing.name[int(location[lost[0]])]}: communicator {reference[lost[0]]}"
-        odd.note("communicator_not_defined", "loss", text, len(lost))
+    _note_undefined(np.flatnonzero(named & (row < 0)), location, reference, standing, odd)
     partner = np.full(len(kind), ANY_SOURCE, np.int64)
-    partnered = np.isin(kind, _PARTNERED) | remote
     partner[partnered] = communicators.world_ranks(
         reference[partnered], process[partnered], own["a"][partnered]
     )
-    partner[partnered & (partner < 0)] = 1 << 30  # nobody: told as a rank that is not there
+    nobody = partnered & (partner < 0)
+    partner[nobody] = PROC_NULL
+    _note_strangers(own, np.flatnonzero(nobody & (row >= 0)), reference, standing, odd)
+    asked = np.where(np.isin(kind, _DIRECT), own["f"] != 0, ~np.isin(kind, _WITHOUT_REQUEST))
     details = Details(
         kind=np.where(kind == STARTED, Kind.COLLECTIVE, kind),
         call=own["call"],
         location=location,
         index=own["seq"],
-        request=own["e"] + 1,
+        request=np.where(asked, own["e"] ^ REQUEST_MARK, 0),
         communicator=row,
         partner=partner,
-        tag=np.where(np.isin(kind, _PARTNERED), own["c"], UNKNOWN),
+        tag=np.where(partnered & ~remote, own["c"], UNKNOWN),
         op=np.where(remote, own["c"], 0),
         b=np.zeros(len(kind), np.int64),
-        c=np.maximum(own["d"], 0),
+        c=own["d"],
     )
-    details.request[kind == Kind.COLLECTIVE] = 0
-    return details, own
+    return details, own, probe
 
 
-def collective_parts(
-    details: Details,
-    own: Table,
-    calls: Calls,
-    ends: Integers,
-    *,
-    standing: Standing,
-    communicators: Communicators,
-    facts: Facts,
-    odd: Oddities,
-) -> dict[str, Integers]:
-    """Take the parts of collectives, and tell the calls about them.
-
-    Parameters
-    ----------
-    details, own : Details, dict of str to ndarray
-        What :func:`details_of` gave.
-    calls : Calls
-        All calls.
-    ends : ndarray of int64, shape (records,)
-        What ended each request.
-    standing, communicators
-        Where locations stand, and the communicators.
-    facts : Facts
-        Told of roots and bytes.
-    odd : Oddities
-        Told of collectives that never completed: nobody knows what they were.
-
-    Returns
-    -------
-    dict of str to ndarray of int64
-        :data:`burstline.formats.raw.collectives.PART_COLUMNS`.
-    """
-    start, end, blocking = _ended(details, own, ends, standing, odd)
-    begin_seq = np.where(blocking, own["f"][start], own["seq"][start])
-    begin_ns = np.where(blocking, own["g"][start], own["time_ns"][start])
-    location = details.location[start]
-    process = standing.places.process[location]
-    order = np.lexsort((begin_seq, location, begin_ns, process))
-    start, end, blocking, process = start[order], end[order], blocking[order], process[order]
-    rank = standing.places.rank[process]
-    root = _roots(own, end, process, rank, communicators)
-    sent = own["d"][end]
-    received = np.where(blocking, own["e"][end], own["f"][end])
-    call = details.call[start]
-    facts.communicator(call, details.communicator[end])
-    facts.root(call[root == rank], rank[root == rank])
-    facts.add_bytes("sent", call, np.maximum(sent, 0))
-    facts.add_bytes("received", call, np.maximum(received, 0))
-    columns = {
-        "location": details.location[start],
-        "call": calls.call[call],
-        "done_call": calls.call[details.call[end]],
-        "begin_ns": begin_ns[order],
-        "end_ns": own["time_ns"][end],
-        "begin_seq": begin_seq[order],
-        "end_seq": own["seq"][end],
-        "sent_bytes": np.maximum(sent, 0),
-        "received_bytes": np.maximum(received, 0),
-        "communicator": details.communicator[end],
-        "sequence": _sequences(details.communicator[end], process),
-        "operation": _operations(calls, call, own["c"][end]),
-        "own_root": np.where(root == rank, rank, UNKNOWN),
-        "named_root": root,
-    }
-    return {name: columns[name].astype(np.int64) for name in PART_COLUMNS}
-
-
-def _ended(
-    details: Details, own: Table, ends: Integers, standing: Standing, odd: Oddities
-) -> tuple[Integers, Integers, npt.NDArray[np.bool_]]:
-    """Give the records that begin and end collectives, and whether they are blocking."""
-    start = np.flatnonzero(details.kind == Kind.COLLECTIVE)
-    blocking = own["kind"][start] == Kind.COLLECTIVE
-    end = np.where(blocking, start, ends[start])
-    lost = start[end < 0]
+def _note_homeless(records: Table, at: Integers, standing: Standing, odd: Oddities) -> None:
+    """Tell of records outside of calls: of files and transfers other paradigms have some."""
+    kind = records["kind"][at]
+    odd.note_named(
+        "event_not_used", "info", "IoOperationComplete", np.count_nonzero(kind == Kind.IO)
+    )
+    remote = records["f"][at[kind == Kind.RMA]]
+    for number, name in _TRANSFERS.items():
+        odd.note_named("event_not_used", "info", name, np.count_nonzero(remote == number))
+    lost = at[(kind != Kind.IO) & (kind != Kind.RMA)]
     if len(lost):
-        text = standing.name[int(details.location[lost[0]])]
-        odd.note("collective_never_completed", "loss", text, len(lost))
-    kept = (end >= 0) & (details.communicator[end] >= 0)
-    return start[kept], end[kept], blocking[kept]
+        text = f"{standing.name[int(records['location'][lost[0]])]}"
+        odd.note("record_without_call", "loss", text, len(lost))
 
 
-def _roots(
-    own: Table, end: Integers, process: Integers, rank: Integers, communicators: Communicators
-) -> Integers:
-    told = own["a"][end]
-    world = communicators.world_ranks(
-        own["b"][end], process, np.where(told < 1 << 31, told, -1)
-    )
-    return np.where(told == _ROOT_SELF, rank, np.where(told == NO_ROOT, UNKNOWN, world))
+def _note_undefined(
+    lost: Integers, location: Integers, reference: Integers, standing: Standing, odd: Oddities
+) -> None:
+    """Tell of records whose communicator is not defined."""
+    if len(lost):
+        text = f"{standing.name[int(location[lost[0]])]}: communicator {reference[lost[0]]}"
+        odd.note("communicator_not_defined", "loss", text, len(lost))
 
 
-def _operations(calls: Calls, call: Integers, told: Integers) -> Integers:
-    """Give the operation of each part: that of its call, unless the record names another."""
-    codes = {name: code for code, name in enumerate(calls.names)}
-    of_call = calls.operation[call].astype(np.int64)
-    names = calls.names
-    result = of_call.copy()
-    pairs = np.stack([of_call, told])
-    for code, number in np.unique(pairs, axis=1).T.tolist():
-        if not 0 <= number < len(COLLECTIVE_OPERATIONS):
-            continue
-        plain = names[code].removesuffix("_init").lower()
-        named = f"MPI_{COLLECTIVE_OPERATIONS[number]}"
-        if plain not in (named.lower(), f"mpi_i{COLLECTIVE_OPERATIONS[number].lower()}") and (
-            "Neighbor" not in names[code] and "neighbor" not in names[code]
-        ):
-            result[(of_call == code) & (told == number)] = codes[named]
-    return result
+def _check_numbers(own: Table, standing: Standing, odd: Oddities) -> None:
+    """Tell of sizes and tags that no run has; such a size is taken for 0.
+
+    Of such a tag 31 bits are kept.
+    """
+    kind, name = own["kind"], standing.name
+    tagged = np.isin(kind, _PARTNERED) | (kind == Kind.POST)
+    wrong = np.flatnonzero(tagged & (own["c"] > _LARGEST_TAG))
+    if len(wrong):
+        text = f"{name[int(own['location'][wrong[0]])]}: tag {own['c'][wrong[0]]}"
+        odd.note("tag_absurd", "loss", text, len(wrong))
+        own["c"][wrong] &= _LARGEST_TAG
+    for column, which in (
+        ("d", np.ones(len(kind), bool)),
+        ("e", kind == Kind.COLLECTIVE),
+        ("f", kind == Kind.COLLECTIVE_DONE),
+    ):
+        size = own[column]
+        wrong = np.flatnonzero(which & ((size < 0) | (size >= LARGEST)))
+        if len(wrong):
+            first = int(size[wrong[0]]) & 0xFFFFFFFFFFFFFFFF
+            text = f"{name[int(own['location'][wrong[0]])]}: {first} bytes"
+            odd.note("size_absurd", "loss", text, len(wrong))
+            size[wrong] = 0
 
 
-def _sequences(communicator: Integers, process: Integers) -> Integers:
-    """Count the parts of each process on each communicator, in order."""
-    order = np.lexsort((process, communicator))
-    of, by = communicator[order], process[order]
-    new = np.ones(len(order), bool)
-    new[1:] = (of[1:] != of[:-1]) | (by[1:] != by[:-1])
-    starts = np.flatnonzero(new)
-    sequence = np.empty(len(order), np.int64)
-    sequence[order] = np.arange(len(order)) - np.repeat(
-        starts, np.diff(starts, append=len(order))
-    )
-    return sequence
+def _note_strangers(
+    own: Table, rows: Integers, reference: Integers, standing: Standing, odd: Oddities
+) -> None:
+    """Tell of partners that are no member of their communicator."""
+    remote = own["kind"][rows] == Kind.RMA
+    for kind, lost in (
+        ("message_of_unknown_rank", rows[~remote]),
+        ("transfer_of_unknown_rank", rows[remote]),
+    ):
+        if len(lost):
+            at = lost[0]
+            place = standing.name[int(own["location"][at])]
+            text = f"{place}: rank {own['a'][at]} of communicator {reference[at]}"
+            odd.note(kind, "loss", text, len(lost))
 
 
 def stamped(details: Details, own: Table, calls: Calls) -> tuple[Details, Calls]:
@@ -314,4 +264,4 @@ class Told:
 def without_requests(halves: dict[str, Integers], name: str) -> None:
     """Give the ids of requests back as the source has them."""
     asked = halves[name]
-    halves[name] = np.where(asked == NO_VALUE, NO_VALUE, asked - 1)
+    halves[name] = np.where(asked == NO_VALUE, NO_VALUE, asked ^ REQUEST_MARK)

@@ -21,7 +21,7 @@ from burstline.formats.otf2.archive import describe
 from burstline.schema import NO_VALUE
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     import numpy.typing as npt
 
@@ -33,11 +33,13 @@ if TYPE_CHECKING:
     Integers = npt.NDArray[np.int64]
     Table = dict[str, npt.NDArray[Any]]
 
-_SECONDS_BASE: Final = 60
+_SECONDS_BASE: Final = 5
+_LOCATIONS_A_SECOND: Final = 100
 _BYTES_A_SECOND: Final = 1 << 20
 _MEMORY_BASE: Final = 1 << 30
 _MEMORY_PER_BYTE: Final = 4
 _SMALLEST_EVENT: Final = 2
+_WIDE: Final = 0xFFFFFFFFFFFFFFFF
 _NOT_USED: Final = frozenset(
     [
         "OmpTaskCreate",
@@ -70,10 +72,6 @@ _NOT_USED: Final = frozenset(
         "IoAcquireLock",
         "IoReleaseLock",
         "IoTryLock",
-        "MpiProbe",
-        "MpiMrecv",
-        "MpiImrecvRequest",
-        "MpiImrecv",
     ]
 )
 
@@ -144,21 +142,38 @@ def _read(
     references = standing.references[list(locations)]
     size = sum(archive.event_bytes(one) for one in references.tolist())
     resolution, offset, _ = archive.defined.clock
+    clock = ((resolution & _WIDE) or 1_000_000_000, offset & _WIDE)
     tables, kinds, full, told = _core.otf2_events(
         archive.library,
         str(archive.anchor),
         (references, np.array(locations, np.int32)),
         regions.columns,
         regions.contexts,
-        (resolution or 1_000_000_000, offset & 0xFFFFFFFFFFFFFFFF),
+        _like(archive.defined.metrics),
+        clock,
         size // _SMALLEST_EVENT + 64,
         size + 64,
-        _SECONDS_BASE + size // _BYTES_A_SECOND,
+        _SECONDS_BASE + len(locations) // _LOCATIONS_A_SECOND + size // _BYTES_A_SECOND,
         _MEMORY_BASE + size * _MEMORY_PER_BYTE,
     )
     if full:
         kinds["Unstored"] = full
     return Events(tables, kinds), told
+
+
+def _like(metrics: Mapping[int, Sequence[int]]) -> tuple[npt.NDArray[np.uint32], ...]:
+    """Give metrics, and of each the first one of those it shares members with."""
+    first: dict[int, int] = {}
+    like: dict[int, int] = {}
+    for metric, members in metrics.items():
+        shared = {like[first[one]] for one in members if one in first}
+        lowest = min(shared, default=metric)
+        if len(shared) > 1:
+            like = {one: lowest if it in shared else it for one, it in like.items()}
+        like[metric] = lowest
+        for one in members:
+            first.setdefault(one, metric)
+    return np.array(list(like), np.uint32), np.array(list(like.values()), np.uint32)
 
 
 def _note(
@@ -188,6 +203,8 @@ def _note(
         ("not_entered", "region_left_but_never_entered", "loss"),
         ("backwards", "time_runs_backwards", "error"),
         ("nested", "call_inside_a_call", "info"),
+        ("open", "collective_never_completed", "loss"),
+        ("out_of_range", "time_out_of_range", "error"),
     ):
         total = int(lives[name].sum())
         if total:
@@ -195,7 +212,7 @@ def _note(
             odd.note(kind, severity, first, total)
     for kind, count in found.kinds.items():
         if kind in _NOT_USED:
-            odd.note("event_not_used", "info", kind, count)
+            odd.note_named("event_not_used", "info", kind, count)
     lost = found.kinds.pop("Unstored", 0)
     odd.note("events_not_kept", "loss", standing.name[locations[0]], lost)
 

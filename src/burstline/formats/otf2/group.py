@@ -18,10 +18,11 @@ import pyarrow as pa
 from burstline.bursts import bursts_of
 from burstline.formats.columns import arrow_table
 from burstline.formats.oddities import Oddities
+from burstline.formats.otf2.collective_parts import collective_parts
 from burstline.formats.otf2.details import (
+    REQUEST_MARK,
     Told,
     calls_of,
-    collective_parts,
     details_of,
     stamped,
     without_requests,
@@ -174,7 +175,7 @@ def _calls(basis: Basis, group: Group, calls: Calls, tables: dict[str, Table]) -
     The records take more than anything else: each form of them goes once it is not needed.
     """
     facts, odd = Facts(calls), group.odd
-    details, own = details_of(
+    details, own, probe = details_of(
         tables.pop("records"),
         basis.standing,
         basis.communicators,
@@ -185,7 +186,7 @@ def _calls(basis: Basis, group: Group, calls: Calls, tables: dict[str, Table]) -
     rest, apart = np.flatnonzero(_IS_APART[details.kind]), details
     if len(rest) < len(details):
         own, apart = {name: column[rest] for name, column in own.items()}, details.pick(rest)
-    ends = follow(alone, stamps, basis.places.process, odd)
+    ends = follow(alone, stamps, basis.places.process, odd, mark=REQUEST_MARK)
     group.parts = collective_parts(
         apart,
         own,
@@ -200,7 +201,7 @@ def _calls(basis: Basis, group: Group, calls: Calls, tables: dict[str, Table]) -
     describe_transfers(details, facts)
     told = cast("Facts", Told(facts, details.call))
     group.sends, group.receives = message_halves(
-        alone, stamps, ends, places=basis.places, facts=told, odd=odd
+        alone, stamps, ends, places=basis.places, facts=told, odd=odd, probe=probe
     )
     del alone, stamps, ends
     without_requests(group.sends, "send_request")

@@ -101,7 +101,8 @@ class Metrics:
         readings, values : dict of str to ndarray
             The kernel's tables, by location and ordinal.
         odd : Oddities
-            Told of readings of what is not defined, and of counters that run backwards.
+            Told of readings of what is not defined, of values that are no integer or do not
+            fit into one, and of counters that run backwards.
 
         Returns
         -------
@@ -166,6 +167,10 @@ def _integers(
 ) -> Integers:
     """Take values as integers: of other types the nearest one."""
     result = value.copy()
+    whole = (kind != _FLOAT) & (kind != _DOUBLE)
+    is_large = whole & ((value == NO_VALUE) | ((kind == _UINT64) & (value < 0)))
+    result[is_large] = NO_VALUE
+    large, endless = int(np.count_nonzero(is_large)), 0
     single = np.flatnonzero(kind == _FLOAT)
     double = np.flatnonzero(kind == _DOUBLE)
     fractions = 0
@@ -174,13 +179,15 @@ def _integers(
         (double, value[double].view(np.float64)),
     ):
         wide = floats.astype(np.float64)
-        fits = np.isfinite(wide) & (np.abs(wide) < _LARGEST)
+        finite = np.isfinite(wide)
+        fits = finite & (np.abs(wide) < _LARGEST)
+        endless += int(np.count_nonzero(~finite))
+        large += int(np.count_nonzero(finite & ~fits))
         nearest = np.rint(np.where(fits, wide, 0))
         fractions += int(np.count_nonzero(fits & (nearest != wide)))
         result[rows] = np.where(fits, nearest.astype(np.int64), NO_VALUE)
-    large = np.flatnonzero((kind == _UINT64) & (value < 0))
-    result[large] = NO_VALUE
-    odd.note("metric_too_large", "loss", name, len(large))
+    odd.note("metric_not_finite", "loss", name, endless)
+    odd.note("metric_too_large", "loss", name, large)
     odd.note("metric_rounded", "loss", name, fractions)
     return result
 

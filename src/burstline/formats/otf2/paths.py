@@ -34,24 +34,28 @@ class CallPaths:
 
     def __init__(self, regions: Regions) -> None:
         self._regions = regions
-        self._rows: dict[tuple[int, int], int] = {}
+        self._rows: dict[tuple[int, int, int], int] = {}
 
-    def child(self, parent: int, region: int) -> int:
-        """Give the row of a region called from a path."""
-        return self._rows.setdefault((parent, region), len(self._rows))
+    def child(self, parent: int, called: int) -> int:
+        """Give the row of a region, or of a calling context, that is called from a path."""
+        for region, place in self._regions.chain(called):
+            parent = self._rows.setdefault((parent, region, place), len(self._rows))
+        return parent
 
     def table(self) -> pa.Table:
         """Give the table `call_paths`."""
-        parents = [parent for parent, _ in self._rows]
-        described = [self._regions.function(region) for _, region in self._rows]
+        parents = [parent for parent, _, _ in self._rows]
+        described = [self._regions.function(region) for _, region, _ in self._rows]
+        places = [self._regions.place(place) for _, _, place in self._rows]
+        files = [of or file for (of, _), (_, file) in zip(places, described, strict=True)]
         return arrow_table(
             "call_paths",
             {
                 "call_path": np.arange(len(parents)),
                 "parent": np.array(parents, np.int32),
                 "function": [name for name, _ in described],
-                "file": [file for _, file in described],
-                "line": np.full(len(parents), UNKNOWN, np.int32),
+                "file": files,
+                "line": np.array([line for _, line in places], np.int32),
             },
         )
 

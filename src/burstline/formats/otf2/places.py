@@ -2,6 +2,7 @@
 
 A location group is a process. Its rank is the place of one of its locations in the group that
 lists the locations of MPI; without such a group, processes are counted as they are defined.
+The group of an accelerator is none: its streams are locations of the process that made it.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from burstline.formats.columns import arrow_table
-from burstline.formats.otf2.definitions import NOWHERE
+from burstline.formats.otf2.definitions import NOWHERE, LocationGroup
 from burstline.formats.raw.places import Places
 from burstline.schema import LOCATION_KINDS, UNKNOWN
 
@@ -27,6 +28,8 @@ MPI: Final = 4
 """The paradigm MPI."""
 
 _KINDS: Final = {1: "cpu", 2: "gpu_stream", 3: "metric"}
+_ACCELERATOR: Final = 2
+_NO_GROUP: Final = LocationGroup(NOWHERE, 0, NOWHERE)
 _DEEPEST: Final = 64
 _NODE_CLASSES: Final = ("node", "host")
 
@@ -90,7 +93,8 @@ def standing(defined: Definitions, odd: Oddities) -> Standing:
     defined : Definitions
         What the archive defines.
     odd : Oddities
-        Told of processes whose rank is not known although others' are.
+        Told of processes whose rank is not known although others' are, and of accelerators
+        of which the archive does not say whose they are.
 
     Returns
     -------
@@ -98,16 +102,17 @@ def standing(defined: Definitions, odd: Oddities) -> Standing:
         Locations by rank of their process, and within it as defined: the one of MPI first.
     """
     ranks = _ranks(defined)
+    owner = _owners(defined, ranks, odd)
     members: dict[int, list[int]] = {}
     for reference, location in defined.locations.items():
-        members.setdefault(location.group, []).append(reference)
+        members.setdefault(owner[location.group], []).append(reference)
     rank_of = {
         group: min((ranks[one] for one in some if one in ranks), default=-1)
         for group, some in members.items()
     }
     nameless = [group for group, rank in rank_of.items() if rank < 0]
     if ranks and nameless:
-        name = defined.text(defined.location_groups.get(nameless[0], (NOWHERE, 0, 0))[0])
+        name = defined.text(defined.location_groups.get(nameless[0], _NO_GROUP).name)
         odd.note("process_without_rank", "info", name or f"group {nameless[0]}", len(nameless))
     free = max(rank_of.values(), default=-1) + 1
     for number, group in enumerate(nameless):
@@ -117,7 +122,7 @@ def standing(defined: Definitions, odd: Oddities) -> Standing:
     process: list[int] = []
     threads: list[int] = []
     for number, group in enumerate(order):
-        own = sorted(members[group], key=lambda one: one not in ranks)
+        own = sorted(members[group], key=lambda one: _place_in(defined, one, ranks))
         references += own
         process += [number] * len(own)
         threads += range(len(own))
@@ -139,6 +144,49 @@ def standing(defined: Definitions, odd: Oddities) -> Standing:
     )
 
 
+def _place_in(defined: Definitions, location: int, ranks: dict[int, int]) -> tuple[bool, bool]:
+    """Sort the location of MPI before its threads, and these before streams."""
+    group = defined.location_groups.get(defined.locations[location].group, _NO_GROUP)
+    return location not in ranks, group.type == _ACCELERATOR
+
+
+def _owners(defined: Definitions, ranks: dict[int, int], odd: Oddities) -> dict[int, int]:
+    """Give the process of each group that has locations: itself, unless it is an accelerator.
+
+    An accelerator that the archive gives to nobody is taken for one of the first process on
+    its node: a process of its own would be a rank of MPI that never was.
+    """
+    groups, processes = defined.location_groups, {}
+    for reference, location in defined.locations.items():
+        kind = groups.get(location.group, _NO_GROUP).type
+        if kind != _ACCELERATOR or reference in ranks:
+            processes[location.group] = location.group
+    owner, lost = dict(processes), []
+    for group in dict.fromkeys(location.group for location in defined.locations.values()):
+        if group in processes:
+            continue
+        maker = _maker(groups, group)
+        if maker not in processes:
+            node = groups[group].node
+            near = [one for one in processes if groups.get(one, _NO_GROUP).node == node]
+            maker = next(iter([*near, *processes, group]))
+            lost.append(group)
+        owner[group] = maker
+    if lost:
+        name = defined.text(groups[lost[0]].name) or f"group {lost[0]}"
+        odd.note("accelerator_without_process", "loss", name, len(lost))
+    return owner
+
+
+def _maker(groups: dict[int, LocationGroup], group: int) -> int:
+    """Give the process that made an accelerator, through others that made it."""
+    for _ in range(_DEEPEST):
+        if groups.get(group, _NO_GROUP).type != _ACCELERATOR:
+            return group
+        group = groups[group].creator
+    return NOWHERE
+
+
 def _ranks(defined: Definitions) -> dict[int, int]:
     ranks: dict[int, int] = {}
     for group in defined.worlds:
@@ -151,7 +199,7 @@ def _ranks(defined: Definitions) -> dict[int, int]:
 
 def _node(defined: Definitions, group: int) -> str:
     """Name the node around a process: the first of that class, else the nearest."""
-    node = defined.location_groups.get(group, (0, 0, NOWHERE))[2]
+    node = defined.location_groups.get(group, _NO_GROUP).node
     nearest = ""
     for _ in range(_DEEPEST):
         if node not in defined.nodes:
@@ -165,6 +213,6 @@ def _node(defined: Definitions, group: int) -> str:
 
 
 def _name(defined: Definitions, group: int, name: int) -> str:
-    of = defined.text(defined.location_groups.get(group, (NOWHERE, 0, 0))[0])
+    of = defined.text(defined.location_groups.get(group, _NO_GROUP).name)
     own = defined.text(name)
     return f"{of}, {own}" if of and own and of != own else of or own

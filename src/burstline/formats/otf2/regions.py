@@ -1,6 +1,7 @@
 """Regions of an archive: which are MPI calls, and what the others are.
 
-Some writers do not mark calls of MPI as such: a name that begins with ``MPI_`` is one.
+Some writers mark no call of MPI as such: then a name that begins with ``MPI_`` is one, and
+one that a call of MPI has in some binding.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from burstline.formats.columns import arrow_table
+from burstline.formats.otf2.definitions import NOWHERE
 from burstline.formats.otf2.places import MPI
 from burstline.formats.raw.openmp_rows import EXTRAE
 from burstline.operations import CODES, NAMES
@@ -84,7 +86,7 @@ _AS_EXTRAE: Final = {
     role: EXTRAE[role]
     for role in ("loop", "sections", "single", "master", "barrier", "implicit_barrier", "team")
 }
-_PREFIX: Final = "mpi_"
+_PREFIX: Final = "MPI_"
 
 
 class Regions:
@@ -104,7 +106,8 @@ class Regions:
         Of each row its reference, its operation (-1 for what is not MPI), and whether it is a
         barrier, as the kernel takes them.
     contexts : tuple of ndarray
-        References of calling contexts, and of the region of each.
+        References of calling contexts, the region of each, and the numbers that stand in
+        paths for it and for its parent, -1 without one.
     operations : list of str
         Names behind the codes of operations.
     """
@@ -114,6 +117,7 @@ class Regions:
         self._regions = list(defined.regions.values())
         self.operations = list(NAMES)
         self._codes = dict(CODES)
+        self._is_marked = any(region.paradigm == MPI for region in self._regions)
         codes = [self._operation(region) for region in self._regions]
         barriers = [_role(region.role) in _BARRIERS for region in self._regions]
         self.columns = (
@@ -121,21 +125,27 @@ class Regions:
             np.array(codes, np.int32),
             np.array(barriers, np.uint8),
         )
-        contexts = [(one, region) for one, (region, _, _) in defined.contexts.items()]
-        pairs = np.array(contexts, np.uint32).reshape(-1, 2)
-        self.contexts = (
-            np.ascontiguousarray(pairs[:, 0]),
-            np.ascontiguousarray(pairs[:, 1]),
-        )
         self.team_row = len(self._regions)
         self.unknown_row = self.team_row + 1
+        self._contexts = list(defined.contexts.values())
+        first = self.unknown_row + 1
+        numbers = {one: first + number for number, one in enumerate(defined.contexts)}
+        self._parents = [numbers.get(parent, UNKNOWN) for _, _, parent in self._contexts]
+        self._rows = {one: row for row, one in enumerate(defined.regions)}
+        self.contexts = (
+            np.array(list(numbers), np.uint32),
+            np.array([region for region, _, _ in self._contexts], np.uint32),
+            np.array(list(numbers.values()), np.int32),
+            np.array(self._parents, np.int32),
+        )
         self._numbers: dict[int, int] = {}
 
     def _operation(self, region: Region) -> int:
         name = self._defined.text(region.name).removesuffix("()").strip()
-        if region.paradigm != MPI and not name.lower().startswith(_PREFIX):
-            return UNKNOWN
         full = _operation_name(name)
+        is_named = not self._is_marked and (name.startswith(_PREFIX) or full in CODES)
+        if region.paradigm != MPI and not is_named:
+            return UNKNOWN
         if full not in self._codes:
             if len(self.operations) >= np.iinfo(np.int16).max:
                 return UNKNOWN
@@ -149,6 +159,33 @@ class Regions:
             return ("team" if row == self.team_row else "unknown region"), None
         region = self._regions[row]
         return self._defined.text(region.name), self._defined.texts.get(region.file) or None
+
+    def chain(self, number: int) -> list[tuple[int, int]]:
+        """Give what a path says as regions, and where in the source of each, outermost first.
+
+        Parameters
+        ----------
+        number : int
+            A region, or a calling context by its number in paths.
+
+        Returns
+        -------
+        list of (int, int)
+            Rows of regions, and references to places; that is none where it is a region.
+        """
+        if number <= self.unknown_row:
+            return [(number, NOWHERE)]
+        found: dict[int, tuple[int, int]] = {}
+        while number >= 0 and number not in found:
+            region, place, _ = self._contexts[number - self.unknown_row - 1]
+            found[number] = self._rows.get(region, self.unknown_row), place
+            number = self._parents[number - self.unknown_row - 1]
+        return list(found.values())[::-1]
+
+    def place(self, reference: int) -> tuple[str | None, int]:
+        """Give the file and the line of a place in a source, none and -1 where not told."""
+        file, line = self._defined.source_lines.get(reference, (NOWHERE, 0))
+        return self._defined.texts.get(file) or None, line if 0 < line < 1 << 31 else UNKNOWN
 
     def numbers(self, rows: npt.NDArray[np.int32]) -> npt.NDArray[np.int32]:
         """Give what is used its number, in the order in which it is asked for."""

@@ -94,7 +94,7 @@ def convert(
     O(bytes) time. Disk: about a third of the text for spills, and the store.
     """
     if memory < SMALLEST_MEMORY:
-        raise MemoryBudgetError(SMALLEST_MEMORY, memory, way_out="Give --memory 256M or more.")
+        raise MemoryBudgetError(SMALLEST_MEMORY, memory, way_out="Give --memory 256Mi or more.")
     size = path.stat().st_size * (_GZIP_RATIO if path.suffix == ".gz" else 1)
     require_disk(target.absolute().parent, int(size * _DISK_PER_BYTE))
     buckets = int(size * _TABLES_PER_BYTE * _SHARE_OF_BUCKET / memory) + 1

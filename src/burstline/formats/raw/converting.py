@@ -127,7 +127,7 @@ def convert_raw(
     halves of messages and parts of collectives in files, is what they defined.
     """
     if memory < SMALLEST_MEMORY:
-        raise MemoryBudgetError(SMALLEST_MEMORY, memory, way_out="Give --memory 256M or more.")
+        raise MemoryBudgetError(SMALLEST_MEMORY, memory, way_out="Give --memory 256Mi or more.")
     odd = Oddities()
     files = open_files(folder, odd, progress)
     size = sum(len(file.records) for file in files) * RECORD_BYTES

@@ -99,6 +99,7 @@ def message_halves(
     places: Places,
     facts: Facts,
     odd: Oddities,
+    probe: Integers | None = None,
 ) -> tuple[Columns, Columns]:
     """Take the sends and receives of some whole processes, and tell the calls about them.
 
@@ -116,6 +117,9 @@ def message_halves(
         Told of partners and bytes.
     odd : Oddities
         Told of ranks that are not there, and of receives that never completed.
+    probe : ndarray of int64, shape (records,), optional
+        Of a post or receive of a matched message the record of its probe, else -1; by
+        default requests tell it.
 
     Returns
     -------
@@ -137,7 +141,11 @@ def message_halves(
     columns["receiver"] = sends.other
     columns["ordinal"] = _ordinals(_channel(sends, places), entered[sends.rows], sends.rows)
     post = ends[receives.rows]
-    posted = _decided(np.where(post >= 0, post, receives.rows), details, places)
+    posted = np.where(post >= 0, post, receives.rows)
+    if probe is None:
+        posted = _decided(posted, details, places)
+    else:
+        posted = np.where(probe[posted] >= 0, probe[posted], posted)
     ordinal = _queue(receives, posted, _waiting(details, ends, places), entered, places)
     received = _receive_columns(receives, calls, ends)
     received |= {"sender": receives.other, "ordinal": ordinal}
@@ -290,7 +298,12 @@ def _note_unknown(details: Details, known: int, places: Places, odd: Oddities) -
 
 def _note_first(kind: str, mine: Details, odd: Oddities) -> None:
     if len(mine):
-        text = f"location {mine.location[0]}: rank {mine.partner[0]}, tag {mine.tag[0]}"
+        rank, tag = int(mine.partner[0]), int(mine.tag[0])
+        source, label = (
+            f"{word} {number}" if number >= 0 else f"any {word}"
+            for word, number in (("rank", rank), ("tag", tag))
+        )
+        text = f"location {mine.location[0]}: {source}, {label}"
         odd.note(kind, "loss", text, len(mine))
 
 

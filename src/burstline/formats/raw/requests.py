@@ -40,7 +40,9 @@ _IS_START: Final[npt.NDArray[np.bool_]] = np.any(_FITS, axis=1)
 _IS_END: Final[npt.NDArray[np.bool_]] = np.any(_FITS, axis=0)
 
 
-def follow(details: Details, calls: Calls, process: Integers, odd: Oddities) -> Integers:
+def follow(
+    details: Details, calls: Calls, process: Integers, odd: Oddities, *, mark: int = 0
+) -> Integers:
     """Find what completed each request.
 
     Parameters
@@ -53,6 +55,8 @@ def follow(details: Details, calls: Calls, process: Integers, odd: Oddities) -> 
         Process of each location.
     odd : Oddities
         Told of completions of what was never started.
+    mark : int
+        Bits that are turned over in requests, against what the source calls them.
 
     Returns
     -------
@@ -81,7 +85,8 @@ def follow(details: Details, calls: Calls, process: Integers, odd: Oddities) -> 
     alone = is_end & (partner[at] < 0) & (kind != Kind.FREED)
     if alone.any():
         first = at[int(alone.argmax())]
-        text = f"location {details.location[first]}, request {details.request[first]}"
+        asked = (int(details.request[first]) ^ mark) & 0xFFFFFFFFFFFFFFFF
+        text = f"location {details.location[first]}, request {asked}"
         odd.note("completion_without_start", "loss", text, np.count_nonzero(alone))
     return partner
 

@@ -1,0 +1,154 @@
+"""Parts of collectives, from the records that begin and end them.
+
+What the completion of a non-blocking one says is told where it was started.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from burstline.formats.otf2.collective_operations import COLLECTIVE_OPERATIONS, NO_ROOT
+from burstline.formats.raw.collectives import PART_COLUMNS
+from burstline.formats.raw.layout import Kind
+from burstline.schema import UNKNOWN
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    from burstline.formats.oddities import Oddities
+    from burstline.formats.otf2.communicators import Communicators
+    from burstline.formats.otf2.places import Standing
+    from burstline.formats.raw.calls import Calls, Details, Facts
+
+    Integers = npt.NDArray[np.int64]
+    Table = dict[str, npt.NDArray[Any]]
+
+_ROOT_SELF: Final = 0xFFFFFFFE
+
+
+def collective_parts(
+    details: Details,
+    own: Table,
+    calls: Calls,
+    ends: Integers,
+    *,
+    standing: Standing,
+    communicators: Communicators,
+    facts: Facts,
+    odd: Oddities,
+) -> dict[str, Integers]:
+    """Take the parts of collectives, and tell the calls about them.
+
+    Parameters
+    ----------
+    details, own : Details, dict of str to ndarray
+        What :func:`burstline.formats.otf2.details.details_of` gave.
+    calls : Calls
+        All calls.
+    ends : ndarray of int64, shape (records,)
+        What ended each request.
+    standing, communicators
+        Where locations stand, and the communicators.
+    facts : Facts
+        Told of roots and bytes.
+    odd : Oddities
+        Told of collectives that never completed: nobody knows what they were.
+
+    Returns
+    -------
+    dict of str to ndarray of int64
+        :data:`burstline.formats.raw.collectives.PART_COLUMNS`.
+    """
+    start, end, blocking = _ended(details, own, ends, standing, odd)
+    begin_seq = np.where(blocking, own["f"][start], own["seq"][start])
+    begin_ns = np.where(blocking, own["g"][start], own["time_ns"][start])
+    location = details.location[start]
+    process = standing.places.process[location]
+    order = np.lexsort((begin_seq, location, begin_ns, process))
+    start, end, blocking, process = start[order], end[order], blocking[order], process[order]
+    rank = standing.places.rank[process]
+    root = _roots(own, end, process, rank, communicators)
+    sent = own["d"][end]
+    received = np.where(blocking, own["e"][end], own["f"][end])
+    call = details.call[start]
+    facts.communicator(call, details.communicator[end])
+    facts.root(call[root == rank], rank[root == rank])
+    facts.add_bytes("sent", call, sent)
+    facts.add_bytes("received", call, received)
+    columns = {
+        "location": details.location[start],
+        "call": calls.call[call],
+        "done_call": calls.call[details.call[end]],
+        "begin_ns": begin_ns[order],
+        "end_ns": own["time_ns"][end],
+        "begin_seq": begin_seq[order],
+        "end_seq": own["seq"][end],
+        "sent_bytes": sent,
+        "received_bytes": received,
+        "communicator": details.communicator[end],
+        "sequence": _sequences(details.communicator[end], process),
+        "operation": _operations(calls, call, own["c"][end]),
+        "own_root": np.where(root == rank, rank, UNKNOWN),
+        "named_root": root,
+    }
+    return {name: columns[name].astype(np.int64) for name in PART_COLUMNS}
+
+
+def _ended(
+    details: Details, own: Table, ends: Integers, standing: Standing, odd: Oddities
+) -> tuple[Integers, Integers, npt.NDArray[np.bool_]]:
+    """Give the records that begin and end collectives, and whether they are blocking."""
+    start = np.flatnonzero(details.kind == Kind.COLLECTIVE)
+    blocking = own["kind"][start] == Kind.COLLECTIVE
+    end = np.where(blocking, start, ends[start])
+    lost = start[end < 0]
+    if len(lost):
+        text = standing.name[int(details.location[lost[0]])]
+        odd.note("collective_never_completed", "loss", text, len(lost))
+    kept = (end >= 0) & (details.communicator[end] >= 0)
+    return start[kept], end[kept], blocking[kept]
+
+
+def _roots(
+    own: Table, end: Integers, process: Integers, rank: Integers, communicators: Communicators
+) -> Integers:
+    told = own["a"][end]
+    world = communicators.world_ranks(
+        own["b"][end], process, np.where(told < 1 << 31, told, -1)
+    )
+    return np.where(told == _ROOT_SELF, rank, np.where(told == NO_ROOT, UNKNOWN, world))
+
+
+def _operations(calls: Calls, call: Integers, told: Integers) -> Integers:
+    """Give the operation of each part: that of its call, unless the record names another."""
+    codes = {name: code for code, name in enumerate(calls.names)}
+    of_call = calls.operation[call].astype(np.int64)
+    names = calls.names
+    result = of_call.copy()
+    pairs = np.stack([of_call, told])
+    for code, number in np.unique(pairs, axis=1).T.tolist():
+        if not 0 <= number < len(COLLECTIVE_OPERATIONS):
+            continue
+        plain = names[code].removesuffix("_init").lower()
+        named = f"MPI_{COLLECTIVE_OPERATIONS[number]}"
+        if plain not in (named.lower(), f"mpi_i{COLLECTIVE_OPERATIONS[number].lower()}") and (
+            "Neighbor" not in names[code] and "neighbor" not in names[code]
+        ):
+            result[(of_call == code) & (told == number)] = codes[named]
+    return result
+
+
+def _sequences(communicator: Integers, process: Integers) -> Integers:
+    """Count the parts of each process on each communicator, in order."""
+    order = np.lexsort((process, communicator))
+    of, by = communicator[order], process[order]
+    new = np.ones(len(order), bool)
+    new[1:] = (of[1:] != of[:-1]) | (by[1:] != by[:-1])
+    starts = np.flatnonzero(new)
+    sequence = np.empty(len(order), np.int64)
+    sequence[order] = np.arange(len(order)) - np.repeat(
+        starts, np.diff(starts, append=len(order))
+    )
+    return sequence

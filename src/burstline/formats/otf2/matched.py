@@ -1,0 +1,110 @@
+"""Messages that a probe matched, and whatever receives them later.
+
+::
+
+    MPI_Mprobe ──message──► MPI_Mrecv                 a receive of what the probe found
+               ──message──► MPI_Imrecv ──request──► its completion
+
+The probe decides which message is received; the events that receive it name no sender.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from burstline.formats.raw.layout import Kind
+from burstline.schema import UNKNOWN
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import numpy.typing as npt
+
+    from burstline.formats.oddities import Oddities
+
+    Integers = npt.NDArray[np.int64]
+    Table = dict[str, npt.NDArray[Any]]
+
+_RECEIVE, _POST, _COMPLETE = 40, 41, 42
+MATCHED: Final = (_RECEIVE, _POST, _COMPLETE)
+"""The kernel's numbers for a receive of a matched message, a post of one, its completion."""
+
+
+def resolve(
+    own: Table, process: Integers, names: Sequence[str], odd: Oddities
+) -> tuple[Table, Integers]:
+    """Make posts and receives of what receives messages that a probe had matched.
+
+    Parameters
+    ----------
+    own : dict of str to ndarray
+        The kernel's records of calls of whole processes.
+    process : ndarray of int64, shape (locations,)
+        Process of each location.
+    names : sequence of str
+        Names of the locations.
+    odd : Oddities
+        Told of receives whose probe is not there; they are left out.
+
+    Returns
+    -------
+    own : dict of str to ndarray
+        The records; those receives have the sender, communicator and tag of their probes.
+    probe : ndarray of int64, shape (records,)
+        Row of the probe of such a post or receive, else -1.
+
+    Notes
+    -----
+    O(records + matched log matched). Messages, like requests, are numbered by process, and a
+    number may be used again: the last one before in time is meant.
+    """
+    kind = own["kind"]
+    at = np.flatnonzero(np.isin(kind, MATCHED))
+    if not len(at):
+        return own, np.broadcast_to(np.int64(UNKNOWN), len(kind))
+    probe = np.full(len(kind), UNKNOWN, np.int64)
+    posts, done = at[kind[at] == _POST], at[kind[at] == _COMPLETE]
+    seeks = at[kind[at] != _COMPLETE]
+    found = np.flatnonzero(kind == Kind.PROBE)
+    place = process[own["location"]]
+    message = np.where(kind == _POST, own["f"], own["e"])
+    probe[seeks] = _before(seeks, found, message, place, own)
+    post = _before(done, posts, own["e"], place, own)
+    probe[done] = np.where(post >= 0, probe[post], UNKNOWN)
+    mine = at[probe[at] >= 0]
+    for name in ("a", "b", "c"):
+        own[name][mine] = own[name][probe[mine]]
+    own["f"][at] = kind[at] != _RECEIVE  # whether it has a request
+    own["kind"][at] = np.where(kind[at] == _POST, Kind.POST, Kind.RECEIVE)
+    lost = at[probe[at] < 0]
+    if not len(lost):
+        return own, probe
+    text = names[int(own["location"][lost[0]])]
+    odd.note("matched_receive_without_probe", "loss", text, len(lost))
+    kept = np.ones(len(kind), bool)
+    kept[lost] = False
+    row = np.append(np.cumsum(kept) - 1, UNKNOWN)
+    return {name: column[kept] for name, column in own.items()}, row[probe[kept]]
+
+
+def _before(
+    later: Integers, earlier: Integers, key: Integers, process: Integers, own: Table
+) -> Integers:
+    """Find of each later record the last earlier one of its key and process, -1 if none.
+
+    One that was found already is found by nobody else.
+    """
+    rows = np.concatenate([earlier, later])
+    is_later = np.arange(len(rows)) >= len(earlier)
+    order = np.lexsort(
+        (is_later, own["seq"][rows], own["time_ns"][rows], key[rows], process[rows])
+    )
+    rows, is_later = rows[order], is_later[order]
+    fits = is_later[1:] & ~is_later[:-1]
+    for column in (key, process):
+        fits &= column[rows[1:]] == column[rows[:-1]]
+    found = np.full(len(key), UNKNOWN, np.int64)
+    found[rows[1:][fits]] = rows[:-1][fits]
+    return found[later]
