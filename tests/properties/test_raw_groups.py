@@ -5,7 +5,7 @@ from __future__ import annotations
 import tempfile
 from pathlib import Path
 
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import burstline
@@ -186,6 +186,23 @@ _records = st.builds(
 )
 
 
+_LATEST = 2**61 - 1
+_CLOCKS_FAR_APART = [
+    [],
+    [
+        raw_files.record(54, op=3, time=_LATEST, a=_LATEST, b=_LATEST, c=_LATEST),
+        raw_files.record(72, op=3, time=_LATEST, a=9, b=0, c=0),
+    ],
+    [
+        raw_files.record(0, op=4, time=2, a=2, b=_LATEST, c=9),
+        raw_files.record(1, op=1, time=_LATEST, a=2, b=_LATEST, c=2),
+        raw_files.record(50, op=2, time=_LATEST, a=_LATEST, b=_LATEST, c=3),
+        raw_files.record(72, op=0, time=0, a=_LATEST, b=_LATEST, c=0),
+    ],
+]
+
+
+@example(_CLOCKS_FAR_APART, 1)
 @given(st.lists(st.lists(_records, max_size=30), min_size=2, max_size=4), st.integers(1, 40))
 def test_whatever_the_records_are_groups_do_not_show(threads, most):
     with tempfile.TemporaryDirectory() as name:

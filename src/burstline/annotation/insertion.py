@@ -38,6 +38,7 @@ ORDINALS: Final = {
     "locks": (("location", ("acquire_seq", "release_seq")),),
     "readings": (("location", ("seq",)),),
     "other_events": (("location", ("seq",)),),
+    "half_messages": (("location", ("seq",)),),
 }
 """The columns that count events, by the column that says on which location."""
 

@@ -34,6 +34,7 @@ OTHER_EVENT_KINDS: Final = (
     "parameter",
     "attribute",
 )
+HALF_KINDS: Final = ("send", "send_done", "post", "receive")
 VALUE_TYPES: Final = (
     "none",
     "uint8",

@@ -134,6 +134,9 @@ class _Narrowing:
     def other_events(self) -> Iterator[pa.Table]:
         return self._moments("other_events")
 
+    def half_messages(self) -> Iterator[pa.Table]:
+        return self._moments("half_messages")
+
     def _moments(self, name: str) -> Iterator[pa.Table]:
         def is_near(part: pa.Table) -> Mask:
             location, time = numpy_columns(part, "location", "time_ns")
@@ -245,6 +248,7 @@ class _Stretches(NamedTuple):
 _MAKERS: Final[dict[str, Callable[[_Narrowing], Iterator[pa.Table]]]] = {
     "readings": _Narrowing.readings,
     "other_events": _Narrowing.other_events,
+    "half_messages": _Narrowing.half_messages,
     "links": _Narrowing.links,
     "events": _Narrowing.events,
     "messages": _Narrowing.messages,

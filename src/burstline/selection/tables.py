@@ -226,6 +226,12 @@ def _other_events(window: Window) -> pa.Table:
     )
 
 
+def _half_messages(window: Window) -> pa.Table:
+    location, time = window.trace.arrays("half_messages", "location", "time_ns")
+    table = kept_rows(window.trace.half_messages, window.begins(location, time))
+    return window.locate(window.refer(table, "location", "calls", "call"), "location")
+
+
 def _gaps(window: Window) -> pa.Table:
     location, start, end = window.trace.arrays("gaps", "location", "start_ns", "end_ns")
     table = kept_rows(window.trace.gaps, window.overlaps(location, start, end))
@@ -283,6 +289,7 @@ _TABLES: Final[dict[str, Callable[[Window], pa.Table]]] = {
     "locks": _locks,
     "readings": _readings,
     "other_events": _other_events,
+    "half_messages": _half_messages,
     "gaps": _gaps,
     "states": _states,
     "links": _links,

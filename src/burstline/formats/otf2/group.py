@@ -104,6 +104,8 @@ class Group:
         Rows of their locations. Teams are numbered within the group.
     sends, receives, parts : dict of str to ndarray of int64
         Halves of messages and parts of collectives.
+    waiting : dict of str to ndarray of int64
+        Receives that never completed, as events of `half_messages`.
     lives : ndarray of int64, shape (2, locations)
         Birth and death of each location.
     has_events : ndarray of bool, shape (locations,)
@@ -116,6 +118,7 @@ class Group:
     sends: dict[str, Integers] = field(default_factory=dict)
     receives: dict[str, Integers] = field(default_factory=dict)
     parts: dict[str, Integers] = field(default_factory=dict)
+    waiting: dict[str, Integers] = field(default_factory=dict)
     lives: npt.NDArray[np.int64] = field(default_factory=lambda: np.zeros((2, 0), np.int64))
     has_events: npt.NDArray[np.bool_] = field(default_factory=lambda: np.zeros(0, bool))
     odd: Oddities = field(default_factory=Oddities)
@@ -200,12 +203,13 @@ def _calls(basis: Basis, group: Group, calls: Calls, tables: dict[str, Table]) -
     del own, apart
     describe_transfers(details, facts)
     told = cast("Facts", Told(facts, details.call))
-    group.sends, group.receives = message_halves(
+    group.sends, group.receives, group.waiting = message_halves(
         alone, stamps, ends, places=basis.places, facts=told, odd=odd, probe=probe
     )
     del alone, stamps, ends
     without_requests(group.sends, "send_request")
     without_requests(group.receives, "receive_request")
+    without_requests(group.waiting, "request")
     return facts.table()
 
 

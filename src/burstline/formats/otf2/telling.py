@@ -15,6 +15,7 @@ from burstline.formats.otf2.defining import counters_read
 from burstline.formats.otf2.happened import Happened, Turn, Written
 from burstline.formats.otf2.partners import Collectives, Messages
 from burstline.formats.otf2.told_events import OtherEvents
+from burstline.formats.otf2.told_halves import Halves
 from burstline.formats.otf2.told_parameters import Parameters
 from burstline.formats.walking import Walk
 from burstline.schema import GAP_KINDS, NO_VALUE
@@ -71,6 +72,7 @@ class Telling:
         self._messages = Messages(trace, defining.communicators, *who)
         self._collectives = Collectives(trace, defining.communicators, *who)
         self._forks = _by_location(trace, "teams", "fork_location")
+        self._halves = Halves(trace, defining.communicators, self._application)
         self._others = OtherEvents(trace, defining)
         self._parameters = Parameters(trace, defining)
         self._lock_numbers: dict[int, int] = {}
@@ -100,6 +102,7 @@ class Telling:
         self._spans(happened, location, calls)
         self._teams(happened, location)
         self._messages.tell(happened, location, calls)
+        self._halves.tell(happened, location)
         self._collectives.tell(happened, location, calls)
         self._tell_locks(happened, location)
         self._tell_gaps(happened, location)

@@ -204,6 +204,8 @@ class Assembly:
         for messages in halves.messages():
             target.append("messages", messages)
             progress.advance(1)
+        for alone in halves.half_messages():
+            target.append("half_messages", alone)
         for instances, members in halves.collectives(self.numbering.operations):
             target.append("collectives", instances)
             target.append("collective_members", members)

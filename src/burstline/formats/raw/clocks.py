@@ -57,13 +57,16 @@ class Correction:
     def apply(self, time_ns: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
         """Give local times as those of rank 0; their order is kept.
 
+        What no clock shows becomes the first or last time that there can be.
+
         Examples
         --------
         >>> Correction(100, 5, 0.001).apply(np.array([100, 1100])).tolist()
         [105, 1106]
         """
         since = time_ns - self.time_ns
-        return time_ns + self.offset_ns + np.rint(since * self.drift).astype(np.int64)
+        drifted = np.clip(np.rint(since * self.drift), -LATEST, LATEST).astype(np.int64)
+        return np.clip(time_ns + self.offset_ns + drifted, -LATEST, LATEST)
 
 
 def corrections(processes: Sequence[Process], odd: Oddities) -> list[Correction]:

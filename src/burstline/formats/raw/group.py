@@ -95,6 +95,8 @@ class Group:
         Names behind the codes.
     sends, receives, parts : dict of str to ndarray of int64
         Halves of messages and parts of collectives.
+    waiting : dict of str to ndarray of int64
+        Receives that never completed, as events of `half_messages`.
     events : ndarray of int64
         The program's events, as :class:`burstline.formats.raw.user_events.UserEvents` has
         them.
@@ -113,6 +115,7 @@ class Group:
     sends: Columns = field(default_factory=dict)
     receives: Columns = field(default_factory=dict)
     parts: Columns = field(default_factory=dict)
+    waiting: Columns = field(default_factory=dict)
     events: npt.NDArray[np.int64] = field(default_factory=lambda: np.zeros((5, 0), np.int64))
     lives: list[Life] = field(default_factory=list)
     overhead_ns: int = 0
@@ -155,7 +158,7 @@ class _Gatherer:
         calls, details = self.calls.calls(), self.calls.details()
         facts = Facts(calls)
         ends = follow(details, calls, basis.places.process, self.odd)
-        group.sends, group.receives = message_halves(
+        group.sends, group.receives, group.waiting = message_halves(
             details, calls, ends, places=basis.places, facts=facts, odd=self.odd
         )
         group.parts = collective_parts(details, calls, ends, places=basis.places, facts=facts)

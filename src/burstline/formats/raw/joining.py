@@ -14,8 +14,10 @@ import numpy as np
 
 from burstline.formats.freeing import give_back
 from burstline.formats.raw.collectives import PART_COLUMNS, join_collectives
+from burstline.formats.raw.half_messages import half_table, half_types
 from burstline.formats.raw.kept import Rows, types_of
-from burstline.formats.raw.messages import RECEIVE_COLUMNS, SEND_COLUMNS, Joining
+from burstline.formats.raw.meeting import Joining
+from burstline.formats.raw.messages import RECEIVE_COLUMNS, SEND_COLUMNS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -40,6 +42,7 @@ class HasHalves(Protocol):
     sends: Columns
     receives: Columns
     parts: Columns
+    waiting: Columns
 
 
 class Halves:
@@ -79,6 +82,7 @@ class Halves:
         part = types_of(PART_COLUMNS, "collectives", "collective_members")
         self._parts = Rows(heap("parts"), part)
         self._ranges = Rows(heap("ranges"), part)
+        self._alone = Rows(heap("alone"), half_types())
         self._instances = np.zeros(len(members), np.int64)
 
     def keep(self, number: int, group: HasHalves) -> None:
@@ -92,6 +96,8 @@ class Halves:
         np.maximum.at(self._instances, parts["communicator"], parts["sequence"] + 1)
         self._parts.append(number, parts)
         group.parts = {}
+        self._alone.append(number, group.waiting)
+        group.waiting = {}
         give_back()
 
     def messages(self) -> Iterator[pa.Table]:
@@ -99,8 +105,17 @@ class Halves:
         joining = Joining(self._places, self._odd)
         for number in range(len(self._borders)):
             yield joining.join(self._sends.take(number), self._receives.take(number))
+            for alone in joining.alone:
+                process = self._places.process[alone["location"]]
+                self._alone.scatter(np.searchsorted(self._borders, process, "right"), alone)
+            joining.alone.clear()
             give_back()
         joining.finish()
+
+    def half_messages(self) -> Iterator[pa.Table]:
+        """Give what each group has of messages without another side, after the messages."""
+        for number in range(len(self._borders)):
+            yield half_table(self._alone.take(number))
 
     def collectives(self, operations: Sequence[str]) -> Iterator[tuple[pa.Table, pa.Table]]:
         """Give instances and their members, a range of instances at a time."""

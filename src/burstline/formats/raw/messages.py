@@ -18,14 +18,13 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from burstline.formats.columns import arrow_table
+from burstline.formats.raw.half_messages import events
 from burstline.formats.raw.layout import ANY_SOURCE, PROC_NULL, Kind
 from burstline.matching import channels, match_messages
 from burstline.schema import NO_VALUE, SEND_DONE_SOURCES, UNKNOWN
 
 if TYPE_CHECKING:
     import numpy.typing as npt
-    import pyarrow as pa
 
     from burstline.formats.oddities import Oddities
     from burstline.formats.raw.calls import Calls, Details, Facts
@@ -71,10 +70,6 @@ RECEIVE_COLUMNS: Final = (
 """A receive: its columns of `messages`, and its channel and number there."""
 
 
-_SENT: Final = ("sender_location", "send_call", "receiver")
-_RECEIVED: Final = ("receiver_location", "receive_call", "sender")
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class _Halves:
     """One side of messages: rows of their records, and the process on the other side."""
@@ -100,7 +95,7 @@ def message_halves(
     facts: Facts,
     odd: Oddities,
     probe: Integers | None = None,
-) -> tuple[Columns, Columns]:
+) -> tuple[Columns, Columns, Columns]:
     """Take the sends and receives of some whole processes, and tell the calls about them.
 
     Parameters
@@ -126,14 +121,14 @@ def message_halves(
     sends, receives : dict of str to ndarray of int64
         :data:`SEND_COLUMNS` and :data:`RECEIVE_COLUMNS`, by location and in the order of
         their records.
+    waiting : dict of str to ndarray of int64
+        Receives that never completed, as events of `half_messages`.
     """
     sends = _halves(details, Kind.SEND, places)
     receives = _halves(details, Kind.RECEIVE, places)
     _note_unknown(details, len(sends.rows) + len(receives.rows), places, odd)
     _describe(details, ends, sends, receives, facts)
-    waiting = (details.kind == Kind.POST) & (details.request != 0) & (ends < 0)
-    waiting &= details.partner != PROC_NULL
-    _note_first("receive_never_completed", details.pick(np.flatnonzero(waiting)), odd)
+    lost = _never_completed(details, calls, ends, odd)
     end = ends[sends.rows]
     sends = sends.pick((end < 0) | (details.kind[end] != Kind.CANCELLED))
     entered = calls.enter_ns[details.call]
@@ -149,7 +144,26 @@ def message_halves(
     ordinal = _queue(receives, posted, _waiting(details, ends, places), entered, places)
     received = _receive_columns(receives, calls, ends)
     received |= {"sender": receives.other, "ordinal": ordinal}
-    return columns, received
+    return columns, received, lost
+
+
+def _never_completed(details: Details, calls: Calls, ends: Integers, odd: Oddities) -> Columns:
+    """Give the posts of receives that nobody saw complete, as halves of messages."""
+    waiting = (details.kind == Kind.POST) & (details.request != 0) & (ends < 0)
+    waiting &= details.partner != PROC_NULL
+    mine = details.pick(np.flatnonzero(waiting))
+    _note_first("receive_never_completed", mine, odd)
+    return events(
+        "post",
+        location=mine.location,
+        seq=calls.enter_seq[mine.call],
+        time_ns=calls.enter_ns[mine.call],
+        call=calls.call[mine.call],
+        communicator=mine.communicator,
+        peer=np.where(mine.partner >= 0, mine.partner, UNKNOWN),
+        tag=np.maximum(mine.tag, UNKNOWN),
+        request=mine.request,
+    )
 
 
 def _decided(posted: Integers, details: Details, places: Places) -> Integers:
@@ -187,89 +201,6 @@ def _ordinals(channel: list[Integers], time_ns: Integers, index: Integers) -> In
     lengths = np.diff(starts, append=len(name))
     ordinal[order] = np.arange(len(name)) - np.repeat(starts, lengths)
     return ordinal
-
-
-class Joining:
-    """Joins the halves of messages, and remembers what was odd until all are joined.
-
-    Parameters
-    ----------
-    places : Places
-        Where processes and locations are.
-    odd : Oddities
-        Told, at the end, of halves that stay alone, and of messages that arrive before
-        they are sent.
-    """
-
-    def __init__(self, places: Places, odd: Oddities) -> None:
-        self._places, self._odd = places, odd
-        self._alone: dict[str, tuple[int, tuple[int, ...]]] = {}
-
-    def join(self, sends: Columns, receives: Columns) -> pa.Table:
-        """Give the messages of some senders, out of their sends and all receives of them.
-
-        Returns
-        -------
-        pyarrow.Table
-            Rows of `messages`, by sender and in the order of sending.
-        """
-        process = self._places.process
-        partner = match_messages(
-            *channels(
-                [
-                    sends["communicator"],
-                    process[sends["sender_location"]],
-                    sends["receiver"],
-                    sends["tag"],
-                    sends["ordinal"],
-                ],
-                [
-                    receives["communicator"],
-                    receives["sender"],
-                    process[receives["receiver_location"]],
-                    receives["tag"],
-                    receives["ordinal"],
-                ],
-            )
-        )
-        taken = np.full(len(sends["tag"]), UNKNOWN, np.int64)
-        kept = np.flatnonzero(partner >= 0)
-        taken[partner[kept]] = kept
-        for kind, halves, alone, (location, call, other) in (
-            ("unmatched_send", sends, taken < 0, _SENT),
-            ("unmatched_receive", receives, partner < 0, _RECEIVED),
-        ):
-            rows = np.flatnonzero(alone)
-            rank = self._places.rank[halves[other][rows]]
-            places = [halves[name][rows] for name in (location, call)]
-            self._count(kind, [*places, rank, halves["tag"][rows]])
-        sent = np.flatnonzero(taken >= 0)
-        columns = {name: sends[name][sent] for name in SEND_COLUMNS[:-2]}
-        columns |= {name: receives[name][taken[sent]] for name in RECEIVE_COLUMNS[:-4]}
-        self._note_early(columns)
-        return arrow_table("messages", columns)
-
-    def _count(self, kind: str, alone: list[Integers]) -> None:
-        if not len(alone[0]):
-            return
-        at = int(np.lexsort(alone[::-1])[0])
-        here = tuple(int(column[at]) for column in alone)
-        count, first = self._alone.get(kind, (0, here))
-        self._alone[kind] = (count + len(alone[0]), min(first, here))
-
-    def _note_early(self, columns: Columns) -> None:
-        early = columns["receive_ns"] + self._places.accuracy_ns < columns["send_ns"]
-        if early.any():
-            row = int(early.argmax())
-            text = f"location {columns['sender_location'][row]} at {columns['send_ns'][row]} ns"
-            count = np.count_nonzero(early)
-            self._odd.note("message_arrives_before_it_is_sent", "error", text, count)
-
-    def finish(self) -> None:
-        """Tell of the halves that stay alone."""
-        for kind, (count, (location, _, rank, tag)) in self._alone.items():
-            text = f"location {location}: rank {rank}, tag {tag}"
-            self._odd.note(kind, "loss", text, count)
 
 
 def _halves(details: Details, kind: Kind, places: Places) -> _Halves:

@@ -42,6 +42,8 @@ the events that follow happen; each takes the next ordinal, its *seq*::
 ``fork N``, ``join``                      of a team, by the thread that forks
 ``team begin C``, ``team end C``          being in the team; C names its communicator
 ``acquire L [order N]``, ``release L``    a lock
+``half KIND [comm peer tag bytes …]``     a row of `half_messages`, as they stay where the other
+                                          side is not told
 ``tell KIND [name type value text …]``    a row of `other_events`; an attribute takes the
                                           ordinal of the event that follows
 ``read COUNTER=N …``                      a reading that belongs to no other event
@@ -270,6 +272,7 @@ def _tables(
         "teams": teams,
         "locks": locks,
         "readings": sorted(rows.readings, key=lambda row: (row["location"], row["seq"])),
+        "half_messages": sorted(rows.halves, key=lambda row: (row["location"], row["seq"])),
         "other_events": sorted(rows.others, key=lambda row: (row["location"], row["seq"])),
         "gaps": sorted(rows.gaps, key=lambda row: (row["location"], row["start_ns"])),
         "call_paths": defined.paths,

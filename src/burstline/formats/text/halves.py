@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
+from burstline import schema
 from burstline.formats.text.statements import LARGEST, SMALLEST, large, signed, small
 
 if TYPE_CHECKING:
@@ -116,6 +117,68 @@ def end(here: Happening, statement: Statement) -> None:
     here.rows.parts.append(row | {"statement": statement, "request": request})
 
 
+def half(here: Happening, statement: Statement) -> None:
+    """``half KIND [comm C] [peer P] [tag T] [bytes N] [request Q]``."""
+    row = _lone(here.location, statement.one_of("a kind", schema.HALF_KINDS), here.call)
+    row |= {"seq": here.seq, "time_ns": here.now_ns}
+    given = statement.options(_LONE_OPTIONS)
+    here.rows.halves.append(row | {LONE_COLUMNS[name]: value for name, value in given.items()})
+
+
+def _lone(location: int, kind: str, call: Row | None) -> Row:
+    row: Row = dict.fromkeys(LONE_COLUMNS.values())
+    return row | {
+        "location": location,
+        "kind": kind,
+        "call": call and call["call"],
+    }
+
+
+def halves_of_send(row: Row) -> list[Row]:
+    """Give the events of a send that nobody receives."""
+    names = ("communicator", "tag", "bytes", "request")
+    about = {name: row[name] for name in names} | {"peer": row["partner"]}
+    stamp = {"seq": row["send_seq"], "time_ns": row["send_ns"]}
+    found = [_lone(row["location"], "send", row["send_call"]) | about | stamp]
+    if row["done"] is not None:
+        done = row["done"]
+        stamp = {"seq": done["send_done_seq"], "time_ns": done["send_done_ns"]}
+        one = _lone(row["location"], "send_done", done["send_done_call"])
+        found.append(one | {"request": row["request"]} | stamp)
+    return found
+
+
+def halves_of_receive(row: Row) -> list[Row]:
+    """Give the events of a receive that nobody sends to, or that never completes."""
+    found = []
+    if row["request"] is not None:
+        stamp = {"seq": row["post_seq"], "time_ns": row["post_ns"]}
+        one = _lone(row["location"], "post", row["post_call"])
+        found.append(one | {"request": row["request"]} | stamp)
+    if "receive_seq" in row:
+        names = ("communicator", "tag", "bytes", "request")
+        about = {name: row[name] for name in names} | {"peer": row["partner"]}
+        stamp = {"seq": row["receive_seq"], "time_ns": row["receive_ns"]}
+        found.append(_lone(row["location"], "receive", row["receive_call"]) | about | stamp)
+    return found
+
+
+LONE_COLUMNS: Final = {
+    "comm": "communicator",
+    "peer": "peer",
+    "tag": "tag",
+    "bytes": "bytes",
+    "request": "request",
+}
+"""Columns of `half_messages` by the name of the option that sets them."""
+
+_LONE_OPTIONS: Final = {
+    "comm": small,
+    "peer": small,
+    "tag": small,
+    "bytes": large,
+    "request": signed,
+}
 _HALF_OPTIONS: Final = {"tag": small, "bytes": large, "comm": small, "request": signed}
 _PART_OPTIONS: Final = {
     "comm": small,
@@ -129,6 +192,7 @@ EVENTS: Final[dict[str, Callable[[Happening, Statement], None]]] = {
     "sent": sent,
     "post": post,
     "receive": receive,
+    "half": half,
     "begin": begin,
     "end": end,
 }

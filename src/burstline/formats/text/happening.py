@@ -25,6 +25,7 @@ class Rows:
     locks: list[Row] = field(default_factory=list)
     readings: list[Row] = field(default_factory=list)
     gaps: list[Row] = field(default_factory=list)
+    halves: list[Row] = field(default_factory=list)
     others: list[Row] = field(default_factory=list)
     never_received: list[Row] = field(default_factory=list)
 

@@ -15,6 +15,7 @@ from burstline.formats.text import attributes
 from burstline.formats.text.declaring import declarations
 from burstline.formats.text.definitions import place_word
 from burstline.formats.text.events import ATTRIBUTE, TOLD_COLUMNS
+from burstline.formats.text.halves import LONE_COLUMNS
 from burstline.formats.text.statements import written
 
 if TYPE_CHECKING:
@@ -63,6 +64,7 @@ def render(trace: Trace) -> str:
     happened.collectives()
     happened.locks()
     happened.other_events()
+    happened.half_messages()
     happened.readings()
     declared = declarations(trace, places, happened.spans())
     lines = [*declared, *happened.lines()]
@@ -215,6 +217,17 @@ class _Happened:
             if row["release_seq"] is not None:
                 stamp = row["release_seq"], row["release_ns"]
                 self.add(row["location"], stamp, 5, f"release {row['lock']}")
+
+    def half_messages(self) -> None:
+        """Add what has no other side."""
+        for row in self.trace.half_messages.to_pylist():
+            options = [
+                f" {option} {written(row[column])}"
+                for option, column in LONE_COLUMNS.items()
+                if row[column] is not None
+            ]
+            stamp = row["seq"], row["time_ns"]
+            self.add(row["location"], stamp, 3, f"half {row['kind']}{''.join(options)}")
 
     def other_events(self) -> None:
         """Add what no other table tells."""

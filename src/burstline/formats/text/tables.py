@@ -19,6 +19,7 @@ import pyarrow as pa
 from burstline import operations, schema
 from burstline.errors import printable
 from burstline.formats.text.definitions import place_word
+from burstline.formats.text.halves import halves_of_receive, halves_of_send
 from burstline.matching import channels, collective_instances, match_messages
 
 if TYPE_CHECKING:
@@ -169,11 +170,15 @@ class Assembly:
             if send >= 0
         ]
         received = set(partner.tolist())
-        self._lost("unmatched_send", [s for k, s in enumerate(sends) if k not in received])
-        self._lost(
-            "unmatched_receive", [r for r, s in zip(receives, partner, strict=True) if s < 0]
-        )
+        unsent = [r for r, s in zip(receives, partner, strict=True) if s < 0]
+        unreceived = [s for k, s in enumerate(sends) if k not in received]
+        self._lost("unmatched_send", unreceived)
+        self._lost("unmatched_receive", unsent)
         self._lost("receive_never_completed", self.rows.never_received)
+        for row in unreceived:
+            self.rows.halves += halves_of_send(row)
+        for row in [*unsent, *self.rows.never_received]:
+            self.rows.halves += halves_of_receive(row)
         return sorted(matched, key=lambda row: (row["sender_location"], row["send_seq"]))
 
     def _complete_half(self, row: Row) -> None:
