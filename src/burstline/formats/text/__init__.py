@@ -42,8 +42,7 @@ the events that follow happen; each takes the next ordinal, its *seq*::
 ``fork N``, ``join``                      of a team, by the thread that forks
 ``team begin C``, ``team end C``          being in the team; C names its communicator
 ``acquire L [order N]``, ``release L``    a lock
-``half KIND [comm peer tag bytes …]``     a row of `half_messages`, as they stay where the other
-                                          side is not told
+``half KIND [comm peer tag bytes …]``     an event of a message whose other side is not told
 ``tell KIND [name type value text …]``    a row of `other_events`; an attribute takes the
                                           ordinal of the event that follows
 ``read COUNTER=N …``                      a reading that belongs to no other event
