@@ -76,7 +76,7 @@ void Timeline::begin_location(std::int32_t location) {
     seen_ = read_ = false;
     call_ = -1;
     collective_seq_ = no_value;
-    read_seq_ = -1;
+    read_at_.clear();
     first_call_ = static_cast<std::int64_t>(tables_.counts().calls);
     first_region_ = static_cast<std::int64_t>(tables_.counts().regions);
 }
@@ -339,13 +339,9 @@ void Timeline::read_metric(std::uint32_t metric, std::uint8_t count, const std::
     }
     const auto like = meaning_.like.find(metric);
     const auto what = like == meaning_.like.end() ? metric : like->second;
-    if (read_seq_ != seq_) read_here_.clear();
-    if (std::find(read_here_.begin(), read_here_.end(), what) != read_here_.end()) {
-        ++seq_;
-        read_here_.clear();
-    }
-    read_seq_ = seq_;
-    read_here_.push_back(what);
+    const auto [known, is_new] = read_at_.try_emplace(what, seq_);
+    if (!is_new && known->second == seq_) ++seq_;
+    known->second = seq_;
     const auto row = counts.readings;
     auto& readings = tables_.readings;
     readings.location[row] = location_;

@@ -168,8 +168,7 @@ class Timeline {
     std::int64_t first_call_ = 0, first_region_ = 0, call_ = -1;
     std::int64_t collective_seq_ = no_value, collective_ns_ = no_value;
     bool seen_ = false, read_ = false;
-    std::int64_t read_seq_ = -1;
-    std::vector<std::uint32_t> read_here_;  // metrics read under that ordinal
+    std::unordered_map<std::uint32_t, std::int64_t> read_at_;  // last ordinal of each metric
 };
 
 }  // namespace burstline::otf2

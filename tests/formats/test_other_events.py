@@ -5,12 +5,21 @@ from __future__ import annotations
 import re
 import subprocess
 
+import numpy as np
+import pyarrow as pa
 import pytest
 from otf2.enums import Paradigm, ParameterType, Type
 
 import burstline
+from burstline import Trace, schema
+from burstline.formats.oddities import Oddities
+from burstline.formats.otf2.communicators import Communicators
+from burstline.formats.otf2.definitions import Definitions, Location, LocationGroup
+from burstline.formats.otf2.other_events import other_event_table
+from burstline.formats.otf2.places import standing
 from burstline.formats.paraver.derived import with_records
-from burstline.testing import trace_of
+from burstline.formats.text import parse, render
+from burstline.testing import assert_same_trace, trace_of
 from otf2_archives import archive
 
 VALUES = {
@@ -161,3 +170,83 @@ def test_names_and_texts_are_labels_of_a_paraver_trace():
     assert told == [(1, "solver", 2), (2, "solver", 1), (3, "size", 9)]
     solver = next(row["group"] for row in types.values() if row["label"] == "solver")
     assert labels[solver, 2] == "cg"
+
+
+def test_parameters_without_a_name_are_others_than_those_with_an_empty_one():
+    trace = with_records(
+        trace_of(
+            "ranks 1\n0 | 0 enter f\n"
+            ' | 1 tell parameter name "" type int64 value 3\n'
+            " | 2 tell parameter type int64 value 4\n"
+            " | 3 tell attribute name a type string text x | 3 leave\n"
+        )
+    )
+    rows = trace.events.to_pylist()
+
+    assert [(row["type"], row["value"]) for row in rows if row["type"] >= 78_000_000] == [
+        (78_000_001, 3),
+        (78_000_000, 4),
+        (78_500_000, 1),
+    ]
+
+
+def test_attributes_of_one_event_stay_in_their_order():
+    trace = trace_of(
+        "ranks 1\n0 | 0 tell attribute name b type int8 value 1\n"
+        " | 0 tell attribute name a type int8 value 2 | 0 enter f | 1 leave"
+    )
+
+    again = parse(render(trace))
+
+    assert again.other_events["name"].to_pylist() == ["b", "a"]
+    assert_same_trace(again, trace)
+
+
+def test_what_refers_to_nothing_is_left_out_of_an_archive(tmp_path):
+    trace = trace_of(
+        "ranks 1\n0 | 0 tell communicator_created comm 0\n"
+        " | 1 tell attribute name l type location value 0\n"
+        " | 1 tell attribute name c type communicator comm 0\n"
+        " | 1 tell attribute name n type uint8 value 5 | 1 enter f | 2 leave"
+    )
+    told = trace.other_events
+    for name, values in (("communicator", [9, None, 9, None]), ("value", [None, 9, None, 5])):
+        at = told.schema.get_field_index(name)
+        column = pa.array(values, told.schema.field(at).type)
+        told = told.set_column(at, told.schema.field(at), column)
+    tables = {name: trace.table(name) for name in schema.TABLES if name in trace}
+
+    burstline.write(Trace(tables | {"other_events": told}), tmp_path / "run.otf2")
+
+    again = burstline.read(tmp_path / "run.otf2").other_events
+    assert again.select(["name", "value"]).to_pylist() == [{"name": "n", "value": 5}]
+
+
+def test_many_threads_and_programs_come_back_as_they_were(tmp_path):
+    trace = trace_of(
+        "ranks 1\n0 | 0 tell program_begin name a text \"-n 'x y'\"\n"
+        " | 1 tell program_begin name b | 2 tell thread_created value 7\n"
+        " | 3 tell program_begin name a text z | 4 tell task_created value 4294967298\n"
+        " | 5 tell program_end value -2 | 6 tell program_end"
+    )
+
+    burstline.write(trace, tmp_path / "run.otf2")
+
+    assert_same_trace(burstline.read(tmp_path / "run.otf2"), trace, tables=["other_events"])
+
+
+def test_an_attribute_of_a_type_that_is_not_known_has_none():
+    defined = Definitions(
+        locations={3: Location(0, 1, 0, 0)}, location_groups={0: LocationGroup(0, 1, 0)}
+    )
+    where = standing(defined, Oddities())
+    columns = {name: np.zeros(2, np.int64) for name in "abcdefg"}
+    columns |= {name: np.arange(2) for name in ("location", "seq", "time_ns")}
+    columns["location"] *= 0
+    columns |= {"kind": np.full(2, 106), "call": np.full(2, -1), "c": np.array([7, 3])}
+    columns["b"] = np.array([200, schema.VALUE_TYPES.index("location")])
+
+    table = other_event_table(columns, defined, where, Communicators(defined, where))
+
+    assert table["type"].to_pylist() == [None, "location"]
+    assert table["value"].to_pylist() == [7, 0]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -69,6 +70,14 @@ def test_selecting_from_a_store_is_selecting_from_memory(cut, data):
         assert losses(narrowed(stored, **region), part) == losses(trace, expected)
 
 
+@pytest.fixture
+def one_moment(monkeypatch):
+    """Let both cuts be made in one second: each notes when it was."""
+    moment = datetime(2026, 1, 2, tzinfo=UTC)
+    monkeypatch.setattr("burstline.formats.paraver.prologue._now", lambda: moment)
+
+
+@pytest.mark.usefixtures("one_moment")
 @pytest.mark.parametrize("start", [0, 120, 200, 300, 450])
 @pytest.mark.parametrize("ranks", [None, [0], [1]])
 def test_a_cut_from_a_store_is_the_cut_from_memory(tmp_path, start, ranks):
@@ -87,6 +96,7 @@ def test_a_cut_from_a_store_is_the_cut_from_memory(tmp_path, start, ranks):
 BARRIERS = {1: [(100, 110), (300, 320)], 2: [(100, 150), (305, 320)]}
 
 
+@pytest.mark.usefixtures("one_moment")
 @pytest.mark.parametrize("start", [105, 110, 120, 150, 290, 301, 320])
 @pytest.mark.parametrize("length", [3, 200])
 def test_collectives_torn_by_a_cut_are_the_same_from_a_store(tmp_path, start, length):

@@ -340,6 +340,22 @@ def test_anything_else_is_no_time(text):
         parse_time(text)
 
 
+def test_an_attribute_that_names_a_location_follows_it():
+    trace = trace_of(
+        "ranks 3\n2 | 5 tell attribute name at type location value 1\n"
+        "  | 5 tell attribute name of type location value 0\n"
+        "  | 5 tell attribute name n type int32 value 1 | 5 enter f | 9 leave"
+    )
+
+    part = select(trace, ranks=[1, 2])
+
+    assert column(part.other_events, "location", "name", "value") == [
+        (1, "at", 0),
+        (1, "of", None),
+        (1, "n", 1),
+    ]
+
+
 @pytest.mark.parametrize(
     ("text", "iterations"),
     [

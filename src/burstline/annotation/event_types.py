@@ -11,10 +11,12 @@ from __future__ import annotations
 
 from typing import Final
 
+from burstline.schema.event_types import FOUND_ITERATION_TYPE, FOUND_TYPES
+
 RESERVED: Final = range(77_700_000, 77_800_000)
 """All types that results may be written as, now or later."""
 
-STRUCTURE: Final = range(77_700_000, 77_700_200)
+STRUCTURE: Final = FOUND_TYPES
 """The types of loops and their iterations."""
 
 INNERMOST: Final = STRUCTURE.start
@@ -23,7 +25,7 @@ INNERMOST: Final = STRUCTURE.start
 DEEPEST: Final = 99
 """Loops that are nested deeper have no type."""
 
-_ITERATIONS: Final = STRUCTURE.start + 100
+_ITERATIONS: Final = FOUND_ITERATION_TYPE - 1
 
 
 def loop_type(depth: int) -> int:

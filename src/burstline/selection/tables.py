@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from burstline.selection.window import Integers, Mask, Window
 
 _LAST: Final = 2**63 - 1
+_LOCATION: Final = schema.VALUE_TYPES.index("location")
 _STAMPS: Final = ("send_ns", "send_leave_ns", "post_ns", "receive_ns")
 
 
@@ -221,9 +222,15 @@ def _readings(window: Window) -> pa.Table:
 
 def _other_events(window: Window) -> pa.Table:
     location, time = window.trace.arrays("other_events", "location", "time_ns")
-    return window.locate(
-        kept_rows(window.trace.other_events, window.begins(location, time)), "location"
-    )
+    table = kept_rows(window.trace.other_events, window.begins(location, time))
+    value, form = numpy_columns(table, "value", "type")
+    named = np.flatnonzero(form == _LOCATION)
+    if len(named):
+        new = window.located(value[named])
+        value = value.copy()
+        value[named] = np.where(new >= 0, new, NO_VALUE)
+        table = replaced(table, value=value)
+    return window.locate(table, "location")
 
 
 def _half_messages(window: Window) -> pa.Table:

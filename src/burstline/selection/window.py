@@ -126,9 +126,13 @@ class Window:
 
     def locate(self, table: pa.Table, *columns: str) -> pa.Table:
         """Give locations their new numbers."""
-        new = _renumbered(self.kept)
         old = dict(zip(columns, numpy_columns(table, *columns), strict=True))
-        return replaced(table, **{column: new[values] for column, values in old.items()})
+        return replaced(table, **{name: self.located(values) for name, values in old.items()})
+
+    def located(self, location: Integers) -> npt.NDArray[np.int64]:
+        """Give the new numbers of locations, -1 for those that do not stay or are none."""
+        known = (location >= 0) & (location < len(self.kept))
+        return np.where(known, _renumbered(self.kept)[np.where(known, location, 0)], UNKNOWN)
 
     def refer(self, table: pa.Table, where: str, name: str, *columns: str) -> pa.Table:
         """Let references to rows of the table `name` follow; where they cannot, null.

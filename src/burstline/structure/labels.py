@@ -19,6 +19,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from burstline.errors import NotEnoughDataError
+from burstline.schema.event_types import LABEL_TYPE
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -28,9 +29,6 @@ if TYPE_CHECKING:
     from burstline.structure.calls import Calls
     from burstline.structure.grouping import Integers
     from burstline.trace import Trace
-
-LABEL_TYPE: Final = 77_200_000
-"""Event type of a label: its value is the innermost loop around the MPI call, 0 for none."""
 
 LABEL_NAME: Final = "Innermost loop around the MPI call"
 """What the type is called where types have names; its values are called ``file:line``."""
@@ -92,7 +90,7 @@ def labels_of(trace: Trace, calls: Calls, *, repeated: bool = False) -> Labels:
     ----------
     trace : Trace
         Its `events` are read, or its `regions` if there is no event of
-        :data:`LABEL_TYPE`.
+        :data:`burstline.schema.event_types.LABEL_TYPE`.
     calls : Calls
         The calls of one application in it, such as `found_in` of a structure.
     repeated : bool

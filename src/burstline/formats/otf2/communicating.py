@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Final, Protocol
 
 import numpy as np
 
+from burstline.formats.distinct import distinct
 from burstline.formats.otf2.places import MPI
 
 if TYPE_CHECKING:
@@ -135,17 +136,17 @@ class Communicating:
         reference, rank : ndarray of int64, shape (n,)
             Ranks are -1 for nobody.
         """
-        keys = np.stack([row, process, application])
-        pairs, place = np.unique(keys, axis=1, return_inverse=True)
-        told = np.array([self._told(*pair) for pair in pairs.T.tolist()], np.int64)
-        told = told.reshape(-1, 2)[place.reshape(-1)]
+        columns = row, process, application
+        first, which = distinct(*columns)
+        used = zip(*(column[first].tolist() for column in columns), strict=True)
+        told = np.array([self._told(*one) for one in used], np.int64).reshape(-1, 2)[which]
         return told[:, 0], told[:, 1]
 
     def processes(self, application: Integers, rank: Integers) -> Integers:
         """Give the process of each rank of an application, -1 where there is none."""
-        keys, place = np.unique(np.stack([application, rank]), axis=1, return_inverse=True)
-        found = [self._defining.process(*key) for key in keys.T.tolist()]
-        return np.array(found, np.int64)[place.reshape(-1)]
+        first, which = distinct(application, rank)
+        used = zip(application[first].tolist(), rank[first].tolist(), strict=True)
+        return np.array([self._defining.process(*one) for one in used], np.int64)[which]
 
     def _told(self, row: int, process: int, application: int) -> tuple[int, int]:
         if row >= 0 and self._is_self[row]:

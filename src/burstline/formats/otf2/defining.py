@@ -258,10 +258,9 @@ class Defining:
     def _regions(self, trace: Trace) -> Integers:
         add, text = self._rows.add, self._rows.text
         references = np.full(trace.region_defs.num_rows, -1, np.int64)
-        for row in trace.region_defs.to_pylist():
-            if row["role"] == "team":
-                continue
-            reference = references[row["region"]] = references.max(initial=-1) + 1
+        defined = (row for row in trace.region_defs.to_pylist() if row["role"] != "team")
+        for reference, row in enumerate(defined):
+            references[row["region"]] = reference
             name = text(row["name"])
             role = row["role"] if row["role"] in ROLES else "unknown"
             file = NOWHERE if row["file"] is None else text(row["file"])
@@ -269,7 +268,7 @@ class Defining:
             paradigm = _PARADIGMS.get(row["paradigm"], 0)
             add(
                 Defined.REGION,
-                int(reference),
+                reference,
                 name,
                 name,
                 ROLES.index(role),

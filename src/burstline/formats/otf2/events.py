@@ -166,14 +166,21 @@ def _like(metrics: Mapping[int, Sequence[int]]) -> tuple[npt.NDArray[np.uint32],
     first: dict[int, int] = {}
     like: dict[int, int] = {}
     for metric, members in metrics.items():
-        shared = {like[first[one]] for one in members if one in first}
-        lowest = min(shared, default=metric)
-        if len(shared) > 1:
-            like = {one: lowest if it in shared else it for one, it in like.items()}
-        like[metric] = lowest
-        for one in members:
-            first.setdefault(one, metric)
-    return np.array(list(like), np.uint32), np.array(list(like.values()), np.uint32)
+        like[metric] = metric
+        for member in members:
+            other = first.setdefault(member, metric)
+            low, high = sorted((_first_of(like, metric), _first_of(like, other)))
+            like[high] = low
+    found = [_first_of(like, metric) for metric in like]
+    return np.array(list(like), np.uint32), np.array(found, np.uint32)
+
+
+def _first_of(like: dict[int, int], metric: int) -> int:
+    """Follow a metric to the first one that it is like, and shorten the way for the next."""
+    while like[metric] != metric:
+        like[metric] = like[like[metric]]
+        metric = like[metric]
+    return metric
 
 
 def _note(

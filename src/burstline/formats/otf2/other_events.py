@@ -47,10 +47,17 @@ _KINDS: Final = {
     117: "task_switched",
     118: "task_completed",
 }
+_FIRST: Final = min(_KINDS)
+_CODES: Final = np.array(
+    [
+        OTHER_EVENT_KINDS.index(_KINDS[one]) if one in _KINDS else UNKNOWN
+        for one in range(_FIRST, max(_KINDS) + 1)
+    ],
+    np.int8,
+)
 _COMMUNICATORS: Final = (110, 111)
 _TASKS: Final = (116, 117, 118)
 _TYPE: Final = {name: code for code, name in enumerate(VALUE_TYPES)}
-_REFERENCES: Final = range(_TYPE["string"], len(VALUE_TYPES))
 _LARGEST: Final = 0xFFFFFFFF
 
 
@@ -84,7 +91,9 @@ def other_event_table(
     value[parameter], value[attribute] = told["b"][parameter], told["c"][attribute]
     value[task] = told["a"][task] << 32 | told["b"][task]
     form = np.full(len(at), UNKNOWN)
-    form[attribute] = np.minimum(told["b"][attribute], len(VALUE_TYPES) - 1)
+    form[attribute] = np.where(
+        told["b"][attribute] < len(VALUE_TYPES), told["b"][attribute], UNKNOWN
+    )
     number = np.where(told["c"] > 0, _TYPE["uint64"], _TYPE["int64"])
     form[kind == _PARAMETER] = number[kind == _PARAMETER]
     form[kind == _TEXT_PARAMETER] = _TYPE["string"]
@@ -102,7 +111,7 @@ def other_event_table(
             "location": told["location"],
             "seq": told["seq"],
             "time_ns": told["time_ns"],
-            "kind": [OTHER_EVENT_KINDS.index(_KINDS[one]) for one in kind.tolist()],
+            "kind": _CODES[kind - _FIRST],
             "name": _names(told, defined),
             "type": form,
             "value": value,
@@ -114,9 +123,10 @@ def other_event_table(
 
 def _places(references: Integers, standing: Standing) -> Integers:
     """Give the rows of locations that are named by their references."""
-    known = {one: row for row, one in enumerate(standing.references.tolist())}
-    found = [known.get(one & 0xFFFFFFFFFFFFFFFF, NO_VALUE) for one in references.tolist()]
-    return np.array(found, np.int64)
+    wanted, known = references.view(np.uint64), standing.references
+    order = np.argsort(known)
+    row = order[np.minimum(np.searchsorted(known, wanted, sorter=order), len(known) - 1)]
+    return np.where(known[row] == wanted, row, NO_VALUE)
 
 
 def _looked_up(keys: Integers, give: Callable[[int], str | None]) -> pa.Array:

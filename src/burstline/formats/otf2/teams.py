@@ -17,6 +17,7 @@ import numpy as np
 
 from burstline.formats.borders import match_borders
 from burstline.formats.columns import arrow_table
+from burstline.formats.distinct import distinct
 from burstline.schema import NO_VALUE, UNKNOWN
 
 if TYPE_CHECKING:
@@ -51,9 +52,7 @@ def forks_of(forks: Table, begins: Table, process: Integers, odd: Oddities) -> I
     rest = np.flatnonzero(found < 0)
     if not len(rest):
         return found
-    keys = np.stack([process[begins["location"]], begins["value"]], axis=1)
-    _, name = np.unique(keys, axis=0, return_inverse=True)
-    name = name.reshape(-1)
+    _, name = distinct(process[begins["location"]], begins["value"])
     forked = forks["begin_ns"][found[own]]
     order = own[np.lexsort((forked, name[own]))]
     span = np.concatenate([forked, begins["begin_ns"][rest]])
@@ -114,8 +113,7 @@ def lock_table(acquired: Table, released: Table, odd: Oddities) -> pa.Table:
         [np.ones(len(acquired["a"]), bool), np.zeros(len(released["a"]), bool)]
     )
     takes = takes[order]
-    keys = np.stack([columns["location"], columns["a"]], axis=1)
-    what = np.unique(keys, axis=0, return_inverse=True)[1].reshape(-1).astype(np.int64)
+    _, what = distinct(columns["location"], columns["a"])
     partner = match_borders(what, takes)
     alone = np.flatnonzero(~takes & (partner < 0))
     if len(alone):

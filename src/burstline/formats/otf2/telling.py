@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from burstline import operations
+from burstline.formats.distinct import distinct
 from burstline.formats.otf2.defining import counters_read
 from burstline.formats.otf2.happened import Happened, Turn, Written
 from burstline.formats.otf2.partners import Collectives, Messages
@@ -205,12 +206,12 @@ class Telling:
             column = np.where(read[:, place], to_numpy(readings[name]), 0)
             values[:, place] = column if self._absolute[place] else np.cumsum(column)
         count = read.sum(axis=1)
-        patterns, which = np.unique(read, axis=0, return_inverse=True)
+        patterns, which = distinct(*np.packbits(read, axis=1).T)
         metrics = [
             self._defining.metric(tuple(np.flatnonzero(one).tolist())) if one.any() else 0
-            for one in patterns
+            for one in read[patterns]
         ]
-        metric = np.array(metrics, np.int64)[which.reshape(-1)]
+        metric = np.array(metrics, np.int64)[which]
         kept = count > 0
         time, seq = (to_numpy(readings[name])[kept] for name in ("time_ns", "seq"))
         first = 2 * (np.cumsum(count) - count)

@@ -3,27 +3,32 @@
 from __future__ import annotations
 
 import shlex
-from typing import TYPE_CHECKING, Any, Final
+from functools import partial
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
 from burstline.formats.otf2.happened import Happened, Turn, Written
 from burstline.formats.walking import Walk
-from burstline.schema import NO_VALUE, VALUE_TYPES
+from burstline.schema import NO_VALUE, OTHER_EVENT_KINDS, VALUE_TYPES
+from burstline.trace import to_numpy
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable
 
     import numpy.typing as npt
+    import pyarrow as pa
 
     from burstline.formats.otf2.defining import Defining
     from burstline.trace import Trace
 
     Integers = npt.NDArray[np.int64]
-    Row = dict[str, Any]
+    Mask = npt.NDArray[np.bool_]
 
-_STRING: Final = VALUE_TYPES.index("string")
-_PLAIN: Final = frozenset(VALUE_TYPES[:_STRING])
+_KIND: Final = {name: code for code, name in enumerate(OTHER_EVENT_KINDS)}
+_TYPE: Final = {name: code for code, name in enumerate(VALUE_TYPES)}
+_NUMBERS: Final = ("time_ns", "seq", "kind", "type", "value", "communicator")
+_WORDS: Final = ("name", "text")
 _NOWHERE: Final = 0xFFFFFFFF
 _THREADS: Final = {
     "thread_created": Written.THREAD_CREATED,
@@ -61,7 +66,8 @@ class OtherEvents:
     def __init__(self, trace: Trace, defining: Defining) -> None:
         self._walk = Walk(trace, "other_events")
         self._defining = defining
-        self._references = defining.communicators.reference
+        self._communicators = defining.communicators.reference
+        self._locations = np.array(defining.references, np.int64)
 
     def tell(self, happened: Happened, location: int, values: Integers) -> Integers:
         """Add what a location told.
@@ -79,70 +85,151 @@ class OtherEvents:
         -------
         ndarray of int64
             The values, and what these events refer to behind them.
+
+        Notes
+        -----
+        O(events log events). Left out is what an archive cannot say: parameters of other
+        types than it has, and what refers to something that it does not define.
         """
         rows = self._walk.of(location)
         if not rows.num_rows:
             return values
+        told = _Told.of_rows(rows)
+        self._threads(happened, told, location)
+        for kind, written in _COMMUNICATORS.items():
+            mine = told.of(kind)
+            mine = mine.pick(_inside(mine["communicator"], self._communicators))
+            mine.tell(happened, written, self._communicators[mine["communicator"]])
+        self._parameters(happened, told.of("parameter"))
+        self._attributes(happened, told.of("attribute"))
+        given = self._programs(happened, told, len(values))
+        return np.concatenate([values, np.array(given, np.int64)])
+
+    def _threads(self, happened: Happened, told: _Told, location: int) -> None:
+        """Add what threads and tasks did."""
+        team = int(self._defining.teams[location])
+        team = team if team >= 0 else _NOWHERE
+        for kind, written in _THREADS.items():
+            mine = told.of(kind)
+            mine.tell(happened, written, _NOWHERE, mine.values())
+        for kind, written in _TASKS.items():
+            mine = told.of(kind)
+            task = mine.values()
+            mine.tell(happened, written, team, task >> 32 & _NOWHERE, task & _NOWHERE)
+
+    def _programs(self, happened: Happened, told: _Told, first: int) -> list[int]:
+        """Add begins and ends of programs; give their arguments, numbered from `first`."""
+        mine = told.of("program_begin")
         added: list[int] = []
-        events: dict[int, list[tuple[int, ...]]] = {}
-        attributes: list[tuple[int, ...]] = []
-        for row in rows.to_pylist():
-            if row["kind"] == "attribute":
-                attributes += self._attribute(row)
-                continue
-            for kind, *arguments in self._event(row, location, added, len(values)):
-                stamp = row["time_ns"], row["seq"]
-                events.setdefault(kind, []).append((*stamp, *arguments))
-        for kind, told in events.items():
-            columns = np.array(told, np.int64).T
-            happened.add(kind, columns[0], columns[1], Turn.START, *columns[2:])
-        happened.add_attributes(np.array(attributes, np.int64).reshape(-1, 4))
-        return np.concatenate([values, np.array(added, np.int64)])
-
-    def _event(
-        self, row: Row, location: int, added: list[int], first: int
-    ) -> Iterable[tuple[int, ...]]:
-        """Give the kind and the arguments of an event, nothing where it cannot be written."""
-        kind, value = row["kind"], row["value"] or 0
-        text = self._defining.text
-        if kind == "program_begin":
-            given = [text(one) for one in _words(row["text"])]
+        where, count = [], []
+        for words in mine.words_of("text"):
+            given = [self._defining.text(one) for one in _split(words)]
+            where.append(first + len(added))
+            count.append(len(given))
             added += given
-            where = first + len(added) - len(given)
-            yield Written.PROGRAM_BEGIN, text(row["name"] or ""), where, len(given)
-        elif kind == "program_end":
-            yield Written.PROGRAM_END, NO_VALUE if row["value"] is None else value
-        elif kind in _COMMUNICATORS and row["communicator"] is not None:
-            yield _COMMUNICATORS[kind], int(self._references[row["communicator"]])
-        elif kind in _THREADS:
-            yield _THREADS[kind], _NOWHERE, value
-        elif kind in _TASKS:
-            team = int(self._defining.teams[location])
-            reference = team if team >= 0 else _NOWHERE
-            yield _TASKS[kind], reference, value >> 32 & _NOWHERE, value & _NOWHERE
-        elif kind == "parameter" and row["type"] in _PARAMETERS:
-            told = text(row["text"] or "") if row["type"] == "string" else value
-            reference = self._defining.parameter(row["name"] or "", row["type"])
-            yield _PARAMETERS[row["type"]], reference, told
+        name = mine.looked_up("name", self._defining.text)
+        places = np.array(where, np.int64), np.array(count, np.int64)
+        mine.tell(happened, Written.PROGRAM_BEGIN, name, *places)
+        mine = told.of("program_end")
+        mine.tell(happened, Written.PROGRAM_END, mine["value"])
+        return added
 
-    def _attribute(self, row: Row) -> Iterable[tuple[int, ...]]:
-        """Give ordinal, attribute, type and value; nothing where it cannot be written."""
-        form, value = row["type"], row["value"]
-        if form == "string":
-            value = self._defining.text(row["text"] or "")
-        elif form == "communicator" and row["communicator"] is not None:
-            value = int(self._references[row["communicator"]])
-        elif form == "location" and value is not None:
-            value = self._defining.references[value]
-        elif form not in _PLAIN:
-            return
-        code = VALUE_TYPES.index(form)
-        yield row["seq"], self._defining.attribute(row["name"] or "", code), code, value or 0
+    def _parameters(self, happened: Happened, told: _Told) -> None:
+        for form, written in _PARAMETERS.items():
+            mine = told.pick(told["type"] == _TYPE[form])
+            reference = mine.looked_up("name", partial(self._defining.parameter, form=form))
+            is_text = form == "string"
+            value = mine.looked_up("text", self._defining.text) if is_text else mine.values()
+            mine.tell(happened, written, reference, value)
+
+    def _attributes(self, happened: Happened, told: _Told) -> None:
+        form = told["type"]
+        word, named = form == _TYPE["string"], form == _TYPE["communicator"]
+        placed = form == _TYPE["location"]
+        known = word | ((form >= 0) & (form < _TYPE["string"]))
+        known |= named & _inside(told["communicator"], self._communicators)
+        known |= placed & _inside(told["value"], self._locations)
+        told, word, named, placed = (
+            told.pick(known),
+            word[known],
+            named[known],
+            placed[known],
+        )
+        form, value = told["type"], told.values()
+        value[word] = told.pick(word).looked_up("text", self._defining.text)
+        value[named] = self._communicators[told["communicator"][named]]
+        value[placed] = self._locations[value[placed]]
+        reference = np.zeros(len(form), np.int64)
+        for code in np.unique(form).tolist():
+            mine = form == code
+            give = partial(self._defining.attribute, code=code)
+            reference[mine] = told.pick(mine).looked_up("name", give)
+        happened.add_attributes(np.stack([told["seq"], reference, form, value], axis=1))
 
 
-def _words(text: str | None) -> list[str]:
+class _Told:
+    """Some rows of `other_events`: columns of integers, and the words that some number.
+
+    Parameters
+    ----------
+    columns : dict of str to ndarray of int64
+        The columns.
+    words : dict of str to list of str
+        Of columns whose values are places in it, -1 for none.
+    """
+
+    def __init__(self, columns: dict[str, Integers], words: dict[str, list[str]]) -> None:
+        self._columns, self._words = columns, words
+
+    @classmethod
+    def of_rows(cls, rows: pa.Table) -> _Told:
+        columns = {name: to_numpy(rows[name]).astype(np.int64) for name in _NUMBERS}
+        words: dict[str, list[str]] = {}
+        for name in _WORDS:
+            coded = rows[name].combine_chunks().dictionary_encode()
+            columns[name] = coded.indices.fill_null(-1).to_numpy().astype(np.int64)
+            words[name] = coded.dictionary.to_pylist()
+        return cls(columns, words)
+
+    def __getitem__(self, name: str) -> Integers:
+        return self._columns[name]
+
+    def pick(self, chosen: Mask) -> _Told:
+        picked = {name: column[chosen] for name, column in self._columns.items()}
+        return _Told(picked, self._words)
+
+    def of(self, kind: str) -> _Told:
+        return self.pick(self["kind"] == _KIND[kind])
+
+    def values(self) -> Integers:
+        """Give the values, 0 where there is none."""
+        return np.where(self["value"] == NO_VALUE, 0, self["value"])
+
+    def words_of(self, name: str) -> list[str]:
+        """Give the words of a column, empty where there are none."""
+        words = [*self._words[name], ""]
+        return [words[one] for one in self[name].tolist()]
+
+    def looked_up(self, name: str, give: Callable[[str], int]) -> Integers:
+        """Give what each word of a column becomes; each is looked up once."""
+        used, place = np.unique(self[name], return_inverse=True)
+        words = [*self._words[name], ""]
+        return np.array([give(words[one]) for one in used.tolist()], np.int64)[
+            place.reshape(-1)
+        ]
+
+    def tell(self, happened: Happened, written: Written, *arguments: int | Integers) -> None:
+        happened.add(written, self["time_ns"], self["seq"], Turn.START, *arguments)
+
+
+def _inside(rows: Integers, table: Integers) -> Mask:
+    """Tell which numbers are rows of a table."""
+    return (rows >= 0) & (rows < len(table))
+
+
+def _split(text: str) -> list[str]:
     """Split the arguments of a program."""
     try:
-        return shlex.split(text or "")
+        return shlex.split(text)
     except ValueError:  # not told by a reader of ours
-        return [text or ""]
+        return [text]

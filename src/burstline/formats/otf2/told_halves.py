@@ -51,8 +51,7 @@ class Halves:
     ) -> None:
         table = trace.half_messages
         self._rows = {name: to_numpy(table[name]).astype(np.int64) for name in _COLUMNS}
-        codes = {name: code for code, name in enumerate(HALF_KINDS)}
-        self._kind = np.array([codes[kind] for kind in table["kind"].to_pylist()], np.int64)
+        self._kind = to_numpy(table["kind"]).astype(np.int64)
         self._of = Side(self._rows["location"])
         world = application[self._rows["location"]]
         process = communicators.processes(world, self._rows["peer"])

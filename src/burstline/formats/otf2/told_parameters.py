@@ -62,11 +62,13 @@ class Parameters:
             to_numpy(rows[name]).astype(np.int64)
             for name in ("time_ns", "seq", "type", "value")
         )
-        for one, texts in self._texts.items():
-            mine = np.flatnonzero(kind == one)
-            told = value[mine]
+        mine = np.flatnonzero(np.isin(kind, list(self._texts)))
+        mine = mine[np.argsort(kind[mine], kind="stable")]
+        borders = np.flatnonzero(np.diff(kind[mine])) + 1
+        for some in np.split(mine, borders) if len(mine) else ():
+            one = int(kind[some[0]])
+            texts, told = self._texts[one], value[some]
             if texts:
                 told = np.array([texts.get(number, 0) for number in told.tolist()], np.int64)
             what = Written.TEXT_PARAMETER if texts else Written.PARAMETER
-            reference = self._references[one]
-            happened.add(what, time[mine], seq[mine], Turn.START, reference, told)
+            happened.add(what, time[some], seq[some], Turn.START, self._references[one], told)

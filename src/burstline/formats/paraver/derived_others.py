@@ -8,8 +8,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
+import pyarrow as pa
 
-from burstline.schema import NO_VALUE
+from burstline.schema import NO_VALUE, OTHER_EVENT_KINDS
 from burstline.trace import to_numpy
 
 if TYPE_CHECKING:
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from burstline.trace import Trace
 
     Integers = npt.NDArray[np.int64]
+    _Named = tuple[int, str | None]
 
 PARAMETER_TYPES: Final = range(78_000_000, 78_500_000)
 """Event types of parameters."""
@@ -27,7 +29,11 @@ PARAMETER_TYPES: Final = range(78_000_000, 78_500_000)
 ATTRIBUTE_TYPES: Final = range(78_500_000, 79_000_000)
 """Event types of attributes of events."""
 
-_TYPES: Final = {"parameter": PARAMETER_TYPES, "attribute": ATTRIBUTE_TYPES}
+_TYPES: Final = {
+    OTHER_EVENT_KINDS.index("parameter"): PARAMETER_TYPES,
+    OTHER_EVENT_KINDS.index("attribute"): ATTRIBUTE_TYPES,
+}
+_COLUMNS: Final = ["location", "time_ns", "seq", "name", "value", "text"]
 _MISCELLANEOUS: Final = 6
 
 
@@ -48,55 +54,58 @@ class Others:
     """
 
     def __init__(self, trace: Trace) -> None:
-        rows = trace.other_events.select(
-            ["location", "time_ns", "seq", "kind", "name", "value", "text"]
-        )
-        kinds = rows["kind"].to_pylist()
-        some = [row for row, kind in enumerate(kinds) if kind in _TYPES]
-        rows = rows.take(np.array(some, np.int64))
+        kinds = to_numpy(trace.other_events["kind"])
+        some = np.flatnonzero(np.isin(kinds, list(_TYPES)))
+        rows = trace.other_events.select(_COLUMNS).take(pa.array(some))
         location, time, seq, value = (
             to_numpy(rows[name]).astype(np.int64)
             for name in ("location", "time_ns", "seq", "value")
         )
         self.place = location, time, seq
-        named = list(zip((kinds[row] for row in some), rows["name"].to_pylist(), strict=True))
-        self._types = _numbered(named)
-        self.kind = np.array([self._types[one] for one in named], np.int64)
-        texts = rows["text"].to_pylist()
-        self._texts = {
-            kind: {word: number for number, word in enumerate(sorted(words), start=1)}
-            for kind, words in _words(self.kind.tolist(), texts).items()
-        }
-        self.value = np.array(
-            [
-                self._texts[kind][text] if text is not None else 0 if one == NO_VALUE else one
-                for kind, text, one in zip(
-                    self.kind.tolist(), texts, value.tolist(), strict=True
-                )
-            ],
-            np.int64,
-        )
+        name, names = _coded(rows["name"])
+        named = kinds[some].astype(np.int64) * len(names) + name
+        used, place = np.unique(named, return_inverse=True)
+        known = [(one // len(names), names[one % len(names)]) for one in used.tolist()]
+        self._types = _numbered(known)
+        self.kind = np.array([self._types[one] for one in known], np.int64)[place.reshape(-1)]
+        self.value = np.where(value == NO_VALUE, 0, value)
+        self._texts: dict[int, dict[int, str]] = {}
+        self._number_texts(*_coded(rows["text"]))
+
+    def _number_texts(self, text: Integers, texts: list[str | None]) -> None:
+        """Make values of texts; they are places in a list, of which the last is none."""
+        none = len(texts) - 1
+        rows = np.flatnonzero(text < none)
+        keys = self.kind[rows] * len(texts) + text[rows]
+        used, place = np.unique(keys, return_inverse=True)
+        of: dict[int, list[tuple[str, int]]] = {}
+        for at, (kind, code) in enumerate(divmod(one, len(texts)) for one in used.tolist()):
+            of.setdefault(kind, []).append((texts[code] or "", at))
+        numbers = np.zeros(len(used), np.int64)
+        for kind, mine in of.items():
+            ordered = sorted(mine)
+            numbers[[at for _, at in ordered]] = np.arange(1, len(mine) + 1)
+            self._texts[kind] = dict(enumerate((word for word, _ in ordered), start=1))
+        self.value[rows] = numbers[place.reshape(-1)]
 
     def labels(self) -> Iterator[tuple[dict[int, str], int, dict[int, str]]]:
         """Give labels of types, their colour column, and labels of values."""
         for (_, name), kind in self._types.items():
             label = " ".join((name or "").split()) or f"{kind}"
-            texts = {number: text for text, number in self._texts.get(kind, {}).items()}
-            yield {kind: label}, _MISCELLANEOUS, texts
+            yield {kind: label}, _MISCELLANEOUS, self._texts.get(kind, {})
 
 
-def _numbered(named: list[tuple[str, str | None]]) -> dict[tuple[str, str | None], int]:
+def _coded(column: pa.ChunkedArray) -> tuple[Integers, list[str | None]]:
+    """Give words as places in a list, which ends with none."""
+    coded = column.combine_chunks().dictionary_encode()
+    words = [*coded.dictionary.to_pylist(), None]
+    return coded.indices.fill_null(len(words) - 1).to_numpy().astype(np.int64), words
+
+
+def _numbered(named: list[_Named]) -> dict[_Named, int]:
     types = {}
     for kind, numbers in _TYPES.items():
-        mine = sorted({one for one in named if one[0] == kind}, key=lambda one: one[1] or "")
-        for place, one in enumerate(mine):
-            types[one] = numbers[place % len(numbers)]
+        mine = sorted((name is not None, name or "") for one, name in named if one == kind)
+        for place, (is_named, name) in enumerate(mine):
+            types[kind, name if is_named else None] = numbers[place % len(numbers)]
     return types
-
-
-def _words(kinds: list[int], texts: list[str | None]) -> dict[int, set[str]]:
-    words: dict[int, set[str]] = {}
-    for kind, text in zip(kinds, texts, strict=True):
-        if text is not None:
-            words.setdefault(kind, set()).add(text)
-    return words

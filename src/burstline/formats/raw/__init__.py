@@ -54,6 +54,7 @@ def read_raw(
     progress: Progress = SILENCE,
     resolve: Resolver | None = None,
     operations: Mapping[int, str] | None = None,
+    name: str | None = None,
 ) -> Trace:
     """Read the raw files of a run.
 
@@ -77,6 +78,8 @@ def read_raw(
         it frames are named by their addresses.
     operations : mapping of int to str, optional
         Name of each operation by its number; by default those of this version's recorder.
+    name : str, optional
+        What the trace says it is made of; by default the folder.
 
     Returns
     -------
@@ -112,7 +115,7 @@ def read_raw(
     odd = Oddities()
     files = open_files(folder, odd, progress)
     numbers = operation_numbers() if operations is None else operations
-    assembly = Assembly(folder, files, numbers, resolve, odd)
+    assembly = Assembly(folder, files, numbers, resolve, odd, name=name)
     tables = Tables()
     assembly.read(
         tables,

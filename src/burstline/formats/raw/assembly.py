@@ -62,6 +62,8 @@ class Assembly:
         Gives the frames of an address.
     odd : Oddities
         Counts what is odd.
+    name : str, optional
+        What the trace says it is made of, by default the folder.
 
     Attributes
     ----------
@@ -78,8 +80,10 @@ class Assembly:
         numbers: Mapping[int, str],
         resolve: Resolver | None,
         odd: Oddities,
+        *,
+        name: str | None = None,
     ) -> None:
-        self._folder, self._odd = folder, odd
+        self._name, self._odd = name or str(folder), odd
         processes = find_processes(files, odd)
         if not processes:
             raise FormatError(
@@ -228,7 +232,7 @@ class Assembly:
         first = processes[0].files[0]
         known = (self.counters and "counters") or "no counters"
         facts: dict[str, Any] = {
-            "path": str(self._folder),
+            "path": self._name,
             "format": "raw",
             "resolution_ns": 1,
             "recorder": f"burstline, raw version {VERSION}, {known}",

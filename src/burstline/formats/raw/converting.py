@@ -87,6 +87,7 @@ def convert_raw(
     records: bool = False,
     resolve: Resolver | None = None,
     operations: Mapping[int, str] | None = None,
+    name: str | None = None,
 ) -> None:
     """Convert raw files to a store without holding the trace in memory.
 
@@ -106,7 +107,7 @@ def convert_raw(
         Told of files, locations and groups.
     records : bool
         Whether the store has raw tables even if the program recorded no events.
-    resolve, operations
+    resolve, operations, name
         As for :func:`burstline.formats.raw.read_raw`.
 
     Raises
@@ -133,7 +134,7 @@ def convert_raw(
     size = sum(len(file.records) for file in files) * RECORD_BYTES
     require_disk(target.absolute().parent, int(size * _DISK_PER_BYTE))
     numbers = operation_numbers() if operations is None else operations
-    assembly = Assembly(folder, files, numbers, resolve, odd)
+    assembly = Assembly(folder, files, numbers, resolve, odd, name=name)
     each = _BYTES_WITH_RAW if records else _BYTES_PER_RECORD
     most, threads = _at_once(assembly.sizes(), (memory - _BASE) // each, threads, memory)
     with StoreWriter(target, assembly.counters) as store:

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from burstline.formats.raw.clocks import Correction
     from burstline.formats.raw.communicators import Communicators
     from burstline.formats.raw.counters import Counters
-    from burstline.formats.raw.messages import Columns
+    from burstline.formats.raw.kept import Columns
     from burstline.formats.raw.places import Places
     from burstline.formats.raw.processes import Process
     from burstline.formats.raw.timeline import Timeline

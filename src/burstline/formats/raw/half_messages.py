@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
     import pyarrow as pa
 
-    from burstline.formats.raw.messages import Columns
+    from burstline.formats.raw.kept import Columns
 
     Integers = npt.NDArray[np.int64]
 

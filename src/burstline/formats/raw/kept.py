@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
-    from burstline.formats.raw.messages import Columns
+    Columns = dict[str, npt.NDArray[np.int64]]
 
 _WITH_OPERATIONS: Final = ("calls", "collectives")
 _CODES: Final = {"enum": "int8", "operation": "int16"}

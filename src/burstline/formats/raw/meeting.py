@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from burstline.formats.oddities import Oddities
-    from burstline.formats.raw.messages import Columns
+    from burstline.formats.raw.kept import Columns
     from burstline.formats.raw.places import Places
 
     Integers = npt.NDArray[np.int64]

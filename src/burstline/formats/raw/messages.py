@@ -28,10 +28,10 @@ if TYPE_CHECKING:
 
     from burstline.formats.oddities import Oddities
     from burstline.formats.raw.calls import Calls, Details, Facts
+    from burstline.formats.raw.kept import Columns
     from burstline.formats.raw.places import Places
 
     Integers = npt.NDArray[np.int64]
-    Columns = dict[str, Integers]
 
 SEND_COLUMNS: Final = (
     "sender_location",

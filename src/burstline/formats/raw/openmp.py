@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from burstline.formats.borders import match_borders
+from burstline.formats.distinct import distinct
 from burstline.schema import NO_VALUE, UNKNOWN
 
 if TYPE_CHECKING:
@@ -236,8 +237,7 @@ def _pairs(records: Table) -> tuple[Integers, Integers]:
     begins = np.isin(op, _BEGINS)
     # a team is in one construct of a kind at a time, but its tasks are many
     which = np.where(op >= Op.TASK_BEGIN, records["b"][rows], records["a"][rows])
-    keys = np.stack([records["thread"][rows], op - ~begins, which], axis=1)
-    what = np.unique(keys, axis=0, return_inverse=True)[1].reshape(-1).astype(np.int64)
+    _, what = distinct(records["thread"][rows], op - ~begins, which)
     partner = match_borders(what, begins)[begins]
     return rows[begins], np.where(partner >= 0, rows[partner], UNKNOWN)
 

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from burstline.formats.raw.group import Basis, Group
-    from burstline.formats.raw.messages import Columns
+    from burstline.formats.raw.kept import Columns
 
 _OF_LOCATIONS: Final = ("calls", "bursts", "regions", "locks", "readings", "gaps")
 

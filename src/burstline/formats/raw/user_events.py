@@ -17,6 +17,7 @@ from burstline.formats.paraver.event_types import KNOWN_TYPES, EventClass, class
 from burstline.formats.raw.calls import lookup
 from burstline.formats.raw.layout import Kind
 from burstline.formats.raw.regions import EVENT_TYPE, LOOP, loop_name
+from burstline.schema.event_types import ITERATION_TYPE, LABEL_TYPE, OWN_TYPES
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -28,16 +29,9 @@ if TYPE_CHECKING:
     from burstline.formats.raw.timeline import Timeline
     from burstline.trace import Trace
 
-LOOP_OF_CALL: Final = 77_200_000
-"""Event type of the label of a call: its value is the id of the innermost loop around it."""
-
-ITERATION: Final = 77_200_001
-"""Event type of an iteration that was seen: its value is the iteration."""
-
 MOVED_TYPES: Final = range(77_210_000, 77_300_000)
 """Event types for those of the program that are taken, in the order of their numbers."""
 
-_OWN: Final = range(77_200_000, 77_800_000)
 _LARGEST_TYPE: Final = 2**31 - 1
 
 
@@ -80,7 +74,7 @@ class UserEvents:
         label, plain = kind == Kind.LABEL, kind == Kind.EVENT
         moment = at.copy()
         moment[label] = line.enter[line.call[at[label]]]
-        types = np.where(label, LOOP_OF_CALL, ITERATION)
+        types = np.where(label, LABEL_TYPE, ITERATION_TYPE)
         types[plain] = lookup(number[plain], self._final)
         rows = [
             np.full(len(at), line.location),
@@ -99,10 +93,10 @@ class UserEvents:
         group = max(types["group"].to_pylist(), default=-1) + 1
         rows, meanings = [], []
         for number in used.tolist():
-            if number == LOOP_OF_CALL:
+            if number == LABEL_TYPE:
                 text = "Loop of the call"
                 meanings = [(group, loop, name) for loop, name in self._loops.items()]
-            elif number == ITERATION:
+            elif number == ITERATION_TYPE:
                 text = "Iteration of a loop"
             else:
                 source = sources[number]
@@ -127,7 +121,7 @@ def _final_types(numbers: list[int], odd: Oddities) -> dict[int, int]:
 
 
 def _is_taken(number: int) -> bool:
-    fits = 0 < number <= _LARGEST_TYPE and number not in _OWN
+    fits = 0 < number <= _LARGEST_TYPE and number not in OWN_TYPES
     return not fits or number in KNOWN_TYPES or classify(number) is not EventClass.OTHER
 
 

@@ -195,7 +195,7 @@ def parse(text: str) -> Trace:
     Notes
     -----
     Every event list becomes a trace and comes back from it unchanged: ``render(parse(t))``
-    says what `t` said, except for halves of messages that have no other half.
+    says what `t` said, and ``half`` of each event of a message that has no other side.
 
     Examples
     --------
@@ -271,8 +271,8 @@ def _tables(
         "teams": teams,
         "locks": locks,
         "readings": sorted(rows.readings, key=lambda row: (row["location"], row["seq"])),
-        "half_messages": sorted(rows.halves, key=lambda row: (row["location"], row["seq"])),
-        "other_events": sorted(rows.others, key=lambda row: (row["location"], row["seq"])),
+        "half_messages": assembly.half_messages(),
+        "other_events": assembly.other_events(),
         "gaps": sorted(rows.gaps, key=lambda row: (row["location"], row["start_ns"])),
         "call_paths": defined.paths,
         "region_defs": defined.regions,

@@ -75,9 +75,8 @@ def tell(here: Happening, statement: Statement) -> None:
     row: Row = {"location": here.location, "seq": here.seq, "time_ns": here.now_ns}
     row["kind"] = statement.one_of("a kind", schema.OTHER_EVENT_KINDS)
     given = statement.options(_TOLD)
-    here.rows.others.append(
-        row | {column: given.get(name) for name, column in TOLD_COLUMNS.items()}
-    )
+    row |= {column: given.get(name) for name, column in TOLD_COLUMNS.items()}
+    here.rows.others.append(row | {"statement": statement})
     if row["kind"] == ATTRIBUTE:
         if statement.readings:
             raise statement.error("counters at the event that the attribute belongs to")

@@ -120,7 +120,7 @@ def end(here: Happening, statement: Statement) -> None:
 def half(here: Happening, statement: Statement) -> None:
     """``half KIND [comm C] [peer P] [tag T] [bytes N] [request Q]``."""
     row = _lone(here.location, statement.one_of("a kind", schema.HALF_KINDS), here.call)
-    row |= {"seq": here.seq, "time_ns": here.now_ns}
+    row |= {"seq": here.seq, "time_ns": here.now_ns, "statement": statement}
     given = statement.options(_LONE_OPTIONS)
     here.rows.halves.append(row | {LONE_COLUMNS[name]: value for name, value in given.items()})
 

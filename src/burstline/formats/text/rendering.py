@@ -277,7 +277,7 @@ class _Happened:
             yield place_word(place)
             yield from gaps[where]
             following = 0
-            for seq, order, time_ns, text in sorted(self.events[where]):
+            for seq, order, time_ns, text in sorted(self.events[where], key=_place_of):
                 if seq > following:
                     yield f"  skip {seq - following}"
                 if order == _BEFORE:
@@ -286,3 +286,9 @@ class _Happened:
                     continue
                 following = seq + 1
                 yield f"  {time_ns:>10} {text}{self.read.pop((where, seq), '')}"
+
+
+def _place_of(event: _Event) -> _Event:
+    """Sort events; attributes of one event stay in the order in which the trace has them."""
+    seq, order, time_ns, text = event
+    return seq, order, time_ns, "" if order == _BEFORE else text

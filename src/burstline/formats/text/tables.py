@@ -181,6 +181,26 @@ class Assembly:
             self.rows.halves += halves_of_receive(row)
         return sorted(matched, key=lambda row: (row["sender_location"], row["send_seq"]))
 
+    def half_messages(self) -> list[Row]:
+        """Give the halves of messages, once all messages are known."""
+        self._check_communicators(self.rows.halves)
+        return sorted(self.rows.halves, key=lambda row: (row["location"], row["seq"]))
+
+    def other_events(self) -> list[Row]:
+        """Give what no other table tells."""
+        self._check_communicators(self.rows.others)
+        for row in self.rows.others:
+            named = row["value"] if row["type"] == "location" else None
+            if named is not None and not 0 <= named < len(self.places):
+                raise row["statement"].error("the number of a location", str(named))
+        return sorted(self.rows.others, key=lambda row: (row["location"], row["seq"]))
+
+    def _check_communicators(self, rows: Sequence[Row]) -> None:
+        for row in rows:
+            named = row["communicator"]
+            if named is not None and named not in self.defined.communicators:
+                raise row["statement"].error("a communicator", str(named))
+
     def _complete_half(self, row: Row) -> None:
         application, rank, _ = self.places[row["location"]]
         if (application, row["partner"]) not in self.processes:
