@@ -54,8 +54,12 @@ class Aligner {
   private:
     void pair(std::size_t i, std::size_t j) { same_[i] = static_cast<std::int64_t>(j); }
 
+    [[nodiscard]] std::int64_t ahead_at(std::size_t i, std::size_t j) const {
+        return std::int64_t{b_.turn[j]} - a_.turn[i];
+    }
+
     [[nodiscard]] bool has_turn(std::size_t i, std::size_t j) const {
-        const std::int32_t ahead = b_.turn[j] - a_.turn[i];
+        const std::int64_t ahead = ahead_at(i, j);
         return ahead == 0 || ahead == ahead_;
     }
 
@@ -249,7 +253,7 @@ class Aligner {
             const auto [i, j] = *one;
             if (!is_all && (i >= a_half || j >= b_half)) break;
             pair(near.a_begin + i, near.b_begin + j);
-            ahead_ = b_.turn[near.b_begin + j] - a_.turn[near.a_begin + i];
+            ahead_ = ahead_at(near.a_begin + i, near.b_begin + j);
             a = i + 1;
             b = j + 1;
         }
@@ -270,7 +274,7 @@ class Aligner {
     const Tokens a_, b_;
     const AlignCosts costs_;
     const std::size_t window_;
-    std::int32_t ahead_ = 0;  // turns of b before those of a, where last aligned
+    std::int64_t ahead_ = 0;  // turns of b before those of a, where last aligned
     std::vector<std::int64_t> same_;
     std::vector<Box> waiting_;
 };

@@ -133,7 +133,7 @@ def unique_by_ids(
         for trace, own in zip(traces, tokens, strict=True)
     ]
     known = [np.where(unique_near(k), own, -1) for k, own in zip(kinds, ids, strict=True)]
-    shared, *rows = np.intersect1d(*known, return_indices=True)
+    shared, *rows = np.intersect1d(known[0], known[1], return_indices=True)
     if alike:
         same = (kinds[0][rows[0]] == kinds[1][rows[1]]).all(axis=1)
         shared = shared[same]

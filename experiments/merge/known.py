@@ -2,7 +2,7 @@
 
 ::
 
-    python -m experiments.merge.known RUN1 RUN2 [RUN1 RUN2 …]
+    python -m experiments.merge.known [--without-loops] RUN1 RUN2 [RUN1 RUN2 …]
 
 Ids are read from ``NAME.truth.csv`` beside a trace ``NAME.prv`` or ``NAME.prv.gz``
 (``rank,time_ns,id``: the burst around that time), or else from the trace's own events of
@@ -43,13 +43,15 @@ _KINDS: Final = ("with a twin", "told apart", "only one in each")
 HEAD: Final = ("runs", "bursts", *(word for kind in _KINDS for word in (kind, *_FIGURES)))
 
 
-def with_ids(path: Path) -> tuple[Trace, Integers]:
+def with_ids(path: Path, *, loops: bool = True) -> tuple[Trace, Integers]:
     """Read a trace, and what its bursts are.
 
     Parameters
     ----------
     path : Path
         The trace.
+    loops : bool
+        Whether its loops are left to it, if it has any.
 
     Returns
     -------
@@ -73,8 +75,8 @@ def with_ids(path: Path) -> tuple[Trace, Integers]:
         name = printable(str(path))
         raise NotEnoughDataError(f"{name}: no events of type {ITEM}, and no {truth.name}")
     tables = {name: trace.table(name) for name in schema.TABLES if name in trace}
-    loops = pa.array(np.isin(kind, LOOP_TYPES))
-    plain = Trace(tables | {"events": trace.table("events").filter(loops)})
+    kept = pa.array(np.isin(kind, LOOP_TYPES if loops else ()))
+    plain = Trace(tables | {"events": trace.table("events").filter(kept)})
     return plain, _placed(plain, location[chosen], time[chosen], value[chosen])
 
 
@@ -137,12 +139,12 @@ def judge(
     return by_ids(pairs, ids), told_apart, unique_by_ids(pairs, ids, traces)
 
 
-def report(pairs: Sequence[tuple[Path, Path]]) -> Iterator[str]:
-    """Give the lines of the report: a pair of runs each."""
+def report(pairs: Sequence[tuple[Path, Path]], *, loops: bool = True) -> Iterator[str]:
+    """Give the lines of the report: a pair of runs each, with their loops or without."""
     yield f"| {' | '.join(HEAD)} |"
     yield f"| {' | '.join('---' for _ in HEAD)} |"
     for paths in pairs:
-        yield row(paths[0].name.partition(".")[0], [with_ids(path) for path in paths])
+        yield row(paths[0].name.partition(".")[0], [with_ids(p, loops=loops) for p in paths])
 
 
 def row(name: str, runs: Sequence[tuple[Trace, Integers]]) -> str:
@@ -168,10 +170,13 @@ def main() -> None:
     """Print the report of the pairs of runs on the command line."""
     parser = argparse.ArgumentParser(prog="python -m experiments.merge.known")
     parser.add_argument("runs", nargs="+", type=Path, metavar="RUN")
-    paths = parser.parse_args().runs
+    parser.add_argument("--without-loops", action="store_true", help="take them away first")
+    wanted = parser.parse_args()
+    paths = wanted.runs
     if len(paths) % 2:
         raise ParameterError("runs come in pairs")
-    for line in report(list(zip(paths[::2], paths[1::2], strict=True))):
+    pairs = list(zip(paths[::2], paths[1::2], strict=True))
+    for line in report(pairs, loops=not wanted.without_loops):
         sys.stdout.write(line + "\n")
 
 

@@ -15,6 +15,18 @@ def longest_common(one, other):
     return row[-1]
 
 
+def least_cost(ours, theirs, *, gap, turn, ahead=0):
+    """Find what it costs to align two lists of (label, turn), by the textbook."""
+    row = [gap * k for k in range(len(theirs) + 1)]
+    for label, mine in ours:
+        before, row = row, [row[0] + gap]
+        for k, (other, their) in enumerate(theirs):
+            matched = before[k] + (0 if their - mine in {0, ahead} else turn)
+            ways = [before[k + 1] + gap, row[k] + gap]
+            row.append(min([*ways, matched] if label == other else ways))
+    return row[-1]
+
+
 def difference(one, other):
     return abs(one - other) / max(one, other, 1)
 

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from burstline.merge.anchors import renamed
 from burstline.merge.matching import match
+from burstline.merge.model import Alignment
+from burstline.merge.tokens import tokens_of
 from burstline.testing import trace_of
 
 RANKS = 3
@@ -89,6 +93,60 @@ def test_a_step_done_twice_shifts_only_its_own_group(data, before):
     away = [outside - own for own in found]
     assert min(map(len, away)) <= 1
     assert sum(map(len, away)) <= 4
+
+
+@given(numbers=st.permutations(range(8)), at=st.integers(1, 6), data=st.data())
+def test_what_all_threads_received_names_their_collectives(numbers, at, data):
+    """Each thread by itself sees two kinds of steps, all together see eight; one was other."""
+    step = data.draw(st.sampled_from(numbers[:7]))
+    longer = [*numbers[:at], step, *numbers[at:7], numbers[7] + 8]
+    runs = []
+    for steps in (numbers, longer):
+        work = [
+            [[f"Recv peer 0 tag {10 * rank + (k >> rank & 1) + 2 * (k // 8)}"] for k in steps]
+            for rank in range(RANKS)
+        ]
+        runs.append(trace(["Allreduce"] * len(steps), work))
+    offsets = [run.offsets("bursts") for run in runs]
+    lanes = [np.stack([own[:-1], own[1:]], axis=1) for own in offsets]
+
+    named = renamed(tokens_of(runs).tokens, lanes, [0, 1], Alignment())
+
+    for rank in range(RANKS):
+        found = [
+            own.label[first + np.array(collectives_of(run)[rank])].tolist()
+            for run, own, first in zip(runs, named, (o[rank] for o in offsets), strict=True)
+        ]
+        shared = [name for name in found[1] if name in found[0]]
+        assert shared == found[0]
+        (extra,) = (k for k, name in enumerate(found[1]) if name not in found[0])
+        assert longer[extra] == step
+
+
+def test_collectives_beside_completions_are_the_same_on_all_threads_too():
+    test, receive = "Test", "Recv peer 0 tag 3"
+    ours = ["Allreduce", "Barrier", "Allreduce", "Barrier", "Barrier", "Allreduce"]
+    theirs = ["Barrier", "Allreduce", "Allreduce", "Barrier", "Barrier"]
+    one = trace(
+        ours,
+        [
+            [[test, receive], [], [], [], [], []],
+            [[test], [], [], [], [], []],
+            [[], [], [], ["Recv peer 0 tag 0"], [], []],
+        ],
+    )
+    other = trace(
+        theirs,
+        [
+            [[], [], [test], [receive], []],
+            [[receive], [], [], [], []],
+            [[test], [], [], [], []],
+        ],
+    )
+
+    found = said(one, other)
+
+    assert found[0] == found[1] == found[2]
 
 
 @settings(max_examples=10)

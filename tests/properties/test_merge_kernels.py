@@ -111,6 +111,47 @@ def test_turns_that_only_one_run_counts_otherwise_unmatch_nothing(one, other, ah
     assert len(pairs(same)) == merging.longest_common(one, other)
 
 
+turning = st.lists(st.tuples(st.integers(0, 3), st.integers(-1, 3)), max_size=25)
+
+
+@given(turning, turning, st.sampled_from([0.0, 0.02, 0.125]))
+def test_turns_are_weighed_as_the_oracle_weighs_them(ours, theirs, cost):
+    columns = [list(zip(*side, strict=True)) or [(), ()] for side in (ours, theirs)]
+
+    same = _core.align(
+        *(tokens(label, turn=turn) for label, turn in columns),
+        **COSTS | {"turn": cost, "place": 0.0},
+    )
+
+    found = pairs(same)
+    left_out = len(ours) + len(theirs) - 2 * len(found)
+    differ = sum(ours[k][1] != theirs[m][1] for k, m in found)
+    expected = merging.least_cost(ours, theirs, gap=0.15, turn=cost)
+    assert left_out * 0.15 + differ * cost == pytest.approx(expected, abs=1e-5)
+
+
+@given(labels, labels, st.sampled_from([-(2**31), 2**31 - 1]))
+def test_turns_may_be_any_number(one, other, extreme):
+    turns = [np.full(len(one), extreme), np.full(len(other), -1 - extreme)]
+
+    same = _core.align(
+        tokens(one, turn=turns[0]), tokens(other, turn=turns[1]), **COSTS | {"turn": 0.0}
+    )
+
+    assert len(pairs(same)) == merging.longest_common(one, other)
+
+
+def test_turns_that_are_off_from_somewhere_on_shift_nothing_behind():
+    """Where all is alike, what they differed by before says which is which."""
+    own, alike = range(100, 220), [1, 2, 3] * 80
+    label, turn = [*own, *alike], [k // 3 for k in range(360)]
+    other = [number + (number >= 10) for number in turn]
+
+    same = _core.align(tokens(label, turn=turn), tokens(label, turn=other), **COSTS)
+
+    assert same.tolist() == list(range(360))
+
+
 @pytest.mark.parametrize("wrong", [{"window": 3}, {"window": 0}])
 def test_a_window_too_small_is_refused(wrong):
     with pytest.raises(ValueError, match="window"):

@@ -3,22 +3,25 @@
 from __future__ import annotations
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
 import by_hand
 from burstline import Trace, annotation, schema
-from burstline.merge.loops import FOUND_TYPE, ITERATION_TYPE, loops_of
+from burstline.merge.loops import loops_of
 from burstline.merge.matching import match
-from burstline.structure.labels import LABEL_TYPE
+from burstline.schema.event_types import FOUND_ITERATION_TYPE, ITERATION_TYPE, LABEL_TYPE
 from burstline.testing import trace_of
 
 CALL = 10
+KINDS = (LABEL_TYPE, FOUND_ITERATION_TYPE)
 
 
-def run(iterations, *, kind=LABEL_TYPE, name="a.c:9"):
+def run(iterations, *, kind=LABEL_TYPE, name="a.c:9", after=0):
     """Make a run of a loop: for each iteration that calls, its number and its operations.
 
-    It is in a loop around it that never goes round, and has one in it that does.
+    It is in a loop around it that never goes round, and has one in it that does; some calls
+    may come after it.
     """
     lines, events, regions, now = [], [], [], 0
     region = {"location": 0, "origin": "recorded"}
@@ -42,7 +45,9 @@ def run(iterations, *, kind=LABEL_TYPE, name="a.c:9"):
             now += CALL
             lines += [f"{now} enter MPI_{operation}", f"{now + 4} leave"]
             events.append((now, LABEL_TYPE, 5))
-    lines += [f"{last} enter MPI_Finalize", f"{last + 4} leave"]
+    for number, operation in enumerate([*["Bcast"] * after, "Finalize"]):
+        begin = last + number * CALL
+        lines += [f"{begin} enter MPI_{operation}", f"{begin + 4} leave"]
     events.append((last, LABEL_TYPE, 0))
     trace = trace_of("ranks 1 | 0 | " + " | ".join(lines))
     return told(trace, events if kind == LABEL_TYPE else found_of(events), regions, name)
@@ -53,8 +58,12 @@ def found_of(events):
     counted = [(time, value) for time, kind, value in events if kind == ITERATION_TYPE]
     last = max(time for time, _, _ in events)
     return [
-        *((time, FOUND_TYPE, value) for time, value in counted if value != 77 and time > 1),
-        (last, FOUND_TYPE, 0),
+        *(
+            (time, FOUND_ITERATION_TYPE, value)
+            for time, value in counted
+            if value != 77 and time > 1
+        ),
+        (last, FOUND_ITERATION_TYPE, 0),
     ]
 
 
@@ -101,7 +110,7 @@ def test_turns_are_those_of_the_outermost_loop_that_goes_round():
 
 
 def test_of_loops_that_were_found_only_the_turns_are_taken():
-    loops = loops_of(run([(1, STEP), (2, STEP)], kind=FOUND_TYPE))
+    loops = loops_of(run([(1, STEP), (2, STEP)], kind=FOUND_ITERATION_TYPE))
 
     assert loops.names == []
     assert set(loops.number.tolist()) == {-1}
@@ -116,10 +125,10 @@ def test_a_trace_without_its_records_tells_no_loops():
 
 
 def test_annotations_have_the_type_that_is_looked_for():
-    assert annotation.event_types.iteration_type(1) == FOUND_TYPE
+    assert annotation.event_types.iteration_type(1) == FOUND_ITERATION_TYPE
 
 
-@pytest.mark.parametrize("kind", [LABEL_TYPE, FOUND_TYPE])
+@pytest.mark.parametrize("kind", KINDS)
 def test_of_iterations_that_are_alike_the_number_tells_which_is_missing(kind):
     whole = run([(number, STEP) for number in range(1, 9)], kind=kind)
     cut = run([(number, STEP) for number in range(1, 9) if number != 4], kind=kind)
@@ -160,6 +169,47 @@ def test_the_same_call_in_other_loops_is_not_the_same():
 
     assert found.has_loops
     assert not match([one, other]).has_loops, "runs with other loops are matched without"
+
+
+def test_calls_outside_of_loops_do_not_make_other_loops_the_same():
+    one, other = (run([(1, STEP)], name=name, after=9) for name in ("a.c:9", "a.c:20"))
+
+    matching = match([one, other])
+
+    assert not matching.has_loops
+    assert matching.match_rate.tolist() == [1, 1]
+
+
+def test_loops_that_were_found_are_used_where_a_type_of_labels_has_no_events():
+    labelled, found = (run([(1, STEP), (2, STEP)], kind=kind) for kind in KINDS)
+    types = pa.concat_tables([found.table("event_types"), labelled.table("event_types")])
+    tables = {name: found.table(name) for name in schema.TABLES if name in found}
+
+    loops = loops_of(Trace(tables | {"event_types": types}))
+
+    assert loops.turn.tolist() == loops_of(found).turn.tolist()
+
+
+@pytest.mark.parametrize("number", [-(2**63), -5, 0, 2**31, 2**62, 2**63 - 1])
+@pytest.mark.parametrize("kind", KINDS)
+def test_whatever_numbers_iterations_have_equal_runs_match_whole(kind, number):
+    one = run([(number, STEP), (7, STEP)], kind=kind)
+
+    assert match([one, one]).match_rate.tolist() == [1, 1]
+    assert match([one, run([(1, STEP), (2, STEP)], kind=kind)]).match_rate.tolist() == [1, 1]
+
+
+@pytest.mark.parametrize("missing", ["regions", "region_defs", "event_values"])
+def test_labels_without_the_tables_that_explain_them_still_say_where_calls_are(missing):
+    one = run([(1, STEP), (2, STEP)])
+    tables = {name: one.table(name) for name in schema.TABLES if name in one}
+    tables[missing] = tables[missing].slice(0, 0)
+    if missing == "region_defs":
+        tables["regions"] = tables["regions"].slice(0, 0)
+
+    loops = loops_of(Trace(tables))
+
+    assert loops.number.tolist() == [0] * 6 + [-1]
 
 
 def test_runs_of_which_one_tells_no_loops_are_matched_without():

@@ -52,6 +52,7 @@ def read_runs(
         trace = _read(
             path, have_loops=have_loops, memory=memory, threads=threads, progress=progress
         )
+        have_loops &= trace.has_raw
         tables = ("calls", "messages", "bursts")
         traces.append(require(trace, memory, tables=tables, copies=1, region={}))
     for path, trace in zip(paths, traces, strict=True):

@@ -39,8 +39,8 @@ _ENOUGH: Final = 0.8
 has the fewest."""
 _ODDS: Final = 0.1
 """Share of the collectives of which threads may say different things."""
-_SIZES: Final = 40
-"""Different contents are as unlike as sizes that are powers of two."""
+_SIZES: Final = 1000
+"""Different contents are as unlike as sizes that are powers of two; so many there are."""
 _ODD: Final = np.uint64(0x9E3779B97F4A7C15)
 
 
@@ -71,34 +71,60 @@ def are_at_odds(
     Returns
     -------
     bool
-        Whether they do for more than a tenth of the collectives; never if the threads of a
-        run differ in their collectives.
+        Whether they do for more than a tenth of the collectives of any run; never if the
+        threads of a run differ in their collectives.
+
+    Notes
+    -----
+    O(bursts · log collectives) time for each run.
+
+    Examples
+    --------
+    >>> from burstline.merge.alignment import align_lane
+    >>> from burstline.merge.model import Alignment
+    >>> from burstline.merge.tokens import tokens_of
+    >>> from burstline.testing import trace_of
+    >>> step = "{0} enter MPI_Barrier | {1} leave"
+    >>> calls = " | ".join(step.format(10 * k, 10 * k + 4) for k in range(4))
+    >>> run = trace_of(f"ranks 2 | 0 | {calls} | 1 | {calls}")
+    >>> tokens, lanes = tokens_of([run, run]).tokens, [np.array([[0, 3], [3, 6]])] * 2
+    >>> both = [(tuple(lane),) * 2 for lane in lanes[0].tolist()]
+    >>> found = [align_lane(tokens, lane, [0, 1], Alignment()) for lane in both]
+    >>> are_at_odds(found, tokens, lanes)
+    False
     """
     rows = [_rows(*both) for both in zip(tokens, lanes, strict=True)]
     if not all(_are_common(one, own) for one, own in zip(tokens, rows, strict=True)):
         return False
-    said = []
+    return any(_odd(found, rows, run) > _ODDS for run in range(len(rows)))
+
+
+def _odd(found: Sequence[LaneRows], rows: Sequence[Sequence[Integers]], run: int) -> float:
+    """Give the share of a run's collectives of which threads say different things."""
+    said: Integers | None = None
+    is_odd = np.zeros(0, bool)
     for lane, one in enumerate(found):
-        own = [run[lane] for run in rows]
-        if len(own[0]):
-            said.append(_ordinals(one.members, own))
-    agreed = np.all([np.array_equal(said[0], other) for other in said[1:]])
-    if agreed:
-        return False
-    odd = np.any([(other != said[0]).any(axis=1) for other in said[1:]], axis=0)
-    return bool(odd.mean() > _ODDS)
+        own = [lanes[lane] for lanes in rows]
+        if not len(own[run]):
+            continue
+        other = _ordinals(one.members, own, run)
+        if said is None:
+            said, is_odd = other, np.zeros(len(other), bool)
+        else:
+            is_odd |= (other != said).any(axis=1)
+    return float(is_odd.mean())
 
 
-def _ordinals(members: Integers, rows: Sequence[Integers]) -> Integers:
-    """Give for each collective of the first run its ordinal in each other one, or -1."""
+def _ordinals(members: Integers, rows: Sequence[Integers], leader: int) -> Integers:
+    """Give for each collective of a run its ordinal in each run, or -1."""
     places = []
     for run, own in enumerate(rows):
         place = np.searchsorted(own, members[:, run])
         is_own = np.append(own, -2)[place] == members[:, run]
         places.append(np.where(is_own, place, -1))
     table = np.stack(places, axis=1)
-    table = table[table[:, 0] >= 0]
-    return table[np.argsort(table[:, 0])]
+    table = table[table[:, leader] >= 0]
+    return table[np.argsort(table[:, leader])]
 
 
 def renamed(
@@ -121,13 +147,26 @@ def renamed(
     Returns
     -------
     list of Tokens or None
-        With other labels, kinds and gaps of bursts that a collective is before; nothing if
-        what lies before most collectives of a run lies before none of another: nothing then
-        says which is which.
+        With other labels, kinds, matters and gaps of bursts that a collective is before;
+        nothing if what lies before most collectives of a run lies before none of another:
+        nothing then says which is which.
 
     Notes
     -----
-    O(bursts) time.
+    O(bursts · log bursts) time, and the named columns of all bursts again.
+
+    Examples
+    --------
+    >>> from burstline.merge.model import Alignment
+    >>> from burstline.merge.tokens import tokens_of
+    >>> from burstline.testing import trace_of
+    >>> step = "{0} enter MPI_Barrier | {1} leave"
+    >>> calls = " | ".join(step.format(10 * k, 10 * k + 4) for k in range(4))
+    >>> run = trace_of(f"ranks 2 | 0 | {calls} | 1 | {calls}")
+    >>> lanes = [np.array([[0, 3], [3, 6]])] * 2
+    >>> [one, _] = renamed(tokens_of([run, run]).tokens, lanes, [0, 1], Alignment())
+    >>> one.label.tolist()
+    [1, 2, 3, 1, 2, 3]
     """
     runs = [_run(*both) for both in zip(tokens, lanes, strict=True)]
     content = _telling(runs)
@@ -135,9 +174,8 @@ def renamed(
         return None
     names = _named(runs, content, order, how)
     count = np.bincount(np.concatenate(names))
-    first = 1 + max(
-        int(max(one.label.max(initial=0), one.kind.max(initial=0))) for one in tokens
-    )
+    codes = [code for one in tokens for code in (one.label, one.kind, one.matter)]
+    first = 1 + max(int(code.max(initial=0)) for code in codes)
     gap = np.where(count == len(runs), NEVER, GAP)
     return [
         _renamed(one, run.rows, name, first, gap)
@@ -189,15 +227,17 @@ def _between(codes: Codes, ends: Integers, counts: npt.NDArray[np.bool_]) -> Has
 
 
 def _telling(runs: Sequence[_Run]) -> list[Codes] | None:
-    """Give what lies before collectives as numbers: as fine as all runs have most of it."""
-    best, least = None, _ENOUGH
+    """Give what lies before collectives as numbers: what most have, and what tells most."""
+    best, most = None, (0.0, 0.0)
     for found in zip(*(run.content for run in runs), strict=True):
         shared = found[0]
         for other in found[1:]:
             shared = np.intersect1d(shared, other)
-        share = float(np.isin(min(found, key=len), shared).mean())
-        if share > least:
-            best, least = found, share
+        least = min(map(len, found))
+        share = min(float(np.isin(one, shared).mean()) for one in found if len(one) == least)
+        told = share * len(shared), share
+        if share > _ENOUGH and told > most:
+            best, most = found, told
     if best is None:
         return None
     _, numbers = np.unique(np.concatenate(best), return_inverse=True)
@@ -270,8 +310,9 @@ def _aligned(common: Integers, other: Integers, how: Alignment) -> Integers:
 def _renamed(
     tokens: Tokens, rows: Sequence[Integers], name: Integers, first: int, gap: Floats
 ) -> Tokens:
-    label, kind, gaps = tokens.label.copy(), tokens.kind.copy(), tokens.gap.copy()
+    label, kind, matter = tokens.label.copy(), tokens.kind.copy(), tokens.matter.copy()
+    gaps = tokens.gap.copy()
     for own in rows:
-        label[own] = kind[own] = first + name
+        label[own] = kind[own] = matter[own] = first + name
         gaps[own] = gap[name]
-    return replace(tokens, label=label, kind=kind, gap=gaps)
+    return replace(tokens, label=label, kind=kind, matter=matter, gap=gaps)

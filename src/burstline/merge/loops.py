@@ -19,7 +19,11 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from burstline.structure.labels import LABEL_TYPE
+from burstline.schema.event_types import (
+    FOUND_ITERATION_TYPE,
+    ITERATION_TYPE,
+    LABEL_TYPE,
+)
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -29,11 +33,8 @@ if TYPE_CHECKING:
     Integers = npt.NDArray[np.int64]
     Turns = npt.NDArray[np.int32]
 
-ITERATION_TYPE: Final = 77_200_001
-"""Event type of an iteration of a labelled loop; its value is which."""
-FOUND_TYPE: Final = 77_700_101
-"""Event type of the iteration of loops that were found, of those that are in no other."""
-LOOP_TYPES: Final = (LABEL_TYPE, ITERATION_TYPE, FOUND_TYPE)
+LOOP_TYPES: Final = (LABEL_TYPE, ITERATION_TYPE, FOUND_ITERATION_TYPE)
+"""Event types that are looked at."""
 
 OUTSIDE: Final = -1
 _MOST: Final = 2**30
@@ -84,27 +85,28 @@ def loops_of(trace: Trace) -> Loops | None:
     >>> loops_of(trace_of("ranks 1 | 0 | 1 enter MPI_Barrier | 2 leave")) is None
     True
     """
-    first = _first_type(trace)
-    if first is None:
-        return None
-    told = _events(trace, first)
-    if not told.num_rows:
-        return None
-    if first == FOUND_TYPE:
+    labels = _told(trace, LABEL_TYPE)
+    if labels is not None:
+        names, number = _named(trace, _at_calls(trace, labels, 0))
+        turn = _turns_of_labelled(trace, _events(trace, ITERATION_TYPE))
+        return Loops(number, _as_turns(turn), names)
+    found = _told(trace, FOUND_ITERATION_TYPE)
+    if found is not None:
         number = np.full(trace.rows("calls"), OUTSIDE, np.int64)
-        return Loops(number, _as_turns(_at_calls(trace, told, OUTSIDE)), [])
-    names, number = _named(trace, _at_calls(trace, told, 0))
-    turn = _turns_of_labelled(trace, _events(trace, ITERATION_TYPE))
-    return Loops(number, _as_turns(turn), names)
+        return Loops(number, _as_turns(_at_calls(trace, found, OUTSIDE)), [])
+    return None
 
 
 def _as_turns(turn: Integers) -> Turns:
     return np.clip(turn, OUTSIDE, _MOST).astype(np.int32)
 
 
-def _first_type(trace: Trace) -> int | None:
-    known = set(trace.table("event_types")["type"].to_pylist())
-    return next((kind for kind in (LABEL_TYPE, FOUND_TYPE) if kind in known), None)
+def _told(trace: Trace, kind: int) -> pa.Table | None:
+    """Give the events of a type; nothing, without a look at any event, if it is not known."""
+    if not pc.is_in(pa.scalar(kind), trace.table("event_types")["type"]).as_py():
+        return None
+    events = _events(trace, kind)
+    return events if events.num_rows else None
 
 
 def _events(trace: Trace, kind: int) -> pa.Table:

@@ -1,4 +1,4 @@
-"""S of the published method: how unlike two bursts are. The kernel has it, too, for pairing."""
+"""S of the published method: how unlike two bursts are. The kernel that pairs has it, too."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Compared(NamedTuple):
     Attributes
     ----------
     place : ndarray of float64
-        Where in its lane each is, from 0 to 1.
+        Where in its span each is, from 0 to 1.
     sizes : sequence of ndarray of float64
         Bytes that the calls moved whose sizes count: before, or before and after.
     partners : sequence of ndarray of int32

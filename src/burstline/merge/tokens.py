@@ -147,6 +147,16 @@ def tokens_of(traces: Sequence[Trace]) -> Told:
     -----
     O(calls + messages + bursts) time. Labels are numbered hashes of 64 bits: among 16
     million different ones, two are taken for the same with a probability of 1e-5.
+
+    Examples
+    --------
+    >>> from burstline.testing import trace_of
+    >>> run = trace_of(
+    ...     "ranks 1 | 0 | 1 enter MPI_Init | 2 leave | 4 enter MPI_Barrier | 5 leave"
+    ... )
+    >>> told = tokens_of([run, run])
+    >>> told.patterns, [one.label.tolist() for one in told.tokens], told.has_loops
+    ([('MPI_Init', 'MPI_Barrier')], [[0], [0]], False)
     """
     words = Words()
     paths = [words.paths_of(trace) for trace in traces]
@@ -183,18 +193,20 @@ def tokens_of(traces: Sequence[Trace]) -> Told:
 
 def _are_shared(paths: Sequence[Integers]) -> bool:
     """Tell whether at least half of each run's calls stand where others have calls, too."""
-    known = [np.unique(path) for path in paths]
-    if all(len(one) <= 1 for one in known):
-        return False
-    shared = known[0]
-    for other in known[1:]:
+    return any(len(np.unique(path)) > 1 for path in paths) and _are_common(paths)
+
+
+def _are_common(codes: Sequence[Integers]) -> bool:
+    """Tell whether at least half of each run's codes are found in all others."""
+    shared = np.unique(codes[0])
+    for other in codes[1:]:
         shared = np.intersect1d(shared, other)
-    return all(np.isin(path, shared).sum() * 2 >= len(path) for path in paths)
+    return all(np.isin(one, shared).sum() * 2 >= len(one) for one in codes)
 
 
 def _agree(loops: Sequence[Integers]) -> bool:
     """Tell whether loops are mostly the same, or none of them has a name."""
-    return all((one < 0).all() for one in loops) or _are_shared(loops)
+    return _are_common([loop[loop >= 0] for loop in loops])
 
 
 class _Named:
