@@ -104,6 +104,14 @@ def test_the_region_of_interest_narrows_the_answer(tiny):
     assert document["efficiency"]["parallel"] == 80 / 160
 
 
+@pytest.mark.parametrize("command", ["info", "structure", "table"])
+def test_a_window_behind_the_trace_is_named_with_the_end_of_the_trace(tiny, command):
+    run = burstline(command, tiny, "--from", "2s", "--to", "3s")
+
+    assert run.returncode == 5
+    assert "--from 2.00 s is outside the trace, which ends at" in run.stderr
+
+
 def test_what_is_no_trace_is_one_line_with_exit_code_3(tmp_path):
     path = tmp_path / "picture.prv"
     path.write_bytes(b"\x89PNG\r\n\x1a\n" + bytes(range(256)))

@@ -9,6 +9,8 @@ import time
 
 import pytest
 
+from burstline.summary import summarise
+
 RING = """
 #include <mpi.h>
 #include <signal.h>
@@ -93,6 +95,7 @@ def test_a_program_under_open_mpi_becomes_a_trace(on_open_mpi, output):
     assert document["records"] > 3 * 2 * 8
     assert document["dropped"] == 0
     assert_is_ring(on_open_mpi.trace(output), 3)
+    assert summarise(on_open_mpi.trace(output)).path.endswith(output)
     assert not [path for path in on_open_mpi.folder.iterdir() if path.suffix == ".raw"]
 
 

@@ -84,6 +84,20 @@ def test_other_compilers_are_refused_with_a_way_out(tool, says, wrong):
         identify(tool("mycc", says))
 
 
+@pytest.mark.parametrize(
+    ("name", "way_out"),
+    [
+        ("mpicc", "OMPI_CC=clang, with MPICH MPICH_CC=clang"),
+        ("mpicxx", r"OMPI_CXX=clang\+\+, with MPICH MPICH_CXX=clang\+\+"),
+        ("mpic++.openmpi", r"OMPI_CXX=clang\+\+"),
+        ("mpiCC", r"OMPI_CXX=clang\+\+"),
+    ],
+)
+def test_a_wrapper_of_mpi_is_told_how_to_call_clang(tool, name, way_out):
+    with pytest.raises(ParameterError, match=way_out):
+        identify(tool(name, "g++ (Debian 12.2.0) 12.2.0"))
+
+
 def test_a_compiler_that_does_not_exist_is_named(tool):
     tool("other", "")
     with pytest.raises(ParameterError, match="nonesuch: no such compiler"):

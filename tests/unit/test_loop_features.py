@@ -312,13 +312,13 @@ def test_the_command_compares_both_methods_that_asked_for_first(capsys):
     assert document["missing"] == []
 
 
-def test_the_command_gives_the_rows_as_csv(capsys):
-    lines = printed(capsys, program(), "--features", "--format", "csv").out.splitlines()
-
-    head = "rank,operation,file,line,loop,iterations,iteration time,IPC,branches,loads"
-    assert lines[0] == head
-    assert len(lines) == 19
-    assert lines[1].startswith("0,MPI_Send,a.c,3,1,")
+@pytest.mark.parametrize("scale", ["log", "minmax"])
+def test_the_command_gives_what_was_measured_as_csv(capsys, scale):
+    out = printed(capsys, program(), "--features", "--format", "csv", "--scale", scale).out
+    head, *rows = out.splitlines()
+    assert head.startswith("rank,operation,file,line,loop,loop_name,iterations,iteration_time_")
+    assert (len(rows), rows[0][:20]) == (18, "0,MPI_Send,a.c,3,1,a")
+    assert all(f",20.0,{3.0 * (WORK_NS + CALL_NS)}," in row for row in rows)
 
 
 def test_what_cannot_be_said_is_said_to_be_missing(capsys, monkeypatch):

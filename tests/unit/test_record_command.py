@@ -16,16 +16,19 @@ import pytest
 import burstline
 from burstline.cli import convert, main
 from burstline.cli.demo import shipped_trace
+from burstline.cli.outputs import ENDINGS
 from burstline.record import build, reading, session
 
-RANK, SEND, GAP, OVERHEAD, LEFT = 30, 12, 70, 73, 74
+RANK, SEND, EVENT, GAP, OVERHEAD, LEFT = 30, 12, 50, 70, 73, 74
+SENT, RECEIVED = 1, 5
 RUNS = "for r in $RANKS; do cp $FILES/$r $BURSTLINE_DIR/p-$r.t-0.raw; done"
 
 
 def raw_file(path, *records):
     """Write a raw file: (kind, op, a, b, c) each."""
     body = b"".join(struct.pack("<QHHIQQ", 0, *record) for record in records)
-    path.write_bytes(b"BURSTRAW".ljust(4096, b"\0") + body + bytes(320))
+    header = struct.pack("<8sIII", b"BURSTRAW", 1, 4096, 32)
+    path.write_bytes(header.ljust(4096, b"\0") + body + bytes(320))
 
 
 @pytest.fixture
@@ -43,6 +46,10 @@ def run(tmp_path, monkeypatch, capfd):
     raw_file(files / "alone", (RANK, 0, 0, 1, 0), (LEFT, 1, 0, 0, 0))
     raw_file(files / "lonely", (RANK, 0, 0, 1, 0), (LEFT, 1, 0, 0, 0))
     raw_file(files / "rankless", (SEND, 0, 0, 0, 0))
+    for rank in range(2):
+        sums = [(EVENT, 0, 1000 + SENT, 3, 0), (EVENT, 0, 2000 + SENT, 3_000, 0)]
+        sums += [(EVENT, 0, 1000 + RECEIVED, 1, 0), (EVENT, 0, 2000 + RECEIVED, 7_000, 0)]
+        raw_file(files / f"counted{rank}", (RANK, 0, rank, 2, 0), *sums, (LEFT, 1, 0, 0, 0))
     monkeypatch.chdir(here)
     monkeypatch.setenv("FILES", str(files))
     monkeypatch.setenv("RANKS", "0 1")
@@ -168,6 +175,42 @@ def test_the_recorder_is_told_what_was_asked_for(run):
     assert told["LD_PRELOAD"] == "libc.so.6"
 
 
+def test_a_profile_says_how_often_and_how_long_each_operation_was_called(run, monkeypatch):
+    monkeypatch.setenv("RANKS", "counted0 counted1")
+
+    code, printed, said = run("--mpi", "openmpi", "--profile", app(run))
+
+    assert code == 0, said
+    rows = [line.split() for line in printed.splitlines() if "MPI_" in line]
+    assert rows == [
+        ["MPI_Recv", "2", "14.0", "µs", "70.0", "%", "7.00", "µs"],
+        ["MPI_Send", "6", "6.00", "µs", "30.0", "%", "1.00", "µs"],
+    ]
+
+
+def test_programs_are_told_the_counts_of_a_profile_with_the_rest(run, monkeypatch):
+    monkeypatch.setenv("RANKS", "counted0 counted1")
+
+    _, printed, _ = run("--mpi=openmpi", "--profile", "--format=json", app(run))
+
+    assert json.loads(printed)["calls"] == {
+        "MPI_Recv": {"count": 2, "time_ns": 14_000},
+        "MPI_Send": {"count": 6, "time_ns": 6_000},
+    }
+
+
+@pytest.mark.parametrize("ending", ENDINGS)
+def test_the_name_of_a_set_comes_before_any_ending(run, ending):
+    (run.here / "s.toml").write_text('[sets]\na = ["X"]\n')
+    (run.here / f"o.a{ending}").touch()
+
+    _, _, said = run(
+        "--mpi=openmpi", "--counters-set=s.toml", "--each-set", "-o", f"o{ending}", app(run)
+    )
+
+    assert f"o.a{ending} exists" in said
+
+
 def test_what_the_user_preloads_stays_preloaded(monkeypatch, tmp_path):
     monkeypatch.setenv("LD_PRELOAD", "/lib/other.so")
 
@@ -198,6 +241,8 @@ def test_each_set_of_counters_is_a_run_of_its_own(run):
         (["--counters-set=s.toml", "--each-set", "--keep-raw=r"], "room for one run"),
         (["--stack-depth=-1"], "--stack-depth goes from 0"),
         (["--block=x"], "no size"),
+        (["--calls=MPI_Send,MPI_Sed"], "MPI_Sed is no operation of MPI. Did you mean MPI_Send"),
+        (["--calls=-x"], "x is no operation of MPI. Names are like MPI_Send"),
         (["--memory=x"], "no size"),
         (["-o", "x.txt"], "the ending of an output"),
         (["-o", "nowhere/x.prv"], "there is no folder nowhere"),

@@ -34,7 +34,7 @@ examples:
   burstline convert run.store -o run.prv
   burstline convert run.prv run.parquet
   burstline convert run.prv run.perfetto.json.gz
-  burstline convert run.prv scorep_run/traces.otf2     the layout of Score-P
+  burstline convert run.prv run.otf2                   for Scalasca and Vampir
 """
 
 
@@ -139,19 +139,31 @@ def write_recorded(
     memory: int,
     threads: int,
     progress: Progress,
+    name: str | None = None,
 ) -> dict[str, int]:
-    """Write the raw files of a run, of any size, as a trace; count its rows."""
+    """Write the raw files of a run, of any size, as a trace; count its rows.
+
+    The trace says that it is made of `name`, by default of the folder.
+    """
     from burstline.formats import atomic, store  # noqa: PLC0415 -- `--help` stays fast
     from burstline.record import reading  # noqa: PLC0415 -- as above
 
     resources: _Resources = {"memory": memory, "threads": threads, "progress": progress}
     if path.suffix == ".store":
         with atomic.replacement(path) as part:
-            reading.store_recorded(folder, part, raw=raw, resolver=resolver, **resources)
+            reading.store_recorded(
+                folder, part, raw=raw, resolver=resolver, name=name, **resources
+            )
         return kept_rows(store.open_store(path))
     records = path.name.endswith((".prv", ".prv.gz"))
     with reading.recorded(
-        folder, beside=path.parent, raw=raw, records=records, resolver=resolver, **resources
+        folder,
+        beside=path.parent,
+        raw=raw,
+        records=records,
+        resolver=resolver,
+        name=name,
+        **resources,
     ) as trace:
         write_trace(trace, path, memory=memory, progress=progress)
         return kept_rows(trace)

@@ -42,8 +42,8 @@ def add_features_options(parser: argparse.ArgumentParser) -> None:
     """
     group = parser.add_argument_group(
         "features of loops",
-        "which properties of calls tell loops apart and, where calls are labelled with the "
-        "loops of the source, how true the detected ones are",
+        "which properties of calls tell loops apart and, where calls are labelled with\n"
+        "the loops of the source, how true the detected ones are",
     )
     group.add_argument(
         "--features",
@@ -105,13 +105,12 @@ def print_features(trace: Trace, structure: Structure, arguments: argparse.Names
         print_study(study)
     else:
         from burstline.report import plain  # noqa: PLC0415 -- `--help` stays fast
+        from burstline.report.features import csv_rows, document  # noqa: PLC0415 -- loads rich
 
         if arguments.format == "json":
-            from burstline.report.features import document  # noqa: PLC0415 -- loads rich
-
             plain.print_json(document(study))
         else:
-            rows = study.features.rows(structure.found_in.ranks)
+            rows = csv_rows(study.features, structure.found_in.ranks)
             plain.print_csv(tuple(rows[0]), (tuple(row.values()) for row in rows))
     _draw(study, arguments)
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from burstline.cli.iterations import add_loop_region, iterations_asked, iterations_region
-from burstline.errors import ParameterError
+from burstline.errors import NotEnoughDataError, ParameterError
 
 if TYPE_CHECKING:
     import argparse
@@ -38,7 +38,9 @@ def add_trace_options(parser: argparse.ArgumentParser) -> None:
 def add_trace(parser: argparse.ArgumentParser) -> None:
     """Add the trace itself."""
     parser.add_argument(
-        "trace", metavar="TRACE", help="a .prv or .prv.gz file, or a store made by convert"
+        "trace",
+        metavar="TRACE",
+        help="a .prv, .prv.gz or .otf2 file, a store, or a folder of raw files or tables",
     )
 
 
@@ -136,6 +138,7 @@ def read_with_whole(
             arguments.trace, raw=raw, memory=memory, threads=threads, progress=progress
         )
     _say_if_unnamed(arguments.trace)
+    _require_inside(region, whole)
     trace = whole
     if region or asked or not streams:
         from burstline.cli.budget import ANALYSED, require  # noqa: PLC0415 -- as above
@@ -144,6 +147,19 @@ def read_with_whole(
     if asked:
         region = iterations_region(trace, region, asked, arguments)
     return (burstline.select(trace, **region) if region else trace), whole
+
+
+def _require_inside(region: dict[str, Any], whole: Trace) -> None:
+    """Say that a window is beside the trace: an analysis of nothing would only puzzle."""
+    start = region.get("start_ns", 0)
+    end = max(whole.locations["died_ns"].to_pylist(), default=0)
+    if start and start >= end:
+        from burstline.report.units import format_ns  # noqa: PLC0415 -- `--help` stays fast
+
+        raise NotEnoughDataError(
+            f"nothing is left: --from {format_ns(start)} is outside the trace, which ends at "
+            f"{format_ns(end)}"
+        )
 
 
 def _say_if_unnamed(path: str) -> None:

@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from burstline.trace import Trace
 
 _JSON: Final = (".perfetto.json", ".perfetto.json.gz")
+ENDINGS: Final = (".prv", ".prv.gz", ".store", ".csv", ".parquet", ".otf2", *_JSON)
+"""What the name of a trace that is written may end in."""
 
 
 def add_output(parser: argparse.ArgumentParser) -> None:
@@ -54,7 +56,9 @@ def output_path(arguments: argparse.Namespace) -> Path:
     """
     given = [text for text in (arguments.place, arguments.output) if text is not None]
     if len(given) != 1:
-        raise ParameterError("give one output: -o OUT.prv, OUT.store, OUT.csv or OUT.parquet")
+        raise ParameterError(
+            f"give one output: -o OUT and its ending, one of {', '.join(ENDINGS)}"
+        )
     path, source = Path(given[0]), Path(arguments.trace)
     files = files_of(path)
     inputs = _files_read(source)

@@ -22,6 +22,7 @@ from burstline.errors import ParameterError, printable
 if TYPE_CHECKING:
     from burstline.record.mpi import Abi
     from burstline.record.session import Ended, Survey
+    from burstline.record.tallies import Tally
 
 _DESCRIPTION: Final = """\
 Run an MPI program and make a trace of it: its MPI calls, messages, call stacks and
@@ -36,7 +37,6 @@ examples:
   burstline record --calls MPI_Send,MPI_Recv --stack-depth 4 -- mpirun -n 8 ./app
   burstline record -o ring.prv -- mpiexec -n 4 python ring.py
 """
-_ENDINGS: Final = (".prv", ".prv.gz", ".store", ".csv", ".parquet")
 _INTERRUPTED: Final = 130
 _DEEPEST: Final = 64
 _MOST_MIB: Final = (1 << 32) - 2
@@ -70,8 +70,8 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         "-o",
         "--output",
         metavar="OUTPUT",
-        help="X.prv or X.prv.gz (with .pcf and .row), X.store, X.csv or X.parquet "
-        "(default: PROGRAM.prv)",
+        help="X.prv or X.prv.gz (with .pcf and .row), X.store, X.csv, X.parquet, X.otf2 or "
+        "X.perfetto.json (default: PROGRAM.prv)",
     )
     parser.add_argument("--force", action="store_true", help="replace an output that exists")
     parser.add_argument(
@@ -110,7 +110,9 @@ def _add_what(parser: argparse.ArgumentParser) -> None:
         help="only these operations: MPI_Send,…; --calls=-MPI_Test,…: all but these",
     )
     group.add_argument(
-        "--profile", action="store_true", help="only count calls, their time and bytes"
+        "--profile",
+        action="store_true",
+        help="only count calls and their time, and say so at the end",
     )
     group.add_argument("--keep-raw", metavar="FOLDER", help="keep the raw files there")
     group.add_argument(
@@ -178,6 +180,7 @@ def _record(arguments: argparse.Namespace, name: str, counters: str | None) -> i
             return code
         session.require_ranks(found)
         _write(arguments, plan)
+        counted = _counted(plan) if arguments.profile else {}
         kept = arguments.keep_raw is not None
     except BaseException:
         if kept:
@@ -187,8 +190,15 @@ def _record(arguments: argparse.Namespace, name: str, counters: str | None) -> i
     finally:
         if not kept:
             shutil.rmtree(plan.folder, ignore_errors=True)
-    _report(arguments, plan, ended, found)
+    _report(ended, found)
+    _print_result(arguments, plan, found, counted)
     return code
+
+
+def _counted(plan: _Plan) -> dict[str, Tally]:
+    from burstline.record.tallies import tallies  # noqa: PLC0415 -- `--help` stays fast
+
+    return tallies(plan.folder)
 
 
 def _plan(arguments: argparse.Namespace, name: str, counters: str | None) -> _Plan:
@@ -210,12 +220,12 @@ def _plan(arguments: argparse.Namespace, name: str, counters: str | None) -> _Pl
 
 
 def _output(arguments: argparse.Namespace, programs: list[tuple[str, ...]], name: str) -> Path:
-    from burstline.cli.outputs import files_of  # noqa: PLC0415 -- as above
+    from burstline.cli.outputs import ENDINGS, files_of  # noqa: PLC0415 -- as above
     from burstline.record.launch import program_name  # noqa: PLC0415 -- as above
 
     default = f"{program_name(programs[0]) if programs else 'run'}.prv"
     path = Path(arguments.output or default)
-    ending = next((end for end in _ENDINGS if path.name.endswith(end)), "")
+    ending = next((end for end in ENDINGS if path.name.endswith(end)), "")
     if name:
         path = path.with_name(f"{path.name.removesuffix(ending)}{name}{ending}")
     for file in files_of(path):
@@ -230,6 +240,8 @@ def _output(arguments: argparse.Namespace, programs: list[tuple[str, ...]], name
 
 def _settings(arguments: argparse.Namespace, counters: str | None) -> dict[str, str]:
     """Give what the recorder is told, as its variables."""
+    from burstline.record import checks  # noqa: PLC0415 -- `--help` stays fast
+
     settings: dict[str, str] = {}
     depth = arguments.stack_depth
     if depth is not None:
@@ -239,7 +251,7 @@ def _settings(arguments: argparse.Namespace, counters: str | None) -> dict[str, 
     if counters is not None:
         settings["BURSTLINE_COUNTERS"] = counters
     if arguments.calls is not None:
-        settings["BURSTLINE_CALLS"] = arguments.calls
+        settings["BURSTLINE_CALLS"] = checks.checked_calls(arguments.calls)
     if arguments.profile:
         settings["BURSTLINE_MODE"] = "profile"
     if arguments.block is not None:
@@ -264,11 +276,12 @@ def _write(arguments: argparse.Namespace, plan: _Plan) -> None:
             memory=memory_budget(arguments),
             threads=thread_count(arguments),
             progress=progress,
+            name=None if arguments.keep_raw else str(plan.output),
         )
     say_unnamed(resolver)
 
 
-def _report(arguments: argparse.Namespace, plan: _Plan, ended: Ended, found: Survey) -> None:
+def _report(ended: Ended, found: Survey) -> None:
     """Say what was recorded, and what went wrong with the program."""
     if ended.interrupted:
         _say("interrupted: the trace ends there")
@@ -283,11 +296,26 @@ def _report(arguments: argparse.Namespace, plan: _Plan, ended: Ended, found: Sur
             f"{found.dropped:,} records were dropped for want of room; the gaps are marked. "
             "Free some disk, or pass --calls, a smaller --stack-depth or --leave-free"
         )
+
+
+def _print_result(
+    arguments: argparse.Namespace, plan: _Plan, found: Survey, counted: dict[str, Tally]
+) -> None:
     if arguments.format == "json":
         from burstline.report.plain import print_json  # noqa: PLC0415 -- as above
 
-        print_json(_document(plan, found))
+        document = _document(plan, found)
+        if arguments.profile:
+            document["calls"] = {
+                name: {"count": tally.calls, "time_ns": tally.time_ns}
+                for name, tally in counted.items()
+            }
+        print_json(document)
         return
+    if counted:
+        from burstline.report.recorded import print_counted  # noqa: PLC0415 -- loads rich
+
+        print_counted(counted)
     _say(f"{plan.output}: {len(found.ranks)} ranks, {found.records:,} records")
 
 

@@ -5,6 +5,7 @@ A mistake that is found here costs nothing; on a cluster it would cost the wait 
 
 from __future__ import annotations
 
+from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -40,6 +41,37 @@ def check_programs(command: Command) -> None:
     if not command.moves():
         for program in command.programs():
             _require(program[0])
+
+
+def checked_calls(text: str) -> str:
+    """See to it that every operation of a list for ``--calls`` is one.
+
+    Parameters
+    ----------
+    text : str
+        Names, with commas or blanks between; all or none behind a minus.
+
+    Returns
+    -------
+    str
+        The same.
+
+    Raises
+    ------
+    ParameterError
+        If the recorder knows no operation of such a name.
+    """
+    from burstline.formats.raw.numbers import operation_numbers  # noqa: PLC0415 -- slow
+
+    numbers = operation_numbers()
+    known = {*numbers.values(), *map(str, numbers)}
+    for word in text.replace(",", " ").split():
+        name = word.removeprefix("-")
+        if name not in known:
+            near = get_close_matches(name, sorted(known), n=1, cutoff=0.8)
+            hint = f"Did you mean {near[0]}?" if near else "Names are like MPI_Send"
+            raise ParameterError(f"--calls: {printable(name)} is no operation of MPI. {hint}")
+    return text
 
 
 def choose_abi(command: Command, asked: str | None) -> mpi.Abi:

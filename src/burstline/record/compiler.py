@@ -230,9 +230,11 @@ def identify(compiler: str) -> Clang:
     found = re.search(r"\b(?:clang|flang|flang-new) version (\d+)", says)
     if found is None or "Apple" in says:
         first = printable(says.partition("\n")[0])
+        of_cpp = Path(compiler).name.partition(".")[0].endswith(("++", "cxx", "CC"))
+        set_to = "CXX=clang++" if of_cpp else "CC=clang"
         raise ParameterError(
             f"{shown} is not clang (it says: {first}). Work counters need LLVM's clang; "
-            "with Open MPI set OMPI_CC=clang, with MPICH MPICH_CC=clang"
+            f"with Open MPI set OMPI_{set_to}, with MPICH MPICH_{set_to}"
         )
     version = int(found[1])
     if version < OLDEST:

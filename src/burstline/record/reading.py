@@ -23,6 +23,7 @@ def read_recorded(
     threads: int | None = None,
     progress: Progress = SILENCE,
     resolver: Resolver | None = None,
+    name: str | None = None,
 ) -> Trace:
     """Read raw files, and name the functions and lines of their call stacks.
 
@@ -38,6 +39,8 @@ def read_recorded(
         Told how far the reading is.
     resolver : Resolver, optional
         Names the places, and knows afterwards what it could not name; by default a new one.
+    name : str, optional
+        What the trace says it is made of; by default the folder.
 
     Returns
     -------
@@ -58,6 +61,7 @@ def read_recorded(
         threads=threads,
         progress=progress,
         resolve=resolver or symbols.Resolver(),
+        name=name,
     )
 
 
@@ -72,6 +76,7 @@ def recorded(
     threads: int,
     progress: Progress = SILENCE,
     resolver: Resolver | None = None,
+    name: str | None = None,
 ) -> Iterator[Trace]:
     """Give the trace of raw files of any size, within a memory budget.
 
@@ -91,7 +96,7 @@ def recorded(
         Threads to use.
     progress : Progress
         Told how far the reading is.
-    resolver : Resolver, optional
+    resolver, name
         As for :func:`read_recorded`.
 
     Yields
@@ -109,7 +114,12 @@ def recorded(
 
     if fits(folder, memory, records=records):
         yield read_recorded(
-            folder, raw=raw, threads=threads, progress=progress, resolver=resolver
+            folder,
+            raw=raw,
+            threads=threads,
+            progress=progress,
+            resolver=resolver,
+            name=name,
         )
         return
     with TemporaryDirectory(prefix=".burstline-", dir=beside) as place:
@@ -123,6 +133,7 @@ def recorded(
             threads=threads,
             progress=progress,
             resolver=resolver,
+            name=name,
         )
         yield store.open_store(path)
 
@@ -137,6 +148,7 @@ def store_recorded(
     records: bool = False,
     progress: Progress = SILENCE,
     resolver: Resolver | None = None,
+    name: str | None = None,
 ) -> None:
     """Make a store of raw files of any size, within a memory budget.
 
@@ -146,7 +158,7 @@ def store_recorded(
         The raw files of one run.
     path : Path
         The store to make.
-    raw, memory, threads, records, progress, resolver
+    raw, memory, threads, records, progress, resolver, name
         As for :func:`recorded`.
 
     Raises
@@ -168,4 +180,5 @@ def store_recorded(
         threads=threads,
         progress=progress,
         resolve=resolver or symbols.Resolver(),
+        name=name,
     )

@@ -18,6 +18,8 @@ from burstline.report.units import format_count, format_ns, format_share, plural
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    import numpy.typing as npt
+
     from burstline.structure.accuracy import Accuracy
     from burstline.structure.factors import FactorMap
     from burstline.structure.features import Features
@@ -27,6 +29,8 @@ if TYPE_CHECKING:
 _METHODS: Final = {"seed": "published", "exact": "exact"}
 _MOST_LOOPS: Final = 20
 _SOURCES: Final = {"events": "labels of the calls", "regions": "loops that were recorded"}
+_COMPARED_AS_RATIOS: Final = ("iterations", "iteration time")
+_PLAIN_NAMES: Final = {"iteration time": "iteration_time_ns"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +91,35 @@ def document(study: Study) -> dict[str, Any]:
         "accuracy": [each.as_dict() for each in study.accuracies],
         "missing": list(study.missing),
     }
+
+
+def csv_rows(found: Features, ranks: npt.NDArray[np.int64]) -> list[dict[str, Any]]:
+    """Give what CSV output says about features: what was measured, not its logarithms.
+
+    Parameters
+    ----------
+    found : Features
+        The variables.
+    ranks : ndarray of int64, shape (lanes,)
+        Rank of each lane.
+
+    Returns
+    -------
+    list of dict
+        As :meth:`burstline.structure.features.Features.rows` gives them, on a plain scale,
+        with the name of each loop; ``iteration_time_ns`` says its unit.
+    """
+    rows = []
+    for row in found.rows(ranks):
+        plain: dict[str, Any] = {}
+        for name, value in row.items():
+            ratio = found.scale == "log" and name in _COMPARED_AS_RATIOS
+            measured = float(f"{10.0**value:.12g}") if ratio else value
+            plain[_PLAIN_NAMES.get(name, name)] = measured
+            if name == "loop":
+                plain["loop_name"] = found.loop_names.get(value)
+        rows.append(plain)
+    return rows
 
 
 def print_study(study: Study) -> None:

@@ -1,0 +1,68 @@
+"""What a run that was only profiled did: how often each operation was called, and how long.
+
+::
+
+    folder  --records of counts and times, by thread-->  Tally by operation, the most time first
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+import numpy as np
+
+from burstline.formats.oddities import Oddities
+from burstline.formats.raw.files import open_files
+from burstline.formats.raw.layout import Kind
+from burstline.formats.raw.numbers import operation_numbers
+from burstline.progress import SILENCE
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+_COUNT: Final = 1000  # added to the operation's number, as profile.c does
+_TIME: Final = 2000
+
+
+class Tally(NamedTuple):
+    """All calls of one operation.
+
+    Attributes
+    ----------
+    calls, time_ns : int
+        How many there were, and the time in them over all threads.
+    """
+
+    calls: int
+    time_ns: int
+
+
+def tallies(folder: Path) -> dict[str, Tally]:
+    """Sum up what the threads of a profiled run counted.
+
+    Parameters
+    ----------
+    folder : Path
+        The raw files of a run in profile mode.
+
+    Returns
+    -------
+    dict of str to Tally
+        By operation, the most time first.
+
+    Raises
+    ------
+    FormatError
+        If none of the files is a raw file.
+    """
+    sums = np.zeros(3 * _COUNT, np.int64)
+    for file in open_files(folder, Oddities(), SILENCE):
+        events = file.records[file.records["kind"] == Kind.EVENT]
+        events = events[events["a"] < len(sums)]
+        np.add.at(sums, events["a"].astype(np.int64), events["b"].astype(np.int64))
+    found = {
+        name: Tally(int(sums[_COUNT + number]), int(sums[_TIME + number]))
+        for number, name in operation_numbers().items()
+        if sums[_COUNT + number]
+    }
+    return dict(sorted(found.items(), key=lambda item: -item[1].time_ns))
