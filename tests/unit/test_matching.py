@@ -187,6 +187,25 @@ def test_what_is_handed_out_to_whoever_asks_is_matched_in_the_order_it_is_handed
     assert first["burst_0"].to_pylist() == first["burst_1"].to_pylist() == list(range(9))
 
 
+def test_what_is_handed_out_is_matched_in_order_whatever_answers_come_first():
+    def farm(order):
+        asked = [
+            call
+            for piece, worker in enumerate(order)
+            for call in (
+                ("Recv", f"peer {worker} tag 1 received {worker}"),
+                ("Send", f"peer {worker} tag 7 sent {8 * piece}"),
+            )
+        ]
+        return run(["Init", *asked, "Barrier"], *[["Init", "Barrier"]] * 2)
+
+    matching = match([farm([1, 2, 1, 2, 1, 2]), farm([2, 1, 2, 1, 2, 1])])
+
+    first = matching.pairs.filter(pa.compute.equal(matching.pairs["rank"], 0))
+    pairs = zip(first["burst_0"].to_pylist(), first["burst_1"].to_pylist(), strict=True)
+    assert {(k, k) for k in range(2, 14, 2)} <= set(pairs)
+
+
 def test_similarity_is_the_one_the_method_went_by():
     def sends(size):
         return run(["Init", ("Send", f"peer 0 tag 1 sent {size}"), "Barrier", "Finalize"])

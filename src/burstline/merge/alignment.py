@@ -118,11 +118,13 @@ def align_lane(
     """
     if _are_direct(tokens, lanes):
         return _by_position(lanes, "direct")
-    if _are_handed_out(tokens, lanes):
+    anybody = _are_handed_out(tokens, lanes)
+    if anybody and _matter_alike(tokens, lanes):
         return _by_position(lanes, "aligned")
-    common = _Sequence.of(tokens[order[0]], lanes[order[0]], order[0], len(tokens))
+    first = _names(tokens) if anybody else None
+    common = _Sequence.of(tokens[order[0]], lanes[order[0]], order[0], len(tokens), first)
     for run in order[1:]:
-        other = _Sequence.of(tokens[run], lanes[run], run, len(tokens))
+        other = _Sequence.of(tokens[run], lanes[run], run, len(tokens), first)
         common = _joined(common.sorted(), other.sorted(), run, how, anchored=anchored)
     return LaneRows(common.members, common.stage)
 
@@ -136,14 +138,30 @@ def _are_direct(tokens: Sequence[Tokens], lanes: Sequence[Lane]) -> bool:
 
 def _are_handed_out(tokens: Sequence[Tokens], lanes: Sequence[Lane]) -> bool:
     """Tell whether a thread sent the same in the same order, but to whoever asked for it."""
-    parts = [(one, slice(*lane)) for one, lane in zip(tokens, lanes, strict=True)]
-    first, own = parts[0]
-    matter, sends, partner = first.matter[own], first.sends[own], first.partners[0][own]
-    if not sends.any() or (first.unordered[own] >= 0).any():
+    sent = []
+    for one, lane in zip(tokens, lanes, strict=True):
+        own = slice(*lane)
+        if (one.unordered[own] >= 0).any():
+            return False
+        sends = one.sends[own]
+        sent.append((one.matter[own][sends], one.partners[0][own][sends]))
+    (matter, partner), *rest = sent
+    if not len(matter) or not all(np.array_equal(matter, other) for other, _ in rest):
         return False
-    if not all(np.array_equal(matter, one.matter[part]) for one, part in parts[1:]):
-        return False
-    return any((one.partners[0][part] != partner)[sends].any() for one, part in parts[1:])
+    return any((other != partner).any() for _, other in rest)
+
+
+def _matter_alike(tokens: Sequence[Tokens], lanes: Sequence[Lane]) -> bool:
+    """Tell whether a thread did the same in the same order, whoever it reached."""
+    first, *rest = (one.matter[slice(*lane)] for one, lane in zip(tokens, lanes, strict=True))
+    return all(np.array_equal(first, other) for other in rest)
+
+
+def _names(tokens: Sequence[Tokens]) -> int:
+    """Give a number from which on no burst has a label or kind."""
+    return 1 + max(
+        int(max(one.label.max(initial=0), one.kind.max(initial=0))) for one in tokens
+    )
 
 
 def _by_position(lanes: Sequence[Lane], stage: str) -> LaneRows:
@@ -160,11 +178,18 @@ class _Sequence:
     stage: npt.NDArray[np.uint8]
 
     @classmethod
-    def of(cls, tokens: Tokens, lane: Lane, run: int, runs: int) -> _Sequence:
+    def of(
+        cls, tokens: Tokens, lane: Lane, run: int, runs: int, first: int | None = None
+    ) -> _Sequence:
+        """Take the bursts of a lane; from `first` on sends are named by what they sent."""
         part = slice(*lane)
+        label, kind = tokens.label[part], tokens.kind[part]
+        if first is not None:
+            sent, sends = tokens.matter[part] + np.int32(first), tokens.sends[part]
+            label, kind = np.where(sends, sent, label), np.where(sends, sent, kind)
         columns: dict[str, npt.NDArray[Any]] = {
-            "label": tokens.label[part],
-            "kind": tokens.kind[part],
+            "label": label,
+            "kind": kind,
             "matter": tokens.matter[part],
             "place": tokens.place[part],
             "size": tokens.sizes[0][part],
