@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from burstline.merge.anchors import renamed
@@ -99,6 +99,7 @@ def test_a_step_done_twice_shifts_only_its_own_group(data, before):
 def test_what_all_threads_received_names_their_collectives(numbers, at, data):
     """Each thread by itself sees two kinds of steps, all together see eight; one was other."""
     step = data.draw(st.sampled_from(numbers[:7]))
+    assume((step, at) != (numbers[6], 6))  # nothing tells the copy from the step that is other
     longer = [*numbers[:at], step, *numbers[at:7], numbers[7] + 8]
     runs = []
     for steps in (numbers, longer):
