@@ -1,8 +1,6 @@
 // otf2_definitions.cpp -- see otf2_definitions.hpp.
 #include "otf2_definitions.hpp"
 
-#include <malloc.h>
-
 #include <cstdio>
 #include <cstring>
 #include <initializer_list>
@@ -13,8 +11,6 @@ namespace burstline::otf2 {
 namespace {
 
 using Ref = std::uint32_t;
-
-constexpr int all_bits = 0xff;  // what is allocated is filled with its complement
 
 /// Writes rows: kind, length, then as many integers.
 class Writer {
@@ -211,8 +207,6 @@ int Definitions::read(const Library& library, const std::string& anchor, const L
     auto& report = *static_cast<Report*>(report_.data());
     return run_in_child(
         [&] {
-            // A file that ends early leaves its buffer as it was: nothing, not old bytes of ours.
-            mallopt(M_PERTURB, all_bits);
             library.on_error(keep_complaint, &report);
             Writer writer(*this, report, integers_, characters_);
             report.status = read_all(library, anchor, writer);

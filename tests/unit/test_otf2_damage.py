@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import random
 import re
 import subprocess
+import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -65,6 +67,27 @@ def test_a_truncated_file_is_read_as_far_as_it_goes(place):
     assert "location_cut_short" in kinds(trace)
     assert set(trace.calls["location"].to_pylist()) == {0, 1, 2}
     assert trace.calls.num_rows < RANKS * 20
+
+
+def test_what_a_file_lacks_is_not_made_up_of_what_memory_held_before(place):
+    """Allocations of the reading process hold nothing, or bytes that end a file's header."""
+    data = events(place, 0).read_bytes()
+    events(place, 0).write_bytes(data[: len(data) // 2])
+    program = "import burstline, sys; print(burstline.read(sys.argv[1]).defects.to_pylist())"
+    told = set()
+    for fill in (0, 3):
+        tunables = {"GLIBC_TUNABLES": f"glibc.malloc.perturb={255 - fill}"}
+        done = subprocess.run(
+            [sys.executable, "-c", program, str(place)],
+            env=os.environ | tunables,
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        told.add(done.stdout)
+
+    assert len(told) == 1
+    assert "location_cut_short" in told.pop()
 
 
 @pytest.mark.parametrize("name", ["traces.def", "traces.otf2"])
