@@ -15,6 +15,9 @@ from otf2.enums import (
     Type,
 )
 
+import burstline
+from burstline import schema
+
 
 class Archive:
     """An archive that is being written: one world of ranks, each with some threads."""
@@ -139,3 +142,11 @@ def team_of_two(made, rank=0):
             thread.writer.thread_team_end(base + 10, team)
         master.writer.thread_join(base + 11, Paradigm.OPENMP)
     master.writer.leave(90, made.region(f"main {rank}" if rank else "main"))
+
+
+def read(place):
+    """Read an archive; every table keeps its schema."""
+    trace = burstline.read(place)
+    for name in schema.TABLES:
+        schema.check(name, trace.table(name))
+    return trace

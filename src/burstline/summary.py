@@ -384,8 +384,7 @@ def _covered_ranks(applications: tuple[ApplicationSummary, ...]) -> int:
 def _call_paths(trace: Trace) -> tuple[int, int]:
     """Count the call paths, and the length of the longest."""
     (parent,) = trace.arrays("call_paths", "parent")
-    depth = 0
-    ancestor = np.arange(len(parent))
+    depth, ancestor = 0, np.arange(len(parent))
     while len(ancestor):
         depth += 1
         ancestor = parent[ancestor]

@@ -18,12 +18,14 @@ ranks 2
   | 7 enter MPI_Send | 8 send to 1 tag 9 bytes 32 | 9 leave
 1 | 1 enter MPI_Irecv | 2 post request 3 | 3 leave
   | 4 enter MPI_Recv | 5 receive from 0 tag 9 bytes 32 | 6 leave
+  | 7 enter MPI_Recv | 8 receive from 0 tag 11 bytes 16 | 9 leave
 """
 NAMES = ("location", "kind", "time_ns", "call", "peer", "tag", "bytes", "request")
 KNOWN = [
     (0, "send", 2, 0, 1, 7, 64, 5),
     (0, "send_done", 5, 1, None, None, None, 5),
     (1, "post", 2, 0, None, None, None, 3),
+    (1, "receive", 8, 2, 0, 11, 16, None),
 ]
 
 
@@ -68,6 +70,12 @@ def test_a_window_keeps_the_halves_that_begin_in_it_and_their_calls():
     assert halves(trace) == [(0, "send_done", 5, 0, None, None, None, 5)]
 
 
+def test_halves_are_written_into_an_archive(tmp_path):
+    burstline.write(trace_of(LOST), tmp_path / "run.otf2")
+
+    assert halves(read_otf2(tmp_path / "run.otf2")) == KNOWN
+
+
 @pytest.mark.parametrize("at_once", [1, None])
 def test_halves_of_an_archive_are_known_however_it_is_read(tmp_path, at_once):
     with archive(tmp_path / "run", 2) as made:
@@ -78,6 +86,7 @@ def test_halves_of_an_archive_are_known_however_it_is_read(tmp_path, at_once):
         sender.region("MPI_Send", 7, 9, ("mpi_send", 8, 1, made.world, 9, 32))
         receiver.region("MPI_Irecv", 1, 3, ("mpi_irecv_request", 2, 3))
         receiver.region("MPI_Recv", 4, 6, ("mpi_recv", 5, 0, made.world, 9, 32))
+        receiver.region("MPI_Recv", 7, 9, ("mpi_recv", 8, 0, made.world, 11, 16))
 
     trace = read_otf2(tmp_path / "run", bytes_at_once=at_once)
 

@@ -13,22 +13,13 @@ from otf2.enums import (
     Type,
 )
 
-import burstline
-from burstline import schema
 from burstline.formats.paraver.derived import with_records
-from otf2_archives import archive, team_of_two
+from otf2_archives import archive, read, team_of_two
 
 
 @pytest.fixture
 def place(tmp_path):
     return tmp_path / "run"
-
-
-def read(place):
-    trace = burstline.read(place)
-    for name in schema.TABLES:
-        schema.check(name, trace.table(name))
-    return trace
 
 
 def rows(table, *names):

@@ -5,23 +5,14 @@ from __future__ import annotations
 import pytest
 from otf2.enums import LocationGroupType, LocationType, MetricMode, Paradigm, Type
 
-import burstline
-from burstline import schema
 from burstline.formats.otf2.definitions import NOWHERE, Definitions, Region
 from burstline.formats.otf2.regions import Regions
-from otf2_archives import archive
+from otf2_archives import archive, read
 
 
 @pytest.fixture
 def place(tmp_path):
     return tmp_path / "run"
-
-
-def read(place):
-    trace = burstline.read(place)
-    for name in schema.TABLES:
-        schema.check(name, trace.table(name))
-    return trace
 
 
 def rows(table, *names):

@@ -17,11 +17,9 @@ from otf2.enums import (
     Type,
 )
 
-import burstline
-from burstline import schema
 from burstline.formats.oddities import Oddities
 from burstline.formats.otf2.events import _like
-from otf2_archives import archive
+from otf2_archives import archive, read
 
 NOBODY = 2**32 - 1
 LATEST = 2**61
@@ -30,13 +28,6 @@ LATEST = 2**61
 @pytest.fixture
 def place(tmp_path):
     return tmp_path / "run"
-
-
-def read(place):
-    trace = burstline.read(place)
-    for name in schema.TABLES:
-        schema.check(name, trace.table(name))
-    return trace
 
 
 def rows(table, *names):

@@ -118,13 +118,13 @@ def align_lane(
     """
     if _are_direct(tokens, lanes):
         return _by_position(lanes, "direct")
-    anybody = _are_handed_out(tokens, lanes)
-    if anybody and _matter_alike(tokens, lanes):
+    handed_out = _are_handed_out(tokens, lanes)
+    if handed_out and _matter_alike(tokens, lanes):
         return _by_position(lanes, "aligned")
-    first = _names(tokens) if anybody else None
-    common = _Sequence.of(tokens[order[0]], lanes[order[0]], order[0], len(tokens), first)
+    free = _first_free(tokens) if handed_out else None
+    common = _Sequence.of(tokens[order[0]], lanes[order[0]], order[0], len(tokens), free)
     for run in order[1:]:
-        other = _Sequence.of(tokens[run], lanes[run], run, len(tokens), first)
+        other = _Sequence.of(tokens[run], lanes[run], run, len(tokens), free)
         common = _joined(common.sorted(), other.sorted(), run, how, anchored=anchored)
     return LaneRows(common.members, common.stage)
 
@@ -157,7 +157,7 @@ def _matter_alike(tokens: Sequence[Tokens], lanes: Sequence[Lane]) -> bool:
     return all(np.array_equal(first, other) for other in rest)
 
 
-def _names(tokens: Sequence[Tokens]) -> int:
+def _first_free(tokens: Sequence[Tokens]) -> int:
     """Give a number from which on no burst has a label or kind."""
     return 1 + max(
         int(max(one.label.max(initial=0), one.kind.max(initial=0))) for one in tokens
@@ -179,13 +179,13 @@ class _Sequence:
 
     @classmethod
     def of(
-        cls, tokens: Tokens, lane: Lane, run: int, runs: int, first: int | None = None
+        cls, tokens: Tokens, lane: Lane, run: int, runs: int, free: int | None = None
     ) -> _Sequence:
-        """Take the bursts of a lane; from `first` on sends are named by what they sent."""
+        """Take the bursts of a lane; from `free` on sends are named by what they sent."""
         part = slice(*lane)
         label, kind = tokens.label[part], tokens.kind[part]
-        if first is not None:
-            sent, sends = tokens.matter[part] + np.int32(first), tokens.sends[part]
+        if free is not None:
+            sent, sends = tokens.matter[part] + np.int32(free), tokens.sends[part]
             label, kind = np.where(sends, sent, label), np.where(sends, sent, kind)
         columns: dict[str, npt.NDArray[Any]] = {
             "label": label,

@@ -72,7 +72,20 @@ def events(kind: str, **columns: Integers) -> Columns:
 
 
 def of_sends(sends: Columns, peer: Integers) -> list[Columns]:
-    """Give the events of sends that nobody received; `peer` are the ranks they went to."""
+    """Give the events of sends that nobody received.
+
+    Parameters
+    ----------
+    sends : dict of str to ndarray of int64
+        :data:`burstline.formats.raw.messages.SEND_COLUMNS`.
+    peer : ndarray of int64, shape (sends,)
+        Ranks that they went to.
+
+    Returns
+    -------
+    list of dict of str to ndarray of int64
+        Events of :data:`HALF_COLUMNS`, of one kind each.
+    """
     about = {name: sends[name] for name in ("communicator", "tag")}
     about |= {"location": sends["sender_location"], "request": sends["send_request"]}
     started = events(
@@ -94,7 +107,20 @@ def of_sends(sends: Columns, peer: Integers) -> list[Columns]:
 
 
 def of_receives(receives: Columns, peer: Integers) -> list[Columns]:
-    """Give the events of receives of what nobody sent; `peer` are the ranks they name."""
+    """Give the events of receives of what nobody sent.
+
+    Parameters
+    ----------
+    receives : dict of str to ndarray of int64
+        :data:`burstline.formats.raw.messages.RECEIVE_COLUMNS`.
+    peer : ndarray of int64, shape (receives,)
+        Ranks that they name.
+
+    Returns
+    -------
+    list of dict of str to ndarray of int64
+        As for :func:`of_sends`.
+    """
     about = {name: receives[name] for name in ("communicator", "tag")}
     about |= {"location": receives["receiver_location"], "request": receives["receive_request"]}
     complete = events(
