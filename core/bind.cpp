@@ -100,7 +100,8 @@ void new_vocabulary(
     const ArrayIn<std::uint16_t>& call_kind,
     const std::vector<std::tuple<std::int32_t, std::int64_t, std::int32_t>>& communicators,
     const ArrayIn<std::int32_t>& application,
-    const std::vector<std::tuple<std::int64_t, int>>& lock_steps, std::int64_t end_of_time) {
+    const std::vector<std::tuple<std::int64_t, int>>& lock_steps,
+    const std::tuple<std::int64_t, std::int64_t>& callers, std::int64_t end_of_time) {
     auto* const words = new (at) Vocabulary();
     words->type = types.types();
     for (std::size_t code = 0; code < words->type.size(); ++code) {
@@ -112,7 +113,9 @@ void new_vocabulary(
     words->call_kind = copy(call_kind);
     for (const auto& [app, id, row] : communicators) words->communicator[{app, id}] = row;
     words->application = copy(application);
-    for (const auto& [value, step] : lock_steps) words->lock_step[value] = step;
+    for (const auto& [value, step] : lock_steps)
+        words->lock_step[value] = static_cast<LockStep>(step);
+    std::tie(words->first_function, words->first_line) = callers;
     words->end_of_time = end_of_time;
 }
 
@@ -161,7 +164,58 @@ nb::tuple block_counts(const Block& block) {
                           values.size(), block.communications().size(), sum);
 }
 
+void bind_enumerations(nb::module_& m) {
+    bind_enumeration<EventClass>(m, "EventClass", "What a reader does with an event of a type.",
+                                 {{"OTHER", EventClass::other},
+                                  {"MPI_CALL", EventClass::mpi_call},
+                                  {"COLLECTIVE_SENT", EventClass::collective_sent},
+                                  {"COLLECTIVE_RECEIVED", EventClass::collective_received},
+                                  {"COLLECTIVE_ROOT", EventClass::collective_root},
+                                  {"COLLECTIVE_COMMUNICATOR", EventClass::collective_communicator},
+                                  {"COUNTER", EventClass::counter},
+                                  {"COUNTER_SET", EventClass::counter_set},
+                                  {"CALLER_FUNCTION", EventClass::caller_function},
+                                  {"CALLER_LINE", EventClass::caller_line},
+                                  {"POLL_COUNT", EventClass::poll_count},
+                                  {"POLL_TIME", EventClass::poll_time},
+                                  {"APPLICATION", EventClass::application},
+                                  {"FLUSH", EventClass::flush},
+                                  {"TRACING", EventClass::tracing},
+                                  {"RMA_SIZE", EventClass::rma_size},
+                                  {"RMA_TARGET", EventClass::rma_target},
+                                  {"IO_SIZE", EventClass::io_size},
+                                  {"REGION", EventClass::region},
+                                  {"LOCK", EventClass::lock},
+                                  {"REGION_LINE", EventClass::region_line},
+                                  {"LOCK_ADDRESS", EventClass::lock_address}});
+    bind_enumeration<CallKind>(m, "CallKind", "What kind of call an operation is: bits.",
+                               {{"BLOCKING_SEND", blocking_send},
+                                {"IMMEDIATE_SEND", immediate_send},
+                                {"START", start},
+                                {"BLOCKING_RECEIVE", blocking_receive},
+                                {"IMMEDIATE_RECEIVE", immediate_receive},
+                                {"COMPLETION", completion},
+                                {"COLLECTIVE", collective},
+                                {"READS_FILE", reads_file},
+                                {"WRITES_FILE", writes_file},
+                                {"GETS_MEMORY", gets_memory},
+                                {"PUTS_MEMORY", puts_memory}});
+    bind_enumeration<LockStep>(m, "LockStep", "What a thread does with a lock.",
+                               {{"RELEASED", LockStep::released},
+                                {"REQUESTED", LockStep::requested},
+                                {"ACQUIRED", LockStep::acquired},
+                                {"RELEASING", LockStep::releasing}});
+    bind_enumeration<GapKind>(m, "GapKind",
+                              "Why nobody watched; places in the schema's kinds of gaps.",
+                              {{"FLUSH", flush_gap},
+                               {"TRACING_OFF", tracing_off_gap},
+                               {"NOT_CREATED", not_created_gap},
+                               {"CUT", cut_gap},
+                               {"DROPPED", dropped_gap}});
+}
+
 void bind_reader(nb::module_& m) {
+    bind_enumerations(m);
     nb::class_<Layout>(m, "Layout", "Declared objects of a trace and the bucket of each.")
         .def(nb::init<const std::vector<std::int32_t>&, const std::vector<std::int32_t>&,
                       const std::vector<std::int32_t>&>(),
@@ -226,7 +280,7 @@ void bind_reader(nb::module_& m) {
     nb::class_<Vocabulary>(m, "Vocabulary", "What codes, operations and communicators mean.")
         .def("__init__", &new_vocabulary, "types"_a, "counter"_a.noconvert(), "counters"_a,
              "operation"_a.noconvert(), "call_kind"_a.noconvert(), "communicators"_a,
-             "application"_a.noconvert(), "lock_steps"_a, "end_of_time"_a);
+             "application"_a.noconvert(), "lock_steps"_a, "callers"_a, "end_of_time"_a);
     nb::class_<PathTable>(m, "PathTable", "Distinct call paths.")
         .def(nb::init<>())
         .def("__len__", &PathTable::size)

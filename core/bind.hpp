@@ -5,6 +5,7 @@
 #include <nanobind/ndarray.h>
 
 #include <cstdint>
+#include <initializer_list>
 #include <utility>
 #include <vector>
 
@@ -22,6 +23,14 @@ nb::ndarray<nb::numpy, T, nb::ndim<1>> to_numpy(std::vector<T>&& values) {
     const nb::capsule owner(owned,
                             [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
     return nb::ndarray<nb::numpy, T, nb::ndim<1>>(owned->data(), {owned->size()}, owner);
+}
+
+/// Makes an enumeration of integers that Python has the numbers of.
+template <class Enum>
+void bind_enumeration(nb::module_& m, const char* name, const char* doc,
+                      std::initializer_list<std::pair<const char*, Enum>> members) {
+    nb::enum_<Enum> made(m, name, nb::is_arithmetic(), doc);
+    for (const auto& [label, value] : members) made.value(label, value);
 }
 
 }  // namespace burstline

@@ -48,21 +48,22 @@ void bind_splice(nb::module_& m) {
         "find_records",
         [](const ArrayIn<std::uint8_t>& text, const burstline::Layout& layout,
            const ArrayIn<std::int64_t>& begin, const ArrayIn<std::int64_t>& times,
-           const ArrayIn<std::int64_t>& counters) {
+           const ArrayIn<std::int64_t>& calls, const ArrayIn<std::int64_t>& counters) {
             burstline::RecordsFound found;
             {
                 nb::gil_scoped_release unlocked;
                 found = burstline::find_records(
                     {reinterpret_cast<const char*>(text.data()), text.size()}, layout,
-                    {view(begin), view(times)}, view(counters));
+                    {view(begin), view(times)}, {view(calls), view(counters)});
             }
             return nb::make_tuple(to_numpy(std::move(found.moment)), to_numpy(std::move(found.end)),
                                   to_numpy(std::move(found.holds)));
         },
-        "text"_a.noconvert(), "layout"_a, "begin"_a, "times"_a, "counters"_a,
+        "text"_a.noconvert(), "layout"_a, "begin"_a, "times"_a, "calls"_a, "counters"_a,
         nb::sig("def find_records(text: NDArray[numpy.uint8], layout: Layout, begin: "
-                "NDArray[numpy.int64], times: NDArray[numpy.int64], counters: "
-                "NDArray[numpy.int64]) -> tuple[NDArray[numpy.int64], NDArray[numpy.int64], "
+                "NDArray[numpy.int64], times: NDArray[numpy.int64], calls: "
+                "NDArray[numpy.int64], counters: NDArray[numpy.int64]) -> "
+                "tuple[NDArray[numpy.int64], NDArray[numpy.int64], "
                 "NDArray[numpy.uint8]]"),
         "The event records at moments of locations: which moment, where they end, what they hold.");
     m.def(
@@ -87,6 +88,10 @@ void bind_splice(nb::module_& m) {
 }  // namespace
 
 void bind_merge(nb::module_& m) {
+    burstline::bind_enumeration<burstline::Holds>(m, "Holds", "What an event record holds: bits.",
+                                                  {{"ENTERS_CALL", burstline::enters_call},
+                                                   {"LEAVES_CALL", burstline::leaves_call},
+                                                   {"HAS_COUNTER", burstline::has_counter}});
     m.def(
         "align",
         [](const TokenColumns& a, const TokenColumns& b, double place, double size, double most,

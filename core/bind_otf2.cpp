@@ -140,6 +140,29 @@ nb::tuple read_events(const std::string& path, const std::string& anchor,
 }  // namespace
 
 void bind_otf2(nb::module_& m) {
+    burstline::bind_enumeration<otf2::Defined>(
+        m, "Defined", "What a row of definitions defines.",
+        {{"ARCHIVE", otf2::Defined::archive},
+         {"CLOCK", otf2::Defined::clock},
+         {"TEXT", otf2::Defined::text},
+         {"NODE", otf2::Defined::node},
+         {"LOCATION_GROUP", otf2::Defined::location_group},
+         {"LOCATION", otf2::Defined::location},
+         {"REGION", otf2::Defined::region},
+         {"GROUP", otf2::Defined::group},
+         {"METRIC_MEMBER", otf2::Defined::metric_member},
+         {"METRIC_CLASS", otf2::Defined::metric_class},
+         {"METRIC_INSTANCE", otf2::Defined::metric_instance},
+         {"COMMUNICATOR", otf2::Defined::communicator},
+         {"INTER_COMMUNICATOR", otf2::Defined::inter_communicator},
+         {"PARAMETER", otf2::Defined::parameter},
+         {"WINDOW", otf2::Defined::window},
+         {"ATTRIBUTE", otf2::Defined::attribute},
+         {"CALLING_CONTEXT", otf2::Defined::calling_context},
+         {"SOURCE_CODE_LOCATION", otf2::Defined::source_code_location},
+         {"NODE_DOMAIN", otf2::Defined::node_domain},
+         {"IO_HANDLE", otf2::Defined::io_handle},
+         {"PARADIGM", otf2::Defined::paradigm}});
     m.def("otf2_definitions", &read_definitions, "library"_a, "anchor"_a, "integers"_a,
           "characters"_a, "seconds"_a, "bytes"_a,
           nb::sig("def otf2_definitions(library: str, anchor: str, integers: int, characters: "

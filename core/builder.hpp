@@ -16,7 +16,7 @@
 
 namespace burstline {
 
-/// What kind of call an operation is; bits, shared with formats/paraver/kernel.py.
+/// What kind of call an operation is: bits.
 enum CallKind : std::uint16_t {
     blocking_send = 1,
     immediate_send = 2,
@@ -31,6 +31,9 @@ enum CallKind : std::uint16_t {
     puts_memory = 1024,
 };
 
+/// What a value of a lock event says that the thread does with the lock.
+enum class LockStep : std::uint8_t { released, requested, acquired, releasing };
+
 struct Vocabulary {
     std::vector<EventClass> kind;       // of each event code
     std::vector<std::int64_t> type;     // of each event code
@@ -39,10 +42,11 @@ struct Vocabulary {
     std::vector<std::int16_t> operation;   // of each value of an MPI event, or -1
     std::vector<std::uint16_t> call_kind;  // of each operation
     std::map<std::pair<std::int32_t, std::int64_t>, std::int32_t>
-        communicator;                       // (application, id)
-    std::vector<std::int32_t> application;  // of each location
-    std::map<std::int64_t, int> lock_step;  // of each value of a lock event
-    std::int64_t end_of_time = 0;           // closes what never ends
+        communicator;                                 // (application, id)
+    std::vector<std::int32_t> application;            // of each location
+    std::map<std::int64_t, LockStep> lock_step;       // of each value of a lock event
+    std::int64_t first_function = 0, first_line = 0;  // types of callers at level 0
+    std::int64_t end_of_time = 0;                     // closes what never ends
 };
 
 /// Small things that few locations have many of.

@@ -10,8 +10,7 @@
 
 namespace burstline {
 
-/// What an event type means to the builder. The numbers are shared with
-/// formats/paraver/event_types.py.
+/// What an event type means to the builder.
 enum class EventClass : std::uint8_t {
     other = 0,
     mpi_call = 1,

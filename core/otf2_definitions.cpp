@@ -76,7 +76,7 @@ Status on_node_domain(void* data, Ref node, std::uint8_t domain) {
     return 0;
 }
 Status on_location_group(void* data, Ref self, Ref name, std::uint8_t type, Ref node, Ref creator) {
-    to(data).row(Defined::group_of_locations, {self, name, type, node, creator});
+    to(data).row(Defined::location_group, {self, name, type, node, creator});
     return 0;
 }
 Status on_location(void* data, std::uint64_t self, Ref name, std::uint8_t type,

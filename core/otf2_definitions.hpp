@@ -9,13 +9,13 @@
 
 namespace burstline::otf2 {
 
-/// What a row defines; Python has the same numbers.
+/// What a row defines.
 enum class Defined : std::int64_t {
     archive = 1,  // substrate, compression, library version
     clock,
     text,  // ref, then where it begins in the text, and its length
     node,
-    group_of_locations,
+    location_group,
     location,
     region,
     group,
@@ -31,6 +31,7 @@ enum class Defined : std::int64_t {
     source_code_location,
     node_domain,
     io_handle,
+    paradigm,  // written only: ref, name, class
 };
 
 /// What reading said: kept in shared memory, because the reader may fall.

@@ -9,7 +9,7 @@
 
 namespace burstline::otf2 {
 
-/// Kinds of events to write; Python has the same numbers.
+/// Kinds of events to write, and their arguments.
 enum class Written : std::int64_t {
     enter = 1,  // region
     leave,      // region
@@ -48,7 +48,7 @@ enum class Written : std::int64_t {
     task_completed,          // communicator, thread, number
     attribute,               // attribute, type, value: of the event that follows
 };
-inline constexpr std::size_t written_kinds = 37;
+inline constexpr auto written_kinds = static_cast<std::size_t>(Written::attribute) + 1;
 
 class EventWriter {
   public:

@@ -16,7 +16,6 @@ constexpr Byte mode_write = 0, substrate_posix = 1, compression_none = 1, do_flu
 constexpr Byte recorder_cpu = 2, synchronous_strict = 0;
 constexpr Wide event_chunk = 1 << 18;  // the least there is: every location takes one
 constexpr Ref nowhere = ~Ref{0};
-constexpr auto paradigm = static_cast<Defined>(100);  // written only: reference, name, class
 
 struct FlushCallbacks {
     Byte (*before)(void*, Byte, Wide, void*, bool);
@@ -161,7 +160,7 @@ void ArchiveWriter::define(Defined what, std::span<const std::int64_t> numbers,
         case Defined::node:
             return put<Ref, Ref, Ref, Ref>("SystemTreeNode", row.ref(0), row.ref(1), row.ref(2),
                                            row.ref(3));
-        case Defined::group_of_locations:
+        case Defined::location_group:
             return put<Ref, Ref, Byte, Ref, Ref>("LocationGroup", row.ref(0), row.ref(1),
                                                  row.byte(2), row.ref(3), nowhere);
         case Defined::location:
@@ -202,9 +201,10 @@ void ArchiveWriter::define_more(Defined what, std::span<const std::int64_t> numb
         case Defined::communicator:
             return put<Ref, Ref, Ref, Ref, Ref>("Comm", row.ref(0), row.ref(1), row.ref(2),
                                                 row.ref(3), 0);
-        default:
-            if (what != paradigm) throw std::invalid_argument("no such definition");
+        case Defined::paradigm:
             return put<Byte, Ref, Byte>("Paradigm", row.byte(0), row.ref(1), row.byte(2));
+        default:
+            throw std::invalid_argument("no such definition");
     }
 }
 

@@ -10,7 +10,6 @@ namespace burstline {
 
 namespace {
 
-constexpr std::int64_t first_call_type = 50000001, last_call_type = 50000005;
 constexpr std::size_t longest_number = 20;
 
 /// Reads numbers with colons between them; a number is digits with an optional sign.
@@ -65,22 +64,21 @@ class Lookup {
     std::vector<std::int64_t> next_;
 };
 
-std::uint8_t holds(std::int64_t type, std::int64_t value, std::span<const std::int64_t> counters) {
-    if (type >= first_call_type && type <= last_call_type) {
+std::uint8_t holds(std::int64_t type, std::int64_t value, const SoughtTypes& types) {
+    if (std::ranges::binary_search(types.calls, type)) {
         return value != 0 ? enters_call : leaves_call;
     }
-    return std::ranges::binary_search(counters, type) ? has_counter : 0;
+    return std::ranges::binary_search(types.counters, type) ? has_counter : 0;
 }
 
 /// Reads the pairs of a record; false if something in it is no pair.
-bool read_pairs(Fields& fields, const char* end, std::span<const std::int64_t> counters,
-                std::uint8_t& found) {
+bool read_pairs(Fields& fields, const char* end, const SoughtTypes& types, std::uint8_t& found) {
     std::int64_t type = 0, value = 0;
     found = 0;
     while (fields.has_more()) {
         if (!fields.colon() || !fields.number(type)) return false;
         if (!fields.colon() || !fields.number(value)) return false;
-        found |= holds(type, value, counters);
+        found |= holds(type, value, types);
     }
     const auto* rest = fields.at();
     while (rest != end && (*rest == ' ' || *rest == '\r')) ++rest;
@@ -97,7 +95,7 @@ void append_number(std::vector<std::uint8_t>& out, std::int64_t number) {
 }  // namespace
 
 RecordsFound find_records(std::span<const char> text, const Layout& layout, const Moments& moments,
-                          std::span<const std::int64_t> counters) {
+                          const SoughtTypes& types) {
     RecordsFound found;
     Lookup lookup(moments, layout.locations());
     const auto* const begin = text.data();
@@ -120,7 +118,7 @@ RecordsFound find_records(std::span<const char> text, const Layout& layout, cons
         if (location == unknown) continue;
         const auto moment = lookup.find(location, head[4]);
         std::uint8_t bits = 0;
-        if (moment < 0 || !read_pairs(fields, line_end, counters, bits)) continue;
+        if (moment < 0 || !read_pairs(fields, line_end, types, bits)) continue;
         found.moment.push_back(moment);
         found.end.push_back(fields.at() - begin);
         found.holds.push_back(bits);

@@ -29,12 +29,16 @@ struct RecordsFound {
 /// What an event record holds.
 enum Holds : std::uint8_t { enters_call = 1, leaves_call = 2, has_counter = 4 };
 
+/// Event types that tell a record of a burst.
+struct SoughtTypes {
+    std::span<const std::int64_t> calls, counters;  // ascending
+};
+
 /// Finds the event records of some moments in whole lines. Records that are not digits and
 /// colons throughout, or lack the value of their last type, are no place for more pairs.
 /// Time O(bytes + records log moments); in order of time, O(bytes).
-/// @param counters  event types of counters, ascending
 RecordsFound find_records(std::span<const char> text, const Layout& layout, const Moments& moments,
-                          std::span<const std::int64_t> counters);
+                          const SoughtTypes& types);
 
 /// Gives text with pairs put in.
 /// @param places  positions in the text, ascending

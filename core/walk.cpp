@@ -8,9 +8,6 @@
 namespace burstline {
 
 namespace {
-// What a thread does with a lock; shared with formats/paraver/regions.py.
-constexpr int lock_released = 0, lock_requested = 1, lock_acquired = 2;
-
 std::int64_t wrapping_add(std::int64_t a, std::int64_t b) {
     return static_cast<std::int64_t>(static_cast<std::uint64_t>(a) + static_cast<std::uint64_t>(b));
 }
@@ -55,10 +52,11 @@ void LocationWalk::pair(std::int64_t time, std::uint32_t code, std::int64_t valu
             break;
         case EventClass::caller_function:
             if (in_call() && time == enter_)
-                path_.add_function(words_.type[code] - 70000000, value);
+                path_.add_function(words_.type[code] - words_.first_function, value);
             break;
         case EventClass::caller_line:
-            if (in_call() && time == enter_) path_.add_line(words_.type[code] - 80000000, value);
+            if (in_call() && time == enter_)
+                path_.add_line(words_.type[code] - words_.first_line, value);
             break;
         case EventClass::poll_count:
             poll(time, false, value);
@@ -255,12 +253,13 @@ void LocationWalk::close_region(std::int64_t time, std::size_t position) {
 
 void LocationWalk::lock(std::int64_t time, std::int64_t type, std::int64_t value) {
     const auto found = words_.lock_step.find(value);
-    const int step = found == words_.lock_step.end() ? -1 : found->second;
-    if (step == lock_requested) return region(time, type, value);
-    if (step == lock_acquired) {
+    if (found == words_.lock_step.end()) return;
+    const auto step = found->second;
+    if (step == LockStep::requested) return region(time, type, value);
+    if (step == LockStep::acquired) {
         held_.push_back(
             {location_, lock_address_ != 0 ? lock_address_ : type, time, seq_, no_value, no_value});
-    } else if (step == lock_released) {
+    } else if (step == LockStep::released) {
         if (!held_.empty()) {
             held_.back().release = time;
             held_.back().release_seq = seq_;

@@ -56,7 +56,8 @@ Vocabulary words_for(const TypeTable& types) {
     }
     words.communicator[{0, 1}] = 0;
     words.application = {0, 0, 0, 1};
-    words.lock_step = {{0, 0}, {3, 1}, {6, 2}};
+    words.lock_step = {{0, LockStep::released}, {3, LockStep::requested}, {6, LockStep::acquired}};
+    words.first_function = 70000000, words.first_line = 80000000;
     words.end_of_time = std::int64_t{1} << 61;
     return words;
 }

@@ -3,12 +3,109 @@ Compiled kernels over columns of integers; see the Python modules for meaning.
 """
 
 from collections.abc import Sequence
-from typing import Annotated, Any
+import enum
+from typing import Annotated, Any, Final
 
 import typing
 
 import numpy
 from numpy.typing import NDArray
+
+class EventClass(enum.IntEnum):
+    """What a reader does with an event of a type."""
+
+    OTHER = 0
+
+    MPI_CALL = 1
+
+    COLLECTIVE_SENT = 2
+
+    COLLECTIVE_RECEIVED = 3
+
+    COLLECTIVE_ROOT = 4
+
+    COLLECTIVE_COMMUNICATOR = 5
+
+    COUNTER = 6
+
+    COUNTER_SET = 7
+
+    CALLER_FUNCTION = 8
+
+    CALLER_LINE = 9
+
+    POLL_COUNT = 10
+
+    POLL_TIME = 11
+
+    APPLICATION = 12
+
+    FLUSH = 13
+
+    TRACING = 14
+
+    RMA_SIZE = 15
+
+    RMA_TARGET = 16
+
+    IO_SIZE = 17
+
+    REGION = 18
+
+    LOCK = 19
+
+    REGION_LINE = 20
+
+    LOCK_ADDRESS = 21
+
+class CallKind(enum.IntEnum):
+    """What kind of call an operation is: bits."""
+
+    BLOCKING_SEND = 1
+
+    IMMEDIATE_SEND = 2
+
+    START = 4
+
+    BLOCKING_RECEIVE = 8
+
+    IMMEDIATE_RECEIVE = 16
+
+    COMPLETION = 32
+
+    COLLECTIVE = 64
+
+    READS_FILE = 128
+
+    WRITES_FILE = 256
+
+    GETS_MEMORY = 512
+
+    PUTS_MEMORY = 1024
+
+class LockStep(enum.IntEnum):
+    """What a thread does with a lock."""
+
+    RELEASED = 0
+
+    REQUESTED = 1
+
+    ACQUIRED = 2
+
+    RELEASING = 3
+
+class GapKind(enum.IntEnum):
+    """Why nobody watched; places in the schema's kinds of gaps."""
+
+    FLUSH = 0
+
+    TRACING_OFF = 1
+
+    NOT_CREATED = 2
+
+    CUT = 3
+
+    DROPPED = 4
 
 class Layout:
     """Declared objects of a trace and the bucket of each."""
@@ -101,6 +198,7 @@ class Vocabulary:
             NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)
         ],
         lock_steps: Sequence[tuple[int, int]],
+        callers: tuple[int, int],
         end_of_time: int,
     ) -> None: ...
 
@@ -426,6 +524,15 @@ def steps_within(
     Iterations around that have any, pairs of neighbours within one, and the sum of the time between these.
     """
 
+class Holds(enum.IntEnum):
+    """What an event record holds: bits."""
+
+    ENTERS_CALL = 1
+
+    LEAVES_CALL = 2
+
+    HAS_COUNTER = 4
+
 def align(
     a: tuple[NDArray[Any], ...],
     b: tuple[NDArray[Any], ...],
@@ -466,6 +573,7 @@ def find_records(
     layout: Layout,
     begin: NDArray[numpy.int64],
     times: NDArray[numpy.int64],
+    calls: NDArray[numpy.int64],
     counters: NDArray[numpy.int64],
 ) -> tuple[NDArray[numpy.int64], NDArray[numpy.int64], NDArray[numpy.uint8]]:
     """
@@ -479,6 +587,51 @@ def with_pairs(
     values: NDArray[numpy.int64],
 ) -> NDArray[numpy.uint8]:
     """Text with pairs put in at some places."""
+
+class Defined(enum.IntEnum):
+    """What a row of definitions defines."""
+
+    ARCHIVE = 1
+
+    CLOCK = 2
+
+    TEXT = 3
+
+    NODE = 4
+
+    LOCATION_GROUP = 5
+
+    LOCATION = 6
+
+    REGION = 7
+
+    GROUP = 8
+
+    METRIC_MEMBER = 9
+
+    METRIC_CLASS = 10
+
+    METRIC_INSTANCE = 11
+
+    COMMUNICATOR = 12
+
+    INTER_COMMUNICATOR = 13
+
+    PARAMETER = 14
+
+    WINDOW = 15
+
+    ATTRIBUTE = 16
+
+    CALLING_CONTEXT = 17
+
+    SOURCE_CODE_LOCATION = 18
+
+    NODE_DOMAIN = 19
+
+    IO_HANDLE = 20
+
+    PARADIGM = 21
 
 def otf2_definitions(
     library: str, anchor: str, integers: int, characters: int, seconds: int, bytes: int
@@ -506,8 +659,87 @@ def otf2_events(
     Tables of the events of some locations, events of each kind, rows that did not fit, and (signal, status, its name, complaint).
     """
 
+class Written(enum.IntEnum):
+    """Kinds of events that an archive is written of."""
+
+    ENTER = 1
+
+    LEAVE = 2
+
+    SEND = 3
+
+    ISEND = 4
+
+    SEND_DONE = 5
+
+    POST = 6
+
+    RECEIVE = 7
+
+    IRECEIVE = 8
+
+    COLLECTIVE_BEGIN = 9
+
+    COLLECTIVE_END = 10
+
+    COLLECTIVE_START = 11
+
+    COLLECTIVE_COMPLETE = 12
+
+    FORK = 13
+
+    JOIN = 14
+
+    TEAM_BEGIN = 15
+
+    TEAM_END = 16
+
+    ACQUIRE = 17
+
+    RELEASE = 18
+
+    METRIC = 19
+
+    MEASUREMENT = 20
+
+    FLUSH = 21
+
+    PARAMETER = 22
+
+    UNSIGNED_PARAMETER = 23
+
+    TEXT_PARAMETER = 24
+
+    PROGRAM_BEGIN = 25
+
+    PROGRAM_END = 26
+
+    COMMUNICATOR_CREATED = 27
+
+    COMMUNICATOR_DESTROYED = 28
+
+    THREAD_CREATED = 29
+
+    THREAD_BEGUN = 30
+
+    THREAD_AWAITED = 31
+
+    THREAD_ENDED = 32
+
+    TASK_CREATED = 33
+
+    TASK_SWITCHED = 34
+
+    TASK_COMPLETED = 35
+
+    ATTRIBUTE = 36
+
 class Otf2Writer:
     def __init__(self, library: str, folder: str, name: str, chunk: int) -> None: ...
+
+    width: Final[int] = ...
+    """Arguments of each event."""
+
     def write(
         self,
         location: int,

@@ -11,6 +11,7 @@ from burstline.schema import NO_VALUE
 from oracles import splicing
 
 THREADS = {(1, 1, 1): 0, (1, 1, 2): 1, (1, 2, 1): 2}
+CALLS = [50000001, 50000002, 50000003, 50000004, 50000005]
 COUNTERS = [42000050, 42000059]
 
 times = st.integers(0, 4)
@@ -45,6 +46,7 @@ def found(text, wanted):
         layout,
         np.array(begin, np.int64),
         np.array([time for _, time in ordered], np.int64),
+        np.array(CALLS, np.int64),
         np.array(COUNTERS, np.int64),
     )
     named = [ordered[k] for k in moment.tolist()]

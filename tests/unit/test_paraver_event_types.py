@@ -28,34 +28,6 @@ from burstline.formats.paraver.event_types import (
 from burstline.formats.paraver.pcf import read_pcf
 
 
-def test_classes_have_the_numbers_of_the_kernels():
-    assert [kind.name for kind in sorted(EventClass)] == [
-        "OTHER",
-        "MPI_CALL",
-        "COLLECTIVE_SENT",
-        "COLLECTIVE_RECEIVED",
-        "COLLECTIVE_ROOT",
-        "COLLECTIVE_COMMUNICATOR",
-        "COUNTER",
-        "COUNTER_SET",
-        "CALLER_FUNCTION",
-        "CALLER_LINE",
-        "POLL_COUNT",
-        "POLL_TIME",
-        "APPLICATION",
-        "FLUSH",
-        "TRACING",
-        "RMA_SIZE",
-        "RMA_TARGET",
-        "IO_SIZE",
-        "REGION",
-        "LOCK",
-        "REGION_LINE",
-        "LOCK_ADDRESS",
-    ]
-    assert sorted(EventClass) == list(range(22))
-
-
 @pytest.mark.parametrize(
     ("expected", "types"),
     [

@@ -16,8 +16,9 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from burstline import operations
+from burstline._core import Defined
 from burstline.formats.otf2.communicating import ALL_MEMBERS, SOME_MEMBERS, Communicating
-from burstline.formats.otf2.definitions import NOWHERE, Defined
+from burstline.formats.otf2.definitions import NOWHERE
 from burstline.formats.otf2.places import MPI
 from burstline.formats.otf2.regions import ROLES
 
@@ -31,9 +32,6 @@ if TYPE_CHECKING:
     Integers = npt.NDArray[np.int64]
 
 NANOSECONDS: Final = 1_000_000_000
-
-_PARADIGM: Final = 100
-"""The kernel's number for a definition that is only written: reference, name, class."""
 
 _OPENMP: Final = 3
 _PROCESS: Final = 1
@@ -105,7 +103,7 @@ class Defining:
     def __init__(self, trace: Trace) -> None:
         self._rows = Rows()
         for reference, name, kind in ((MPI, "MPI", 0), (_OPENMP, "OpenMP", 1)):
-            self._rows.add(_PARADIGM, reference, self._rows.text(name), kind)
+            self._rows.add(Defined.PARADIGM, reference, self._rows.text(name), kind)
         self._places = trace.locations.to_pylist()
         self._process_of = {
             (row["application"], row["rank"]): row["process"] for row in self._places

@@ -11,8 +11,9 @@ counted, because some writers do so.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from enum import IntEnum
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar
+
+from burstline._core import Defined
 
 if TYPE_CHECKING:
     import numpy as np
@@ -22,31 +23,6 @@ if TYPE_CHECKING:
 
 NOWHERE: Final = 0xFFFFFFFF
 """A reference to nothing, in 32 bits."""
-
-
-class Defined(IntEnum):
-    """What a row defines; the numbers of the kernel."""
-
-    ARCHIVE = 1
-    CLOCK = 2
-    TEXT = 3
-    NODE = 4
-    LOCATION_GROUP = 5
-    LOCATION = 6
-    REGION = 7
-    GROUP = 8
-    METRIC_MEMBER = 9
-    METRIC_CLASS = 10
-    METRIC_INSTANCE = 11
-    COMMUNICATOR = 12
-    INTER_COMMUNICATOR = 13
-    PARAMETER = 14
-    WINDOW = 15
-    ATTRIBUTE = 16
-    CALLING_CONTEXT = 17
-    SOURCE_CODE_LOCATION = 18
-    NODE_DOMAIN = 19
-    IO_HANDLE = 20
 
 
 class Region(NamedTuple):

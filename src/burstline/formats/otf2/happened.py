@@ -13,54 +13,16 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from burstline import _core
+from burstline._core import Written
+
 if TYPE_CHECKING:
     import numpy.typing as npt
 
     Integers = npt.NDArray[np.int64]
 
-WIDTH: Final = 6
+WIDTH: Final = _core.Otf2Writer.width
 """Arguments of each event."""
-
-
-class Written(IntEnum):
-    """Kinds of events; the numbers of the kernel."""
-
-    ENTER = 1
-    LEAVE = 2
-    SEND = 3
-    ISEND = 4
-    SEND_DONE = 5
-    POST = 6
-    RECEIVE = 7
-    IRECEIVE = 8
-    COLLECTIVE_BEGIN = 9
-    COLLECTIVE_END = 10
-    COLLECTIVE_START = 11
-    COLLECTIVE_COMPLETE = 12
-    FORK = 13
-    JOIN = 14
-    TEAM_BEGIN = 15
-    TEAM_END = 16
-    ACQUIRE = 17
-    RELEASE = 18
-    METRIC = 19
-    MEASUREMENT = 20
-    FLUSH = 21
-    PARAMETER = 22
-    UNSIGNED_PARAMETER = 23
-    TEXT_PARAMETER = 24
-    PROGRAM_BEGIN = 25
-    PROGRAM_END = 26
-    COMMUNICATOR_CREATED = 27
-    COMMUNICATOR_DESTROYED = 28
-    THREAD_CREATED = 29
-    THREAD_BEGUN = 30
-    THREAD_AWAITED = 31
-    THREAD_ENDED = 32
-    TASK_CREATED = 33
-    TASK_SWITCHED = 34
-    TASK_COMPLETED = 35
-    ATTRIBUTE = 36
 
 
 class Turn(IntEnum):
@@ -112,7 +74,7 @@ class Happened:
         Parameters
         ----------
         kind : int or ndarray
-            Of :class:`Written`.
+            Of :class:`burstline._core.Written`.
         time, seq : ndarray of int64, shape (n,)
             When, in ns, and the ordinal on the location.
         turn : int or ndarray

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from burstline import operations
+from burstline._core import Written
 from burstline.formats.otf2.collective_operations import COLLECTIVE_OPERATIONS, NO_ROOT
-from burstline.formats.otf2.happened import Happened, Turn, Written
+from burstline.formats.otf2.happened import Happened, Turn
 from burstline.schema import NO_VALUE, SEND_DONE_SOURCES, UNKNOWN
 from burstline.trace import to_numpy
 

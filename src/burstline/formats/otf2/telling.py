@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from burstline import operations
+from burstline._core import Written
 from burstline.formats.distinct import distinct
 from burstline.formats.otf2.defining import counters_read
-from burstline.formats.otf2.happened import Happened, Turn, Written
+from burstline.formats.otf2.happened import Happened, Turn
 from burstline.formats.otf2.partners import Collectives, Messages
 from burstline.formats.otf2.told_events import OtherEvents
 from burstline.formats.otf2.told_halves import Halves

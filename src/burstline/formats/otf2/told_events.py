@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from burstline.formats.otf2.happened import Happened, Turn, Written
+from burstline._core import Written
+from burstline.formats.otf2.happened import Happened, Turn
 from burstline.formats.walking import Walk
 from burstline.schema import NO_VALUE, OTHER_EVENT_KINDS, VALUE_TYPES
 from burstline.trace import to_numpy

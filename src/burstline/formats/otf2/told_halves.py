@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from burstline.formats.otf2.happened import Happened, Turn, Written
+from burstline._core import Written
+from burstline.formats.otf2.happened import Happened, Turn
 from burstline.formats.otf2.partners import Side
 from burstline.schema import HALF_KINDS, NO_VALUE
 from burstline.trace import to_numpy

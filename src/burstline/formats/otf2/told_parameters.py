@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from burstline.formats.otf2.happened import Happened, Turn, Written
+from burstline._core import Written
+from burstline.formats.otf2.happened import Happened, Turn
 from burstline.formats.paraver.derived_others import PARAMETER_TYPES
 from burstline.formats.walking import Walk
 from burstline.trace import to_numpy

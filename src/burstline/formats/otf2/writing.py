@@ -16,10 +16,10 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from burstline import _core
+from burstline._core import Written
 from burstline.errors import FormatError, MissingExtraError, ParameterError
 from burstline.formats import atomic
 from burstline.formats.otf2.defining import Defining
-from burstline.formats.otf2.happened import Written
 from burstline.formats.otf2.library import VARIABLE, find_library
 from burstline.formats.otf2.telling import Telling
 from burstline.progress import SILENCE, Progress

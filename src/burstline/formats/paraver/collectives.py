@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from burstline import schema
+from burstline._core import CallKind
 from burstline.formats.columns import arrow_table
-from burstline.formats.paraver.vocabulary import COLLECTIVE, call_kinds
+from burstline.formats.paraver.vocabulary import call_kinds
 from burstline.matching import collective_instances
 from burstline.operations import CODES, NON_BLOCKING_COLLECTIVES
 
@@ -44,7 +45,9 @@ def collective_parts(calls: Mapping[str, npt.NDArray[Any]]) -> dict[str, npt.NDA
     kinds = np.append(call_kinds(), 0)
     operation = calls["operation"]
     known = np.where((operation >= 0) & (operation < len(kinds) - 1), operation, len(kinds) - 1)
-    chosen = np.flatnonzero((kinds[known] & COLLECTIVE != 0) & (calls["communicator"] >= 0))
+    chosen = np.flatnonzero(
+        (kinds[known] & CallKind.COLLECTIVE != 0) & (calls["communicator"] >= 0)
+    )
     return {name: calls[name][chosen] for name in PART_COLUMNS}
 
 

@@ -10,9 +10,9 @@ counters, and regions.
 
 from __future__ import annotations
 
-from enum import IntEnum
 from typing import Final
 
+from burstline._core import EventClass, LockStep
 from burstline.formats.paraver.counters import (
     PRESET_COUNTERS,
     counter_mode,
@@ -33,7 +33,6 @@ from burstline.formats.paraver.regions import (
     LOCK_TYPES,
     REGION_LINES,
     REGION_TYPES,
-    LockStep,
     RegionKind,
     lock_step,
     region_kind,
@@ -72,33 +71,6 @@ CALLER_FUNCTIONS: Final = range(70_000_000, 70_000_101)
 
 CALLER_LINES: Final = range(80_000_000, 80_000_101)
 """Types of the calling line; the stack level is the distance from the first."""
-
-
-class EventClass(IntEnum):
-    """What a reader does with an event; the numbers are those of the kernels."""
-
-    OTHER = 0
-    MPI_CALL = 1
-    COLLECTIVE_SENT = 2
-    COLLECTIVE_RECEIVED = 3
-    COLLECTIVE_ROOT = 4
-    COLLECTIVE_COMMUNICATOR = 5
-    COUNTER = 6
-    COUNTER_SET = 7
-    CALLER_FUNCTION = 8
-    CALLER_LINE = 9
-    POLL_COUNT = 10
-    POLL_TIME = 11
-    APPLICATION = 12
-    FLUSH = 13
-    TRACING = 14
-    RMA_SIZE = 15
-    RMA_TARGET = 16
-    IO_SIZE = 17
-    REGION = 18
-    LOCK = 19
-    REGION_LINE = 20
-    LOCK_ADDRESS = 21
 
 
 _CLASSES: Final = {

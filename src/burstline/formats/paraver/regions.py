@@ -8,9 +8,9 @@ and not by the compiler; both are known.
 
 from __future__ import annotations
 
-from enum import IntEnum
 from typing import Final, NamedTuple
 
+from burstline._core import LockStep
 from burstline.formats.paraver.labels import read_function
 
 ROLES: Final = (
@@ -62,15 +62,6 @@ class RegionKind(NamedTuple):
 
     paradigm: str
     role: str
-
-
-class LockStep(IntEnum):
-    """What a thread does with a lock."""
-
-    RELEASED = 0
-    REQUESTED = 1
-    ACQUIRED = 2
-    RELEASING = 3
 
 
 _KINDS = {

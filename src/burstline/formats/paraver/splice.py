@@ -23,6 +23,7 @@ from burstline.formats import atomic
 from burstline.formats.paraver.blocks import LineSource
 from burstline.formats.paraver.companions import companion_paths
 from burstline.formats.paraver.header import read_header
+from burstline.formats.paraver.mpi_events import MPI_TYPES
 from burstline.formats.paraver.objects import declared_objects
 from burstline.progress import SILENCE, Progress
 from burstline.schema import NO_VALUE
@@ -35,7 +36,8 @@ if TYPE_CHECKING:
 
     Integers = npt.NDArray[np.int64]
 
-_ENTERS, _LEAVES, _COUNTER = 1, 2, 4
+_ENTERS, _LEAVES, _COUNTER = (int(bit) for bit in _core.Holds)
+_CALL_TYPES: Final = np.array(MPI_TYPES, np.int64)
 _GRADIENT: Final = 7
 
 
@@ -191,7 +193,7 @@ class _Found:
 
     def _look(self, text: npt.NDArray[np.uint8], layout: _core.Layout, done: int) -> int:
         moment, end, holds = _core.find_records(
-            text, layout, self._begin.astype(np.int64), self._times, self._counters
+            text, layout, self._begin.astype(np.int64), self._times, _CALL_TYPES, self._counters
         )
         self._parts.append((moment, end + done, holds))
         return len(text)

@@ -1,8 +1,4 @@
-"""What the native builder must know of event types, operations and communicators.
-
-The numbers here mirror ``core/layout.hpp`` (event classes) and ``core/builder.hpp``
-(kinds of calls).
-"""
+"""What the native builder must know of event types, operations and communicators."""
 
 from __future__ import annotations
 
@@ -12,6 +8,7 @@ import numpy as np
 
 from burstline import _core
 from burstline import operations as mpi
+from burstline._core import CallKind, EventClass
 from burstline.formats.paraver.counters import (
     COUNTER_TYPES,
     OVERLAPPED_TYPES,
@@ -21,7 +18,6 @@ from burstline.formats.paraver.counters import (
 from burstline.formats.paraver.event_types import (
     CALLER_FUNCTIONS,
     CALLER_LINES,
-    EventClass,
     classify,
 )
 from burstline.formats.paraver.mpi_events import MPI_OPERATIONS, MPI_TYPES
@@ -40,21 +36,23 @@ if TYPE_CHECKING:
 
     from burstline.formats.paraver.pcf import Pcf
 
-_CALL_KINDS: Final[tuple[tuple[int, tuple[str, ...]], ...]] = (
-    (1, mpi.BLOCKING_SENDS),
-    (2, mpi.IMMEDIATE_SENDS),
-    (4, mpi.STARTS),
-    (8, mpi.BLOCKING_RECEIVES),
-    (16, mpi.IMMEDIATE_RECEIVES),
-    (32, mpi.COMPLETIONS),
-    (64, mpi.COLLECTIVES + mpi.TOGETHER),
-    (128, tuple(name for name in mpi.IO if "_read" in name)),
-    (256, tuple(name for name in mpi.IO if "_write" in name)),
-    (512, ("MPI_Get", "MPI_Get_accumulate", "MPI_Fetch_and_op", "MPI_Compare_and_swap")),
-    (512, ("MPI_Rget", "MPI_Rget_accumulate")),
-    (1024, ("MPI_Put", "MPI_Accumulate", "MPI_Rput", "MPI_Raccumulate")),
+_CALL_KINDS: Final[tuple[tuple[CallKind, tuple[str, ...]], ...]] = (
+    (CallKind.BLOCKING_SEND, mpi.BLOCKING_SENDS),
+    (CallKind.IMMEDIATE_SEND, mpi.IMMEDIATE_SENDS),
+    (CallKind.START, mpi.STARTS),
+    (CallKind.BLOCKING_RECEIVE, mpi.BLOCKING_RECEIVES),
+    (CallKind.IMMEDIATE_RECEIVE, mpi.IMMEDIATE_RECEIVES),
+    (CallKind.COMPLETION, mpi.COMPLETIONS),
+    (CallKind.COLLECTIVE, mpi.COLLECTIVES + mpi.TOGETHER),
+    (CallKind.READS_FILE, tuple(name for name in mpi.IO if "_read" in name)),
+    (CallKind.WRITES_FILE, tuple(name for name in mpi.IO if "_write" in name)),
+    (
+        CallKind.GETS_MEMORY,
+        ("MPI_Get", "MPI_Get_accumulate", "MPI_Fetch_and_op", "MPI_Compare_and_swap"),
+    ),
+    (CallKind.GETS_MEMORY, ("MPI_Rget", "MPI_Rget_accumulate")),
+    (CallKind.PUTS_MEMORY, ("MPI_Put", "MPI_Accumulate", "MPI_Rput", "MPI_Raccumulate")),
 )
-COLLECTIVE: Final = 64
 
 CLASSIFIED_TYPES: Final = (
     *MPI_TYPES,
@@ -149,5 +147,6 @@ def vocabulary(
         [(application, source, row) for (application, source), row in communicators.items()],
         application_of_location.astype(np.int32),
         [(value, int(step)) for value, step in LOCK_STEPS.items()],
+        (CALLER_FUNCTIONS[0], CALLER_LINES[0]),
         end_of_time,
     )
