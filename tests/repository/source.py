@@ -19,7 +19,7 @@ FOLDERS = (
     "examples",
     ".ci",
 )
-MADE = {"__pycache__", "_build"}
+MADE = {"__pycache__", "_build", ".git"}
 
 
 @functools.cache
