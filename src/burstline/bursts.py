@@ -19,12 +19,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from burstline import _core, schema
-from burstline.trace import to_numpy
+from burstline.columns import to_numpy
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    import numpy.typing as npt
+    from burstline.columns import Integers, Mask
 
 WAITING_ROLES: Final = frozenset(
     [
@@ -89,11 +89,11 @@ def _table(tables: Mapping[str, pa.Table], name: str) -> pa.Table:
     return schema.arrow_schema(name, _counters(tables)).empty_table()
 
 
-def _columns(table: pa.Table, *names: str) -> list[npt.NDArray[np.int64]]:
+def _columns(table: pa.Table, *names: str) -> list[Integers]:
     return [np.ascontiguousarray(to_numpy(table[name]), np.int64) for name in names]
 
 
-def _offsets(table: pa.Table, locations: int) -> npt.NDArray[np.int64]:
+def _offsets(table: pa.Table, locations: int) -> Integers:
     column = to_numpy(table["location"])
     return np.searchsorted(column, np.arange(locations + 1)).astype(np.int64)
 
@@ -114,7 +114,7 @@ def _between_calls(tables: Mapping[str, pa.Table]) -> pa.Table:
     return burst_table(columns, counters)
 
 
-def burst_table(columns: Mapping[str, npt.NDArray[np.int64]], counters: list[str]) -> pa.Table:
+def burst_table(columns: Mapping[str, Integers], counters: list[str]) -> pa.Table:
     """Give bursts as a table; counter columns are named ``"0"``, ``"1"``, … in `columns`."""
     target = schema.arrow_schema("bursts", counters)
     fixed = [column.name for column in schema.TABLES["bursts"].columns]
@@ -130,9 +130,7 @@ def burst_table(columns: Mapping[str, npt.NDArray[np.int64]], counters: list[str
     return pa.Table.from_arrays(arrays, schema=target)
 
 
-def _nullable(
-    values: npt.NDArray[np.int64], known: npt.NDArray[np.bool_], kind: pa.DataType
-) -> pa.Array:
+def _nullable(values: Integers, known: Mask, kind: pa.DataType) -> pa.Array:
     missing = len(values) - int(np.count_nonzero(known))
     bitmap = pa.py_buffer(np.packbits(known, bitorder="little")) if missing else None
     values = np.ascontiguousarray(values, kind.to_pandas_dtype())
@@ -188,17 +186,17 @@ class _Borders:
 
     def __init__(
         self,
-        enter: npt.NDArray[np.int64],
-        leave: npt.NDArray[np.int64],
-        enter_seq: npt.NDArray[np.int64],
-        leave_seq: npt.NDArray[np.int64],
+        enter: Integers,
+        leave: Integers,
+        enter_seq: Integers,
+        leave_seq: Integers,
     ) -> None:
         seq = np.concatenate([enter_seq, leave_seq])
         self.order = np.argsort(seq, kind="stable")
         self.seq = seq[self.order]
         self.time = np.concatenate([enter, leave])[self.order]
 
-    def depth(self, counted: npt.NDArray[np.bool_]) -> npt.NDArray[np.int64]:
+    def depth(self, counted: Mask) -> Integers:
         """Open regions among the counted ones, after each border."""
         step = np.concatenate([counted, -counted.astype(np.int64)])
         return np.cumsum(step[self.order])
@@ -207,9 +205,9 @@ class _Borders:
 def _region_bursts(
     location: int,
     borders: _Borders,
-    work: npt.NDArray[np.bool_],
-    values: list[npt.NDArray[np.int64]],
-) -> dict[str, npt.NDArray[np.int64]]:
+    work: Mask,
+    values: list[Integers],
+) -> dict[str, Integers]:
     begin = np.flatnonzero(work[:-1] & (borders.time[1:] > borders.time[:-1]))
     rows = len(begin)
     columns = {
@@ -244,10 +242,10 @@ def _region_bursts(
 
 def _reading_at(
     borders: _Borders,
-    at: npt.NDArray[np.int64],
-    seq: npt.NDArray[np.int64],
-    time: npt.NDArray[np.int64],
-) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.bool_]]:
+    at: Integers,
+    seq: Integers,
+    time: Integers,
+) -> tuple[Integers, Mask]:
     row = np.searchsorted(seq, borders.seq[at])
     found = np.append(time, schema.NO_VALUE)[row] == borders.time[at]
     return row, found

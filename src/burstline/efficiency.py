@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from burstline.columns import to_numpy
 from burstline.errors import ParameterError
-from burstline.trace import to_numpy
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -24,9 +24,9 @@ if TYPE_CHECKING:
     import numpy.typing as npt
     import pyarrow as pa
 
+    from burstline.columns import Integers, Mask
     from burstline.trace import Trace
 
-    Integers = npt.NDArray[np.int64]
 
 CALL_COLUMNS: Final = ("location", "operation", "enter_ns", "leave_ns")
 """Columns of `calls` that :meth:`UsefulTime.add` needs."""
@@ -287,7 +287,7 @@ def operation_codes(column: pa.ChunkedArray) -> tuple[npt.NDArray[np.int16], lis
 
 def _first_threads(
     trace: Trace, process: npt.NDArray[np.int32], thread: npt.NDArray[np.int32]
-) -> npt.NDArray[np.bool_]:
+) -> Mask:
     """Mark the first CPU thread of every process."""
     is_cpu = np.array([kind == "cpu" for kind in trace.locations["kind"].to_pylist()], bool)
     order = np.lexsort((thread, process))
@@ -298,9 +298,7 @@ def _first_threads(
     return marks
 
 
-def _unwatched(
-    trace: Trace, wanted: npt.NDArray[np.bool_]
-) -> Iterator[tuple[int, tuple[Integers, Integers]]]:
+def _unwatched(trace: Trace, wanted: Mask) -> Iterator[tuple[int, tuple[Integers, Integers]]]:
     """Give, for every wanted location with gaps, their union as disjoint intervals."""
     for batch in trace.batches("gaps", ("location", "start_ns", "end_ns")):
         location, start, end = (to_numpy(batch[name]) for name in batch.column_names)

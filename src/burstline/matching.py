@@ -18,20 +18,18 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from burstline.columns import UNKNOWN, begins_run, codes, ordinal_within
 from burstline.errors import ParameterError
-from burstline.schema import UNKNOWN
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    import numpy.typing as npt
-
-_PACKABLE = 1 << 62
+    from burstline.columns import AnyIntegers, Integers, Mask
 
 
 def channels(
-    sends: Sequence[npt.NDArray[np.integer]], receives: Sequence[npt.NDArray[np.integer]]
-) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    sends: Sequence[AnyIntegers], receives: Sequence[AnyIntegers]
+) -> tuple[Integers, Integers]:
     """Name the channel of every send and receive by one integer.
 
     A channel is what MPI keeps in order: communicator, source, destination and tag.
@@ -65,33 +63,11 @@ def channels(
     """
     if len(sends) != len(receives):
         raise ParameterError(f"{len(sends)} columns of sends, {len(receives)} of receives")
-    count = len(sends[0]) if sends else 0
-    total = count + (len(receives[0]) if receives else 0)
-    name = np.zeros(total, np.int64)
-    names = 1
-    for send_column, receive_column in zip(sends, receives, strict=True):
-        column = np.concatenate([send_column, receive_column]).astype(np.int64, copy=False)
-        if not total:
-            continue
-        lowest, values = int(column.min()), int(column.max()) - int(column.min()) + 1
-        if names * values < _PACKABLE:
-            column = column - lowest
-        else:
-            name, names = _dense(name)
-            column, values = _dense(column)
-        name = name * values + column
-        names *= values
-    return name[:count], name[count:]
+    of_sends, of_receives = codes(sends, receives)
+    return of_sends, of_receives
 
 
-def _dense(values: npt.NDArray[np.int64]) -> tuple[npt.NDArray[np.int64], int]:
-    distinct, dense = np.unique(values, return_inverse=True)
-    return dense.astype(np.int64, copy=False), len(distinct)
-
-
-def match_messages(
-    send_channel: npt.NDArray[np.int64], receive_channel: npt.NDArray[np.int64]
-) -> npt.NDArray[np.int64]:
+def match_messages(send_channel: Integers, receive_channel: Integers) -> Integers:
     """Find the send that each receive completed.
 
     Messages of one channel (same communicator, source, destination and tag) do not
@@ -168,20 +144,20 @@ class Instances:
         Whether every member took part, in one operation.
     """
 
-    order: npt.NDArray[np.int64]
-    instance: npt.NDArray[np.int64]
-    communicator: npt.NDArray[np.int64]
-    sequence: npt.NDArray[np.int64]
-    complete: npt.NDArray[np.bool_]
+    order: Integers
+    instance: Integers
+    communicator: Integers
+    sequence: Integers
+    complete: Mask
 
 
 def collective_instances(
-    communicator: npt.NDArray[np.integer],
-    location: npt.NDArray[np.integer],
-    comm_rank: npt.NDArray[np.integer],
-    operation: npt.NDArray[np.integer],
+    communicator: AnyIntegers,
+    location: AnyIntegers,
+    comm_rank: AnyIntegers,
+    operation: AnyIntegers,
     *,
-    sizes: npt.NDArray[np.integer],
+    sizes: AnyIntegers,
 ) -> Instances:
     """Group the parts of collective operations into instances.
 
@@ -235,13 +211,10 @@ def collective_instances(
     (array([0, 1, 0]), array([ True, False]))
     """
     parts = len(communicator)
-    sequence = _ordinal_within(communicator, location)
+    sequence = ordinal_within(communicator, location)
     order = np.lexsort((location, comm_rank, sequence, communicator))
     sorted_communicator, sorted_sequence = communicator[order], sequence[order]
-    first = np.ones(parts, bool)
-    first[1:] = (sorted_communicator[1:] != sorted_communicator[:-1]) | (
-        sorted_sequence[1:] != sorted_sequence[:-1]
-    )
+    first = begins_run(sorted_communicator, sorted_sequence)
     instance = np.empty(parts, np.int64)
     instance[order] = np.cumsum(first) - 1
     starts = np.flatnonzero(first)
@@ -256,32 +229,13 @@ def collective_instances(
     )
 
 
-def _ordinal_within(
-    communicator: npt.NDArray[np.integer], location: npt.NDArray[np.integer]
-) -> npt.NDArray[np.int64]:
-    order = np.lexsort((location, communicator))
-    group_communicator, group_location = communicator[order], location[order]
-    first = np.ones(len(order), bool)
-    first[1:] = (group_communicator[1:] != group_communicator[:-1]) | (
-        group_location[1:] != group_location[:-1]
-    )
-    starts = np.flatnonzero(first)
-    ordinal = np.empty(len(order), np.int64)
-    ordinal[order] = np.arange(len(order)) - np.repeat(starts, _lengths(starts, len(order)))
-    return ordinal
-
-
-def _lengths(starts: npt.NDArray[np.int64], total: int) -> npt.NDArray[np.int64]:
-    return np.diff(starts, append=total)
-
-
 def _complete(
-    first: npt.NDArray[np.bool_],
-    communicator: npt.NDArray[np.integer],
-    comm_rank: npt.NDArray[np.integer],
-    operation: npt.NDArray[np.integer],
-    sizes: npt.NDArray[np.integer],
-) -> npt.NDArray[np.bool_]:
+    first: Mask,
+    communicator: AnyIntegers,
+    comm_rank: AnyIntegers,
+    operation: AnyIntegers,
+    sizes: AnyIntegers,
+) -> Mask:
     starts = np.flatnonzero(first)
     if not len(starts):
         return np.zeros(0, bool)

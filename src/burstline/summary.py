@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from burstline import schema
+from burstline.columns import to_numpy
 from burstline.efficiency import (
     BURST_COLUMNS,
     CALL_COLUMNS,
@@ -23,12 +24,11 @@ from burstline.efficiency import (
     UsefulTime,
     operation_codes,
 )
-from burstline.trace import to_numpy
 
 if TYPE_CHECKING:
-    import numpy.typing as npt
     import pyarrow as pa
 
+    from burstline.columns import AnyIntegers, Integers
     from burstline.trace import Trace
 
 _RECORDS: Final = {"states": "states", "events": "events", "communications": "messages"}
@@ -344,16 +344,14 @@ def _fold_gaps(trace: Trace) -> tuple[GapTotals, ...]:
     return tuple(GapTotals(kind, count[kind], time_ns[kind]) for kind in count if count[kind])
 
 
-def _sum_by(
-    codes: npt.NDArray[np.integer], values: npt.NDArray[np.int64], size: int
-) -> npt.NDArray[np.int64]:
+def _sum_by(codes: AnyIntegers, values: Integers, size: int) -> Integers:
     """Sum integers by code; `bincount` would sum floats."""
     total = np.zeros(size, np.int64)
     np.add.at(total, codes, values)
     return total
 
 
-def _known(column: pa.ChunkedArray) -> npt.NDArray[np.int64]:
+def _known(column: pa.ChunkedArray) -> Integers:
     values = to_numpy(column)
     return np.where(values == schema.NO_VALUE, 0, values) if column.null_count else values
 

@@ -14,9 +14,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 import numpy as np
-import pyarrow as pa
 
 from burstline import schema
+from burstline.columns import to_numpy
 from burstline.errors import ParameterError, printable
 
 if TYPE_CHECKING:
@@ -24,6 +24,9 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
     import polars as pl
+    import pyarrow as pa
+
+    from burstline.columns import Integers, Mask
 
 _TARGET_ROWS = 1 << 20
 _VALUE_BYTES = {"int16": 2, "int32": 4, "bool": 1, "operation": 2, "enum": 1}
@@ -39,7 +42,7 @@ class Batched(Protocol):
         name: str,
         columns: Sequence[str] | None,
         *,
-        locations: npt.NDArray[np.bool_] | None = None,
+        locations: Mask | None = None,
         window: tuple[int, int] | None = None,
     ) -> Iterator[pa.Table]:
         """Give the table `name` in parts of whole locations, in order."""
@@ -53,7 +56,7 @@ class Batched(Protocol):
         self,
         name: str,
         *,
-        locations: npt.NDArray[np.bool_] | None,
+        locations: Mask | None,
         window: tuple[int, int] | None,
     ) -> int:
         """Estimate the rows of some locations in a window."""
@@ -179,7 +182,7 @@ class Trace:
         self,
         name: str,
         *,
-        locations: npt.NDArray[np.bool_] | None = None,
+        locations: Mask | None = None,
         window: tuple[int, int] | None = None,
     ) -> int:
         """Estimate the rows of some locations in a window; see :meth:`estimate_bytes`."""
@@ -191,7 +194,7 @@ class Trace:
         self,
         name: str,
         *,
-        locations: npt.NDArray[np.bool_] | None = None,
+        locations: Mask | None = None,
         window: tuple[int, int] | None = None,
     ) -> int:
         """Estimate the memory of a table, or of a part of it, without loading it from a store.
@@ -224,7 +227,7 @@ class Trace:
         name: str,
         columns: Sequence[str] | None = None,
         *,
-        locations: npt.NDArray[np.bool_] | None = None,
+        locations: Mask | None = None,
         window: tuple[int, int] | None = None,
     ) -> Iterator[pa.Table]:
         """Go through a table in parts, each holding whole locations, in order.
@@ -260,7 +263,7 @@ class Trace:
                 yield table.slice(int(offsets[first]), int(offsets[last] - offsets[first]))
                 first = last
 
-    def offsets(self, name: str) -> npt.NDArray[np.int64]:
+    def offsets(self, name: str) -> Integers:
         """Give where each location's rows begin in a table sorted by location.
 
         Returns
@@ -312,27 +315,3 @@ class Trace:
             f"<p>{escape(repr(self))}</p><table><thead><tr><th>table</th><th>rows</th>"
             f"<th>a row is</th></tr></thead><tbody>{rows}</tbody></table>"
         )
-
-
-def to_numpy(column: pa.ChunkedArray) -> npt.NDArray[Any]:
-    """Give an Arrow column as a NumPy array, nulls as the sentinels of the schema.
-
-    Parameters
-    ----------
-    column : pyarrow.ChunkedArray
-        Integers, booleans or a dictionary.
-
-    Returns
-    -------
-    ndarray, shape (rows,)
-        A view where the column is one chunk without nulls, else a copy.
-    """
-    if pa.types.is_dictionary(column.type):
-        parts = [chunk.indices for chunk in column.chunks]
-        column = pa.chunked_array(parts, type=column.type.index_type)
-    if column.null_count:
-        missing = schema.NO_VALUE if column.type == pa.int64() else schema.UNKNOWN
-        column = column.fill_null(missing)
-    if column.num_chunks == 1:
-        return column.chunk(0).to_numpy(zero_copy_only=False)
-    return column.to_numpy()

@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 
 import burstline
 from burstline import MemoryBudgetError, Trace, schema
+from burstline.columns import Ordinals
 from burstline.formats.paraver.cutting import completed
 from burstline.formats.store import open_store, write_store, writing
-from burstline.ordinals import Ordinals
 from burstline.selection import estimate_bytes, losses, narrowed, select
 from burstline.testing import assert_same_trace, trace_of
 from paraver_text import HEADER, write_example

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import burstline
-from burstline.formats.borders import enclosing
+from burstline.columns import enclosing
 from burstline.formats.raw.openmp import Op
 from raw_files import Run, column, defects, record, stack
 

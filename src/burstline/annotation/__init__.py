@@ -31,9 +31,9 @@ from burstline.trace import Trace
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    import numpy as np
-    import numpy.typing as npt
     import pyarrow as pa
+
+    from burstline.columns import Mask
 
 __all__ = [
     "INNERMOST",
@@ -133,7 +133,7 @@ class _StoredTables(_Tables):
         name: str,
         columns: Sequence[str] | None,
         *,
-        locations: npt.NDArray[np.bool_] | None = None,
+        locations: Mask | None = None,
         window: tuple[int, int] | None = None,
     ) -> Iterator[pa.Table]:
         """Go through a table in parts of whole locations."""
@@ -158,7 +158,7 @@ class _StoredTables(_Tables):
         self,
         name: str,
         *,
-        locations: npt.NDArray[np.bool_] | None,
+        locations: Mask | None,
         window: tuple[int, int] | None,
     ) -> int:
         """Estimate the rows of some locations in a window."""

@@ -15,16 +15,16 @@ import numpy as np
 import pyarrow as pa
 
 from burstline.annotation.event_types import STRUCTURE
+from burstline.columns import to_numpy
 from burstline.schema import NO_VALUE
-from burstline.trace import to_numpy
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
     from burstline.annotation.marks import Marks
+    from burstline.columns import Integers, Mask
     from burstline.trace import Trace
 
-    Integers = npt.NDArray[np.int64]
 
 ORDINALS: Final = {
     "calls": (("location", ("enter_seq", "leave_seq")),),
@@ -172,7 +172,7 @@ class Insertion:
         return _Rows(np.concatenate(added), np.concatenate(removed))
 
 
-def _is_structure(kind: Integers) -> npt.NDArray[np.bool_]:
+def _is_structure(kind: Integers) -> Mask:
     return (kind >= STRUCTURE.start) & (kind < STRUCTURE.stop)
 
 

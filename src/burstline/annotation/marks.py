@@ -15,16 +15,14 @@ import numpy as np
 
 from burstline.annotation.event_types import DEEPEST, INNERMOST, iteration_type, loop_type
 from burstline.annotation.names import loop_name
+from burstline.columns import begins_run
 from burstline.errors import ParameterError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    import numpy.typing as npt
-
+    from burstline.columns import AnyIntegers, Integers
     from burstline.structure import Loop, Structure
-
-    Integers = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +114,7 @@ def marks_of(
     structure: Structure,
     *,
     max_depth: int | None = None,
-    locations: npt.NDArray[np.integer[Any]] | None = None,
+    locations: AnyIntegers | None = None,
 ) -> Marks:
     """Give the loops and iterations of a structure as events.
 
@@ -247,8 +245,7 @@ def _innermost(
     time_ns = np.concatenate([level.time_ns for level in levels])
     order = np.lexsort((time_ns, location))
     location, time_ns = location[order], time_ns[order]
-    is_first = np.ones(len(location), np.bool_)
-    is_first[1:] = (np.diff(location) != 0) | (np.diff(time_ns) != 0)
+    is_first = begins_run(location, time_ns)
     moment = np.empty(len(location), np.int64)
     moment[order] = np.cumsum(is_first) - 1
     innermost = np.zeros(int(is_first.sum()), np.int64)

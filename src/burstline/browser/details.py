@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from burstline.browser.outline import Row
+    from burstline.columns import Integers
     from burstline.structure import Structure
-    from burstline.structure.grouping import Integers
     from burstline.structure.table import LoopTable
 
 Facts = list[tuple[str, str]]

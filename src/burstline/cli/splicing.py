@@ -7,12 +7,12 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
+from burstline.columns import to_numpy
 from burstline.errors import NotEnoughDataError, ParameterError, printable
 from burstline.formats.paraver import writer
 from burstline.formats.paraver.added_types import WantedCounter, added_types, type_labels
 from burstline.formats.paraver.splice import Additions, splice
 from burstline.merge.columns import counter_columns
-from burstline.trace import to_numpy
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

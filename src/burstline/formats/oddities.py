@@ -9,7 +9,7 @@ import numpy as np
 
 from burstline import schema
 from burstline.errors import printable
-from burstline.formats.columns import arrow_table
+from burstline.schema.arrays import arrow_table
 
 if TYPE_CHECKING:
     import pyarrow as pa

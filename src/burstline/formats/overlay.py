@@ -16,9 +16,9 @@ from burstline.trace import Trace
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
-    import numpy as np
-    import numpy.typing as npt
     import pyarrow as pa
+
+    from burstline.columns import Mask
 
 
 def overlaid(
@@ -78,7 +78,7 @@ class _StoredOverlay(_Overlay):
         name: str,
         columns: Sequence[str] | None,
         *,
-        locations: npt.NDArray[np.bool_] | None = None,
+        locations: Mask | None = None,
         window: tuple[int, int] | None = None,
     ) -> Iterator[pa.Table]:
         """Go through a table in parts of whole locations."""
@@ -98,7 +98,7 @@ class _StoredOverlay(_Overlay):
         self,
         name: str,
         *,
-        locations: npt.NDArray[np.bool_] | None,
+        locations: Mask | None,
         window: tuple[int, int] | None,
     ) -> int:
         """Estimate the rows of some locations in a window."""

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
-    from burstline.learning.model import Integers
+    from burstline.columns import Integers
 
 WAYS: Final = ("rank", "application", "code")
 """What is left out together: the bursts of a rank; of a table, or of an application in it;

@@ -16,8 +16,8 @@ from burstline.errors import MissingExtraError, ParameterError
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
+    from burstline.columns import Floats
     from burstline.learning.matrix import Matrix
-    from burstline.learning.model import Floats
 
 MODELS: Final = ("forest", "boosting")
 """Random forests, and trees that each correct the errors of those before."""

@@ -19,7 +19,7 @@ from burstline.learning.columns import BY_ACCIDENT, PARTNER
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from burstline.learning.model import Floats, Integers
+    from burstline.columns import Floats, Integers
 
 _UNKNOWN: Final = np.nan
 

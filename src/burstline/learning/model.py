@@ -9,10 +9,8 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 if TYPE_CHECKING:
-    import numpy.typing as npt
+    from burstline.columns import Floats
 
-    Floats = npt.NDArray[np.float64]
-    Integers = npt.NDArray[np.int64]
 
 _ERRORS: Final = 2.0
 """Standard errors that a difference must exceed to be called one."""

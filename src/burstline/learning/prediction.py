@@ -31,8 +31,9 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
+    from burstline.columns import Floats, Integers, Mask
     from burstline.learning.matrix import Matrix
-    from burstline.learning.model import Floats, Integers, Score
+    from burstline.learning.model import Score
 
 FEATURES: Final = ("both", "base", "merged")
 _LEAST_BURSTS: Final = 40
@@ -242,7 +243,7 @@ def _rows(
     return rows, {why: count for why, count in left.items() if count}
 
 
-def _is_matched(part: pa.Table) -> npt.NDArray[np.bool_]:
+def _is_matched(part: pa.Table) -> Mask:
     stage = part["stage"].cast(pa.string())
     return np.asarray(pc.fill_null(pc.not_equal(stage, STAGES[0]), fill_value=False).to_numpy())
 

@@ -19,10 +19,8 @@ from burstline.learning.model import Score
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    import numpy.typing as npt
-
+    from burstline.columns import Floats, Integers, Mask
     from burstline.learning.matrix import Matrix
-    from burstline.learning.model import Floats, Integers
     from burstline.progress import Progress
 
 _SHUFFLES: Final = 5
@@ -114,7 +112,7 @@ def _scored(
     name: str,
     names: tuple[str, ...],
     predicted: Floats,
-    seen: npt.NDArray[np.bool_],
+    seen: Mask,
 ) -> Score:
     away = relative_errors(trial.measured, predicted)
     off = np.abs(predicted - trial.measured)

@@ -26,10 +26,10 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
+    from burstline.columns import Floats, Integers, Mask
     from burstline.merge.model import Alignment
     from burstline.merge.tokens import Tokens
 
-    Integers = npt.NDArray[np.int64]
     Lane = tuple[int, int]
 
 NEAR: Final = 3
@@ -326,12 +326,12 @@ class _Left:
     rows: Integers
     key: npt.NDArray[np.int32]
     ordinal: Integers
-    size: npt.NDArray[np.float64]
-    unordered: npt.NDArray[np.bool_]
-    is_alone: npt.NDArray[np.bool_]
+    size: Floats
+    unordered: Mask
+    is_alone: Mask
 
     @classmethod
-    def of(cls, sequence: _Sequence, matched: npt.NDArray[np.bool_], how: _Rest) -> _Left:
+    def of(cls, sequence: _Sequence, matched: Mask, how: _Rest) -> _Left:
         columns, rows = sequence.columns, np.flatnonzero(~matched)
         key, unordered = columns[how.key], columns["unordered"][rows] >= 0
         ordinal = np.cumsum(matched, dtype=np.int64)
@@ -343,7 +343,7 @@ class _Left:
             is_alone &= _are_alone(key, np.cumsum(divides), rows)
         return cls(rows, key[rows], ordinal[rows], columns["size"][rows], unordered, is_alone)
 
-    def where(self, chosen: npt.NDArray[np.bool_]) -> _Left:
+    def where(self, chosen: Mask) -> _Left:
         return _Left(
             self.rows[chosen],
             self.key[chosen],
@@ -358,9 +358,7 @@ class _Left:
         return self.key, self.ordinal, reach, self.size
 
 
-def _are_alone(
-    key: npt.NDArray[np.int32], span: Integers, rows: Integers
-) -> npt.NDArray[np.bool_]:
+def _are_alone(key: npt.NDArray[np.int32], span: Integers, rows: Integers) -> Mask:
     """Tell of which rows no other near them, between the same collectives, has the same key."""
     order = np.argsort(key, kind="stable")
     near = (np.diff(key[order]) == 0) & (np.diff(span[order]) == 0) & (np.diff(order) <= FAR)

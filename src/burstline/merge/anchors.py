@@ -25,13 +25,12 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
+    from burstline.columns import Floats, Integers, Mask
     from burstline.merge.alignment import LaneRows
     from burstline.merge.model import Alignment
     from burstline.merge.tokens import Tokens
 
     Codes = npt.NDArray[np.int32]
-    Integers = npt.NDArray[np.int64]
-    Floats = npt.NDArray[np.float64]
     Hashes = npt.NDArray[np.uint64]
 
 _ENOUGH: Final = 0.8
@@ -216,7 +215,7 @@ def _run(tokens: Tokens, lanes: Integers) -> _Run:
     return _Run([other for other, _ in own], kind, turn, content)
 
 
-def _between(codes: Codes, ends: Integers, counts: npt.NDArray[np.bool_]) -> Hashes:
+def _between(codes: Codes, ends: Integers, counts: Mask) -> Hashes:
     """Hash what a thread did from one collective to the next, in any order."""
     hashed = (codes.astype(np.uint64) + np.uint64(1)) * _ODD
     hashed ^= hashed >> np.uint64(29)

@@ -12,9 +12,9 @@ from burstline.merge.similarity import Compared, unlikeness
 if TYPE_CHECKING:
     import numpy.typing as npt
 
+    from burstline.columns import Integers
     from burstline.merge.model import Published
 
-    Integers = npt.NDArray[np.int64]
     Columns = tuple[npt.NDArray[Any], ...]
 
 

@@ -26,13 +26,11 @@ from burstline.progress import SILENCE, Progress
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    import numpy.typing as npt
-
+    from burstline.columns import Floats, Integers
     from burstline.merge.measured import Quantity
     from burstline.merge.model import Matching
     from burstline.trace import Trace
 
-    Floats = npt.NDArray[np.float64]
 
 _CORRELATED: Final = 1_000_000
 _SAMPLED: Final = 2_000
@@ -273,7 +271,7 @@ def _pair(quantity: Quantity) -> tuple[Floats, Floats]:
     return np.where(own, quantity.values[:, quantity.base], np.nan), mean
 
 
-def _evenly(count: int, most: int) -> npt.NDArray[np.int64]:
+def _evenly(count: int, most: int) -> Integers:
     return np.unique(np.linspace(0, max(count - 1, 0), min(count, most)).astype(np.int64))
 
 

@@ -17,9 +17,7 @@ import numpy as np
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    import numpy.typing as npt
-
-    Integers = npt.NDArray[np.int64]
+    from burstline.columns import AnyIntegers, Floats, Integers
 
 
 class Computing:
@@ -78,7 +76,7 @@ class Computing:
         since = np.maximum(time_ns - self._time[at], 0)
         return self._spent[at] + self._running[at] * since
 
-    def average(self, start_ns: Integers, end_ns: Integers) -> npt.NDArray[np.float64]:
+    def average(self, start_ns: Integers, end_ns: Integers) -> Floats:
         """Give how many compute on average in some intervals.
 
         Parameters
@@ -110,23 +108,23 @@ class Concurrency:
 
     def __init__(
         self,
-        node_of: npt.NDArray[np.integer],
-        bursts: Iterable[tuple[npt.NDArray[np.integer], Integers, Integers]],
+        node_of: AnyIntegers,
+        bursts: Iterable[tuple[AnyIntegers, Integers, Integers]],
     ) -> None:
         self._node_of = node_of
         parts: dict[int, list[tuple[Integers, Integers]]] = {}
         for location, start_ns, end_ns in bursts:
             node = node_of[location]
-            for each in np.unique(node[node >= 0]).tolist():
-                here = node == each
-                parts.setdefault(each, []).append((start_ns[here], end_ns[here]))
+            for number in np.unique(node[node >= 0]).tolist():
+                here = node == number
+                parts.setdefault(number, []).append((start_ns[here], end_ns[here]))
         self._nodes = {}
         while parts:
-            node, pieces = parts.popitem()
+            number, pieces = parts.popitem()
             starts, ends = (np.concatenate(column) for column in zip(*pieces, strict=True))
-            self._nodes[node] = Computing(starts, ends)
+            self._nodes[number] = Computing(starts, ends)
 
-    def seen_from(self, node_of: npt.NDArray[np.integer]) -> Concurrency:
+    def seen_from(self, node_of: AnyIntegers) -> Concurrency:
         """Give the same for other locations on the same nodes.
 
         Parameters
@@ -143,9 +141,7 @@ class Concurrency:
         other._nodes = self._nodes
         return other
 
-    def average(
-        self, location: npt.NDArray[np.integer], start_ns: Integers, end_ns: Integers
-    ) -> npt.NDArray[np.float64]:
+    def average(self, location: AnyIntegers, start_ns: Integers, end_ns: Integers) -> Floats:
         """Give how many compute on the node of each burst, on average while it lasts.
 
         Parameters
@@ -163,8 +159,8 @@ class Concurrency:
         """
         node = self._node_of[location]
         averages = np.full(len(node), np.nan)
-        for each in np.unique(node[node >= 0]).tolist():
-            here = np.flatnonzero(node == each)
-            if each in self._nodes:
-                averages[here] = self._nodes[each].average(start_ns[here], end_ns[here])
+        for number in np.unique(node[node >= 0]).tolist():
+            here = np.flatnonzero(node == number)
+            if number in self._nodes:
+                averages[here] = self._nodes[number].average(start_ns[here], end_ns[here])
         return averages

@@ -13,22 +13,20 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 import pyarrow as pa
 
+from burstline.columns import Ordinals, begins_run, encoded, nullable, to_numpy
 from burstline.efficiency import operation_codes
 from burstline.merge.labels import communicator_labels, path_labels
-from burstline.merge.nullable import encoded, nullable
 from burstline.operations import COLLECTIVES, COMPLETIONS, NAMES
-from burstline.ordinals import Ordinals
 from burstline.schema import NO_VALUE, UNKNOWN
-from burstline.trace import to_numpy
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     import numpy.typing as npt
 
+    from burstline.columns import AnyIntegers, Integers, Mask
     from burstline.trace import Trace
 
-    Integers = npt.NDArray[np.integer]
 
 CONTEXT: Final = (
     "operation",
@@ -136,20 +134,20 @@ class Decoder:
         codes, names = operation_codes(calls["operation"])
         return np.array([self._codes[name] for name in names] or [0], np.int32)[codes]
 
-    def spanning(self, operation: Integers) -> npt.NDArray[np.bool_]:
+    def spanning(self, operation: AnyIntegers) -> Mask:
         """Tell which operations end a span."""
         ends = np.array([name in SPAN_COLLECTIVES for name in self.operations])
         return ends[operation]
 
     def _with_senders(
-        self, peer: Integers, at: Ordinals, location: Integers, completes: npt.NDArray[np.bool_]
-    ) -> Integers:
+        self, peer: AnyIntegers, at: Ordinals, location: AnyIntegers, completes: Mask
+    ) -> AnyIntegers:
         sender = np.full(len(peer), UNKNOWN, np.int32)
         self._senders.fill(sender, at, location)
         return np.where((peer == UNKNOWN) & completes, sender, peer)
 
     def gathered(
-        self, known: dict[str, npt.NDArray[Any]], row: npt.NDArray[np.int64], side: str
+        self, known: dict[str, npt.NDArray[Any]], row: Integers, side: str
     ) -> Iterator[tuple[str, pa.Array]]:
         """Give what is known of the calls of bursts, as columns.
 
@@ -180,12 +178,12 @@ class Decoder:
 class _Told:
     """Facts about calls that stand in other tables, sorted by location and call."""
 
-    def __init__(self, location: Integers, call: Integers, value: Integers) -> None:
+    def __init__(self, location: AnyIntegers, call: AnyIntegers, value: AnyIntegers) -> None:
         order = np.lexsort((call, location))
         self._location, self._call = location[order], call[order]
         self._value = value[order]
 
-    def fill(self, column: Integers, at: Ordinals, location: Integers) -> None:
+    def fill(self, column: AnyIntegers, at: Ordinals, location: AnyIntegers) -> None:
         """Put the facts about the calls of some locations into their column."""
         if not len(location):
             return
@@ -233,8 +231,7 @@ def _senders(trace: Trace) -> _Told:
     location, call, sender = np.concatenate(parts, axis=1)
     order = np.lexsort((sender, call, location))
     location, call, sender = location[order], call[order], sender[order]
-    first = np.ones(len(call), bool)
-    first[1:] = (location[1:] != location[:-1]) | (call[1:] != call[:-1])
+    first = begins_run(location, call)
     last = np.append(first[1:], True)[: len(call)]
     # sorted by sender, too: equal at both ends is equal throughout
     one = sender[first] == sender[last]

@@ -15,22 +15,20 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from burstline.columns import Ordinals, begins_run, encoded, fractions, nullable, to_numpy
 from burstline.errors import NotEnoughDataError, ParameterError
 from burstline.merge.model import STAGES
-from burstline.merge.nullable import encoded, fractions, nullable
-from burstline.ordinals import Ordinals
 from burstline.schema import NO_VALUE, UNKNOWN
-from burstline.trace import to_numpy
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     import numpy.typing as npt
 
+    from burstline.columns import Integers
     from burstline.merge.model import Matching
     from burstline.merge.table import BurstTable
 
-    Integers = npt.NDArray[np.int64]
     Place = tuple[int, int, int]
 
 PLACE: Final = ("application", "rank", "thread", "location", "burst")
@@ -249,9 +247,7 @@ def _neighbours(columns: Sequence[Integers]) -> list[tuple[Place, slice]]:
     size = len(columns[0])
     if not size:
         return []
-    new = np.ones(size, bool)
-    new[1:] = np.any([column[1:] != column[:-1] for column in columns], axis=0)
-    begins = np.flatnonzero(new)
+    begins = np.flatnonzero(begins_run(*columns))
     ends = np.append(begins[1:], size)
     keys = zip(*(column[begins].tolist() for column in columns), strict=True)
     spans = zip(begins.tolist(), ends.tolist(), strict=True)

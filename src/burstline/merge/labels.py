@@ -20,8 +20,7 @@ from burstline.structure.callpaths import clean_paths
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    import numpy.typing as npt
-
+    from burstline.columns import Integers
     from burstline.structure.callpaths import Frame
     from burstline.trace import Trace
 
@@ -87,7 +86,7 @@ def _members(ranks: Sequence[int]) -> str:
     return f"{text[: text.rindex(',', 0, _LONGEST // 2)]},… ({len(ranks)} ranks, {digest})"
 
 
-def path_labels(trace: Trace) -> tuple[npt.NDArray[np.int64], list[str]]:
+def path_labels(trace: Trace) -> tuple[Integers, list[str]]:
     """Give each call path of a trace a label that other runs give it, too.
 
     Parameters

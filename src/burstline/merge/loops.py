@@ -28,9 +28,9 @@ from burstline.schema.event_types import (
 if TYPE_CHECKING:
     import numpy.typing as npt
 
+    from burstline.columns import Integers, Mask
     from burstline.trace import Trace
 
-    Integers = npt.NDArray[np.int64]
     Turns = npt.NDArray[np.int32]
 
 LOOP_TYPES: Final = (LABEL_TYPE, ITERATION_TYPE, FOUND_ITERATION_TYPE)
@@ -190,22 +190,20 @@ def _turns_of_labelled(trace: Trace, events: pa.Table) -> Integers:
     return turn
 
 
-def _labelled(trace: Trace) -> npt.NDArray[np.bool_]:
+def _labelled(trace: Trace) -> Mask:
     table = trace.table("region_defs")
     kinds = zip(*(table[name].to_pylist() for name in ("role", "paradigm")), strict=True)
     return np.array([kind == ("loop", "user") for kind in kinds], bool)
 
 
-def _iterating(trace: Trace) -> npt.NDArray[np.bool_]:
+def _iterating(trace: Trace) -> Mask:
     """Tell which kinds of regions went round at least twice, once they were entered."""
     most = np.zeros(trace.rows("region_defs"), np.int64)
     np.maximum.at(most, *trace.arrays("regions", "region", "iterations"))
     return most > 1
 
 
-def _outermost(
-    iterates: npt.NDArray[np.bool_], begin: Integers, end: Integers
-) -> npt.NDArray[np.bool_]:
+def _outermost(iterates: Mask, begin: Integers, end: Integers) -> Mask:
     """Tell which loops, of those that iterate, are in none of them."""
     until = np.maximum.accumulate(np.where(iterates, end, 0))
     before = np.concatenate([[0], until[:-1]])[: len(end)]

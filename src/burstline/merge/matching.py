@@ -29,11 +29,11 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
+    from burstline.columns import Floats, Integers
     from burstline.merge.alignment import LaneRows
     from burstline.merge.tokens import Tokens, Told
     from burstline.trace import Trace
 
-    Integers = npt.NDArray[np.int64]
 
 METHODS: Final = ("align", "seed")
 _TOGETHER: Final = 64
@@ -279,7 +279,7 @@ class _Found:
         columns["similarity"] = pa.array(similarity, mask=~self._shared)
         return pa.table(columns)
 
-    def _similarity(self, base: int) -> npt.NDArray[np.float64]:
+    def _similarity(self, base: int) -> Floats:
         """Give the largest S between the base's burst, or the first there is, and others."""
         runs = [base, *(run for run in range(len(self._tokens)) if run != base)]
         largest = np.zeros(len(self._members))

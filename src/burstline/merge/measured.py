@@ -12,24 +12,21 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
+from burstline.columns import Ordinals, to_numpy
 from burstline.errors import NotEnoughDataError, ParameterError
 from burstline.merge.columns import FIXED
 from burstline.merge.table import burst_table
-from burstline.ordinals import Ordinals
 from burstline.schema import NO_VALUE, UNKNOWN
-from burstline.trace import to_numpy
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     import numpy.typing as npt
 
+    from burstline.columns import Floats, Integers, Mask
     from burstline.merge.model import Matching
     from burstline.trace import Trace
 
-    Floats = npt.NDArray[np.float64]
-    Flags = npt.NDArray[np.bool_]
-    Integers = npt.NDArray[np.int64]
 
 _THREAD: Final = ("application", "rank", "thread")
 FEATURES: Final = ("duration", "position", "sizes", "partner")
@@ -60,7 +57,7 @@ class Quantity(NamedTuple):
     name: str
     base: int
     values: Floats
-    present: Flags
+    present: Mask
     categories: bool = False
 
 

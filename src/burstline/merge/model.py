@@ -10,10 +10,10 @@ import numpy as np
 from burstline.errors import ParameterError
 
 if TYPE_CHECKING:
-    import numpy.typing as npt
     import pyarrow as pa
 
-    Integers = npt.NDArray[np.int64]
+    from burstline.columns import Floats, Integers
+
 
 STAGES: Final = ("none", "direct", "pattern", "region", "aligned", "moved", "similar")
 """How bursts are matched. Both methods: *direct*, by position, where all runs did the same.
@@ -167,15 +167,15 @@ class Matching:
         return len(self.bursts)
 
     @property
-    def match_rate(self) -> npt.NDArray[np.float64]:
+    def match_rate(self) -> Floats:
         """Share of each run's bursts that were matched; 1 for a run without bursts."""
         return _share(self.matched, self.bursts)
 
     @property
-    def time_coverage(self) -> npt.NDArray[np.float64]:
+    def time_coverage(self) -> Floats:
         """Share of each run's time in bursts that was matched; 1 for a run without any."""
         return _share(self.matched_ns, self.time_ns)
 
 
-def _share(part: Integers, whole: Integers) -> npt.NDArray[np.float64]:
+def _share(part: Integers, whole: Integers) -> Floats:
     return np.divide(part, whole, out=np.ones(len(whole)), where=whole > 0)

@@ -29,11 +29,11 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
+    from burstline.columns import Integers, Mask
     from burstline.merge.model import Published
     from burstline.merge.tokens import Tokens
 
-    Integers = npt.NDArray[np.int64]
-    Bits = npt.NDArray[np.bool_]
+    Bits = Mask
     Lane = tuple[int, int]
 
 _DIRECT, _PATTERN, _REGION = (STAGES.index(name) for name in ("direct", "pattern", "region"))
@@ -41,7 +41,7 @@ _NO_GROUP: Final = -1
 
 
 def match_published(
-    tokens: Sequence[Tokens], lanes: Sequence[npt.NDArray[np.int64]], how: Published
+    tokens: Sequence[Tokens], lanes: Sequence[Integers], how: Published
 ) -> tuple[Integers, npt.NDArray[np.uint8]]:
     """Match the bursts of all runs by patterns and similarity.
 
@@ -93,7 +93,7 @@ class _Run:
     free: Bits
 
     @classmethod
-    def of(cls, tokens: Tokens, lanes: npt.NDArray[np.int64]) -> _Run:
+    def of(cls, tokens: Tokens, lanes: Integers) -> _Run:
         row = np.concatenate([np.zeros(0, np.int64), *(np.arange(*lane) for lane in lanes)])
         lane = np.repeat(np.arange(len(lanes)), lanes[:, 1] - lanes[:, 0])
         pattern = tokens.pattern[row].astype(np.int64)

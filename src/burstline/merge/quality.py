@@ -21,8 +21,8 @@ from burstline.merge.verdicts import PUBLISHED, Limits, verdict
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-    Floats = npt.NDArray[np.float64]
-    Flags = npt.NDArray[np.bool_]
+    from burstline.columns import Floats, Mask
+
 
 _INNER: Final = (0.05, 0.95)
 _FENCE: Final = 1.5
@@ -284,7 +284,7 @@ def pearson(one: Floats, other: Floats) -> float | None:
 
 def _checked(
     values: npt.ArrayLike, present: npt.ArrayLike | None, base: int
-) -> tuple[Floats, Flags]:
+) -> tuple[Floats, Mask]:
     table = np.asarray(values, np.float64)
     if table.ndim != 2 or table.shape[1] < 2:
         raise ParameterError("a counter is compared between at least two runs")
@@ -297,7 +297,7 @@ def _checked(
 
 
 def _scores(
-    table: Floats, there: Flags, base: int, others: list[int], *, categories: bool
+    table: Floats, there: Mask, base: int, others: list[int], *, categories: bool
 ) -> Floats:
     """Give ``|b - µ|``, or the share of others that differ; exactly 0 where all are equal."""
     total = np.zeros(len(table))
@@ -318,12 +318,12 @@ def _mean(values: Floats) -> float | None:
     return float(values.mean()) if len(values) else None
 
 
-def _correlation_of(table: Floats, there: Flags, base: int, other: int) -> float | None:
+def _correlation_of(table: Floats, there: Mask, base: int, other: int) -> float | None:
     both = there[:, other]
     return pearson(table[both, base], table[both, other])
 
 
-def _spreads(table: Floats, there: Flags) -> tuple[Spread, ...]:
+def _spreads(table: Floats, there: Mask) -> tuple[Spread, ...]:
     used = np.flatnonzero(there.any(axis=0)).tolist()
     found = []
     for run in used[1:]:

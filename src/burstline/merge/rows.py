@@ -8,17 +8,24 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 import pyarrow as pa
 
+from burstline.columns import (
+    Ordinals,
+    begins_run,
+    encoded,
+    fractions,
+    nullable,
+    run_lengths,
+    to_numpy,
+)
 from burstline.merge.columns import counter_columns
 from burstline.merge.context import SIDES
-from burstline.merge.nullable import encoded, fractions, nullable
 from burstline.merge.spans import span_of_rows
-from burstline.ordinals import Ordinals
 from burstline.schema import NO_VALUE, UNKNOWN
-from burstline.trace import to_numpy
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
+    from burstline.columns import Floats, Integers
     from burstline.merge.concurrency import Concurrency
     from burstline.merge.context import Decoder
     from burstline.merge.spans import Begun
@@ -106,7 +113,7 @@ class Rows:
         return to_numpy(self._bursts[name])
 
     @cached_property
-    def _length(self) -> npt.NDArray[np.int64]:
+    def _length(self) -> Integers:
         return self._burst("end_ns") - self._burst("start_ns")
 
     def _duration_ns(self) -> pa.Array:
@@ -117,7 +124,7 @@ class Rows:
         return Ordinals(*(to_numpy(self._calls[name]) for name in ("location", "call")))
 
     @cached_property
-    def _row(self) -> dict[str, npt.NDArray[np.int64]]:
+    def _row(self) -> dict[str, Integers]:
         """Give the rows of the calls around each burst, -1 without."""
         where = self._burst("location")
         found = {}
@@ -153,7 +160,7 @@ class Rows:
         names = ("location", "start_ns", "end_ns")
         return fractions(self._computing.average(*(self._burst(name) for name in names)))
 
-    def _known(self, counter: str) -> npt.NDArray[np.float64]:
+    def _known(self, counter: str) -> Floats:
         if counter not in self._bursts.column_names:
             return np.full(len(self._length), np.nan)
         values = self._burst(counter)
@@ -167,13 +174,13 @@ class Rows:
 
     def _position(self) -> pa.Array:
         where = self._burst("location")
-        begins = np.flatnonzero(np.diff(where, prepend=UNKNOWN))
-        counts = np.diff(begins, append=len(where))
+        begins = np.flatnonzero(begins_run(where))
+        counts = run_lengths(begins, len(where))
         ordinal = np.arange(len(where)) - np.repeat(begins, counts)
         return fractions(ordinal / np.repeat(counts, counts))
 
 
-def _over(part: npt.NDArray[np.float64], whole: npt.NDArray[np.float64]) -> pa.Array:
+def _over(part: Floats, whole: Floats) -> pa.Array:
     """Divide; null where there is nothing to divide by."""
     quotient = np.full(len(part), np.nan)
     return fractions(np.divide(part, whole, out=quotient, where=whole > 0))

@@ -16,18 +16,16 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from burstline.columns import dense
 from burstline.errors import ParameterError, printable
 from burstline.merge.context import SIDES
-from burstline.structure.grouping import dense
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    import numpy.typing as npt
-
+    from burstline.columns import Integers
     from burstline.merge.table import BurstTable
 
-    Integers = npt.NDArray[np.int64]
     Label = tuple[str | int | None, ...]
 
 PARTS: Final = ("operation", "call_path", "partner", "communicator", "root", "tag", "size")

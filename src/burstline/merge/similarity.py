@@ -11,6 +11,7 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
+    from burstline.columns import Floats
     from burstline.merge.model import Weights
 
 
@@ -27,12 +28,12 @@ class Compared(NamedTuple):
         Of the calls whose partners count, -1 for none.
     """
 
-    place: npt.NDArray[np.float64]
-    sizes: Sequence[npt.NDArray[np.float64]]
+    place: Floats
+    sizes: Sequence[Floats]
     partners: Sequence[npt.NDArray[Any]]
 
 
-def unlikeness(ours: Compared, theirs: Compared, weights: Weights) -> npt.NDArray[np.float64]:
+def unlikeness(ours: Compared, theirs: Compared, weights: Weights) -> Floats:
     """Give S of pairs of bursts.
 
     Parameters

@@ -10,20 +10,17 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from burstline.columns import to_numpy
 from burstline.schema import UNKNOWN
-from burstline.trace import to_numpy
 
 if TYPE_CHECKING:
-    import numpy.typing as npt
-
+    from burstline.columns import AnyIntegers, Integers, Mask
     from burstline.merge.context import Decoder
     from burstline.trace import Trace
 
-    Integers = npt.NDArray[np.int64]
-
 
 def span_of_rows(
-    before: Integers, after: Integers, ends_span: npt.NDArray[np.bool_], first: Integers
+    before: Integers, after: Integers, ends_span: Mask, first: Integers
 ) -> Integers:
     """Give the span of bursts between calls.
 
@@ -72,7 +69,7 @@ class Begun:
         order = np.lexsort((time_ns, process))
         self._by_process, self._time = process[order], time_ns[order]
 
-    def spans(self, location: npt.NDArray[np.integer], start_ns: Integers) -> Integers:
+    def spans(self, location: AnyIntegers, start_ns: Integers) -> Integers:
         """Give the span of bursts of threads without calls.
 
         Parameters

@@ -17,13 +17,13 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 import pyarrow as pa
 
+from burstline.columns import to_numpy
 from burstline.errors import ParameterError
 from burstline.merge.columns import counter_columns, table_schema
 from burstline.merge.concurrency import Concurrency
 from burstline.merge.context import CONTEXT, SIDES, Decoder
 from burstline.merge.rows import Rows
 from burstline.merge.spans import Begun
-from burstline.trace import to_numpy
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 import numpy as np
 import pyarrow as pa
 
+from burstline.columns import begins_run
 from burstline.merge.context import SPAN_COLLECTIVES
 from burstline.merge.words import NOTHING, Words
 from burstline.operations import BLOCKING_SENDS, IMMEDIATE_SENDS
@@ -28,11 +29,10 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
+    from burstline.columns import Floats, Integers, Mask
     from burstline.trace import Trace
 
     Codes = npt.NDArray[np.int32]
-    Integers = npt.NDArray[np.int64]
-    Floats = npt.NDArray[np.float64]
     Hashes = npt.NDArray[np.uint64]
 
 ANY_COMPLETION: Final = frozenset(
@@ -102,7 +102,7 @@ class Tokens:
     sizes: tuple[Floats, Floats]
     partners: tuple[Codes, Codes]
     gap: Floats
-    sends: npt.NDArray[np.bool_]
+    sends: Mask
     unordered: Integers
     turn: Codes | None = None
 
@@ -278,7 +278,7 @@ class _Named:
             turn=None if self._turn is None else _at(self._turn, self._before, -1),
         )
 
-    def _are_loose(self, is_any: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
+    def _are_loose(self, is_any: Mask) -> Mask:
         """Tell which bursts may be elsewhere next time: what came first decides."""
         loose = _at(self._serves, self._before, 0).astype(bool)
         if len(is_any):
@@ -296,8 +296,7 @@ class _Named:
         """Place each burst between the first and the last of its span."""
         if not len(span):
             return np.zeros(0)
-        new = np.ones(len(span), bool)
-        new[1:] = (np.diff(span) != 0) | (np.diff(self._location) != 0)
+        new = begins_run(span, self._location)
         begins = np.flatnonzero(new)
         number = np.cumsum(new) - 1
         ends = np.append(begins[1:], len(span)) - 1
@@ -372,8 +371,8 @@ def _numbered(columns: list[npt.NDArray[Any]]) -> list[Codes]:
 
 
 def _runs(
-    chosen: npt.NDArray[np.bool_],
-    loose: npt.NDArray[np.bool_],
+    chosen: Mask,
+    loose: Mask,
     site: Hashes,
     location: Integers,
 ) -> Integers:

@@ -13,19 +13,17 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
+from burstline.columns import Ordinals
 from burstline.errors import ParameterError
 from burstline.merge.quality import relative_differences
 from burstline.merge.table import burst_table
-from burstline.ordinals import Ordinals
 from burstline.structure import detect
 
 if TYPE_CHECKING:
-    import numpy.typing as npt
-
+    from burstline.columns import Floats, Integers
     from burstline.merge.measured import Measured, Quantity
     from burstline.trace import Trace
 
-    Integers = npt.NDArray[np.int64]
 
 BY: Final = ("call-path", "phase")
 _AROUND: Final = tuple(
@@ -153,7 +151,7 @@ def variations(quantity: Quantity, labels: Labels, tolerance: float) -> list[Var
     return sorted(found, key=lambda one: -one.share)
 
 
-def _away(quantity: Quantity) -> npt.NDArray[np.float64]:
+def _away(quantity: Quantity) -> Floats:
     """Give ``|b - µ|`` of every burst, 0 where there is nothing to compare."""
     mine = quantity.values[:, [quantity.base]]
     others = quantity.present.copy()

@@ -6,20 +6,21 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from burstline.columns import to_numpy
 from burstline.merge.labels import communicator_labels
 from burstline.merge.loops import loops_of
 from burstline.structure.callpaths import clean_paths
-from burstline.trace import to_numpy
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Hashable
 
     import numpy.typing as npt
 
+    from burstline.columns import Integers, Mask
     from burstline.trace import Trace
 
     Turns = npt.NDArray[np.int32]
-    Codes = npt.NDArray[np.int64]
+    Codes = Integers
 
 NOTHING = 0
 """Operation where there is none: its name is empty."""
@@ -53,7 +54,7 @@ class Words:
                 self.operations.append(name)
         return np.array([self._operation[name] for name in names] or [NOTHING], np.int64)
 
-    def are(self, operations: Codes, names: Collection[str]) -> npt.NDArray[np.bool_]:
+    def are(self, operations: Codes, names: Collection[str]) -> Mask:
         """Tell which operations, given by their numbers, are among those named."""
         return np.array([name in names for name in self.operations])[operations]
 

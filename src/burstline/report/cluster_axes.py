@@ -23,9 +23,9 @@ from burstline.structure.points import IN_NO_LOOP, LEFT_OUT
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from burstline.columns import Floats
     from burstline.structure import Loop, Structure
     from burstline.structure.callpaths import Frame
-    from burstline.structure.grouping import Floats
     from burstline.structure.points import Points
 
 _MARGIN: Final = 1.6

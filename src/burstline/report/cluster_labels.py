@@ -21,9 +21,7 @@ from burstline.structure.ranks import compact
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    import numpy.typing as npt
-
-    from burstline.structure.grouping import Floats, Integers
+    from burstline.columns import Floats, Integers, Mask
 
 _TOGETHER: Final = 12.0
 _CHARACTER: Final = 8.0
@@ -156,7 +154,7 @@ def _is_free(
         if left < o_right and o_left < right and low < o_high and o_low < high:
             return False
     x, y = points[:, 0], points[:, 1]
-    covered: npt.NDArray[np.bool_] = (
+    covered: Mask = (
         (x > left - _POINT) & (x < right + _POINT) & (y > low - _POINT) & (y < high + _POINT)
     )
     return not covered.any()

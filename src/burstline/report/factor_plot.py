@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
     from matplotlib.axes import Axes
 
+    from burstline.columns import Floats
     from burstline.structure.factors import FactorMap
-    from burstline.structure.grouping import Floats
 
 _BLUE: Final = "#0072B2"
 _SIZE, _DOTS = (8.0, 6.0), 200

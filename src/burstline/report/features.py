@@ -18,8 +18,7 @@ from burstline.report.units import format_count, format_ns, format_share, plural
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    import numpy.typing as npt
-
+    from burstline.columns import Integers
     from burstline.structure.accuracy import Accuracy
     from burstline.structure.factors import FactorMap
     from burstline.structure.features import Features
@@ -93,7 +92,7 @@ def document(study: Study) -> dict[str, Any]:
     }
 
 
-def csv_rows(found: Features, ranks: npt.NDArray[np.int64]) -> list[dict[str, Any]]:
+def csv_rows(found: Features, ranks: Integers) -> list[dict[str, Any]]:
     """Give what CSV output says about features: what was measured, not its logarithms.
 
     Parameters

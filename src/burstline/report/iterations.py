@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
+    from burstline.columns import Floats
     from burstline.structure.spread import Trend
     from burstline.structure.summaries import LoopSummary, Slow
     from burstline.structure.table import LoopTable
@@ -139,7 +140,7 @@ def _print_blocks(
     begin = np.arange(blocks) * count // blocks
     size = np.diff(np.append(begin, count))
 
-    def mean(name: str) -> npt.NDArray[np.float64]:
+    def mean(name: str) -> Floats:
         values = np.nan_to_num(by_iteration[name].astype(np.float64))
         return np.add.reduceat(values, begin) / size
 
@@ -164,9 +165,7 @@ def _print_blocks(
     terminal.print_table(heads, rows, title="Iterations", left=2)
 
 
-def _counter(
-    name: str, mean: Callable[[str], npt.NDArray[np.float64]]
-) -> npt.NDArray[np.float64]:
+def _counter(name: str, mean: Callable[[str], Floats]) -> Floats:
     if name != IPC:
         return mean(name)
     cycles = mean(_CYCLES)

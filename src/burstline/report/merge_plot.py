@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 import numpy as np
 import pyarrow.compute as pc
 
+from burstline.columns import Ordinals
 from burstline.errors import ParameterError
 from burstline.merge.model import STAGES
-from burstline.ordinals import Ordinals
 from burstline.report.cluster_axes import safe
 from burstline.report.pictures import DARK, GREY, drawn, require, settings
 from burstline.report.units import format_share, plural
@@ -26,10 +26,10 @@ if TYPE_CHECKING:
     import numpy.typing as npt
     from matplotlib.axes import Axes
 
+    from burstline.columns import Floats
     from burstline.merge.model import Matching
     from burstline.trace import Trace
 
-    Integers = npt.NDArray[np.int64]
 
 _RED: Final = "#D55E00"
 _COLORS: Final = {
@@ -114,7 +114,7 @@ def merge_plot(
 
 def _times(
     traces: Sequence[Trace], matching: Matching, rank: int
-) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.int8]]:
+) -> tuple[Floats, npt.NDArray[np.int8]]:
     """Give when each burst of a rank begins in its run, in seconds, and its stage."""
     pairs = matching.pairs
     chosen = pc.and_(pc.equal(pairs["rank"], rank), pc.equal(pairs["thread"], 0))
@@ -141,7 +141,7 @@ def _begins(
     trace: Trace,
     place: tuple[int, int, int],
     ordinal: Any,  # noqa: ANN401 -- as above
-) -> npt.NDArray[np.float64]:
+) -> Floats:
     places = np.stack(trace.arrays("locations", "application", "rank", "thread"), axis=1)
     location = int(np.flatnonzero((places == place).all(axis=1))[0])
     own, burst, start = trace.arrays("bursts", "location", "burst", "start_ns")
@@ -151,9 +151,7 @@ def _begins(
     return begins - np.nanmin(begins) if (rows >= 0).any() else begins
 
 
-def _draw_matches(
-    plane: Axes, times: npt.NDArray[np.float64], stage: npt.NDArray[np.int8]
-) -> None:
+def _draw_matches(plane: Axes, times: Floats, stage: npt.NDArray[np.int8]) -> None:
     """Draw a line through the rows of the runs for each matched burst, or for some."""
     from matplotlib.collections import LineCollection  # noqa: PLC0415 -- an extra
 
@@ -182,9 +180,7 @@ def _draw_matches(
         )
 
 
-def _draw_unmatched(
-    plane: Axes, times: npt.NDArray[np.float64], stage: npt.NDArray[np.int8]
-) -> None:
+def _draw_unmatched(plane: Axes, times: Floats, stage: npt.NDArray[np.int8]) -> None:
     rows, runs = np.nonzero(~np.isnan(times[stage == 0]))
     if len(rows):
         label = f"no match ({len(rows):,})"

@@ -22,8 +22,8 @@ from burstline.structure.ranks import compact
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
+    from burstline.columns import Integers
     from burstline.structure import Call, Condition, Loop
-    from burstline.structure.grouping import Integers
     from burstline.structure.runs import Runs
 
 _NAME: Final = 60

@@ -7,6 +7,7 @@
 Importing this package costs nothing: Arrow is loaded by the functions that need it.
 """
 
+from burstline.columns import NO_VALUE, UNKNOWN
 from burstline.schema.checking import arrow_schema, check
 from burstline.schema.column import (
     COMMUNICATOR_KINDS,
@@ -14,14 +15,12 @@ from burstline.schema.column import (
     GAP_KINDS,
     HALF_KINDS,
     LOCATION_KINDS,
-    NO_VALUE,
     ORIGINS,
     OTHER_EVENT_KINDS,
     PARADIGMS,
     SEND_DONE_SOURCES,
     SEVERITIES,
     SOURCE_KINDS,
-    UNKNOWN,
     VALUE_TYPES,
     Column,
     TableSchema,

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from burstline.columns import UNKNOWN
 from burstline.errors import InconsistentTraceError, ParameterError
-from burstline.schema.column import UNKNOWN
 from burstline.schema.tables import TABLES
 
 if TYPE_CHECKING:

@@ -5,12 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-UNKNOWN: Final = -1
-"""How kernels mark an absent id (rank, call, communicator, call path, tag source)."""
-
-NO_VALUE: Final = -(2**63)
-"""How kernels mark an absent time, size or counter; Arrow tables hold a null instead."""
-
 LOCATION_KINDS: Final = ("cpu", "gpu_stream", "metric", "other")
 GAP_KINDS: Final = ("flush", "tracing_off", "not_created", "cut", "dropped")
 SEND_DONE_SOURCES: Final = ("recorded", "inferred", "unknown")

@@ -43,8 +43,7 @@ from burstline.trace import Trace
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    import numpy.typing as npt
-
+    from burstline.columns import Mask
     from burstline.selection.borders import Moments
 
 __all__ = [
@@ -206,7 +205,7 @@ def estimate_bytes(trace: Trace, tables: Iterable[str], **region: Any) -> int:  
 
 class _Region(NamedTuple):
     borders: Borders
-    kept: npt.NDArray[np.bool_]
+    kept: Mask
 
 
 def _region(
@@ -223,7 +222,7 @@ def _region(
 
 def _kept_locations(
     trace: Trace, ranks: Iterable[int | range] | None, application: int | None
-) -> npt.NDArray[np.bool_]:
+) -> Mask:
     of, rank = trace.arrays("locations", "application", "rank")
     kept = np.ones(len(of), bool)
     if application is not None:

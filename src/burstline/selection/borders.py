@@ -14,11 +14,9 @@ import numpy as np
 from burstline.errors import ParameterError
 
 if TYPE_CHECKING:
-    import numpy.typing as npt
+    from burstline.columns import AnyIntegers, Mask
 
-    Integers = npt.NDArray[np.integer]
-    Mask = npt.NDArray[np.bool_]
-    Moments = int | npt.NDArray[np.integer]
+    Moments = int | AnyIntegers
 
 _FIRST: Final = -(2**63) + 1
 _LAST: Final = 2**63 - 1
@@ -71,7 +69,7 @@ class Borders(NamedTuple):
             np.broadcast_to(end, locations),
         )
 
-    def at(self, location: Integers) -> Borders:
+    def at(self, location: AnyIntegers) -> Borders:
         """Give the window of each of some rows, by their locations."""
         if isinstance(self.start, int) or isinstance(self.end, int):
             return self

@@ -7,18 +7,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from burstline.columns import Ordinals
 from burstline.matching import channels
-from burstline.ordinals import Ordinals
 from burstline.selection.borders import Borders
 from burstline.selection.narrowing import narrow
 
 if TYPE_CHECKING:
-    import numpy.typing as npt
-
+    from burstline.columns import AnyIntegers, Mask
     from burstline.trace import Trace
-
-    Integers = npt.NDArray[np.integer]
-    Mask = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +87,7 @@ def losses(before: Trace, after: Trace) -> Losses:
     )
 
 
-def former_locations(before: Trace, after: Trace) -> Integers:
+def former_locations(before: Trace, after: Trace) -> AnyIntegers:
     """Say which locations of a trace those of a selection are.
 
     Parameters
@@ -110,7 +106,9 @@ def former_locations(before: Trace, after: Trace) -> Integers:
     return order[np.searchsorted(old[order], new)]
 
 
-def _calls_still_there(before: Trace, after: Trace, old_location: Integers) -> tuple[Mask, int]:
+def _calls_still_there(
+    before: Trace, after: Trace, old_location: AnyIntegers
+) -> tuple[Mask, int]:
     """Tell which calls of `before` are in `after`, and how many are shorter."""
     old_calls = before.arrays("calls", "location", "enter_seq", "enter_ns", "leave_ns")
     new_calls = after.arrays("calls", "location", "enter_seq", "enter_ns", "leave_ns")
@@ -130,7 +128,7 @@ class _Calls:
         self._ordinals = Ordinals(*trace.arrays("calls", "location", "call"))
         self._there = there
 
-    def still_there(self, location: Integers, call: Integers) -> Mask:
+    def still_there(self, location: AnyIntegers, call: AnyIntegers) -> Mask:
         row = self._ordinals.rows(location, call)
         return (row >= 0) & self._there[row]
 

@@ -19,8 +19,8 @@ import numpy as np
 import pyarrow as pa
 
 from burstline import schema
+from burstline.columns import Ordinals
 from burstline.errors import MemoryBudgetError
-from burstline.ordinals import Ordinals
 from burstline.selection.lazy import Lazy
 from burstline.selection.window import kept_rows, numpy_columns, replaced
 from burstline.trace import Trace
@@ -30,8 +30,8 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
+    from burstline.columns import Integers, Mask
     from burstline.selection.borders import Borders
-    from burstline.selection.window import Integers, Mask
 
 _EARLIEST: Final = -(2**63)
 _INTERVALS: Final = {

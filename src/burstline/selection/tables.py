@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
-    from burstline.selection.window import Integers, Mask, Window
+    from burstline.columns import Integers, Mask
+    from burstline.selection.window import Window
 
 _LAST: Final = 2**63 - 1
 _LOCATION: Final = schema.VALUE_TYPES.index("location")

@@ -7,18 +7,16 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 import pyarrow as pa
 
-from burstline.ordinals import Ordinals
+from burstline.columns import Ordinals, to_numpy
 from burstline.schema import NO_VALUE, UNKNOWN
-from burstline.trace import to_numpy
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
+    from burstline.columns import AnyIntegers, Integers, Mask
     from burstline.selection.borders import Borders
     from burstline.trace import Trace
 
-    Integers = npt.NDArray[np.integer]
-    Mask = npt.NDArray[np.bool_]
 
 _INTERVALS: Final = {
     "calls": ("location", "call", "enter_ns", "leave_ns"),
@@ -67,24 +65,24 @@ class Window:
         self.born, self.died = trace.arrays("locations", "born_ns", "died_ns")
         self._numbers: dict[str, Numbers] = {}
 
-    def begins(self, location: Integers, time: Integers) -> Mask:
+    def begins(self, location: AnyIntegers, time: AnyIntegers) -> Mask:
         """Tell which moments that begin something are inside."""
         start, end = self.borders.at(location)
         last = (time == end) & (time == self.died[location])
         return self.kept[location] & (time >= start) & ((time < end) | last)
 
-    def ends(self, location: Integers, time: Integers) -> Mask:
+    def ends(self, location: AnyIntegers, time: AnyIntegers) -> Mask:
         """Tell which moments that end something are inside, if it is known to begin inside."""
         start, end = self.borders.at(location)
         return self.kept[location] & (time >= start) & (time <= end)
 
-    def counts(self, location: Integers, time: Integers) -> Mask:
+    def counts(self, location: AnyIntegers, time: AnyIntegers) -> Mask:
         """Tell which readings count over a stretch that ends inside."""
         start, end = self.borders.at(location)
         first = (time == start) & (time == self.born[location])
         return self.kept[location] & ((time > start) | first) & (time <= end)
 
-    def overlaps(self, location: Integers, begin: Integers, end: Integers) -> Mask:
+    def overlaps(self, location: AnyIntegers, begin: AnyIntegers, end: AnyIntegers) -> Mask:
         """Tell which intervals overlap the window."""
         first, last = self.borders.at(location)
         some = (begin < last) & (end > first) & self.kept[location]
@@ -129,7 +127,7 @@ class Window:
         old = dict(zip(columns, numpy_columns(table, *columns), strict=True))
         return replaced(table, **{name: self.located(values) for name, values in old.items()})
 
-    def located(self, location: Integers) -> npt.NDArray[np.int64]:
+    def located(self, location: AnyIntegers) -> Integers:
         """Give the new numbers of locations, -1 for those that do not stay or are none."""
         known = (location >= 0) & (location < len(self.kept))
         return np.where(known, _renumbered(self.kept)[np.where(known, location, 0)], UNKNOWN)
@@ -159,11 +157,11 @@ class Window:
         return replaced(table, **new)
 
 
-def _renumbered(kept: Mask) -> npt.NDArray[np.int64]:
+def _renumbered(kept: Mask) -> Integers:
     return np.where(kept, np.cumsum(kept) - 1, UNKNOWN)
 
 
-def _counted_on(name: str, location: Integers) -> Integers:
+def _counted_on(name: str, location: AnyIntegers) -> AnyIntegers:
     """Give the locations that ordinals are counted on: teams count over all of them."""
     return np.zeros_like(location) if name == "teams" else location
 
@@ -179,11 +177,11 @@ class Numbers:
         The names of the rows, sorted.
     """
 
-    def __init__(self, mask: Mask, location: Integers, ordinal: Integers) -> None:
+    def __init__(self, mask: Mask, location: AnyIntegers, ordinal: AnyIntegers) -> None:
         self.mask, self._ordinals = mask, Ordinals(location, ordinal)
         self._before = np.concatenate([[0], np.cumsum(mask)])
 
-    def new(self, location: Integers, old: Integers) -> npt.NDArray[np.int64]:
+    def new(self, location: AnyIntegers, old: AnyIntegers) -> Integers:
         """Give the new ordinals of old ones, -1 for those that do not stay or are -1."""
         if not len(self.mask):
             return np.full(len(old), UNKNOWN, np.int64)

@@ -28,9 +28,9 @@ from burstline.structure.nodes import Call, Condition, Item, Loop, walk
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from burstline.columns import Integers
     from burstline.structure.clustering import RankMerge, Scale
     from burstline.structure.found import Found
-    from burstline.structure.grouping import Integers
     from burstline.structure.reduction import Reduced
     from burstline.trace import Trace
 

@@ -15,18 +15,16 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from burstline.columns import dense
 from burstline.errors import NotEnoughDataError, ParameterError
 from burstline.structure.bursting import Bursts
-from burstline.structure.grouping import dense
 from burstline.structure.labels import NO_LABEL, OUTSIDE
 from burstline.structure.nodes import Call, Condition, Loop
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    import numpy.typing as npt
-
-    from burstline.structure.grouping import Integers
+    from burstline.columns import AnyIntegers, Integers
     from burstline.structure.labels import Labels
     from burstline.structure.model import Structure
     from burstline.structure.nodes import Item
@@ -180,9 +178,7 @@ def innermost_loops(structure: Structure) -> Integers:
     return np.array([*loops, _NO_LOOP], np.int64)[node]  # the last one is that of no node
 
 
-def adjusted_rand(
-    first: npt.NDArray[np.integer[Any]], second: npt.NDArray[np.integer[Any]]
-) -> float:
+def adjusted_rand(first: AnyIntegers, second: AnyIntegers) -> float:
     """Say how far two partitions of the same things agree, corrected for chance.
 
     Parameters
@@ -231,7 +227,7 @@ def adjusted_rand(
     return 2 * (in_all * together - by_chance) / most if most else 1.0
 
 
-def _pairs(counts: npt.NDArray[np.integer[Any]]) -> int:
+def _pairs(counts: AnyIntegers) -> int:
     """Count the pairs in classes of these sizes; Python's integers never overflow."""
     sizes, times = np.unique_counts(counts)
     pairs = zip(sizes.tolist(), times.tolist(), strict=True)

@@ -21,7 +21,7 @@ from burstline.structure.pooling import Pool
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from burstline.structure.grouping import Floats, Integers
+    from burstline.columns import Floats, Integers
     from burstline.structure.nesting import Draft
     from burstline.structure.nodes import Item
     from burstline.structure.reduction import Reduced

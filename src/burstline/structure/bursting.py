@@ -20,8 +20,8 @@ import pyarrow.compute as pc
 from burstline.structure.nodes import Call, walk
 
 if TYPE_CHECKING:
+    from burstline.columns import Integers
     from burstline.structure.calls import Calls
-    from burstline.structure.grouping import Integers
     from burstline.structure.model import Structure
     from burstline.trace import Trace
 

@@ -22,10 +22,10 @@ from burstline.structure.callpaths import program_places
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
+    from burstline.columns import Integers
     from burstline.structure.callpaths import Path
     from burstline.structure.calls import Signed
     from burstline.structure.graphs import Edge
-    from burstline.structure.grouping import Integers
 
 _BEGINNINGS: Final = frozenset({"MPI_Init", "MPI_Init_thread"})
 _ENDS: Final = frozenset({"MPI_Finalize"})

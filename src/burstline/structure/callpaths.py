@@ -22,8 +22,7 @@ from burstline.schema import UNKNOWN
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    import numpy.typing as npt
-
+    from burstline.columns import Integers
     from burstline.trace import Trace
 
 _UNRESOLVED: Final = frozenset({"", "??", "?", "Unresolved", "_NOT_Found"})
@@ -60,7 +59,7 @@ Path = tuple[Frame, ...]
 """Frames from the start of the program to the call, outermost first."""
 
 
-def clean_paths(trace: Trace) -> tuple[npt.NDArray[np.int64], tuple[Path, ...]]:
+def clean_paths(trace: Trace) -> tuple[Integers, tuple[Path, ...]]:
     """Give every call path of a trace without the frames that are no place in the program.
 
     Left out are the start of the C library and of threads, frames without a name, and
@@ -122,9 +121,7 @@ def _is_place(frame: Frame) -> bool:
     return fortran not in _WRAPPERS and not (name in _UNRESOLVED and frame.file is None)
 
 
-def program_order(
-    paths: Sequence[Path], first: npt.NDArray[np.int64]
-) -> list[tuple[Place, ...]]:
+def program_order(paths: Sequence[Path], first: Integers) -> list[tuple[Place, ...]]:
     """Give keys that sort calls as they stand in the program.
 
     Of two calls, the one that leaves the common part of their paths on the earlier line
@@ -203,7 +200,7 @@ def program_places(paths: Sequence[Path], lanes: Iterable[Sequence[int]]) -> lis
     return places
 
 
-def _places(paths: Sequence[Path], first: npt.NDArray[np.int64]) -> dict[Path, Place]:
+def _places(paths: Sequence[Path], first: Integers) -> dict[Path, Place]:
     """Place each frame among those that branch off at the same point of the program."""
     began: dict[Path, int] = {}
     for path, place in zip(paths, first.tolist(), strict=True):

@@ -13,16 +13,16 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pyarrow.compute as pc
 
+from burstline.columns import dense
 from burstline.errors import NotEnoughDataError, ParameterError
 from burstline.operations import NAMES
 from burstline.schema import UNKNOWN
 from burstline.structure.callpaths import Path, clean_paths
-from burstline.structure.grouping import dense
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-    from burstline.structure.grouping import Integers
+    from burstline.columns import Integers
     from burstline.trace import Trace
 
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
-    from burstline.structure.grouping import Floats, Integers
+    from burstline.columns import Floats, Integers
     from burstline.structure.reduction import Reduced
 
 Scale = Literal["minmax", "log"]

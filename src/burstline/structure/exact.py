@@ -17,10 +17,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from burstline.columns import dense
 from burstline.structure.assembly import assembly
 from burstline.structure.callgraph import call_graph
 from burstline.structure.found import Found
-from burstline.structure.grouping import dense
 from burstline.structure.loopnest import find_nest
 from burstline.structure.program import Programmer
 from burstline.structure.reading import Nest, NestSteps, read

@@ -16,8 +16,8 @@ import numpy as np
 from burstline.errors import NotEnoughDataError
 
 if TYPE_CHECKING:
+    from burstline.columns import Floats
     from burstline.structure.features import Features
-    from burstline.structure.grouping import Floats
 
 _SAME: Final = 1e-9
 """Spread, relative to the largest value, below which a variable is the same for all."""

@@ -16,21 +16,20 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from burstline.columns import Ordinals, stable_order
 from burstline.errors import NotEnoughDataError, ParameterError
-from burstline.ordinals import Ordinals
 from burstline.schema import NO_VALUE
 from burstline.structure.calls import sign
 from burstline.structure.clustering import SCALES
-from burstline.structure.grouping import stable_order
 from burstline.structure.labels import NO_LABEL
 from burstline.structure.reduction import reduce_signed
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from burstline.columns import Floats, Integers
     from burstline.structure.calls import Calls, Signature
     from burstline.structure.clustering import Scale
-    from burstline.structure.grouping import Floats, Integers
     from burstline.structure.labels import Labels
     from burstline.structure.reduction import Reduced
     from burstline.trace import Trace

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
-    from burstline.structure.grouping import Integers
+    from burstline.columns import Integers
     from burstline.structure.nodes import Item
 
     Sequences = npt.NDArray[np.int32]

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
     from sklearn.ensemble import RandomForestClassifier
 
+    from burstline.columns import Floats, Integers
     from burstline.structure.features import Features
-    from burstline.structure.grouping import Floats, Integers
 
 _TREES: Final = 100
 _SHUFFLES: Final = 10

@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
+    from burstline.columns import Integers
     from burstline.structure.bursting import Named, Recorded, Samples
-    from burstline.structure.grouping import Integers
     from burstline.structure.model import Structure
     from burstline.structure.nodes import Item
     from burstline.trace import Trace

@@ -15,8 +15,8 @@ import numpy as np
 if TYPE_CHECKING:
     import numpy.typing as npt
 
+    from burstline.columns import Integers
     from burstline.structure.calls import Calls
-    from burstline.structure.grouping import Integers
 
 
 @dataclass(frozen=True, slots=True, eq=False)

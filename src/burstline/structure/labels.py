@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
+    from burstline.columns import Integers, Mask
     from burstline.structure.calls import Calls
-    from burstline.structure.grouping import Integers
     from burstline.trace import Trace
 
 LABEL_NAME: Final = "Innermost loop around the MPI call"
@@ -206,7 +206,7 @@ def _value_names(trace: Trace) -> Mapping[int, str]:
     return {value: label for group, value, label in named if group in groups}
 
 
-def _recorded(trace: Trace) -> npt.NDArray[np.bool_]:
+def _recorded(trace: Trace) -> Mask:
     """Tell which kinds of regions are loops of the source."""
     definitions = trace.table("region_defs")
     kinds = (definitions[name].to_pylist() for name in ("role", "paradigm"))
@@ -227,7 +227,7 @@ def _of_repeated(trace: Trace, calls: Calls) -> Labels:
     return labels
 
 
-def _of_regions(trace: Trace, calls: Calls, is_loop: npt.NDArray[np.bool_]) -> Labels | None:
+def _of_regions(trace: Trace, calls: Calls, is_loop: Mask) -> Labels | None:
     if not is_loop.any():
         return None
     location, row, region, parent, enter_ns, leave_ns = trace.arrays(

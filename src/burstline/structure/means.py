@@ -26,14 +26,12 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
+    from burstline.columns import Integers, Mask
     from burstline.structure.calls import Calls, Signed
     from burstline.structure.clustering import RankMerge, Scale
-    from burstline.structure.grouping import Integers
     from burstline.structure.nesting import Draft
     from burstline.structure.reduction import Reduced
     from burstline.trace import Trace
-
-    Mask = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True)

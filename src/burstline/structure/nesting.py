@@ -23,7 +23,7 @@ from burstline.structure.clustering import clusters, count_runs, normalised, tak
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from burstline.structure.grouping import Integers
+    from burstline.columns import Integers
     from burstline.structure.reduction import Reduced
 
 _NOWHERE: Final = np.zeros(0, np.int64)

@@ -18,8 +18,8 @@ from burstline.structure.ranks import compact
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
+    from burstline.columns import Integers
     from burstline.structure.callpaths import Frame, Path
-    from burstline.structure.grouping import Integers
     from burstline.structure.runs import Runs
 
 _COLUMNS = (

@@ -15,15 +15,15 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from burstline.columns import dense, stable_order
 from burstline.structure.calls import sign
-from burstline.structure.grouping import dense, stable_order
 from burstline.structure.nodes import Call, Condition, Loop
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterator, Sequence
 
+    from burstline.columns import Floats, Integers
     from burstline.structure.calls import Calls, Signature, Signed
-    from burstline.structure.grouping import Floats, Integers
     from burstline.structure.model import Structure
     from burstline.structure.nodes import Item
     from burstline.trace import Trace

@@ -19,7 +19,7 @@ from burstline.structure.nodes import Call
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from burstline.structure.grouping import Floats, Integers
+    from burstline.columns import Floats, Integers
     from burstline.structure.reduction import Reduced
 
 

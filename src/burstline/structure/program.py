@@ -22,7 +22,7 @@ from burstline.structure.nodes import Condition, Loop
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from burstline.structure.grouping import Integers
+    from burstline.columns import Integers
     from burstline.structure.nodes import Call, Item
     from burstline.structure.reading import Reading
     from burstline.structure.runs import Runs

@@ -24,8 +24,8 @@ from burstline.structure.runs import Runs
 if TYPE_CHECKING:
     import numpy.typing as npt
 
+    from burstline.columns import Integers
     from burstline.structure.calls import Calls
-    from burstline.structure.grouping import Integers
 
     Places = npt.NDArray[np.int32]
     Sequences = npt.NDArray[np.int32]

@@ -21,7 +21,7 @@ from burstline.structure.calls import Calls, Signature, Signed, sign
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-    from burstline.structure.grouping import Floats, Integers
+    from burstline.columns import Floats, Integers, Mask
     from burstline.trace import Trace
 
 
@@ -95,7 +95,7 @@ class Reduced:
     peer: Integers
     offset: Integers
     communicator: Integers
-    is_root: npt.NDArray[np.bool_]
+    is_root: Mask
     has_paths: bool
 
     @property

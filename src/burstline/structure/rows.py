@@ -8,9 +8,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 if TYPE_CHECKING:
-    import numpy.typing as npt
-
-    from burstline.structure.grouping import Integers
+    from burstline.columns import Integers, Mask
 
 _FEWEST_WHOLE: Final = 2
 
@@ -54,7 +52,7 @@ class Rows:
     rank: Integers
     entry: Integers
     iteration: Integers
-    whole: npt.NDArray[np.bool_]
+    whole: Mask
     start_ns: Integers
     duration_ns: Integers
     calls: Integers
@@ -67,7 +65,7 @@ class Rows:
         return len(self.lane)
 
     @property
-    def counted(self) -> npt.NDArray[np.bool_]:
+    def counted(self) -> Mask:
         """Rows that statistics are made of: whole iterations, or all if hardly any is."""
         enough = np.count_nonzero(self.whole) >= _FEWEST_WHOLE
         return self.whole if enough else np.ones(len(self), bool)

@@ -18,7 +18,7 @@ import numpy as np
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from burstline.structure.grouping import Integers
+    from burstline.columns import Integers
 
 _SHORTEST = 3
 """Two numbers are a progression by chance; from three on it is one."""

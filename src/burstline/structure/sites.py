@@ -16,13 +16,11 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from burstline import _core
+from burstline.columns import dense
 from burstline.structure.calls import Signature, Signed
-from burstline.structure.grouping import dense
 
 if TYPE_CHECKING:
-    import numpy.typing as npt
-
-    from burstline.structure.grouping import Integers
+    from burstline.columns import Integers, Mask
 
 _FIRST_TIMES: Final = (2, 3)
 """What is folded first: all that is repeated, or what is repeated more than by chance."""
@@ -61,7 +59,7 @@ def told_apart(signed: Signed, lane_begin: Integers) -> list[Signed]:
 
 
 def _folded(
-    signed: Signed, lane_begin: Integers, uncertain: npt.NDArray[np.bool_], first_times: int
+    signed: Signed, lane_begin: Integers, uncertain: Mask, first_times: int
 ) -> Signed | None:
     count = len(signed.signatures)
     work = _WORK_PER_CALL * len(signed.of_call)

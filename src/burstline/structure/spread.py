@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 if TYPE_CHECKING:
-    from burstline.structure.grouping import Floats, Integers
+    from burstline.columns import Floats, Integers
 
 FAR_OUT: Final = 3.5
 """Score above which a value is called an outlier."""

@@ -14,17 +14,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from burstline.columns import begins_run
 from burstline.schema import NO_VALUE
 from burstline.structure.spread import FAR_OUT, Trend, medians, scores, trend
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-    from burstline.structure.grouping import Floats, Integers
+    from burstline.columns import Columns, Floats, Integers, Mask
     from burstline.structure.rows import Rows
-
-    Mask = npt.NDArray[np.bool_]
-    Columns = dict[str, npt.NDArray[Any]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -330,8 +328,7 @@ def _lanes(table: Rows) -> Integers:
 
 
 def _entries(table: Rows, lane: Integers, count: int) -> Integers:
-    fresh = np.ones(len(table), bool)
-    fresh[1:] = (np.diff(table.entry) != 0) | (np.diff(lane) != 0)
+    fresh = begins_run(table.entry, lane)
     return np.bincount(lane[fresh], minlength=count)
 
 

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
-from burstline.ordinals import Ordinals
+from burstline.columns import Ordinals
 from burstline.schema import NO_VALUE
 from burstline.structure.rows import Rows
 from burstline.structure.summaries import (
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
     import polars as pl
 
-    from burstline.structure.grouping import Integers
+    from burstline.columns import Integers
     from burstline.structure.iterations import Iterations
     from burstline.structure.model import Structure
     from burstline.trace import Trace

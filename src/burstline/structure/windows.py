@@ -14,7 +14,7 @@ import numpy as np
 from burstline.errors import ParameterError
 
 if TYPE_CHECKING:
-    from burstline.structure.grouping import Integers
+    from burstline.columns import Integers
     from burstline.structure.model import Structure
     from burstline.trace import Trace
 

@@ -17,8 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    import numpy.typing as npt
-
+    from burstline.columns import Integers
     from burstline.formats.cube.checking import Archive
 
 _COMBINED: Final = {"MINDOUBLE": "min", "MAXDOUBLE": "max"}
@@ -163,7 +162,7 @@ class Parsed:
             rows.append({"call_path": order[node.id], "parent": parent} | _region(node.region))
         return pa.Table.from_pylist(rows, CALL_PATHS), order
 
-    def _locations(self) -> tuple[pa.Table, npt.NDArray[np.int64]]:
+    def _locations(self) -> tuple[pa.Table, Integers]:
         rows = [
             {
                 "rank": _number(group.rank),
@@ -195,7 +194,7 @@ class Parsed:
         self,
         metric: Any,  # noqa: ANN401 -- no types
         order: dict[int, int],
-        columns: npt.NDArray[np.int64],
+        columns: Integers,
     ) -> Values:
         inclusive = metric.metric_type == "INCLUSIVE"
         if int(metric.id) not in self._archive.indexed:

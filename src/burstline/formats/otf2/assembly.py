@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from burstline import schema
-from burstline.formats.columns import arrow_table, shifted
+from burstline.columns import shifted
 from burstline.formats.groups import in_order
 from burstline.formats.oddities import Oddities
 from burstline.formats.otf2.archive import open_archive
@@ -27,6 +27,7 @@ from burstline.formats.otf2.paths import CallPaths
 from burstline.formats.otf2.places import standing
 from burstline.formats.otf2.regions import Regions
 from burstline.formats.raw.joining import Halves
+from burstline.schema.arrays import arrow_table
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

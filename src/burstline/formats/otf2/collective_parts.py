@@ -5,32 +5,30 @@ What the completion of a non-blocking one says is told where it was started.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from burstline.columns import ordinal_within
 from burstline.formats.otf2.collective_operations import COLLECTIVE_OPERATIONS, NO_ROOT
 from burstline.formats.raw.collectives import PART_COLUMNS
 from burstline.formats.raw.layout import Kind
 from burstline.schema import UNKNOWN
 
 if TYPE_CHECKING:
-    import numpy.typing as npt
-
+    from burstline.columns import Columns, Integers, Mask
     from burstline.formats.oddities import Oddities
     from burstline.formats.otf2.communicators import Communicators
     from burstline.formats.otf2.places import Standing
     from burstline.formats.raw.calls import Calls, Details, Facts
 
-    Integers = npt.NDArray[np.int64]
-    Table = dict[str, npt.NDArray[Any]]
 
 _ROOT_SELF: Final = 0xFFFFFFFE
 
 
 def collective_parts(
     details: Details,
-    own: Table,
+    own: Columns,
     calls: Calls,
     ends: Integers,
     *,
@@ -88,7 +86,7 @@ def collective_parts(
         "sent_bytes": sent,
         "received_bytes": received,
         "communicator": details.communicator[end],
-        "sequence": _sequences(details.communicator[end], process),
+        "sequence": ordinal_within(details.communicator[end], process),
         "operation": _operations(calls, call, own["c"][end]),
         "own_root": np.where(root == rank, rank, UNKNOWN),
         "named_root": root,
@@ -97,8 +95,8 @@ def collective_parts(
 
 
 def _ended(
-    details: Details, own: Table, ends: Integers, standing: Standing, odd: Oddities
-) -> tuple[Integers, Integers, npt.NDArray[np.bool_]]:
+    details: Details, own: Columns, ends: Integers, standing: Standing, odd: Oddities
+) -> tuple[Integers, Integers, Mask]:
     """Give the records that begin and end collectives, and whether they are blocking."""
     start = np.flatnonzero(details.kind == Kind.COLLECTIVE)
     blocking = own["kind"][start] == Kind.COLLECTIVE
@@ -112,7 +110,7 @@ def _ended(
 
 
 def _roots(
-    own: Table, end: Integers, process: Integers, rank: Integers, communicators: Communicators
+    own: Columns, end: Integers, process: Integers, rank: Integers, communicators: Communicators
 ) -> Integers:
     told = own["a"][end]
     world = communicators.world_ranks(
@@ -138,17 +136,3 @@ def _operations(calls: Calls, call: Integers, told: Integers) -> Integers:
         ):
             result[(of_call == code) & (told == number)] = codes[named]
     return result
-
-
-def _sequences(communicator: Integers, process: Integers) -> Integers:
-    """Count the parts of each process on each communicator, in order."""
-    order = np.lexsort((process, communicator))
-    of, by = communicator[order], process[order]
-    new = np.ones(len(order), bool)
-    new[1:] = (of[1:] != of[:-1]) | (by[1:] != by[:-1])
-    starts = np.flatnonzero(new)
-    sequence = np.empty(len(order), np.int64)
-    sequence[order] = np.arange(len(order)) - np.repeat(
-        starts, np.diff(starts, append=len(order))
-    )
-    return sequence

@@ -6,17 +6,15 @@ from typing import TYPE_CHECKING, Final, Protocol
 
 import numpy as np
 
-from burstline.formats.distinct import distinct
+from burstline.columns import distinct
 from burstline.formats.otf2.places import MPI
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    import numpy.typing as npt
-
+    from burstline.columns import Integers
     from burstline.trace import Trace
 
-    Integers = npt.NDArray[np.int64]
 
 ALL_MEMBERS: Final = 4
 """The kind of a group that lists all locations of a paradigm."""

@@ -12,18 +12,16 @@ import numpy as np
 import pyarrow as pa
 
 from burstline import schema
-from burstline.formats.columns import arrow_table
 from burstline.formats.otf2.definitions import NOWHERE
 from burstline.formats.otf2.places import MPI
 from burstline.schema import UNKNOWN
+from burstline.schema.arrays import arrow_table
 
 if TYPE_CHECKING:
-    import numpy.typing as npt
-
+    from burstline.columns import Integers
     from burstline.formats.otf2.definitions import Definitions
     from burstline.formats.otf2.places import Standing
 
-    Integers = npt.NDArray[np.int64]
 
 _COMM_SELF: Final = 6
 _BY_LOCATION: Final = 1

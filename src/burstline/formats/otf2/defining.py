@@ -25,11 +25,9 @@ from burstline.formats.otf2.regions import ROLES
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    import numpy.typing as npt
-
+    from burstline.columns import Integers, Mask
     from burstline.trace import Trace
 
-    Integers = npt.NDArray[np.int64]
 
 NANOSECONDS: Final = 1_000_000_000
 
@@ -340,7 +338,7 @@ def _role_of(name: str) -> str:
     return "file_io" if name in operations.IO else "function"
 
 
-def counters_read(readings: Any, names: Sequence[str]) -> npt.NDArray[np.bool_]:  # noqa: ANN401 -- pyarrow has no types
+def counters_read(readings: Any, names: Sequence[str]) -> Mask:  # noqa: ANN401 -- pyarrow has no types
     """Tell which counters were read at each reading.
 
     Parameters

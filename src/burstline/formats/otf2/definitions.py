@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
+    from burstline.columns import Integers
     from burstline.formats.oddities import Oddities
 
 NOWHERE: Final = 0xFFFFFFFF
@@ -145,9 +146,7 @@ _COMM_LOCATIONS: Final = 4
 _COMM_GROUP: Final = 5
 
 
-def decode(
-    rows: npt.NDArray[np.int64], text: npt.NDArray[np.int8], odd: Oddities
-) -> Definitions:
+def decode(rows: Integers, text: npt.NDArray[np.int8], odd: Oddities) -> Definitions:
     """Make definitions of the kernel's rows.
 
     Parameters

@@ -8,7 +8,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
@@ -20,15 +20,12 @@ from burstline.schema import NO_VALUE, UNKNOWN
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    import numpy.typing as npt
-
+    from burstline.columns import Columns, Integers
     from burstline.formats.oddities import Oddities
     from burstline.formats.otf2.communicators import Communicators
     from burstline.formats.otf2.places import Standing
     from burstline.formats.raw.calls import Facts
 
-    Integers = npt.NDArray[np.int64]
-    Table = dict[str, npt.NDArray[Any]]
 
 STARTED: Final = 17
 """The kernel's number for the start of a non-blocking collective."""
@@ -60,7 +57,7 @@ _OF_CALLS: Final = np.array(
 )
 
 
-def calls_of(table: Table, operations: Sequence[str]) -> Calls:
+def calls_of(table: Columns, operations: Sequence[str]) -> Calls:
     """Take the kernel's calls."""
     names = ("location", "call", "operation", "enter_ns", "leave_ns", "enter_seq", "leave_seq")
     columns = {name: table[name] for name in names}
@@ -68,12 +65,12 @@ def calls_of(table: Table, operations: Sequence[str]) -> Calls:
 
 
 def details_of(
-    records: Table,
+    records: Columns,
     standing: Standing,
     communicators: Communicators,
     windows: dict[int, int],
     odd: Oddities,
-) -> tuple[Details, Table, Integers]:
+) -> tuple[Details, Columns, Integers]:
     """Take the records of calls, and give them with the kernel's own columns.
 
     Parameters
@@ -143,7 +140,7 @@ def details_of(
     return details, own, probe
 
 
-def _note_homeless(records: Table, at: Integers, standing: Standing, odd: Oddities) -> None:
+def _note_homeless(records: Columns, at: Integers, standing: Standing, odd: Oddities) -> None:
     """Tell of records outside of calls: of files and transfers other paradigms have some."""
     kind = records["kind"][at]
     odd.note_named(
@@ -167,7 +164,7 @@ def _note_undefined(
         odd.note("communicator_not_defined", "loss", text, len(lost))
 
 
-def _check_numbers(own: Table, standing: Standing, odd: Oddities) -> None:
+def _check_numbers(own: Columns, standing: Standing, odd: Oddities) -> None:
     """Tell of sizes and tags that no run has; such a size is taken for 0.
 
     Of such a tag 31 bits are kept.
@@ -194,7 +191,7 @@ def _check_numbers(own: Table, standing: Standing, odd: Oddities) -> None:
 
 
 def _note_strangers(
-    own: Table, rows: Integers, reference: Integers, standing: Standing, odd: Oddities
+    own: Columns, rows: Integers, reference: Integers, standing: Standing, odd: Oddities
 ) -> None:
     """Tell of partners that are no member of their communicator."""
     remote = own["kind"][rows] == Kind.RMA
@@ -209,7 +206,7 @@ def _note_strangers(
             odd.note(kind, "loss", text, len(lost))
 
 
-def stamped(details: Details, own: Table, calls: Calls) -> tuple[Details, Calls]:
+def stamped(details: Details, own: Columns, calls: Calls) -> tuple[Details, Calls]:
     """Give the records as if each were a call of its own, entered and left at its stamp.
 
     A blocking send is complete when its call is left, and a blocking receive is posted when

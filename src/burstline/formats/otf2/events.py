@@ -25,13 +25,12 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
+    from burstline.columns import Columns
     from burstline.formats.oddities import Oddities
     from burstline.formats.otf2.archive import Archive
     from burstline.formats.otf2.places import Standing
     from burstline.formats.otf2.regions import Regions
 
-    Integers = npt.NDArray[np.int64]
-    Table = dict[str, npt.NDArray[Any]]
 
 _SECONDS_BASE: Final = 5
 _LOCATIONS_A_SECOND: Final = 100
@@ -88,7 +87,7 @@ class Events:
         Events of each kind.
     """
 
-    tables: dict[str, Table]
+    tables: dict[str, Columns]
     kinds: dict[str, int] = field(default_factory=dict)
 
 

@@ -2,26 +2,26 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from burstline.formats.columns import arrow_table
+from burstline.columns import begins_run
 from burstline.schema import GAP_KINDS
+from burstline.schema.arrays import arrow_table
 
 if TYPE_CHECKING:
-    import numpy.typing as npt
     import pyarrow as pa
 
-    Integers = npt.NDArray[np.int64]
-    Table = dict[str, npt.NDArray[Any]]
+    from burstline.columns import Columns, Integers
+
 
 FLUSH: Final = 102
 MEASUREMENT: Final = 103
 _ON: Final = 1
 
 
-def gap_table(records: Table, died_ns: dict[int, int]) -> pa.Table:
+def gap_table(records: Columns, died_ns: dict[int, int]) -> pa.Columns:
     """Give the table `gaps`.
 
     Parameters
@@ -33,7 +33,7 @@ def gap_table(records: Table, died_ns: dict[int, int]) -> pa.Table:
 
     Returns
     -------
-    pyarrow.Table
+    pyarrow.Columns
         By location and begin.
     """
     flush = np.flatnonzero(records["kind"] == FLUSH)
@@ -56,12 +56,11 @@ def gap_table(records: Table, died_ns: dict[int, int]) -> pa.Table:
     )
 
 
-def _pauses(records: Table, died_ns: dict[int, int]) -> Integers:
+def _pauses(records: Columns, died_ns: dict[int, int]) -> Integers:
     at = np.flatnonzero(records["kind"] == MEASUREMENT)
     location, time = records["location"][at].astype(np.int64), records["time_ns"][at]
     off = records["a"][at] != _ON
-    first = np.ones(len(at), bool)
-    first[1:] = np.diff(location) != 0
+    first = begins_run(location)
     before = np.append(False, off[:-1])[: len(at)] & ~first
     begin = np.flatnonzero(off & ~before)
     end = np.flatnonzero(~off & before)

@@ -16,7 +16,6 @@ import numpy as np
 import pyarrow as pa
 
 from burstline.bursts import bursts_of
-from burstline.formats.columns import arrow_table
 from burstline.formats.oddities import Oddities
 from burstline.formats.otf2.collective_parts import collective_parts
 from burstline.formats.otf2.details import (
@@ -37,12 +36,12 @@ from burstline.formats.raw.messages import message_halves
 from burstline.formats.raw.requests import follow
 from burstline.formats.raw.transfers import describe_transfers
 from burstline.schema import NO_VALUE, ORIGINS, UNKNOWN
+from burstline.schema.arrays import arrow_table
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    import numpy.typing as npt
-
+    from burstline.columns import Columns, Integers, Mask
     from burstline.formats.otf2.archive import Archive
     from burstline.formats.otf2.communicators import Communicators
     from burstline.formats.otf2.events import Events
@@ -53,8 +52,6 @@ if TYPE_CHECKING:
     from burstline.formats.raw.calls import Calls
     from burstline.formats.raw.places import Places
 
-    Integers = npt.NDArray[np.int64]
-    Table = dict[str, npt.NDArray[Any]]
 
 _ACQUIRED, _RELEASED = 100, 101
 _IS_APART: Final = np.ones(max(Kind) + 1, bool)
@@ -100,7 +97,7 @@ class Group:
 
     Attributes
     ----------
-    tables : dict of str to pyarrow.Table
+    tables : dict of str to pyarrow.Columns
         Rows of their locations. Teams are numbered within the group.
     sends, receives, parts : dict of str to ndarray of int64
         Halves of messages and parts of collectives.
@@ -114,13 +111,13 @@ class Group:
         What is odd in them.
     """
 
-    tables: dict[str, pa.Table] = field(default_factory=dict)
+    tables: dict[str, pa.Columns] = field(default_factory=dict)
     sends: dict[str, Integers] = field(default_factory=dict)
     receives: dict[str, Integers] = field(default_factory=dict)
     parts: dict[str, Integers] = field(default_factory=dict)
     waiting: dict[str, Integers] = field(default_factory=dict)
-    lives: npt.NDArray[np.int64] = field(default_factory=lambda: np.zeros((2, 0), np.int64))
-    has_events: npt.NDArray[np.bool_] = field(default_factory=lambda: np.zeros(0, bool))
+    lives: Integers = field(default_factory=lambda: np.zeros((2, 0), np.int64))
+    has_events: Mask = field(default_factory=lambda: np.zeros(0, bool))
     odd: Oddities = field(default_factory=Oddities)
 
 
@@ -172,7 +169,7 @@ def make_group(basis: Basis, events: Events, locations: Sequence[int], odd: Oddi
     return group
 
 
-def _calls(basis: Basis, group: Group, calls: Calls, tables: dict[str, Table]) -> pa.Table:
+def _calls(basis: Basis, group: Group, calls: Calls, tables: dict[str, Columns]) -> pa.Columns:
     """Make the table of calls, and the halves and parts of a group.
 
     The records take more than anything else: each form of them goes once it is not needed.
@@ -220,12 +217,12 @@ def _moved(ends: Integers, rows: Integers) -> Integers:
     return place[ends[rows]]
 
 
-def _of(records: Table, kind: int) -> Table:
+def _of(records: Columns, kind: int) -> Columns:
     rows = np.flatnonzero(records["kind"] == kind)
     return {name: column[rows] for name, column in records.items()}
 
 
-def _regions(basis: Basis, regions: Table, fork: Integers) -> pa.Table:
+def _regions(basis: Basis, regions: Columns, fork: Integers) -> pa.Columns:
     team = np.append(fork, -1)[regions["team"]]
     columns: dict[str, Any] = dict(regions)
     columns["region"] = basis.regions.numbers(regions["region"])
@@ -238,7 +235,7 @@ def _regions(basis: Basis, regions: Table, fork: Integers) -> pa.Table:
     return arrow_table("regions", columns)
 
 
-def _bursts(basis: Basis, tables: dict[str, pa.Table]) -> pa.Table:
+def _bursts(basis: Basis, tables: dict[str, pa.Columns]) -> pa.Columns:
     count = len(basis.places.process)
     whole = {
         "locations": pa.table({"location": np.arange(count, dtype=np.int32)}),

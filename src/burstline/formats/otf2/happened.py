@@ -17,9 +17,8 @@ from burstline import _core
 from burstline._core import Written
 
 if TYPE_CHECKING:
-    import numpy.typing as npt
+    from burstline.columns import Integers, Mask
 
-    Integers = npt.NDArray[np.int64]
 
 WIDTH: Final = _core.Otf2Writer.width
 """Arguments of each event."""
@@ -163,9 +162,7 @@ class Happened:
         return kind, time, np.ascontiguousarray(arguments).reshape(-1)
 
 
-def _found(
-    wanted: Integers, seq: Integers, kind: Integers
-) -> tuple[npt.NDArray[np.bool_], Integers]:
+def _found(wanted: Integers, seq: Integers, kind: Integers) -> tuple[Mask, Integers]:
     """Tell which ordinals there are, and where; a metric is read before what it is read at."""
     order = np.lexsort((np.arange(len(seq)), kind != Written.METRIC, seq))
     last = np.searchsorted(seq[order], wanted, side="right") - 1

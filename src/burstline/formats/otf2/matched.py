@@ -10,7 +10,7 @@ The probe decides which message is received; the events that receive it name no 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
@@ -20,12 +20,9 @@ from burstline.schema import UNKNOWN
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    import numpy.typing as npt
-
+    from burstline.columns import Columns, Integers
     from burstline.formats.oddities import Oddities
 
-    Integers = npt.NDArray[np.int64]
-    Table = dict[str, npt.NDArray[Any]]
 
 _RECEIVE, _POST, _COMPLETE = 40, 41, 42
 MATCHED: Final = (_RECEIVE, _POST, _COMPLETE)
@@ -33,8 +30,8 @@ MATCHED: Final = (_RECEIVE, _POST, _COMPLETE)
 
 
 def resolve(
-    own: Table, process: Integers, names: Sequence[str], odd: Oddities
-) -> tuple[Table, Integers]:
+    own: Columns, process: Integers, names: Sequence[str], odd: Oddities
+) -> tuple[Columns, Integers]:
     """Make posts and receives of what receives messages that a probe had matched.
 
     Parameters
@@ -90,7 +87,7 @@ def resolve(
 
 
 def _before(
-    later: Integers, earlier: Integers, key: Integers, process: Integers, own: Table
+    later: Integers, earlier: Integers, key: Integers, process: Integers, own: Columns
 ) -> Integers:
     """Find of each later record the last earlier one of its key and process, -1 if none.
 

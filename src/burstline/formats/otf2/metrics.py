@@ -12,19 +12,19 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from burstline import schema
-from burstline.formats.columns import arrow_table
+from burstline.columns import begins_run
 from burstline.formats.raw.counters import event_types
 from burstline.schema import COUNTER_MODES, NO_VALUE
+from burstline.schema.arrays import arrow_table
 
 if TYPE_CHECKING:
     import numpy.typing as npt
     import pyarrow as pa
 
+    from burstline.columns import Columns, Integers
     from burstline.formats.oddities import Oddities
     from burstline.formats.otf2.definitions import Definitions, Member
 
-    Integers = npt.NDArray[np.int64]
-    Table = dict[str, npt.NDArray[Any]]
 
 _ACCUMULATED, _ABSOLUTE = 0, 1
 _PROPERTY: Final = 0xF
@@ -78,7 +78,7 @@ class Metrics:
             found = f"{base}_{number}"
         return found
 
-    def table(self) -> pa.Table:
+    def table(self) -> pa.Columns:
         """Give the table `counters`."""
         types = event_types(self.names)
         absolute = [member.mode & _PROPERTY == _ABSOLUTE for member in self._members]
@@ -93,7 +93,7 @@ class Metrics:
             },
         )
 
-    def readings(self, readings: Table, values: Table, odd: Oddities) -> pa.Table:
+    def readings(self, readings: Columns, values: Columns, odd: Oddities) -> pa.Columns:
         """Give the table `readings`.
 
         Parameters
@@ -106,12 +106,11 @@ class Metrics:
 
         Returns
         -------
-        pyarrow.Table
+        pyarrow.Columns
             One row for each event at which metrics were read.
         """
         location, seq = readings["location"], readings["seq"]
-        new = np.ones(len(seq), bool)
-        new[1:] = (np.diff(seq) != 0) | (np.diff(location) != 0)
+        new = begins_run(seq, location)
         first = np.flatnonzero(new)
         row = np.cumsum(new) - 1
         columns: dict[str, npt.NDArray[Any]] = {
@@ -137,7 +136,7 @@ class Metrics:
         columns: dict[str, npt.NDArray[Any]],
         metric: int,
         where: tuple[Integers, Integers, npt.NDArray[Any]],
-        values: Table,
+        values: Columns,
         odd: Oddities,
     ) -> None:
         row, start, count = where

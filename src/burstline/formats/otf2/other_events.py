@@ -10,25 +10,22 @@ What attributes refer to is told where a trace has it: texts, locations and comm
 from __future__ import annotations
 
 import shlex
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 import pyarrow as pa
 
-from burstline.formats.columns import arrow_table
 from burstline.schema import NO_VALUE, OTHER_EVENT_KINDS, UNKNOWN, VALUE_TYPES
+from burstline.schema.arrays import arrow_table
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    import numpy.typing as npt
-
+    from burstline.columns import Columns, Integers, Mask
     from burstline.formats.otf2.communicators import Communicators
     from burstline.formats.otf2.definitions import Definitions
     from burstline.formats.otf2.places import Standing
 
-    Integers = npt.NDArray[np.int64]
-    Table = dict[str, npt.NDArray[Any]]
 
 _PARAMETER, _TEXT_PARAMETER, _ATTRIBUTE, _PROGRAM, _ARGUMENT = 104, 105, 106, 107, 108
 _KINDS: Final = {
@@ -62,8 +59,8 @@ _LARGEST: Final = 0xFFFFFFFF
 
 
 def other_event_table(
-    records: Table, defined: Definitions, standing: Standing, communicators: Communicators
-) -> pa.Table:
+    records: Columns, defined: Definitions, standing: Standing, communicators: Communicators
+) -> pa.Columns:
     """Give the table `other_events` of the records that belong there.
 
     Parameters
@@ -79,7 +76,7 @@ def other_event_table(
 
     Returns
     -------
-    pyarrow.Table
+    pyarrow.Columns
         By location and ordinal; an attribute has the ordinal of its event. A task is told by
         its number, with that of the thread that created it in the upper half.
     """
@@ -136,7 +133,7 @@ def _looked_up(keys: Integers, give: Callable[[int], str | None]) -> pa.Array:
     return words.take(pa.array(place.reshape(-1)))
 
 
-def _names(told: Table, defined: Definitions) -> pa.Array:
+def _names(told: Columns, defined: Definitions) -> pa.Array:
     """Give the names of programs, parameters and attributes."""
     tables = {
         _PARAMETER: defined.parameters,
@@ -156,9 +153,7 @@ def _names(told: Table, defined: Definitions) -> pa.Array:
     return _looked_up(told["kind"] << 32 | told["a"] & _LARGEST, name)
 
 
-def _texts(
-    records: Table, told: Table, words: npt.NDArray[np.bool_], defined: Definitions
-) -> pa.Array:
+def _texts(records: Columns, told: Columns, words: Mask, defined: Definitions) -> pa.Array:
     """Give values that are texts, and the arguments of programs."""
     reference = np.where(told["kind"] == _ATTRIBUTE, told["c"], told["b"])
     texts = _looked_up(

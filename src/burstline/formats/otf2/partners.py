@@ -8,21 +8,20 @@ import numpy as np
 
 from burstline import operations
 from burstline._core import Written
+from burstline.columns import to_numpy
 from burstline.formats.otf2.collective_operations import COLLECTIVE_OPERATIONS, NO_ROOT
 from burstline.formats.otf2.happened import Happened, Turn
 from burstline.schema import NO_VALUE, SEND_DONE_SOURCES, UNKNOWN
-from burstline.trace import to_numpy
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    import numpy.typing as npt
     import pyarrow as pa
 
+    from burstline.columns import Integers, Mask
     from burstline.formats.otf2.communicating import Communicating
     from burstline.trace import Trace
 
-    Integers = npt.NDArray[np.int64]
     Calls = dict[str, Integers]
 
 _MESSAGE: Final = (
@@ -261,7 +260,7 @@ def _add(
     happened: Happened,
     kind: int | Integers,
     stamp: Stamp,
-    which: npt.NDArray[np.bool_],
+    which: Mask,
     turn: Integers,
     *arguments: Integers,
 ) -> None:

@@ -10,17 +10,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from burstline.formats.columns import arrow_table
 from burstline.schema import UNKNOWN
+from burstline.schema.arrays import arrow_table
 
 if TYPE_CHECKING:
     import numpy.typing as npt
     import pyarrow as pa
 
+    from burstline.columns import Columns, Integers
     from burstline.formats.otf2.regions import Regions
-
-    Integers = npt.NDArray[np.int64]
-    Table = dict[str, npt.NDArray[Any]]
 
 
 class CallPaths:
@@ -42,7 +40,7 @@ class CallPaths:
             parent = self._rows.setdefault((parent, region, place), len(self._rows))
         return parent
 
-    def table(self) -> pa.Table:
+    def table(self) -> pa.Columns:
         """Give the table `call_paths`."""
         parents = [parent for parent, _, _ in self._rows]
         described = [self._regions.function(region) for _, region, _ in self._rows]
@@ -99,7 +97,7 @@ class _Tree:
 
 
 def rehang(
-    paths: CallPaths, tables: dict[str, Table], fork: Integers, process: Integers
+    paths: CallPaths, tables: dict[str, Columns], fork: Integers, process: Integers
 ) -> None:
     """Make the paths of a group those of the trace, and hang teams where they were forked.
 
@@ -135,7 +133,7 @@ def rehang(
 
 
 def _find_bases(
-    tree: _Tree, tables: dict[str, Table], fork: Integers, base: Integers, mine: slice
+    tree: _Tree, tables: dict[str, Columns], fork: Integers, base: Integers, mine: slice
 ) -> None:
     """Find the row that the paths in each team of a process hang below.
 
@@ -162,7 +160,7 @@ def _find_bases(
 
 
 def _bases_of_calls(
-    calls: Table, rows: slice, begins: Table, mine: slice, base: Integers
+    calls: Columns, rows: slice, begins: Columns, mine: slice, base: Integers
 ) -> Integers:
     """Give the row that the path of each call hangs below, -1 outside of teams."""
     location, enter = calls["location"][rows], calls["enter_seq"][rows]

@@ -12,15 +12,16 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from burstline.formats.columns import arrow_table
 from burstline.formats.otf2.definitions import NOWHERE, LocationGroup
 from burstline.formats.raw.places import Places
 from burstline.schema import LOCATION_KINDS, UNKNOWN
+from burstline.schema.arrays import arrow_table
 
 if TYPE_CHECKING:
     import numpy.typing as npt
     import pyarrow as pa
 
+    from burstline.columns import Integers
     from burstline.formats.oddities import Oddities
     from burstline.formats.otf2.definitions import Definitions
 
@@ -56,13 +57,13 @@ class Standing:
 
     references: npt.NDArray[np.uint64]
     places: Places
-    thread: npt.NDArray[np.int64]
+    thread: Integers
     kind: list[str]
     node: list[str]
     name: list[str]
     ranks: dict[int, int]
 
-    def table(self, lives: npt.NDArray[np.int64]) -> pa.Table:
+    def table(self, lives: Integers) -> pa.Table:
         """Give the table `locations`; `lives` has a row of births and one of deaths."""
         process = self.places.process
         count = len(process)

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from burstline.formats.columns import arrow_table
 from burstline.formats.otf2.definitions import NOWHERE
 from burstline.formats.otf2.places import MPI
 from burstline.formats.raw.openmp_rows import EXTRAE
 from burstline.operations import CODES, NAMES
 from burstline.schema import NO_VALUE, PARADIGMS, UNKNOWN
+from burstline.schema.arrays import arrow_table
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 
     from burstline.formats.otf2.definitions import Definitions, Region
 
-    Integers = npt.NDArray[np.int64]
 
 ROLES: Final = (
     "unknown",

@@ -11,26 +11,22 @@ threads it is the last fork of that team before, in the time of the process.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from burstline.formats.borders import match_borders
-from burstline.formats.columns import arrow_table
-from burstline.formats.distinct import distinct
+from burstline.columns import distinct, match_borders
 from burstline.schema import NO_VALUE, UNKNOWN
+from burstline.schema.arrays import arrow_table
 
 if TYPE_CHECKING:
-    import numpy.typing as npt
     import pyarrow as pa
 
+    from burstline.columns import Columns, Integers
     from burstline.formats.oddities import Oddities
 
-    Integers = npt.NDArray[np.int64]
-    Table = dict[str, npt.NDArray[Any]]
 
-
-def forks_of(forks: Table, begins: Table, process: Integers, odd: Oddities) -> Integers:
+def forks_of(forks: Columns, begins: Columns, process: Integers, odd: Oddities) -> Integers:
     """Find the fork of each begin of a team.
 
     Parameters
@@ -71,7 +67,7 @@ def forks_of(forks: Table, begins: Table, process: Integers, odd: Oddities) -> I
     return found
 
 
-def team_table(forks: Table, fork: Integers, process: Integers, odd: Oddities) -> pa.Table:
+def team_table(forks: Columns, fork: Integers, process: Integers, odd: Oddities) -> pa.Columns:
     """Give the table `teams`: one for each fork."""
     count = len(forks["location"])
     threads = np.bincount(fork[fork >= 0], minlength=count)
@@ -98,7 +94,7 @@ def team_table(forks: Table, fork: Integers, process: Integers, odd: Oddities) -
     )
 
 
-def lock_table(acquired: Table, released: Table, odd: Oddities) -> pa.Table:
+def lock_table(acquired: Columns, released: Columns, odd: Oddities) -> pa.Columns:
     """Give the table `locks` of the records that acquire and release.
 
     A lock is released by the location that acquired it, the last acquisition first.

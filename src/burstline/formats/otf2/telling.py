@@ -12,7 +12,7 @@ import numpy as np
 
 from burstline import operations
 from burstline._core import Written
-from burstline.formats.distinct import distinct
+from burstline.columns import distinct, to_numpy
 from burstline.formats.otf2.defining import counters_read
 from burstline.formats.otf2.happened import Happened, Turn
 from burstline.formats.otf2.partners import Collectives, Messages
@@ -21,16 +21,14 @@ from burstline.formats.otf2.told_halves import Halves
 from burstline.formats.otf2.told_parameters import Parameters
 from burstline.formats.walking import Walk
 from burstline.schema import GAP_KINDS, NO_VALUE
-from burstline.trace import to_numpy
 
 if TYPE_CHECKING:
-    import numpy.typing as npt
     import pyarrow as pa
 
+    from burstline.columns import Integers
     from burstline.formats.otf2.defining import Defining
     from burstline.trace import Trace
 
-    Integers = npt.NDArray[np.int64]
 
 _ON, _OFF = 1, 2
 _FLUSH: Final = GAP_KINDS.index("flush")

@@ -9,22 +9,20 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from burstline._core import Written
+from burstline.columns import to_numpy
 from burstline.formats.otf2.happened import Happened, Turn
 from burstline.formats.walking import Walk
 from burstline.schema import NO_VALUE, OTHER_EVENT_KINDS, VALUE_TYPES
-from burstline.trace import to_numpy
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    import numpy.typing as npt
     import pyarrow as pa
 
+    from burstline.columns import Integers, Mask
     from burstline.formats.otf2.defining import Defining
     from burstline.trace import Trace
 
-    Integers = npt.NDArray[np.int64]
-    Mask = npt.NDArray[np.bool_]
 
 _KIND: Final = {name: code for code, name in enumerate(OTHER_EVENT_KINDS)}
 _TYPE: Final = {name: code for code, name in enumerate(VALUE_TYPES)}

@@ -7,18 +7,16 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from burstline._core import Written
+from burstline.columns import to_numpy
 from burstline.formats.otf2.happened import Happened, Turn
 from burstline.formats.otf2.partners import Side
 from burstline.schema import HALF_KINDS, NO_VALUE
-from burstline.trace import to_numpy
 
 if TYPE_CHECKING:
-    import numpy.typing as npt
-
+    from burstline.columns import Integers
     from burstline.formats.otf2.communicating import Communicating
     from burstline.trace import Trace
 
-    Integers = npt.NDArray[np.int64]
 
 _COLUMNS: Final = (
     "location",

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from burstline._core import Written
+from burstline.columns import to_numpy
 from burstline.formats.otf2.happened import Happened, Turn
 from burstline.formats.paraver.derived_others import PARAMETER_TYPES
 from burstline.formats.walking import Walk
-from burstline.trace import to_numpy
 
 if TYPE_CHECKING:
     from burstline.formats.otf2.defining import Defining

@@ -15,12 +15,12 @@ import pyarrow as pa
 
 from burstline import schema
 from burstline.bursts import between_regions, burst_table, bursts_of_states, sorted_by_location
-from burstline.formats.columns import arrow_table
 from burstline.formats.paraver.call_paths import CallPathTree
 from burstline.formats.paraver.global_sizes import sent_in_all
 from burstline.formats.paraver.mpi_events import MPI_TYPES
 from burstline.formats.paraver.threads import RegionDefinitions, lock_table, region_tables
 from burstline.operations import NAMES
+from burstline.schema.arrays import arrow_table
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

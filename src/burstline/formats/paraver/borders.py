@@ -16,10 +16,10 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
-from burstline.formats.columns import arrow_table
+from burstline.columns import begins_run, to_numpy
 from burstline.formats.paraver.event_types import EventClass, classify
 from burstline.formats.paraver.records import EVENT_COLUMNS
-from burstline.trace import to_numpy
+from burstline.schema.arrays import arrow_table
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -28,10 +28,9 @@ if TYPE_CHECKING:
     import numpy.typing as npt
     import pyarrow as pa
 
+    from burstline.columns import Integers, Mask
     from burstline.trace import Trace
 
-    Integers = npt.NDArray[np.int64]
-    Mask = npt.NDArray[np.bool_]
 
 _SPANS: Final = (
     EventClass.MPI_CALL,
@@ -241,10 +240,7 @@ def _matched(events: _Events, classes: Integers) -> _Spans:
     rows = np.flatnonzero(np.isin(classes, _SPANS))
     rows = rows[np.lexsort((rows, events.kind[rows], events.location[rows]))]
     opens = (events.value[rows] != 0) != (classes[rows] == EventClass.TRACING)
-    fresh = np.ones(len(rows), bool)
-    fresh[1:] = (events.kind[rows][1:] != events.kind[rows][:-1]) | (
-        events.location[rows][1:] != events.location[rows][:-1]
-    )
+    fresh = begins_run(events.kind[rows], events.location[rows])
     # a lock goes through several steps between free and free
     is_step = opens & ~fresh & (classes[rows] == EventClass.LOCK)
     is_step[1:] &= opens[:-1]
@@ -267,8 +263,7 @@ def _levels(opens: Mask, group: Integers) -> Integers:
     # lowering each group below the one before makes one running minimum serve them all
     drop = group * (2 * len(group) + 2)
     before = total - step
-    starts = np.ones(len(group), bool)
-    starts[1:] = group[1:] != group[:-1]
+    starts = begins_run(group)
     base = np.repeat(before[starts], np.diff(np.append(np.flatnonzero(starts), len(group))))
     floor = np.minimum(np.minimum.accumulate(total - base - drop) + drop, 0)
     depth = total - base - floor

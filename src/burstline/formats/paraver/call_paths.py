@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
-from burstline.formats.columns import arrow_table
 from burstline.formats.paraver.labels import read_function, read_line
+from burstline.schema.arrays import arrow_table
 
 if TYPE_CHECKING:
     import numpy.typing as npt

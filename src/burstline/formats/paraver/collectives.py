@@ -13,16 +13,18 @@ import numpy as np
 
 from burstline import schema
 from burstline._core import CallKind
-from burstline.formats.columns import arrow_table
 from burstline.formats.paraver.vocabulary import call_kinds
 from burstline.matching import collective_instances
 from burstline.operations import CODES, NON_BLOCKING_COLLECTIVES
+from burstline.schema.arrays import arrow_table
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     import numpy.typing as npt
     import pyarrow as pa
+
+    from burstline.columns import Integers
 
 PART_COLUMNS = (
     "location",
@@ -129,8 +131,8 @@ def collective_tables(
 
 def _member_table(
     parts: Mapping[str, npt.NDArray[Any]],
-    order: npt.NDArray[np.int64],
-    instance: npt.NDArray[np.int64],
+    order: Integers,
+    instance: Integers,
     comm_rank: npt.NDArray[np.int32],
 ) -> pa.Table:
     codes = [CODES[name] for name in NON_BLOCKING_COLLECTIVES]
@@ -154,5 +156,5 @@ def _member_table(
     )
 
 
-def _or_zero(size: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+def _or_zero(size: Integers) -> Integers:
     return np.where(size == schema.NO_VALUE, 0, size)

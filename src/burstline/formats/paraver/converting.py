@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
     import pyarrow as pa
 
+    from burstline.columns import Integers
     from burstline.formats.paraver.assembly import Assembly, Columns
     from burstline.progress import Progress
 
@@ -201,7 +202,7 @@ class _Conversion:
         for other in np.flatnonzero(np.diff(borders)).tolist():
             self.receives.append(other, packed[order[borders[other] : borders[other + 1]]])
 
-    def _bucket_of(self, location: npt.NDArray[np.int32]) -> npt.NDArray[np.int64]:
+    def _bucket_of(self, location: npt.NDArray[np.int32]) -> Integers:
         tasks = len(self.opened.objects.threads_per_task)
         process = self.opened.objects.process[location].astype(np.int64)
         return process * self.opened.buckets // tasks

@@ -13,17 +13,16 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from burstline.columns import Ordinals
 from burstline.formats.overlay import overlaid
 from burstline.formats.paraver.borders import cut_events
 from burstline.formats.paraver.prologue import comment
-from burstline.ordinals import Ordinals
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
+    from burstline.columns import Integers
     from burstline.trace import Trace
-
-    Integers = npt.NDArray[np.int64]
 
 
 def completed(

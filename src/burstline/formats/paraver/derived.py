@@ -21,7 +21,6 @@ import pyarrow.compute as pc
 
 from burstline import operations, schema
 from burstline.errors import MemoryBudgetError
-from burstline.formats.columns import arrow_table
 from burstline.formats.paraver.derived_labels import Callers, label_tables, region_events
 from burstline.formats.paraver.derived_openmp import (
     LOCK_ADDRESS,
@@ -33,13 +32,13 @@ from burstline.formats.paraver.derived_others import Others
 from burstline.formats.paraver.derived_states import call_states, operation_codes
 from burstline.formats.paraver.event_types import CALLER_FUNCTIONS, CALLER_LINES, MPI_EVENTS
 from burstline.formats.paraver.global_sizes import sent_as_written
+from burstline.schema.arrays import arrow_table
 from burstline.trace import Trace
 
 if TYPE_CHECKING:
-    import numpy.typing as npt
+    from burstline.columns import AnyIntegers, Integers, Mask
 
-    Integers = npt.NDArray[np.integer]
-    _Place = tuple[Integers, Integers, Integers]
+    _Place = tuple[AnyIntegers, AnyIntegers, AnyIntegers]
 
 _SENT, _RECEIVED, _ROOT, _COMMUNICATOR = 50100001, 50100002, 50100003, 50100004
 _IO_SIZE, _RMA_SIZE = 50000110, 50001000
@@ -115,13 +114,13 @@ class _Pairs:
     """Type-value pairs in any order, with what decides their order."""
 
     def __init__(self) -> None:
-        self._parts: list[tuple[npt.NDArray[np.int64], ...]] = []
+        self._parts: list[tuple[Integers, ...]] = []
 
     def add(
         self,
         rows: _Place,
-        kind: Integers | int,
-        value: Integers | int,
+        kind: AnyIntegers | int,
+        value: AnyIntegers | int,
         rank: int,
     ) -> None:
         """Add pairs at (location, time, seq); `rank` orders those of one seq."""
@@ -182,16 +181,16 @@ class _Calls:
         self.names, self.code = operation_codes(trace)
         self._entry, self._exit = (enter, enter_seq), (leave, leave_seq)
 
-    def one_of(self, names: tuple[str, ...]) -> npt.NDArray[np.bool_]:
+    def one_of(self, names: tuple[str, ...]) -> Mask:
         """Tell which calls are of these operations."""
         wanted = [code for code, name in enumerate(self.names) if name in names]
         return np.isin(self.code, wanted)
 
-    def entry(self, rows: npt.NDArray[np.bool_] | slice = _ALL) -> _Place:
+    def entry(self, rows: Mask | slice = _ALL) -> _Place:
         """Give location, time and seq of the entries."""
         return self.location[rows], self._entry[0][rows], self._entry[1][rows]
 
-    def exit(self, rows: npt.NDArray[np.bool_] | slice = _ALL) -> _Place:
+    def exit(self, rows: Mask | slice = _ALL) -> _Place:
         """Give location, time and seq of the exits."""
         return self.location[rows], self._exit[0][rows], self._exit[1][rows]
 

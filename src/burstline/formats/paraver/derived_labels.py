@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from burstline.formats.columns import arrow_table
 from burstline.formats.paraver.derived_openmp import (
     LOCK_ADDRESS,
     LOCK_LABELS,
@@ -30,6 +29,7 @@ from burstline.formats.paraver.event_types import (
 )
 from burstline.formats.paraver.regions import LOCK_TYPES
 from burstline.schema import TABLES
+from burstline.schema.arrays import arrow_table
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
     import pyarrow as pa
 
+    from burstline.columns import Integers
     from burstline.formats.paraver.derived_others import Others
     from burstline.trace import Trace
 
@@ -95,7 +96,7 @@ class Callers:
             node = np.where(node >= 0, self._parent[node], -1)
 
 
-def _numbered(labels: list[str]) -> tuple[npt.NDArray[np.int64], dict[int, str]]:
+def _numbered(labels: list[str]) -> tuple[Integers, dict[int, str]]:
     numbers: dict[str, int] = {"??": _UNRESOLVED}
     for label in labels:
         numbers.setdefault(label, len(numbers) - 1 + _FIRST_ID)
@@ -103,7 +104,7 @@ def _numbered(labels: list[str]) -> tuple[npt.NDArray[np.int64], dict[int, str]]
     return ids, {0: "End", **{number: label for label, number in numbers.items()}}
 
 
-def region_events(trace: Trace) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+def region_events(trace: Trace) -> tuple[Integers, Integers]:
     """Give the event type and value that stand for each region of `region_defs`.
 
     Parameters
@@ -124,7 +125,7 @@ def region_events(trace: Trace) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.i
 
 
 def label_tables(
-    trace: Trace, callers: Callers, others: Others, used: npt.NDArray[np.int64]
+    trace: Trace, callers: Callers, others: Others, used: Integers
 ) -> dict[str, pa.Table]:
     """Give the labels of all event types in use, and of their values.
 

@@ -13,16 +13,16 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 import numpy as np
 
 from burstline import schema
-from burstline.formats.borders import enclosing
+from burstline.columns import enclosing
 from burstline.formats.paraver.regions import LOCK_TYPES
 from burstline.formats.paraver.states import RUNNING
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
+    from burstline.columns import AnyIntegers, Integers, Mask
     from burstline.trace import Trace
 
-    Integers = npt.NDArray[np.int64]
 
 LOCK_STATUS: Final = 60005
 LOCK_ADDRESS: Final = 60006
@@ -164,13 +164,13 @@ def openmp_states(trace: Trace) -> tuple[Integers, Integers, Integers, Integers]
     return _pieces(trace, where, time, np.concatenate([state, after])[order], base)
 
 
-def _span(*seq: npt.NDArray[np.integer]) -> int:
+def _span(*seq: AnyIntegers) -> int:
     return max(int(one.max(initial=0)) for one in seq) + 2
 
 
 def _until_taken(
     trace: Trace,
-    locks: npt.NDArray[np.bool_],
+    locks: Mask,
     begin: tuple[Integers, Integers],
     end: tuple[Integers, Integers],
 ) -> tuple[Integers, Integers]:

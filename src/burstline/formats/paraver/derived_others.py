@@ -10,17 +10,15 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 import pyarrow as pa
 
+from burstline.columns import to_numpy
 from burstline.schema import NO_VALUE, OTHER_EVENT_KINDS
-from burstline.trace import to_numpy
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    import numpy.typing as npt
-
+    from burstline.columns import Integers
     from burstline.trace import Trace
 
-    Integers = npt.NDArray[np.int64]
     _Named = tuple[int, str | None]
 
 PARAMETER_TYPES: Final = range(78_000_000, 78_500_000)

@@ -8,16 +8,16 @@ import numpy as np
 import pyarrow as pa
 
 from burstline import operations
-from burstline.formats.columns import arrow_table
 from burstline.formats.paraver.derived_openmp import openmp_states
 from burstline.formats.paraver.states import NOT_CREATED, RUNNING, TRACING_DISABLED
+from burstline.schema.arrays import arrow_table
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
+    from burstline.columns import Integers
     from burstline.trace import Trace
 
-    Integers = npt.NDArray[np.int64]
 
 _OTHERS: Final = 15
 _FLUSHING: Final = 12

@@ -17,16 +17,14 @@ import numpy as np
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    import numpy.typing as npt
+    from burstline.columns import AnyIntegers, Integers, Mask
 
-    Integers = npt.NDArray[np.int64]
-    Flags = npt.NDArray[np.bool_]
 
 _PER_PEER: Final = ("MPI_Alltoall", "MPI_Ialltoall")
 _REDUCTIONS: Final = ("MPI_Reduce", "MPI_Ireduce")
 
 
-def _each(names: Sequence[str], code: npt.NDArray[np.integer]) -> tuple[Flags, Flags]:
+def _each(names: Sequence[str], code: AnyIntegers) -> tuple[Mask, Mask]:
     """Tell the calls that exchange blocks, and the reductions to a root."""
     blocks = [position for position, name in enumerate(names) if name in _PER_PEER]
     reductions = [position for position, name in enumerate(names) if name in _REDUCTIONS]
@@ -35,9 +33,9 @@ def _each(names: Sequence[str], code: npt.NDArray[np.integer]) -> tuple[Flags, F
 
 def sent_in_all(
     names: Sequence[str],
-    code: npt.NDArray[np.integer],
+    code: AnyIntegers,
     *,
-    root: npt.NDArray[np.integer],
+    root: AnyIntegers,
     sent: Integers,
     received: Integers,
 ) -> Integers:
@@ -74,11 +72,11 @@ def sent_in_all(
 
 def sent_as_written(
     names: Sequence[str],
-    code: npt.NDArray[np.integer],
+    code: AnyIntegers,
     *,
-    root: npt.NDArray[np.integer],
+    root: AnyIntegers,
     sent: Integers,
-    peers: npt.NDArray[np.integer],
+    peers: AnyIntegers,
 ) -> Integers:
     """Give the bytes that Extrae would write, from those sent in all.
 

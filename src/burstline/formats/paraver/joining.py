@@ -10,16 +10,17 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 import pyarrow as pa
 
+from burstline.columns import ordinal_within, to_numpy
 from burstline.formats.paraver.collectives import PART_COLUMNS, collective_tables
 from burstline.formats.paraver.messages import join_sides, message_tables
 from burstline.formats.paraver.reading import members_of, note_incomplete
-from burstline.trace import to_numpy
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     import numpy.typing as npt
 
+    from burstline.columns import Integers
     from burstline.formats.paraver.assembly import Assembly
     from burstline.formats.paraver.spool import Spool
     from burstline.progress import Progress
@@ -59,7 +60,7 @@ _PART_KINDS: Final = {
 _BYTES_PER_PART: Final = 600  # of a part while its instances are put together
 
 
-def pack(columns: dict[str, npt.NDArray[Any]], names: tuple[str, ...]) -> npt.NDArray[np.int64]:
+def pack(columns: dict[str, npt.NDArray[Any]], names: tuple[str, ...]) -> Integers:
     """Put columns side by side: array of int64, shape (rows, columns)."""
     rows = np.empty((len(columns[names[0]]), len(names)), np.int64)
     for position, name in enumerate(names):
@@ -129,7 +130,7 @@ def join_collectives(
     held: dict[tuple[int, int], int] = {}
     for bucket in range(buckets):
         columns = _parts_of(parts.take(bucket))
-        sequence = _sequences(columns)
+        sequence = ordinal_within(columns["communicator"], columns["location"])
         for key, rows in _by_range(columns["communicator"], sequence // step):
             number = held.setdefault(key, len(held))
             ranges.append(
@@ -149,7 +150,7 @@ def join_collectives(
 
 
 def _batches(
-    keys: list[tuple[int, int]], size: npt.NDArray[np.int64], step: int
+    keys: list[tuple[int, int]], size: Integers, step: int
 ) -> Iterator[list[tuple[int, int]]]:
     """Take small communicators together, large ones a window at a time."""
     group: list[tuple[int, int]] = []
@@ -171,22 +172,9 @@ def _parts_of(data: npt.NDArray[np.uint8]) -> dict[str, npt.NDArray[Any]]:
     )
 
 
-def _sequences(columns: dict[str, npt.NDArray[Any]]) -> npt.NDArray[np.int64]:
-    """Count the parts of each location on each communicator."""
-    rows = len(columns["location"])
-    order = np.lexsort((columns["location"], columns["communicator"]))
-    location, communicator = columns["location"][order], columns["communicator"][order]
-    first = np.ones(rows, bool)
-    first[1:] = (location[1:] != location[:-1]) | (communicator[1:] != communicator[:-1])
-    starts = np.flatnonzero(first)
-    sequence = np.empty(rows, np.int64)
-    sequence[order] = np.arange(rows) - np.repeat(starts, np.diff(starts, append=rows))
-    return sequence
-
-
 def _by_range(
-    communicator: npt.NDArray[np.int32], window: npt.NDArray[np.int64]
-) -> Iterator[tuple[tuple[int, int], npt.NDArray[np.int64]]]:
+    communicator: npt.NDArray[np.int32], window: Integers
+) -> Iterator[tuple[tuple[int, int], Integers]]:
     rows = len(window)
     if not rows:
         return

@@ -7,12 +7,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
-from burstline.formats.columns import arrow_table
+from burstline.schema.arrays import arrow_table
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     import numpy.typing as npt
+
+    from burstline.columns import Mask
 
 _FOUR_GIB = 1 << 32
 _TWO_GIB = 1 << 31
@@ -95,7 +97,7 @@ def _nothing(rows: int, kind: type[np.signedinteger[Any]]) -> pa.Array:
 def _link_table(
     sends: Mapping[str, npt.NDArray[Any]],
     receives: Mapping[str, npt.NDArray[Any]],
-    is_link: npt.NDArray[np.bool_],
+    is_link: Mask,
 ) -> pa.Table:
     row = np.flatnonzero(is_link)
     names = {

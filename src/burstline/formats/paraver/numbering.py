@@ -18,16 +18,16 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from burstline.columns import begins_run
 from burstline.errors import NotEnoughDataError
 from burstline.formats.paraver.header import read_header
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
+    from burstline.columns import AnyIntegers, Integers
     from burstline.formats.paraver.header import Header
     from burstline.trace import Trace
-
-    Integers = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,16 +134,15 @@ def _named_places(trace: Trace) -> _Places:
     return _Places(node, cpu, tuple(np.bincount(node).tolist()))
 
 
-def _dense(ids: npt.NDArray[np.integer]) -> Integers:
+def _dense(ids: AnyIntegers) -> Integers:
     return np.unique(ids, return_inverse=True)[1].astype(np.int64)
 
 
-def _dense_within(ids: npt.NDArray[np.integer], groups: Integers) -> Integers:
+def _dense_within(ids: AnyIntegers, groups: Integers) -> Integers:
     """Count the different ids of each group from 0, in their order."""
     order = np.lexsort((ids, groups))
     sorted_ids, sorted_groups = ids[order], groups[order]
-    new_group = np.ones(len(ids), bool)
-    new_group[1:] = sorted_groups[1:] != sorted_groups[:-1]
+    new_group = begins_run(sorted_groups)
     new_id = new_group.copy()
     new_id[1:] |= sorted_ids[1:] != sorted_ids[:-1]
     count = np.cumsum(new_id) - 1

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from burstline import schema
-from burstline.formats.columns import arrow_table
 from burstline.formats.paraver.communicators import communicator_kind
+from burstline.schema.arrays import arrow_table
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
     import pyarrow as pa
 
+    from burstline.columns import Integers
     from burstline.formats.paraver.header import Header
     from burstline.formats.paraver.row import Row
     from burstline.formats.paraver.scanning import Scanned
@@ -83,7 +84,7 @@ def declared_objects(header: Header) -> Objects:
 
 
 def location_table(
-    objects: Objects, counts: Mapping[str, npt.NDArray[np.int64]], row: Row | None
+    objects: Objects, counts: Mapping[str, Integers], row: Row | None
 ) -> pa.Table:
     """Give the table of locations, with the times each was observed.
 

@@ -16,7 +16,6 @@ import numpy as np
 
 from burstline import _core, schema
 from burstline.errors import FormatError
-from burstline.formats.columns import arrow_table
 from burstline.formats.paraver.assembly import Assembly
 from burstline.formats.paraver.blocks import LineSource
 from burstline.formats.paraver.companions import companion_paths
@@ -34,6 +33,7 @@ from burstline.formats.paraver.prologue import compiler_in
 from burstline.formats.paraver.row import Row, read_row
 from burstline.formats.paraver.scanning import Overflow, Scanned, scan_source
 from burstline.formats.paraver.vocabulary import counters_of, type_table, vocabulary
+from burstline.schema.arrays import arrow_table
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
     import pyarrow as pa
 
+    from burstline.columns import Integers, Mask
     from burstline.progress import Progress
 
 _END_OF_TIME = 1 << 61
@@ -176,7 +177,7 @@ class OpenTrace:
         self,
         assembly: Assembly,
         journal: _core.Journal,
-        used_operations: npt.NDArray[np.bool_],
+        used_operations: Mask,
         *,
         raw: bool,
     ) -> dict[str, pa.Table]:
@@ -198,7 +199,7 @@ class OpenTrace:
         dict of str to pyarrow.Table
             By name: everything that no location owns.
         """
-        counts: dict[str, npt.NDArray[np.int64]] = journal.counts(self.layout)
+        counts: dict[str, Integers] = journal.counts(self.layout)
         twins = [assembly.operations.index(name) for name in TWIN_MAKERS]
         makers = frozenset(np.flatnonzero(used_operations[:, twins].any(axis=1)).tolist())
         scanned = assembly.scanned
@@ -326,7 +327,7 @@ def used_operations(
     location: npt.NDArray[np.int32],
     objects: Objects,
     operations: int,
-) -> npt.NDArray[np.bool_]:
+) -> Mask:
     """Tell which application calls what: array of bool, shape (applications, operations)."""
     borders = np.searchsorted(
         objects.application, np.arange(len(objects.tasks_per_application) + 1)

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
     import pyarrow as pa
 
+    from burstline.columns import Integers
     from burstline.formats.paraver.assembly import Assembly
     from burstline.progress import Progress
 
@@ -60,9 +61,7 @@ class _Budget:
             raise MemoryBudgetError(needed, self._memory, way_out=_WAY_OUT)
 
 
-def estimate_bytes(
-    counts: Mapping[str, npt.NDArray[np.int64]], counters: int, *, raw: bool
-) -> int:
+def estimate_bytes(counts: Mapping[str, Integers], counters: int, *, raw: bool) -> int:
     """Estimate the memory that reading needs, from what the scan counted.
 
     Returns

@@ -14,14 +14,12 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from burstline.trace import to_numpy
+from burstline.columns import to_numpy
 
 if TYPE_CHECKING:
-    import numpy.typing as npt
-
+    from burstline.columns import Integers
     from burstline.trace import Trace
 
-    Integers = npt.NDArray[np.int64]
 
 EVENT_COLUMNS: Final = ("location", "time_ns", "type", "value")
 STATE_COLUMNS: Final = ("location", "begin_ns", "end_ns", "state")

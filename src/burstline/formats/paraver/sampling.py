@@ -16,14 +16,14 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from burstline.columns import begins_run
 from burstline.errors import NotEnoughDataError
 from burstline.formats.paraver.labels import read_function, read_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    import numpy.typing as npt
-
+    from burstline.columns import Integers
     from burstline.trace import Trace
 
 SAMPLED_FUNCTION: Final = 30000000
@@ -104,10 +104,9 @@ def _of_type(trace: Trace, kind: int) -> pa.Table:
     return table.append_column("nth", pa.array(_nth(table)))
 
 
-def _nth(table: pa.Table) -> npt.NDArray[np.int64]:
+def _nth(table: pa.Table) -> Integers:
     location, time_ns = table["location"].to_numpy(), table["time_ns"].to_numpy()
-    fresh = np.ones(len(location), bool)
-    fresh[1:] = (location[1:] != location[:-1]) | (time_ns[1:] != time_ns[:-1])
+    fresh = begins_run(location, time_ns)
     rows = np.arange(len(location))
     return rows - np.maximum.accumulate(np.where(fresh, rows, 0)) if len(rows) else rows
 

@@ -18,6 +18,7 @@ from typing import IO, TYPE_CHECKING, Any, Final
 import numpy as np
 
 from burstline import _core
+from burstline.columns import begins_run
 from burstline.errors import InconsistentTraceError
 from burstline.formats import atomic
 from burstline.formats.paraver.blocks import LineSource
@@ -34,7 +35,8 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
-    Integers = npt.NDArray[np.int64]
+    from burstline.columns import Integers
+
 
 _ENTERS, _LEAVES, _COUNTER = (int(bit) for bit in _core.Holds)
 _CALL_TYPES: Final = np.array(MPI_TYPES, np.int64)
@@ -177,8 +179,7 @@ class _Found:
         self._end = additions.end_ns // unit_ns
         self._counters = np.array(sorted(additions.known), np.int64)
         location, end = self._location[rows].astype(np.int64), self._end[rows]
-        new = np.ones(len(rows), bool)
-        new[1:] = (location[1:] != location[:-1]) | (end[1:] != end[:-1])
+        new = begins_run(location, end)
         self._number = np.cumsum(new) - 1
         self._times = np.ascontiguousarray(end[new])
         self._begin = np.searchsorted(location[new], np.arange(locations + 1))

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from burstline import schema
-from burstline.formats.columns import arrow_table
+from burstline.columns import ordinal_within
 from burstline.formats.paraver.labels import read_line
 from burstline.formats.paraver.regions import region_kind, region_name
+from burstline.schema.arrays import arrow_table
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
     import pyarrow as pa
 
+    from burstline.columns import Integers, Mask
     from burstline.formats.paraver.objects import Objects
     from burstline.formats.paraver.pcf import Pcf
 
@@ -160,9 +162,7 @@ _SAME: Sequence[str] = (
 )
 
 
-def _outermost(
-    built: Mapping[str, npt.NDArray[Any]], role: npt.NDArray[np.str_]
-) -> npt.NDArray[np.bool_]:
+def _outermost(built: Mapping[str, npt.NDArray[Any]], role: npt.NDArray[np.str_]) -> Mask:
     """Whether a region lies in no other parallel region: one level of parents suffices."""
     start = np.searchsorted(built["location"], built["location"])
     parent = np.where(built["parent"] >= 0, start + built["parent"], -1)
@@ -180,8 +180,8 @@ def _outermost(
 def _team_of(
     built: Mapping[str, npt.NDArray[Any]],
     process: npt.NDArray[np.int32],
-    forks: npt.NDArray[np.int64],
-) -> npt.NDArray[np.int64]:
+    forks: Integers,
+) -> Integers:
     team = np.full(len(process), schema.UNKNOWN, np.int64)
     fork_process = process[forks]
     for which in np.unique(fork_process).tolist():
@@ -195,28 +195,19 @@ def _team_of(
 
 
 def _ordinals(
-    location: npt.NDArray[np.int32], team: npt.NDArray[np.int64], counted: npt.NDArray[np.bool_]
+    location: npt.NDArray[np.int32], team: Integers, counted: Mask
 ) -> npt.NDArray[np.int32]:
+    """The ordinal of each row that counts within its location and team; -1 of the others."""
     result = np.full(len(location), schema.UNKNOWN, np.int32)
-    rows = np.flatnonzero(counted)
-    if not len(rows):
-        return result
-    order = np.lexsort((rows, team[rows], location[rows]))
-    group = np.stack([location[rows][order], team[rows][order]], axis=1)
-    first = np.ones(len(rows), bool)
-    first[1:] = (group[1:] != group[:-1]).any(axis=1)
-    starts = np.flatnonzero(first)
-    result[rows[order]] = np.arange(len(rows)) - np.repeat(
-        starts, np.diff(starts, append=len(rows))
-    )
+    result[counted] = ordinal_within(team[counted], location[counted])
     return result
 
 
 def _team_table(
     built: Mapping[str, npt.NDArray[Any]],
     process: npt.NDArray[np.int32],
-    forks: npt.NDArray[np.int64],
-    team: npt.NDArray[np.int64],
+    forks: Integers,
+    team: Integers,
     first_team: int,
 ) -> pa.Table:
     inside = team >= 0
@@ -243,14 +234,8 @@ def lock_table(
     """Give acquisitions as a table; `order` counts those of one lock of one process."""
     columns = np.array(locks, np.int64).reshape(-1, 6)
     location, lock, acquire = columns[:, 0], columns[:, 1], columns[:, 2]
-    by_lock = np.lexsort((acquire, lock, objects.process[location]))
-    group = np.stack([objects.process[location][by_lock], lock[by_lock]], axis=1)
-    first = np.ones(len(columns), bool)
-    first[1:] = (group[1:] != group[:-1]).any(axis=1)
-    starts = np.flatnonzero(first)
-    order = np.empty(len(columns), np.int64)
-    lengths = np.diff(starts, append=len(columns))
-    order[by_lock] = np.arange(1, len(columns) + 1) - np.repeat(starts, lengths)
+    process = objects.process[location]
+    order = ordinal_within(lock, process, order=np.lexsort((acquire, lock, process))) + 1
     return arrow_table(
         "locks",
         {

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
+    from burstline.columns import Integers
     from burstline.formats.paraver.pcf import Pcf
 
 _CALL_KINDS: Final[tuple[tuple[CallKind, tuple[str, ...]], ...]] = (
@@ -90,7 +91,7 @@ def type_table(pcf: Pcf) -> _core.TypeTable:
     return _core.TypeTable(types, np.fromiter(known.values(), np.uint8, len(known)), ranges)
 
 
-def counters_of(types: npt.NDArray[np.int64], pcf: Pcf) -> list[tuple[int, str]]:
+def counters_of(types: Integers, pcf: Pcf) -> list[tuple[int, str]]:
     """Give the counters among the types that occur: (type, name), sorted by type.
 
     Two types with one name get distinct columns: the later ones carry their type.

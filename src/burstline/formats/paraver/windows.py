@@ -18,18 +18,16 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 import numpy as np
 import pyarrow as pa
 
+from burstline.columns import to_numpy
 from burstline.formats.paraver import records
-from burstline.trace import to_numpy
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    import numpy.typing as npt
-
+    from burstline.columns import Integers
     from burstline.formats.paraver.records import Records
     from burstline.trace import Trace
 
-    Integers = npt.NDArray[np.int64]
 
 ROW_BYTES: Final = {"events": 28, "states": 28, "links": 64}
 """Bytes of a record in its columns."""

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from burstline.columns import to_numpy
 from burstline.formats.walking import Walk
-from burstline.trace import to_numpy
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
     import pyarrow as pa
 
+    from burstline.columns import Integers
     from burstline.formats.perfetto.places import Places
     from burstline.trace import Trace
 
@@ -88,8 +89,8 @@ class _Senders:
         self,
         location: npt.NDArray[np.int32],
         call: npt.NDArray[np.int32],
-        sent: npt.NDArray[np.int64],
-    ) -> npt.NDArray[np.int64]:
+        sent: Integers,
+    ) -> Integers:
         """Give the moments of sending, each within its call; `location` ascends."""
         result = sent.copy()
         for one in np.unique(location).tolist():

@@ -6,17 +6,17 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from burstline.columns import to_numpy
 from burstline.formats.perfetto.labels import quoted
 from burstline.formats.walking import Walk
 from burstline.schema import NO_VALUE
-from burstline.trace import to_numpy
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    import numpy.typing as npt
     import pyarrow as pa
 
+    from burstline.columns import Floats, Integers
     from burstline.formats.perfetto.places import Places
     from burstline.trace import Trace
 
@@ -70,9 +70,7 @@ def _track(
         yield f'{head}{places.time(time)},"args":{{"value":{value!r}}}}}'
 
 
-def rates(
-    times: npt.NDArray[np.int64], deltas: npt.NDArray[np.int64]
-) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.float64]]:
+def rates(times: Integers, deltas: Integers) -> tuple[Integers, Floats]:
     """Turn differences between readings into rates that hold from each moment to the next.
 
     Parameters

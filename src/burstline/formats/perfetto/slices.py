@@ -6,17 +6,17 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from burstline.columns import to_numpy
 from burstline.formats.perfetto.places import microseconds
 from burstline.formats.walking import Walk
 from burstline.schema import NO_VALUE, UNKNOWN
-from burstline.trace import to_numpy
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    import numpy.typing as npt
     import pyarrow as pa
 
+    from burstline.columns import Integers
     from burstline.formats.perfetto.labels import Labels
     from burstline.formats.perfetto.places import Places
     from burstline.progress import Progress
@@ -77,7 +77,7 @@ def events(trace: Trace, places: Places, labels: Labels, progress: Progress) -> 
         progress.advance(1)
 
 
-def within(begins: npt.NDArray[np.int64], ends: npt.NDArray[np.int64]) -> list[int]:
+def within(begins: Integers, ends: Integers) -> list[int]:
     """Let slices end no later than the slice they began in.
 
     Parameters

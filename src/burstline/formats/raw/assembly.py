@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any
 
 from burstline import schema
 from burstline.errors import FormatError
-from burstline.formats.columns import arrow_table
 from burstline.formats.groups import in_order
 from burstline.formats.raw.call_paths import CallPaths
 from burstline.formats.raw.clocks import corrections
@@ -30,6 +29,7 @@ from burstline.formats.raw.processes import compilers_of, find_processes
 from burstline.formats.raw.records import Records
 from burstline.formats.raw.timeline import born_ns
 from burstline.formats.raw.user_events import UserEvents
+from burstline.schema.arrays import arrow_table
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from burstline.formats.columns import arrow_table
+from burstline.columns import lookup
 from burstline.formats.raw.layout import LARGEST, OF_THE_CALL, Kind
 from burstline.operations import CODES, NAMES
 from burstline.schema import NO_VALUE, UNKNOWN
+from burstline.schema.arrays import arrow_table
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -22,10 +23,10 @@ if TYPE_CHECKING:
     import numpy.typing as npt
     import pyarrow as pa
 
+    from burstline.columns import Integers
     from burstline.formats.oddities import Oddities
     from burstline.formats.raw.timeline import Timeline
 
-    Integers = npt.NDArray[np.int64]
 
 _PACKED: Final = np.array([Kind.SEND, Kind.POST, Kind.RECEIVE, Kind.PROBE, Kind.RMA], np.uint16)
 _PLAIN: Final = np.array([Kind.COLLECTIVE, Kind.ROOT], np.uint16)
@@ -36,20 +37,6 @@ _SIZES: Final = {
     Kind.IO: ("b", "c"),
     Kind.RMA: ("c",),
 }
-
-
-def lookup(ids: npt.NDArray[Any], rows: Mapping[int, int]) -> npt.NDArray[np.int32]:
-    """Give the row of each id, -1 where it has none.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> lookup(np.array([7, 9, 7]), {7: 0}).tolist()
-    [0, -1, 0]
-    """
-    distinct, place = np.unique(ids, return_inverse=True)
-    known = [rows.get(number, UNKNOWN) for number in distinct.tolist()]
-    return np.array(known, np.int32)[place.reshape(-1)]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -145,8 +132,8 @@ class Gathering:
         self._numbers = numbers
         self._names = list(NAMES)
         self._codes = dict(CODES)
-        self._calls: list[npt.NDArray[np.int64]] = []
-        self._details: list[npt.NDArray[np.int64]] = []
+        self._calls: list[Integers] = []
+        self._details: list[Integers] = []
         self._rows = 0
 
     def add(
@@ -206,7 +193,7 @@ class Gathering:
 
     def _operations_told(
         self, kind: npt.NDArray[np.uint16], told: npt.NDArray[np.uint16]
-    ) -> npt.NDArray[np.int64]:
+    ) -> Integers:
         """Put code + 1 where a record of a collective names an operation: above a bit."""
         given = told.astype(np.int64)
         named = (kind == Kind.COLLECTIVE) & (given > 1)

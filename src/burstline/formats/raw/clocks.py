@@ -18,8 +18,7 @@ from burstline.formats.raw.layout import LATEST, Kind
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    import numpy.typing as npt
-
+    from burstline.columns import Integers
     from burstline.formats.oddities import Oddities
     from burstline.formats.raw.processes import Process
 
@@ -54,7 +53,7 @@ class Correction:
     drift: float = 0.0
     accuracy_ns: int = 0
 
-    def apply(self, time_ns: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+    def apply(self, time_ns: Integers) -> Integers:
         """Give local times as those of rank 0; their order is kept.
 
         What no clock shows becomes the first or last time that there can be.

@@ -15,10 +15,11 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from burstline.formats.columns import arrow_table
+from burstline.columns import ordinal_within
 from burstline.formats.raw.layout import Kind
 from burstline.matching import collective_instances
 from burstline.schema import NO_VALUE, UNKNOWN
+from burstline.schema.arrays import arrow_table
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -26,11 +27,11 @@ if TYPE_CHECKING:
     import numpy.typing as npt
     import pyarrow as pa
 
+    from burstline.columns import Integers
     from burstline.formats.oddities import Oddities
     from burstline.formats.raw.calls import Calls, Details, Facts
     from burstline.formats.raw.places import Places
 
-    Integers = npt.NDArray[np.int64]
     Columns = dict[str, Integers]
 
 _MEMBER_COLUMNS: Final = (
@@ -82,7 +83,7 @@ def collective_parts(
     columns = _part_columns(parts, details=details, calls=calls, ends=ends[rows])
     return columns | {
         "communicator": parts.communicator,
-        "sequence": _sequences(parts.communicator, process),
+        "sequence": ordinal_within(parts.communicator, process),
         # A start says what it starts: what was made before.
         "operation": np.where(parts.op > 1, (parts.op >> 1) - 1, calls.operation[parts.call]),
         "own_root": np.where(parts.op & 1, places.rank[process], UNKNOWN),
@@ -153,19 +154,6 @@ def join_collectives(
         arrow_table("collectives", columns, operations=operations),
         arrow_table("collective_members", rows),
     )
-
-
-def _sequences(communicator: Integers, process: Integers) -> Integers:
-    """Count the parts of each process on each communicator, in order."""
-    order = np.lexsort((process, communicator))
-    of, by = communicator[order], process[order]
-    new = np.ones(len(order), bool)
-    new[1:] = (of[1:] != of[:-1]) | (by[1:] != by[:-1])
-    starts = np.flatnonzero(new)
-    sequence = np.empty(len(order), np.int64)
-    lengths = np.diff(starts, append=len(order))
-    sequence[order] = np.arange(len(order)) - np.repeat(starts, lengths)
-    return sequence
 
 
 def _describe(parts: Details, places: Places, facts: Facts) -> None:

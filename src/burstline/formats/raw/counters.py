@@ -12,17 +12,17 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from burstline import schema
-from burstline.formats.columns import arrow_table
+from burstline.columns import lookup
 from burstline.formats.paraver.counters import COUNTER_TYPES, PRESET_COUNTERS
-from burstline.formats.raw.calls import lookup
 from burstline.formats.raw.layout import Kind
+from burstline.schema.arrays import arrow_table
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    import numpy.typing as npt
     import pyarrow as pa
 
+    from burstline.columns import Integers, Mask
     from burstline.formats.oddities import Oddities
     from burstline.formats.raw.definitions import Counter, Definitions
     from burstline.formats.raw.timeline import Timeline
@@ -148,7 +148,7 @@ class Readings:
 
     def __init__(self, counters: Counters, odd: Oddities) -> None:
         self._names, self._odd = counters.names, odd
-        self._readings: list[npt.NDArray[np.int64]] = []
+        self._readings: list[Integers] = []
 
     def add(self, line: Timeline, places: Mapping[int, int]) -> None:
         """Take in the readings of a location; counters of its process are given places."""
@@ -176,9 +176,9 @@ class Readings:
         self,
         line: Timeline,
         name: str,
-        reading: npt.NDArray[np.int64],
-        known: npt.NDArray[np.bool_],
-        target: npt.NDArray[np.int64],
+        reading: Integers,
+        known: Mask,
+        target: Integers,
     ) -> None:
         at = np.flatnonzero(known)
         if not len(at):

@@ -6,19 +6,17 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from burstline.formats.columns import arrow_table
 from burstline.formats.raw.layout import Kind
 from burstline.schema import GAP_KINDS
+from burstline.schema.arrays import arrow_table
 
 if TYPE_CHECKING:
-    import numpy.typing as npt
     import pyarrow as pa
 
+    from burstline.columns import Integers
     from burstline.formats.oddities import Oddities
     from burstline.formats.raw.clocks import Correction
     from burstline.formats.raw.timeline import Timeline
-
-    Integers = npt.NDArray[np.int64]
 
 
 class Gaps:
@@ -32,7 +30,7 @@ class Gaps:
 
     def __init__(self, odd: Oddities) -> None:
         self._odd = odd
-        self._rows: list[npt.NDArray[np.int64]] = []
+        self._rows: list[Integers] = []
 
     def add(self, line: Timeline, correction: Correction) -> None:
         """Take in the gaps of a location."""

@@ -33,8 +33,7 @@ from burstline.formats.raw.transfers import describe_transfers
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    import numpy.typing as npt
-
+    from burstline.columns import Integers
     from burstline.formats.raw.calls import Calls, Details
     from burstline.formats.raw.clocks import Correction
     from burstline.formats.raw.communicators import Communicators
@@ -116,7 +115,7 @@ class Group:
     receives: Columns = field(default_factory=dict)
     parts: Columns = field(default_factory=dict)
     waiting: Columns = field(default_factory=dict)
-    events: npt.NDArray[np.int64] = field(default_factory=lambda: np.zeros((5, 0), np.int64))
+    events: Integers = field(default_factory=lambda: np.zeros((5, 0), np.int64))
     lives: list[Life] = field(default_factory=list)
     overhead_ns: int = 0
     odd: Oddities = field(default_factory=Oddities)
@@ -130,7 +129,7 @@ class _Gatherer:
         self.calls = Gathering(basis.numbers, self.odd)
         self.readings = Readings(basis.counters, self.odd)
         self.regions, self.gaps = Regions(self.odd), Gaps(self.odd)
-        self.events: list[npt.NDArray[np.int64]] = [group.events]
+        self.events: list[Integers] = [group.events]
 
     def add_process(self, number: int, location: int) -> None:
         basis, process = self.basis, self.basis.processes[number]

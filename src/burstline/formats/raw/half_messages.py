@@ -12,17 +12,16 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from burstline.formats.columns import arrow_table
 from burstline.formats.raw.kept import types_of
 from burstline.schema import HALF_KINDS, NO_VALUE, SEND_DONE_SOURCES, UNKNOWN
+from burstline.schema.arrays import arrow_table
 
 if TYPE_CHECKING:
-    import numpy.typing as npt
     import pyarrow as pa
 
+    from burstline.columns import Integers
     from burstline.formats.raw.kept import Columns
 
-    Integers = npt.NDArray[np.int64]
 
 HALF_COLUMNS: Final = (
     "location",

@@ -22,14 +22,13 @@ from burstline.formats.raw.messages import RECEIVE_COLUMNS, SEND_COLUMNS
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    import numpy.typing as npt
     import pyarrow as pa
 
+    from burstline.columns import Integers
     from burstline.formats.oddities import Oddities
     from burstline.formats.raw.kept import Columns, Heap
     from burstline.formats.raw.places import Places
 
-    Integers = npt.NDArray[np.int64]
 
 PARTS_AT_ONCE: Final = 1 << 18
 """Parts of collectives that are put together at a time, unless less memory is allowed."""

@@ -16,7 +16,9 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
-    Columns = dict[str, npt.NDArray[np.int64]]
+    from burstline.columns import Integers
+
+    Columns = dict[str, Integers]
 
 _WITH_OPERATIONS: Final = ("calls", "collectives")
 _CODES: Final = {"enum": "int8", "operation": "int16"}
@@ -95,7 +97,7 @@ class Rows:
         """Keep rows under a key, after those that are there."""
         self._heap.append(key, self._packed(columns))
 
-    def scatter(self, keys: npt.NDArray[np.int64], columns: Columns) -> None:
+    def scatter(self, keys: Integers, columns: Columns) -> None:
         """Keep each row under its key, in order."""
         if not len(keys):
             return

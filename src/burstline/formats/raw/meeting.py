@@ -6,21 +6,20 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from burstline.formats.columns import arrow_table
 from burstline.formats.raw.half_messages import of_receives, of_sends
 from burstline.formats.raw.messages import RECEIVE_COLUMNS, SEND_COLUMNS
 from burstline.matching import channels, match_messages
 from burstline.schema import UNKNOWN
+from burstline.schema.arrays import arrow_table
 
 if TYPE_CHECKING:
-    import numpy.typing as npt
     import pyarrow as pa
 
+    from burstline.columns import Integers
     from burstline.formats.oddities import Oddities
     from burstline.formats.raw.kept import Columns
     from burstline.formats.raw.places import Places
 
-    Integers = npt.NDArray[np.int64]
 
 _SENT: Final = ("sender_location", "send_call", "receiver")
 _RECEIVED: Final = ("receiver_location", "receive_call", "sender")

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from burstline.columns import codes, ordinal_within
 from burstline.formats.raw.half_messages import events
 from burstline.formats.raw.layout import ANY_SOURCE, PROC_NULL, Kind
 from burstline.matching import channels, match_messages
@@ -26,12 +27,12 @@ from burstline.schema import NO_VALUE, SEND_DONE_SOURCES, UNKNOWN
 if TYPE_CHECKING:
     import numpy.typing as npt
 
+    from burstline.columns import Integers
     from burstline.formats.oddities import Oddities
     from burstline.formats.raw.calls import Calls, Details, Facts
     from burstline.formats.raw.kept import Columns
     from burstline.formats.raw.places import Places
 
-    Integers = npt.NDArray[np.int64]
 
 SEND_COLUMNS: Final = (
     "sender_location",
@@ -192,15 +193,9 @@ def _queue(
 
 
 def _ordinals(channel: list[Integers], time_ns: Integers, index: Integers) -> Integers:
-    """Count the halves of each channel by time, at one time by record."""
-    name, _ = channels(channel, [column[:0] for column in channel])
-    order = np.lexsort((index, time_ns, name))
-    sorted_name = name[order]
-    starts = np.flatnonzero(np.append(True, sorted_name[1:] != sorted_name[:-1])[: len(name)])
-    ordinal = np.empty(len(name), np.int64)
-    lengths = np.diff(starts, append=len(name))
-    ordinal[order] = np.arange(len(name)) - np.repeat(starts, lengths)
-    return ordinal
+    """The ordinal of each half on its channel by time, at one time by record."""
+    (name,) = codes(channel)
+    return ordinal_within(name, order=np.lexsort((index, time_ns, name)))
 
 
 def _halves(details: Details, kind: Kind, places: Places) -> _Halves:

@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 
 from burstline import schema
-from burstline.formats.columns import shifted
+from burstline.columns import shifted
 from burstline.formats.raw.kept import with_operations
 from burstline.operations import CODES, NAMES
 

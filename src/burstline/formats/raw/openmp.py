@@ -16,8 +16,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from burstline.formats.borders import match_borders
-from burstline.formats.distinct import distinct
+from burstline.columns import begins_run, distinct, match_borders, ordinal_within
 from burstline.schema import NO_VALUE, UNKNOWN
 
 if TYPE_CHECKING:
@@ -25,7 +24,8 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
-    Integers = npt.NDArray[np.int64]
+    from burstline.columns import Integers, Mask
+
     Table = dict[str, Integers]
 
 ROLES: Final = (
@@ -301,16 +301,10 @@ def _leaves(records: Table, begin: Integers, end: Integers, join: Integers) -> I
     return np.maximum(np.where(cut, join, leave), enter)
 
 
-def _ordinals(thread: Integers, team: Integers, counted: npt.NDArray[np.bool_]) -> Integers:
-    """Give the place of the rows that count within their thread and team, from 0."""
+def _ordinals(thread: Integers, team: Integers, counted: Mask) -> Integers:
+    """The ordinal of each row that counts within its thread and team; -1 of the others."""
     ordinal = np.full(len(thread), UNKNOWN, np.int64)
-    rows = np.flatnonzero(counted)
-    rows = rows[np.lexsort((rows, team[rows], thread[rows]))]
-    first = np.ones(len(rows), bool)
-    first[1:] = (np.diff(thread[rows]) != 0) | (np.diff(team[rows]) != 0)
-    starts = np.flatnonzero(first)
-    lengths = np.diff(np.append(starts, len(rows)))
-    ordinal[rows] = np.arange(len(rows)) - np.repeat(starts, lengths)
+    ordinal[counted] = ordinal_within(team[counted], thread[counted])
     return ordinal
 
 
@@ -326,8 +320,7 @@ def _iterations(
     rows = rows[np.lexsort((rows, ordinal[rows], team[rows]))]
     if not len(rows):
         return own
-    first = np.ones(len(rows), bool)
-    first[1:] = (np.diff(team[rows]) != 0) | (np.diff(ordinal[rows]) != 0)
+    first = begins_run(team[rows], ordinal[rows])
     starts = np.flatnonzero(first)
     group = np.cumsum(first) - 1
     members = np.bincount(group)

@@ -16,11 +16,11 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from burstline.formats.columns import arrow_table
-from burstline.formats.raw.calls import lookup
+from burstline.columns import lookup
 from burstline.formats.raw.layout import Kind
 from burstline.formats.raw.openmp import LOCK_ROLES, ROLES, decode
 from burstline.schema import NO_VALUE, UNKNOWN
+from burstline.schema.arrays import arrow_table
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -28,11 +28,11 @@ if TYPE_CHECKING:
     import numpy.typing as npt
     import pyarrow as pa
 
+    from burstline.columns import Integers
     from burstline.formats.oddities import Oddities
     from burstline.formats.raw.openmp import OpenMp
     from burstline.formats.raw.timeline import Timeline
 
-    Integers = npt.NDArray[np.int64]
     Table = dict[str, Integers]
 
 EXTRAE: Final = {
@@ -156,8 +156,8 @@ class OpenMpRows:
     def __init__(self, odd: Oddities) -> None:
         self._odd = odd
         self._threads: list[_Thread] = []
-        self._teams: list[npt.NDArray[np.int64]] = []
-        self._locks: list[npt.NDArray[np.int64]] = []
+        self._teams: list[Integers] = []
+        self._locks: list[Integers] = []
         self._team_count = 0
 
     def add(self, line: Timeline, paths: Mapping[int, int]) -> None:
@@ -264,6 +264,6 @@ def _order(lock: Integers, acquire_ns: Integers) -> Integers:
     return order
 
 
-def _table(name: str, columns: tuple[str, ...], parts: list[npt.NDArray[np.int64]]) -> pa.Table:
+def _table(name: str, columns: tuple[str, ...], parts: list[Integers]) -> pa.Table:
     values = np.concatenate([np.zeros((len(columns), 0), np.int64), *parts], axis=1)
     return arrow_table(name, dict(zip(columns, values, strict=True)))

@@ -19,12 +19,13 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
-    Integers = npt.NDArray[np.int64]
+    from burstline.columns import Integers, Mask
+
 
 _KINDS: Final = 1 << 16
 
 
-def table_of(kinds: Iterable[int]) -> npt.NDArray[np.bool_]:
+def table_of(kinds: Iterable[int]) -> Mask:
     """Give a table that tells of every kind whether it is one of some.
 
     Examples
@@ -107,7 +108,7 @@ def outline_of(records: npt.NDArray[Any]) -> Outline:
     )
 
 
-def _has_labels(kind: npt.NDArray[np.uint16], found: npt.NDArray[np.bool_]) -> bool:
+def _has_labels(kind: npt.NDArray[np.uint16], found: Mask) -> bool:
     """Tell whether a label stands in a call: after any enter, that is."""
     if not (found[Kind.LABEL] and found[Kind.ENTER]):
         return False

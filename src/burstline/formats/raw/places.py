@@ -7,19 +7,17 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from burstline.formats.columns import arrow_table
 from burstline.schema import LOCATION_KINDS, UNKNOWN
+from burstline.schema.arrays import arrow_table
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    import numpy.typing as npt
     import pyarrow as pa
 
+    from burstline.columns import Integers
     from burstline.formats.raw.processes import Process
     from burstline.formats.raw.timeline import Life
-
-    Integers = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True, eq=False)

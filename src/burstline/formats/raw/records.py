@@ -16,7 +16,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from burstline.formats.columns import arrow_table
+from burstline.columns import to_numpy
 from burstline.formats.paraver.derived import with_records
 from burstline.formats.paraver.derived_labels import Callers, label_tables
 from burstline.formats.paraver.derived_others import Others
@@ -24,13 +24,13 @@ from burstline.formats.raw.messages import RECEIVE_COLUMNS, SEND_COLUMNS
 from burstline.formats.raw.places import location_table
 from burstline.formats.raw.user_events import merged
 from burstline.schema import TABLES, UNKNOWN
-from burstline.trace import Trace, to_numpy
+from burstline.schema.arrays import arrow_table
+from burstline.trace import Trace
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    import numpy.typing as npt
-
+    from burstline.columns import Integers
     from burstline.formats.raw.group import Basis, Group
     from burstline.formats.raw.kept import Columns
 
@@ -106,7 +106,7 @@ def _halves(group: Group, first: int) -> pa.Table:
     """Give the halves of messages as rows of `messages`, of which one side is not known."""
     count = len(group.sends["tag"]) + len(group.receives["tag"])
     split = len(group.sends["tag"])
-    columns: dict[str, npt.NDArray[np.int64]] = {}
+    columns: dict[str, Integers] = {}
     for column in TABLES["messages"].columns:
         columns[column.name] = np.full(count, 0)
         if column.name.endswith("_call"):

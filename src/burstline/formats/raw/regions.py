@@ -15,12 +15,11 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from burstline.formats.borders import enclosing, match_borders
-from burstline.formats.columns import arrow_table
-from burstline.formats.raw.calls import lookup
+from burstline.columns import enclosing, lookup, match_borders
 from burstline.formats.raw.layout import Kind
 from burstline.formats.raw.openmp_rows import EXTRAE, OpenMpRows, Spans
 from burstline.schema import NO_VALUE, ORIGINS, PARADIGMS, UNKNOWN
+from burstline.schema.arrays import arrow_table
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -28,11 +27,11 @@ if TYPE_CHECKING:
     import numpy.typing as npt
     import pyarrow as pa
 
+    from burstline.columns import Integers
     from burstline.formats.oddities import Oddities
     from burstline.formats.raw.definitions import Definitions, Name
     from burstline.formats.raw.timeline import Timeline
 
-    Integers = npt.NDArray[np.int64]
 
 REGION, EVENT_TYPE, LOOP = 0, 1, 2
 """What can have a name."""
@@ -75,7 +74,7 @@ class Regions:
         self._definitions: dict[tuple[int, int, Name | None], int] = {}
         self._openmp = OpenMpRows(odd)
         self._open: list[tuple[int, Spans, int]] = []
-        self._rows: list[npt.NDArray[np.int64]] = []
+        self._rows: list[Integers] = []
 
     def add(self, line: Timeline, defined: Definitions, paths: Mapping[int, int]) -> None:
         """Take in the regions of a location; stacks of its process are given their rows."""
@@ -214,7 +213,7 @@ def _region_name(number: int, name: Name | None) -> str:
     return name.text if name and name.text else f"region {number}"
 
 
-def _closed(location: int, spans: Spans, last_seq: int) -> npt.NDArray[np.int64]:
+def _closed(location: int, spans: Spans, last_seq: int) -> Integers:
     """Give the rows of a location: in order of enter, all of them left, with their parents."""
     spans = spans.picked(np.argsort(spans.enter_seq, kind="stable"))
     leave_seq = spans.leave_seq.copy()

@@ -18,26 +18,24 @@ from burstline.formats.raw.layout import Kind
 from burstline.schema import UNKNOWN
 
 if TYPE_CHECKING:
-    import numpy.typing as npt
-
+    from burstline.columns import Integers, Mask
     from burstline.formats.oddities import Oddities
     from burstline.formats.raw.calls import Calls, Details
 
-    Integers = npt.NDArray[np.int64]
 
 _COMPLETED_BY: Final[dict[int, tuple[Kind, ...]]] = {
     Kind.SEND: (Kind.SEND_DONE, Kind.CANCELLED, Kind.FREED),
     Kind.POST: (Kind.RECEIVE, Kind.CANCELLED, Kind.FREED),
     Kind.COLLECTIVE: (Kind.COLLECTIVE_DONE, Kind.CANCELLED, Kind.FREED),
 }
-_FITS: Final[npt.NDArray[np.bool_]] = np.array(
+_FITS: Final[Mask] = np.array(
     [
         [end in _COMPLETED_BY.get(start, ()) for end in range(max(Kind) + 1)]
         for start in range(max(Kind) + 1)
     ]
 )
-_IS_START: Final[npt.NDArray[np.bool_]] = np.any(_FITS, axis=1)
-_IS_END: Final[npt.NDArray[np.bool_]] = np.any(_FITS, axis=0)
+_IS_START: Final[Mask] = np.any(_FITS, axis=1)
+_IS_END: Final[Mask] = np.any(_FITS, axis=0)
 
 
 def follow(
@@ -96,7 +94,7 @@ def _in_turn(
     calls: Calls,
     process: Integers,
     at: Integers,
-    is_end: npt.NDArray[np.bool_],
+    is_end: Mask,
 ) -> Integers:
     """Sort records that start or end requests by request and time, then as they stand."""
     call = details.call[at]

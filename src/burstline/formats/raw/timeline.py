@@ -13,16 +13,17 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
+from burstline.columns import begins_run
 from burstline.formats.raw.layout import EVENTS, LATEST, TIMED, Kind
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
+    from burstline.columns import Integers, Mask
     from burstline.formats.oddities import Oddities
     from burstline.formats.raw.clocks import Correction
     from burstline.formats.raw.files import RawFile
 
-    Integers = npt.NDArray[np.int64]
 
 _EVENTS: Final = np.array(EVENTS, np.uint16)
 _TIMED: Final = np.array(TIMED, np.uint16)
@@ -178,7 +179,7 @@ def _times(file: RawFile, kind: npt.NDArray[np.uint16], odd: Oddities) -> tuple[
     return running, born
 
 
-def _place(file: RawFile, wrong: npt.NDArray[np.bool_]) -> str:
+def _place(file: RawFile, wrong: Mask) -> str:
     return f"{file.path.name}: record {int(wrong.argmax()) if len(wrong) else 0}"
 
 
@@ -186,8 +187,7 @@ def _leaves(found: Timeline, odd: Oddities) -> Integers:
     leave = np.full(len(found.enter), -1, np.int64)
     rows = np.flatnonzero(found.kind == Kind.LEAVE)
     call = found.call[rows]
-    first = np.ones(len(rows), bool)
-    first[1:] = call[1:] != call[:-1]
+    first = begins_run(call)
     inside = first & (call >= 0)
     leave[call[inside]] = rows[inside]
     for kind, wrong in (

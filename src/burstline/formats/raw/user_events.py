@@ -12,18 +12,17 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 import pyarrow as pa
 
-from burstline.formats.columns import arrow_table
+from burstline.columns import lookup
 from burstline.formats.paraver.event_types import KNOWN_TYPES, EventClass, classify
-from burstline.formats.raw.calls import lookup
 from burstline.formats.raw.layout import Kind
 from burstline.formats.raw.regions import EVENT_TYPE, LOOP, loop_name
+from burstline.schema.arrays import arrow_table
 from burstline.schema.event_types import ITERATION_TYPE, LABEL_TYPE, OWN_TYPES
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    import numpy.typing as npt
-
+    from burstline.columns import Integers
     from burstline.formats.oddities import Oddities
     from burstline.formats.raw.processes import Process
     from burstline.formats.raw.timeline import Timeline
@@ -66,7 +65,7 @@ class UserEvents:
                 elif space == LOOP:
                     self._loops.setdefault(number, loop_name(number, name))
 
-    def rows(self, line: Timeline) -> npt.NDArray[np.int64]:
+    def rows(self, line: Timeline) -> Integers:
         """Give the events of a location: location, time, record, type, value as rows."""
         at = line.of(Kind.EVENT, Kind.LABEL, Kind.LOOP_ITERATION)
         at = at[(line.kind[at] != Kind.LABEL) | (line.call[at] >= 0)]
@@ -85,9 +84,7 @@ class UserEvents:
         ]
         return np.stack([np.asarray(column, np.int64) for column in rows])
 
-    def labels(
-        self, types: pa.Table, values: pa.Table, used: npt.NDArray[np.int64]
-    ) -> dict[str, pa.Table]:
+    def labels(self, types: pa.Table, values: pa.Table, used: Integers) -> dict[str, pa.Table]:
         """Give tables of labels with those of the program's events that occur."""
         sources = {final: number for number, final in self._final.items()}
         group = max(types["group"].to_pylist(), default=-1) + 1
@@ -125,7 +122,7 @@ def _is_taken(number: int) -> bool:
     return not fits or number in KNOWN_TYPES or classify(number) is not EventClass.OTHER
 
 
-def merged(calls: Trace, own: npt.NDArray[np.int64]) -> pa.Table:
+def merged(calls: Trace, own: Integers) -> pa.Table:
     """Put the program's events among those of its calls.
 
     Parameters

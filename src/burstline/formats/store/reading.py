@@ -20,10 +20,10 @@ from burstline.formats.store.writing import MANIFEST, VERSION
 if TYPE_CHECKING:
     from pathlib import Path
 
-    import numpy.typing as npt
+    from burstline.columns import Mask
 
     Group = dict[str, int]
-    Locations = npt.NDArray[np.bool_]
+    Locations = Mask
 
 
 @dataclass(frozen=True, slots=True)

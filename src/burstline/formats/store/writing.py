@@ -16,10 +16,10 @@ import numpy as np
 import pyarrow.parquet as pq
 
 from burstline import schema
+from burstline.columns import to_numpy
 from burstline.errors import ParameterError
 from burstline.formats.store.encoding import encode, stored_schema, writer_options
 from burstline.operations import NAMES
-from burstline.trace import to_numpy
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

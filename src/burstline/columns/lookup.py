@@ -1,17 +1,47 @@
-"""Finding rows by what names them: a location and an ordinal on it."""
+"""Rows found by what names them: an id, or a location and an ordinal on it."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from burstline.schema import UNKNOWN
+from burstline.columns.missing import UNKNOWN
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     import numpy.typing as npt
 
-    Integers = npt.NDArray[np.integer]
+    from burstline.columns.types import AnyIntegers, Integers
+
+
+def take(
+    values: npt.NDArray[Any], rows: AnyIntegers, missing: int = UNKNOWN
+) -> npt.NDArray[Any]:
+    """The values at some rows; `missing` where the row is negative.
+
+    Examples
+    --------
+    >>> take(np.array([5, 6]), np.array([1, -1])).tolist()
+    [6, -1]
+    """
+    if not len(values):
+        return np.full(len(rows), missing, values.dtype)
+    return np.where(rows >= 0, values[np.maximum(rows, 0)], np.asarray(missing, values.dtype))
+
+
+def lookup(ids: AnyIntegers, rows: Mapping[int, int]) -> npt.NDArray[np.int32]:
+    """The row of each id, -1 where it has none.
+
+    Examples
+    --------
+    >>> lookup(np.array([7, 9, 7]), {7: 0}).tolist()
+    [0, -1, 0]
+    """
+    distinct, place = np.unique(ids, return_inverse=True)
+    known = [rows.get(number, UNKNOWN) for number in distinct.tolist()]
+    return np.array(known, np.int32)[place.reshape(-1)]
 
 
 class Ordinals:
@@ -29,26 +59,25 @@ class Ordinals:
 
     Examples
     --------
-    >>> import numpy as np
     >>> Ordinals(np.array([0, 0, 1]), np.array([3, 7, 0])).rows(
     ...     np.array([0, 0, 1, 2]), np.array([7, 4, 0, 0])
     ... )
     array([ 1, -1,  2, -1])
     """
 
-    def __init__(self, location: Integers, ordinal: Integers) -> None:
+    def __init__(self, location: AnyIntegers, ordinal: AnyIntegers) -> None:
         self._location, self._ordinal = location, ordinal
         follows = location[1:] == location[:-1]
         self._counts_through = not (follows & (ordinal[1:] - ordinal[:-1] != 1)).any()
         last = int(location[-1]) if len(location) else UNKNOWN
         self.offsets = np.searchsorted(location, np.arange(last + 2))
 
-    def begin(self, location: Integers) -> npt.NDArray[np.int64]:
-        """Give the first row of locations; where they have none, of the next that has."""
+    def begin(self, location: AnyIntegers) -> Integers:
+        """The first row of each location; where it has none, of the next that has."""
         return self.offsets[np.minimum(location, len(self.offsets) - 1)]
 
-    def rows(self, location: Integers, ordinal: Integers) -> npt.NDArray[np.int64]:
-        """Give the row of each name, -1 where there is none."""
+    def rows(self, location: AnyIntegers, ordinal: AnyIntegers) -> Integers:
+        """The row of each name, -1 where there is none."""
         last = len(self._location) - 1
         if last < 0:
             return np.full(len(ordinal), UNKNOWN, np.int64)
@@ -60,7 +89,7 @@ class Ordinals:
         found = (self._location[row] == location) & (self._ordinal[row] == ordinal)
         return np.where(found, row, UNKNOWN)
 
-    def _searched(self, location: Integers, ordinal: Integers) -> npt.NDArray[np.int64]:
+    def _searched(self, location: AnyIntegers, ordinal: AnyIntegers) -> Integers:
         own = np.unique(self._ordinal)
         dense = np.searchsorted(own, self._ordinal) + self._location.astype(np.int64) * len(own)
         return np.searchsorted(

@@ -6,38 +6,21 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from burstline.schema import UNKNOWN
+from burstline.columns.missing import UNKNOWN
 
 if TYPE_CHECKING:
-    import numpy.typing as npt
-
-    Integers = npt.NDArray[np.int64]
+    from burstline.columns.types import Integers, Mask
 
 
-def match_borders(what: Integers, enters: npt.NDArray[np.bool_]) -> Integers:
-    """Find the leave of each enter.
+def match_borders(what: Integers, enters: Mask) -> Integers:
+    """The position of the leave of each enter, and of the enter of each leave; -1 without one.
 
-    Parameters
-    ----------
-    what : ndarray of int64, shape (borders,)
-        What is entered or left, in order of time.
-    enters : ndarray of bool, shape (borders,)
-        Which borders are enters.
-
-    Returns
-    -------
-    ndarray of int64, shape (borders,)
-        Position of the leave of each enter and of the enter of each leave; -1 without one.
-
-    Notes
-    -----
-    O(borders log borders), without a stack: among the borders of one thing, those of one
-    depth alternate, once leaves of what is not open are put aside.
+    Borders of the things `what` stand in order of time. O(borders log borders), no stack.
 
     Examples
     --------
-    >>> import numpy as np
-    >>> match_borders(np.array([7, 7, 7, 7]), np.array([True, True, False, False])).tolist()
+    >>> what = np.array([7, 7, 7, 7])
+    >>> match_borders(what, np.array([True, True, False, False])).tolist()
     [3, 2, 1, 0]
     """
     partner = np.full(len(what), UNKNOWN, np.int64)
@@ -46,7 +29,10 @@ def match_borders(what: Integers, enters: npt.NDArray[np.bool_]) -> Integers:
     first = np.searchsorted(same, same)
     total = np.cumsum(np.where(up, 1, -1))
     balance = total - np.append(0, total)[first]
-    # lowest balance so far within the thing: lifted so that one accumulation serves all
+    # Among the borders of one thing, those of one depth alternate between enter and leave,
+    # once leaves of what is not open are put aside: they take the balance below its lowest
+    # so far. One accumulation finds the lowest of every thing, because each thing is lifted
+    # below all that was reached before it.
     lift = first * 2 * (len(what) + 1)
     lowest = np.minimum(np.minimum.accumulate((balance - lift)[: len(what)]) + lift, 0)
     before = np.where(np.arange(len(what)) == first, 0, np.append(0, lowest)[:-1])
@@ -61,32 +47,18 @@ def match_borders(what: Integers, enters: npt.NDArray[np.bool_]) -> Integers:
 
 
 def enclosing(enter: Integers, leave: Integers) -> Integers:
-    """Find the innermost interval around each: the last one entered that is still open.
+    """The position of the last interval entered that is open where each begins; -1 without one.
 
-    Parameters
-    ----------
-    enter : ndarray of int64, shape (intervals,)
-        Where each begins, ascending.
-    leave : ndarray of int64, shape (intervals,)
-        Where it ends: it is open at every place up to there. Intervals may cross.
-
-    Returns
-    -------
-    ndarray of int64, shape (intervals,)
-        Position of the interval around each; -1 without one.
-
-    Notes
-    -----
-    What was entered just before, or what that one was found to be inside of so far: those
-    in between ended before, so each round doubles how far back is looked.
+    Intervals stand in order of `enter`; each is open up to and at `leave`; they may cross.
     O(intervals log intervals) for intervals of any one depth.
 
     Examples
     --------
-    >>> import numpy as np
     >>> enclosing(np.array([0, 1, 4, 8]), np.array([7, 3, 6, 9])).tolist()
     [-1, 0, 0, -1]
     """
+    # Around an interval is the one entered just before, or what that one was found to be
+    # inside of so far: those in between ended before, so each round doubles the look back.
     around = np.arange(len(enter), dtype=np.int64) - 1
     rows = np.flatnonzero(around >= 0)
     while len(rows):

@@ -1,0 +1,79 @@
+"""Between arrays, where a sentinel marks what is absent, and Arrow, where null does."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from burstline.columns.missing import NO_VALUE, UNKNOWN
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+
+def nullable(
+    values: npt.NDArray[Any], known: npt.NDArray[np.bool_] | None, kind: pa.DataType
+) -> pa.Array:
+    """Values as an Arrow array, null where not `known`; no copy where the type fits.
+
+    Examples
+    --------
+    >>> nullable(np.array([4, -1]), np.array([True, False]), pa.int32()).to_pylist()
+    [4, None]
+    """
+    missing, bitmap = 0, None
+    if known is not None:
+        missing = len(values) - int(np.count_nonzero(known))
+        bitmap = pa.py_buffer(np.packbits(known, bitorder="little")) if missing else None
+    values = np.ascontiguousarray(values, kind.to_pandas_dtype())
+    return pa.Array.from_buffers(kind, len(values), [bitmap, pa.py_buffer(values)], missing)
+
+
+def fractions(values: npt.NDArray[np.float64]) -> pa.Array:
+    """Fractions as an Arrow array, null for each NaN."""
+    return nullable(values, ~np.isnan(values), pa.float64())
+
+
+def encoded(codes: npt.NDArray[Any], names: pa.Array) -> pa.Array:
+    """Texts by their numbers, as a dictionary with 32-bit indices; null where negative.
+
+    Examples
+    --------
+    >>> encoded(np.array([1, -1]), pa.array(["a", "b"])).to_pylist()
+    ['b', None]
+    """
+    indices = nullable(codes, codes >= 0, pa.int32())
+    return pa.DictionaryArray.from_arrays(indices, names)
+
+
+def shifted(table: pa.Table, name: str, by: int) -> pa.Table:
+    """The table with a number added to one column; nulls stay.
+
+    Examples
+    --------
+    >>> shifted(pa.table({"team": [0, None]}), "team", 2)["team"].to_pylist()
+    [2, None]
+    """
+    if not by:
+        return table
+    place = table.column_names.index(name)
+    field = table.schema.field(place)
+    return table.set_column(place, field, pc.add(table[name], pa.scalar(by, field.type)))
+
+
+def to_numpy(column: pa.ChunkedArray) -> npt.NDArray[Any]:
+    """An Arrow column of integers, booleans or codes as an array, sentinels for its nulls.
+
+    A view where the column is one chunk without nulls, else a copy.
+    """
+    if pa.types.is_dictionary(column.type):
+        parts = [chunk.indices for chunk in column.chunks]
+        column = pa.chunked_array(parts, type=column.type.index_type)
+    if column.null_count:
+        column = column.fill_null(NO_VALUE if column.type == pa.int64() else UNKNOWN)
+    if column.num_chunks == 1:
+        return column.chunk(0).to_numpy(zero_copy_only=False)
+    return column.to_numpy()
