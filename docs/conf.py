@@ -6,7 +6,7 @@ from pyarrow.types import is_dictionary
 
 import burstline
 from burstline import schema
-from burstline.merge.columns import table_schema
+from burstline.merge import table_schema
 
 project = "burstline"
 author = "The burstline developers"

@@ -11,9 +11,8 @@ import matplotlib as mpl
 from matplotlib.figure import Figure
 from matplotlib.patches import FancyArrowPatch, FancyBboxPatch
 
-from burstline.report.cluster_plot import cluster_plot
-from burstline.structure import detect
-from burstline.structure.points import points
+from burstline.plots import cluster_plot
+from burstline.structure import detect, points
 from burstline.testing import trace_of
 
 IMAGES = Path(__file__).parent / "images"

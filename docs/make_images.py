@@ -22,9 +22,8 @@ from burstline.browser.app import Browser
 from burstline.browser.outline import View
 from burstline.cli import main
 from burstline.cli.demo import shipped_trace
-from burstline.report.cluster_plot import cluster_plot
-from burstline.structure import detect
-from burstline.structure.points import points
+from burstline.plots import cluster_plot
+from burstline.structure import detect, points
 from burstline.testing import trace_of
 
 IMAGES = Path(__file__).parent / "images"

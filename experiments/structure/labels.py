@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Final
 import burstline
 from burstline.errors import NotEnoughDataError
 from burstline.structure import detect
-from burstline.structure.accuracy import accuracy
+from burstline.structure.agreement import accuracy
 from burstline.structure.labels import has_labels, labels_of
 from experiments.structure.known_loops import known_labels
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from burstline import Trace
     from burstline.structure import Structure
-    from burstline.structure.accuracy import Accuracy
+    from burstline.structure.agreement import Accuracy
     from burstline.structure.labels import Labels
 
 METHODS: Final = ("seed", "exact")

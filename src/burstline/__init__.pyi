@@ -1,6 +1,14 @@
+from . import annotation as annotation
+from . import formats as formats
+from . import learning as learning
+from . import merge as merge
 from . import operations as operations
+from . import plots as plots
+from . import progress as progress
 from . import schema as schema
+from . import selection as selection
 from . import structure as structure
+from . import testing as testing
 from .errors import BurstlineError as BurstlineError
 from .errors import FormatError as FormatError
 from .errors import InconsistentTraceError as InconsistentTraceError
@@ -11,14 +19,17 @@ from .errors import ParameterError as ParameterError
 from .errors import TruncatedTraceError as TruncatedTraceError
 from .errors import UnsupportedRecordError as UnsupportedRecordError
 from .formats import read as read
+from .formats import read_profile as read_profile
 from .formats import write as write
-from .formats.cube import read_profile as read_profile
 from .merge import burst_table as burst_table
 from .merge import fuse as fuse
 from .merge import match as match
 from .profile import Profile as Profile
+from .profile import Values as Values
 from .selection import select as select
 from .selection import shift as shift
+from .structure import detect as detect
+from .summary import Summary as Summary
 from .summary import summarise as summarise
 from .trace import Trace as Trace
 

@@ -32,7 +32,11 @@ def python_files(*folders):
 @functools.cache
 def text_files():
     """Every file a person has written, as (path, text)."""
-    files = [path for path in ROOT.iterdir() if path.is_file() and path.suffix != ".so"]
+    files = [
+        path
+        for path in ROOT.iterdir()
+        if path.is_file() and path.suffix != ".so" and path.name != ".git"
+    ]
     for folder in FOLDERS:
         files += [path for path in (ROOT / folder).rglob("*") if path.is_file()]
     read = []

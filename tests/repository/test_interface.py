@@ -11,7 +11,8 @@ import sys
 import pytest
 
 import burstline
-from repository.source import PACKAGE, functions, python_files, where
+from repository.face import face
+from repository.source import functions, python_files, where
 
 SECTION = re.compile(r"^(\w[\w ]*)\n-{3,}$", re.MULTILINE)
 DATA_FRAMES = ("numpy", "pyarrow", "polars", "rich", "sklearn", "scipy", "pandas")
@@ -86,7 +87,9 @@ def test_a_docstring_promises_a_result_exactly_where_there_is_one():
     assert not wrong
 
 
-@pytest.mark.parametrize("name", [name for name, home in burstline._HOMES.items() if home])
+@pytest.mark.parametrize(
+    "name", sorted(name for package, name in face() if package == "burstline")
+)
 def test_a_public_name_is_documented_in_full(name):
     public = getattr(burstline, name)
     told = sections(public.__doc__)
@@ -96,17 +99,6 @@ def test_a_public_name_is_documented_in_full(name):
         assert "Returns" in told or inspect.signature(public).return_annotation == "None"
     else:
         assert public.__doc__
-
-
-def test_the_stub_and_the_lazy_names_agree():
-    stub = ast.parse((PACKAGE / "__init__.pyi").read_text())
-    homes = {}
-    for node in stub.body:
-        if isinstance(node, ast.ImportFrom):
-            home = (node.module or "").removeprefix("burstline").lstrip(".")
-            homes |= {alias.name: home for alias in node.names}
-
-    assert homes == burstline._HOMES
 
 
 def loaded_by(program):

@@ -16,10 +16,10 @@ from burstline.cli.features import add_features_options, features_asked, print_f
 from burstline.errors import MissingExtraError, NotEnoughDataError, ParameterError
 from burstline.report.factor_plot import factor_plot
 from burstline.structure import detect
+from burstline.structure.call_features import features
 from burstline.structure.calls import Calls
 from burstline.structure.factors import factor_map
-from burstline.structure.features import features
-from burstline.structure.importance import importance, importances
+from burstline.structure.feature_importance import importance, importances
 from burstline.structure.labels import labels_of
 from labelled import counting, labelled, loop_of_line
 from loop_programs import CALL_NS, WORK_NS, Do, loop, run

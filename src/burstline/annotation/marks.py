@@ -151,7 +151,7 @@ def marks_of(
 
     Examples
     --------
-    >>> from burstline.structure import detect
+    >>> from burstline import detect
     >>> from burstline.testing import trace_of
     >>> calls = " | ".join(f"{10 * k} enter MPI_Barrier | {10 * k + 1} leave" for k in range(4))
     >>> found = marks_of(detect(trace_of(f"ranks 1 | 0 | {calls}")))

@@ -23,7 +23,7 @@ from burstline.browser.screens import CounterScreen, PlotScreen
 from burstline.errors import BurstlineError, printable
 from burstline.report.pseudocode import STYLES, chosen_counter
 from burstline.report.units import format_bytes, format_count, format_ns, plural
-from burstline.structure.points import points
+from burstline.structure.plane import points
 from burstline.structure.table import loop_table
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
     from burstline.browser.outline import Row, View
     from burstline.structure import Structure
-    from burstline.structure.points import Points
+    from burstline.structure.plane import Points
     from burstline.structure.table import LoopTable
     from burstline.trace import Trace
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from textual.binding import BindingType
 
     from burstline.structure import Structure
-    from burstline.structure.points import Points
+    from burstline.structure.plane import Points
 
 _FRAME: Final = 2
 """Lines that are not for the plot: footer, and one to breathe."""

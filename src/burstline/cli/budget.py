@@ -46,7 +46,7 @@ def require(
     copies : int
         How many times their bytes the command needs.
     region : mapping
-        Arguments of :func:`burstline.selection.select`; empty for all of the trace.
+        Arguments of :func:`burstline.select`; empty for all of the trace.
 
     Returns
     -------

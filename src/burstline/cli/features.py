@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
     from burstline.report.features import Study
     from burstline.structure import Structure
-    from burstline.structure.accuracy import Accuracy
-    from burstline.structure.features import Features
+    from burstline.structure.agreement import Accuracy
+    from burstline.structure.call_features import Features
     from burstline.structure.labels import Labels
     from burstline.trace import Trace
 
@@ -117,9 +117,9 @@ def print_features(trace: Trace, structure: Structure, arguments: argparse.Names
 
 def _study(trace: Trace, structure: Structure, arguments: argparse.Namespace) -> Study:
     from burstline.report.features import Study  # noqa: PLC0415 -- loads rich
+    from burstline.structure.call_features import features  # noqa: PLC0415 -- as above
     from burstline.structure.factors import factor_map  # noqa: PLC0415 -- `--help` stays fast
-    from burstline.structure.features import features  # noqa: PLC0415 -- as above
-    from burstline.structure.importance import importance  # noqa: PLC0415 -- as above
+    from burstline.structure.feature_importance import importance  # noqa: PLC0415 -- as above
 
     missing: list[str] = []
     labels = _labels(trace, structure, missing)
@@ -166,7 +166,7 @@ def _of_loops(found: Features, labels: Labels | None) -> Features:
 def _accuracies(
     trace: Trace, structure: Structure, labels: Labels, arguments: argparse.Namespace
 ) -> Iterator[Accuracy]:
-    from burstline.structure.accuracy import accuracy  # noqa: PLC0415 -- `--help` stays fast
+    from burstline.structure.agreement import accuracy  # noqa: PLC0415 -- `--help` stays fast
 
     yield accuracy(structure, labels)
     for method in _METHODS:

@@ -140,7 +140,7 @@ def iterations_region(
     trace : Trace
         The trace, or what is near `region` of it.
     region : mapping
-        Arguments of :func:`burstline.selection.select`: the loop is one of that part.
+        Arguments of :func:`burstline.select`: the loop is one of that part.
     asked : Asked
         The iterations.
     arguments : argparse.Namespace
@@ -149,7 +149,7 @@ def iterations_region(
     Returns
     -------
     dict
-        Arguments of :func:`burstline.selection.select` for `trace`.
+        Arguments of :func:`burstline.select` for `trace`.
     """
     import numpy as np  # noqa: PLC0415 -- `burstline --help` stays fast
 

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     import argparse
 
     from burstline.structure import Structure
-    from burstline.structure.points import Points
+    from burstline.structure.plane import Points
 
 _DESCRIPTION: Final = """\
 Draw the picture that loops are found in: every call of every rank by how often, and how
@@ -56,7 +56,7 @@ def run(arguments: argparse.Namespace) -> None:
     path = _output(arguments)
     trace = read_selected(arguments)
     structure = detected(trace, arguments)
-    from burstline.structure.points import points  # noqa: PLC0415 -- `--help` stays fast
+    from burstline.structure.plane import points  # noqa: PLC0415 -- `--help` stays fast
 
     found = points(trace, structure)
     if path is None:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     import argparse
 
     from burstline.structure import Structure
-    from burstline.structure.inside import Inside
+    from burstline.structure.inner_loops import Inside
     from burstline.trace import Trace
 
 _DESCRIPTION: Final = """\
@@ -114,6 +114,6 @@ def _print_table(trace: Trace, structure: Structure, arguments: argparse.Namespa
 def _inside(trace: Trace, structure: Structure) -> Inside:
     """Find out what the trace knows about loops in the computation."""
     from burstline.formats.paraver.sampling import sampled  # noqa: PLC0415 -- only here
-    from burstline.structure.inside import inside  # noqa: PLC0415 -- only here
+    from burstline.structure.inner_loops import inside  # noqa: PLC0415 -- only here
 
     return inside(trace, structure, sampled(trace) if trace.has_raw else None)

@@ -42,7 +42,7 @@ def overlaid(
 
     Examples
     --------
-    >>> from burstline.trace import Trace
+    >>> from burstline import Trace
     >>> trace = Trace({"gaps": Trace({}).gaps, "locks": Trace({}).locks})
     >>> ["locks" in some for some in (trace, overlaid(trace, {}, without=["locks"]))]
     [True, False]

@@ -71,7 +71,7 @@ def write(trace: Trace, path: Path, *, progress: Progress = SILENCE) -> None:
     --------
     >>> from pathlib import Path
     >>> from tempfile import TemporaryDirectory
-    >>> from burstline.trace import Trace
+    >>> from burstline import Trace
     >>> with TemporaryDirectory() as place:
     ...     write(Trace({"locations": Trace({}).locations}), Path(place) / "run.csv")
     ...     read(Path(place) / "run.csv").locations.num_rows

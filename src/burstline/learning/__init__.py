@@ -9,7 +9,6 @@ A fused table is what ``burstline merge --dataset`` writes: the bursts of the ba
 the counters of all runs.
 """
 
-from burstline.learning.model import Learned, Score
-from burstline.learning.prediction import learn
+from burstline.doors import door
 
-__all__ = ["Learned", "Score", "learn"]
+__getattr__, __dir__, __all__ = door(__name__, __file__)

@@ -182,7 +182,7 @@ def roles(
 
     Examples
     --------
-    >>> from burstline.merge.columns import table_schema
+    >>> from burstline.merge import table_schema
     >>> found = roles(table_schema(["PAPI_TOT_CYC", "PAPI_LD_INS"]), "duration_ns")
     >>> found.base[-1], found.left_out["PAPI_TOT_CYC"]
     ('PAPI_LD_INS', 'it is the target, or a part of it')

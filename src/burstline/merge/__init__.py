@@ -10,23 +10,6 @@ A burst table holds no ids of its trace: operations, communicators and call path
 written out, so tables of different runs can be compared.
 """
 
-from burstline.merge.fusion import Fusion, fuse
-from burstline.merge.matching import match
-from burstline.merge.model import Alignment, Matching, Published, Weights
-from burstline.merge.signatures import Signatures, signatures
-from burstline.merge.table import BurstTable, burst_parts, burst_table
+from burstline.doors import door
 
-__all__ = [
-    "Alignment",
-    "BurstTable",
-    "Fusion",
-    "Matching",
-    "Published",
-    "Signatures",
-    "Weights",
-    "burst_parts",
-    "burst_table",
-    "fuse",
-    "match",
-    "signatures",
-]
+__getattr__, __dir__, __all__ = door(__name__, __file__)

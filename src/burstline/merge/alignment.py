@@ -62,7 +62,7 @@ class LaneRows:
         Row of each run's table of bursts; -1 where the run has no such burst.
     stage : ndarray of uint8, shape (rows, runs)
         How the run's burst was matched to those of the runs before it: index into
-        :data:`burstline.merge.model.STAGES`.
+        :data:`burstline.merge.STAGES`.
     """
 
     members: Integers

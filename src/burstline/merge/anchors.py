@@ -80,7 +80,7 @@ def are_at_odds(
     Examples
     --------
     >>> from burstline.merge.alignment import align_lane
-    >>> from burstline.merge.model import Alignment
+    >>> from burstline.merge import Alignment
     >>> from burstline.merge.tokens import tokens_of
     >>> from burstline.testing import trace_of
     >>> step = "{0} enter MPI_Barrier | {1} leave"
@@ -156,7 +156,7 @@ def renamed(
 
     Examples
     --------
-    >>> from burstline.merge.model import Alignment
+    >>> from burstline.merge import Alignment
     >>> from burstline.merge.tokens import tokens_of
     >>> from burstline.testing import trace_of
     >>> step = "{0} enter MPI_Barrier | {1} leave"

@@ -148,7 +148,7 @@ def check(
     NotEnoughDataError
         If no counter is in several runs, or no burst was matched.
     BurstlineError
-        As :func:`burstline.merge.match`.
+        As :func:`burstline.match`.
 
     Notes
     -----

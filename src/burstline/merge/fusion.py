@@ -58,7 +58,7 @@ class FusedCounter:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Fusion:
-    """The bursts of the base run with the counters of all runs; made by :func:`fuse`.
+    """The bursts of the base run with the counters of all runs; made by :func:`burstline.fuse`.
 
     Attributes
     ----------
@@ -136,8 +136,7 @@ def fuse(tables: Sequence[BurstTable], matching: Matching) -> Fusion:
 
     Examples
     --------
-    >>> from burstline.merge import burst_table
-    >>> from burstline.merge.matching import match
+    >>> from burstline import burst_table, match
     >>> from burstline.testing import trace_of
     >>> def run(name, value):
     ...     counter = f'counter {name} unit "" mode delta type 42000050'

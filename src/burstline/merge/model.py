@@ -128,7 +128,7 @@ class Matching:
         a run matched with itself is matched whole, by position. Columns ``rank``,
         ``thread``, ``application``; ``burst_0``, ``burst_1`` …, the ordinal of the burst in
         each run, null where the run has none; ``stage``, one of
-        :data:`burstline.merge.model.STAGES`; ``similarity``, the largest S between the
+        :data:`burstline.merge.STAGES`; ``similarity``, the largest S between the
         base's burst (or the first there is) and those of other runs, 0 if they are alike,
         null if there is but one.
     bursts, matched : ndarray of int64, shape (runs,)

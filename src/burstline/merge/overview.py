@@ -92,7 +92,7 @@ class Overview:
 
     Examples
     --------
-    >>> from burstline.merge import burst_table
+    >>> from burstline import burst_table
     >>> from burstline.testing import trace_of
     >>> calls = "0 enter MPI_Init | 5 leave | 9 enter MPI_Barrier | 12 leave"
     >>> table = burst_table(trace_of(f"ranks 1 | 0 | {calls}")).table

@@ -59,7 +59,7 @@ def match_published(
     members : ndarray of int64, shape (rows, runs)
         Rows of the runs' tables of bursts that are the same burst; -1 where a run has none.
     stage : ndarray of uint8, shape (rows,)
-        Index into :data:`burstline.merge.model.STAGES`.
+        Index into :data:`burstline.merge.STAGES`.
 
     Notes
     -----

@@ -51,7 +51,7 @@ def unlikeness(ours: Compared, theirs: Compared, weights: Weights) -> Floats:
     Examples
     --------
     >>> import numpy as np
-    >>> from burstline.merge.model import Weights
+    >>> from burstline.merge import Weights
     >>> one = Compared(np.array([0.5]), [np.array([8.0])], [np.array([1])])
     >>> other = Compared(np.array([0.5]), [np.array([4.0])], [np.array([1])])
     >>> float(unlikeness(one, other, Weights(place=0.6, size=0.2, partner=0.2))[0])

@@ -38,7 +38,7 @@ _COMPUTING: Final = ["location", "start_ns", "end_ns"]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class BurstTable:
-    """A row per burst of a trace; made by :func:`burst_table`.
+    """A row per burst of a trace; made by :func:`burstline.burst_table`.
 
     Attributes
     ----------
@@ -149,7 +149,7 @@ def burst_table(
 
     See Also
     --------
-    burst_parts : The same a few locations at a time, for traces larger than memory.
+    burstline.merge.burst_parts : The same a few locations at a time, for large traces.
 
     Notes
     -----
@@ -193,7 +193,7 @@ def burst_parts(
     Parameters
     ----------
     trace, columns, min_duration_ns, whole
-        As for :func:`burst_table`.
+        As for :func:`burstline.burst_table`.
 
     Yields
     ------
@@ -204,7 +204,7 @@ def burst_parts(
     Raises
     ------
     ParameterError
-        As :func:`burst_table`.
+        As :func:`burstline.burst_table`.
 
     Notes
     -----

@@ -18,7 +18,7 @@ import numpy as np
 from burstline.errors import NotEnoughDataError, printable
 from burstline.report.units import format_count, plural
 from burstline.structure import Call, walk
-from burstline.structure.points import IN_NO_LOOP, LEFT_OUT
+from burstline.structure.plane import IN_NO_LOOP, LEFT_OUT
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from burstline.columns import Floats
     from burstline.structure import Loop, Structure
     from burstline.structure.callpaths import Frame
-    from burstline.structure.points import Points
+    from burstline.structure.plane import Points
 
 _MARGIN: Final = 1.6
 _NEAREST: Final = 1.4
@@ -94,7 +94,7 @@ class NamedLoop:
     Attributes
     ----------
     loop : int
-        Number of the loop, or what stands in its place, see :mod:`burstline.structure.points`.
+        Number of the loop, or what stands in its place, see :mod:`burstline.structure.plane`.
     name : str
         Its name; safe to print.
     share : float
@@ -245,7 +245,7 @@ def place_of(frame: Frame) -> str:
 
     Examples
     --------
-    >>> from burstline.structure.callpaths import Frame
+    >>> from burstline.structure import Frame
     >>> place_of(Frame("main", "a.c", 7)), place_of(Frame("main", None, None))
     ('a.c:7', 'main')
     """

@@ -19,10 +19,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from burstline.columns import Integers
-    from burstline.structure.accuracy import Accuracy
+    from burstline.structure.agreement import Accuracy
+    from burstline.structure.call_features import Features
     from burstline.structure.factors import FactorMap
-    from burstline.structure.features import Features
-    from burstline.structure.importance import Importance
+    from burstline.structure.feature_importance import Importance
     from burstline.structure.labels import Labels
 
 _METHODS: Final = {"seed": "published", "exact": "exact"}
@@ -105,7 +105,7 @@ def csv_rows(found: Features, ranks: Integers) -> list[dict[str, Any]]:
     Returns
     -------
     list of dict
-        As :meth:`burstline.structure.features.Features.rows` gives them, on a plain scale,
+        As :meth:`burstline.structure.call_features.Features.rows` gives them, on a plain scale,
         with the name of each loop; ``iteration_time_ns`` says its unit.
     """
     rows = []

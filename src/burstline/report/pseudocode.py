@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
     from burstline.structure import Item, Structure
     from burstline.structure.callpaths import Frame
-    from burstline.structure.inside import Inside
+    from burstline.structure.inner_loops import Inside
 
 IPC: Final = "IPC"
 _INSTRUCTIONS: Final = "PAPI_TOT_INS"

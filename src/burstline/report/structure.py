@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from burstline.report.pseudocode import Line
     from burstline.structure import Structure
-    from burstline.structure.inside import Inside
+    from burstline.structure.inner_loops import Inside
 
 _METHODS: Final = {"seed": "published", "exact": "exact"}
 _INDENT: Final = "  "

@@ -7,46 +7,6 @@
 Importing this package costs nothing: Arrow is loaded by the functions that need it.
 """
 
-from burstline.columns import NO_VALUE, UNKNOWN
-from burstline.schema.checking import arrow_schema, check
-from burstline.schema.column import (
-    COMMUNICATOR_KINDS,
-    COUNTER_MODES,
-    GAP_KINDS,
-    HALF_KINDS,
-    LOCATION_KINDS,
-    ORIGINS,
-    OTHER_EVENT_KINDS,
-    PARADIGMS,
-    SEND_DONE_SOURCES,
-    SEVERITIES,
-    SOURCE_KINDS,
-    VALUE_TYPES,
-    Column,
-    TableSchema,
-)
-from burstline.schema.tables import RAW_TABLES, SCHEMA_VERSION, TABLES
+from burstline.doors import door
 
-__all__ = [
-    "COMMUNICATOR_KINDS",
-    "COUNTER_MODES",
-    "GAP_KINDS",
-    "HALF_KINDS",
-    "LOCATION_KINDS",
-    "NO_VALUE",
-    "ORIGINS",
-    "OTHER_EVENT_KINDS",
-    "PARADIGMS",
-    "RAW_TABLES",
-    "SCHEMA_VERSION",
-    "SEND_DONE_SOURCES",
-    "SEVERITIES",
-    "SOURCE_KINDS",
-    "TABLES",
-    "UNKNOWN",
-    "VALUE_TYPES",
-    "Column",
-    "TableSchema",
-    "arrow_schema",
-    "check",
-]
+__getattr__, __dir__, __all__ = door(__name__, __file__)

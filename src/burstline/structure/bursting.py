@@ -234,7 +234,7 @@ def samples_in(
     Parameters
     ----------
     table : pyarrow.Table or None
-        The samples, as :func:`burstline.structure.inside.inside` takes them.
+        The samples, as :func:`burstline.structure.inside` takes them.
     trace : Trace
         Its `regions` are read.
     bursts : Bursts

@@ -17,7 +17,7 @@ from burstline.errors import NotEnoughDataError
 
 if TYPE_CHECKING:
     from burstline.columns import Floats
-    from burstline.structure.features import Features
+    from burstline.structure.call_features import Features
 
 _SAME: Final = 1e-9
 """Spread, relative to the largest value, below which a variable is the same for all."""
@@ -91,8 +91,7 @@ def factor_map(found: Features) -> FactorMap:
 
     Examples
     --------
-    >>> from burstline.structure.calls import Calls
-    >>> from burstline.structure.features import features
+    >>> from burstline.structure import Calls, features
     >>> from burstline.testing import trace_of
     >>> path = "path 0 main file a.c line 3 | path 1 main file a.c line 4"
     >>> names = ["MPI_Send", "MPI_Barrier", "MPI_Barrier"]

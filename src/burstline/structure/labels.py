@@ -119,7 +119,7 @@ def labels_of(trace: Trace, calls: Calls, *, repeated: bool = False) -> Labels:
 
     Examples
     --------
-    >>> from burstline.structure.calls import Calls
+    >>> from burstline.structure import Calls
     >>> from burstline.testing import trace_of
     >>> loop = "region solve paradigm user role loop file a.c begin 7 end 9"
     >>> steps = "1 enter solve | 2 enter MPI_Barrier | 3 leave | 4 leave"

@@ -141,7 +141,7 @@ def over_ranks(table: Rows, counted: Mask | None = None) -> Columns:
     Returns
     -------
     dict of str to ndarray, shape (iterations,)
-        See :meth:`burstline.structure.table.LoopTable.by_iteration`.
+        See :meth:`burstline.structure.LoopTable.by_iteration`.
     """
     chosen = np.arange(len(table)) if counted is None else np.flatnonzero(counted)
     order = chosen[np.argsort(table.iteration[chosen], kind="stable")]
@@ -182,7 +182,7 @@ def over_iterations(table: Rows) -> Columns:
     Returns
     -------
     dict of str to ndarray, shape (lanes,)
-        See :meth:`burstline.structure.table.LoopTable.by_rank`.
+        See :meth:`burstline.structure.LoopTable.by_rank`.
     """
     _, first, lane = np.unique(table.lane, return_index=True, return_inverse=True)
     count = len(first)

@@ -235,7 +235,7 @@ def loops_table(trace: Trace, structure: Structure) -> pa.Table:
     -------
     pyarrow.Table
         A row per loop and lane: ``loop``, ``parent`` (null without) and the columns of
-        :meth:`~burstline.structure.table.LoopTable.by_rank`; means are null where no
+        :meth:`~burstline.structure.LoopTable.by_rank`; means are null where no
         iteration counts.
 
     Notes

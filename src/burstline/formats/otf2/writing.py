@@ -83,7 +83,7 @@ def write_otf2(trace: Trace, path: Path, *, progress: Progress = SILENCE) -> Non
     Examples
     --------
     >>> from pathlib import Path
-    >>> from burstline.trace import Trace
+    >>> from burstline import Trace
     >>> write_otf2(Trace({}), Path("no such folder") / "run.otf2")
     Traceback (most recent call last):
     burstline.errors.ParameterError: there is no folder no such folder to write run.otf2 into

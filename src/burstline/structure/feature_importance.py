@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from sklearn.ensemble import RandomForestClassifier
 
     from burstline.columns import Floats, Integers
-    from burstline.structure.features import Features
+    from burstline.structure.call_features import Features
 
 _TREES: Final = 100
 _SHUFFLES: Final = 10

@@ -145,7 +145,7 @@ def signatures(
 
     Examples
     --------
-    >>> from burstline.merge import burst_table
+    >>> from burstline import burst_table
     >>> from burstline.testing import trace_of
     >>> calls = [
     ...     f"{9 * k} enter MPI_{name} | {9 * k + 2} leave"

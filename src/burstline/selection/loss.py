@@ -59,7 +59,7 @@ def losses(before: Trace, after: Trace) -> Losses:
 
     Examples
     --------
-    >>> from burstline.selection import select
+    >>> from burstline import select
     >>> from burstline.testing import trace_of
     >>> trace = trace_of(
     ...     "ranks 2 | 0 | 5 enter MPI_Send | 6 send to 1 | 7 leave"

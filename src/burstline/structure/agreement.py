@@ -126,8 +126,7 @@ def accuracy(structure: Structure, labels: Labels) -> Accuracy:
 
     Examples
     --------
-    >>> from burstline.structure import detect
-    >>> from burstline.structure.labels import labels_of
+    >>> from burstline.structure import detect, labels_of
     >>> from burstline.testing import trace_of
     >>> where = "region solve paradigm user role loop file a.c begin 7 end 9"
     >>> steps = [f"{9 * k} enter MPI_Barrier path 0 | {9 * k + 2} leave" for k in range(1, 4)]

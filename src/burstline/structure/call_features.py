@@ -6,7 +6,7 @@
     Labels         --most of its executions-->  the loop of a row
 
 Section 3.3.1 of the thesis that the published method is from asks which of them do.
-:mod:`~burstline.structure.factors` and :mod:`~burstline.structure.importance` answer.
+:mod:`~burstline.structure.factors` and :mod:`~burstline.structure.feature_importance` answer.
 """
 
 from __future__ import annotations
@@ -197,7 +197,7 @@ def features(
 
     Examples
     --------
-    >>> from burstline.structure.calls import Calls
+    >>> from burstline.structure import Calls
     >>> from burstline.testing import trace_of
     >>> steps = [f"{9 * k} enter MPI_Barrier path 0 | {9 * k + 2} leave" for k in range(4)]
     >>> trace = trace_of(f"ranks 1 | path 0 main file a.c line 3 | 0 | {' | '.join(steps)}")
