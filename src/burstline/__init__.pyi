@@ -1,3 +1,27 @@
+from burstline.errors import BurstlineError as BurstlineError
+from burstline.errors import FormatError as FormatError
+from burstline.errors import InconsistentTraceError as InconsistentTraceError
+from burstline.errors import MemoryBudgetError as MemoryBudgetError
+from burstline.errors import MissingExtraError as MissingExtraError
+from burstline.errors import NotEnoughDataError as NotEnoughDataError
+from burstline.errors import ParameterError as ParameterError
+from burstline.errors import TruncatedTraceError as TruncatedTraceError
+from burstline.errors import UnsupportedRecordError as UnsupportedRecordError
+from burstline.formats import read as read
+from burstline.formats import read_profile as read_profile
+from burstline.formats import write as write
+from burstline.merge import burst_table as burst_table
+from burstline.merge import fuse as fuse
+from burstline.merge import match as match
+from burstline.profile import Profile as Profile
+from burstline.profile import Values as Values
+from burstline.selection import select as select
+from burstline.selection import shift as shift
+from burstline.structure import detect as detect
+from burstline.summary import Summary as Summary
+from burstline.summary import summarise as summarise
+from burstline.trace import Trace as Trace
+
 from . import annotation as annotation
 from . import formats as formats
 from . import learning as learning
@@ -9,28 +33,5 @@ from . import schema as schema
 from . import selection as selection
 from . import structure as structure
 from . import testing as testing
-from .errors import BurstlineError as BurstlineError
-from .errors import FormatError as FormatError
-from .errors import InconsistentTraceError as InconsistentTraceError
-from .errors import MemoryBudgetError as MemoryBudgetError
-from .errors import MissingExtraError as MissingExtraError
-from .errors import NotEnoughDataError as NotEnoughDataError
-from .errors import ParameterError as ParameterError
-from .errors import TruncatedTraceError as TruncatedTraceError
-from .errors import UnsupportedRecordError as UnsupportedRecordError
-from .formats import read as read
-from .formats import read_profile as read_profile
-from .formats import write as write
-from .merge import burst_table as burst_table
-from .merge import fuse as fuse
-from .merge import match as match
-from .profile import Profile as Profile
-from .profile import Values as Values
-from .selection import select as select
-from .selection import shift as shift
-from .structure import detect as detect
-from .summary import Summary as Summary
-from .summary import summarise as summarise
-from .trace import Trace as Trace
 
 __version__: str

@@ -38,7 +38,7 @@ def door(
 def names_of(stub: str) -> tuple[dict[str, str], list[str]]:
     """Return the home of each name of a stub, and those of them that are for everybody.
 
-    Every import of the stub is a line of its own, ``from .home import name as name``: this is
+    Every import of the stub is a line of its own, ``from home import name as name``: this is
     read at each start, and splitting lines takes a hundredth of the time of a parser.
     """
     homes: dict[str, str] = {}

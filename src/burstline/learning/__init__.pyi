@@ -1,7 +1,7 @@
-from .model import Gain as Gain
-from .model import Learned as Learned
-from .model import Score as Score
-from .prediction import learn as learn
+from burstline.learning.model import Gain as Gain
+from burstline.learning.model import Learned as Learned
+from burstline.learning.model import Score as Score
+from burstline.learning.prediction import learn as learn
 
 __all__ = [
     "Gain",
@@ -11,5 +11,5 @@ __all__ = [
 ]
 
 # For other rooms of the house.
-from .forests import require as require
-from .scoring import relative_errors as relative_errors
+from burstline.learning.forests import require as require
+from burstline.learning.scoring import relative_errors as relative_errors

@@ -1,7 +1,7 @@
-from .loss import Losses as Losses
-from .loss import losses as losses
-from .offset import shift as shift
-from .region import select as select
+from burstline.selection.loss import Losses as Losses
+from burstline.selection.loss import losses as losses
+from burstline.selection.offset import shift as shift
+from burstline.selection.region import select as select
 
 __all__ = [
     "Losses",
@@ -11,10 +11,10 @@ __all__ = [
 ]
 
 # For other rooms of the house.
-from .arguments import parse_iterations as parse_iterations
-from .arguments import parse_ranks as parse_ranks
-from .arguments import parse_time as parse_time
-from .lazy import Lazy as Lazy
-from .loss import former_locations as former_locations
-from .region import estimate_bytes as estimate_bytes
-from .region import narrowed as narrowed
+from burstline.selection.arguments import parse_iterations as parse_iterations
+from burstline.selection.arguments import parse_ranks as parse_ranks
+from burstline.selection.arguments import parse_time as parse_time
+from burstline.selection.lazy import Lazy as Lazy
+from burstline.selection.loss import former_locations as former_locations
+from burstline.selection.region import estimate_bytes as estimate_bytes
+from burstline.selection.region import narrowed as narrowed
