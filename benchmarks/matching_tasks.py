@@ -42,8 +42,11 @@ def match_by_difflib(bursts: int) -> Task:
 
 def match_tokens(runs: int, threads: int, bursts: int, method: str) -> Task:
     """Match runs whose bursts are named already, and are as many on every thread."""
-    from burstline.merge import matching  # noqa: PLC0415 -- in the child
-    from burstline.merge.model import Alignment, Published  # noqa: PLC0415
+    from burstline.merge import (  # noqa: PLC0415
+        Alignment,
+        Published,
+        matching,
+    )
     from burstline.merge.published import match_published  # noqa: PLC0415
     from burstline.progress import SILENCE  # noqa: PLC0415
 
@@ -63,8 +66,11 @@ def match_tokens(runs: int, threads: int, bursts: int, method: str) -> Task:
 
 def match_equal(bursts: int, method: str) -> Task:
     """Match two runs of one thread all of whose bursts are alike; one has a few less."""
-    from burstline.merge import matching  # noqa: PLC0415 -- in the child
-    from burstline.merge.model import Alignment, Published  # noqa: PLC0415
+    from burstline.merge import (  # noqa: PLC0415
+        Alignment,
+        Published,
+        matching,
+    )
     from burstline.merge.published import match_published  # noqa: PLC0415
     from burstline.progress import SILENCE  # noqa: PLC0415
 
@@ -184,7 +190,7 @@ def changed(source: Trace, run: int) -> Trace:
 def match_stores(paths: list[str], method: str) -> Task:
     """Open stores, and match them."""
     import burstline  # noqa: PLC0415 -- in the child
-    from burstline.merge.matching import match  # noqa: PLC0415
+    from burstline.merge import match  # noqa: PLC0415
 
     def run() -> dict[str, Any]:
         found = match([burstline.read(path) for path in paths], method=method)

@@ -19,8 +19,7 @@ from unittest.mock import patch
 import numpy as np
 
 import burstline
-from burstline.structure import detect, means
-from burstline.structure.calls import Calls, sign
+from burstline.structure import Calls, detect, means, sign
 from burstline.structure.means import Limits, by_means
 from burstline.structure.reduction import reduce_signed
 

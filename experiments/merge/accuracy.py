@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from burstline.merge.tokens import tokens_of
+from burstline.merge import tokens_of
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
     from burstline import Trace
-    from burstline.merge.model import Matching
+    from burstline.merge import Matching
     from experiments.merge.edits import Edited
 
     Integers = npt.NDArray[np.int64]

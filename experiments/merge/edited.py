@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 import burstline
-from burstline.merge.matching import METHODS, match
+from burstline.merge import METHODS, match
 from experiments.merge.accuracy import Accuracy, Judge, pairs_of
 from experiments.merge.edits import Edits, edit
 

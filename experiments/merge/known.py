@@ -24,8 +24,7 @@ import pyarrow as pa
 import burstline
 from burstline import Trace, schema
 from burstline.errors import NotEnoughDataError, ParameterError, printable
-from burstline.merge.loops import LOOP_TYPES
-from burstline.merge.matching import METHODS, match
+from burstline.merge import LOOP_TYPES, METHODS, match
 from experiments.merge.accuracy import Accuracy, by_ids, pairs_of, unique_by_ids
 
 if TYPE_CHECKING:

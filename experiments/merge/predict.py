@@ -21,11 +21,8 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 import burstline
-from burstline.learning import learn
-from burstline.learning.scoring import relative_errors
-from burstline.merge import burst_table
-from burstline.merge.fusion import fuse
-from burstline.merge.matching import match
+from burstline.learning import learn, relative_errors
+from burstline.merge import burst_table, fuse, match
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from burstline.merge.matching import METHODS
+from burstline.merge import METHODS
 from experiments.merge.known import judge, with_ids
 from experiments.merge.recorded import Scenario, build, record
 

@@ -17,7 +17,7 @@ import numpy as np
 import pyarrow as pa
 
 from burstline import Trace, schema
-from burstline.merge.tokens import tokens_of
+from burstline.merge import tokens_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

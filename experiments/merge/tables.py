@@ -21,16 +21,14 @@ from typing import TYPE_CHECKING, Final
 
 import burstline
 from burstline.errors import NotEnoughDataError, printable
-from burstline.merge.checking import check
-from burstline.merge.matching import METHODS, match
+from burstline.merge import METHODS, check, match
 from experiments.merge.synthetic import with_synthetic
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from burstline import Trace
-    from burstline.merge.model import Matching
-    from burstline.merge.quality import CounterQuality
+    from burstline.merge import CounterQuality, Matching
 
 _RUN: Final = re.compile(r"(?P<name>.+)_run(?P<run>\d+)\.(?:prv|prv\.gz|store)")
 

@@ -11,12 +11,11 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from burstline.structure.calls import sign
-from burstline.structure.labels import NO_LABEL, OUTSIDE, Labels
+from burstline.structure import NO_LABEL, OUTSIDE, Labels, sign
 
 if TYPE_CHECKING:
     from burstline import Trace
-    from burstline.structure.calls import Calls, Signature
+    from burstline.structure import Calls, Signature
 
 KNOWN: Final[dict[str, dict[int, str]]] = {
     "t1_nested2.c": {9: "7", 12: "6"},

@@ -15,18 +15,14 @@ from typing import TYPE_CHECKING, Final
 
 import burstline
 from burstline.errors import NotEnoughDataError
-from burstline.structure import detect
-from burstline.structure.agreement import accuracy
-from burstline.structure.labels import has_labels, labels_of
+from burstline.structure import accuracy, detect, has_labels, labels_of
 from experiments.structure.known_loops import known_labels
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from burstline import Trace
-    from burstline.structure import Structure
-    from burstline.structure.agreement import Accuracy
-    from burstline.structure.labels import Labels
+    from burstline.structure import Accuracy, Labels, Structure
 
 METHODS: Final = ("seed", "exact")
 HEADS: Final = ("calls", "unique calls", "loops")

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Final
 
 import burstline
 from burstline.errors import ParameterError, printable
-from burstline.structure.calls import Calls, Signature, sign
+from burstline.structure import Calls, Signature, sign
 from experiments.structure.published import LAWS, PUBLISHED
 
 if TYPE_CHECKING:

@@ -15,8 +15,7 @@ from burstline.structure import Call, walk
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from burstline.structure import Loop
-    from burstline.structure.callpaths import Frame, Path
+    from burstline.structure import Frame, Loop, Path
 
 _NAME: Final = 60
 _NEARLY: Final = 0.005

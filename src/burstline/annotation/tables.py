@@ -9,7 +9,7 @@ from burstline.annotation.insertion import ORDINALS, Insertion
 from burstline.annotation.labels import labelled
 from burstline.errors import NotEnoughDataError
 from burstline.schema import TABLES
-from burstline.selection.lazy import Lazy
+from burstline.selection import Lazy
 from burstline.trace import Trace
 
 if TYPE_CHECKING:

@@ -23,17 +23,14 @@ from burstline.browser.screens import CounterScreen, PlotScreen
 from burstline.errors import BurstlineError, printable
 from burstline.report.pseudocode import STYLES, chosen_counter
 from burstline.report.units import format_bytes, format_count, format_ns, plural
-from burstline.structure.plane import points
-from burstline.structure.table import loop_table
+from burstline.structure import loop_table, points
 
 if TYPE_CHECKING:
     from textual.app import ComposeResult
     from textual.binding import BindingType
 
     from burstline.browser.outline import Row, View
-    from burstline.structure import Structure
-    from burstline.structure.plane import Points
-    from burstline.structure.table import LoopTable
+    from burstline.structure import LoopTable, Points, Structure
     from burstline.trace import Trace
 
 _OPEN, _FOLDED, _LEAF = "▾ ", "▸ ", "  "

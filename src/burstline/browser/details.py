@@ -11,16 +11,14 @@ from burstline.errors import printable
 from burstline.report.iterations import sparkline
 from burstline.report.units import format_bytes, format_count, format_ns, format_share, plural
 from burstline.report.wording import name_text
-from burstline.structure import Call, Condition, Loop
-from burstline.structure.ranks import compact
+from burstline.structure import Call, Condition, Loop, compact
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from burstline.browser.outline import Row
     from burstline.columns import Integers
-    from burstline.structure import Structure
-    from burstline.structure.table import LoopTable
+    from burstline.structure import LoopTable, Structure
 
 Facts = list[tuple[str, str]]
 

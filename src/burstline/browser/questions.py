@@ -9,7 +9,7 @@ from burstline.errors import ParameterError, printable
 from burstline.report.pseudocode import IPC, chosen_counter
 from burstline.report.units import format_ns
 from burstline.selection import parse_ranks, parse_time
-from burstline.structure.ranks import compact
+from burstline.structure import compact
 
 if TYPE_CHECKING:
     from burstline.browser.outline import View

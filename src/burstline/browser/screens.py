@@ -19,8 +19,7 @@ if TYPE_CHECKING:
     from textual.app import ComposeResult
     from textual.binding import BindingType
 
-    from burstline.structure import Structure
-    from burstline.structure.plane import Points
+    from burstline.structure import Points, Structure
 
 _FRAME: Final = 2
 """Lines that are not for the plot: footer, and one to breathe."""

@@ -19,7 +19,7 @@ from burstline.errors import InconsistentTraceError, ParameterError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from burstline.merge.checking import Check
+    from burstline.merge import Check
     from burstline.trace import Trace
 
 _DESCRIPTION: Final = """\
@@ -98,7 +98,7 @@ def run(arguments: argparse.Namespace) -> None:
 
     warn_of_twins([Path(path) for path in paths])
     traces = _read(arguments)
-    from burstline.merge.checking import check  # noqa: PLC0415 -- `burstline --help` stays fast
+    from burstline.merge import check  # noqa: PLC0415 -- `burstline --help` stays fast
 
     with progress_bar(arguments) as progress:
         found = check(

@@ -20,10 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from burstline.report.features import Study
-    from burstline.structure import Structure
-    from burstline.structure.agreement import Accuracy
-    from burstline.structure.call_features import Features
-    from burstline.structure.labels import Labels
+    from burstline.structure import Accuracy, Features, Labels, Structure
     from burstline.trace import Trace
 
 _ROWS: Final = ("calls", "loops")
@@ -117,9 +114,7 @@ def print_features(trace: Trace, structure: Structure, arguments: argparse.Names
 
 def _study(trace: Trace, structure: Structure, arguments: argparse.Namespace) -> Study:
     from burstline.report.features import Study  # noqa: PLC0415 -- loads rich
-    from burstline.structure.call_features import features  # noqa: PLC0415 -- as above
-    from burstline.structure.factors import factor_map  # noqa: PLC0415 -- `--help` stays fast
-    from burstline.structure.feature_importance import importance  # noqa: PLC0415 -- as above
+    from burstline.structure import factor_map, features, importance  # noqa: PLC0415
 
     missing: list[str] = []
     labels = _labels(trace, structure, missing)
@@ -140,7 +135,7 @@ def _study(trace: Trace, structure: Structure, arguments: argparse.Namespace) ->
 
 
 def _labels(trace: Trace, structure: Structure, missing: list[str]) -> Labels | None:
-    from burstline.structure.labels import labels_of  # noqa: PLC0415 -- `--help` stays fast
+    from burstline.structure import labels_of  # noqa: PLC0415 -- `--help` stays fast
 
     return _or_why(lambda: labels_of(trace, structure.found_in), missing)
 
@@ -166,7 +161,7 @@ def _of_loops(found: Features, labels: Labels | None) -> Features:
 def _accuracies(
     trace: Trace, structure: Structure, labels: Labels, arguments: argparse.Namespace
 ) -> Iterator[Accuracy]:
-    from burstline.structure.agreement import accuracy  # noqa: PLC0415 -- `--help` stays fast
+    from burstline.structure import accuracy  # noqa: PLC0415 -- `--help` stays fast
 
     yield accuracy(structure, labels)
     for method in _METHODS:

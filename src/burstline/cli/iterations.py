@@ -154,8 +154,7 @@ def iterations_region(
     import numpy as np  # noqa: PLC0415 -- `burstline --help` stays fast
 
     from burstline.selection import former_locations, select  # noqa: PLC0415 -- as above
-    from burstline.structure import detect  # noqa: PLC0415 -- as above
-    from burstline.structure.windows import iterations_window  # noqa: PLC0415 -- as above
+    from burstline.structure import detect, iterations_window  # noqa: PLC0415
 
     part = select(trace, **region) if region else trace
     chosen = {name: getattr(arguments, name) for name in _DETECTION if name in arguments}
@@ -171,7 +170,7 @@ def iterations_region(
 def _explain(trace: Trace, asked: Asked, method: str, length_ns: Any) -> None:  # noqa: ANN401 -- an array; NumPy is not loaded yet
     from burstline.report.plain import note  # noqa: PLC0415 -- --help
     from burstline.report.units import format_ns  # noqa: PLC0415 -- --help
-    from burstline.structure.ranks import compact  # noqa: PLC0415 -- --help
+    from burstline.structure import compact  # noqa: PLC0415 -- --help
 
     (rank,) = trace.arrays("locations", "rank")
     inside = set(rank[length_ns > 0].tolist())
@@ -208,7 +207,7 @@ def print_iterations(
     ParameterError
         If there is no such loop, or no such counter.
     """
-    from burstline.structure.table import loop_table  # noqa: PLC0415 -- `--help` stays fast
+    from burstline.structure import loop_table  # noqa: PLC0415 -- `--help` stays fast
 
     table = loop_table(trace, structure, number)
     if arguments.format == "table":
@@ -251,7 +250,7 @@ def write_loops(trace: Trace, structure: Structure, arguments: argparse.Namespac
     if path is None:
         return
     from burstline.report.plain import note  # noqa: PLC0415 -- `--help` stays fast
-    from burstline.structure.table import loop_table, loops_table  # noqa: PLC0415 -- as above
+    from burstline.structure import loop_table, loops_table  # noqa: PLC0415 -- as above
 
     number = table_asked(arguments)
     if number is None:

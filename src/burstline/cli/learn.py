@@ -115,8 +115,7 @@ def run(arguments: argparse.Namespace) -> None:
     verdicts = None if arguments.quality is None else _verdicts(Path(arguments.quality))
     if not arguments.most >= 40:
         raise ParameterError(f"--most must be at least 40, got {arguments.most}")
-    from burstline.learning import learn  # noqa: PLC0415 -- `--help` stays fast
-    from burstline.learning.forests import require  # noqa: PLC0415 -- as above
+    from burstline.learning import learn, require  # noqa: PLC0415 -- `--help` stays fast
 
     require(arguments.model)
     with progress_bar(arguments) as progress:
@@ -187,9 +186,7 @@ def _merged(
 ) -> pa.Table:
     """Match runs, and give the base's bursts with the counters of all."""
     from burstline.cli.runs import read_runs  # noqa: PLC0415 -- `--help` stays fast
-    from burstline.merge import burst_table  # noqa: PLC0415 -- as above
-    from burstline.merge.fusion import fuse  # noqa: PLC0415 -- as above
-    from burstline.merge.matching import match  # noqa: PLC0415 -- as above
+    from burstline.merge import burst_table, fuse, match  # noqa: PLC0415 -- `--help` stays fast
 
     traces = read_runs(paths, arguments, progress)
     matching = match(traces, progress=progress)
@@ -200,7 +197,7 @@ def _verdicts(path: Path) -> dict[str, str]:
     """Read what ``check-merge`` says of counters."""
     import json  # noqa: PLC0415 -- only here
 
-    from burstline.merge.verdicts import VERDICTS  # noqa: PLC0415 -- `--help` stays fast
+    from burstline.merge import VERDICTS  # noqa: PLC0415 -- `--help` stays fast
 
     wrong = "no document of check-merge"
     try:

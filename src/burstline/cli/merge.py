@@ -19,9 +19,7 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Sequence
 
-    from burstline.merge.fusion import Fusion
-    from burstline.merge.model import Alignment, Matching, Published
-    from burstline.merge.table import BurstTable
+    from burstline.merge import Alignment, BurstTable, Fusion, Matching, Published
     from burstline.trace import Trace
 
 _DESCRIPTION: Final = """\
@@ -129,7 +127,7 @@ def run(arguments: argparse.Namespace) -> None:
 
     with progress_bar(arguments) as progress:
         traces = read_runs(paths, arguments, progress)
-        from burstline.merge.matching import match  # noqa: PLC0415 -- `--help` stays fast
+        from burstline.merge import match  # noqa: PLC0415 -- `--help` stays fast
 
         matching = match(
             traces,
@@ -143,7 +141,7 @@ def run(arguments: argparse.Namespace) -> None:
             _table(trace, whole=wanted.whole(run, matching.base))
             for run, trace in enumerate(traces)
         ]
-        from burstline.merge.fusion import fuse  # noqa: PLC0415 -- as above
+        from burstline.merge import fuse  # noqa: PLC0415 -- as above
 
         fused = fuse(tables, matching)
         if wanted.trace is not None:
@@ -282,7 +280,7 @@ def _check_paths(paths: Sequence[Path]) -> None:
 
 def _options(arguments: argparse.Namespace) -> Alignment | Published:
     """Give the options of the method; those of the other one are refused."""
-    from burstline.merge.model import Alignment, Published, Weights  # noqa: PLC0415 -- --help
+    from burstline.merge import Alignment, Published, Weights  # noqa: PLC0415 -- --help
 
     others = _SEED_ONLY if arguments.method == "align" else _ALIGN_ONLY
     for name in others:
@@ -325,9 +323,7 @@ def _check_matching(matching: Matching, paths: Sequence[Path]) -> None:
 
 def _table(trace: Trace, *, whole: bool) -> BurstTable:
     """Give a burst table: all of it, or what fusing needs."""
-    from burstline.merge import burst_table  # noqa: PLC0415 -- `--help` stays fast
-    from burstline.merge.columns import counter_columns  # noqa: PLC0415 -- as above
-    from burstline.merge.fusion import PLACE  # noqa: PLC0415 -- as above
+    from burstline.merge import PLACE, burst_table, counter_columns  # noqa: PLC0415
 
     if whole:
         return burst_table(trace)

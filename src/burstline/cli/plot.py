@@ -12,8 +12,7 @@ from burstline.cli.pictures import form_of, picture_path, write_picture
 if TYPE_CHECKING:
     import argparse
 
-    from burstline.structure import Structure
-    from burstline.structure.plane import Points
+    from burstline.structure import Points, Structure
 
 _DESCRIPTION: Final = """\
 Draw the picture that loops are found in: every call of every rank by how often, and how
@@ -56,7 +55,7 @@ def run(arguments: argparse.Namespace) -> None:
     path = _output(arguments)
     trace = read_selected(arguments)
     structure = detected(trace, arguments)
-    from burstline.structure.plane import points  # noqa: PLC0415 -- `--help` stays fast
+    from burstline.structure import points  # noqa: PLC0415 -- `--help` stays fast
 
     found = points(trace, structure)
     if path is None:

@@ -12,12 +12,12 @@ from burstline.errors import NotEnoughDataError, ParameterError, printable
 from burstline.formats.paraver import writer
 from burstline.formats.paraver.added_types import WantedCounter, added_types, type_labels
 from burstline.formats.paraver.splice import Additions, splice
-from burstline.merge.columns import counter_columns
+from burstline.merge import counter_columns
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from burstline.merge.fusion import FusedCounter, Fusion
+    from burstline.merge import FusedCounter, Fusion
     from burstline.progress import Progress
     from burstline.trace import Trace
 

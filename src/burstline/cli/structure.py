@@ -17,8 +17,7 @@ from burstline.cli.options import add_trace_options, read_selected
 if TYPE_CHECKING:
     import argparse
 
-    from burstline.structure import Structure
-    from burstline.structure.inner_loops import Inside
+    from burstline.structure import Inside, Structure
     from burstline.trace import Trace
 
 _DESCRIPTION: Final = """\
@@ -114,6 +113,6 @@ def _print_table(trace: Trace, structure: Structure, arguments: argparse.Namespa
 def _inside(trace: Trace, structure: Structure) -> Inside:
     """Find out what the trace knows about loops in the computation."""
     from burstline.formats.paraver.sampling import sampled  # noqa: PLC0415 -- only here
-    from burstline.structure.inner_loops import inside  # noqa: PLC0415 -- only here
+    from burstline.structure import inside  # noqa: PLC0415 -- only here
 
     return inside(trace, structure, sampled(trace) if trace.has_raw else None)

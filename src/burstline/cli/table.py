@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
-    from burstline.merge.overview import Overview
+    from burstline.merge import Overview
     from burstline.progress import Progress
     from burstline.trace import Trace
 
@@ -78,9 +78,7 @@ def run(arguments: argparse.Namespace) -> None:
     path = None if output is None else table_path(output, force=force)
     min_duration_ns = parse_time(arguments.min_duration)
     trace, whole = read_with_whole(arguments, streams=True)
-    from burstline.merge import burst_parts  # noqa: PLC0415 -- as above
-    from burstline.merge.columns import table_schema  # noqa: PLC0415 -- as above
-    from burstline.merge.overview import Overview  # noqa: PLC0415 -- as above
+    from burstline.merge import Overview, burst_parts, table_schema  # noqa: PLC0415
 
     columns = _columns(arguments.columns)
     schema = table_schema(trace.counter_names, columns)

@@ -15,8 +15,7 @@ from typing import TYPE_CHECKING, Final
 import pyarrow as pa
 
 from burstline.errors import ParameterError, printable
-from burstline.merge.columns import FIXED
-from burstline.merge.context import SIDES
+from burstline.merge import FIXED, SIDES
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -13,7 +13,7 @@ import numpy as np
 
 from burstline.errors import NotEnoughDataError, ParameterError
 from burstline.learning.matrix import column_values
-from burstline.merge.context import SIDES
+from burstline.merge import SIDES
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -23,7 +23,7 @@ from burstline.learning.matrix import column_values, matrix
 from burstline.learning.model import Learned
 from burstline.learning.reliability import reliability, unreliable
 from burstline.learning.scoring import Trial, importances, score, score_of_nothing
-from burstline.merge.model import STAGES
+from burstline.merge import STAGES
 from burstline.progress import SILENCE, Progress
 
 if TYPE_CHECKING:

@@ -13,8 +13,7 @@ import numpy as np
 
 from burstline.learning.columns import counter_of, counters_of, runs_of
 from burstline.learning.matrix import column_values
-from burstline.merge.quality import compare
-from burstline.merge.verdicts import DO_NOT_USE, TRUST, VERDICTS
+from burstline.merge import DO_NOT_USE, TRUST, VERDICTS, compare
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

@@ -15,13 +15,13 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from burstline.structure.callpaths import clean_paths
+from burstline.structure import clean_paths
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from burstline.columns import Integers
-    from burstline.structure.callpaths import Frame
+    from burstline.structure import Frame
     from burstline.trace import Trace
 
 _LONGEST: Final = 64

@@ -9,7 +9,7 @@ import numpy as np
 from burstline.columns import to_numpy
 from burstline.merge.labels import communicator_labels
 from burstline.merge.loops import loops_of
-from burstline.structure.callpaths import clean_paths
+from burstline.structure import clean_paths
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Hashable

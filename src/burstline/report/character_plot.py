@@ -14,14 +14,13 @@ from rich.text import Text
 
 from burstline.report.cluster_axes import axes, heading, largest, named_loops, percent
 from burstline.report.units import plural
-from burstline.structure.plane import IN_NO_LOOP, LEFT_OUT
+from burstline.structure import IN_NO_LOOP, LEFT_OUT
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from burstline.report.cluster_axes import Axes, NamedLoop
-    from burstline.structure import Structure
-    from burstline.structure.plane import Points
+    from burstline.structure import Points, Structure
 
 _SYMBOLS: Final = "123456789abcdefghijklmnopqrstuvwxyz"
 _MORE, _SEVERAL, _NO_LOOP, _LEFT_OUT, _CURVE = "+", "*", "o", ".", "·"

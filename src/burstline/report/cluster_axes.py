@@ -17,16 +17,13 @@ import numpy as np
 
 from burstline.errors import NotEnoughDataError, printable
 from burstline.report.units import format_count, plural
-from burstline.structure import Call, walk
-from burstline.structure.plane import IN_NO_LOOP, LEFT_OUT
+from burstline.structure import IN_NO_LOOP, LEFT_OUT, Call, walk
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from burstline.columns import Floats
-    from burstline.structure import Loop, Structure
-    from burstline.structure.callpaths import Frame
-    from burstline.structure.plane import Points
+    from burstline.structure import Frame, Loop, Points, Structure
 
 _MARGIN: Final = 1.6
 _NEAREST: Final = 1.4

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from burstline.structure.ranks import compact
+from burstline.structure import compact
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -23,7 +23,7 @@ from burstline.report.cluster_axes import (
 from burstline.report.cluster_labels import placed_labels, stacked
 from burstline.report.pictures import GREY, drawn, require, settings
 from burstline.report.units import plural
-from burstline.structure.plane import IN_NO_LOOP, LEFT_OUT
+from burstline.structure import IN_NO_LOOP, LEFT_OUT
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -32,8 +32,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from burstline.report.cluster_axes import Axes, NamedLoop
-    from burstline.structure import Structure
-    from burstline.structure.plane import Points
+    from burstline.structure import Points, Structure
 
 _COLOURS: Final = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
 """Okabe and Ito's palette, without the yellow and black: told apart by everybody on white."""

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from burstline.columns import Floats
-    from burstline.structure.factors import FactorMap
+    from burstline.structure import FactorMap
 
 _BLUE: Final = "#0072B2"
 _SIZE, _DOTS = (8.0, 6.0), 200

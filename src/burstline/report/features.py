@@ -19,11 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from burstline.columns import Integers
-    from burstline.structure.agreement import Accuracy
-    from burstline.structure.call_features import Features
-    from burstline.structure.factors import FactorMap
-    from burstline.structure.feature_importance import Importance
-    from burstline.structure.labels import Labels
+    from burstline.structure import Accuracy, FactorMap, Features, Importance, Labels
 
 _METHODS: Final = {"seed": "published", "exact": "exact"}
 _MOST_LOOPS: Final = 20

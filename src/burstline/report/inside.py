@@ -14,8 +14,7 @@ from burstline.report.units import format_share, plural
 from burstline.report.wording import name_text
 
 if TYPE_CHECKING:
-    from burstline.structure import Item
-    from burstline.structure.inner_loops import Inside, InsideLoop, Place
+    from burstline.structure import Inside, InsideLoop, Item, Place
 
 _MOST_LINES: Final = 3
 _LEAST_SHARE: Final = 0.05

@@ -21,9 +21,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from burstline.columns import Floats
-    from burstline.structure.spread import Trend
-    from burstline.structure.summaries import LoopSummary, Slow
-    from burstline.structure.table import LoopTable
+    from burstline.structure import LoopSummary, LoopTable, Slow, Trend
 
 _ROWS: Final = 20
 _SHAPE: Final = 60

@@ -10,8 +10,7 @@ from burstline.report.units import format_share, plural
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from burstline.learning import Learned, Score
-    from burstline.learning.model import Gain
+    from burstline.learning import Gain, Learned, Score
 
 _NOTHING: Final = "-"
 _GROUPS: Final = {

@@ -7,9 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from burstline.merge.fusion import values_of
-from burstline.merge.model import STAGES
-from burstline.merge.quality import compare
+from burstline.merge import STAGES, compare, values_of
 from burstline.report.units import format_ns, format_share, plural
 from burstline.schema import NO_VALUE
 
@@ -17,10 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from burstline.merge.fusion import Fusion
-    from burstline.merge.model import Matching
-    from burstline.merge.quality import CounterQuality
-    from burstline.merge.table import BurstTable
+    from burstline.merge import BurstTable, CounterQuality, Fusion, Matching
     from burstline.trace import Trace
 
 _PATTERNS: Final = 10

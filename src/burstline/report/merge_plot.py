@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 
 from burstline.columns import Ordinals
 from burstline.errors import ParameterError
-from burstline.merge.model import STAGES
+from burstline.merge import STAGES
 from burstline.report.cluster_axes import safe
 from burstline.report.pictures import DARK, GREY, drawn, require, settings
 from burstline.report.units import format_share, plural
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from burstline.columns import Floats
-    from burstline.merge.model import Matching
+    from burstline.merge import Matching
     from burstline.trace import Trace
 
 

@@ -26,15 +26,12 @@ from burstline.report.wording import (
     name_text,
     ranks_text,
 )
-from burstline.structure import Call, Condition, Loop, walk
-from burstline.structure.ranks import compact
+from burstline.structure import Call, Condition, Loop, compact, walk
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
 
-    from burstline.structure import Item, Structure
-    from burstline.structure.callpaths import Frame
-    from burstline.structure.inner_loops import Inside
+    from burstline.structure import Frame, Inside, Item, Structure
 
 IPC: Final = "IPC"
 _INSTRUCTIONS: Final = "PAPI_TOT_INS"

@@ -5,15 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from burstline.merge.verdicts import DO_NOT_USE, TRUST, WITH_CARE
+from burstline.merge import DO_NOT_USE, TRUST, WITH_CARE
 from burstline.report import terminal
 from burstline.report.units import format_bytes, format_count, format_ns, format_share, plural
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from burstline.merge.checking import Check
-    from burstline.merge.quality import CounterQuality
+    from burstline.merge import Check, CounterQuality
 
 _NOTHING: Final = "-"
 _STYLES: Final = {TRUST: "green", WITH_CARE: "yellow", DO_NOT_USE: "red"}

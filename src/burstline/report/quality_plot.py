@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 
 import numpy as np
 
-from burstline.merge.verdicts import DO_NOT_USE, TRUST, WITH_CARE
+from burstline.merge import DO_NOT_USE, TRUST, WITH_CARE
 from burstline.report.cluster_axes import safe
 from burstline.report.pictures import DARK, GREY, drawn, require, settings
 from burstline.report.units import format_bytes, format_count, format_ns, format_share
@@ -23,8 +23,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from burstline.merge.checking import Check
-    from burstline.merge.quality import CounterQuality, Spread
+    from burstline.merge import Check, CounterQuality, Spread
 
 _COLOURS: Final = {TRUST: "#009E73", WITH_CARE: "#E69F00", DO_NOT_USE: "#D55E00"}
 _TITLE: Final = 100

@@ -12,8 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection
 
     from burstline.report.pseudocode import Line
-    from burstline.structure import Structure
-    from burstline.structure.inner_loops import Inside
+    from burstline.structure import Inside, Structure
 
 _METHODS: Final = {"seed": "published", "exact": "exact"}
 _INDENT: Final = "  "

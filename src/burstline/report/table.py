@@ -8,7 +8,7 @@ from burstline.report import terminal
 from burstline.report.units import format_bytes, format_count, format_ns, format_share, plural
 
 if TYPE_CHECKING:
-    from burstline.merge.overview import ColumnFacts, Overview
+    from burstline.merge import ColumnFacts, Overview
 
 _NOTHING: Final = "-"
 _HEAD: Final = ["COLUMN", "HOLDS", "KNOWN", "LEAST", "MEAN", "MOST"]

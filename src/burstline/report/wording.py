@@ -17,14 +17,13 @@ import numpy as np
 
 from burstline.errors import printable
 from burstline.report.units import format_share
-from burstline.structure.ranks import compact
+from burstline.structure import compact
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
     from burstline.columns import Integers
-    from burstline.structure import Call, Condition, Loop
-    from burstline.structure.runs import Runs
+    from burstline.structure import Call, Condition, Loop, Runs
 
 _NAME: Final = 60
 _FEW: Final = 4
