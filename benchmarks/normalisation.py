@@ -20,7 +20,7 @@ import numpy as np
 
 import burstline
 from burstline.structure import Calls, detect, means, sign
-from burstline.structure.means import Limits, by_means
+from burstline.structure.published.method import Limits, by_means
 from burstline.structure.reduction import reduce_signed
 
 SCALES = ("minmax", "log")

@@ -18,7 +18,7 @@ import burstline
 from burstline.formats.paraver.cutting import completed
 from burstline.selection import losses, select, shift
 from burstline.structure import detect
-from burstline.structure.windows import iterations_window
+from burstline.structure.program.windows import iterations_window
 from oracles.prv_dump import dump
 from oracles.prv_rules import broken
 from paraver_text import write_example

@@ -13,8 +13,8 @@ import burstline
 from burstline.formats.paraver.counters import COUNTER_TYPES
 from burstline.formats.raw.counters import WORK_TYPES
 from burstline.structure import detect
-from burstline.structure.labels import labels_of
-from burstline.structure.nodes import Condition, Loop
+from burstline.structure.program.nodes import Condition, Loop
+from burstline.structure.study.labels import labels_of
 
 SOLVER = """
 void relax(double *field, long cells) {

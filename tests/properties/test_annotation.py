@@ -22,7 +22,7 @@ from burstline.annotation import (
 from burstline.annotation.insertion import ORDINALS
 from burstline.formats.paraver.event_types import EventClass, classify
 from burstline.structure import detect
-from burstline.structure.iterations import Spans
+from burstline.structure.program.iterations import Spans
 from burstline.testing import assert_same_trace
 from loop_programs import Do, loop, run
 from oracles.prv_dump import dump

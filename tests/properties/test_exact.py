@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 
 from burstline import _core
 from burstline.structure import Call, Condition, Loop, detect, walk
-from burstline.structure.loopnest import Body
-from burstline.structure.reading import Nest
-from burstline.structure.runs import Runs
+from burstline.structure.exact.loopnest import Body
+from burstline.structure.exact.occurrences import Nest
+from burstline.structure.program.runs import Runs
 from loop_programs import Do, For, executed, loop, run
 from oracles import structure as oracle
 

@@ -12,8 +12,8 @@ import burstline
 import by_hand
 from burstline import _core, schema
 from burstline.structure.calls import Calls, sign
-from burstline.structure.clustering import count_runs, merged
 from burstline.structure.pooling import pooled
+from burstline.structure.published.clustering import count_runs, merged
 from burstline.structure.reduction import reduce_calls
 from burstline.testing import traces
 from oracles import reduction as oracle

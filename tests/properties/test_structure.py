@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 import burstline
 from burstline import _core
 from burstline.structure import Call, detect, walk
-from burstline.structure.clustering import clusters, count_runs, take_turns
-from burstline.structure.fidelity import similarity
+from burstline.structure.program.fidelity import similarity
+from burstline.structure.published.clustering import clusters, count_runs, take_turns
 from burstline.structure.reduction import reduce_calls
 from burstline.testing import traces
 from loop_programs import Do, lines, loop, run, shape

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import loop_programs
 from burstline.structure import Call, detect, walk
-from burstline.structure.inner_loops import inside
+from burstline.structure.computation.inner_loops import inside
 
 RANKS = 2
 PROGRAM = (

@@ -13,7 +13,7 @@ from burstline import Trace, schema
 from burstline.formats.store import open_store, write_store
 from burstline.selection import former_locations, losses, narrowed, select, shift
 from burstline.structure import detect
-from burstline.structure.windows import iterations_window
+from burstline.structure.program.windows import iterations_window
 from burstline.testing import assert_same_trace, traces
 from loop_programs import Do, loop, run
 from properties.test_selection import cut_traces, with_raw

@@ -15,8 +15,8 @@ from burstline.report.cluster_axes import axes, landmark, named_loops
 from burstline.report.cluster_labels import placed_labels
 from burstline.report.cluster_plot import cluster_plot
 from burstline.structure import detect
-from burstline.structure.plane import LEFT_OUT, points
 from burstline.structure.reduction import reduce_calls
+from burstline.structure.study.plane import LEFT_OUT, points
 from loop_programs import Do, loop, run
 
 NESTED = loop(20, loop(8, Do("Send", 9)), Do("Barrier", 12))

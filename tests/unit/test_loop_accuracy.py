@@ -10,9 +10,9 @@ import by_hand
 from burstline.errors import NotEnoughDataError, ParameterError
 from burstline.schema.event_types import LABEL_TYPE
 from burstline.structure import detect
-from burstline.structure.agreement import accuracy, adjusted_rand, innermost_loops
 from burstline.structure.calls import Calls
-from burstline.structure.labels import has_labels, labels_of
+from burstline.structure.study.agreement import accuracy, adjusted_rand, innermost_loops
+from burstline.structure.study.labels import has_labels, labels_of
 from burstline.testing import trace_of
 from labelled import labelled, loop_of_line, without
 from loop_programs import Do, loop, run

@@ -16,11 +16,11 @@ from burstline.cli.features import add_features_options, features_asked, print_f
 from burstline.errors import MissingExtraError, NotEnoughDataError, ParameterError
 from burstline.report.factor_plot import factor_plot
 from burstline.structure import detect
-from burstline.structure.call_features import features
 from burstline.structure.calls import Calls
-from burstline.structure.factors import factor_map
-from burstline.structure.feature_importance import importance, importances
-from burstline.structure.labels import labels_of
+from burstline.structure.study.call_features import features
+from burstline.structure.study.factors import factor_map
+from burstline.structure.study.feature_importance import importance, importances
+from burstline.structure.study.labels import labels_of
 from labelled import counting, labelled, loop_of_line
 from loop_programs import CALL_NS, WORK_NS, Do, loop, run
 

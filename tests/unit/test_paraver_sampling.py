@@ -9,7 +9,7 @@ from burstline.errors import NotEnoughDataError
 from burstline.formats.paraver.sampling import sampled
 from burstline.report.inside import inside_text
 from burstline.structure import Call, detect, walk
-from burstline.structure.inner_loops import inside
+from burstline.structure.computation.inner_loops import inside
 
 ROUNDS = 4
 PCF = """\

@@ -8,9 +8,9 @@ import pytest
 import burstline
 from burstline.report.pseudocode import pseudocode
 from burstline.structure import Call, Condition, detect, walk
-from burstline.structure.callgraph import call_graph
 from burstline.structure.calls import Calls, sign
-from burstline.structure.loopnest import find_nest
+from burstline.structure.exact.callgraph import call_graph
+from burstline.structure.exact.loopnest import find_nest
 from loop_programs import Do, executed, loop, run
 
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from burstline.structure.ranks import compact
+from burstline.structure.program.ranks import compact
 
 
 @pytest.mark.parametrize(

@@ -10,8 +10,8 @@ import burstline
 import by_hand
 from burstline import _core
 from burstline.structure.calls import Calls, sign
-from burstline.structure.means import Limits, by_means
-from burstline.structure.nodes import walk
+from burstline.structure.program.nodes import walk
+from burstline.structure.published.method import Limits, by_means
 from burstline.structure.reduction import reduce_calls
 from loop_programs import Do, loop, run, shape
 

@@ -7,7 +7,7 @@ import pytest
 from burstline import ParameterError
 from burstline.selection import select
 from burstline.structure import detect
-from burstline.structure.windows import iterations_window
+from burstline.structure.program.windows import iterations_window
 from burstline.testing import trace_of
 from loop_programs import Do, loop, run
 

@@ -91,7 +91,7 @@ class NamedLoop:
     Attributes
     ----------
     loop : int
-        Number of the loop, or what stands in its place, see :mod:`burstline.structure.plane`.
+        Number of the loop, or what stands in its place, see :mod:`burstline.structure.study.plane`.
     name : str
         Its name; safe to print.
     share : float

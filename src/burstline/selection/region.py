@@ -45,7 +45,7 @@ def select(
     start_ns, end_ns : int or ndarray of int64, shape (locations,), optional
         The window ``[start_ns, end_ns)`` in the trace's time; default no border. With an
         array each location has a window of its own, and where that is empty the location is
-        left out; ``burstline.structure.windows`` gives those of iterations of a loop.
+        left out; ``burstline.structure.program.windows`` gives those of iterations of a loop.
     ranks : iterable of int or range, optional
         Ranks to keep, with all their threads, in every application or in `application`.
     application : int, optional

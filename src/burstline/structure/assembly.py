@@ -15,15 +15,14 @@ import numpy as np
 
 from burstline import _core
 from burstline.structure.callpaths import program_places
-from burstline.structure.nodes import Call, Loop
 from burstline.structure.pooling import Pool
+from burstline.structure.program.nodes import Call, Loop
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from burstline.columns import Floats, Integers
-    from burstline.structure.nesting import Draft
-    from burstline.structure.nodes import Item
+    from burstline.structure.program.nodes import Item
     from burstline.structure.reduction import Reduced
     from burstline.trace import Trace
 
@@ -38,6 +37,43 @@ class _Around:
     begins_ns: Mapping[int, Integers]
     executions: Integers
     mean_ns: Floats
+
+
+@dataclass(slots=True, eq=False)
+class Draft:
+    """A loop in the making.
+
+    Attributes
+    ----------
+    calls : list of int
+        Unique calls of its body, subloops apart.
+    children : list of Draft
+        Loops of its body.
+    iterations_ns : dict of int to ndarray of int64
+        When its iterations began, by lane.
+    body_end_ns : dict of int to ndarray of int64
+        When the last call of each iteration's body was entered, by lane; on lanes where
+        each iteration has one.
+    phase : int
+        The phase it belongs to.
+    hidden : bool
+        Whether it has no call of its own.
+    """
+
+    calls: list[int]
+    children: list[Draft] = field(default_factory=list)
+    iterations_ns: dict[int, Integers] = field(default_factory=dict)
+    body_end_ns: dict[int, Integers] = field(default_factory=dict)
+    phase: int = 0
+    hidden: bool = False
+
+    def first_ns(self) -> int:
+        """When its first iteration began, on any rank."""
+        return min(int(times[0]) for times in self.iterations_ns.values())
+
+    def repetitions(self) -> int:
+        """Its iterations, in all, on the rank with most of them."""
+        return max(len(times) for times in self.iterations_ns.values())
 
 
 @dataclass(frozen=True, slots=True, eq=False)

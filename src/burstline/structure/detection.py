@@ -8,18 +8,18 @@ import numpy as np
 
 from burstline.errors import ParameterError
 from burstline.structure.calls import Calls, sign
-from burstline.structure.exact import by_order
-from burstline.structure.fidelity import Expander, similarity
-from burstline.structure.means import Limits, by_means
-from burstline.structure.model import Coverage, Structure
-from burstline.structure.nodes import Call, Condition, Item, Loop, walk
+from burstline.structure.exact.method import by_order
+from burstline.structure.program.fidelity import Expander, similarity
+from burstline.structure.program.model import Coverage, Structure
+from burstline.structure.program.nodes import Call, Condition, Item, Loop, walk
+from burstline.structure.published.method import Limits, by_means
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from burstline.columns import Integers
-    from burstline.structure.clustering import RankMerge, Scale
-    from burstline.structure.found import Found
+    from burstline.structure.outcome import Outcome
+    from burstline.structure.published.clustering import RankMerge, Scale
     from burstline.structure.reduction import Reduced
     from burstline.trace import Trace
 
@@ -115,37 +115,37 @@ def detect(
     limits = Limits(eps=eps, scale=scale, min_share=min_share, rank_merge=rank_merge)
     if method == "exact":
         return _structure(by_order(trace, calls, signed), calls)
-    found = by_means(trace, calls, signed, limits)
-    structure = _structure(found, calls)
+    outcome = by_means(trace, calls, signed, limits)
+    structure = _structure(outcome, calls)
     if method == "seed" or structure.fidelity >= _TRUE:
         return structure
-    return _structure(by_order(trace, calls, signed, found.reduced), calls)
+    return _structure(by_order(trace, calls, signed, outcome.reduced), calls)
 
 
-def _structure(found: Found, calls: Calls) -> Structure:
+def _structure(outcome: Outcome, calls: Calls) -> Structure:
     """Say how true what was found is, and how much it explains."""
-    reduced, items = found.reduced, found.items
+    reduced, items = outcome.reduced, outcome.items
     expander = Expander.of(items, len(reduced.ranks))
     by_lane, fidelity = _fidelity(reduced, expander)
     return Structure(
-        method=found.method,
-        parameters=found.parameters,
+        method=outcome.method,
+        parameters=outcome.parameters,
         application=calls.application,
         ranks=tuple(reduced.ranks.tolist()),
         world_size=reduced.world_size,
         items=items,
         counters=reduced.counters,
-        left_out=found.left_out,
+        left_out=outcome.left_out,
         fidelity=fidelity,
         fidelity_by_lane=tuple(by_lane),
-        coverage=_coverage(found, calls),
+        coverage=_coverage(outcome, calls),
         classes=_classes(reduced.ranks, expander.executions > 0),
         calls=len(reduced.sequence),
-        unique_calls=found.unique_calls,
+        unique_calls=outcome.unique_calls,
         run_ns=reduced.run_ns,
         callpath="frames" if reduced.has_paths else "none",
         found_in=calls,
-        steps=found.steps,
+        steps=outcome.steps,
     )
 
 
@@ -173,12 +173,12 @@ def _fidelity(reduced: Reduced, expander: Expander) -> tuple[list[float], float]
     return by_lane, alike / lengths
 
 
-def _coverage(found: Found, calls: Calls) -> Coverage:
-    reduced, items = found.reduced, found.items
+def _coverage(outcome: Outcome, calls: Calls) -> Coverage:
+    reduced, items = outcome.reduced, outcome.items
     included = sum(int(i.executions.sum()) for i, _ in walk(items) if isinstance(i, Call))
     spans: dict[int, list[tuple[int, int]]] = {}
     for loop in _outermost(items):
-        here = found.steps.spans(loop.id)
+        here = outcome.steps.spans(loop.id)
         lanes, first = np.unique(here.lane, return_index=True)
         last = np.append(first[1:], len(here.lane)) - 1
         start_ns, end_ns = calls.enter_ns[here.first[first]], calls.enter_ns[here.last[last]]

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from burstline.schema import UNKNOWN
-from burstline.structure.nodes import Call
+from burstline.structure.program.nodes import Call
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

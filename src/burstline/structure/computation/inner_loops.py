@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from burstline.structure.bursting import Bursts, loops_in, samples_in
-from burstline.structure.nodes import walk
+from burstline.structure.computation.bursts import Bursts, loops_in, samples_in
+from burstline.structure.program.nodes import walk
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -26,9 +26,9 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from burstline.columns import Integers
-    from burstline.structure.bursting import Named, Recorded, Samples
-    from burstline.structure.model import Structure
-    from burstline.structure.nodes import Item
+    from burstline.structure.computation.bursts import Named, Recorded, Samples
+    from burstline.structure.program.model import Structure
+    from burstline.structure.program.nodes import Item
     from burstline.trace import Trace
 
 

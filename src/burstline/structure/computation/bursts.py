@@ -17,12 +17,12 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from burstline.structure.nodes import Call, walk
+from burstline.structure.program.nodes import Call, walk
 
 if TYPE_CHECKING:
     from burstline.columns import Integers
     from burstline.structure.calls import Calls
-    from burstline.structure.model import Structure
+    from burstline.structure.program.model import Structure
     from burstline.trace import Trace
 
 _NONE: Final = -1

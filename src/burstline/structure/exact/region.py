@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
-    from burstline.structure.callgraph import CallGraph
-    from burstline.structure.graphs import Edge
+    from burstline.structure.exact.callgraph import CallGraph
+    from burstline.structure.exact.graphs import Edge
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from burstline import _core
-from burstline.structure.iterations import Spans
-from burstline.structure.loopnest import Body
-from burstline.structure.runs import Runs
+from burstline.structure.exact.loopnest import Body
+from burstline.structure.program.iterations import Spans
+from burstline.structure.program.runs import Runs
 
 if TYPE_CHECKING:
     import numpy.typing as npt

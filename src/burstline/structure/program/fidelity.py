@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from burstline import _core
-from burstline.structure.nodes import Call, Loop, walk
-from burstline.structure.runs import Runs
+from burstline.structure.program.nodes import Call, Loop, walk
+from burstline.structure.program.runs import Runs
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from burstline.columns import Integers
-    from burstline.structure.nodes import Item
+    from burstline.structure.program.nodes import Item
 
     Sequences = npt.NDArray[np.int32]
 

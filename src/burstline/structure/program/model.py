@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from burstline.errors import ParameterError
-from burstline.structure.fidelity import Expander
-from burstline.structure.iterations import timed
-from burstline.structure.nodes import Call, Item, Loop, tree, walk
+from burstline.structure.program.fidelity import Expander
+from burstline.structure.program.iterations import timed
+from burstline.structure.program.nodes import Call, Item, Loop, tree, walk
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from burstline.structure.calls import Calls
-    from burstline.structure.iterations import Iterations, Steps
+    from burstline.structure.program.iterations import Iterations, Steps
 
 
 @dataclass(frozen=True, slots=True)

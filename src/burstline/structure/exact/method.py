@@ -19,26 +19,26 @@ import numpy as np
 
 from burstline.columns import dense
 from burstline.structure.assembly import assembly
-from burstline.structure.callgraph import call_graph
-from burstline.structure.found import Found
-from burstline.structure.loopnest import find_nest
-from burstline.structure.program import Programmer
-from burstline.structure.reading import Nest, NestSteps, read
+from burstline.structure.exact.callgraph import call_graph
+from burstline.structure.exact.loopnest import find_nest
+from burstline.structure.exact.occurrences import Nest, NestSteps, read
+from burstline.structure.exact.program import Programmer
+from burstline.structure.exact.sites import told_apart
+from burstline.structure.outcome import Outcome
 from burstline.structure.reduction import reduce_signed
-from burstline.structure.sites import told_apart
 
 if TYPE_CHECKING:
-    from burstline.structure.callgraph import CallGraph
     from burstline.structure.calls import Calls, Signed
-    from burstline.structure.loopnest import Body
-    from burstline.structure.reading import Reading
+    from burstline.structure.exact.callgraph import CallGraph
+    from burstline.structure.exact.loopnest import Body
+    from burstline.structure.exact.occurrences import Reading
     from burstline.structure.reduction import Reduced
     from burstline.trace import Trace
 
 
 def by_order(
     trace: Trace, calls: Calls, signed: Signed, reduced: Reduced | None = None
-) -> Found:
+) -> Outcome:
     """Find the loops of a program by which of its calls follow which.
 
     Parameters
@@ -54,7 +54,7 @@ def by_order(
 
     Returns
     -------
-    Found
+    Outcome
         The program of all ranks; its fidelity is 1.
     """
     count = len(signed.signatures)
@@ -70,7 +70,7 @@ def by_order(
         ranks=np.asarray(calls.ranks),
         run_ns=reduced.run_ns,
     )
-    return Found(
+    return Outcome(
         method="exact",
         parameters={},
         reduced=reduced,

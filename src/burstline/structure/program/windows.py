@@ -15,7 +15,7 @@ from burstline.errors import ParameterError
 
 if TYPE_CHECKING:
     from burstline.columns import Integers
-    from burstline.structure.model import Structure
+    from burstline.structure.program.model import Structure
     from burstline.trace import Trace
 
 

@@ -17,7 +17,7 @@ from burstline.errors import NotEnoughDataError
 
 if TYPE_CHECKING:
     from burstline.columns import Floats
-    from burstline.structure.call_features import Features
+    from burstline.structure.study.call_features import Features
 
 _SAME: Final = 1e-9
 """Spread, relative to the largest value, below which a variable is the same for all."""

@@ -17,15 +17,15 @@ import numpy as np
 
 from burstline.columns import dense, stable_order
 from burstline.structure.calls import sign
-from burstline.structure.nodes import Call, Condition, Loop
+from burstline.structure.program.nodes import Call, Condition, Loop
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterator, Sequence
 
     from burstline.columns import Floats, Integers
     from burstline.structure.calls import Calls, Signature, Signed
-    from burstline.structure.model import Structure
-    from burstline.structure.nodes import Item
+    from burstline.structure.program.model import Structure
+    from burstline.structure.program.nodes import Item
     from burstline.trace import Trace
 
 IN_NO_LOOP: Final = 0

@@ -12,13 +12,18 @@ another if it happens between the iterations of the other, again and again.
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
 from burstline import _core
-from burstline.structure.clustering import clusters, count_runs, normalised, take_turns
+from burstline.structure.assembly import Draft
+from burstline.structure.published.clustering import (
+    clusters,
+    count_runs,
+    normalised,
+    take_turns,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -32,43 +37,6 @@ _HALF: Final = 0.5
 _MORE_THAN_ONCE: Final = 1.5
 _NEAREST: Final = 64
 """Loops that are asked before a question is given up: keeps irregular programs linear."""
-
-
-@dataclass(slots=True, eq=False)
-class Draft:
-    """A loop in the making.
-
-    Attributes
-    ----------
-    calls : list of int
-        Unique calls of its body, subloops apart.
-    children : list of Draft
-        Loops of its body.
-    iterations_ns : dict of int to ndarray of int64
-        When its iterations began, by lane.
-    body_end_ns : dict of int to ndarray of int64
-        When the last call of each iteration's body was entered, by lane; on lanes where
-        each iteration has one.
-    phase : int
-        The phase it belongs to.
-    hidden : bool
-        Whether it has no call of its own.
-    """
-
-    calls: list[int]
-    children: list[Draft] = field(default_factory=list)
-    iterations_ns: dict[int, Integers] = field(default_factory=dict)
-    body_end_ns: dict[int, Integers] = field(default_factory=dict)
-    phase: int = 0
-    hidden: bool = False
-
-    def first_ns(self) -> int:
-        """When its first iteration began, on any rank."""
-        return min(int(times[0]) for times in self.iterations_ns.values())
-
-    def repetitions(self) -> int:
-        """Its iterations, in all, on the rank with most of them."""
-        return max(len(times) for times in self.iterations_ns.values())
 
 
 def draft(reduced: Reduced, calls: Sequence[int]) -> Draft:

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from burstline.structure.iterations import Steps
-    from burstline.structure.nodes import Call, Item
+    from burstline.structure.program.iterations import Steps
+    from burstline.structure.program.nodes import Call, Item
     from burstline.structure.reduction import Reduced
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Found:
+class Outcome:
     """The outcome of one method, before anybody has judged it.
 
     Attributes

@@ -17,17 +17,17 @@ import numpy as np
 
 from burstline.columns import dense
 from burstline.errors import NotEnoughDataError, ParameterError
-from burstline.structure.bursting import Bursts
-from burstline.structure.labels import NO_LABEL, OUTSIDE
-from burstline.structure.nodes import Call, Condition, Loop
+from burstline.structure.computation.bursts import Bursts
+from burstline.structure.program.nodes import Call, Condition, Loop
+from burstline.structure.study.labels import NO_LABEL, OUTSIDE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from burstline.columns import AnyIntegers, Integers
-    from burstline.structure.labels import Labels
-    from burstline.structure.model import Structure
-    from burstline.structure.nodes import Item
+    from burstline.structure.program.model import Structure
+    from burstline.structure.program.nodes import Item
+    from burstline.structure.study.labels import Labels
 
 _NO_LOOP: Final = 0
 

@@ -26,14 +26,14 @@ from dataclasses import dataclass
 from itertools import islice, pairwise
 from typing import TYPE_CHECKING, Final
 
-from burstline.structure.graphs import components, sorted_by_edges, successors
-from burstline.structure.region import Region, next_iterations
+from burstline.structure.exact.graphs import components, sorted_by_edges, successors
+from burstline.structure.exact.region import Region, next_iterations
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from burstline.structure.callgraph import CallGraph
-    from burstline.structure.graphs import Edge
+    from burstline.structure.exact.callgraph import CallGraph
+    from burstline.structure.exact.graphs import Edge
 
 _DEEPEST_SEARCH: Final = 4
 _LARGEST_SEARCH: Final = 400

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from burstline.errors import MissingExtraError, NotEnoughDataError
-from burstline.structure.labels import NO_LABEL
+from burstline.structure.study.labels import NO_LABEL
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from sklearn.ensemble import RandomForestClassifier
 
     from burstline.columns import Floats, Integers
-    from burstline.structure.call_features import Features
+    from burstline.structure.study.call_features import Features
 
 _TREES: Final = 100
 _SHUFFLES: Final = 10

@@ -21,8 +21,8 @@ import pyarrow as pa
 
 from burstline.columns import Ordinals
 from burstline.schema import NO_VALUE
-from burstline.structure.rows import Rows
-from burstline.structure.summaries import (
+from burstline.structure.tables.rows import Rows
+from burstline.structure.tables.summaries import (
     LoopSummary,
     Slow,
     over_iterations,
@@ -36,8 +36,8 @@ if TYPE_CHECKING:
     import polars as pl
 
     from burstline.columns import Integers
-    from burstline.structure.iterations import Iterations
-    from burstline.structure.model import Structure
+    from burstline.structure.program.iterations import Iterations
+    from burstline.structure.program.model import Structure
     from burstline.trace import Trace
 
 

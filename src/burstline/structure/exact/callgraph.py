@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from burstline.columns import Integers
     from burstline.structure.callpaths import Path
     from burstline.structure.calls import Signed
-    from burstline.structure.graphs import Edge
+    from burstline.structure.exact.graphs import Edge
 
 _BEGINNINGS: Final = frozenset({"MPI_Init", "MPI_Init_thread"})
 _ENDS: Final = frozenset({"MPI_Finalize"})

@@ -15,10 +15,15 @@ import numpy as np
 
 from burstline.errors import ParameterError
 from burstline.structure.assembly import assembly
-from burstline.structure.clustering import RANK_MERGES, cluster_calls, merged, split_aliased
-from burstline.structure.found import Found
-from burstline.structure.iterations import Spans
-from burstline.structure.nesting import draft, join_split, nest
+from burstline.structure.outcome import Outcome
+from burstline.structure.program.iterations import Spans
+from burstline.structure.published.clustering import (
+    RANK_MERGES,
+    cluster_calls,
+    merged,
+    split_aliased,
+)
+from burstline.structure.published.nesting import draft, join_split, nest
 from burstline.structure.reduction import reduce_signed
 
 if TYPE_CHECKING:
@@ -27,9 +32,9 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from burstline.columns import Integers, Mask
+    from burstline.structure.assembly import Draft
     from burstline.structure.calls import Calls, Signed
-    from burstline.structure.clustering import RankMerge, Scale
-    from burstline.structure.nesting import Draft
+    from burstline.structure.published.clustering import RankMerge, Scale
     from burstline.structure.reduction import Reduced
     from burstline.trace import Trace
 
@@ -63,7 +68,7 @@ class Limits:
             )
 
 
-def by_means(trace: Trace, calls: Calls, signed: Signed, limits: Limits) -> Found:
+def by_means(trace: Trace, calls: Calls, signed: Signed, limits: Limits) -> Outcome:
     """Find the loops of a program by how often, and how far apart, its calls return.
 
     Parameters
@@ -79,7 +84,7 @@ def by_means(trace: Trace, calls: Calls, signed: Signed, limits: Limits) -> Foun
 
     Returns
     -------
-    Found
+    Outcome
         The program of all ranks.
     """
     reduced = reduce_signed(trace, calls, signed)
@@ -97,7 +102,7 @@ def by_means(trace: Trace, calls: Calls, signed: Signed, limits: Limits) -> Foun
     top = nest(reduced, join_split(reduced, loops), eps=limits.eps)
     build = assembly(trace, reduced)
     items = build.items(top, np.flatnonzero(~repeated).tolist())
-    return Found(
+    return Outcome(
         method="seed",
         parameters=asdict(limits),
         reduced=reduced,

@@ -13,14 +13,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from burstline.structure.ranks import compact
+from burstline.structure.program.ranks import compact
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from burstline.columns import Integers
     from burstline.structure.callpaths import Frame, Path
-    from burstline.structure.runs import Runs
+    from burstline.structure.program.runs import Runs
 
 _COLUMNS = (
     "depth",

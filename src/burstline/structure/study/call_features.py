@@ -6,7 +6,7 @@
     Labels         --most of its executions-->  the loop of a row
 
 Section 3.3.1 of the thesis that the published method is from asks which of them do.
-:mod:`~burstline.structure.factors` and :mod:`~burstline.structure.feature_importance` answer.
+Factors and importance answer that.
 """
 
 from __future__ import annotations
@@ -20,18 +20,18 @@ from burstline.columns import Ordinals, stable_order
 from burstline.errors import NotEnoughDataError, ParameterError
 from burstline.schema import NO_VALUE
 from burstline.structure.calls import sign
-from burstline.structure.clustering import SCALES
-from burstline.structure.labels import NO_LABEL
+from burstline.structure.published.clustering import SCALES
 from burstline.structure.reduction import reduce_signed
+from burstline.structure.study.labels import NO_LABEL
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from burstline.columns import Floats, Integers
     from burstline.structure.calls import Calls, Signature
-    from burstline.structure.clustering import Scale
-    from burstline.structure.labels import Labels
+    from burstline.structure.published.clustering import Scale
     from burstline.structure.reduction import Reduced
+    from burstline.structure.study.labels import Labels
     from burstline.trace import Trace
 
 _SETS: Final = ("PAPI", "IR")

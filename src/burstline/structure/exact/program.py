@@ -16,16 +16,16 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from burstline.structure.loopnest import Body
-from burstline.structure.nodes import Condition, Loop
+from burstline.structure.exact.loopnest import Body
+from burstline.structure.program.nodes import Condition, Loop
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from burstline.columns import Integers
-    from burstline.structure.nodes import Call, Item
-    from burstline.structure.reading import Reading
-    from burstline.structure.runs import Runs
+    from burstline.structure.exact.occurrences import Reading
+    from burstline.structure.program.nodes import Call, Item
+    from burstline.structure.program.runs import Runs
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -16,13 +16,13 @@ import numpy as np
 
 from burstline.columns import begins_run
 from burstline.schema import NO_VALUE
-from burstline.structure.spread import FAR_OUT, Trend, medians, scores, trend
+from burstline.structure.tables.spread import FAR_OUT, Trend, medians, scores, trend
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
     from burstline.columns import Columns, Floats, Integers, Mask
-    from burstline.structure.rows import Rows
+    from burstline.structure.tables.rows import Rows
 
 
 @dataclass(frozen=True, slots=True)

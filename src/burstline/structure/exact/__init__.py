@@ -1,0 +1,1 @@
+"""The exact method: loops out of which call follows which."""

@@ -1,0 +1,1 @@
+"""Tables of iterations: what each cost on each rank, and what stands out."""
