@@ -172,8 +172,8 @@ def otf2_pipit(path: str) -> Task:
 def otf2_columns(path: str, warm_up: str) -> Task:
     """Read all events into the kernel's columns."""
     from burstline.formats.oddities import Oddities  # noqa: PLC0415 -- in the child
-    from burstline.formats.otf2.assembly import Assembly  # noqa: PLC0415 -- in the child
-    from burstline.formats.otf2.events import read_events  # noqa: PLC0415 -- in the child
+    from burstline.formats.otf2.reading.assembly import Assembly  # noqa: PLC0415 -- in the child
+    from burstline.formats.otf2.reading.events import read_events  # noqa: PLC0415 -- in the child
 
     def read(folder: str) -> dict[str, Any]:
         basis = Assembly(Path(folder) / "traces.otf2", Oddities()).basis

@@ -15,9 +15,9 @@ from otf2.enums import ParameterType
 import burstline
 from burstline.cli import main
 from burstline.errors import MissingExtraError, ParameterError
-from burstline.formats.otf2 import writing
-from burstline.formats.otf2.defining import Defining
 from burstline.formats.otf2.library import VARIABLE
+from burstline.formats.otf2.writing import archive as writing
+from burstline.formats.otf2.writing.definitions import Defining
 from burstline.formats.store import open_store, write_store
 from burstline.testing import assert_same_trace, trace_of, traces
 from otf2_archives import archive

@@ -12,8 +12,8 @@ import burstline
 from burstline import schema
 from burstline.formats.oddities import Oddities
 from burstline.formats.otf2 import find_anchor
-from burstline.formats.otf2.assembly import Assembly
-from burstline.formats.otf2.events import read_events
+from burstline.formats.otf2.reading.assembly import Assembly
+from burstline.formats.otf2.reading.events import read_events
 from oracles import otf2_print
 
 SCOREP = ["scorep_toy4", "scorep_lulesh_8r_s10_i30", "scorep_hybrid_2x3"]

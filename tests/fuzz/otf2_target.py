@@ -22,11 +22,11 @@ with atheris.instrument_imports(include=["burstline"]):
     from burstline.errors import BurstlineError
     from burstline.formats.oddities import Oddities
     from burstline.formats.otf2 import read_otf2
-    from burstline.formats.otf2.communicators import Communicators
-    from burstline.formats.otf2.definitions import decode
-    from burstline.formats.otf2.metrics import Metrics
-    from burstline.formats.otf2.places import standing
-    from burstline.formats.otf2.regions import Regions
+    from burstline.formats.otf2.reading.communicators import Communicators
+    from burstline.formats.otf2.reading.definitions import decode
+    from burstline.formats.otf2.reading.metrics import Metrics
+    from burstline.formats.otf2.reading.places import standing
+    from burstline.formats.otf2.reading.regions import Regions
 
 from otf2_archives import archive, team_of_two
 

@@ -16,6 +16,9 @@ import burstline
 from burstline import _core, schema
 from burstline.errors import FormatError
 from burstline.formats import otf2
+from burstline.formats.otf2.library import VARIABLE
+from burstline.formats.otf2.reading import assembly
+from burstline.formats.otf2.reading.archive import describe
 from otf2_archives import archive
 
 RANKS = 3
@@ -152,7 +155,7 @@ def test_a_location_that_brings_the_library_down_is_the_only_one_lost(place):
 
 
 def test_a_child_that_ends_by_a_signal_is_told_by_name():
-    assert otf2.archive.describe((11, 0, "", b"")) == "the library failed: SIGSEGV"
+    assert describe((11, 0, "", b"")) == "the library failed: SIGSEGV"
 
 
 FUNCTIONS = re.compile(r'"(OTF2_\w+)"')
@@ -181,7 +184,7 @@ def registering():
 
 
 def test_a_library_that_aborts_takes_nobody_with_it(place, broken_library, monkeypatch):
-    monkeypatch.setenv(otf2.library.VARIABLE, broken_library)
+    monkeypatch.setenv(VARIABLE, broken_library)
 
     with pytest.raises(FormatError, match="the library failed: SIGABRT"):
         burstline.read(place)
@@ -190,12 +193,12 @@ def test_a_library_that_aborts_takes_nobody_with_it(place, broken_library, monke
 def test_events_that_bring_the_library_down_leave_the_definitions(
     place, broken_library, monkeypatch
 ):
-    opened = otf2.assembly.open_archive
+    opened = assembly.open_archive
 
     def with_broken_events(anchor, odd):
         return replace(opened(anchor, odd), library=broken_library)
 
-    monkeypatch.setattr(otf2.assembly, "open_archive", with_broken_events)
+    monkeypatch.setattr(assembly, "open_archive", with_broken_events)
     trace = read(place)
 
     assert trace.locations.num_rows == RANKS

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from otf2.enums import LocationGroupType, LocationType, MetricMode, Paradigm, Type
 
-from burstline.formats.otf2.definitions import NOWHERE, Definitions, Region
-from burstline.formats.otf2.regions import Regions
+from burstline.formats.otf2.reading.definitions import NOWHERE, Definitions, Region
+from burstline.formats.otf2.reading.regions import Regions
 from otf2_archives import archive, read
 
 

@@ -11,9 +11,9 @@ import burstline
 from burstline import schema
 from burstline.errors import FormatError, MemoryBudgetError, MissingExtraError
 from burstline.formats import otf2
-from burstline.formats.otf2 import archive as archive_module
 from burstline.formats.otf2 import library
-from burstline.formats.otf2.converting import convert_otf2
+from burstline.formats.otf2.reading import archive as archive_module
+from burstline.formats.otf2.reading.converting import convert_otf2
 from burstline.progress import SILENCE
 from otf2_archives import archive, team_of_two
 

@@ -18,7 +18,7 @@ from otf2.enums import (
 )
 
 from burstline.formats.oddities import Oddities
-from burstline.formats.otf2.events import _like
+from burstline.formats.otf2.reading.events import _like
 from otf2_archives import archive, read
 
 NOBODY = 2**32 - 1

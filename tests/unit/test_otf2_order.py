@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import burstline
-from burstline.formats.otf2.happened import Happened, Turn, Written
+from burstline.formats.otf2.writing.order import Happened, Turn, Written
 from paraver_text import write_example
 
 

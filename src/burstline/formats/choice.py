@@ -211,7 +211,7 @@ def write(trace: Trace, path: str | os.PathLike[str], *, progress: Progress = SI
 
         perfetto.write(trace, path, progress=progress)
     elif path.suffix == ".otf2":
-        from burstline.formats.otf2.writing import write_otf2  # noqa: PLC0415 -- on demand
+        from burstline.formats.otf2.writing.archive import write_otf2  # noqa: PLC0415 -- on demand
 
         write_otf2(trace, path, progress=progress)
     else:

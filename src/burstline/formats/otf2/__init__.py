@@ -18,15 +18,15 @@ from typing import TYPE_CHECKING, Final
 from burstline.errors import MemoryBudgetError
 from burstline.formats.groups import borders_of
 from burstline.formats.oddities import Oddities
-from burstline.formats.otf2.archive import (
+from burstline.formats.otf2.reading.archive import (
     anchor_beside,
     file_size,
     find_anchor,
     named_as_anchors,
     require_anchor,
 )
-from burstline.formats.otf2.archive import recognises as recognises
-from burstline.formats.otf2.assembly import Assembly
+from burstline.formats.otf2.reading.archive import recognises as recognises
+from burstline.formats.otf2.reading.assembly import Assembly
 from burstline.formats.raw.joining import PARTS_AT_ONCE
 from burstline.formats.raw.kept import Held, Tables
 from burstline.progress import SILENCE, Progress

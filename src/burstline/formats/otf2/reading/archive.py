@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Final
 
 from burstline import _core
 from burstline.errors import FormatError, MissingExtraError
-from burstline.formats.otf2.definitions import Definitions, decode
 from burstline.formats.otf2.library import VARIABLE, find_library
+from burstline.formats.otf2.reading.definitions import Definitions, decode
 
 if TYPE_CHECKING:
     from pathlib import Path

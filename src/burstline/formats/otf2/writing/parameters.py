@@ -8,12 +8,12 @@ import numpy as np
 
 from burstline._core import Written
 from burstline.columns import to_numpy
-from burstline.formats.otf2.happened import Happened, Turn
+from burstline.formats.otf2.writing.order import Happened, Turn
 from burstline.formats.paraver.derived_others import PARAMETER_TYPES
 from burstline.formats.walking import Walk
 
 if TYPE_CHECKING:
-    from burstline.formats.otf2.defining import Defining
+    from burstline.formats.otf2.writing.definitions import Defining
     from burstline.trace import Trace
 
 _COLUMNS = ("location", "seq", "time_ns", "type", "value")

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from burstline import _core
-from burstline.formats.otf2.archive import describe
+from burstline.formats.otf2.reading.archive import describe
 from burstline.schema import NO_VALUE
 
 if TYPE_CHECKING:
@@ -27,9 +27,9 @@ if TYPE_CHECKING:
 
     from burstline.columns import Columns
     from burstline.formats.oddities import Oddities
-    from burstline.formats.otf2.archive import Archive
-    from burstline.formats.otf2.places import Standing
-    from burstline.formats.otf2.regions import Regions
+    from burstline.formats.otf2.reading.archive import Archive
+    from burstline.formats.otf2.reading.places import Standing
+    from burstline.formats.otf2.reading.regions import Regions
 
 
 _SECONDS_BASE: Final = 5

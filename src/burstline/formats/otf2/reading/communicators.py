@@ -12,15 +12,15 @@ import numpy as np
 import pyarrow as pa
 
 from burstline import schema
-from burstline.formats.otf2.definitions import NOWHERE
-from burstline.formats.otf2.places import MPI
+from burstline.formats.otf2.reading.definitions import NOWHERE
+from burstline.formats.otf2.reading.places import MPI
 from burstline.schema import UNKNOWN
 from burstline.schema.arrays import arrow_table
 
 if TYPE_CHECKING:
     from burstline.columns import Integers
-    from burstline.formats.otf2.definitions import Definitions
-    from burstline.formats.otf2.places import Standing
+    from burstline.formats.otf2.reading.definitions import Definitions
+    from burstline.formats.otf2.reading.places import Standing
 
 
 _COMM_SELF: Final = 6

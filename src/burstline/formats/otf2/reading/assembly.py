@@ -18,14 +18,14 @@ from burstline import schema
 from burstline.columns import shifted
 from burstline.formats.groups import in_order
 from burstline.formats.oddities import Oddities
-from burstline.formats.otf2.archive import open_archive
-from burstline.formats.otf2.communicators import Communicators
-from burstline.formats.otf2.events import read_events
-from burstline.formats.otf2.group import Basis, make_group
-from burstline.formats.otf2.metrics import Metrics
-from burstline.formats.otf2.paths import CallPaths
-from burstline.formats.otf2.places import standing
-from burstline.formats.otf2.regions import Regions
+from burstline.formats.otf2.reading.archive import open_archive
+from burstline.formats.otf2.reading.communicators import Communicators
+from burstline.formats.otf2.reading.events import read_events
+from burstline.formats.otf2.reading.group import Basis, make_group
+from burstline.formats.otf2.reading.metrics import Metrics
+from burstline.formats.otf2.reading.paths import CallPaths
+from burstline.formats.otf2.reading.places import standing
+from burstline.formats.otf2.reading.regions import Regions
 from burstline.formats.raw.joining import Halves
 from burstline.schema.arrays import arrow_table
 
@@ -35,9 +35,9 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
-    from burstline.formats.otf2.definitions import Definitions
-    from burstline.formats.otf2.events import Events
-    from burstline.formats.otf2.group import Group
+    from burstline.formats.otf2.reading.definitions import Definitions
+    from burstline.formats.otf2.reading.events import Events
+    from burstline.formats.otf2.reading.group import Group
     from burstline.formats.raw.kept import Heap, Target
     from burstline.progress import Progress
 

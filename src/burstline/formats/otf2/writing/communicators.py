@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final, Protocol
 import numpy as np
 
 from burstline.columns import distinct
-from burstline.formats.otf2.places import MPI
+from burstline.formats.otf2.reading.places import MPI
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from burstline.columns import Columns, Integers
     from burstline.formats.oddities import Oddities
-    from burstline.formats.otf2.definitions import Definitions, Member
+    from burstline.formats.otf2.reading.definitions import Definitions, Member
 
 
 _ACCUMULATED, _ABSOLUTE = 0, 1

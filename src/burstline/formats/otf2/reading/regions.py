@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from burstline.formats.otf2.definitions import NOWHERE
-from burstline.formats.otf2.places import MPI
+from burstline.formats.otf2.reading.definitions import NOWHERE
+from burstline.formats.otf2.reading.places import MPI
 from burstline.formats.raw.openmp_rows import EXTRAE
 from burstline.operations import CODES, NAMES
 from burstline.schema import NO_VALUE, PARADIGMS, UNKNOWN
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
     import pyarrow as pa
 
-    from burstline.formats.otf2.definitions import Definitions, Region
+    from burstline.formats.otf2.reading.definitions import Definitions, Region
 
 
 ROLES: Final = (

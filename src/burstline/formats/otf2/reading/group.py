@@ -17,8 +17,8 @@ import pyarrow as pa
 
 from burstline.bursts import bursts_of
 from burstline.formats.oddities import Oddities
-from burstline.formats.otf2.collective_parts import collective_parts
-from burstline.formats.otf2.details import (
+from burstline.formats.otf2.reading.collective_parts import collective_parts
+from burstline.formats.otf2.reading.details import (
     REQUEST_MARK,
     Told,
     calls_of,
@@ -26,10 +26,10 @@ from burstline.formats.otf2.details import (
     stamped,
     without_requests,
 )
-from burstline.formats.otf2.gaps import gap_table
-from burstline.formats.otf2.other_events import other_event_table
-from burstline.formats.otf2.paths import rehang
-from burstline.formats.otf2.teams import forks_of, lock_table, team_table
+from burstline.formats.otf2.reading.gaps import gap_table
+from burstline.formats.otf2.reading.other_events import other_event_table
+from burstline.formats.otf2.reading.paths import rehang
+from burstline.formats.otf2.reading.teams import forks_of, lock_table, team_table
 from burstline.formats.raw.calls import Facts
 from burstline.formats.raw.layout import Kind
 from burstline.formats.raw.messages import message_halves
@@ -42,13 +42,13 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from burstline.columns import Columns, Integers, Mask
-    from burstline.formats.otf2.archive import Archive
-    from burstline.formats.otf2.communicators import Communicators
-    from burstline.formats.otf2.events import Events
-    from burstline.formats.otf2.metrics import Metrics
-    from burstline.formats.otf2.paths import CallPaths
-    from burstline.formats.otf2.places import Standing
-    from burstline.formats.otf2.regions import Regions
+    from burstline.formats.otf2.reading.archive import Archive
+    from burstline.formats.otf2.reading.communicators import Communicators
+    from burstline.formats.otf2.reading.events import Events
+    from burstline.formats.otf2.reading.metrics import Metrics
+    from burstline.formats.otf2.reading.paths import CallPaths
+    from burstline.formats.otf2.reading.places import Standing
+    from burstline.formats.otf2.reading.regions import Regions
     from burstline.formats.raw.calls import Calls
     from burstline.formats.raw.places import Places
 

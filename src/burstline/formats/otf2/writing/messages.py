@@ -10,7 +10,7 @@ from burstline import operations
 from burstline._core import Written
 from burstline.columns import to_numpy
 from burstline.formats.otf2.collective_operations import COLLECTIVE_OPERATIONS, NO_ROOT
-from burstline.formats.otf2.happened import Happened, Turn
+from burstline.formats.otf2.writing.order import Happened, Turn
 from burstline.schema import NO_VALUE, SEND_DONE_SOURCES, UNKNOWN
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from burstline.columns import Integers, Mask
-    from burstline.formats.otf2.communicating import Communicating
+    from burstline.formats.otf2.writing.communicators import Communicating
     from burstline.trace import Trace
 
     Calls = dict[str, Integers]

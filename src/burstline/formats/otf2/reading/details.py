@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from burstline.formats.otf2.matched import MATCHED, resolve
+from burstline.formats.otf2.reading.matched import MATCHED, resolve
 from burstline.formats.raw.calls import Calls, Details
 from burstline.formats.raw.layout import ANY_SOURCE, LARGEST, PROC_NULL, Kind
 from burstline.schema import NO_VALUE, UNKNOWN
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
     from burstline.columns import Columns, Integers
     from burstline.formats.oddities import Oddities
-    from burstline.formats.otf2.communicators import Communicators
-    from burstline.formats.otf2.places import Standing
+    from burstline.formats.otf2.reading.communicators import Communicators
+    from burstline.formats.otf2.reading.places import Standing
     from burstline.formats.raw.calls import Facts
 
 

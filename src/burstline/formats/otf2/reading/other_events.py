@@ -22,9 +22,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from burstline.columns import Columns, Integers, Mask
-    from burstline.formats.otf2.communicators import Communicators
-    from burstline.formats.otf2.definitions import Definitions
-    from burstline.formats.otf2.places import Standing
+    from burstline.formats.otf2.reading.communicators import Communicators
+    from burstline.formats.otf2.reading.definitions import Definitions
+    from burstline.formats.otf2.reading.places import Standing
 
 
 _PARAMETER, _TEXT_PARAMETER, _ATTRIBUTE, _PROGRAM, _ARGUMENT = 104, 105, 106, 107, 108

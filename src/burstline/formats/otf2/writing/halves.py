@@ -8,13 +8,13 @@ import numpy as np
 
 from burstline._core import Written
 from burstline.columns import to_numpy
-from burstline.formats.otf2.happened import Happened, Turn
-from burstline.formats.otf2.partners import Side
+from burstline.formats.otf2.writing.messages import Side
+from burstline.formats.otf2.writing.order import Happened, Turn
 from burstline.schema import HALF_KINDS, NO_VALUE
 
 if TYPE_CHECKING:
     from burstline.columns import Integers
-    from burstline.formats.otf2.communicating import Communicating
+    from burstline.formats.otf2.writing.communicators import Communicating
     from burstline.trace import Trace
 
 

@@ -19,9 +19,9 @@ from burstline import _core
 from burstline._core import Written
 from burstline.errors import FormatError, MissingExtraError, ParameterError
 from burstline.formats import atomic
-from burstline.formats.otf2.defining import Defining
 from burstline.formats.otf2.library import VARIABLE, find_library
-from burstline.formats.otf2.telling import Telling
+from burstline.formats.otf2.writing.definitions import Defining
+from burstline.formats.otf2.writing.events import Telling
 from burstline.progress import SILENCE, Progress
 
 if TYPE_CHECKING:

@@ -18,8 +18,8 @@ from burstline.schema import UNKNOWN
 if TYPE_CHECKING:
     from burstline.columns import Columns, Integers, Mask
     from burstline.formats.oddities import Oddities
-    from burstline.formats.otf2.communicators import Communicators
-    from burstline.formats.otf2.places import Standing
+    from burstline.formats.otf2.reading.communicators import Communicators
+    from burstline.formats.otf2.reading.places import Standing
     from burstline.formats.raw.calls import Calls, Details, Facts
 
 
@@ -42,7 +42,7 @@ def collective_parts(
     Parameters
     ----------
     details, own : Details, dict of str to ndarray
-        What :func:`burstline.formats.otf2.details.details_of` gave.
+        What :func:`burstline.formats.otf2.reading.details.details_of` gave.
     calls : Calls
         All calls.
     ends : ndarray of int64, shape (records,)

@@ -13,12 +13,12 @@ import numpy as np
 from burstline import operations
 from burstline._core import Written
 from burstline.columns import distinct, to_numpy
-from burstline.formats.otf2.defining import counters_read
-from burstline.formats.otf2.happened import Happened, Turn
-from burstline.formats.otf2.partners import Collectives, Messages
-from burstline.formats.otf2.told_events import OtherEvents
-from burstline.formats.otf2.told_halves import Halves
-from burstline.formats.otf2.told_parameters import Parameters
+from burstline.formats.otf2.writing.definitions import counters_read
+from burstline.formats.otf2.writing.halves import Halves
+from burstline.formats.otf2.writing.messages import Collectives, Messages
+from burstline.formats.otf2.writing.order import Happened, Turn
+from burstline.formats.otf2.writing.other_events import OtherEvents
+from burstline.formats.otf2.writing.parameters import Parameters
 from burstline.formats.walking import Walk
 from burstline.schema import GAP_KINDS, NO_VALUE
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from burstline.columns import Integers
-    from burstline.formats.otf2.defining import Defining
+    from burstline.formats.otf2.writing.definitions import Defining
     from burstline.trace import Trace
 
 

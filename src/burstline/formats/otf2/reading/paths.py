@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from burstline.columns import Columns, Integers
-    from burstline.formats.otf2.regions import Regions
+    from burstline.formats.otf2.reading.regions import Regions
 
 
 class CallPaths:

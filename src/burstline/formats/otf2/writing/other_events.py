@@ -10,7 +10,7 @@ import numpy as np
 
 from burstline._core import Written
 from burstline.columns import to_numpy
-from burstline.formats.otf2.happened import Happened, Turn
+from burstline.formats.otf2.writing.order import Happened, Turn
 from burstline.formats.walking import Walk
 from burstline.schema import NO_VALUE, OTHER_EVENT_KINDS, VALUE_TYPES
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from burstline.columns import Integers, Mask
-    from burstline.formats.otf2.defining import Defining
+    from burstline.formats.otf2.writing.definitions import Defining
     from burstline.trace import Trace
 
 

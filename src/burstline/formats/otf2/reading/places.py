@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from burstline.formats.otf2.definitions import NOWHERE, LocationGroup
+from burstline.formats.otf2.reading.definitions import NOWHERE, LocationGroup
 from burstline.formats.raw.places import Places
 from burstline.schema import LOCATION_KINDS, UNKNOWN
 from burstline.schema.arrays import arrow_table
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from burstline.columns import Integers
     from burstline.formats.oddities import Oddities
-    from burstline.formats.otf2.definitions import Definitions
+    from burstline.formats.otf2.reading.definitions import Definitions
 
 MPI: Final = 4
 """The paradigm MPI."""

@@ -17,10 +17,14 @@ import numpy as np
 
 from burstline import operations
 from burstline._core import Defined
-from burstline.formats.otf2.communicating import ALL_MEMBERS, SOME_MEMBERS, Communicating
-from burstline.formats.otf2.definitions import NOWHERE
-from burstline.formats.otf2.places import MPI
-from burstline.formats.otf2.regions import ROLES
+from burstline.formats.otf2.reading.definitions import NOWHERE
+from burstline.formats.otf2.reading.places import MPI
+from burstline.formats.otf2.reading.regions import ROLES
+from burstline.formats.otf2.writing.communicators import (
+    ALL_MEMBERS,
+    SOME_MEMBERS,
+    Communicating,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
