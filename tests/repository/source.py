@@ -72,15 +72,6 @@ def functions(path):
     yield from inside(tree(path), "")
 
 
-def lines_of(function):
-    """Length of a function in lines, its docstring apart."""
-    length = function.end_lineno - function.lineno + 1
-    if ast.get_docstring(function) is not None:
-        docstring = function.body[0]
-        length -= docstring.end_lineno - docstring.lineno + 1
-    return length
-
-
 def where(path, node=None):
     """How a complaint names a place."""
     line = "" if node is None else f":{node.lineno}"
