@@ -91,7 +91,8 @@ class NamedLoop:
     Attributes
     ----------
     loop : int
-        Number of the loop, or what stands in its place, see :mod:`burstline.structure.study.plane`.
+        Number of the loop, or what stands in its place, see
+        :mod:`burstline.structure.study.plane`.
     name : str
         Its name; safe to print.
     share : float
