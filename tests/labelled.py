@@ -6,7 +6,7 @@ import pyarrow as pa
 
 import by_hand
 from burstline import Trace, schema
-from burstline.schema.event_types import LABEL_TYPE
+from burstline.extrae.loops import LABEL_TYPE
 from loop_programs import For
 
 GROUP = 7

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import burstline
-from burstline.formats.paraver.cutting import completed
+from burstline.formats.paraver.editing.cut import completed
 from burstline.selection import select, shift
 from oracles.prv_dump import dump
 from oracles.prv_rules import broken

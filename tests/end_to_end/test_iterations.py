@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import burstline
-from burstline.formats.paraver.cutting import completed
+from burstline.formats.paraver.editing.cut import completed
 from burstline.selection import losses, select, shift
 from burstline.structure import detect
 from burstline.structure.program.windows import iterations_window

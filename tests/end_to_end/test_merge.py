@@ -12,7 +12,7 @@ import pytest
 
 import burstline
 from burstline import cli
-from burstline.formats.paraver import blocks
+from burstline.formats.paraver.files import lines as blocks
 from burstline.merge import burst_table
 from oracles.prv_dump import dump
 from two_runs import CYC, INS, L1, L3, OPERATIONS, Run, value

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import pytest
 
-from burstline.formats.paraver.labels import read_function
+from burstline.extrae.labels import read_function
 from burstline.record.symbols import Place, Resolver
 
 if TYPE_CHECKING:

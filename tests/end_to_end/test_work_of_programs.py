@@ -10,7 +10,7 @@ import sys
 import pytest
 
 import burstline
-from burstline.formats.paraver.counters import COUNTER_TYPES
+from burstline.extrae.counters import COUNTER_TYPES
 from burstline.formats.raw.counters import WORK_TYPES
 from burstline.structure import detect
 from burstline.structure.program.nodes import Condition, Loop

@@ -12,12 +12,12 @@ from otf2.enums import Paradigm, ParameterType, Type
 
 import burstline
 from burstline import Trace, schema
+from burstline.formats.derivation.records import with_records
 from burstline.formats.oddities import Oddities
 from burstline.formats.otf2.reading.communicators import Communicators
 from burstline.formats.otf2.reading.definitions import Definitions, Location, LocationGroup
 from burstline.formats.otf2.reading.other_events import other_event_table
 from burstline.formats.otf2.reading.places import standing
-from burstline.formats.paraver.derived import with_records
 from burstline.formats.text import parse, render
 from burstline.testing import assert_same_trace, trace_of
 from otf2_archives import archive

@@ -12,12 +12,12 @@ import atheris
 
 with atheris.instrument_imports():
     from burstline.errors import FormatError
-    from burstline.formats.paraver.communicators import read_communicator
-    from burstline.formats.paraver.event_types import classify
-    from burstline.formats.paraver.header import read_header
-    from burstline.formats.paraver.labels import read_counter, read_function, read_line
-    from burstline.formats.paraver.pcf import read_pcf, write_pcf
-    from burstline.formats.paraver.row import read_row, write_row
+    from burstline.extrae.event_types import classify
+    from burstline.extrae.labels import read_counter, read_function, read_line
+    from burstline.formats.paraver.files.communicator_lines import read_communicator
+    from burstline.formats.paraver.files.header import read_header
+    from burstline.formats.paraver.files.pcf import read_pcf, write_pcf
+    from burstline.formats.paraver.files.row import read_row, write_row
 
 
 def read(data: bytes) -> None:

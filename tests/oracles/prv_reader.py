@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import defaultdict
 from dataclasses import dataclass, field
 
-from burstline.formats.paraver.mpi_events import MPI_OPERATIONS
+from burstline.extrae.mpi_calls import MPI_OPERATIONS
 
 MPI_TYPES = range(50000001, 50000006)
 COUNTERS = range(42000000, 42000010)

@@ -20,7 +20,7 @@ from burstline.annotation import (
     marks_of,
 )
 from burstline.annotation.insertion import ORDINALS
-from burstline.formats.paraver.event_types import EventClass, classify
+from burstline.extrae.event_types import EventClass, classify
 from burstline.structure import detect
 from burstline.structure.program.iterations import Spans
 from burstline.testing import assert_same_trace

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 import burstline
 from burstline import MemoryBudgetError, Trace, schema
 from burstline.columns import Ordinals
-from burstline.formats.paraver.cutting import completed
+from burstline.formats.paraver.editing.cut import completed
 from burstline.formats.store import open_store, write_store, writing
 from burstline.selection import estimate_bytes, losses, narrowed, select
 from burstline.testing import assert_same_trace, trace_of
@@ -74,7 +74,7 @@ def test_selecting_from_a_store_is_selecting_from_memory(cut, data):
 def one_moment(monkeypatch):
     """Let both cuts be made in one second: each notes when it was."""
     moment = datetime(2026, 1, 2, tzinfo=UTC)
-    monkeypatch.setattr("burstline.formats.paraver.prologue._now", lambda: moment)
+    monkeypatch.setattr("burstline.formats.paraver.writing.prologue._now", lambda: moment)
 
 
 @pytest.mark.usefixtures("one_moment")

@@ -8,17 +8,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from burstline.errors import FormatError
-from burstline.formats.paraver.communicators import (
+from burstline.extrae.event_types import EventClass, classify, region_name
+from burstline.extrae.labels import read_counter, read_function, read_line
+from burstline.extrae.states import STATE_COLORS, STATES
+from burstline.formats.paraver.files.communicator_lines import (
     Communicator,
     read_communicator,
     write_communicator,
 )
-from burstline.formats.paraver.event_types import EventClass, classify, region_name
-from burstline.formats.paraver.header import ApplicationLayout, read_header, write_header
-from burstline.formats.paraver.labels import read_counter, read_function, read_line
-from burstline.formats.paraver.pcf import Pcf, TypeLabel, read_pcf, write_pcf
-from burstline.formats.paraver.row import LEVELS, Row, read_row, write_row
-from burstline.formats.paraver.states import STATE_COLORS, STATES
+from burstline.formats.paraver.files.header import ApplicationLayout, read_header, write_header
+from burstline.formats.paraver.files.pcf import Pcf, TypeLabel, read_pcf, write_pcf
+from burstline.formats.paraver.files.row import LEVELS, Row, read_row, write_row
 
 PATH = Path("t.prv")
 plain = st.text(st.characters(min_codepoint=33, max_codepoint=0x2FF), min_size=1, max_size=12)

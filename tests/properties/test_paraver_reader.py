@@ -12,7 +12,10 @@ from hypothesis import strategies as st
 
 import burstline
 from burstline import schema
-from burstline.formats.paraver import blocks, converting, joining, reading
+from burstline.formats.paraver.files import lines as blocks
+from burstline.formats.paraver.reading import conversion as converting
+from burstline.formats.paraver.reading import in_memory as reading
+from burstline.formats.paraver.reading import joins as joining
 from burstline.formats.store import open_store
 from burstline.progress import SILENCE
 from burstline.testing import assert_same_trace

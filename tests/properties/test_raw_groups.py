@@ -14,7 +14,7 @@ from burstline import errors, schema
 from burstline.formats import store
 from burstline.formats.groups import borders_of
 from burstline.formats.oddities import Oddities
-from burstline.formats.paraver.spool import Spool
+from burstline.formats.paraver.reading.spool import Spool
 from burstline.formats.raw import read_raw
 from burstline.formats.raw.assembly import Assembly
 from burstline.formats.raw.files import open_files

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import burstline
-from burstline.formats.paraver import blocks
+from burstline.formats.paraver.files import lines as blocks
 from supervised import supervised
 
 HEAD = "#Paraver (01/01/2026 at 00:00):1000_ns:0:1:2(1:1,1:1),1\nc:1:1:2:1:2\n"

@@ -8,7 +8,7 @@ from experiments.structure.known_loops import known_labels
 
 import by_hand
 from burstline.errors import NotEnoughDataError, ParameterError
-from burstline.schema.event_types import LABEL_TYPE
+from burstline.extrae.loops import LABEL_TYPE
 from burstline.structure import detect
 from burstline.structure.calls import Calls
 from burstline.structure.study.agreement import accuracy, adjusted_rand, innermost_loops

@@ -13,7 +13,7 @@ from otf2.enums import (
     Type,
 )
 
-from burstline.formats.paraver.derived import with_records
+from burstline.formats.derivation.records import with_records
 from otf2_archives import archive, read, team_of_two
 
 

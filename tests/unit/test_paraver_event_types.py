@@ -3,8 +3,8 @@
 import pytest
 
 from burstline import operations, schema
-from burstline.formats.paraver import regions
-from burstline.formats.paraver.event_types import (
+from burstline.extrae import regions
+from burstline.extrae.event_types import (
     MPI_EVENTS,
     MPI_OPERATIONS,
     MPI_TYPE_LABELS,
@@ -25,7 +25,7 @@ from burstline.formats.paraver.event_types import (
     region_kind,
     region_name,
 )
-from burstline.formats.paraver.pcf import read_pcf
+from burstline.formats.paraver.files.pcf import read_pcf
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from burstline.formats.paraver.global_sizes import sent_as_written, sent_in_all
+from burstline.extrae.collective_sizes import sent_as_written, sent_in_all
 
 NAMES = ("MPI_Alltoall", "MPI_Reduce", "MPI_Ialltoall", "MPI_Ireduce", "MPI_Gather")
 ALLTOALL, REDUCE, IALLTOALL, IREDUCE, GATHER = range(5)

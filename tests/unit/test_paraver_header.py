@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 
 from burstline.errors import FormatError, ParameterError, UnsupportedRecordError
-from burstline.formats.paraver.communicators import (
+from burstline.formats.paraver.files.communicator_lines import (
     Communicator,
     communicator_kind,
     read_communicator,
     write_communicator,
 )
-from burstline.formats.paraver.header import (
+from burstline.formats.paraver.files.header import (
     MOST_THREADS,
     ApplicationLayout,
     Header,

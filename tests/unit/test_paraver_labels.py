@@ -2,14 +2,14 @@
 
 import pytest
 
-from burstline.formats.paraver.labels import (
+from burstline.extrae.labels import (
     SourceLine,
     is_absolute,
     read_counter,
     read_function,
     read_line,
 )
-from burstline.formats.paraver.pcf import read_pcf
+from burstline.formats.paraver.files.pcf import read_pcf
 
 
 @pytest.mark.parametrize(

@@ -8,8 +8,8 @@ import numpy as np
 
 import burstline
 from burstline import operations
-from burstline.formats.paraver import writer
-from burstline.formats.paraver.mpi_events import MPI_EVENTS, MPI_OPERATIONS, OWN_VALUES
+from burstline.extrae.mpi_calls import MPI_EVENTS, MPI_OPERATIONS, OWN_VALUES
+from burstline.formats.paraver.writing import writer
 from burstline.record.wrappers import calls
 from raw_files import Run, collective, column, record
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-from burstline.formats.paraver.pcf import NO_LABELS, Pcf, TypeLabel, read_pcf, write_pcf
-from burstline.formats.paraver.states import STATE_COLORS, STATES
+from burstline.extrae.states import STATE_COLORS, STATES
+from burstline.formats.paraver.files.pcf import NO_LABELS, Pcf, TypeLabel, read_pcf, write_pcf
 
 CALLERS = b"""
 # a comment

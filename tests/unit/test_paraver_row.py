@@ -2,7 +2,7 @@
 
 import pytest
 
-from burstline.formats.paraver.row import Row, read_row, write_row
+from burstline.formats.paraver.files.row import Row, read_row, write_row
 
 EXTRAE = b"""LEVEL CPU SIZE 2
 1.vm

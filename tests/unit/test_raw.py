@@ -7,9 +7,9 @@ import pytest
 
 import burstline
 import raw_files
+from burstline.extrae.loops import ITERATION_TYPE, LABEL_TYPE
 from burstline.formats.raw.counters import OTHER_TYPES, event_types
 from burstline.formats.raw.user_events import MOVED_TYPES
-from burstline.schema.event_types import ITERATION_TYPE, LABEL_TYPE
 from raw_files import Run, column, defects, record
 
 

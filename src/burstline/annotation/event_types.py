@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from burstline.schema.event_types import FOUND_ITERATION_TYPE, FOUND_TYPES
+from burstline.extrae.loops import FOUND_ITERATION_TYPE, FOUND_TYPES
 
 RESERVED: Final = range(77_700_000, 77_800_000)
 """All types that results may be written as, now or later."""

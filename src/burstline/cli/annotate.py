@@ -84,7 +84,7 @@ def run(arguments: argparse.Namespace) -> None:
                 "--from and --to can keep it from what comes before and after"
             )
         if not trace.has_raw:
-            from burstline.formats.paraver.derived import (  # noqa: PLC0415 -- rare
+            from burstline.formats.derivation.records import (  # noqa: PLC0415 -- rare
                 with_records,
             )
 

@@ -207,7 +207,7 @@ def to_store(
 ) -> None:
     """Convert a Paraver trace of any size to a store."""
     from burstline.formats import atomic  # noqa: PLC0415 -- `--help` stays fast
-    from burstline.formats.paraver.converting import convert  # noqa: PLC0415 -- as above
+    from burstline.formats.paraver.reading.conversion import convert  # noqa: PLC0415 -- as above
 
     with atomic.replacement(path) as part:
         convert(Path(source), part, raw=raw, memory=memory, threads=threads, progress=progress)
@@ -216,7 +216,7 @@ def to_store(
 def write_trace(trace: Trace, path: Path, *, memory: int, progress: Progress) -> None:
     """Write a trace in the format that the ending of the name says; replaces what is there."""
     from burstline import formats  # noqa: PLC0415 -- `--help` stays fast
-    from burstline.formats.paraver import writer  # noqa: PLC0415 -- as above
+    from burstline.formats.paraver.writing import writer  # noqa: PLC0415 -- as above
 
     if path.suffix == ".store":
         with formats.atomic.replacement(path) as part:

@@ -9,9 +9,13 @@ from typing import TYPE_CHECKING
 
 from burstline.columns import to_numpy
 from burstline.errors import NotEnoughDataError, ParameterError, printable
-from burstline.formats.paraver import writer
-from burstline.formats.paraver.added_types import WantedCounter, added_types, type_labels
-from burstline.formats.paraver.splice import Additions, splice
+from burstline.formats.paraver.editing.added_types import (
+    WantedCounter,
+    added_types,
+    type_labels,
+)
+from burstline.formats.paraver.editing.splice import Additions, splice
+from burstline.formats.paraver.writing import writer
 from burstline.merge import counter_columns
 
 if TYPE_CHECKING:

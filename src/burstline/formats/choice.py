@@ -93,7 +93,7 @@ def read(
         else:
             trace = _read_text(path, head)
     if strict:
-        from burstline.formats.paraver.reading import refuse_errors  # noqa: PLC0415 -- rare
+        from burstline.formats.paraver.reading.in_memory import refuse_errors  # noqa: PLC0415 -- rare
 
         refuse_errors(trace)
     return trace
@@ -197,7 +197,7 @@ def write(trace: Trace, path: str | os.PathLike[str], *, progress: Progress = SI
     """
     path = Path(path)
     if path.name.endswith((".prv", ".prv.gz")):
-        from burstline.formats.paraver import writer  # noqa: PLC0415 -- on demand
+        from burstline.formats.paraver.writing import writer  # noqa: PLC0415 -- on demand
 
         writer.write(trace, path, progress=progress)
     elif path.suffix == ".store":

@@ -19,7 +19,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from burstline.schema.event_types import (
+from burstline.extrae.loops import (
     FOUND_ITERATION_TYPE,
     ITERATION_TYPE,
     LABEL_TYPE,

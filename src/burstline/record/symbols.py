@@ -15,7 +15,7 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from burstline.formats.paraver.call_paths import UNRESOLVED
+from burstline.formats.paraver.reading.call_paths import UNRESOLVED
 from burstline.record.debug_files import DEBUG_FOLDERS, separate_debug
 from burstline.record.demangling import Demangler
 from burstline.record.dwarf import DwarfError

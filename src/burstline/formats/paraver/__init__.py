@@ -25,7 +25,7 @@ def read(
     path: Path, *, raw: bool, memory: int | None, threads: int, progress: Progress = SILENCE
 ) -> Trace:
     """Read a Paraver trace into memory; see :func:`burstline.read`."""
-    from burstline.formats.paraver.reading import read_whole  # noqa: PLC0415 -- on demand
+    from burstline.formats.paraver.reading.in_memory import read_whole  # noqa: PLC0415 -- on demand
 
     return read_whole(path, raw=raw, memory=memory, threads=threads, progress=progress)
 
@@ -53,7 +53,7 @@ def scan(path: Path, *, threads: int = 2, progress: Progress = SILENCE) -> dict[
     FormatError
         If the file is no Paraver trace.
     """
-    from burstline.formats.paraver.opening import OpenTrace  # noqa: PLC0415 -- on demand
+    from burstline.formats.paraver.reading.trace_file import OpenTrace  # noqa: PLC0415 -- on demand
 
     with OpenTrace.open(path, most_buckets=1) as opened:
         found = opened.scan(None, threads=threads, progress=progress)

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Final
 from burstline.errors import MemoryBudgetError
 from burstline.formats.groups import borders_of
 from burstline.formats.oddities import Oddities
-from burstline.formats.paraver.spool import Spool, require_disk
+from burstline.formats.paraver.reading.spool import Spool, require_disk
 from burstline.formats.raw.assembly import Assembly
 from burstline.formats.raw.files import RECORD_BYTES, SUFFIX, open_files
 from burstline.formats.raw.joining import PARTS_AT_ONCE

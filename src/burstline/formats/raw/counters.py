@@ -13,7 +13,7 @@ import numpy as np
 
 from burstline import schema
 from burstline.columns import lookup
-from burstline.formats.paraver.counters import COUNTER_TYPES, PRESET_COUNTERS
+from burstline.extrae.counters import COUNTER_TYPES, PRESET_COUNTERS
 from burstline.formats.raw.layout import Kind
 from burstline.schema.arrays import arrow_table
 

@@ -17,9 +17,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from burstline.columns import to_numpy
-from burstline.formats.paraver.derived import with_records
-from burstline.formats.paraver.derived_labels import Callers, label_tables
-from burstline.formats.paraver.derived_others import Others
+from burstline.formats.derivation.labels import Callers, label_tables
+from burstline.formats.derivation.other_events import Others
+from burstline.formats.derivation.records import with_records
 from burstline.formats.raw.messages import RECEIVE_COLUMNS, SEND_COLUMNS
 from burstline.formats.raw.places import location_table
 from burstline.formats.raw.user_events import merged

@@ -13,11 +13,11 @@ import numpy as np
 import pyarrow as pa
 
 from burstline.columns import lookup
-from burstline.formats.paraver.event_types import KNOWN_TYPES, EventClass, classify
+from burstline.extrae.event_types import KNOWN_TYPES, EventClass, classify
+from burstline.extrae.loops import ITERATION_TYPE, LABEL_TYPE, OWN_TYPES
 from burstline.formats.raw.layout import Kind
 from burstline.formats.raw.regions import EVENT_TYPE, LOOP, loop_name
 from burstline.schema.arrays import arrow_table
-from burstline.schema.event_types import ITERATION_TYPE, LABEL_TYPE, OWN_TYPES
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

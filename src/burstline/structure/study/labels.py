@@ -19,7 +19,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from burstline.errors import NotEnoughDataError
-from burstline.schema.event_types import LABEL_TYPE
+from burstline.extrae.loops import LABEL_TYPE
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -90,7 +90,7 @@ def labels_of(trace: Trace, calls: Calls, *, repeated: bool = False) -> Labels:
     ----------
     trace : Trace
         Its `events` are read, or its `regions` if there is no event of
-        :data:`burstline.schema.event_types.LABEL_TYPE`.
+        :data:`burstline.extrae.loops.LABEL_TYPE`.
     calls : Calls
         The calls of one application in it, such as `found_in` of a structure.
     repeated : bool

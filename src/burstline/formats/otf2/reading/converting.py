@@ -19,7 +19,7 @@ from burstline.formats.groups import borders_of
 from burstline.formats.oddities import Oddities
 from burstline.formats.otf2.reading.archive import require_anchor
 from burstline.formats.otf2.reading.assembly import Assembly
-from burstline.formats.paraver.spool import Spool, require_disk
+from burstline.formats.paraver.reading.spool import Spool, require_disk
 from burstline.formats.raw.joining import PARTS_AT_ONCE
 from burstline.formats.store.writing import StoreWriter
 

@@ -8,8 +8,8 @@ import numpy as np
 
 from burstline._core import Written
 from burstline.columns import to_numpy
+from burstline.formats.derivation.other_events import PARAMETER_TYPES
 from burstline.formats.otf2.writing.order import Happened, Turn
-from burstline.formats.paraver.derived_others import PARAMETER_TYPES
 from burstline.formats.walking import Walk
 
 if TYPE_CHECKING:

@@ -1,0 +1,1 @@
+"""Extrae's vocabulary: what event types, values, states and labels of its traces mean."""

@@ -1,0 +1,160 @@
+"""Hardware counters: which event types are counters, and what they are called.
+
+A counter's name in the ``.pcf`` is its identity: ids of native counters are hashes, given
+anew where two collide. Without a label, PAPI's presets are known by number.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from burstline.extrae.labels import is_absolute, read_counter
+
+_PRESETS = """L1_DCM L1_ICM L2_DCM L2_ICM L3_DCM L3_ICM L1_TCM L2_TCM L3_TCM CA_SNP CA_SHR
+CA_CLN CA_INV CA_ITV L3_LDM L3_STM BRU_IDL FXU_IDL FPU_IDL LSU_IDL TLB_DM TLB_IM TLB_TL L1_LDM
+L1_STM L2_LDM L2_STM BTAC_M PRF_DM L3_DCH TLB_SD CSR_FAL CSR_SUC CSR_TOT MEM_SCY MEM_RCY
+MEM_WCY STL_ICY FUL_ICY STL_CCY FUL_CCY HW_INT BR_UCN BR_CN BR_TKN BR_NTK BR_MSP BR_PRC FMA_INS
+TOT_IIS TOT_INS INT_INS FP_INS LD_INS SR_INS BR_INS VEC_INS RES_STL FP_STAL TOT_CYC LST_INS
+SYC_INS L1_DCH L2_DCH L1_DCA L2_DCA L3_DCA L1_DCR L2_DCR L3_DCR L1_DCW L2_DCW L3_DCW L1_ICH
+L2_ICH L3_ICH L1_ICA L2_ICA L3_ICA L1_ICR L2_ICR L3_ICR L1_ICW L2_ICW L3_ICW L1_TCH L2_TCH
+L3_TCH L1_TCA L2_TCA L3_TCA L1_TCR L2_TCR L3_TCR L1_TCW L2_TCW L3_TCW FML_INS FAD_INS FDV_INS
+FSQ_INS FNV_INS FP_OPS SP_OPS DP_OPS VEC_SP VEC_DP REF_CYC"""
+
+PRESET_BASE: Final = 42_000_000
+COUNTER_TYPES: Final = range(42_000_000, 50_000_000)
+"""Preset, native, uncore and PMAPI counters: each a million for deltas, one for absolutes."""
+
+OVERLAPPED_TYPES: Final = frozenset(
+    [
+        *range(45_000_000, 45_000_016),
+        *range(46_000_000, 46_000_005),
+        *range(48_000_001, 48_000_005),
+    ]
+)
+"""Types in that range which mean resource usage, memory usage or Java, if not labelled else."""
+
+SET_TYPES: Final = (41_999_999, 42_009_999)
+"""Which counter set is active, now and before mid-2012."""
+
+PRESET_COUNTERS: Final = {
+    PRESET_BASE + index: f"PAPI_{name}" for index, name in enumerate(_PRESETS.split())
+}
+"""Names of PAPI's preset counters; their numbers have not changed in 20 years."""
+
+_ABSOLUTE_OFFSET = 1_000_000
+_SET_LABEL = "counter set"
+_GRADIENT = 7
+_PRESET_LABEL = re.compile(r"(?:Absolute )?PAPI_[A-Z0-9]\w*(?:\W|$)")
+_DESCRIBED_LABEL = re.compile(r"(?:Absolute )?[^\s\[(]\S* (?:\[|\(\[?)\S")
+
+
+def is_label_of_counter(label: str, gradient: int | None = None) -> bool:
+    """Tell whether an event type's label looks like a counter's.
+
+    Parameters
+    ----------
+    label : str
+        ``NAME [description]``, ``NAME ([description])``, ``NAME (description)`` or a bare
+        name of a PAPI preset, also after ``Absolute``.
+    gradient : int, optional
+        The type's colour, if known; Extrae gives counters 7.
+
+    Returns
+    -------
+    bool
+        For names other than PAPI's, False if the gradient is another.
+
+    Examples
+    --------
+    >>> is_label_of_counter("TASK-CLOCK [PERF_COUNT_SW_TASK_CLOCK]", 7)
+    True
+    >>> is_label_of_counter("Executing CPU", 6)
+    False
+    """
+    if _PRESET_LABEL.match(label):
+        return True
+    return gradient in {None, _GRADIENT} and _DESCRIBED_LABEL.match(label) is not None
+
+
+def is_counter_set(type: int, label: str | None) -> bool:  # noqa: A002 -- the format's word
+    """Tell whether an event type says which counter set is active.
+
+    Examples
+    --------
+    >>> is_counter_set(41999999, None), is_counter_set(42009999, "PAPI_OLD (Native)")
+    (True, False)
+    """
+    if type not in SET_TYPES:
+        return False
+    return type == SET_TYPES[0] or not label or _SET_LABEL in label
+
+
+def is_counter(
+    type: int,  # noqa: A002 -- the format's word
+    label: str | None = None,
+    gradient: int | None = None,
+) -> bool:
+    """Tell whether an event type is a counter.
+
+    Parameters
+    ----------
+    type : int
+        The event type.
+    label : str or None
+        Its label, if it has one.
+    gradient : int or None
+        Its colour, if known; outside the counters' range it must be 7.
+
+    Returns
+    -------
+    bool
+        By range, by label where the range holds other things too, and by label and colour
+        elsewhere.
+
+    Examples
+    --------
+    >>> is_counter(42000050), is_counter(45000000, "User time used")
+    (True, False)
+    """
+    if is_counter_set(type, label):
+        return False
+    if type in OVERLAPPED_TYPES:
+        return label is not None and is_label_of_counter(label, gradient)
+    if type in COUNTER_TYPES:
+        return True
+    return label is not None and gradient == _GRADIENT and is_label_of_counter(label, gradient)
+
+
+def counter_name(type: int, label: str | None = None) -> str:  # noqa: A002 -- the format's word
+    """Give the name of a counter: its label's, else the preset's, else one made of its id.
+
+    Examples
+    --------
+    >>> counter_name(42000050), counter_name(44000001)
+    ('PAPI_TOT_INS', 'counter_44000001')
+    """
+    if label and (name := read_counter(label)):
+        return name
+    presets = PRESET_COUNTERS
+    return presets.get(type) or presets.get(type - _ABSOLUTE_OFFSET) or f"counter_{type}"
+
+
+def counter_mode(type: int, label: str | None = None) -> str:  # noqa: A002 -- the format's word
+    """Tell whether a counter's values are differences or absolute.
+
+    Returns
+    -------
+    str
+        One of :data:`burstline.schema.COUNTER_MODES`; without a label by the range, whose
+        odd millions are absolute.
+
+    Examples
+    --------
+    >>> counter_mode(42000050), counter_mode(43000050)
+    ('delta', 'absolute')
+    """
+    if label:
+        return "absolute" if is_absolute(label) else "delta"
+    odd = type in COUNTER_TYPES and type // _ABSOLUTE_OFFSET % 2 == 1
+    return "absolute" if odd else "delta"

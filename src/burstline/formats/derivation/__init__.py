@@ -1,0 +1,1 @@
+"""Records as Extrae writes them, for traces that have none: events, states, links, labels."""

@@ -1,0 +1,218 @@
+"""Labels for a trace that has none: numbers for callers and regions, and what they mean.
+
+::
+
+    call_paths   ->  ids of functions and of lines, per level of the stack
+    region_defs  ->  event type and value of each region
+    both         ->  event_types, event_values
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from burstline.extrae.event_types import (
+    CALLER_FUNCTIONS,
+    CALLER_LINES,
+    MPI_EVENTS,
+    MPI_OPERATIONS,
+    MPI_TYPE_LABELS,
+    REGION_TYPES,
+)
+from burstline.extrae.regions import LOCK_TYPES
+from burstline.formats.derivation.openmp import (
+    LOCK_ADDRESS,
+    LOCK_LABELS,
+    LOCK_STATUS,
+    TYPE_LABELS,
+)
+from burstline.schema import TABLES
+from burstline.schema.arrays import arrow_table
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    import numpy.typing as npt
+    import pyarrow as pa
+
+    from burstline.columns import Integers
+    from burstline.formats.derivation.other_events import Others
+    from burstline.trace import Trace
+
+_USER_FUNCTION: Final = 60000019
+_UNRESOLVED: Final = 1
+_FIRST_ID: Final = 2
+_PLAIN, _MPI, _MISCELLANEOUS, _COUNTERS = 0, 9, 6, 7
+_FIXED: Final[dict[int, tuple[str, int, dict[int, str]]]] = {
+    40000001: ("Application", _MISCELLANEOUS, {0: "End", 1: "Begin"}),
+    40000003: ("Flushing Traces", _MISCELLANEOUS, {0: "End", 1: "Begin"}),
+    40000012: ("Tracing", _MISCELLANEOUS, {0: "Disabled", 1: "Enabled"}),
+    41999999: ("Active hardware counter set", _COUNTERS, {}),
+    50000110: ("MPI-IO size in bytes", _MPI, {}),
+    50000304: ("MPI_Test misses", _MPI, {}),
+    50000305: ("Elapsed time in MPI_Test", _MPI, {}),
+    50001000: ("One-sided MPI size", _MPI, {}),
+    50100001: ("Send Size in MPI Global OP", _MPI, {}),
+    50100002: ("Recv Size in MPI Global OP", _MPI, {}),
+    50100003: ("Root in MPI Global OP", _MPI, {}),
+    50100004: ("Communicator in MPI Global OP", _MPI, {}),
+}
+
+
+class Callers:
+    """Ids of the functions and source lines in the calling-context tree.
+
+    Parameters
+    ----------
+    trace : Trace
+        The trace.
+
+    Attributes
+    ----------
+    function, line : ndarray of int64, shape (call_paths,)
+        Id of each node's function and line; 1 is unresolved.
+    functions, lines : dict of int to str
+        Labels of the ids.
+    """
+
+    def __init__(self, trace: Trace) -> None:
+        table = trace.table("call_paths")
+        functions = table["function"].to_pylist()
+        places = zip(table["file"].to_pylist(), table["line"].to_pylist(), strict=True)
+        lines = ["??" if file is None else f"{line or 0} ({file})" for file, line in places]
+        self._parent = trace.arrays("call_paths", "parent")[0]
+        self.function, self.functions = _numbered(functions)
+        self.line, self.lines = _numbered(lines)
+
+    def levels(self, path: npt.NDArray[np.int32]) -> Iterator[npt.NDArray[np.int32]]:
+        """Go up the tree: the callers of each call, the innermost first; -1 beyond."""
+        node = path
+        for _ in range(len(CALLER_FUNCTIONS) - 1):
+            if not (node >= 0).any():
+                return
+            yield node
+            node = np.where(node >= 0, self._parent[node], -1)
+
+
+def _numbered(labels: list[str]) -> tuple[Integers, dict[int, str]]:
+    numbers: dict[str, int] = {"??": _UNRESOLVED}
+    for label in labels:
+        numbers.setdefault(label, len(numbers) - 1 + _FIRST_ID)
+    ids = np.array([numbers[label] for label in labels], np.int64)
+    return ids, {0: "End", **{number: label for label, number in numbers.items()}}
+
+
+def region_events(trace: Trace) -> tuple[Integers, Integers]:
+    """Give the event type and value that stand for each region of `region_defs`.
+
+    Parameters
+    ----------
+    trace : Trace
+        The trace.
+
+    Returns
+    -------
+    tuple of ndarray of int64, shape (regions,)
+        Those of the source where Paraver knows the type, else a user function and the
+        region's row + 1.
+    """
+    kind, value = trace.arrays("region_defs", "source_type", "source_value")
+    known = np.isin(kind, [*REGION_TYPES, *LOCK_TYPES]) & (kind != _USER_FUNCTION) & (value > 0)
+    number = np.arange(1, len(kind) + 1)
+    return np.where(known, kind, _USER_FUNCTION), np.where(known, value, number)
+
+
+def label_tables(
+    trace: Trace, callers: Callers, others: Others, used: Integers
+) -> dict[str, pa.Table]:
+    """Give the labels of all event types in use, and of their values.
+
+    Parameters
+    ----------
+    trace : Trace
+        The trace.
+    callers : Callers
+        Of the same trace.
+    others : Others
+        Of the same trace.
+    used : ndarray of int64
+        Event types that occur, sorted.
+
+    Returns
+    -------
+    dict of str to pyarrow.Table
+        The tables `event_types` and `event_values`.
+    """
+    groups = [
+        *_fixed(),
+        *_callers(callers),
+        *_regions(trace),
+        *_counters(trace),
+        *others.labels(),
+    ]
+    types: list[tuple[int, str, int, int]] = []
+    values: list[tuple[int, int, str]] = []
+    present = set(used.tolist())
+    for labels, gradient, meanings in groups:
+        mine = {kind: label for kind, label in labels.items() if kind in present}
+        if not mine:
+            continue
+        group = types[-1][3] + 1 if types else 0
+        types += [(kind, label, gradient, group) for kind, label in mine.items()]
+        values += [(group, value, label) for value, label in meanings.items()]
+    return {
+        "event_types": _table("event_types", types),
+        "event_values": _table("event_values", values),
+    }
+
+
+def _table(
+    name: str, rows: list[tuple[int, str, int, int]] | list[tuple[int, int, str]]
+) -> pa.Table:
+    names = [column.name for column in TABLES[name].columns]
+    columns = [list(column) for column in zip(*rows, strict=True)] or [[] for _ in names]
+    return arrow_table(name, dict(zip(names, columns, strict=True)))
+
+
+_Group = tuple[dict[int, str], int, dict[int, str]]
+
+
+def _fixed() -> Iterator[_Group]:
+    for kind, label in MPI_TYPE_LABELS.items():
+        values = {v: MPI_OPERATIONS[v] for family, v in MPI_EVENTS.values() if family == kind}
+        yield {kind: label}, _MPI, {0: "Outside MPI", **values}
+    for kind, (label, gradient, values) in _FIXED.items():
+        yield {kind: label}, gradient, values
+
+
+def _callers(callers: Callers) -> Iterator[_Group]:
+    levels = range(1, len(CALLER_FUNCTIONS))
+    functions = {CALLER_FUNCTIONS[level]: f"Caller at level {level}" for level in levels}
+    lines = {CALLER_LINES[level]: f"Caller line at level {level}" for level in levels}
+    yield functions, _PLAIN, callers.functions
+    yield lines, _PLAIN, callers.lines
+
+
+def _regions(trace: Trace) -> Iterator[_Group]:
+    kinds, values = region_events(trace)
+    names = trace.table("region_defs")["name"].to_pylist()
+    for kind in np.unique(kinds).tolist():
+        mine = {
+            value: name
+            for of, value, name in zip(kinds.tolist(), values.tolist(), names, strict=True)
+            if of == kind
+        }
+        label = "User function" if kind == _USER_FUNCTION else f"Region {kind}"
+        steps = LOCK_LABELS if kind == LOCK_STATUS else {0: "End"}
+        yield {kind: TYPE_LABELS.get(kind, label)}, _PLAIN, steps | mine
+    if LOCK_STATUS not in kinds:
+        yield {LOCK_STATUS: TYPE_LABELS[LOCK_STATUS]}, _PLAIN, LOCK_LABELS
+    yield {LOCK_ADDRESS: TYPE_LABELS[LOCK_ADDRESS]}, _PLAIN, {}
+
+
+def _counters(trace: Trace) -> Iterator[_Group]:
+    types = trace.arrays("counters", "source_type")[0].tolist()
+    for kind, name in zip(types, trace.counter_names, strict=True):
+        yield {kind: name}, _COUNTERS, {}

@@ -1,0 +1,212 @@
+"""OpenMP for a trace that has no records: steps of locks, and what threads do meanwhile.
+
+::
+
+    locks, regions ──► events of locks: the address, taken, let go
+    regions        ──► states: fork and join, waiting, idle outside of teams
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+import numpy as np
+
+from burstline import schema
+from burstline.columns import enclosing
+from burstline.extrae.regions import LOCK_TYPES
+from burstline.extrae.states import RUNNING
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    from burstline.columns import AnyIntegers, Integers, Mask
+    from burstline.trace import Trace
+
+
+LOCK_STATUS: Final = 60005
+LOCK_ADDRESS: Final = 60006
+LOCK_TAKEN: Final = 39
+
+TYPE_LABELS: Final = {
+    60000: "OpenMP RT Call",
+    60002: "OpenMP Parallel",
+    60003: "OpenMP Worksharing",
+    60004: "OpenMP Synchronization",
+    60005: "OpenMP Lock Status",
+    60006: "OpenMP Lock Address",
+    60009: "OpenMP Tasking",
+    60012: "OpenMP Outlined function",
+    60000001: "Parallel (OMP)",
+    60000002: "Worksharing (OMP)",
+    60000005: "OpenMP barrier",
+    60000006: "OpenMP named-Lock",
+    60000007: "OpenMP unnamed-Lock",
+    60000018: "Executed OpenMP parallel function",
+    60000022: "OMP taskwait",
+    60000023: "Executed OpenMP task function",
+    60000029: "OMP taskloop",
+}
+"""What Extrae calls its types of OpenMP."""
+
+LOCK_LABELS: Final = {0: "Unlocked", 38: "LOCK: Obtaining", 39: "LOCK: Taken"}
+"""What it calls the steps of a lock."""
+
+_IDLE, _SYNCHRONISING, _FORK_JOIN = 0, 5, 7
+_LOCKS: Final = ("lock", "critical", "ordered", "atomic")
+_STATES: Final = {
+    "parallel": _FORK_JOIN,
+    "team": RUNNING,
+    "task": RUNNING,
+    **dict.fromkeys(("barrier", "implicit_barrier", "join", "taskwait"), _SYNCHRONISING),
+    **dict.fromkeys(("taskgroup", *_LOCKS), _SYNCHRONISING),
+}
+
+
+class LockSteps(NamedTuple):
+    """When locks were taken and let go.
+
+    Attributes
+    ----------
+    taken, released : tuple of ndarray of int64
+        Location, time and seq of each; those that a region's own end tells are left out.
+    address : ndarray of int64, shape (taken,)
+        Of the lock.
+    """
+
+    taken: tuple[Integers, Integers, Integers]
+    released: tuple[Integers, Integers, Integers]
+    address: Integers
+
+
+def lock_steps(trace: Trace) -> LockSteps:
+    """Give the steps of locks that are not borders of regions.
+
+    Parameters
+    ----------
+    trace : Trace
+        The trace.
+
+    Returns
+    -------
+    LockSteps
+        O(locks log locks).
+    """
+    location, lock, acquire, acquire_seq, release, release_seq = (
+        column.astype(np.int64)
+        for column in trace.arrays(
+            "locks",
+            "location",
+            "lock",
+            "acquire_ns",
+            "acquire_seq",
+            "release_ns",
+            "release_seq",
+        )
+    )
+    where, region, leave_seq = trace.arrays("regions", "location", "region", "leave_seq")
+    kinds = trace.arrays("region_defs", "source_type")[0]
+    told = np.isin(kinds, list(LOCK_TYPES))[region] if len(region) else np.zeros(0, bool)
+    span = _span(leave_seq, release_seq)
+    ends = where[told].astype(np.int64) * span + leave_seq[told]
+    let = release_seq >= 0
+    let &= ~np.isin(location * span + release_seq, ends)
+    return LockSteps(
+        (location, acquire, acquire_seq), (location[let], release[let], release_seq[let]), lock
+    )
+
+
+def openmp_states(trace: Trace) -> tuple[Integers, Integers, Integers, Integers]:
+    """Give what threads do where OpenMP says that they do not run the program.
+
+    Parameters
+    ----------
+    trace : Trace
+        The trace.
+
+    Returns
+    -------
+    location, begin_ns, end_ns, state : ndarray of int64, shape (states,)
+        What a thread is in innermost counts: 7 in a fork or join, 5 in barriers and until
+        it has a lock, nothing in a task or else in a team. A thread that calls no MPI is
+        idle, 0, outside of teams.
+
+    Notes
+    -----
+    O(regions log regions).
+    """
+    columns = trace.arrays(
+        "regions", "location", "region", "enter_ns", "leave_ns", "enter_seq", "leave_seq"
+    )
+    roles = trace.table("region_defs")["role"].to_pylist()
+    openmp = [one == "openmp" for one in trace.table("region_defs")["paradigm"].to_pylist()]
+    state_of = np.array(
+        [_STATES.get(role, -1) if of else -1 for role, of in zip(roles, openmp, strict=True)],
+        np.int64,
+    )
+    known = np.append(state_of, -1)[columns[1]] >= 0
+    rows = np.flatnonzero(known)
+    if not len(rows):
+        return (np.zeros(0, np.int64),) * 4
+    location, region, enter, leave, enter_seq, leave_seq = (
+        column[rows].astype(np.int64) for column in columns
+    )
+    locks = np.isin(np.array(roles)[region], _LOCKS)
+    leave, leave_seq = _until_taken(trace, locks, (location, enter_seq), (leave, leave_seq))
+    span = _span(enter_seq, leave_seq)
+    begin, end = location * span + enter_seq, location * span + leave_seq
+    around = enclosing(begin, end)
+    state, base = state_of[region], _base(trace, np.array(roles)[region], location)
+    after = np.where(around >= 0, state[around], base[location])
+    order = np.argsort(np.concatenate([begin, end]), kind="stable")
+    where = np.concatenate([location, location])[order]
+    time = np.concatenate([enter, leave])[order]
+    return _pieces(trace, where, time, np.concatenate([state, after])[order], base)
+
+
+def _span(*seq: AnyIntegers) -> int:
+    return max(int(one.max(initial=0)) for one in seq) + 2
+
+
+def _until_taken(
+    trace: Trace,
+    locks: Mask,
+    begin: tuple[Integers, Integers],
+    end: tuple[Integers, Integers],
+) -> tuple[Integers, Integers]:
+    """End the regions of locks where the lock is taken, as far as that is known."""
+    where, when, seq = (
+        column.astype(np.int64)
+        for column in trace.arrays("locks", "location", "acquire_ns", "acquire_seq")
+    )
+    if not len(where):
+        return end
+    span = _span(seq, begin[1], end[1])
+    known = where * span + seq
+    at = np.minimum(np.searchsorted(known, begin[0] * span + begin[1]), len(known) - 1)
+    own = locks & (where[at] == begin[0]) & (seq[at] >= begin[1]) & (seq[at] <= end[1])
+    return np.where(own, when[at], end[0]), np.where(own, seq[at], end[1])
+
+
+def _base(trace: Trace, role: npt.NDArray[np.str_], location: Integers) -> Integers:
+    """Give the state of each location outside of all regions."""
+    base = np.full(trace.rows("locations"), RUNNING, np.int64)
+    base[location[role == "team"]] = _IDLE
+    base[trace.arrays("calls", "location")[0]] = RUNNING
+    return base
+
+
+def _pieces(
+    trace: Trace, where: Integers, time: Integers, state: Integers, base: Integers
+) -> tuple[Integers, Integers, Integers, Integers]:
+    born, died = trace.arrays("locations", "born_ns", "died_ns")
+    last = np.ones(len(where), bool)
+    last[:-1] = where[1:] != where[:-1]
+    end = np.where(last, died[where], np.append(time[1:], schema.NO_VALUE))
+    first = np.append(True, last[:-1])
+    where = np.concatenate([where, where[first]])
+    begin = np.concatenate([time, born[where[len(time) :]]])
+    end = np.concatenate([end, time[first]])
+    state = np.concatenate([state, base[where[len(time) :]]])
+    kept = (state != RUNNING) & (begin < end)
+    return where[kept], begin[kept], end[kept], state[kept]

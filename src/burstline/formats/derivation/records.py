@@ -1,0 +1,306 @@
+"""Records for a trace that has none: from calls, regions and readings to events and states.
+
+::
+
+    calls ─────────► entry, sizes, callers · exit ─┐
+    regions ───────► entry · exit                  ├─► events     calls, gaps ─► states
+    readings, others► counters, parameters         │   messages: times as Extrae defines them
+    gaps, locations► flush, tracing, begin, end   ─┘
+
+Events of one location are ordered by time, then by the ordinal of what they belong to,
+and within that as Extrae does: the entry, sizes, counters, callers.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from burstline import operations, schema
+from burstline.errors import MemoryBudgetError
+from burstline.extrae.collective_sizes import sent_as_written
+from burstline.extrae.event_types import CALLER_FUNCTIONS, CALLER_LINES, MPI_EVENTS
+from burstline.formats.derivation.labels import Callers, label_tables, region_events
+from burstline.formats.derivation.openmp import (
+    LOCK_ADDRESS,
+    LOCK_STATUS,
+    LOCK_TAKEN,
+    lock_steps,
+)
+from burstline.formats.derivation.other_events import Others
+from burstline.formats.derivation.states import call_states, operation_codes
+from burstline.schema.arrays import arrow_table
+from burstline.trace import Trace
+
+if TYPE_CHECKING:
+    from burstline.columns import AnyIntegers, Integers, Mask
+
+    _Place = tuple[AnyIntegers, AnyIntegers, AnyIntegers]
+
+_SENT, _RECEIVED, _ROOT, _COMMUNICATOR = 50100001, 50100002, 50100003, 50100004
+_IO_SIZE, _RMA_SIZE = 50000110, 50001000
+_APPLICATION, _FLUSH, _TRACING, _SET = 40000001, 40000003, 40000012, 41999999
+_MISSES, _POLLING = 50000304, 50000305
+_OTHER_CALL: Final = (50000003, 108)
+_FIRST, _ENTRY, _SIZE, _COUNTER, _CALLER = 0, 1, 2, 3, 4
+_BEFORE, _AFTER = -(2**62), 2**62
+_ALL: Final = slice(None)
+_ROW_BYTES: Final = 160
+
+
+def with_records(trace: Trace, *, memory: int | None = None) -> Trace:
+    """Give a trace the raw tables it does not have.
+
+    Parameters
+    ----------
+    trace : Trace
+        Without raw tables.
+    memory : int, optional
+        Most bytes to use.
+
+    Returns
+    -------
+    Trace
+        The same tables, and events, states and labels. Its messages have the times that
+        Extrae would have recorded: a send begins and ends with its call, a receive with
+        the call that posted and the call that completed it.
+
+    Raises
+    ------
+    MemoryBudgetError
+        If the tables do not fit in `memory`.
+
+    Notes
+    -----
+    O(rows log rows) time, all tables in memory. Failed polls of a burst are summed up
+    at the entry of the call after it, all as those of ``MPI_Test``. Teams are written only
+    by their regions; regions that no Paraver type is known for become user functions.
+    """
+    if memory is not None:
+        rows = 2 * sum(trace.rows(name) for name in ("calls", "regions", "readings"))
+        if rows * _ROW_BYTES > memory:
+            raise MemoryBudgetError(
+                rows * _ROW_BYTES,
+                memory,
+                way_out="Convert the original trace without --no-raw, or cut a part first.",
+            )
+    callers = Callers(trace)
+    pairs = _Pairs()
+    _add_locations(pairs, trace)
+    _add_calls(pairs, trace, callers)
+    _add_regions(pairs, trace)
+    _add_locks(pairs, trace)
+    _add_readings(pairs, trace)
+    _add_polls(pairs, trace)
+    others = Others(trace)
+    pairs.add(others.place, others.kind, others.value, _COUNTER)
+    events = pairs.table()
+    tables = {name: trace.table(name) for name in schema.TABLES if name in trace}
+    used = np.unique(events["type"].to_numpy())
+    tables |= label_tables(trace, callers, others, used)
+    tables |= {
+        "events": events,
+        "states": call_states(trace),
+        "messages": _messages(trace),
+        "links": schema.arrow_schema("links").empty_table(),
+    }
+    return Trace(tables)
+
+
+class _Pairs:
+    """Type-value pairs in any order, with what decides their order."""
+
+    def __init__(self) -> None:
+        self._parts: list[tuple[Integers, ...]] = []
+
+    def add(
+        self,
+        rows: _Place,
+        kind: AnyIntegers | int,
+        value: AnyIntegers | int,
+        rank: int,
+    ) -> None:
+        """Add pairs at (location, time, seq); `rank` orders those of one seq."""
+        size = len(rows[0])
+        columns = (*rows, np.full(size, rank), kind, value)
+        self._parts.append(
+            tuple(np.broadcast_to(np.asarray(c, np.int64), size) for c in columns)
+        )
+
+    def table(self) -> pa.Table:
+        """Give the events in their order."""
+        columns = [np.concatenate(column) for column in zip(*self._parts, strict=True)]
+        location, time, seq, rank, kind, value = columns
+        order = np.lexsort((rank, seq, time, location))
+        location = location[order]
+        count = np.bincount(location, minlength=1)
+        first = np.repeat(np.cumsum(count) - count, count)
+        return arrow_table(
+            "events",
+            {
+                "location": location.astype(np.int32),
+                "seq": np.arange(len(location)) - first,
+                "time_ns": time[order],
+                "type": kind[order],
+                "value": value[order],
+            },
+        )
+
+
+def _add_locations(pairs: _Pairs, trace: Trace) -> None:
+    location, born, died = trace.arrays("locations", "location", "born_ns", "died_ns")
+    before, after = np.full(len(location), _BEFORE), np.full(len(location), _AFTER)
+    pairs.add((location, born, before), _APPLICATION, 1, _FIRST)
+    if trace.counter_names:
+        pairs.add((location, born, before), _SET, 1, _ENTRY)
+    pairs.add((location, died, after), _APPLICATION, 0, _CALLER)
+    gaps = trace.table("gaps")
+    kind = gaps["kind"].cast(pa.string()).to_numpy()
+    where, start, end = trace.arrays("gaps", "location", "start_ns", "end_ns")
+    for name, event, inside in (("flush", _FLUSH, 1), ("tracing_off", _TRACING, 0)):
+        rows = kind == name
+        last, first = np.full(rows.sum(), _AFTER - 1), np.full(rows.sum(), _BEFORE + 1)
+        pairs.add((where[rows], start[rows], last), event, inside, _ENTRY)
+        pairs.add((where[rows], end[rows], first), event, 1 - inside, _ENTRY)
+
+
+class _Calls:
+    """The calls of a trace as columns, and where in the order their events go."""
+
+    def __init__(self, trace: Trace) -> None:
+        self.location, enter, leave, enter_seq, leave_seq = trace.arrays(
+            "calls", "location", "enter_ns", "leave_ns", "enter_seq", "leave_seq"
+        )
+        sent, received, self.communicator, self.root, self.path = trace.arrays(
+            "calls", "sent_bytes", "received_bytes", "communicator", "root", "call_path"
+        )
+        self.sent, self.received = np.maximum(sent, 0), np.maximum(received, 0)
+        self.names, self.code = operation_codes(trace)
+        self._entry, self._exit = (enter, enter_seq), (leave, leave_seq)
+
+    def one_of(self, names: tuple[str, ...]) -> Mask:
+        """Tell which calls are of these operations."""
+        wanted = [code for code, name in enumerate(self.names) if name in names]
+        return np.isin(self.code, wanted)
+
+    def entry(self, rows: Mask | slice = _ALL) -> _Place:
+        """Give location, time and seq of the entries."""
+        return self.location[rows], self._entry[0][rows], self._entry[1][rows]
+
+    def exit(self, rows: Mask | slice = _ALL) -> _Place:
+        """Give location, time and seq of the exits."""
+        return self.location[rows], self._exit[0][rows], self._exit[1][rows]
+
+
+def _add_calls(pairs: _Pairs, trace: Trace, callers: Callers) -> None:
+    calls = _Calls(trace)
+    known = [MPI_EVENTS.get(name, _OTHER_CALL) for name in calls.names]
+    kind, value = np.array(known, np.int64).reshape(-1, 2)[calls.code].T
+    pairs.add(calls.entry(), kind, value, _ENTRY)
+    pairs.add(calls.exit(), kind, 0, _ENTRY)
+    _add_sizes(pairs, trace, calls)
+    for level, node in enumerate(callers.levels(calls.path), start=1):
+        rows = node >= 0
+        rank = _CALLER + 2 * level
+        place = calls.entry(rows)
+        pairs.add(place, CALLER_FUNCTIONS[level], callers.function[node[rows]], rank)
+        pairs.add(place, CALLER_LINES[level], callers.line[node[rows]], rank + 1)
+
+
+def _add_sizes(pairs: _Pairs, trace: Trace, calls: _Calls) -> None:
+    rows = calls.one_of(operations.COLLECTIVES)
+    source_id = np.append(trace.arrays("communicators", "source_id")[0], 0)
+    members = pc.list_value_length(trace.table("communicators")["members"]).to_numpy()
+    sent = sent_as_written(
+        calls.names,
+        calls.code,
+        root=calls.root,
+        sent=calls.sent,
+        peers=np.append(members, 0)[calls.communicator],
+    )
+    pairs.add(calls.entry(rows), _SENT, sent[rows], _SIZE)
+    pairs.add(calls.entry(rows), _RECEIVED, calls.received[rows], _SIZE)
+    pairs.add(calls.entry(rows & (calls.root >= 0)), _ROOT, 1, _SIZE)
+    rows |= calls.one_of(operations.TOGETHER) & (calls.communicator >= 0)
+    pairs.add(calls.entry(rows), _COMMUNICATOR, source_id[calls.communicator[rows]], _SIZE)
+    size = calls.sent + calls.received
+    for family, event, at_exit in (
+        (operations.RMA, _RMA_SIZE, 0),
+        (operations.IO, _IO_SIZE, 1),
+    ):
+        rows = calls.one_of(family) & (size > 0)
+        pairs.add(calls.entry(rows), event, size[rows], _SIZE)
+        pairs.add(calls.exit(rows), event, size[rows] * at_exit, _SIZE)
+
+
+def _add_regions(pairs: _Pairs, trace: Trace) -> None:
+    location, region, enter, leave, enter_seq, leave_seq = trace.arrays(
+        "regions", "location", "region", "enter_ns", "leave_ns", "enter_seq", "leave_seq"
+    )
+    kind, value = region_events(trace)
+    pairs.add((location, enter, enter_seq), kind[region], value[region], _ENTRY)
+    pairs.add((location, leave, leave_seq), kind[region], 0, _ENTRY)
+
+
+def _add_locks(pairs: _Pairs, trace: Trace) -> None:
+    steps = lock_steps(trace)
+    pairs.add(steps.taken, LOCK_ADDRESS, steps.address, _ENTRY)
+    pairs.add(steps.taken, LOCK_STATUS, LOCK_TAKEN, _SIZE)
+    pairs.add(steps.released, LOCK_STATUS, 0, _SIZE)
+
+
+def _add_readings(pairs: _Pairs, trace: Trace) -> None:
+    location, seq, time = trace.arrays("readings", "location", "seq", "time_ns")
+    types = trace.arrays("counters", "source_type")[0]
+    for name, kind in zip(trace.counter_names, types.tolist(), strict=True):
+        (value,) = trace.arrays("readings", name)
+        rows = value != schema.NO_VALUE
+        pairs.add((location[rows], time[rows], seq[rows]), kind, value[rows], _COUNTER)
+
+
+def _add_polls(pairs: _Pairs, trace: Trace) -> None:
+    location, end, after, polls, polling = trace.arrays(
+        "bursts", "location", "end_ns", "call_after", "polls", "polling_ns"
+    )
+    rows = (polls > 0) | (polling > 0)
+    location, end, after = location[rows], end[rows], after[rows]
+    enter_seq = np.append(trace.arrays("calls", "enter_seq")[0], _AFTER - 1)
+    call = np.where(after >= 0, trace.offsets("calls")[location] + after, -1)
+    place = (location, end, enter_seq[call])
+    for kind, value in ((_POLLING, polling[rows]), (_MISSES, polls[rows])):
+        pairs.add(place, kind, value, _FIRST)
+
+
+def _messages(trace: Trace) -> pa.Table:
+    """Give the messages with the times that Extrae defines, where their calls are known."""
+    table = trace.table("messages")
+    enter, leave = trace.arrays("calls", "enter_ns", "leave_ns")
+    if not len(enter):
+        return table
+    offsets = trace.offsets("calls")
+    names, code = operation_codes(trace)
+    at_entry = np.array([name in _AT_ENTRY for name in names])[code]
+    is_immediate = np.array([name in operations.IMMEDIATE_RECEIVES for name in names])[code]
+    times = {
+        "send_ns": ("sender_location", "send_call", enter),
+        "send_leave_ns": ("sender_location", "send_call", np.where(at_entry, enter, leave)),
+        "post_ns": (
+            "receiver_location",
+            "post_call",
+            np.where(is_immediate & ~at_entry, leave, enter),
+        ),
+        "receive_ns": ("receiver_location", "receive_call", leave),
+    }
+    for column, (location, call, time) in times.items():
+        where, number, known = trace.arrays("messages", location, call, column)
+        row = np.where(number >= 0, offsets[where] + number, 0)
+        position = table.column_names.index(column)
+        array = pa.array(np.where(number >= 0, time[row], known))
+        table = table.set_column(position, table.schema.field(position), array)
+    return table
+
+
+_AT_ENTRY: Final = frozenset(["MPI_Sendrecv", "MPI_Sendrecv_replace", *operations.STARTS])

@@ -1,0 +1,147 @@
+"""States for a trace that has none: what each MPI call counts as, and running between."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+import pyarrow as pa
+
+from burstline import operations
+from burstline.extrae.states import NOT_CREATED, RUNNING, TRACING_DISABLED
+from burstline.formats.derivation.openmp import openmp_states
+from burstline.schema.arrays import arrow_table
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    from burstline.columns import Integers
+    from burstline.trace import Trace
+
+
+_OTHERS: Final = 15
+_FLUSHING: Final = 12
+_SYNCHRONISING: Final = frozenset(
+    [
+        *(f"MPI_Win_{name}" for name in ("create", "free", "post", "start", "complete")),
+        *(f"MPI_Win_{name}" for name in ("allocate", "allocate_shared", "create_dynamic")),
+    ]
+)
+
+
+def _mpi(names: str) -> dict[str, None]:
+    return dict.fromkeys(f"MPI_{name}" for name in names.split())
+
+
+STATE_OF: Final[dict[str, int]] = {
+    **dict.fromkeys(operations.IO, 12),
+    **dict.fromkeys(operations.RMA, 17),
+    **dict.fromkeys(_SYNCHRONISING, 15),
+    **dict.fromkeys(operations.COLLECTIVES, 13),
+    **dict.fromkeys(_mpi("Recv Mrecv"), 3),
+    **dict.fromkeys(_mpi("Send Bsend Ssend Rsend"), 4),
+    **dict.fromkeys(_mpi("Probe Iprobe Mprobe Improbe"), 6),
+    **dict.fromkeys(_mpi("Wait Waitall Waitany Waitsome Test Testall Testany Testsome"), 8),
+    **dict.fromkeys(_mpi("Request_free Request_get_status Win_wait"), 8),
+    **dict.fromkeys(_mpi("Bsend_init Send_init Rsend_init Ssend_init"), 10),
+    **dict.fromkeys(operations.IMMEDIATE_SENDS, 10),
+    **dict.fromkeys(_mpi("Psend_init Pready Pready_range Pready_list"), 10),
+    **dict.fromkeys(_mpi("Recv_init Irecv Imrecv Precv_init"), 11),
+    **dict.fromkeys(_mpi("Parrived"), 8),
+    **dict.fromkeys(_mpi("Sendrecv Sendrecv_replace Isendrecv Isendrecv_replace"), 16),
+}
+"""State of a thread inside each operation; 15, "Others", in all that are not listed."""
+
+
+def operation_codes(trace: Trace) -> tuple[list[str], npt.NDArray[np.int16]]:
+    """Give the names of the operations, and the code of each call's operation.
+
+    Parameters
+    ----------
+    trace : Trace
+        The trace.
+
+    Returns
+    -------
+    tuple of list of str and ndarray of int16, shape (calls,)
+        One list of names, whatever parts the column has.
+    """
+    column = trace.table("calls")["operation"].unify_dictionaries().combine_chunks()
+    return column.dictionary.to_pylist(), column.indices.to_numpy(zero_copy_only=False)
+
+
+def call_states(trace: Trace) -> pa.Table:
+    """Give the states that follow from the calls, gaps and OpenMP regions of a trace.
+
+    Parameters
+    ----------
+    trace : Trace
+        The trace.
+
+    Returns
+    -------
+    pyarrow.Table
+        The table `states`: per location a partition of the time from 0 to its last
+        moment. Not created before its first moment, then calls, gaps, and running in
+        between; of what overlaps, what began first counts.
+
+    Notes
+    -----
+    O(calls log calls) time.
+    """
+    names, code = operation_codes(trace)
+    state_of = np.array([STATE_OF.get(name, _OTHERS) for name in names], np.int64)
+    gap_kinds = trace.table("gaps")["kind"].cast(pa.string()).to_pylist()
+    gap_state = {
+        "flush": _FLUSHING,
+        "tracing_off": TRACING_DISABLED,
+        "not_created": NOT_CREATED,
+    }
+    location, born, died = trace.arrays("locations", "location", "born_ns", "died_ns")
+    pieces = [
+        (*trace.arrays("calls", "location", "enter_ns", "leave_ns"), state_of[code]),
+        (
+            *trace.arrays("gaps", "location", "start_ns", "end_ns"),
+            np.array([gap_state.get(kind, RUNNING) for kind in gap_kinds], np.int64),
+        ),
+        (location, np.zeros_like(born), born, np.full_like(born, NOT_CREATED)),
+        (location, died, died, np.full_like(born, RUNNING)),
+        openmp_states(trace),
+    ]
+    where, begin, end, state = (
+        np.concatenate(column).astype(np.int64) for column in zip(*pieces, strict=True)
+    )
+    return _partition(where, begin, end, state)
+
+
+def _partition(where: Integers, begin: Integers, end: Integers, state: Integers) -> pa.Table:
+    """Clip what overlaps, and fill holes within a location with running."""
+    order = np.lexsort((end, begin, where))
+    where, begin, end, state = where[order], begin[order], end[order], state[order]
+    # one running maximum serves all locations: each is lifted above the one before it
+    span = int(end.max(initial=0)) + 1
+    lift = where * span
+    reached = np.maximum.accumulate(end + lift) - lift
+    same = np.zeros(len(where), bool)
+    same[1:] = where[1:] == where[:-1]
+    before = np.where(same, np.concatenate([[0], reached[:-1]]), 0)
+    clipped = np.maximum(begin, before)
+    holes = same & (before < clipped)
+    rows = [
+        (where, clipped, end, state),
+        (where[holes], before[holes], clipped[holes], np.full(holes.sum(), RUNNING)),
+    ]
+    where, begin, end, state = (
+        np.concatenate(column).astype(np.int64) for column in zip(*rows, strict=True)
+    )
+    kept = begin < end
+    order = np.lexsort((begin[kept], where[kept]))
+    return arrow_table(
+        "states",
+        {
+            "location": where[kept][order].astype(np.int32),
+            "begin_ns": begin[kept][order],
+            "end_ns": end[kept][order],
+            "state": state[kept][order],
+        },
+    )

@@ -1,0 +1,1 @@
+"""Changed Paraver traces: parts cut out, counters added."""

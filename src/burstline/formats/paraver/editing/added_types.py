@@ -1,0 +1,133 @@
+"""Event types for counters that a trace gets from other runs.
+
+::
+
+    counters of other runs, types of the trace  --added_types-->  a type and a label for each
+
+A counter keeps the type it has where it was recorded, so that configurations for it work.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from burstline.errors import ParameterError
+from burstline.extrae.labels import is_absolute, read_counter
+from burstline.formats.paraver.editing.splice import SplicedCounter
+from burstline.formats.paraver.files.pcf import read_pcf
+from burstline.formats.paraver.writing.companions import companion_paths
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
+
+    from burstline.trace import Trace
+
+MERGED_TYPES: Final = range(48_600_000, 48_700_000)
+"""Types of counters of other runs whose own type means something else in the trace."""
+
+_ABSOLUTE_OFFSET: Final = 1_000_000
+_TYPES: Final = range(1, 1 << 31)
+
+
+@dataclass(frozen=True, slots=True)
+class WantedCounter:
+    """A counter of another run.
+
+    Attributes
+    ----------
+    name : str
+        What it is to be called.
+    counter : str
+        What it is called in its run.
+    type : int
+        Its event type there; absent if it is not one of 31 bits.
+    label : str
+        The label of the type there; may be empty.
+    """
+
+    name: str
+    counter: str
+    type: int
+    label: str
+
+
+def added_types(
+    wanted: Sequence[WantedCounter], known: Mapping[int, str]
+) -> list[SplicedCounter]:
+    """Give counters of other runs their event types.
+
+    Parameters
+    ----------
+    wanted : sequence of WantedCounter
+        The counters.
+    known : mapping of int to str
+        Types that the trace has, with their labels.
+
+    Returns
+    -------
+    list of SplicedCounter
+        In the order of `wanted`. A counter under its own name has its own type, that of
+        differences; if that means something else in the trace, or the counter has
+        another name than in its run, a type of :data:`MERGED_TYPES`, as they come.
+
+    Raises
+    ------
+    ParameterError
+        If these are more counters than types.
+
+    Examples
+    --------
+    >>> one = WantedCounter("PAPI_L1_DCM", "PAPI_L1_DCM", 42000000, "PAPI_L1_DCM [L1 misses]")
+    >>> two = WantedCounter("run2.PAPI_TOT_INS", "PAPI_TOT_INS", 42000050, "")
+    >>> [counter.type for counter in added_types([one, two], {42000050: "PAPI_TOT_INS"})]
+    [42000000, 48600000]
+    """
+    taken = dict(known)
+    spare = (number for number in MERGED_TYPES if number not in taken)
+    found = []
+    for one in wanted:
+        number, label = one.type, one.label or one.counter
+        if is_absolute(label):
+            number, label = number - _ABSOLUTE_OFFSET, label.removeprefix("Absolute ")
+        is_own = one.name == one.counter and number in _TYPES
+        if not is_own or (number in taken and read_counter(taken[number]) != one.counter):
+            number = next(spare, -1)
+        if number < 0:
+            raise ParameterError("there are more counters to add than event types for them")
+        described = label.removeprefix(read_counter(label)).strip()
+        label = f"{one.name} {described}".strip()
+        taken[number] = label
+        found.append(SplicedCounter(number, label))
+    return found
+
+
+def type_labels(path: Path, trace: Trace) -> dict[int, str]:
+    """Give the event types of a trace with their labels, without reading its records.
+
+    Parameters
+    ----------
+    path : Path
+        Where the trace was read from.
+    trace : Trace
+        The trace.
+
+    Returns
+    -------
+    dict of int to str
+        From its ``.pcf``, or from its tables. Counters without a label have their name.
+    """
+    rows = trace.counters.to_pylist()
+    named = {
+        row["source_type"]: f"{'Absolute ' * (row['mode'] == 'absolute')}{row['name']}"
+        for row in rows
+    }
+    if path.name.endswith((".prv", ".prv.gz")):
+        labels = companion_paths(path)[0]
+        types = read_pcf(labels.read_bytes()).types if labels.is_file() else {}
+        return named | {number: known.label for number, known in types.items() if known.label}
+    if "event_types" in trace:
+        rows = trace.table("event_types").to_pylist()
+        return named | {row["type"]: row["label"] for row in rows if row["label"]}
+    return named

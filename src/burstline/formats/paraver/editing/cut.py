@@ -1,0 +1,125 @@
+"""A part of a trace, made ready to be written: the raw tables end where the calls do.
+
+::
+
+    Trace, its selection  ->  the selection with events opened and closed at its borders
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from burstline.columns import Ordinals
+from burstline.formats.overlay import overlaid
+from burstline.formats.paraver.editing.borders import cut_events
+from burstline.formats.paraver.writing.prologue import comment
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    from burstline.columns import Integers
+    from burstline.trace import Trace
+
+
+def completed(
+    before: Trace,
+    after: Trace,
+    *,
+    start_ns: int | Integers | None,
+    end_ns: int | Integers | None,
+    near: Trace | None = None,
+) -> Trace:
+    """Give a selection whose raw tables read back as its calls.
+
+    Parameters
+    ----------
+    before : Trace
+        The trace.
+    after : Trace
+        A selection of it, in the same times.
+    start_ns, end_ns : int, ndarray of int64, shape (locations of `before`,) or None
+        Its window, half-open; None where it has no border.
+    near : Trace, optional
+        If `before` is in a store: what :func:`burstline.selection.narrowed` gives of it
+        for `after`. Without it, calls and members of collectives are loaded whole.
+
+    Returns
+    -------
+    Trace
+        The selection, with its events opened and closed at the borders and a comment that
+        says what was cut; the selection itself if `before` has no raw tables.
+
+    Notes
+    -----
+    O(events log events) time, a few locations at a time. The instances of a collective
+    are counted per communicator when a trace is read. A collective that some member left
+    before the window and another one did not would shift that count for one of them: the
+    communicator of such calls is forgotten.
+    """
+    if not before.has_raw:
+        return after
+    limits = np.iinfo(np.int64)
+    location = _new_locations(before, after)
+    start = np.broadcast_to(limits.min + 1 if start_ns is None else start_ns, len(location))
+    end = np.broadcast_to(limits.max if end_ns is None else end_ns, len(location))
+    events = cut_events(
+        before,
+        location,
+        start_ns=start,
+        end_ns=end,
+        torn=frozenset() if start_ns is None else _torn_calls(near or before, location, start),
+    )
+    source = before.table("source")
+    died = before.locations["died_ns"].to_numpy()
+    kept = location >= 0
+    first = 0 if start_ns is None else int(start[kept].min(initial=limits.max))
+    borders = (first, first, min(int(end[kept].max(initial=0)), int(died.max(initial=0))))
+    note = pa.table(
+        [
+            pa.array(["comment"]).dictionary_encode().cast(source.schema.field("kind").type),
+            pa.array([comment("CUTTER", before, *borders)]),
+        ],
+        schema=source.schema,
+    )
+    lines = pa.concat_tables([source, note]).unify_dictionaries()
+    tables = {"events": events, "source": lines}
+    if start_ns is not None or end_ns is not None:
+        # What the source's header claims to last is not what its part lasts.
+        facts = after.table("metadata")
+        tables["metadata"] = facts.filter(pc.not_equal(facts["key"], "claimed_duration_ns"))
+    return overlaid(after, tables)
+
+
+def _new_locations(before: Trace, after: Trace) -> npt.NDArray[np.int32]:
+    places = ("application", "rank", "thread")
+    new = {
+        tuple(place): number
+        for number, place in enumerate(np.stack(after.arrays("locations", *places), 1).tolist())
+    }
+    old = np.stack(before.arrays("locations", *places), 1).tolist()
+    return np.array([new.get(tuple(place), -1) for place in old], np.int32)
+
+
+def _torn_calls(
+    before: Trace, location: npt.NDArray[np.int32], start: Integers
+) -> frozenset[tuple[int, int]]:
+    """Give location and entry of calls whose collective a kept member had left by `start`."""
+    where, call, instance, begin = before.arrays(
+        "collective_members", "location", "call", "collective", "begin_ns"
+    )
+    member = (location[where] >= 0) & (call >= 0)
+    where, call, instance, begin = (c[member] for c in (where, call, instance, begin))
+    enter, leave = before.arrays("calls", "enter_ns", "leave_ns")
+    row = Ordinals(*before.arrays("calls", "location", "call")).rows(where, call)
+    loaded = row >= 0
+    # a call that is not near the window lies on one side of it, and its begin with it
+    first = start[where]
+    gone = begin < first
+    gone[loaded] = (leave[row[loaded]] <= first[loaded]) & (enter[row[loaded]] < first[loaded])
+    partly = np.intersect1d(instance[gone], instance[~gone])
+    torn = ~gone & loaded & np.isin(instance, partly)
+    return frozenset(zip(where[torn].tolist(), enter[row[torn]].tolist(), strict=True))

@@ -1,0 +1,326 @@
+"""More counters in a Paraver trace: pairs put into its records, all other bytes as they are.
+
+::
+
+    base.prv, counters of bursts --splice--> out.prv(.gz), out.pcf with their labels, out.row
+
+A counter's value stands where the burst ends, in the record of the burst's thread that
+has the base's counters, as Extrae would have put it there. The file goes through twice:
+once to find those records, once to be copied.
+"""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import IO, TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from burstline import _core
+from burstline.columns import begins_run
+from burstline.errors import InconsistentTraceError
+from burstline.extrae.mpi_calls import MPI_TYPES
+from burstline.formats import atomic
+from burstline.formats.paraver.files.header import read_header
+from burstline.formats.paraver.files.lines import LineSource
+from burstline.formats.paraver.reading.objects import declared_objects
+from burstline.formats.paraver.writing.companions import companion_paths
+from burstline.progress import SILENCE, Progress
+from burstline.schema import NO_VALUE
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from pathlib import Path
+
+    import numpy.typing as npt
+
+    from burstline.columns import Integers
+
+
+_ENTERS, _LEAVES, _COUNTER = (int(bit) for bit in _core.Holds)
+_CALL_TYPES: Final = np.array(MPI_TYPES, np.int64)
+_GRADIENT: Final = 7
+
+
+@dataclass(frozen=True, slots=True)
+class SplicedCounter:
+    """A counter to be put into a trace.
+
+    Attributes
+    ----------
+    type : int
+        Its event type, one that the trace does not have.
+    label : str
+        What the type is called: its name, then a description in brackets.
+    """
+
+    type: int
+    label: str
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Additions:
+    """What is put where.
+
+    Attributes
+    ----------
+    location : ndarray of int32, shape (bursts,)
+        Locations of all bursts of the trace, ascending.
+    end_ns : ndarray of int64, shape (bursts,)
+        When each ends; ascending in each location.
+    counters : sequence of SplicedCounter
+        The counters.
+    values : sequence of ndarray of int64, shape (bursts,)
+        The value of each counter over each burst; the schema's ``NO_VALUE`` where there is
+        nothing to put.
+    known : sequence of int
+        Event types of the counters that the trace has.
+    """
+
+    location: npt.NDArray[np.int32]
+    end_ns: Integers
+    counters: Sequence[SplicedCounter]
+    values: Sequence[Integers]
+    known: Sequence[int]
+
+
+def splice(
+    source: Path, target: Path, additions: Additions, *, progress: Progress = SILENCE
+) -> int:
+    """Write a Paraver trace again with more counters.
+
+    Parameters
+    ----------
+    source : Path
+        A ``.prv`` or ``.prv.gz``; its ``.pcf`` and ``.row`` are taken along.
+    target : Path
+        The new one, another file; compressed if it ends in ``.gz``.
+    additions : Additions
+        What to put in.
+    progress : Progress
+        Told the bytes of the source, twice.
+
+    Returns
+    -------
+    int
+        Bursts that got something.
+
+    Raises
+    ------
+    ParameterError
+        If the name of the target is none of a Paraver trace, or its folder does not exist.
+    FormatError
+        If the source is no Paraver trace.
+    InconsistentTraceError
+        If a burst ends where the source has no record of its thread.
+
+    Notes
+    -----
+    O(bytes + bursts log bursts) time; 40 bytes a burst and 20 MB. The three files appear
+    together, whole, or not at all. The labels are those of the source with an ``EVENT_TYPE``
+    more. A counter is read at the end of bursts only: what a viewer shows for the calls
+    between them belongs to the burst behind.
+    """
+    companions = companion_paths(target)
+    labels, names = (_bytes_of(path) for path in companion_paths(source))
+    rows = _rows_with_values(additions)
+    with _opened(source) as opened:
+        header = read_header(opened.first_line(), source)
+        objects = declared_objects(header)
+        layout = _core.Layout(
+            objects.tasks_per_application,
+            objects.threads_per_task,
+            [0] * len(objects.threads_per_task),
+        )
+        found = _Found(additions, rows, header.unit_ns, layout.locations)
+        progress.step("Looking for records", opened.size, "B")
+        found.scan(opened, layout, progress)
+    place, row = found.places(source)
+    outputs = [target, companions[0], *([companions[1]] if names is not None else [])]
+    with _opened(source) as opened, atomic.outputs(outputs) as (prv, pcf, *rest):
+        progress.step("Writing", opened.size, "B")
+        prv.write(opened.first_line())
+        _copy(opened, prv, _Insertions(additions, place, row), progress)
+        pcf.write(_labelled(labels or b"", additions.counters))
+        for file in rest:
+            file.write(names or b"")
+    return len(row)
+
+
+def _rows_with_values(additions: Additions) -> Integers:
+    has = np.zeros(len(additions.end_ns), bool)
+    for column in additions.values:
+        has |= column != NO_VALUE
+    return np.flatnonzero(has)
+
+
+@contextmanager
+def _opened(path: Path) -> Iterator[LineSource]:
+    source = LineSource(path)
+    try:
+        yield source
+    finally:
+        source.close()
+
+
+def _bytes_of(path: Path) -> bytes | None:
+    return path.read_bytes() if path.is_file() else None
+
+
+class _Found:
+    """Records at the ends of bursts, as they are met."""
+
+    def __init__(
+        self, additions: Additions, rows: Integers, unit_ns: int, locations: int
+    ) -> None:
+        self._rows, self._unit = rows, unit_ns
+        self._location = additions.location
+        self._end = additions.end_ns // unit_ns
+        self._counters = np.array(sorted(additions.known), np.int64)
+        location, end = self._location[rows].astype(np.int64), self._end[rows]
+        new = begins_run(location, end)
+        self._number = np.cumsum(new) - 1
+        self._times = np.ascontiguousarray(end[new])
+        self._begin = np.searchsorted(location[new], np.arange(locations + 1))
+        self._parts: list[tuple[npt.NDArray[Any], ...]] = []
+
+    def scan(self, source: LineSource, layout: _core.Layout, progress: Progress) -> None:
+        """Go through the text once."""
+        done, buffer = 0, bytearray()
+        for stretch in source.stretches():
+            done += self._look(stretch.fetch(buffer), layout, done)
+            progress.advance(stretch.size)
+
+    def _look(self, text: npt.NDArray[np.uint8], layout: _core.Layout, done: int) -> int:
+        moment, end, holds = _core.find_records(
+            text, layout, self._begin.astype(np.int64), self._times, _CALL_TYPES, self._counters
+        )
+        self._parts.append((moment, end + done, holds))
+        return len(text)
+
+    def places(self, source: Path) -> tuple[Integers, Integers]:
+        """Give the place in the text for each burst, and the burst, by place."""
+        moment, end, holds = (
+            np.concatenate([part[column] for part in self._parts] or [np.zeros(0, np.int64)])
+            for column in range(3)
+        )
+        order = np.argsort(moment, kind="stable")
+        moment, end, holds = moment[order], end[order], holds[order]
+        begins = np.searchsorted(moment, np.arange(len(self._times) + 1))
+        counts = np.diff(begins)
+        if not counts.all():
+            self._refuse(source, int(np.argmin(counts)))
+        single = np.bincount(self._number, minlength=len(self._times)) == 1
+        # A moment mostly has one record, or one that says all; nothing is to be chosen then.
+        best = begins[:-1].copy()
+        says_all = np.flatnonzero((holds & _ENTERS > 0) & (holds & _COUNTER > 0))
+        best[moment[says_all]] = says_all
+        entered = np.bincount(moment[holds & _ENTERS > 0], minlength=len(self._times))
+        clear = single & (
+            (counts == 1) | ((entered == 1) & (holds[best] == (_ENTERS | _COUNTER)))
+        )
+        place = end[best][self._number]
+        for at in np.flatnonzero(~clear).tolist():
+            own = slice(begins[at], begins[at + 1])
+            mine = self._slice(at)
+            place[mine] = self._chosen(self._rows[mine], end[own].tolist(), holds[own].tolist())
+        order = np.argsort(place, kind="stable")
+        return place[order], self._rows[order]
+
+    def _slice(self, at: int) -> slice:
+        first, last = np.searchsorted(self._number, [at, at + 1])
+        return slice(int(first), int(last))
+
+    def _chosen(self, mine: Integers, ends: list[int], holds: list[int]) -> list[int]:
+        """Choose among several records of one moment of a thread, for each burst."""
+        enters = [k for k, bits in enumerate(holds) if bits & _ENTERS]
+        if not enters:
+            with_counters = [k for k, bits in enumerate(holds) if bits & _COUNTER]
+            return [ends[(with_counters or [0])[0]]] * len(mine)
+        # Bursts that end in one moment: the last belongs to the last call that begins there.
+        row = int(mine[-1])
+        last = row
+        while self._is_same(last + 1, row):
+            last += 1
+        chosen = []
+        for burst in mine.tolist():
+            k = max(len(enters) - 1 - (last - burst), 0)
+            chosen.append(ends[_record_of(enters[k], holds)])
+        return chosen
+
+    def _is_same(self, row: int, other: int) -> bool:
+        return (
+            row < len(self._end)
+            and self._location[row] == self._location[other]
+            and self._end[row] == self._end[other]
+        )
+
+    def _refuse(self, source: Path, at: int) -> None:
+        location = int(np.searchsorted(self._begin, at, "right")) - 1
+        time = int(self._times[at]) * self._unit
+        raise InconsistentTraceError(
+            f"{source}: no record of location {location} at {time} ns, where one of its bursts "
+            "ends: the file is another one than the trace that was read"
+        )
+
+
+def _record_of(enter: int, holds: list[int]) -> int:
+    """Give the record with the counters of a call that is entered, or the one that enters it.
+
+    Counters of its entry may stand in a record of their own, behind it; where the set of
+    counters changes, before it.
+    """
+    if holds[enter] & _COUNTER:
+        return enter
+    for k in range(enter + 1, len(holds)):
+        if holds[k] & (_ENTERS | _LEAVES):
+            break
+        if holds[k] & _COUNTER:
+            return k
+    before = enter - 1
+    if before >= 0 and holds[before] == _COUNTER:
+        return before
+    return enter
+
+
+class _Insertions:
+    """Places in the text, ascending, and what is put there."""
+
+    def __init__(self, additions: Additions, place: Integers, row: Integers) -> None:
+        self._place, self._row = place, row
+        self._types = np.array([counter.type for counter in additions.counters], np.int64)
+        self._values = additions.values
+
+    def write(self, text: npt.NDArray[np.uint8], target: IO[bytes], done: int) -> int:
+        """Write text that begins at `done` with what belongs into it; give its length."""
+        first, last = np.searchsorted(self._place, [done, done + len(text)], "right")
+        if first == last:
+            target.write(text.data)
+            return len(text)
+        rows, places = self._row[first:last], self._place[first:last] - done
+        values = np.stack([column[rows] for column in self._values], axis=1)
+        changed = _core.with_pairs(
+            text, places, self._types, np.ascontiguousarray(values).ravel()
+        )
+        target.write(changed.data)
+        return len(text)
+
+
+def _copy(
+    source: LineSource, target: IO[bytes], insertions: _Insertions, progress: Progress
+) -> None:
+    done, buffer = 0, bytearray()
+    for stretch in source.stretches():
+        done += insertions.write(stretch.fetch(buffer), target, done)
+        progress.advance(stretch.size)
+
+
+def _labelled(labels: bytes, counters: Sequence[SplicedCounter]) -> bytes:
+    """Add an ``EVENT_TYPE`` with the counters to a ``.pcf``."""
+    if not counters:
+        return labels
+    lines = ["", "", "EVENT_TYPE"]
+    lines += [f"{_GRADIENT}    {one.type}    {' '.join(one.label.split())}" for one in counters]
+    ended = labels if not labels or labels.endswith(b"\n") else labels + b"\n"
+    return ended + "\n".join([*lines, ""]).encode(errors="replace")

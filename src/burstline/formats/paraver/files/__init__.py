@@ -1,0 +1,1 @@
+"""The text of the three files of a Paraver trace, line by line."""

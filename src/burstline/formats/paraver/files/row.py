@@ -1,0 +1,162 @@
+"""The names of a trace's objects, ``.row``.
+
+::
+
+    LEVEL CPU SIZE 2      a block: as many names as SIZE says, one to a line
+    1.vm
+    2.vm
+
+SIZE is a claim. Paraver takes that many lines whatever they are, the next ``LEVEL``
+included; here a block ends where the next one begins, and has the names it has.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from typing import Final
+
+from burstline.formats.paraver.files.defects import Defect, Tally, decode
+
+LEVELS: Final = ("CPU", "NODE", "THREAD", "WORKLOAD", "APPL", "TASK", "SYSTEM")
+"""The levels that Paraver knows, in the order in which they are written."""
+
+_LEVEL = re.compile(r"LEVEL\s+(\S+)(?:\s+SIZE\s+(\d{1,18}))?\s*", re.ASCII)
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """Names of objects.
+
+    Attributes
+    ----------
+    levels : dict of str to tuple of str
+        Names by level of :data:`LEVELS`; object k of a level has name k, which may be
+        empty.
+    defects : tuple of Defect
+        What was odd; no part of a comparison.
+    """
+
+    levels: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    defects: tuple[Defect, ...] = field(default=(), compare=False)
+
+    def name(self, level: str, number: int) -> str | None:
+        """Give the name of an object counted from 0, None if it has none."""
+        names = self.levels.get(level, ())
+        return names[number] or None if 0 <= number < len(names) else None
+
+
+def read_row(data: bytes) -> Row:
+    r"""Read the names of a trace's objects.
+
+    Parameters
+    ----------
+    data : bytes
+        A whole ``.row``.
+
+    Returns
+    -------
+    Row
+        The names of every level Paraver knows; a level that stands twice has the names of
+        both. How many objects there are, only the header of the ``.prv`` says.
+
+    Notes
+    -----
+    O(bytes) time and memory, whatever SIZE claims, and never an error. The first SIZE
+    lines of a block are names as they stand, blank ones included; after them blank lines
+    only separate.
+
+    Examples
+    --------
+    >>> read_row(b"LEVEL NODE SIZE 1\nlogin 1\n\nLEVEL CPU SIZE 9\n1.vm\n").levels
+    {'NODE': ('login 1',), 'CPU': ('1.vm',)}
+    """
+    tally = Tally()
+    levels: dict[str, list[str]] = {}
+    block = _Names("", 0, 0)
+    for number, raw in enumerate(data.removeprefix(b"\xef\xbb\xbf").split(b"\n"), start=1):
+        line, is_utf8 = decode(raw.rstrip(b"\r"))
+        if not is_utf8:
+            tally.note("row_encoding", "info", number, line)
+        found = _LEVEL.fullmatch(line)
+        if found:
+            block.close(levels, tally)
+            block = _Names(found[1], int(found[2] or 0), number)
+        elif block.level or not line.strip():
+            block.add(line)
+        else:
+            tally.note("row_line", "info", number, line)
+    block.close(levels, tally)
+    return Row({level: tuple(names) for level, names in levels.items()}, tally.defects())
+
+
+class _Names:
+    """The block that is being read."""
+
+    __slots__ = ("level", "line", "names", "size")
+
+    def __init__(self, level: str, size: int, line: int) -> None:
+        self.level, self.size, self.line = level, size, line
+        self.names: list[str] = []
+
+    def add(self, name: str) -> None:
+        if len(self.names) < self.size or name.strip():
+            self.names.append(name)
+
+    def close(self, levels: dict[str, list[str]], tally: Tally) -> None:
+        if not self.level:
+            return
+        while self.names and not self.names[-1].strip():
+            self.names.pop()
+        if self.level not in LEVELS:
+            tally.note("row_level", "info", self.line, self.level)
+            return
+        if len(self.names) != self.size:
+            found = f"{self.level} of size {self.size}, {len(self.names)} names"
+            tally.note("row_size", "info", self.line, found)
+        levels.setdefault(self.level, []).extend(self.names)
+
+
+def write_row(row: Row) -> bytes:
+    """Write the names of a trace's objects so that Paraver reads all of them.
+
+    Parameters
+    ----------
+    row : Row
+        The names; one that is empty or would not be a line of its own is replaced.
+
+    Returns
+    -------
+    bytes
+        A whole ``.row``: the blocks of :data:`LEVELS`, each with its exact size.
+
+    Notes
+    -----
+    O(names). Some tools take the number of processes from the first line: give the level
+    CPU.
+
+    Examples
+    --------
+    >>> print(write_row(Row({"NODE": ("vm",), "CPU": ("1.vm", "")})).decode())
+    LEVEL CPU SIZE 2
+    1.vm
+    CPU 2
+    <BLANKLINE>
+    LEVEL NODE SIZE 1
+    vm
+    <BLANKLINE>
+    """
+    blocks = []
+    for level in LEVELS:
+        names = row.levels.get(level)
+        if names:
+            lines = [_written_name(name, level, at) for at, name in enumerate(names, start=1)]
+            blocks.append("\n".join([f"LEVEL {level} SIZE {len(lines)}", *lines, ""]))
+    return "\n".join(blocks).encode(errors="replace")
+
+
+def _written_name(name: str, level: str, number: int) -> str:
+    line = name.translate({10: " ", 13: " "})
+    if not line.strip() or _LEVEL.fullmatch(line):
+        return f"{level} {number}"
+    return line

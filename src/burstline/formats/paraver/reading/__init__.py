@@ -1,0 +1,1 @@
+"""From the files of a Paraver trace to tables, or to a store."""

@@ -1,0 +1,271 @@
+"""From what the native builder filled to tables of the schema.
+
+One :class:`Assembly` serves a whole trace at once, or its buckets one after the other:
+call paths, regions, operations and communicators without a line are numbered as they
+are met, in the order of locations, so both ways give the same tables.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+
+from burstline import schema
+from burstline.bursts import between_regions, burst_table, bursts_of_states, sorted_by_location
+from burstline.extrae.collective_sizes import sent_in_all
+from burstline.extrae.mpi_calls import MPI_TYPES
+from burstline.formats.paraver.reading.call_paths import CallPathTree
+from burstline.formats.paraver.reading.threads import (
+    RegionDefinitions,
+    lock_table,
+    region_tables,
+)
+from burstline.operations import NAMES
+from burstline.schema.arrays import arrow_table
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    import numpy.typing as npt
+
+    from burstline import _core
+    from burstline.formats.paraver.files.pcf import Pcf
+    from burstline.formats.paraver.reading.objects import Objects
+    from burstline.formats.paraver.reading.scan import Scanned
+
+_RUNNING = 1
+Columns = dict[str, "npt.NDArray[Any]"]
+
+
+@dataclass(slots=True)
+class Assembly:
+    """What is known of a trace beside its records, growing as parts are assembled.
+
+    Attributes
+    ----------
+    objects : Objects
+        The declared objects.
+    pcf : Pcf
+        Labels.
+    scanned : Scanned
+        Counts and defects; more defects are added here.
+    counters : list of (int, str)
+        Type and name of each counter.
+    communicators : dict
+        Row of each (application, id).
+    operations : list of str
+        Names behind operation codes; unknown ones are appended.
+    """
+
+    objects: Objects
+    pcf: Pcf
+    scanned: Scanned
+    counters: list[tuple[int, str]]
+    communicators: dict[tuple[int, int], int]
+    operations: list[str] = field(default_factory=lambda: list(NAMES))
+    set_members: set[tuple[int, int]] = field(default_factory=set)
+    teams: int = 0
+    call_paths: CallPathTree = field(init=False)
+    regions: RegionDefinitions = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.call_paths = CallPathTree(self.pcf)
+        self.regions = RegionDefinitions(self.pcf)
+
+    @property
+    def counter_names(self) -> list[str]:
+        """Names of the counters, in the order of their columns."""
+        return [name for _, name in self.counters]
+
+    def calls(self, built: Columns, paths: _core.PathTable) -> Columns:
+        """Give final numbers to what the builder could not name, in place."""
+        node = self.call_paths.extend(paths)
+        np.take(node, built["call_path"], out=built["call_path"], mode="wrap")
+        self._name_operations(built["operation"])
+        built["sent_bytes"] = sent_in_all(
+            self.operations,
+            built["operation"],
+            root=built["root"],
+            sent=built["sent_bytes"],
+            received=built["received_bytes"],
+        )
+        self._number_communicators(built["communicator"], built["location"])
+        return built
+
+    def _name_operations(self, codes: npt.NDArray[np.int16]) -> None:
+        if not len(codes) or codes.min() >= 0:
+            return
+        unknown, first, count = np.unique(
+            codes[codes < 0], return_index=True, return_counts=True
+        )
+        for position in np.argsort(first).tolist():
+            value = -1 - int(unknown[position])
+            name = self._operation_label(value)
+            if name not in self.operations:
+                self.operations.append(name)
+            codes[codes == unknown[position]] = self.operations.index(name)
+            self.scanned.note(
+                "unknown_mpi_call", "info", f"value {value}", int(count[position])
+            )
+
+    def _operation_label(self, value: int) -> str:
+        labels = [self.pcf.value_label(kind, value) for kind in MPI_TYPES]
+        return next((label for label in labels if label), f"MPI call {value}")
+
+    def _number_communicators(
+        self, rows: npt.NDArray[np.int32], location: npt.NDArray[np.int32]
+    ) -> None:
+        if not len(rows) or rows.min() >= schema.UNKNOWN:
+            return
+        missing = np.flatnonzero(rows < schema.UNKNOWN)
+        application = self.objects.application[location[missing]]
+        keys = np.stack(
+            [application.astype(np.int64), -2 - rows[missing].astype(np.int64)], axis=1
+        )
+        distinct, first, inverse, count = np.unique(
+            keys, axis=0, return_index=True, return_inverse=True, return_counts=True
+        )
+        number = np.empty(len(distinct), np.int32)
+        for position in np.argsort(first).tolist():
+            key = (int(distinct[position, 0]), int(distinct[position, 1]))
+            number[position] = self.communicators.setdefault(key, len(self.communicators))
+            self.scanned.note(
+                "communicator_without_members", "loss", f"id {key[1]}", int(count[position])
+            )
+        rows[missing] = number[inverse.reshape(-1)]
+
+    def tables(
+        self, built: Mapping[str, Columns], extras: Mapping[str, Any], *, raw: bool
+    ) -> dict[str, pa.Table]:
+        """Give the tables of the locations that were built, all but messages and collectives.
+
+        Parameters
+        ----------
+        built : mapping of str to columns
+            The builder's tables, the calls already finished by :meth:`calls`.
+        extras : mapping
+            The builder's gaps, locks, set members and defects.
+        raw : bool
+            Whether events and states belong to the result.
+
+        Returns
+        -------
+        dict of str to pyarrow.Table
+            By name; `raw` adds ``events`` and ``states``.
+        """
+        self.set_members |= set(extras["set_members"])
+        for kind, count, location, time in extras["defects"]:
+            where = f"location {location} at {time} ns"
+            self.scanned.note(kind, _SEVERITY.get(kind, "loss"), where, count)
+        regions, teams = region_tables(built["regions"], self.regions, self.objects, self.teams)
+        self.teams += teams.num_rows
+        tables = {
+            "calls": arrow_table("calls", built["calls"], operations=self.operations),
+            "readings": self._readings(built["readings"]),
+            "regions": regions,
+            "teams": teams,
+            "locks": lock_table(extras["locks"], self.objects),
+            "gaps": _gap_table(extras["gaps"]),
+        }
+        tables["bursts"] = self._bursts(built, tables)
+        if raw:
+            tables["events"] = arrow_table("events", built["events"])
+            tables["states"] = arrow_table("states", built["states"])
+        return tables
+
+    def _readings(self, built: Columns) -> pa.Table:
+        names = self.counter_names
+        renamed = {names[int(key)] if key.isdigit() else key: built[key] for key in built}
+        return arrow_table("readings", renamed, counters=names)
+
+    def _bursts(self, built: Mapping[str, Columns], tables: Mapping[str, pa.Table]) -> pa.Table:
+        names = self.counter_names
+        bursts = burst_table(built["bursts"], names)
+        others = []
+        if tables["regions"].num_rows:
+            others.append(
+                between_regions(
+                    {
+                        **tables,
+                        "locations": pa.table({"location": self.objects.process}),
+                        "region_defs": self.regions.table(),
+                        "counters": self.counter_table(),
+                    }
+                )
+            )
+        elif not len(built["calls"]["call"]) and len(built["states"]["state"]):
+            states = arrow_table("states", built["states"])
+            others.append(bursts_of_states(states, _RUNNING, names))
+            if others[0].num_rows:
+                self.scanned.note("bursts_from_states", "info", "there are no calls")
+        others = [table for table in others if table.num_rows]
+        return sorted_by_location(pa.concat_tables([bursts, *others])) if others else bursts
+
+    def counter_table(self) -> pa.Table:
+        """Give the table of counters."""
+        rows = len(self.counters)
+        return arrow_table(
+            "counters",
+            {
+                "name": self.counter_names,
+                "unit": [_counter_unit(name) for name in self.counter_names],
+                "mode": np.zeros(rows, np.int8),
+                "source_type": np.array([kind for kind, _ in self.counters], np.int64),
+            },
+        )
+
+    def counter_set_table(self) -> pa.Table:
+        """Give the counters of each set; set 0 stands for a trace that names no set."""
+        members = sorted(self.set_members)
+        return arrow_table(
+            "counter_sets",
+            {
+                "counter_set": np.array([number for number, _ in members], np.int32),
+                "counter": [self.counter_names[column] for _, column in members],
+            },
+        )
+
+    def defect_table(self) -> pa.Table:
+        """Give the table of defects, worst first."""
+        rank = {"error": 0, "loss": 1, "info": 2}
+        found = sorted(
+            self.scanned.defects.values(), key=lambda row: (rank[row.severity], row.kind)
+        )
+        return arrow_table(
+            "defects",
+            {
+                "kind": [row.kind for row in found],
+                "severity": np.array(
+                    [schema.SEVERITIES.index(row.severity) for row in found], np.int8
+                ),
+                "count": np.array([row.count for row in found], np.int64),
+                "first": [row.text for row in found],
+            },
+        )
+
+
+_SEVERITY = {
+    "events_out_of_order": "info",
+    "region_left_but_never_entered": "info",
+    "region_never_left": "info",
+}
+
+
+def _counter_unit(name: str) -> str:
+    return "ns" if name.endswith(("TASK-CLOCK", "CPU-CLOCK", "task-clock", "cpu-clock")) else ""
+
+
+def _gap_table(gaps: list[tuple[int, int, int, int]]) -> pa.Table:
+    columns = np.array(gaps, np.int64).reshape(-1, 4)
+    return arrow_table(
+        "gaps",
+        {
+            "location": columns[:, 0].astype(np.int32),
+            "start_ns": columns[:, 1],
+            "end_ns": columns[:, 2],
+            "kind": columns[:, 3].astype(np.int8),
+        },
+    )

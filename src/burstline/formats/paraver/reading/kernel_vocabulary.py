@@ -1,0 +1,153 @@
+"""What the native builder must know of event types, operations and communicators."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from burstline import _core
+from burstline import operations as mpi
+from burstline._core import CallKind, EventClass
+from burstline.extrae.counters import (
+    COUNTER_TYPES,
+    OVERLAPPED_TYPES,
+    SET_TYPES,
+    counter_name,
+)
+from burstline.extrae.event_types import (
+    CALLER_FUNCTIONS,
+    CALLER_LINES,
+    classify,
+)
+from burstline.extrae.mpi_calls import MPI_OPERATIONS, MPI_TYPES
+from burstline.extrae.regions import (
+    LOCK_ADDRESS_TYPES,
+    LOCK_STEPS,
+    LOCK_TYPES,
+    REGION_LINES,
+    REGION_TYPES,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    import numpy.typing as npt
+
+    from burstline.columns import Integers
+    from burstline.formats.paraver.files.pcf import Pcf
+
+_CALL_KINDS: Final[tuple[tuple[CallKind, tuple[str, ...]], ...]] = (
+    (CallKind.BLOCKING_SEND, mpi.BLOCKING_SENDS),
+    (CallKind.IMMEDIATE_SEND, mpi.IMMEDIATE_SENDS),
+    (CallKind.START, mpi.STARTS),
+    (CallKind.BLOCKING_RECEIVE, mpi.BLOCKING_RECEIVES),
+    (CallKind.IMMEDIATE_RECEIVE, mpi.IMMEDIATE_RECEIVES),
+    (CallKind.COMPLETION, mpi.COMPLETIONS),
+    (CallKind.COLLECTIVE, mpi.COLLECTIVES + mpi.TOGETHER),
+    (CallKind.READS_FILE, tuple(name for name in mpi.IO if "_read" in name)),
+    (CallKind.WRITES_FILE, tuple(name for name in mpi.IO if "_write" in name)),
+    (
+        CallKind.GETS_MEMORY,
+        ("MPI_Get", "MPI_Get_accumulate", "MPI_Fetch_and_op", "MPI_Compare_and_swap"),
+    ),
+    (CallKind.GETS_MEMORY, ("MPI_Rget", "MPI_Rget_accumulate")),
+    (CallKind.PUTS_MEMORY, ("MPI_Put", "MPI_Accumulate", "MPI_Rput", "MPI_Raccumulate")),
+)
+
+CLASSIFIED_TYPES: Final = (
+    *MPI_TYPES,
+    *range(50100001, 50100005),
+    *range(50000300, 50000308),
+    *CALLER_FUNCTIONS,
+    *CALLER_LINES,
+    *(40000001, 40000003, 40000012, 50000110, 50001000, 50001001),
+    *REGION_TYPES,
+    *LOCK_TYPES,
+    *REGION_LINES,
+    *LOCK_ADDRESS_TYPES,
+    *OVERLAPPED_TYPES,
+    *SET_TYPES,
+)
+"""Types whose class is known without a label; the rest of the counters' range is counters."""
+
+
+def call_kinds() -> npt.NDArray[np.uint16]:
+    """Give the bits of each operation: array of uint16, shape (operations,)."""
+    kinds = np.zeros(len(mpi.NAMES), np.uint16)
+    for bit, names in _CALL_KINDS:
+        kinds[[mpi.CODES[name] for name in names]] |= np.uint16(bit)
+    return kinds
+
+
+def type_table(pcf: Pcf) -> _core.TypeTable:
+    """Give the classes of all types the labels name, and of ranges for the others."""
+    known = {
+        kind: classify(kind, label.label, label.gradient) for kind, label in pcf.types.items()
+    }
+    known |= {kind: classify(kind) for kind in CLASSIFIED_TYPES if kind not in known}
+    ranges = [(COUNTER_TYPES[0], COUNTER_TYPES[-1], int(EventClass.COUNTER))]
+    types = np.fromiter(known.keys(), np.int64, len(known))
+    return _core.TypeTable(types, np.fromiter(known.values(), np.uint8, len(known)), ranges)
+
+
+def counters_of(types: Integers, pcf: Pcf) -> list[tuple[int, str]]:
+    """Give the counters among the types that occur: (type, name), sorted by type.
+
+    Two types with one name get distinct columns: the later ones carry their type.
+    """
+    found: list[tuple[int, str]] = []
+    taken: set[str] = set(_FIXED_COLUMNS)
+    for kind in sorted(int(kind) for kind in types):
+        label = pcf.types.get(kind)
+        text, gradient = (label.label, label.gradient) if label else (None, None)
+        if classify(kind, text, gradient) is not EventClass.COUNTER:
+            continue
+        name = counter_name(kind, text)
+        if name in taken:
+            name = f"{name} ({kind})"
+        taken.add(name)
+        found.append((kind, name))
+    return found
+
+
+_FIXED_COLUMNS = (
+    "location",
+    "seq",
+    "time_ns",
+    "burst",
+    "start_ns",
+    "end_ns",
+    "call_before",
+    "call_after",
+    "polling_ns",
+    "polls",
+    "gap_ns",
+)
+
+
+def vocabulary(
+    types: _core.TypeTable,
+    counters: list[tuple[int, str]],
+    communicators: Mapping[tuple[int, int], int],
+    application_of_location: npt.NDArray[np.int32],
+    end_of_time: int,
+) -> _core.Vocabulary:
+    """Put together what the builder must know, once the whole file was scanned."""
+    column = {kind: position for position, (kind, _) in enumerate(counters)}
+    codes = np.array([column.get(int(kind), -1) for kind in types.types()], np.int32)
+    operation = np.full(max(MPI_OPERATIONS) + 1, -1, np.int16)
+    for value, name in MPI_OPERATIONS.items():
+        operation[value] = mpi.CODES[name]
+    return _core.Vocabulary(
+        types,
+        codes,
+        len(counters),
+        operation,
+        call_kinds(),
+        [(application, source, row) for (application, source), row in communicators.items()],
+        application_of_location.astype(np.int32),
+        [(value, int(step)) for value, step in LOCK_STEPS.items()],
+        (CALLER_FUNCTIONS[0], CALLER_LINES[0]),
+        end_of_time,
+    )

@@ -1,0 +1,196 @@
+"""Who took part: locations and communicators, out of the header, ``.row`` and comm lines."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from burstline import schema
+from burstline.formats.paraver.files.communicator_lines import communicator_kind
+from burstline.schema.arrays import arrow_table
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    import numpy.typing as npt
+    import pyarrow as pa
+
+    from burstline.columns import Integers
+    from burstline.formats.paraver.files.header import Header
+    from burstline.formats.paraver.files.row import Row
+    from burstline.formats.paraver.reading.scan import Scanned
+
+_GPU_NAME: Final = re.compile(r"(GPU|CUDA|HIP)-?D?\d")
+# Calls that may return a communicator with the members of another: Extrae then reuses its id.
+TWIN_MAKERS: Final = (
+    "MPI_Comm_dup",
+    "MPI_Comm_dup_with_info",
+    "MPI_Comm_create",
+    "MPI_Comm_create_group",
+    "MPI_Comm_split",
+    "MPI_Comm_split_type",
+    "MPI_Cart_create",
+    "MPI_Cart_sub",
+    "MPI_Graph_create",
+    "MPI_Dist_graph_create",
+    "MPI_Dist_graph_create_adjacent",
+    "MPI_Intercomm_merge",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Objects:
+    """The declared objects, one entry per location.
+
+    Attributes
+    ----------
+    application, process, rank, thread, node : ndarray of int32, shape (locations,)
+        As in the schema; `node` is -1 where it is not known.
+    tasks_per_application, threads_per_task : list of int
+        The header's lists, flattened.
+    """
+
+    application: npt.NDArray[np.int32]
+    process: npt.NDArray[np.int32]
+    rank: npt.NDArray[np.int32]
+    thread: npt.NDArray[np.int32]
+    node: npt.NDArray[np.int32]
+    tasks_per_application: list[int]
+    threads_per_task: list[int]
+
+
+def declared_objects(header: Header) -> Objects:
+    """Flatten the header's lists into one entry per location."""
+    threads = np.concatenate([layout.threads for layout in header.applications])
+    nodes = np.concatenate([layout.nodes for layout in header.applications])
+    tasks = [len(layout.threads) for layout in header.applications]
+    first = np.cumsum(threads) - threads
+    process = np.repeat(np.arange(len(threads), dtype=np.int32), threads)
+    application_of_task = np.repeat(np.arange(len(tasks), dtype=np.int32), tasks)
+    rank_of_task = np.concatenate([np.arange(count, dtype=np.int32) for count in tasks])
+    thread = np.arange(len(process)) - first[process]
+    return Objects(
+        application=application_of_task[process],
+        process=process,
+        rank=rank_of_task[process],
+        thread=thread.astype(np.int32),
+        node=nodes.astype(np.int32)[process],
+        tasks_per_application=tasks,
+        threads_per_task=threads.tolist(),
+    )
+
+
+def location_table(
+    objects: Objects, counts: Mapping[str, Integers], row: Row | None
+) -> pa.Table:
+    """Give the table of locations, with the times each was observed.
+
+    A location is born with its first event, and dies with its last event or state.
+    """
+    total = len(objects.process)
+    first = counts["first_event"]
+    born = np.where(first != schema.NO_VALUE, first, counts["first_state"])
+    died = np.maximum(np.maximum(counts["last_event"], counts["latest_end"]), born)
+    unseen = born == schema.NO_VALUE
+    names = _names(objects, row, "THREAD", total)
+    nodes = _node_names(objects, row)
+    return arrow_table(
+        "locations",
+        {
+            "location": np.arange(total, dtype=np.int32),
+            "application": objects.application,
+            "process": objects.process,
+            "rank": objects.rank,
+            "thread": objects.thread,
+            "kind": np.array([1 if _GPU_NAME.match(name) else 0 for name in names], np.int8),
+            "node": nodes,
+            "born_ns": np.where(unseen, 0, born),
+            "died_ns": np.where(unseen, 0, died),
+            "name": names,
+            "cpu": counts["processor"].astype(np.int32),
+        },
+    )
+
+
+def _names(objects: Objects, row: Row | None, level: str, total: int) -> list[str]:
+    given = row.levels.get(level, ()) if row else ()
+    if len(given) == total:
+        return list(given)
+    return [
+        f"THREAD {application + 1}.{rank + 1}.{thread + 1}"
+        for application, rank, thread in zip(
+            objects.application.tolist(),
+            objects.rank.tolist(),
+            objects.thread.tolist(),
+            strict=True,
+        )
+    ]
+
+
+def _node_names(objects: Objects, row: Row | None) -> list[str | None]:
+    given = row.levels.get("NODE", ()) if row else ()
+    return [
+        None if node < 0 else given[node] if node < len(given) else f"node {node + 1}"
+        for node in objects.node.tolist()
+    ]
+
+
+def communicator_rows(scanned: Scanned) -> dict[tuple[int, int], int]:
+    """Give each communicator a row: by application, then in the file's order."""
+    keys = sorted(scanned.communicators, key=lambda key: key[0])
+    return {key: row for row, key in enumerate(keys)}
+
+
+def communicator_table(
+    scanned: Scanned,
+    rows: Mapping[tuple[int, int], int],
+    objects: Objects,
+    *,
+    twins: frozenset[int],
+) -> pa.Table:
+    """Give the table of communicators.
+
+    Parameters
+    ----------
+    scanned : Scanned
+        Holds the communicator lines.
+    rows : mapping of (application, id) to int
+        Row of each; those without a line come last and have no members.
+    objects : Objects
+        The declared objects.
+    twins : frozenset of int
+        Applications that call something of :data:`TWIN_MAKERS`: their communicators may
+        each stand for several.
+
+    Returns
+    -------
+    pyarrow.Table
+        In the order of `rows`.
+    """
+    tasks = objects.tasks_per_application
+    kinds, members = [], []
+    for key in rows:
+        known = scanned.communicators.get(key)
+        size = tasks[key[0]] if 0 <= key[0] < len(tasks) else 0
+        if known is None:
+            kind = "unknown"
+        elif known.kind == "inter":
+            kind = "inter"
+        else:
+            kind = communicator_kind(known.members, size)
+        kinds.append(schema.COMMUNICATOR_KINDS.index(kind))
+        members.append(known.members.tolist() if known else [])
+    return arrow_table(
+        "communicators",
+        {
+            "communicator": np.arange(len(rows), dtype=np.int32),
+            "application": np.array([key[0] for key in rows], np.int32),
+            "kind": np.array(kinds, np.int8),
+            "members": members,
+            "ambiguous": [key[0] in twins for key in rows],
+            "source_id": np.array([key[1] for key in rows], np.int64),
+        },
+    )

@@ -1,0 +1,120 @@
+"""Samples: where a thread was each time the tracer interrupted it.
+
+::
+
+    events of 30000000 (function) and 30000100 (line)  --sampled-->  a row per sample
+
+Extrae adds the callers as 30000001, 30000101 and so on; only where the thread itself was
+is read. Samples are raw events, so that they need a trace that was read with them.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from burstline.columns import begins_run
+from burstline.errors import NotEnoughDataError
+from burstline.extrae.labels import read_function, read_line
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from burstline.columns import Integers
+    from burstline.trace import Trace
+
+SAMPLED_FUNCTION: Final = 30000000
+SAMPLED_LINE: Final = 30000100
+
+_COLUMNS: Final = ("location", "time_ns", "type", "value")
+_UNRESOLVED: Final = "??"
+_KEYS: Final = ("location", "time_ns", "nth")
+
+
+def sampled(trace: Trace) -> pa.Table:
+    """Give the samples of a trace.
+
+    Parameters
+    ----------
+    trace : Trace
+        With its raw tables.
+
+    Returns
+    -------
+    pyarrow.Table
+        One row per sample, in the order of location and time: `location` (int32),
+        `time_ns` (int64), `function` (string; ``??`` if the trace does not say), `file`
+        (string) and `line` (int32), null if unknown. Empty if nobody took samples.
+
+    Raises
+    ------
+    NotEnoughDataError
+        If the trace was read without its raw tables.
+
+    Notes
+    -----
+    Linear in the events, a few locations at a time; memory in the samples.
+    """
+    if not trace.has_raw:
+        raise NotEnoughDataError(
+            "samples are raw events, and this trace has none. Read it with raw=True, or "
+            "convert it with its raw tables"
+        )
+    functions, lines = _of_type(trace, SAMPLED_FUNCTION), _of_type(trace, SAMPLED_LINE)
+    joined = functions.join(lines, list(_KEYS), right_suffix="_line", join_type="left outer")
+    joined = joined.sort_by([(key, "ascending") for key in _KEYS])
+    named, placed = _labels(trace, SAMPLED_FUNCTION), _labels(trace, SAMPLED_LINE)
+    values = pc.unique(joined["value"]).to_pylist()
+    names = {value: _function(named.get(value), value) for value in values}
+    places = {
+        value: read_line(placed[value]) if value in placed else None
+        for value in pc.unique(joined["value_line"]).to_pylist()
+    }
+    at = joined["value_line"].to_pylist()
+    files = [(place := places[value]) and place.file for value in at]
+    numbers = [(place := places[value]) and place.line for value in at]
+    return pa.table(
+        {
+            "location": joined["location"],
+            "time_ns": joined["time_ns"],
+            "function": pa.array([names[v] for v in joined["value"].to_pylist()], pa.string()),
+            "file": pa.array(files, pa.string()),
+            "line": pa.array(numbers, pa.int32()),
+        }
+    )
+
+
+def _function(label: str | None, value: int) -> str:
+    if label is None:
+        return f"function {value}"
+    return read_function(label) or _UNRESOLVED
+
+
+def _of_type(trace: Trace, kind: int) -> pa.Table:
+    """Give the events of one type, numbered among those at one time of one location."""
+    parts: Iterable[pa.Table] = trace.batches("events", _COLUMNS)
+    chosen = [
+        part.filter(pc.equal(part["type"], kind)).drop_columns(["type"]) for part in parts
+    ]
+    none = trace.table("events").select(_COLUMNS).drop_columns(["type"]).slice(0, 0)
+    table = pa.concat_tables([none, *chosen])
+    return table.append_column("nth", pa.array(_nth(table)))
+
+
+def _nth(table: pa.Table) -> Integers:
+    location, time_ns = table["location"].to_numpy(), table["time_ns"].to_numpy()
+    fresh = begins_run(location, time_ns)
+    rows = np.arange(len(location))
+    return rows - np.maximum.accumulate(np.where(fresh, rows, 0)) if len(rows) else rows
+
+
+def _labels(trace: Trace, kind: int) -> dict[int, str]:
+    """Give the labels of the values of an event type."""
+    types = trace.table("event_types").select(["type", "group"]).to_pylist()
+    groups = [row["group"] for row in types if row["type"] == kind]
+    table = trace.table("event_values")
+    table = table.filter(pc.is_in(table["group"], value_set=pa.array(groups, pa.int32())))
+    return dict(zip(table["value"].to_pylist(), table["label"].to_pylist(), strict=True))

@@ -1,0 +1,250 @@
+"""What threads do besides MPI: regions, teams and locks, out of call-like events."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from burstline import schema
+from burstline.columns import ordinal_within
+from burstline.extrae.labels import read_line
+from burstline.extrae.regions import region_kind, region_name
+from burstline.schema.arrays import arrow_table
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    import numpy.typing as npt
+    import pyarrow as pa
+
+    from burstline.columns import Integers, Mask
+    from burstline.formats.paraver.files.pcf import Pcf
+    from burstline.formats.paraver.reading.objects import Objects
+
+_LINE_OFFSET = 100
+_OUTLINED_NEW, _OUTLINED_NEW_LINE = 60012, 60013
+_BARRIERS = frozenset(["barrier", "implicit_barrier"])
+
+
+class RegionDefinitions:
+    """The definitions of regions, growing as they are met, in order of appearance.
+
+    Parameters
+    ----------
+    pcf : Pcf
+        Labels of types and values.
+    """
+
+    def __init__(self, pcf: Pcf) -> None:
+        self._pcf = pcf
+        self._rows: dict[tuple[int, int, int], int] = {}
+        self.roles: list[str] = []
+
+    def number(self, built: Mapping[str, npt.NDArray[Any]]) -> npt.NDArray[np.int32]:
+        """Give the definition of each region: array of int32, shape (regions,)."""
+        if not len(built["type"]):
+            return np.empty(0, np.int32)
+        keys = np.stack([built["type"], built["value"], built["line"]], axis=1)
+        distinct, first, inverse = np.unique(
+            keys, axis=0, return_index=True, return_inverse=True
+        )
+        number = np.empty(len(distinct), np.int32)
+        for position in np.argsort(first).tolist():
+            key = tuple(distinct[position].tolist())
+            if key not in self._rows:
+                self._rows[key] = len(self._rows)
+                self.roles.append(self._kind(key[0], key[1]).role)
+            number[position] = self._rows[key]
+        return number[inverse.reshape(-1)]
+
+    def _kind(self, kind: int, value: int) -> Any:  # noqa: ANN401 -- region_kind's tuple
+        return region_kind(kind, value, self._pcf.value_label(kind, value))
+
+    def table(self) -> pa.Table:
+        """Give the definitions as a table."""
+        rows = list(self._rows)
+        kinds = [self._kind(kind, value) for kind, value, _ in rows]
+        places = [self._place(kind, line) for kind, _, line in rows]
+        return arrow_table(
+            "region_defs",
+            {
+                "region": np.arange(len(rows), dtype=np.int32),
+                "name": [
+                    region_name(kind, value, self._pcf.value_label(kind, value))
+                    for kind, value, _ in rows
+                ],
+                "paradigm": np.array(
+                    [schema.PARADIGMS.index(kind.paradigm) for kind in kinds], np.int8
+                ),
+                "role": [kind.role for kind in kinds],
+                "file": [place[0] for place in places],
+                "begin_line": [place[1] for place in places],
+                "end_line": [None] * len(rows),
+                "source_type": np.array([row[0] for row in rows], np.int64),
+                "source_value": np.array([row[1] for row in rows], np.int64),
+            },
+        )
+
+    def _place(self, kind: int, line: int) -> tuple[str | None, int | None]:
+        if line == schema.NO_VALUE:
+            return None, None
+        of_line = _OUTLINED_NEW_LINE if kind == _OUTLINED_NEW else kind + _LINE_OFFSET
+        label = self._pcf.value_label(of_line, line)
+        source = read_line(label) if label else None
+        return (source.file, source.line) if source else (None, None)
+
+
+def region_tables(
+    built: Mapping[str, npt.NDArray[Any]],
+    definitions: RegionDefinitions,
+    objects: Objects,
+    first_team: int,
+) -> tuple[pa.Table, pa.Table]:
+    """Give regions and OpenMP teams as tables.
+
+    A team is one parallel region on the first thread of a process, from fork to join;
+    the other threads' regions belong to the team whose span they begin in.
+
+    Parameters
+    ----------
+    built : mapping of str to ndarray, shape (regions,)
+        The builder's regions, sorted by location; locations of whole processes.
+    definitions : RegionDefinitions
+        Extended by what is new.
+    objects : Objects
+        The declared objects.
+    first_team : int
+        Number of the first team.
+
+    Returns
+    -------
+    regions, teams : pyarrow.Table
+        As in the schema.
+
+    Notes
+    -----
+    Nested parallel regions belong to the team of the outermost. O(regions · log teams).
+    """
+    region = definitions.number(built)
+    roles = np.array(definitions.roles or [""])
+    role = roles[region] if len(region) else np.empty(0, roles.dtype)
+    location = built["location"]
+    process = objects.process[location]
+    forks = np.flatnonzero(
+        (role == "parallel") & (objects.thread[location] == 0) & _outermost(built, role)
+    )
+    team = _team_of(built, process, forks)
+    barrier = np.isin(role, list(_BARRIERS)) & (team >= 0)
+    regions = arrow_table(
+        "regions",
+        {
+            **{name: built[name] for name in _SAME},
+            "region": region,
+            "call_path": np.full(len(region), schema.UNKNOWN, np.int32),
+            "team": np.where(team >= 0, team + first_team, schema.UNKNOWN),
+            "barrier_ordinal": _ordinals(location, team, barrier),
+            "iterations": np.full(len(region), schema.NO_VALUE),
+            "origin": np.zeros(len(region), np.int8),
+        },
+    )
+    return regions, _team_table(built, process, forks, team, first_team)
+
+
+_SAME: Sequence[str] = (
+    "location",
+    "row",
+    "enter_ns",
+    "leave_ns",
+    "enter_seq",
+    "leave_seq",
+    "parent",
+)
+
+
+def _outermost(built: Mapping[str, npt.NDArray[Any]], role: npt.NDArray[np.str_]) -> Mask:
+    """Whether a region lies in no other parallel region: one level of parents suffices."""
+    start = np.searchsorted(built["location"], built["location"])
+    parent = np.where(built["parent"] >= 0, start + built["parent"], -1)
+    inside = np.zeros(len(role), bool)
+    while (parent >= 0).any():
+        inside |= (parent >= 0) & (role[parent] == "parallel")
+        parent = np.where(
+            parent >= 0,
+            np.where(built["parent"][parent] >= 0, start + built["parent"][parent], -1),
+            -1,
+        )
+    return ~inside
+
+
+def _team_of(
+    built: Mapping[str, npt.NDArray[Any]],
+    process: npt.NDArray[np.int32],
+    forks: Integers,
+) -> Integers:
+    team = np.full(len(process), schema.UNKNOWN, np.int64)
+    fork_process = process[forks]
+    for which in np.unique(fork_process).tolist():
+        mine = np.flatnonzero(fork_process == which)
+        enter, leave = built["enter_ns"][forks[mine]], built["leave_ns"][forks[mine]]
+        rows = np.flatnonzero(process == which)
+        at = np.searchsorted(enter, built["enter_ns"][rows], side="right") - 1
+        inside = (at >= 0) & (built["leave_ns"][rows] <= leave[at])
+        team[rows[inside]] = mine[at[inside]]
+    return team
+
+
+def _ordinals(
+    location: npt.NDArray[np.int32], team: Integers, counted: Mask
+) -> npt.NDArray[np.int32]:
+    """The ordinal of each row that counts within its location and team; -1 of the others."""
+    result = np.full(len(location), schema.UNKNOWN, np.int32)
+    result[counted] = ordinal_within(team[counted], location[counted])
+    return result
+
+
+def _team_table(
+    built: Mapping[str, npt.NDArray[Any]],
+    process: npt.NDArray[np.int32],
+    forks: Integers,
+    team: Integers,
+    first_team: int,
+) -> pa.Table:
+    inside = team >= 0
+    pairs = np.unique(np.stack([team[inside], built["location"][inside]], axis=1), axis=0)
+    return arrow_table(
+        "teams",
+        {
+            "team": np.arange(first_team, first_team + len(forks), dtype=np.int32),
+            "process": process[forks],
+            "parent": np.full(len(forks), schema.UNKNOWN, np.int32),
+            "fork_location": built["location"][forks],
+            "fork_ns": built["enter_ns"][forks],
+            "fork_seq": built["enter_seq"][forks],
+            "join_ns": built["leave_ns"][forks],
+            "join_seq": built["leave_seq"][forks],
+            "threads": np.bincount(pairs[:, 0], minlength=len(forks)).astype(np.int32),
+        },
+    )
+
+
+def lock_table(
+    locks: Sequence[tuple[int, int, int, int, int, int]], objects: Objects
+) -> pa.Table:
+    """Give acquisitions as a table; `order` counts those of one lock of one process."""
+    columns = np.array(locks, np.int64).reshape(-1, 6)
+    location, lock, acquire = columns[:, 0], columns[:, 1], columns[:, 2]
+    process = objects.process[location]
+    order = ordinal_within(lock, process, order=np.lexsort((acquire, lock, process))) + 1
+    return arrow_table(
+        "locks",
+        {
+            "location": location.astype(np.int32),
+            "lock": lock,
+            "order": order,
+            "acquire_ns": acquire,
+            "acquire_seq": columns[:, 3],
+            "release_ns": columns[:, 4],
+            "release_seq": columns[:, 5],
+        },
+    )

@@ -1,0 +1,345 @@
+"""One reading of a Paraver trace: what every way of reading it has in common.
+
+::
+
+    open: header, .pcf, .row  ->  scan: journals  ->  assembly: labels, counters, communicators
+"""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+
+from burstline import _core, schema
+from burstline.errors import FormatError
+from burstline.formats.paraver.files.header import Header, read_header
+from burstline.formats.paraver.files.lines import LineSource
+from burstline.formats.paraver.files.pcf import Pcf, read_pcf
+from burstline.formats.paraver.files.row import Row, read_row
+from burstline.formats.paraver.reading.assembly import Assembly
+from burstline.formats.paraver.reading.kernel_vocabulary import (
+    counters_of,
+    type_table,
+    vocabulary,
+)
+from burstline.formats.paraver.reading.objects import (
+    TWIN_MAKERS,
+    Objects,
+    communicator_rows,
+    communicator_table,
+    declared_objects,
+    location_table,
+)
+from burstline.formats.paraver.reading.scan import Overflow, Scanned, scan_source
+from burstline.formats.paraver.writing.companions import companion_paths
+from burstline.formats.paraver.writing.prologue import compiler_in
+from burstline.schema.arrays import arrow_table
+
+if TYPE_CHECKING:
+    from pathlib import Path
+    from types import TracebackType
+
+    import numpy.typing as npt
+    import pyarrow as pa
+
+    from burstline.columns import Integers, Mask
+    from burstline.progress import Progress
+
+_END_OF_TIME = 1 << 61
+_LARGEST_COMPANION = 1 << 30
+_MANY_THREADS = 1 << 16
+_BYTES_PER_THREAD = 64
+_INFLATION = 16
+
+
+@dataclass(slots=True)
+class OpenTrace:
+    """An open trace and what its companions say.
+
+    Use it as a context manager: it holds the file open.
+    """
+
+    path: Path
+    source: LineSource
+    header: Header
+    pcf: Pcf
+    row: Row | None
+    objects: Objects
+    layout: _core.Layout
+    types: _core.TypeTable
+    buckets: int
+
+    @classmethod
+    def open(cls, path: Path, *, most_buckets: int) -> Self:
+        """Open a trace and read everything but its body.
+
+        Parameters
+        ----------
+        path : Path
+            The ``.prv`` or ``.prv.gz``.
+        most_buckets : int
+            Groups of processes that are built one at a time.
+
+        Returns
+        -------
+        OpenTrace
+            Ready to scan.
+
+        Raises
+        ------
+        FormatError
+            If the first line is no header of a Paraver trace.
+        """
+        source = LineSource(path)
+        with ExitStack() as unless_opened:
+            unless_opened.callback(source.close)
+            header = read_header(source.first_line(), path)
+            _refuse_claims(header, source)
+            unless_opened.pop_all()
+        objects = declared_objects(header)
+        tasks = len(objects.threads_per_task)
+        buckets = min(most_buckets, tasks)
+        layout = _core.Layout(
+            objects.tasks_per_application,
+            objects.threads_per_task,
+            (np.arange(tasks) * buckets // tasks).tolist(),
+        )
+        pcf_path, row_path = _companions(path)
+        pcf = read_pcf(_bytes_of(pcf_path))
+        row = read_row(_bytes_of(row_path)) if row_path.is_file() else None
+        return cls(path, source, header, pcf, row, objects, layout, type_table(pcf), buckets)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.source.close()
+
+    def scan(
+        self,
+        journal: _core.Journal | None,
+        *,
+        threads: int,
+        progress: Progress,
+        overflow: Overflow | None = None,
+    ) -> Scanned:
+        """Scan the body and collect what the companions and the header found odd."""
+        scanned = scan_source(
+            self.source,
+            self.layout,
+            self.types,
+            self.header.unit_ns,
+            journal=journal,
+            threads=threads,
+            progress=progress,
+            overflow=overflow,
+        )
+        found = [
+            *self.header.defects,
+            *self.pcf.defects,
+            *(self.row.defects if self.row else ()),
+        ]
+        for defect in found:
+            scanned.note(defect.kind, defect.severity, defect.text, defect.count)
+        if scanned.events and not self.pcf.types:
+            scanned.note("labels_missing", "info", f"no labels beside {self.path.name}")
+        claimed = self.header.communicators
+        if claimed and claimed != len(scanned.communicators):
+            apps = len(self.header.applications)
+            if claimed * apps != len(scanned.communicators):
+                text = f"{claimed} claimed, {len(scanned.communicators)} found"
+                scanned.note("communicator_count", "info", text)
+        return scanned
+
+    def assembly(
+        self, journal: _core.Journal, scanned: Scanned
+    ) -> tuple[Assembly, _core.Vocabulary]:
+        """Prepare what turns journals into tables."""
+        counters = counters_of(self.types.types(), self.pcf)
+        counts = journal.counts(self.layout)
+        communicators = communicator_rows(scanned)
+        if counts["several_processors"].any():
+            moved = int(np.count_nonzero(counts["several_processors"]))
+            first = int(counts["several_processors"].argmax())
+            text = f"location {first}; only the first processor is kept"
+            scanned.note("several_processors", "loss", text, moved)
+        words = vocabulary(
+            self.types, counters, communicators, self.objects.application, _END_OF_TIME
+        )
+        return Assembly(self.objects, self.pcf, scanned, counters, communicators), words
+
+    def whole_tables(
+        self,
+        assembly: Assembly,
+        journal: _core.Journal,
+        used_operations: Mask,
+        *,
+        raw: bool,
+    ) -> dict[str, pa.Table]:
+        """Give the tables that describe the trace as a whole; ask last.
+
+        Parameters
+        ----------
+        assembly : Assembly
+            After every part was assembled.
+        journal : Journal
+            For the counts of each location.
+        used_operations : ndarray of bool, shape (applications, operations)
+            Which application calls what.
+        raw : bool
+            Whether labels and lines of the source are kept.
+
+        Returns
+        -------
+        dict of str to pyarrow.Table
+            By name: everything that no location owns.
+        """
+        counts: dict[str, Integers] = journal.counts(self.layout)
+        twins = [assembly.operations.index(name) for name in TWIN_MAKERS]
+        makers = frozenset(np.flatnonzero(used_operations[:, twins].any(axis=1)).tolist())
+        scanned = assembly.scanned
+        tables = {
+            "locations": location_table(self.objects, counts, self.row),
+            "communicators": communicator_table(
+                scanned, assembly.communicators, self.objects, twins=makers
+            ),
+            "call_paths": assembly.call_paths.table(),
+            "region_defs": assembly.regions.table(),
+            "counters": assembly.counter_table(),
+            "counter_sets": assembly.counter_set_table(),
+            "metadata": self._metadata(scanned),
+            "defects": assembly.defect_table(),
+        }
+        if raw:
+            tables |= _label_tables(self.pcf)
+            tables["source"] = self._source_table(scanned)
+        return tables
+
+    def _metadata(self, scanned: Scanned) -> pa.Table:
+        facts: dict[str, Any] = {
+            "path": str(self.path),
+            "format": "paraver",
+            "resolution_ns": self.header.unit_ns,
+            "recorder": "unknown; the format does not say",
+            "clock": "unknown; the format does not say",
+            "date": self.header.date,
+            "compiler": compiler_in(scanned.comments),
+            "time_origin": "0 of the trace",
+            "claimed_duration_ns": self.header.claimed_duration,
+            "cpus_per_node": ",".join(map(str, self.header.cpus_per_node or ())),
+            "records_states": scanned.states,
+            "records_events": scanned.events,
+            "records_communications": scanned.communications,
+            "schema_version": schema.SCHEMA_VERSION,
+        }
+        known = {key: str(value) for key, value in facts.items() if value is not None}
+        return arrow_table("metadata", {"key": list(known), "value": list(known.values())})
+
+    def _source_table(self, scanned: Scanned) -> pa.Table:
+        lines = [
+            ("header", [self.header.text]),
+            ("communicator", scanned.communicator_lines),
+            ("comment", scanned.comments),
+            ("row", _lines_of(_companions(self.path)[1])),
+            ("pcf", _lines_of(_companions(self.path)[0])),
+        ]
+        kinds = [schema.SOURCE_KINDS.index(kind) for kind, texts in lines for _ in texts]
+        return arrow_table(
+            "source",
+            {
+                "kind": np.array(kinds, np.int8),
+                "text": [_valid(text) for _, texts in lines for text in texts],
+            },
+        )
+
+
+def _refuse_claims(header: Header, source: LineSource) -> None:
+    """Refuse more threads than the file has room for: memory follows bytes, not claims."""
+    claimed = sum(int(layout.threads.sum()) for layout in header.applications)
+    size = source.size * (_INFLATION if source.is_gzip else 1)
+    most = max(_MANY_THREADS, size // _BYTES_PER_THREAD)
+    if claimed > most:
+        raise FormatError(
+            source.path,
+            1,
+            expected=f"at most {most:,} threads in a file of this size",
+            found=f"{claimed:,} threads",
+            way_out="The header claims more than the body can hold.",
+        )
+
+
+def _valid(text: str) -> str:
+    return text.encode("utf-8", "replace").decode()
+
+
+def _companions(path: Path) -> tuple[Path, Path]:
+    if path.name.endswith((".prv", ".prv.gz")):
+        return companion_paths(path)
+    return path.with_suffix(".pcf"), path.with_suffix(".row")
+
+
+def _bytes_of(path: Path) -> bytes:
+    if not path.is_file():
+        return b""
+    with path.open("rb") as file:
+        return file.read(_LARGEST_COMPANION)
+
+
+def _lines_of(path: Path) -> list[str]:
+    return _bytes_of(path).decode("utf-8", "replace").splitlines()
+
+
+def _label_tables(pcf: Pcf) -> dict[str, pa.Table]:
+    types = sorted(pcf.types)
+    values = [
+        (group, value, label)
+        for group in sorted(pcf.values)
+        for value, label in pcf.values[group].items()
+    ]
+    return {
+        "event_types": arrow_table(
+            "event_types",
+            {
+                "type": np.array(types, np.int64),
+                "label": [_valid(pcf.types[kind].label) for kind in types],
+                "gradient": np.array([pcf.types[kind].gradient for kind in types], np.int32),
+                "group": np.array([pcf.types[kind].group for kind in types], np.int32),
+            },
+        ),
+        "event_values": arrow_table(
+            "event_values",
+            {
+                "group": np.array([row[0] for row in values], np.int32),
+                "value": np.array([row[1] for row in values], np.int64),
+                "label": [_valid(row[2]) for row in values],
+            },
+        ),
+    }
+
+
+def used_operations(
+    operation: npt.NDArray[np.int16],
+    location: npt.NDArray[np.int32],
+    objects: Objects,
+    operations: int,
+) -> Mask:
+    """Tell which application calls what: array of bool, shape (applications, operations)."""
+    borders = np.searchsorted(
+        objects.application, np.arange(len(objects.tasks_per_application) + 1)
+    )
+    rows = np.searchsorted(location, borders)
+    return np.array(
+        [
+            np.bincount(operation[first:last], minlength=operations)[:operations] > 0
+            for first, last in pairwise(rows.tolist())
+        ]
+    )

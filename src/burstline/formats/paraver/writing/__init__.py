@@ -1,0 +1,1 @@
+"""From a trace to the files of a Paraver trace."""

@@ -1,0 +1,177 @@
+"""What the locations of a trace are called in Paraver records, and on which node they are.
+
+::
+
+    locations  ->  Numbering(cpu, application, task, thread, node)  ->  header, body, .row
+
+Paraver wants ids from 1 without holes, and every processor inside the node of its
+thread. Ids that have holes, because ranks were left out, are given anew.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from burstline.columns import begins_run
+from burstline.errors import NotEnoughDataError
+from burstline.formats.paraver.files.header import read_header
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    from burstline.columns import AnyIntegers, Integers
+    from burstline.formats.paraver.files.header import Header
+    from burstline.trace import Trace
+
+
+@dataclass(frozen=True, slots=True)
+class Numbering:
+    """How locations are called in records.
+
+    Attributes
+    ----------
+    cpu, application, task, thread : ndarray of int64, shape (locations,)
+        As printed: the last three from 1; cpu is 0 in a trace without a resource model.
+    node : ndarray of int64, shape (locations,)
+        Their node, from 1.
+    cpus : tuple of int
+        Virtual processors of each node; empty in a trace without a resource model.
+    renumbered : bool
+        Whether some task is not called by its rank + 1.
+    """
+
+    cpu: Integers
+    application: Integers
+    task: Integers
+    thread: Integers
+    node: Integers
+    cpus: tuple[int, ...]
+    renumbered: bool
+
+
+def numbering(trace: Trace) -> Numbering:
+    """Give the ids by which Paraver calls the locations of a trace.
+
+    Parameters
+    ----------
+    trace : Trace
+        Any trace.
+
+    Returns
+    -------
+    Numbering
+        The ids of the source, as far as they have no holes; nodes and processors that its
+        header declared, else one processor for each location.
+
+    Raises
+    ------
+    NotEnoughDataError
+        If the trace has no location.
+    """
+    if not trace.locations.num_rows:
+        raise NotEnoughDataError("a trace without locations cannot be written as .prv")
+    application, rank, thread = trace.arrays("locations", "application", "rank", "thread")
+    applications = _dense(application)
+    tasks = _dense_within(rank, applications)
+    threads = _dense_within(thread, _dense(applications * (int(tasks.max()) + 1) + tasks))
+    places = _declared_places(trace, application, rank) or _named_places(trace)
+    return Numbering(
+        cpu=places.cpu,
+        application=applications + 1,
+        task=tasks + 1,
+        thread=threads + 1,
+        node=places.node + 1,
+        cpus=places.cpus,
+        renumbered=bool((tasks != rank).any() or (applications != application).any()),
+    )
+
+
+class _Places(NamedTuple):
+    """Where locations are: node from 0, processor from 1, processors of each node."""
+
+    node: Integers
+    cpu: Integers
+    cpus: tuple[int, ...]
+
+
+def _declared_places(
+    trace: Trace, application: npt.NDArray[np.int32], rank: npt.NDArray[np.int32]
+) -> _Places | None:
+    """Keep the places that the header of the source declared, if Paraver accepts them."""
+    header = source_header(trace)
+    if header is None:
+        return None
+    tasks = [len(layout.nodes) for layout in header.applications]
+    first = np.concatenate([[0], np.cumsum(tasks)])
+    if application.max() >= len(tasks) or (rank >= np.array(tasks)[application]).any():
+        return None
+    declared = np.concatenate([layout.nodes for layout in header.applications])
+    node = declared[first[application] + rank].astype(np.int64)
+    cpu = np.maximum(trace.arrays("locations", "cpu")[0].astype(np.int64), 0)
+    if header.cpus_per_node is None:
+        return None if cpu.any() else _Places(node, cpu, ())
+    end = np.cumsum(header.cpus_per_node)
+    begin = end - header.cpus_per_node
+    inside = (cpu > begin[node]) & (cpu <= end[node])
+    if node.min() < 0 or not (inside | (cpu == 0)).all():
+        return None
+    return _Places(node, cpu, header.cpus_per_node)
+
+
+def _named_places(trace: Trace) -> _Places:
+    """Tell nodes by their names, and give every location a processor of its own."""
+    names = trace.locations["node"].fill_null("").to_pylist()
+    seen = {name: k for k, name in enumerate(dict.fromkeys(names))}
+    node = np.array([seen[name] for name in names], np.int64)
+    cpu = np.empty(len(node), np.int64)
+    cpu[np.argsort(node, kind="stable")] = np.arange(1, len(node) + 1)
+    return _Places(node, cpu, tuple(np.bincount(node).tolist()))
+
+
+def _dense(ids: AnyIntegers) -> Integers:
+    return np.unique(ids, return_inverse=True)[1].astype(np.int64)
+
+
+def _dense_within(ids: AnyIntegers, groups: Integers) -> Integers:
+    """Count the different ids of each group from 0, in their order."""
+    order = np.lexsort((ids, groups))
+    sorted_ids, sorted_groups = ids[order], groups[order]
+    new_group = begins_run(sorted_groups)
+    new_id = new_group.copy()
+    new_id[1:] |= sorted_ids[1:] != sorted_ids[:-1]
+    count = np.cumsum(new_id) - 1
+    first = np.maximum.accumulate(np.where(new_group, count, 0))
+    dense = np.empty(len(ids), np.int64)
+    dense[order] = count - first
+    return dense
+
+
+def source_header(trace: Trace) -> Header | None:
+    """Give the header of the file a trace was read from, None if it was no Paraver file.
+
+    Parameters
+    ----------
+    trace : Trace
+        With or without raw tables.
+
+    Returns
+    -------
+    Header or None
+        What it declared. The trace may hold a part of that.
+    """
+    lines = source_lines(trace, "header")
+    if not lines:
+        return None
+    return read_header(lines[0].encode(), Path(trace.metadata.get("path", "the source")))
+
+
+def source_lines(trace: Trace, kind: str) -> list[str]:
+    """Give the lines of the source that are no records, of one kind, in their order."""
+    table = trace.table("source")
+    return table.filter(pc.equal(table["kind"].cast(pa.string()), kind))["text"].to_pylist()

@@ -1,0 +1,174 @@
+"""What stands before the records of a ``.prv``: header, communicators, comments.
+
+::
+
+    locations, source lines, communicators  ->  #Paraver (…)…  c:…  #…
+"""
+
+from __future__ import annotations
+
+import re
+from datetime import datetime
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from burstline.errors import printable
+from burstline.formats.paraver.files.communicator_lines import (
+    Communicator,
+    read_communicator,
+    write_communicator,
+)
+from burstline.formats.paraver.files.header import (
+    DATE_FORMAT,
+    ApplicationLayout,
+    write_header,
+)
+from burstline.formats.paraver.writing.numbering import source_header, source_lines
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from burstline.formats.paraver.writing.numbering import Numbering
+    from burstline.trace import Trace
+
+_DATE: Final = re.compile(r"[ -(*-~]{1,29}")
+_COMPILER: Final = "# counted code is of "
+_STAMP: Final = "%Y%m%d%H%M%S"
+
+
+def prologue(trace: Trace, names: Numbering, end_ns: int) -> bytes:
+    """Give everything before the first record.
+
+    Parameters
+    ----------
+    trace : Trace
+        The trace to be written.
+    names : Numbering
+        What its locations are called.
+    end_ns : int
+        The last moment of the trace, at least every time of a record.
+
+    Returns
+    -------
+    bytes
+        The header, exactly as many communicators as it says, and the comments of the
+        source; if ranks are renumbered, a comment that says so.
+    """
+    communicators = list(_communicators(trace, names))
+    header = write_header(
+        _date(trace), end_ns, names.cpus or None, _layouts(names), len(communicators)
+    )
+    comments = source_lines(trace, "comment")
+    compiler = trace.metadata.get("compiler")
+    if compiler and compiler_in(comments) is None:
+        comments.append(f"{_COMPILER}{printable(compiler, limit=1_000)}")
+    if names.renumbered:
+        comments.append(comment("RENUMBER", trace, "ids count what is left; see .row"))
+    lines = [" ".join(line.splitlines()) for line in comments]
+    return b"".join(
+        [header, *map(write_communicator, communicators), *(f"{x}\n".encode() for x in lines)]
+    )
+
+
+def comment(action: str, trace: Trace, *fields: object) -> str:
+    """Give the comment line that says how a trace was derived from another.
+
+    Parameters
+    ----------
+    action : str
+        What was done, in capitals; ``CUTTER`` is followed by the offset of the times and
+        by begin and end of the cut.
+    trace : Trace
+        The other trace.
+    *fields : object
+        What the action is followed by.
+
+    Returns
+    -------
+    str
+        ``#YYYYMMDDhhmmss:ACTION:burstline:"origin":…``
+    """
+    origin = trace.metadata.get("path", "?").replace('"', "'")
+    stamp = _now().strftime(_STAMP)
+    return ":".join([f"#{stamp}", action, "burstline", f'"{origin}"', *map(str, fields)])
+
+
+def compiler_in(comments: Sequence[str]) -> str | None:
+    """Give what comments say of the compiler that made the code that counts its work.
+
+    Parameters
+    ----------
+    comments : sequence of str
+        The comments of a trace.
+
+    Returns
+    -------
+    str or None
+        None if none says it.
+
+    Examples
+    --------
+    >>> compiler_in(["# counted code is of clang version 16.0.6"])
+    'clang version 16.0.6'
+    """
+    found = (line for line in comments if line.startswith(_COMPILER))
+    return next((line.removeprefix(_COMPILER).strip() for line in found), None)
+
+
+def _now() -> datetime:
+    return datetime.now().astimezone()
+
+
+def _date(trace: Trace) -> str:
+    """Give the date of the source, if it is one that every reader accepts."""
+    header = source_header(trace)
+    if header is not None and _DATE.fullmatch(header.date):
+        return header.date
+    return _now().strftime(DATE_FORMAT)
+
+
+def _layouts(names: Numbering) -> list[ApplicationLayout]:
+    layouts = []
+    for application in range(1, int(names.application.max()) + 1):
+        mine = names.application == application
+        task = names.task[mine] - 1
+        node = np.zeros(int(task.max()) + 1, np.int32)
+        node[task] = names.node[mine] - 1
+        layouts.append(ApplicationLayout(np.bincount(task).astype(np.int32), node))
+    return layouts
+
+
+def _communicators(trace: Trace, names: Numbering) -> Iterator[Communicator]:
+    """Give the communicators, with members that are left and as they are called now."""
+    application, rank = trace.arrays("locations", "application", "rank")
+    task = {
+        (int(a), int(r)): int(t) - 1
+        for a, r, t in zip(application, rank, names.task, strict=True)
+    }
+    number = {int(a): int(n) - 1 for a, n in zip(application, names.application, strict=True)}
+    for known in _known_communicators(trace):
+        members = [task.get((known.application, int(member))) for member in known.members]
+        left = [member for member in members if member is not None]
+        is_whole = len(left) == len(members) and not (
+            known.kind == "inter" and names.renumbered
+        )
+        if known.application in number and (is_whole or left):
+            yield Communicator(
+                number[known.application],
+                known.source_id,
+                np.array(left, np.int32),
+                known.kind,
+                known.sides,
+            )
+
+
+def _known_communicators(trace: Trace) -> Iterator[Communicator]:
+    lines = source_lines(trace, "communicator")
+    if lines:
+        yield from filter(None, (read_communicator(line.encode()) for line in lines))
+        return
+    for row in trace.communicators.to_pylist():
+        members = np.array(row["members"], np.int32)
+        if row["kind"] != "inter":
+            yield Communicator(row["application"], row["source_id"], members)
