@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 from benchmarks.child import ROOT
 from benchmarks.figures import Figure
-from burstline.record.work import KINDS
+from burstline.record import KINDS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

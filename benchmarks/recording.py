@@ -21,8 +21,7 @@ from benchmarks.child import ROOT
 from benchmarks.counting import counting
 from benchmarks.figures import Figure
 from burstline.errors import NotEnoughDataError
-from burstline.record.build import shared_object
-from burstline.record.mpi import MPICH, OPEN_MPI, abi_of_program
+from burstline.record import MPICH, OPEN_MPI, abi_of_program, shared_object
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

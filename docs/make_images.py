@@ -18,8 +18,7 @@ from rich.terminal_theme import MONOKAI
 from rich.text import Text
 
 import burstline
-from burstline.browser.app import Browser
-from burstline.browser.outline import View
+from burstline.browser import Browser, View
 from burstline.cli import main
 from burstline.cli.demo import shipped_trace
 from burstline.plots import cluster_plot

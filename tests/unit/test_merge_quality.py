@@ -18,7 +18,7 @@ from burstline.merge.measured import Measured
 from burstline.merge.quality import compare
 from burstline.merge.verdicts import Limits, verdict
 from burstline.report.quality import doubts
-from burstline.report.quality_plot import quality_plot
+from burstline.report.quality_picture import quality_plot
 from burstline.testing import trace_of
 
 # Relative difference and share below 30 % of the published tables 4 to 8.

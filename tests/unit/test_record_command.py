@@ -14,10 +14,11 @@ import threading
 import pytest
 
 import burstline
+from burstline import record
 from burstline.cli import convert, main
 from burstline.cli.demo import shipped_trace
 from burstline.cli.outputs import ENDINGS
-from burstline.record import build, reading, session
+from burstline.record import reading, session
 
 RANK, SEND, EVENT, GAP, OVERHEAD, LEFT = 30, 12, 50, 70, 73, 74
 SENT, RECEIVED = 1, 5
@@ -53,7 +54,7 @@ def run(tmp_path, monkeypatch, capfd):
     monkeypatch.chdir(here)
     monkeypatch.setenv("FILES", str(files))
     monkeypatch.setenv("RANKS", "0 1")
-    monkeypatch.setattr(build, "shared_object", lambda _: "libc.so.6")
+    monkeypatch.setattr(record, "shared_object", lambda _: "libc.so.6")
     trace = burstline.read(shipped_trace())
     monkeypatch.setattr(reading, "read_recorded", lambda *_, **__: trace)
 
@@ -332,9 +333,9 @@ def test_interrupting_ends_the_program_and_keeps_what_it_recorded(tmp_path, told
     patient = "trap 'touch $1; exit 9' INT; while :; do sleep 0.05; done"
     program = f"""
 import os, sys, threading
-from burstline.record.session import run
+from burstline.record import run_command
 threading.Timer(0.3, os.kill, (os.getpid(), {told:d})).start()
-ended = run(["sh", "-c", {patient!r}, "sh", sys.argv[1]])
+ended = run_command(["sh", "-c", {patient!r}, "sh", sys.argv[1]])
 print(ended.code, ended.interrupted)"""
 
     done = subprocess.run(
@@ -351,7 +352,9 @@ print(ended.code, ended.interrupted)"""
 def test_a_run_can_be_started_by_another_thread_than_the_first():
     ended = []
 
-    thread = threading.Thread(target=lambda: ended.append(session.run(["sh", "-c", "exit 4"])))
+    thread = threading.Thread(
+        target=lambda: ended.append(session.run_command(["sh", "-c", "exit 4"]))
+    )
     thread.start()
     thread.join()
 

@@ -6,7 +6,7 @@ import pytest
 
 from burstline.errors import ParameterError, UnsupportedRecordError
 from burstline.record import checks, mpi
-from burstline.record.launch import parse, program_name, with_environment
+from burstline.record.launch import parse_command, program_name, with_environment
 
 LINES = {
     "mpirun -n 2 /bin/ls -l": [["/bin/ls", "-l"]],
@@ -32,7 +32,7 @@ LINES = {
 
 @pytest.mark.parametrize("line", LINES)
 def test_programs_begin_behind_the_options_of_their_launcher(line):
-    command = parse(line.split())
+    command = parse_command(line.split())
 
     assert [list(program) for program in command.programs()] == LINES[line]
 
@@ -40,16 +40,16 @@ def test_programs_begin_behind_the_options_of_their_launcher(line):
 @pytest.mark.parametrize("line", ["mpirun", "mpirun -n 2", "mpirun -n 2 ls : -n 3", "srun -n"])
 def test_a_launcher_without_a_program_is_refused(line):
     with pytest.raises(ParameterError, match="is given no program"):
-        parse(line.split())
+        parse_command(line.split())
 
 
 def test_nothing_to_run_is_refused_with_an_example():
     with pytest.raises(ParameterError, match=r"mpirun -n 4 \./app"):
-        parse([])
+        parse_command([])
 
 
 def test_each_program_gets_the_environment_by_itself():
-    command = parse(["mpirun", "-n", "1", "ls", ":", "-n", "2", "cat", "x"])
+    command = parse_command(["mpirun", "-n", "1", "ls", ":", "-n", "2", "cat", "x"])
 
     words = with_environment(command, {"A": "1", "B": "x y"}, mpi.OPEN_MPI)
 
@@ -67,7 +67,7 @@ def test_each_program_gets_the_environment_by_itself():
     ],
 )
 def test_where_a_file_names_the_programs_the_launcher_passes_it_on(line, abi, expected):
-    assert with_environment(parse(line.split()), {"A": "1"}, abi) == expected.split()
+    assert with_environment(parse_command(line.split()), {"A": "1"}, abi) == expected.split()
 
 
 @pytest.mark.parametrize(
@@ -133,27 +133,27 @@ def test_what_cannot_be_run_is_refused_before_the_run(tmp_path, name, message):
     (tmp_path / "folder").mkdir()
 
     with pytest.raises(ParameterError, match=message):
-        checks.check_programs(parse([str(tmp_path / name)]))
+        checks.check_programs(parse_command([str(tmp_path / name)]))
 
 
 def test_a_launcher_that_is_not_installed_is_refused(monkeypatch):
     monkeypatch.setenv("PATH", "/bin")
 
     with pytest.raises(ParameterError, match="there is no program mpirun-nowhere on PATH"):
-        checks.check_programs(parse(["mpirun-nowhere", "-n", "2", "ls"]))
+        checks.check_programs(parse_command(["mpirun-nowhere", "-n", "2", "ls"]))
 
 
 def test_programs_of_another_folder_are_left_to_the_launcher(tmp_path):
     launcher = script(tmp_path / "mpirun")
 
-    checks.check_programs(parse([str(launcher), "-wdir", "/elsewhere", "./app"]))
+    checks.check_programs(parse_command([str(launcher), "-wdir", "/elsewhere", "./app"]))
 
 
 def test_a_program_in_this_folder_is_named_so_that_env_finds_it(tmp_path, monkeypatch):
     script(tmp_path / "app")
     monkeypatch.chdir(tmp_path)
 
-    command = checks.with_paths(parse(["mpirun", "-n", "2", "app"]))
+    command = checks.with_paths(parse_command(["mpirun", "-n", "2", "app"]))
 
     assert command.words == ("mpirun", "-n", "2", "./app")
 
@@ -162,7 +162,7 @@ def test_the_launcher_tells_the_mpi_of_a_script(tmp_path):
     launcher = script(tmp_path / "mpirun", "echo 'mpirun (Open MPI) 5.0.1'")
     program = script(tmp_path / "app")
 
-    abi = checks.choose_abi(parse([str(launcher), "-n", "2", str(program)]), None)
+    abi = checks.choose_abi(parse_command([str(launcher), "-n", "2", str(program)]), None)
 
     assert abi is mpi.OPEN_MPI
 
@@ -170,12 +170,12 @@ def test_the_launcher_tells_the_mpi_of_a_script(tmp_path):
 def test_what_the_user_says_of_the_mpi_wins(tmp_path):
     launcher = script(tmp_path / "mpirun", "echo 'mpirun (Open MPI) 5.0.1'")
 
-    assert checks.choose_abi(parse([str(launcher), "ls"]), "mpich") is mpi.MPICH
+    assert checks.choose_abi(parse_command([str(launcher), "ls"]), "mpich") is mpi.MPICH
 
 
 def test_a_program_that_gives_no_sign_of_mpi_is_refused(tmp_path):
     with pytest.raises(ParameterError, match=r"nothing tells which MPI .* --mpi"):
-        checks.choose_abi(parse([str(script(tmp_path / "app"))]), None)
+        checks.choose_abi(parse_command([str(script(tmp_path / "app"))]), None)
 
 
 def test_a_program_under_the_launcher_of_another_mpi_is_refused(tmp_path, monkeypatch):
@@ -183,7 +183,7 @@ def test_a_program_under_the_launcher_of_another_mpi_is_refused(tmp_path, monkey
     monkeypatch.setattr(mpi, "abi_of_program", lambda _: mpi.OPEN_MPI)
 
     with pytest.raises(ParameterError, match=r"uses Open MPI, but .* launcher of MPICH"):
-        checks.choose_abi(parse([str(launcher), "-n", "2", "ls"]), None)
+        checks.choose_abi(parse_command([str(launcher), "-n", "2", "ls"]), None)
 
 
 def test_programs_of_different_mpis_are_refused(monkeypatch):
@@ -191,7 +191,7 @@ def test_programs_of_different_mpis_are_refused(monkeypatch):
     monkeypatch.setattr(mpi, "abi_of_program", lambda path: both[path.name])
 
     with pytest.raises(ParameterError, match="ranks of one run share one MPI"):
-        checks.choose_abi(parse(["srun", "-n", "1", "ls", ":", "-n", "1", "cat"]), None)
+        checks.choose_abi(parse_command(["srun", "-n", "1", "ls", ":", "-n", "1", "cat"]), None)
 
 
 def test_mpi_within_the_program_itself_is_refused(tmp_path):
@@ -200,4 +200,4 @@ def test_mpi_within_the_program_itself_is_refused(tmp_path):
     program.chmod(0o755)
 
     with pytest.raises(UnsupportedRecordError, match="MPI linked into the program itself"):
-        checks.choose_abi(parse([str(program)]), None)
+        checks.choose_abi(parse_command([str(program)]), None)

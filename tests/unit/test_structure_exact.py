@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import burstline
-from burstline.report.pseudocode import pseudocode
+from burstline.report.code_lines import pseudocode
 from burstline.structure import Call, Condition, detect, walk
 from burstline.structure.calls import Calls, sign
 from burstline.structure.exact.callgraph import call_graph

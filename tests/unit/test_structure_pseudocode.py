@@ -6,7 +6,7 @@ import pytest
 
 import burstline
 import by_hand
-from burstline.report.pseudocode import chosen_counter, pseudocode
+from burstline.report.code_lines import chosen_counter, pseudocode
 from burstline.report.structure import print_structure
 from burstline.structure import detect
 from loop_programs import Do, loop, run

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from burstline.record.symbols import Problem
-from burstline.record.unnamed import unnamed
+from burstline.record.unnamed_modules import unnamed
 
 BARE = "it was compiled without -g"
 OTHERS = [

@@ -5,56 +5,6 @@
     Trace, Structure  --browse-->  a full screen, until somebody leaves it
 """
 
-from __future__ import annotations
+from burstline.doors import door
 
-from typing import TYPE_CHECKING
-
-from burstline.errors import MissingExtraError
-
-if TYPE_CHECKING:
-    from burstline.browser.outline import View
-    from burstline.structure import Structure
-    from burstline.trace import Trace
-
-__all__ = ["browse", "require"]
-
-
-def require() -> None:
-    """Make sure that the browser can be shown.
-
-    Raises
-    ------
-    MissingExtraError
-        If Textual is not installed.
-    """
-    try:
-        import textual  # noqa: F401, PLC0415 -- an extra
-    except ImportError:
-        raise MissingExtraError("tui", "browsing a structure") from None
-
-
-def browse(trace: Trace, structure: Structure, view: View, *, name: str = "") -> None:
-    """Show a structure on the whole terminal until somebody leaves it.
-
-    Parameters
-    ----------
-    trace : Trace
-        What the structure was detected in.
-    structure : Structure
-        What is shown.
-    view : View
-        What of it is shown first.
-    name : str
-        What the trace is called; any text.
-
-    Raises
-    ------
-    MissingExtraError
-        If Textual is not installed.
-    ParameterError
-        If the view asks for what is not in the structure.
-    """
-    require()
-    from burstline.browser.app import Browser  # noqa: PLC0415 -- an extra
-
-    Browser(trace, structure, view, name=name).run()
+__getattr__, __dir__, __all__ = door(__name__, __file__)

@@ -21,8 +21,14 @@ from burstline.browser import details, questions
 from burstline.browser.outline import outline
 from burstline.browser.screens import CounterScreen, PlotScreen
 from burstline.errors import BurstlineError, printable
-from burstline.report.pseudocode import STYLES, chosen_counter
-from burstline.report.units import format_bytes, format_count, format_ns, plural
+from burstline.report import (
+    STYLES,
+    chosen_counter,
+    format_bytes,
+    format_count,
+    format_ns,
+    plural,
+)
 from burstline.structure import loop_table, points
 
 if TYPE_CHECKING:

@@ -8,9 +8,15 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from burstline.errors import printable
-from burstline.report.iterations import sparkline
-from burstline.report.units import format_bytes, format_count, format_ns, format_share, plural
-from burstline.report.wording import name_text
+from burstline.report import (
+    format_bytes,
+    format_count,
+    format_ns,
+    format_share,
+    name_text,
+    plural,
+    sparkline,
+)
 from burstline.structure import Call, Condition, Loop, compact
 
 if TYPE_CHECKING:

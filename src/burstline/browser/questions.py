@@ -6,8 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from burstline.errors import ParameterError, printable
-from burstline.report.pseudocode import IPC, chosen_counter
-from burstline.report.units import format_ns
+from burstline.report import IPC, chosen_counter, format_ns
 from burstline.selection import parse_ranks, parse_time
 from burstline.structure import compact
 

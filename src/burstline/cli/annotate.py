@@ -172,7 +172,7 @@ def _write(configurations: dict[Path, bytes]) -> None:
 
 def _print(arguments: argparse.Namespace, path: Path, marks: Marks) -> None:
     """Say what was added: to people on stderr, to programs on stdout."""
-    from burstline.report.plain import note, print_csv, print_json  # noqa: PLC0415 -- --help
+    from burstline.report import note, print_csv, print_json  # noqa: PLC0415 -- --help
 
     types = marks.types
     iterations = {depth: marks.iterations(depth) for depth in range(1, marks.depth + 1)}

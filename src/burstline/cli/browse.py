@@ -63,8 +63,7 @@ def run(arguments: argparse.Namespace) -> None:
     _require_terminal()
     trace = read_selected(arguments)
     structure = detected(trace, arguments)
-    from burstline.browser.outline import View  # noqa: PLC0415 -- as above
-    from burstline.browser.questions import chosen_ranks  # noqa: PLC0415 -- as above
+    from burstline.browser import View, chosen_ranks  # noqa: PLC0415 -- `--help` stays fast
     from burstline.selection import parse_time  # noqa: PLC0415 -- as above
 
     ranks, bursts = arguments.show_ranks, arguments.bursts

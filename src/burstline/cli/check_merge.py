@@ -137,8 +137,11 @@ def _ranks(trace: Trace) -> int:
 
 
 def _draw(found: Check, path: Path, traces: Sequence[str]) -> None:
-    from burstline.report.plain import note  # noqa: PLC0415 -- `burstline --help` stays fast
-    from burstline.report.quality_plot import drawn_of, quality_plot  # noqa: PLC0415 -- as above
+    from burstline.report import (  # noqa: PLC0415 -- `--help` stays fast
+        drawn_of,
+        note,
+        quality_plot,
+    )
 
     title = ", ".join(Path(trace).name for trace in traces)
     write_picture(path, quality_plot(found, form=form_of(path), title=title))
@@ -146,13 +149,12 @@ def _draw(found: Check, path: Path, traces: Sequence[str]) -> None:
 
 
 def _say(found: Check, arguments: argparse.Namespace) -> None:
-    from burstline.report.plain import note, print_csv, print_json  # noqa: PLC0415 -- --help
-    from burstline.report.quality import csv_rows, doubts, print_check  # noqa: PLC0415 -- --help
+    from burstline.report import doubts, note, print_check, print_csv, print_json, quality_rows  # noqa: PLC0415 -- --help  # noqa: PLC0415 -- --help
 
     if arguments.format == "json":
         print_json(found.as_dict())
     elif arguments.format == "csv":
-        print_csv(*csv_rows(found))
+        print_csv(*quality_rows(found))
     else:
         print_check(found, arguments.traces, top=arguments.top)
     for doubt in doubts(found):

@@ -61,8 +61,12 @@ def run(arguments: argparse.Namespace) -> None:
     import os  # noqa: PLC0415 -- `burstline --help` stays fast
     import subprocess  # noqa: PLC0415 -- as above
 
-    from burstline.record.compiler import COUNT, LOOPS, instrumented  # noqa: PLC0415 -- as above
-    from burstline.record.work import kinds_of  # noqa: PLC0415 -- as above
+    from burstline.record import (  # noqa: PLC0415 -- as above
+        COUNT,
+        LOOPS,
+        instrumented,
+        kinds_of,
+    )
 
     kinds = ",".join(kinds_of(arguments.count))
     if arguments.loops:

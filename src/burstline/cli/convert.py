@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, TypedDict
 
+from burstline import record
 from burstline.cli.options import (
     add_format,
     add_resources,
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     import argparse
 
     from burstline.progress import Progress
-    from burstline.record.symbols import Resolver
+    from burstline.record import Resolver
     from burstline.trace import Trace
 
 _DESCRIPTION: Final = """\
@@ -90,9 +91,7 @@ def _resolver(source: Path) -> Resolver | None:
     """Give what names the places in raw files; None for any other trace."""
     if not is_recorded(source):
         return None
-    from burstline.record.symbols import Resolver  # noqa: PLC0415 -- `--help` stays fast
-
-    return Resolver()
+    return record.Resolver()
 
 
 class _Resources(TypedDict):
@@ -117,7 +116,7 @@ def _read(
 
 
 def _without_raw(trace: Trace) -> Trace:
-    from burstline.formats.overlay import overlaid  # noqa: PLC0415 -- as above
+    from burstline.formats.overlay import overlaid  # noqa: PLC0415 -- `--help` stays fast
     from burstline.schema import RAW_TABLES  # noqa: PLC0415 -- as above
 
     return overlaid(trace, {}, without=RAW_TABLES)
@@ -125,7 +124,7 @@ def _without_raw(trace: Trace) -> Trace:
 
 def is_recorded(path: Path) -> bool:
     """Tell whether a folder holds raw files of the recorder."""
-    from burstline.formats.raw.files import recognises  # noqa: PLC0415 -- as above
+    from burstline.formats.raw.files import recognises  # noqa: PLC0415 -- `--help` stays fast
 
     return path.is_dir() and recognises(path)
 
@@ -146,17 +145,16 @@ def write_recorded(
     The trace says that it is made of `name`, by default of the folder.
     """
     from burstline.formats import atomic, store  # noqa: PLC0415 -- `--help` stays fast
-    from burstline.record import reading  # noqa: PLC0415 -- as above
 
     resources: _Resources = {"memory": memory, "threads": threads, "progress": progress}
     if path.suffix == ".store":
         with atomic.replacement(path) as part:
-            reading.store_recorded(
+            record.store_recorded(
                 folder, part, raw=raw, resolver=resolver, name=name, **resources
             )
         return kept_rows(store.open_store(path))
     records = path.name.endswith((".prv", ".prv.gz"))
-    with reading.recorded(
+    with record.recorded(
         folder,
         beside=path.parent,
         raw=raw,
@@ -171,10 +169,9 @@ def write_recorded(
 
 def say_unnamed(resolver: Resolver) -> None:
     """Say in one line which modules have places without names, if any."""
-    from burstline.record.unnamed import unnamed  # noqa: PLC0415 -- `--help` stays fast
-    from burstline.report.plain import note  # noqa: PLC0415 -- as above
+    from burstline.report import note  # noqa: PLC0415 -- `--help` stays fast
 
-    if said := unnamed(resolver.problems):
+    if said := record.unnamed(resolver.problems):
         note(f"burstline: {said}")
 
 

@@ -11,7 +11,7 @@ from burstline.errors import NotEnoughDataError, ParameterError, printable
 if TYPE_CHECKING:
     import argparse
 
-    from burstline.record.counters import CounterPlan
+    from burstline.record import CounterPlan
 
 _DESCRIPTION: Final = """\
 A processor counts only some events at a time. plan finds the fewest sets of events that
@@ -77,8 +77,7 @@ def run(arguments: argparse.Namespace) -> None:
     for event in [*arguments.events, arguments.reference]:
         if not event.isascii() or not event.isprintable() or set(event) & set(' ,"\\'):
             raise ParameterError(f"{printable(event)!r} is no name of an event")
-    from burstline.record.counters import plan_sets  # noqa: PLC0415 -- `--help` stays fast
-    from burstline.record.papi import Papi  # noqa: PLC0415 -- as above
+    from burstline.record import Papi, plan_sets  # noqa: PLC0415 -- `--help` stays fast
 
     reference = None if arguments.reference == "none" else arguments.reference
     with Papi(arguments.papi) as papi:
@@ -107,14 +106,14 @@ def _write(plan: CounterPlan, path: Path) -> None:
             "See burstline counters list"
         )
     from burstline.formats import atomic  # noqa: PLC0415 -- `--help` stays fast
-    from burstline.record.counters import sets_text  # noqa: PLC0415 -- as above
+    from burstline.record import sets_text  # noqa: PLC0415 -- as above
 
     with atomic.output(path) as file:
         file.write(sets_text(plan).encode())
 
 
 def _print(arguments: argparse.Namespace, plan: CounterPlan) -> None:
-    from burstline.report.plain import print_csv, print_json  # noqa: PLC0415 -- --help
+    from burstline.report import print_csv, print_json  # noqa: PLC0415 -- --help
 
     if arguments.format == "json":
         document: dict[str, Any] = {
@@ -136,7 +135,7 @@ def _print(arguments: argparse.Namespace, plan: CounterPlan) -> None:
 
 
 def _say_what_is_missing(plan: CounterPlan, reference: str | None, output: Path | None) -> None:
-    from burstline.report.plain import note  # noqa: PLC0415 -- `--help` stays fast
+    from burstline.report import note  # noqa: PLC0415 -- `--help` stays fast
 
     if not plan.sets:
         note(
@@ -153,8 +152,8 @@ def _say_what_is_missing(plan: CounterPlan, reference: str | None, output: Path 
 
 
 def _list(arguments: argparse.Namespace) -> None:
-    from burstline.record.papi import Papi  # noqa: PLC0415 -- `--help` stays fast
-    from burstline.report.plain import note, print_csv, print_json  # noqa: PLC0415 -- as above
+    from burstline.record import Papi  # noqa: PLC0415 -- `--help` stays fast
+    from burstline.report import note, print_csv, print_json  # noqa: PLC0415 -- as above
 
     rows = [("recorder", "cpu"), ("compiler", "work")]
     rows += [("kernel", f"perf:{name}") for name in _SOFTWARE]

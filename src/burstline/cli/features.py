@@ -19,7 +19,7 @@ from burstline.errors import MissingExtraError, NotEnoughDataError
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from burstline.report.features import Study
+    from burstline.report import Study
     from burstline.structure import Accuracy, Features, Labels, Structure
     from burstline.trace import Trace
 
@@ -97,23 +97,22 @@ def print_features(trace: Trace, structure: Structure, arguments: argparse.Names
     """
     study = _study(trace, structure, arguments)
     if arguments.format == "table":
-        from burstline.report.features import print_study  # noqa: PLC0415 -- loads rich
+        from burstline.report import print_study  # noqa: PLC0415 -- loads rich
 
         print_study(study)
     else:
-        from burstline.report import plain  # noqa: PLC0415 -- `--help` stays fast
-        from burstline.report.features import csv_rows, document  # noqa: PLC0415 -- loads rich
+        from burstline import report  # noqa: PLC0415 -- `--help` stays fast
 
         if arguments.format == "json":
-            plain.print_json(document(study))
+            report.print_json(report.study_document(study))
         else:
-            rows = csv_rows(study.features, structure.found_in.ranks)
-            plain.print_csv(tuple(rows[0]), (tuple(row.values()) for row in rows))
+            rows = report.feature_rows(study.features, structure.found_in.ranks)
+            report.print_csv(tuple(rows[0]), (tuple(row.values()) for row in rows))
     _draw(study, arguments)
 
 
 def _study(trace: Trace, structure: Structure, arguments: argparse.Namespace) -> Study:
-    from burstline.report.features import Study  # noqa: PLC0415 -- loads rich
+    from burstline.report import Study  # noqa: PLC0415 -- loads rich
     from burstline.structure import factor_map, features, importance  # noqa: PLC0415
 
     missing: list[str] = []
@@ -176,8 +175,7 @@ def _draw(study: Study, arguments: argparse.Namespace) -> None:
         return
     if study.factors is None:
         raise NotEnoughDataError(f"{path} is not drawn: {'; '.join(study.missing)}")
-    from burstline.report.factor_plot import factor_plot  # noqa: PLC0415 -- `--help` stays fast
-    from burstline.report.plain import note  # noqa: PLC0415 -- as above
+    from burstline.report import factor_plot, note  # noqa: PLC0415 -- `--help` stays fast
 
     title = Path(arguments.trace).name
     write_picture(path, factor_plot(study.factors, form=form_of(path), title=title))

@@ -56,11 +56,11 @@ def run(arguments: argparse.Namespace) -> None:
 
     summary = summarise(trace)
     if arguments.format == "table":
-        from burstline.report.summary import print_summary  # noqa: PLC0415 -- loads rich
+        from burstline.report import print_summary  # noqa: PLC0415 -- loads rich
 
         print_summary(summary, top=arguments.top)
         return
-    from burstline.report.plain import print_csv, print_json  # noqa: PLC0415 -- as above
+    from burstline.report import print_csv, print_json  # noqa: PLC0415 -- as above
 
     document = summary.as_dict()
     if arguments.format == "json":

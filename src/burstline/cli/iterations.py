@@ -168,8 +168,7 @@ def iterations_region(
 
 
 def _explain(trace: Trace, asked: Asked, method: str, length_ns: Any) -> None:  # noqa: ANN401 -- an array; NumPy is not loaded yet
-    from burstline.report.plain import note  # noqa: PLC0415 -- --help
-    from burstline.report.units import format_ns  # noqa: PLC0415 -- --help
+    from burstline.report import format_ns, note  # noqa: PLC0415 -- `--help` stays fast
     from burstline.structure import compact  # noqa: PLC0415 -- --help
 
     (rank,) = trace.arrays("locations", "rank")
@@ -211,17 +210,16 @@ def print_iterations(
 
     table = loop_table(trace, structure, number)
     if arguments.format == "table":
-        from burstline.report.iterations import print_table  # noqa: PLC0415 -- loads rich
-        from burstline.report.pseudocode import chosen_counter  # noqa: PLC0415 -- as above
+        from burstline.report import chosen_counter, print_loop_table  # noqa: PLC0415
 
-        print_table(
+        print_loop_table(
             table,
             counter=chosen_counter(structure, arguments.counter),
             most=arguments.slowest,
             cut=_cut_command(arguments, number),
         )
         return
-    from burstline.report.plain import print_csv, print_json  # noqa: PLC0415 -- as above
+    from burstline.report import print_csv, print_json  # noqa: PLC0415 -- `--help` stays fast
 
     if arguments.format == "json":
         print_json(table.as_dict(most=arguments.slowest))
@@ -249,7 +247,7 @@ def write_loops(trace: Trace, structure: Structure, arguments: argparse.Namespac
     path = _output(arguments)
     if path is None:
         return
-    from burstline.report.plain import note  # noqa: PLC0415 -- `--help` stays fast
+    from burstline.report import note  # noqa: PLC0415 -- `--help` stays fast
     from burstline.structure import loop_table, loops_table  # noqa: PLC0415 -- as above
 
     number = table_asked(arguments)

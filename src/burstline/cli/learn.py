@@ -219,21 +219,18 @@ def _verdicts(path: Path) -> dict[str, str]:
 
 
 def _draw(found: Learned, path: Path) -> None:
-    from burstline.report.learn_plot import learn_plot  # noqa: PLC0415 -- `--help` stays fast
-    from burstline.report.plain import note  # noqa: PLC0415 -- as above
+    from burstline.report import learn_plot, note  # noqa: PLC0415 -- `--help` stays fast
 
     write_picture(path, learn_plot(found, form=form_of(path)))
     note(f"{path}: {len(found.measured):,} bursts")
 
 
 def _say(found: Learned, arguments: argparse.Namespace) -> None:
-    from burstline.report import plain  # noqa: PLC0415 -- `--help` stays fast
+    from burstline import report  # noqa: PLC0415 -- `--help` stays fast
 
     if arguments.format == "json":
-        plain.print_json(found.as_dict())
+        report.print_json(found.as_dict())
     elif arguments.format == "csv":
-        plain.print_csv(("feature", "importance"), found.importance.items())
+        report.print_csv(("feature", "importance"), found.importance.items())
     else:
-        from burstline.report.learn import print_learned  # noqa: PLC0415 -- loads rich
-
-        print_learned(found)
+        report.print_learned(found)

@@ -122,8 +122,8 @@ def run(arguments: argparse.Namespace) -> None:
     paths = [Path(text) for text in arguments.traces]
     _check_paths(paths)
     options = _options(arguments)
-    from burstline.cli.runs import read_runs, warn_of_losses  # noqa: PLC0415 -- as above
-    from burstline.report.merge import MergeReport, print_merge  # noqa: PLC0415 -- --help
+    from burstline.cli.runs import read_runs, warn_of_losses  # noqa: PLC0415 -- --help
+    from burstline.report import MergeReport, print_merge  # noqa: PLC0415 -- --help
 
     with progress_bar(arguments) as progress:
         traces = read_runs(paths, arguments, progress)
@@ -162,8 +162,7 @@ def run(arguments: argparse.Namespace) -> None:
 
 def _warn_of_strangers(matching: Matching) -> None:
     """Say it where most of the base is in no other run: some bursts of any programs agree."""
-    from burstline.report.plain import note  # noqa: PLC0415 -- `--help` stays fast
-    from burstline.report.units import format_share  # noqa: PLC0415 -- as above
+    from burstline.report import format_share, note  # noqa: PLC0415 -- `--help` stays fast
 
     rate = float(matching.match_rate[matching.base])
     if rate < _FEW:
@@ -193,7 +192,7 @@ class _Outputs(NamedTuple):
     @classmethod
     def of(cls, arguments: argparse.Namespace) -> _Outputs:
         """Check names before anything is read."""
-        from burstline.report.table_files import table_path  # noqa: PLC0415 -- --help
+        from burstline.report import table_path  # noqa: PLC0415 -- --help
 
         force = arguments.force
         dataset, pairs = (
@@ -216,7 +215,7 @@ class _Outputs(NamedTuple):
 
     def write_tables(self, fused: Fusion, matching: Matching) -> None:
         """Write the dataset and the pairs."""
-        from burstline.report.table_files import write_parts  # noqa: PLC0415 -- --help
+        from burstline.report import write_parts  # noqa: PLC0415 -- --help
 
         if self.dataset is not None:
             table = fused.matched_only() if self.drop else fused.table
@@ -228,7 +227,7 @@ class _Outputs(NamedTuple):
         self, traces: Sequence[Trace], matching: Matching, paths: Sequence[Path], rank: int
     ) -> None:
         """Draw the matches of a rank."""
-        from burstline.report.merge_plot import merge_plot  # noqa: PLC0415 -- `--help` stays fast
+        from burstline.report import merge_plot  # noqa: PLC0415 -- `--help` stays fast
 
         if self.plot is None:
             return
@@ -238,7 +237,7 @@ class _Outputs(NamedTuple):
 
     def say(self, fused: Fusion) -> None:
         """Say in one line each what was written."""
-        from burstline.report.plain import note  # noqa: PLC0415 -- `--help` stays fast
+        from burstline.report import note  # noqa: PLC0415 -- `--help` stays fast
 
         added = len(fused.added)
         if self.trace is not None:

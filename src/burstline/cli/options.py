@@ -18,7 +18,7 @@ from burstline.errors import NotEnoughDataError, ParameterError
 if TYPE_CHECKING:
     import argparse
 
-    from burstline.report.progress import Bar
+    from burstline.report import Bar
     from burstline.trace import Trace
 
 _SHARE_OF_MEMORY: Final = 0.6
@@ -154,7 +154,7 @@ def _require_inside(region: dict[str, Any], whole: Trace) -> None:
     start = region.get("start_ns", 0)
     end = max(whole.locations["died_ns"].to_pylist(), default=0)
     if start and start >= end:
-        from burstline.report.units import format_ns  # noqa: PLC0415 -- `--help` stays fast
+        from burstline.report import format_ns  # noqa: PLC0415 -- `--help` stays fast
 
         raise NotEnoughDataError(
             f"nothing is left: --from {format_ns(start)} is outside the trace, which ends at "
@@ -164,8 +164,8 @@ def _require_inside(region: dict[str, Any], whole: Trace) -> None:
 
 def _say_if_unnamed(path: str) -> None:
     """Raw files name places by address: names want the machine that recorded them."""
-    from burstline.formats.raw.files import recognises  # noqa: PLC0415 -- as above
-    from burstline.report.plain import note  # noqa: PLC0415 -- as above
+    from burstline.formats.raw.files import recognises  # noqa: PLC0415 -- `--help` stays fast
+    from burstline.report import note  # noqa: PLC0415 -- as above
 
     if Path(path).is_dir() and recognises(Path(path)):
         note(
@@ -178,7 +178,7 @@ def progress_bar(arguments: argparse.Namespace) -> Bar:
     """Give the progress bar that suits stderr and the arguments; a context."""
     import sys  # noqa: PLC0415 -- beside the next
 
-    from burstline.report.progress import Bar  # noqa: PLC0415 -- `--help` stays fast
+    from burstline.report import Bar  # noqa: PLC0415 -- `--help` stays fast
 
     live = sys.stderr.isatty() and os.environ.get("TERM") != "dumb"
     shown = not arguments.quiet and (live or arguments.progress)

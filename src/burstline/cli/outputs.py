@@ -163,7 +163,7 @@ def print_written(arguments: argparse.Namespace, path: Path, document: dict[str,
     document : dict
         Numbers by name; some are numbers by name in turn.
     """
-    from burstline.report.plain import note, print_csv, print_json  # noqa: PLC0415 -- --help
+    from burstline.report import note, print_csv, print_json  # noqa: PLC0415 -- --help
 
     if arguments.format == "json":
         print_json(document)
@@ -180,7 +180,7 @@ def print_written(arguments: argparse.Namespace, path: Path, document: dict[str,
         ]
         print_csv(["name", "value"], rows)
         return
-    from burstline.report.units import format_ns  # noqa: PLC0415 -- as above
+    from burstline.report import format_ns  # noqa: PLC0415 -- as above
 
     counted = {
         name: ", ".join(f"{value:,} {key.replace('_', ' ')}" for key, value in values.items())

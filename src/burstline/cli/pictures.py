@@ -36,7 +36,7 @@ def picture_path(text: str, *, force: bool) -> Path:
     form_of(path)
     if path.exists() and not force:
         raise ParameterError(f"{path} exists. Choose another output, or pass --force")
-    from burstline.report.pictures import require  # noqa: PLC0415 -- only with a picture
+    from burstline.report import require  # noqa: PLC0415 -- only with a picture
 
     require()
     return path

@@ -67,20 +67,17 @@ def run(arguments: argparse.Namespace) -> None:
 def _print(found: Points, structure: Structure) -> None:
     from shutil import get_terminal_size  # noqa: PLC0415 -- only here
 
-    from burstline.report import terminal  # noqa: PLC0415 -- loads rich
-    from burstline.report.character_plot import character_plot  # noqa: PLC0415 -- as above
+    from burstline.report import character_plot, console  # noqa: PLC0415 -- loads rich
 
     width, height = get_terminal_size(_PIPED)
-    screen = terminal.console()
+    screen = console()
     lines = character_plot(found, structure, width=width, height=max(height - 1, _PIPED[1]))
     for line in lines:
         screen.print(line, soft_wrap=True)
 
 
 def _write(found: Points, structure: Structure, path: Path, *, title: str) -> None:
-    from burstline.report.cluster_plot import cluster_plot  # noqa: PLC0415 -- `--help` stays fast
-    from burstline.report.plain import note  # noqa: PLC0415 -- as above
-    from burstline.report.units import plural  # noqa: PLC0415 -- as above
+    from burstline.report import cluster_plot, note, plural  # noqa: PLC0415
 
     write_picture(path, cluster_plot(found, structure, form=form_of(path), title=title))
     said = plural(len(found), "point"), plural(len(structure.loops), "loop")

@@ -29,12 +29,12 @@ def run(arguments: argparse.Namespace) -> None:
     from burstline.formats.cube import read_profile  # noqa: PLC0415 -- `--help` stays fast
 
     profile = read_profile(arguments.trace, memory=memory_budget(arguments))
-    from burstline.report.profile import print_profile, totals  # noqa: PLC0415 -- loads rich
+    from burstline.report import print_profile, totals  # noqa: PLC0415 -- loads rich
 
     if arguments.format == "table":
         print_profile(arguments.trace, profile)
         return
-    from burstline.report.plain import print_csv, print_json  # noqa: PLC0415 -- as above
+    from burstline.report import print_csv, print_json  # noqa: PLC0415 -- as above
 
     rows = totals(profile)
     if arguments.format == "json":

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from burstline import record
 from burstline.cli.options import (
     add_resources,
     memory_budget,
@@ -20,9 +21,7 @@ from burstline.cli.options import (
 from burstline.errors import ParameterError, printable
 
 if TYPE_CHECKING:
-    from burstline.record.mpi import Abi
-    from burstline.record.session import Ended, Survey
-    from burstline.record.tallies import Tally
+    from burstline.record import Abi, Ended, Survey, Tally
 
 _DESCRIPTION: Final = """\
 Run an MPI program and make a trace of it: its MPI calls, messages, call stacks and
@@ -147,9 +146,7 @@ def _runs(arguments: argparse.Namespace) -> list[tuple[str, str | None]]:
         return [("", arguments.counters)]
     if arguments.counters is not None:
         raise ParameterError("--counters and --counters-set exclude each other")
-    from burstline.record.sets import read_sets  # noqa: PLC0415 -- `--help` stays fast
-
-    sets = read_sets(Path(arguments.counters_set))
+    sets = record.read_sets(Path(arguments.counters_set))
     if arguments.each_set:
         if arguments.keep_raw is not None and len(sets) > 1:
             raise ParameterError("--keep-raw has room for one run, --each-set makes several")
@@ -163,22 +160,20 @@ def _runs(arguments: argparse.Namespace) -> list[tuple[str, str | None]]:
 
 
 def _record(arguments: argparse.Namespace, name: str, counters: str | None) -> int:
-    from burstline.record import session  # noqa: PLC0415 -- `--help` stays fast
-
     plan = _plan(arguments, name, counters)
     kept = True
     try:
-        ended = session.run(
+        ended = record.run_command(
             plan.words, stdout=sys.stderr if arguments.format == "json" else None
         )
         code = _INTERRUPTED if ended.interrupted else ended.exit_code()
         with progress_bar(arguments) as progress:
-            found = session.survey(plan.folder, progress)
+            found = record.survey(plan.folder, progress)
         kept = found.files > 0
         if code and not found.ranks:
             _say(f"the program ended with code {code} before it called MPI_Init; no trace")
             return code
-        session.require_ranks(found)
+        record.require_ranks(found)
         _write(arguments, plan)
         counted = _counted(plan) if arguments.profile else {}
         kept = arguments.keep_raw is not None
@@ -196,34 +191,29 @@ def _record(arguments: argparse.Namespace, name: str, counters: str | None) -> i
 
 
 def _counted(plan: _Plan) -> dict[str, Tally]:
-    from burstline.record.tallies import tallies  # noqa: PLC0415 -- `--help` stays fast
-
-    return tallies(plan.folder)
+    return record.tallies(plan.folder)
 
 
 def _plan(arguments: argparse.Namespace, name: str, counters: str | None) -> _Plan:
     """Look at everything that can be wrong before the program runs."""
-    from burstline.record import build, checks, launch, session  # noqa: PLC0415 -- as above
-
     words = arguments.words[1:] if arguments.words[:1] == ["--"] else arguments.words
-    command = checks.with_paths(launch.parse(words))
+    command = record.with_paths(record.parse_command(words))
     settings = _settings(arguments, counters)
     output = _output(arguments, command.programs(), name)
-    checks.check_programs(command)
-    abi = checks.choose_abi(command, arguments.mpi)
-    recorder = build.shared_object(abi)
+    record.check_programs(command)
+    abi = record.choose_abi(command, arguments.mpi)
+    recorder = record.shared_object(abi)
     keep = None if arguments.keep_raw is None else Path(arguments.keep_raw)
-    folder = session.make_folder(output, keep)
-    environment = session.program_environment(settings, folder, recorder)
-    launcher: Abi | None = checks.launcher_abi(command)
-    return _Plan(launch.with_environment(command, environment, launcher), output, folder)
+    folder = record.make_folder(output, keep)
+    environment = record.program_environment(settings, folder, recorder)
+    launcher: Abi | None = record.launcher_abi(command)
+    return _Plan(record.with_environment(command, environment, launcher), output, folder)
 
 
 def _output(arguments: argparse.Namespace, programs: list[tuple[str, ...]], name: str) -> Path:
-    from burstline.cli.outputs import ENDINGS, files_of  # noqa: PLC0415 -- as above
-    from burstline.record.launch import program_name  # noqa: PLC0415 -- as above
+    from burstline.cli.outputs import ENDINGS, files_of  # noqa: PLC0415 -- `--help` stays fast
 
-    default = f"{program_name(programs[0]) if programs else 'run'}.prv"
+    default = f"{record.program_name(programs[0]) if programs else 'run'}.prv"
     path = Path(arguments.output or default)
     ending = next((end for end in ENDINGS if path.name.endswith(end)), "")
     if name:
@@ -240,8 +230,6 @@ def _output(arguments: argparse.Namespace, programs: list[tuple[str, ...]], name
 
 def _settings(arguments: argparse.Namespace, counters: str | None) -> dict[str, str]:
     """Give what the recorder is told, as its variables."""
-    from burstline.record import checks  # noqa: PLC0415 -- `--help` stays fast
-
     settings: dict[str, str] = {}
     depth = arguments.stack_depth
     if depth is not None:
@@ -251,7 +239,7 @@ def _settings(arguments: argparse.Namespace, counters: str | None) -> dict[str, 
     if counters is not None:
         settings["BURSTLINE_COUNTERS"] = counters
     if arguments.calls is not None:
-        settings["BURSTLINE_CALLS"] = checks.checked_calls(arguments.calls)
+        settings["BURSTLINE_CALLS"] = record.checked_calls(arguments.calls)
     if arguments.profile:
         settings["BURSTLINE_MODE"] = "profile"
     if arguments.block is not None:
@@ -263,10 +251,9 @@ def _settings(arguments: argparse.Namespace, counters: str | None) -> dict[str, 
 
 
 def _write(arguments: argparse.Namespace, plan: _Plan) -> None:
-    from burstline.cli.convert import say_unnamed, write_recorded  # noqa: PLC0415 -- as above
-    from burstline.record.symbols import Resolver  # noqa: PLC0415 -- as above
+    from burstline.cli.convert import say_unnamed, write_recorded  # noqa: PLC0415 -- --help
 
-    resolver = Resolver()
+    resolver = record.Resolver()
     with progress_bar(arguments) as progress:
         write_recorded(
             plan.folder,
@@ -302,7 +289,7 @@ def _print_result(
     arguments: argparse.Namespace, plan: _Plan, found: Survey, counted: dict[str, Tally]
 ) -> None:
     if arguments.format == "json":
-        from burstline.report.plain import print_json  # noqa: PLC0415 -- as above
+        from burstline.report import print_json  # noqa: PLC0415 -- `--help` stays fast
 
         document = _document(plan, found)
         if arguments.profile:
@@ -313,7 +300,7 @@ def _print_result(
         print_json(document)
         return
     if counted:
-        from burstline.report.recorded import print_counted  # noqa: PLC0415 -- loads rich
+        from burstline.report import print_counted  # noqa: PLC0415 -- loads rich
 
         print_counted(counted)
     _say(f"{plan.output}: {len(found.ranks)} ranks, {found.records:,} records")
@@ -330,6 +317,6 @@ def _document(plan: _Plan, found: Survey) -> dict[str, Any]:
 
 
 def _say(text: str) -> None:
-    from burstline.report.plain import note  # noqa: PLC0415 -- as above
+    from burstline.report import note  # noqa: PLC0415 -- `--help` stays fast
 
     note(printable(f"burstline: {text}", limit=1_000))

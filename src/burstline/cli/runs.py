@@ -13,7 +13,7 @@ from burstline.errors import (
     NotEnoughDataError,
     printable,
 )
-from burstline.report.plain import note
+from burstline.report import note
 
 if TYPE_CHECKING:
     import argparse

@@ -82,7 +82,7 @@ def _print(trace: Trace, structure: Structure, arguments: argparse.Namespace) ->
     if arguments.format == "table":
         _print_table(trace, structure, arguments)
         return
-    from burstline.report.plain import print_csv, print_json  # noqa: PLC0415 -- `--help`
+    from burstline.report import print_csv, print_json  # noqa: PLC0415 -- `--help`
 
     if arguments.format == "json":
         print_json(structure.as_dict())
@@ -92,7 +92,7 @@ def _print(trace: Trace, structure: Structure, arguments: argparse.Namespace) ->
 
 
 def _print_table(trace: Trace, structure: Structure, arguments: argparse.Namespace) -> None:
-    from burstline.report.structure import print_structure  # noqa: PLC0415 -- loads rich
+    from burstline.report import print_structure  # noqa: PLC0415 -- loads rich
     from burstline.selection import parse_ranks, parse_time  # noqa: PLC0415 -- NumPy
 
     ranks = None

@@ -71,7 +71,7 @@ def run(arguments: argparse.Namespace) -> None:
     """Make the table, and write it or show what it holds."""
     if arguments.top < 0:
         raise ParameterError(f"--top must not be negative, got {arguments.top}")
-    from burstline.report.table_files import print_parts, table_path, write_parts  # noqa: PLC0415 -- `burstline --help` stays fast
+    from burstline.report import print_parts, table_path, write_parts  # noqa: PLC0415 -- `burstline --help` stays fast
     from burstline.selection import parse_time  # noqa: PLC0415 -- as above
 
     force, output = arguments.force, arguments.output
@@ -125,13 +125,13 @@ def _counted(parts: Iterable[pa.Table], total: int, progress: Progress) -> Itera
 
 
 def _say(overview: Overview, arguments: argparse.Namespace) -> None:
-    from burstline.report.plain import note, print_json  # noqa: PLC0415 -- --help
+    from burstline.report import note, print_json  # noqa: PLC0415 -- --help
 
     if arguments.output is not None:
         note(f"{arguments.output}: {overview.bursts:,} bursts")
     if arguments.format == "json":
         print_json({"output": arguments.output, **overview.as_dict()})
     elif arguments.format == "table" and arguments.output is None:
-        from burstline.report.table import print_overview  # noqa: PLC0415 -- loads rich
+        from burstline.report import print_overview  # noqa: PLC0415 -- loads rich
 
         print_overview(overview)

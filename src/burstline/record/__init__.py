@@ -8,3 +8,7 @@
 The recorder itself is C (``native/``), its wrappers are generated from ``calls.toml``.
 Nothing here knows a trace; `burstline.read` makes one of the raw files.
 """
+
+from burstline.doors import door
+
+__getattr__, __dir__, __all__ = door(__name__, __file__)

@@ -95,7 +95,7 @@ class Command:
         return any(_name(word) in _MOVES for word in options if word.startswith("-"))
 
 
-def parse(words: Sequence[str]) -> Command:
+def parse_command(words: Sequence[str]) -> Command:
     """Find launcher and programs in a command line.
 
     Parameters
@@ -115,9 +115,9 @@ def parse(words: Sequence[str]) -> Command:
 
     Examples
     --------
-    >>> parse(["mpirun", "-n", "2", "/bin/true", "x"]).starts
+    >>> parse_command(["mpirun", "-n", "2", "/bin/true", "x"]).starts
     (3,)
-    >>> parse(["/bin/true", "-n", "2"]).starts
+    >>> parse_command(["/bin/true", "-n", "2"]).starts
     (0,)
     """
     if not words:

@@ -130,7 +130,7 @@ def make_folder(output: Path, keep: Path | None) -> Path:
     return folder.resolve()
 
 
-def run(words: Sequence[str], *, stdout: IO[Any] | None = None) -> Ended:
+def run_command(words: Sequence[str], *, stdout: IO[Any] | None = None) -> Ended:
     """Run a command to its end; Ctrl-C and SIGTERM end it, not us.
 
     Parameters

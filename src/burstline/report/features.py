@@ -2,7 +2,7 @@
 
 ::
 
-    Study  --print_study-->  tables      --document-->  what JSON output says
+    Study  --print_study-->  tables      --study_document-->  what JSON output says
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ class Study:
     missing: tuple[str, ...]
 
 
-def document(study: Study) -> dict[str, Any]:
+def study_document(study: Study) -> dict[str, Any]:
     """Give what JSON output says about features.
 
     Parameters
@@ -88,7 +88,7 @@ def document(study: Study) -> dict[str, Any]:
     }
 
 
-def csv_rows(found: Features, ranks: Integers) -> list[dict[str, Any]]:
+def feature_rows(found: Features, ranks: Integers) -> list[dict[str, Any]]:
     """Give what CSV output says about features: what was measured, not its logarithms.
 
     Parameters

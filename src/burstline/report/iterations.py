@@ -2,7 +2,7 @@
 
 ::
 
-    LoopTable  --print_table-->  facts, a shape, blocks of iterations, the slowest ones
+    LoopTable  --print_loop_table-->  facts, a shape, blocks of iterations, the slowest ones
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from burstline.report import terminal
-from burstline.report.pseudocode import IPC
+from burstline.report.code_lines import IPC
 from burstline.report.units import format_count, format_ns, format_share, plural
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ _FILLS: Final = ("█", "░")
 _PLAIN_FILLS: Final = ("#", ".")
 
 
-def print_table(table: LoopTable, *, counter: str | None, most: int, cut: str) -> None:
+def print_loop_table(table: LoopTable, *, counter: str | None, most: int, cut: str) -> None:
     """Print what the iterations of a loop cost.
 
     Parameters

@@ -74,7 +74,7 @@ def print_qualities(
     )
 
 
-def csv_rows(found: Check) -> tuple[list[str], list[list[object]]]:
+def quality_rows(found: Check) -> tuple[list[str], list[list[object]]]:
     """Give the figures as a table for programs.
 
     Parameters
