@@ -137,9 +137,64 @@ nb::tuple read_events(const std::string& path, const std::string& anchor,
     return nb::make_tuple(tables_of(tables), of_kind, counts.full, told(library, signal, report));
 }
 
+nb::dict record_fields() {
+    nb::dict result;
+    for (const auto& [name, place] : otf2::fields) {
+        const char column[] = {static_cast<char>('a' + place), '\0'};
+        result[name] = static_cast<const char*>(column);
+    }
+    return result;
+}
+
 }  // namespace
 
 void bind_otf2(nb::module_& m) {
+    burstline::bind_enumeration<otf2::RecordKind>(
+        m, "RecordKind", "What a record of an event says.",
+        {{"SEND", otf2::RecordKind::send},
+         {"SEND_DONE", otf2::RecordKind::send_done},
+         {"POST", otf2::RecordKind::post},
+         {"RECEIVE", otf2::RecordKind::receive},
+         {"CANCELLED", otf2::RecordKind::cancelled},
+         {"PROBE", otf2::RecordKind::probe},
+         {"MATCHED_RECEIVE", otf2::RecordKind::matched_receive},
+         {"MATCHED_POST", otf2::RecordKind::matched_post},
+         {"MATCHED_COMPLETE", otf2::RecordKind::matched_complete},
+         {"COLLECTIVE", otf2::RecordKind::collective},
+         {"COLLECTIVE_START", otf2::RecordKind::collective_start},
+         {"COLLECTIVE_DONE", otf2::RecordKind::collective_done},
+         {"RMA", otf2::RecordKind::rma},
+         {"IO", otf2::RecordKind::io},
+         {"LOCK_ACQUIRED", otf2::RecordKind::lock_acquired},
+         {"LOCK_RELEASED", otf2::RecordKind::lock_released},
+         {"FLUSH", otf2::RecordKind::flush},
+         {"MEASUREMENT", otf2::RecordKind::measurement},
+         {"PROGRAM_BEGIN", otf2::RecordKind::program_begin},
+         {"PROGRAM_ARGUMENT", otf2::RecordKind::program_argument},
+         {"PROGRAM_END", otf2::RecordKind::program_end},
+         {"COMMUNICATOR_CREATED", otf2::RecordKind::communicator_created},
+         {"COMMUNICATOR_DESTROYED", otf2::RecordKind::communicator_destroyed},
+         {"THREAD_CREATED", otf2::RecordKind::thread_created},
+         {"THREAD_BEGUN", otf2::RecordKind::thread_begun},
+         {"THREAD_AWAITED", otf2::RecordKind::thread_awaited},
+         {"THREAD_ENDED", otf2::RecordKind::thread_ended},
+         {"TASK_CREATED", otf2::RecordKind::task_created},
+         {"TASK_SWITCHED", otf2::RecordKind::task_switched},
+         {"TASK_COMPLETED", otf2::RecordKind::task_completed},
+         {"PARAMETER", otf2::RecordKind::parameter},
+         {"ATTRIBUTE", otf2::RecordKind::attribute}});
+    burstline::bind_enumeration<otf2::Way>(m, "Way",
+                                           "How a transfer moves data: to its partner, or from it.",
+                                           {{"PUT", otf2::Way::put}, {"GET", otf2::Way::get}});
+    burstline::bind_enumeration<otf2::TransferEvent>(
+        m, "TransferEvent", "What tells of a transfer; a second record of one event says AGAIN.",
+        {{"AGAIN", otf2::TransferEvent::again},
+         {"PUT", otf2::TransferEvent::put},
+         {"GET", otf2::TransferEvent::get},
+         {"ATOMIC", otf2::TransferEvent::atomic}});
+    m.def("otf2_record_fields", &record_fields,
+          nb::sig("def otf2_record_fields() -> dict[str, str]"),
+          "The column of records that each of their values stands in, by its name.");
     burstline::bind_enumeration<otf2::Defined>(
         m, "Defined", "What a row of definitions defines.",
         {{"ARCHIVE", otf2::Defined::archive},

@@ -27,6 +27,7 @@ constexpr const char* names[known_kinds] = {
     "IoDeleteFile", "IoOperationBegin", "IoOperationTest", "IoOperationIssued",
     "IoOperationCancelled", "IoAcquireLock", "IoReleaseLock", "IoTryLock"};
 constexpr int first_counted_only = 51;
+constexpr std::uint8_t type_uint64 = 4, type_int64 = 8, type_text = 11;  // of values, in the format
 
 struct Reading {
     const Library& library;
@@ -41,6 +42,29 @@ using Ref = std::uint32_t;
 
 std::int64_t wide(std::uint64_t value) { return static_cast<std::int64_t>(value); }
 
+Message message_with(Ref partner, Ref communicator, Ref tag, std::uint64_t bytes) {
+    return {.partner = partner, .communicator = communicator, .tag = tag, .bytes = wide(bytes)};
+}
+
+Message message_with(Ref partner, Ref communicator, Ref tag, std::uint64_t bytes,
+                     std::uint64_t request) {
+    auto message = message_with(partner, communicator, tag, bytes);
+    message.request = wide(request), message.has_request = 1;
+    return message;
+}
+
+Transfer transfer(Ref partner, Ref window, Way way, std::uint64_t bytes, TransferEvent event) {
+    return {.partner = partner,
+            .window = window,
+            .way = static_cast<std::int64_t>(way),
+            .bytes = wide(bytes),
+            .event = static_cast<std::int64_t>(event)};
+}
+
+std::int64_t task_of(std::uint32_t thread, std::uint32_t generation) {
+    return wide(std::uint64_t{thread} << 32 | generation);
+}
+
 /// Begins every event: its time, its count, its attributes.
 Reading& begin(void* data, int kind, Ticks time, const void* attributes) {
     auto& reading = *static_cast<Reading*>(data);
@@ -52,7 +76,8 @@ Reading& begin(void* data, int kind, Ticks time, const void* attributes) {
         std::uint8_t type = 0;
         std::uint64_t value = 0;
         if (reading.library.attribute(attributes, k, &name, &type, &value) != 0) break;
-        reading.line.record(Kind::attribute, name, type, value_of(type, value));
+        reading.line.record(RecordKind::attribute,
+                            Other{.name = name, .type = type, .value = value_of(type, value)});
     }
     return reading;
 }
@@ -61,12 +86,12 @@ Reading& begin(void* data, int kind, Ticks time, const void* attributes) {
 
 Status on_flush(EVENT, Ticks stop) {
     auto& line = begin(data, 0, time, attributes).line;
-    line.record(Kind::flush, line.nanoseconds(stop));
+    line.record(RecordKind::flush, Flush{.end_ns = line.nanoseconds(stop)});
     return line.done(), 0;
 }
 Status on_measurement(EVENT, std::uint8_t mode) {
     auto& line = begin(data, 1, time, attributes).line;
-    line.record(Kind::measurement, mode);
+    line.record(RecordKind::measurement, Measurement{.mode = mode});
     return line.done(), 0;
 }
 Status on_enter(EVENT, Ref region) {
@@ -81,46 +106,56 @@ Status on_leave(EVENT, Ref region) {
 }
 Status on_send(EVENT, Ref receiver, Ref communicator, Ref tag, std::uint64_t length) {
     auto& line = begin(data, 4, time, attributes).line;
-    line.record(Kind::send, receiver, communicator, tag, wide(length));
+    line.record(RecordKind::send, message_with(receiver, communicator, tag, length));
     return line.done(), 0;
 }
 Status on_isend(EVENT, Ref receiver, Ref communicator, Ref tag, std::uint64_t length,
                 std::uint64_t request) {
     auto& line = begin(data, 5, time, attributes).line;
-    line.record(Kind::send, receiver, communicator, tag, wide(length), wide(request), 1);
+    line.record(RecordKind::send, message_with(receiver, communicator, tag, length, request));
     return line.done(), 0;
 }
-template <int kind, Kind written>
+template <int kind, RecordKind written>
 Status on_request(EVENT, std::uint64_t request) {
     auto& line = begin(data, kind, time, attributes).line;
-    line.record(written, 0, 0, 0, 0, wide(request));
+    line.record(written, Message{.request = wide(request)});
     return line.done(), 0;
 }
 Status on_receive(EVENT, Ref sender, Ref communicator, Ref tag, std::uint64_t length) {
     auto& line = begin(data, 8, time, attributes).line;
-    line.record(Kind::receive, sender, communicator, tag, wide(length));
+    line.record(RecordKind::receive, message_with(sender, communicator, tag, length));
     return line.done(), 0;
 }
 Status on_ireceive(EVENT, Ref sender, Ref communicator, Ref tag, std::uint64_t length,
                    std::uint64_t request) {
     auto& line = begin(data, 9, time, attributes).line;
-    line.record(Kind::receive, sender, communicator, tag, wide(length), wide(request), 1);
+    line.record(RecordKind::receive, message_with(sender, communicator, tag, length, request));
     return line.done(), 0;
 }
 Status on_probe(EVENT, Ref sender, Ref communicator, Ref tag, std::uint64_t message) {
     auto& line = begin(data, 47, time, attributes).line;
-    line.record(Kind::probe, sender, communicator, tag, 0, wide(message));
+    line.record(
+        RecordKind::probe,
+        Message{
+            .partner = sender, .communicator = communicator, .tag = tag, .message = wide(message)});
     return line.done(), 0;
 }
-template <int kind, Kind written>
-Status on_matched(EVENT, std::uint64_t matched, std::uint64_t length) {
-    auto& line = begin(data, kind, time, attributes).line;
-    line.record(written, 0, 0, 0, wide(length), wide(matched));
+Status on_matched_receive(EVENT, std::uint64_t message, std::uint64_t length) {
+    auto& line = begin(data, 48, time, attributes).line;
+    line.record(RecordKind::matched_receive,
+                Message{.bytes = wide(length), .message = wide(message)});
+    return line.done(), 0;
+}
+Status on_matched_complete(EVENT, std::uint64_t request, std::uint64_t length) {
+    auto& line = begin(data, 50, time, attributes).line;
+    line.record(RecordKind::matched_complete,
+                Message{.bytes = wide(length), .request = wide(request)});
     return line.done(), 0;
 }
 Status on_matched_post(EVENT, std::uint64_t message, std::uint64_t request) {
     auto& line = begin(data, 49, time, attributes).line;
-    line.record(Kind::matched_post, 0, 0, 0, 0, wide(request), wide(message));
+    line.record(RecordKind::matched_post,
+                Message{.request = wide(request), .message = wide(message)});
     return line.done(), 0;
 }
 Status on_collective_begin(EVENT) {
@@ -144,10 +179,10 @@ Status on_omp_join(EVENT) {
     line.join();
     return line.done(), 0;
 }
-template <int kind, Kind written>
+template <int kind, RecordKind written>
 Status on_omp_lock(EVENT, std::uint32_t lock, std::uint32_t order) {
     auto& line = begin(data, kind, time, attributes).line;
-    line.record(written, lock, order);
+    line.record(written, Lock{.lock = lock, .order = order});
     return line.done(), 0;
 }
 Status on_metric(EVENT, Ref metric, std::uint8_t count, const std::uint8_t* types,
@@ -157,27 +192,30 @@ Status on_metric(EVENT, Ref metric, std::uint8_t count, const std::uint8_t* type
 }
 Status on_text_parameter(EVENT, Ref parameter, Ref text) {
     auto& line = begin(data, 19, time, attributes).line;
-    line.record(Kind::text_parameter, parameter, text);
+    line.record(RecordKind::parameter, Other{.name = parameter, .type = type_text, .value = text});
     return line.done(), 0;
 }
-template <int kind, int is_unsigned>
+template <int kind, std::uint8_t type>
 Status on_parameter(EVENT, Ref parameter, std::uint64_t value) {
     auto& line = begin(data, kind, time, attributes).line;
-    line.record(Kind::parameter, parameter, wide(value), is_unsigned);
+    line.record(RecordKind::parameter,
+                Other{.name = parameter, .type = type, .value = wide(value)});
     return line.done(), 0;
 }
-template <int kind, int way>
+template <int kind, Way way, TransferEvent event>
 Status on_transfer(EVENT, Ref window, Ref remote, std::uint64_t bytes, std::uint64_t) {
     auto& line = begin(data, kind, time, attributes).line;
-    line.record(Kind::rma, remote, window, way, wide(bytes), -1, kind);
+    line.record(RecordKind::rma, transfer(remote, window, way, bytes, event));
     return line.done(), 0;
 }
 Status on_atomic(EVENT, Ref window, Ref remote, std::uint32_t, std::uint64_t sent,
                  std::uint64_t received, std::uint64_t) {
     auto& line = begin(data, 24, time, attributes).line;
-    if (sent > 0) line.record(Kind::rma, remote, window, 1, wide(sent), -1, 24);
+    constexpr auto event = TransferEvent::atomic;
+    if (sent > 0) line.record(RecordKind::rma, transfer(remote, window, Way::put, sent, event));
     if (received > 0) {
-        line.record(Kind::rma, remote, window, 2, wide(received), -1, sent > 0 ? 0 : 24);
+        line.record(RecordKind::rma, transfer(remote, window, Way::get, received,
+                                              sent > 0 ? TransferEvent::again : event));
     }
     return line.done(), 0;
 }
@@ -201,16 +239,16 @@ Status on_team_end(EVENT, Ref) {
     line.end_team();
     return line.done(), 0;
 }
-template <int kind, Kind written>
+template <int kind, RecordKind written>
 Status on_lock(EVENT, std::uint8_t, std::uint32_t lock, std::uint32_t order) {
     auto& line = begin(data, kind, time, attributes).line;
-    line.record(written, lock, order);
+    line.record(written, Lock{.lock = lock, .order = order});
     return line.done(), 0;
 }
 Status on_task_switch(EVENT, Ref, std::uint32_t thread, std::uint32_t generation) {
     auto& line = begin(data, 31, time, attributes).line;
-    line.record(Kind::task_switched, thread, generation);
-    line.switch_task(generation == 0 ? 0 : std::uint64_t{thread} << 32 | generation);
+    line.record(RecordKind::task_switched, Other{.value = task_of(thread, generation)});
+    line.switch_task(generation == 0 ? 0 : static_cast<std::uint64_t>(task_of(thread, generation)));
     return line.done(), 0;
 }
 Meaning::Context context_of(const Meaning& meaning, Ref context) {
@@ -230,43 +268,49 @@ Status on_context_leave(EVENT, Ref context) {
 }
 Status on_program_begin(EVENT, Ref name, std::uint32_t count, const Ref* given) {
     auto& line = begin(data, 34, time, attributes).line;
-    line.record(Kind::program, name);
-    for (std::uint32_t k = 0; k < count; ++k) line.record(Kind::argument, given[k]);
+    line.record(RecordKind::program_begin, Other{.name = name});
+    for (std::uint32_t k = 0; k < count; ++k) {
+        line.record(RecordKind::program_argument, Other{.value = given[k]});
+    }
     return line.done(), 0;
 }
 Status on_program_end(EVENT, std::int64_t status) {
     auto& line = begin(data, 38, time, attributes).line;
-    line.record(Kind::program_end, status);
+    line.record(RecordKind::program_end, Other{.value = status});
     return line.done(), 0;
 }
-template <int kind, Kind written>
+template <int kind, RecordKind written>
 Status on_communicator(EVENT, Ref communicator) {
     auto& line = begin(data, kind, time, attributes).line;
-    line.record(written, communicator);
+    line.record(written, Other{.value = communicator});
     return line.done(), 0;
 }
-template <int kind, Kind written>
+template <int kind, RecordKind written>
 Status on_thread(EVENT, Ref, std::uint64_t number) {
     auto& line = begin(data, kind, time, attributes).line;
-    line.record(written, wide(number));
+    line.record(written, Other{.value = wide(number)});
     return line.done(), 0;
 }
-template <int kind, Kind written>
+template <int kind, RecordKind written>
 Status on_task(EVENT, Ref, std::uint32_t thread, std::uint32_t generation) {
     auto& line = begin(data, kind, time, attributes).line;
-    line.record(written, thread, generation);
+    line.record(written, Other{.value = task_of(thread, generation)});
     return line.done(), 0;
 }
 Status on_collective_complete(EVENT, std::uint8_t operation, Ref communicator, Ref root,
                               std::uint64_t sent, std::uint64_t received, std::uint64_t request) {
     auto& line = begin(data, 36, time, attributes).line;
-    line.record(Kind::collective_done, root, communicator, operation, wide(sent), wide(request),
-                wide(received));
+    line.record(RecordKind::collective_done, Completion{.root = root,
+                                                        .communicator = communicator,
+                                                        .operation = operation,
+                                                        .sent = wide(sent),
+                                                        .request = wide(request),
+                                                        .received = wide(received)});
     return line.done(), 0;
 }
 Status on_io_complete(EVENT, Ref handle, std::uint64_t bytes, std::uint64_t) {
     auto& line = begin(data, 37, time, attributes).line;
-    line.record(Kind::io, handle, 0, 0, wide(bytes));
+    line.record(RecordKind::io, Access{.handle = handle, .bytes = wide(bytes)});
     return line.done(), 0;
 }
 template <int kind>
@@ -309,28 +353,33 @@ void* callbacks_of(const Library& library) {
     void* const made = library.new_event_callbacks();
     const Registering to(library, made);
     to.on(0, on_flush), to.on(1, on_measurement), to.on(2, on_enter), to.on(3, on_leave);
-    to.on(4, on_send), to.on(5, on_isend), to.on(6, on_request<6, Kind::send_done>);
-    to.on(7, on_request<7, Kind::post>), to.on(8, on_receive), to.on(9, on_ireceive);
-    to.on(10, on_other<10>), to.on(11, on_request<11, Kind::cancelled>);
+    to.on(4, on_send), to.on(5, on_isend), to.on(6, on_request<6, RecordKind::send_done>);
+    to.on(7, on_request<7, RecordKind::post>), to.on(8, on_receive), to.on(9, on_ireceive);
+    to.on(10, on_other<10>), to.on(11, on_request<11, RecordKind::cancelled>);
     to.on(12, on_collective_begin), to.on(13, on_collective_end);
     to.on(14, on_omp_fork), to.on(15, on_omp_join);
-    to.on(16, on_omp_lock<16, Kind::lock_acquired>);
-    to.on(17, on_omp_lock<17, Kind::lock_released>);
+    to.on(16, on_omp_lock<16, RecordKind::lock_acquired>);
+    to.on(17, on_omp_lock<17, RecordKind::lock_released>);
     to.on(18, on_metric), to.on(19, on_text_parameter);
-    to.on(20, on_parameter<20, 0>), to.on(21, on_parameter<21, 1>);
-    to.on(22, on_transfer<22, 1>), to.on(23, on_transfer<23, 2>), to.on(24, on_atomic);
+    to.on(20, on_parameter<20, type_int64>), to.on(21, on_parameter<21, type_uint64>);
+    to.on(22, on_transfer<22, Way::put, TransferEvent::put>),
+        to.on(23, on_transfer<23, Way::get, TransferEvent::get>), to.on(24, on_atomic);
     to.on(25, on_fork), to.on(26, on_join), to.on(27, on_team_begin), to.on(28, on_team_end);
-    to.on(29, on_lock<29, Kind::lock_acquired>), to.on(30, on_lock<30, Kind::lock_released>);
+    to.on(29, on_lock<29, RecordKind::lock_acquired>),
+        to.on(30, on_lock<30, RecordKind::lock_released>);
     to.on(31, on_task_switch), to.on(32, on_context_enter), to.on(33, on_context_leave);
-    to.on(34, on_program_begin), to.on(35, on_request<35, Kind::collective_start>);
+    to.on(34, on_program_begin), to.on(35, on_request<35, RecordKind::collective_start>);
     to.on(36, on_collective_complete), to.on(37, on_io_complete), to.on(38, on_program_end);
-    to.on(39, on_communicator<39, Kind::communicator_created>);
-    to.on(40, on_communicator<40, Kind::communicator_destroyed>);
-    to.on(41, on_thread<41, Kind::thread_created>), to.on(42, on_thread<42, Kind::thread_begun>);
-    to.on(43, on_thread<43, Kind::thread_awaited>), to.on(44, on_thread<44, Kind::thread_ended>);
-    to.on(45, on_task<45, Kind::task_created>), to.on(46, on_task<46, Kind::task_completed>);
-    to.on(47, on_probe), to.on(48, on_matched<48, Kind::matched_receive>);
-    to.on(49, on_matched_post), to.on(50, on_matched<50, Kind::matched_complete>);
+    to.on(39, on_communicator<39, RecordKind::communicator_created>);
+    to.on(40, on_communicator<40, RecordKind::communicator_destroyed>);
+    to.on(41, on_thread<41, RecordKind::thread_created>),
+        to.on(42, on_thread<42, RecordKind::thread_begun>);
+    to.on(43, on_thread<43, RecordKind::thread_awaited>),
+        to.on(44, on_thread<44, RecordKind::thread_ended>);
+    to.on(45, on_task<45, RecordKind::task_created>),
+        to.on(46, on_task<46, RecordKind::task_completed>);
+    to.on(47, on_probe), to.on(48, on_matched_receive);
+    to.on(49, on_matched_post), to.on(50, on_matched_complete);
     to.others(std::make_integer_sequence<int, known_kinds - first_counted_only>());
     return made;
 }

@@ -49,7 +49,7 @@ struct Regions {
     }
 };
 
-/// Events that describe a call or stand alone; what a … g are depends on the kind.
+/// Events that describe a call or stand alone; a … g are their values, see otf2_records.hpp.
 struct Records {
     explicit Records(std::size_t n)
         : kind(n), location(n), call(n), seq(n), time_ns(n), a(n), b(n), c(n), d(n), e(n), f(n),

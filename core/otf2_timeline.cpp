@@ -302,8 +302,7 @@ void Timeline::switch_task(std::uint64_t task) {
     task_ = task;
 }
 
-void Timeline::record(Kind kind, std::int64_t a, std::int64_t b, std::int64_t c, std::int64_t d,
-                      std::int64_t e, std::int64_t f, std::int64_t g) {
+void Timeline::record_values(RecordKind kind, const RecordValues& values) {
     auto& counts = tables_.counts();
     if (counts.records >= tables_.room) return note_full();
     const auto row = counts.records;
@@ -313,8 +312,9 @@ void Timeline::record(Kind kind, std::int64_t a, std::int64_t b, std::int64_t c,
     records.call[row] = call_;
     records.seq[row] = seq_;
     records.time_ns[row] = now_;
-    records.a[row] = a, records.b[row] = b, records.c[row] = c, records.d[row] = d;
-    records.e[row] = e, records.f[row] = f, records.g[row] = g;
+    records.a[row] = values[0], records.b[row] = values[1], records.c[row] = values[2];
+    records.d[row] = values[3], records.e[row] = values[4], records.f[row] = values[5];
+    records.g[row] = values[6];
     counts.records = row + 1;
 }
 
@@ -327,7 +327,13 @@ void Timeline::end_collective(std::int64_t root, std::int64_t communicator, std:
         const auto row = static_cast<std::size_t>(call_);
         begin_seq = tables_.calls.enter_seq[row], begin_ns = tables_.calls.enter_ns[row];
     }
-    record(Kind::collective, root, communicator, operation, sent, received, begin_seq, begin_ns);
+    record(RecordKind::collective, Collective{.root = root,
+                                              .communicator = communicator,
+                                              .operation = operation,
+                                              .sent = sent,
+                                              .begin_ns = begin_ns,
+                                              .received = received,
+                                              .begin_seq = begin_seq});
     collective_seq_ = no_value;
 }
 

@@ -5,6 +5,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "otf2_records.hpp"
 #include "otf2_tables.hpp"
 
 namespace burstline::otf2 {
@@ -36,43 +37,6 @@ struct Meaning {
         const auto found = far.find(reference);
         return found == far.end() ? Region{unknown_region, -1} : found->second;
     }
-};
-
-/// Kinds of records; Python has the same numbers.
-enum class Kind : std::int32_t {
-    collective = 10,
-    send = 12,
-    send_done = 13,
-    post = 14,
-    receive = 15,
-    cancelled = 16,
-    collective_start = 17,
-    collective_done = 18,
-    io = 19,
-    rma = 20,
-    probe = 21,
-    matched_receive = 40,
-    matched_post = 41,
-    matched_complete = 42,
-    lock_acquired = 100,
-    lock_released = 101,
-    flush = 102,
-    measurement = 103,
-    parameter = 104,
-    text_parameter = 105,
-    attribute = 106,
-    program = 107,
-    argument = 108,
-    program_end = 109,
-    communicator_created = 110,
-    communicator_destroyed = 111,
-    thread_created = 112,
-    thread_begun = 113,
-    thread_awaited = 114,
-    thread_ended = 115,
-    task_created = 116,
-    task_switched = 117,
-    task_completed = 118,
 };
 
 class Timeline {
@@ -109,8 +73,10 @@ class Timeline {
     void begin_team(std::uint32_t team);
     void end_team();
     void switch_task(std::uint64_t task);
-    void record(Kind kind, std::int64_t a, std::int64_t b = 0, std::int64_t c = 0,
-                std::int64_t d = 0, std::int64_t e = -1, std::int64_t f = 0, std::int64_t g = 0);
+    template <class Fields>
+    void record(RecordKind kind, const Fields& fields) {
+        record_values(kind, std::bit_cast<RecordValues>(fields));
+    }
     void begin_collective() {
         forget_collective();
         collective_seq_ = seq_, collective_ns_ = now_;
@@ -141,6 +107,7 @@ class Timeline {
         std::int32_t barriers;
     };
 
+    void record_values(RecordKind kind, const RecordValues& values);
     std::int32_t path() const;
     std::int32_t parent() const;
     std::int32_t child_of(std::int32_t path, std::int32_t region);

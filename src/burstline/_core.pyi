@@ -588,6 +588,96 @@ def with_pairs(
 ) -> NDArray[numpy.uint8]:
     """Text with pairs put in at some places."""
 
+class RecordKind(enum.IntEnum):
+    """What a record of an event says."""
+
+    SEND = 0
+
+    SEND_DONE = 1
+
+    POST = 2
+
+    RECEIVE = 3
+
+    CANCELLED = 4
+
+    PROBE = 5
+
+    MATCHED_RECEIVE = 6
+
+    MATCHED_POST = 7
+
+    MATCHED_COMPLETE = 8
+
+    COLLECTIVE = 9
+
+    COLLECTIVE_START = 10
+
+    COLLECTIVE_DONE = 11
+
+    RMA = 12
+
+    IO = 13
+
+    LOCK_ACQUIRED = 14
+
+    LOCK_RELEASED = 15
+
+    FLUSH = 16
+
+    MEASUREMENT = 17
+
+    PROGRAM_BEGIN = 18
+
+    PROGRAM_ARGUMENT = 19
+
+    PROGRAM_END = 20
+
+    COMMUNICATOR_CREATED = 21
+
+    COMMUNICATOR_DESTROYED = 22
+
+    THREAD_CREATED = 23
+
+    THREAD_BEGUN = 24
+
+    THREAD_AWAITED = 25
+
+    THREAD_ENDED = 26
+
+    TASK_CREATED = 27
+
+    TASK_SWITCHED = 28
+
+    TASK_COMPLETED = 29
+
+    PARAMETER = 30
+
+    ATTRIBUTE = 31
+
+class Way(enum.IntEnum):
+    """How a transfer moves data: to its partner, or from it."""
+
+    PUT = 1
+
+    GET = 2
+
+class TransferEvent(enum.IntEnum):
+    """What tells of a transfer; a second record of one event says AGAIN."""
+
+    AGAIN = 0
+
+    PUT = 1
+
+    GET = 2
+
+    ATOMIC = 3
+
+def otf2_record_fields() -> dict[str, str]:
+    """
+    The column of records that each of their values stands in, by its name.
+    """
+
 class Defined(enum.IntEnum):
     """What a row of definitions defines."""
 

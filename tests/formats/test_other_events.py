@@ -11,13 +11,14 @@ import pytest
 from otf2.enums import Paradigm, ParameterType, Type
 
 import burstline
-from burstline import Trace, schema
+from burstline import Trace, _core, schema
 from burstline.formats.derivation.records import with_records
 from burstline.formats.oddities import Oddities
 from burstline.formats.otf2.reading.communicators import Communicators
 from burstline.formats.otf2.reading.definitions import Definitions, Location, LocationGroup
 from burstline.formats.otf2.reading.other_events import other_event_table
 from burstline.formats.otf2.reading.places import standing
+from burstline.formats.otf2.reading.records import Records
 from burstline.formats.text import parse, render
 from burstline.testing import assert_same_trace, trace_of
 from otf2_archives import archive
@@ -240,13 +241,14 @@ def test_an_attribute_of_a_type_that_is_not_known_has_none():
         locations={3: Location(0, 1, 0, 0)}, location_groups={0: LocationGroup(0, 1, 0)}
     )
     where = standing(defined, Oddities())
-    columns = {name: np.zeros(2, np.int64) for name in "abcdefg"}
-    columns |= {name: np.arange(2) for name in ("location", "seq", "time_ns")}
-    columns["location"] *= 0
-    columns |= {"kind": np.full(2, 106), "call": np.full(2, -1), "c": np.array([7, 3])}
-    columns["b"] = np.array([200, schema.VALUE_TYPES.index("location")])
+    columns = {column: np.zeros(2, np.int64) for column in _core.otf2_record_fields().values()}
+    columns |= {name: np.arange(2) for name in ("seq", "time_ns")}
+    columns |= {"location": np.zeros(2, np.int32), "call": np.full(2, -1)}
+    records = Records(columns | {"kind": np.full(2, _core.RecordKind.ATTRIBUTE, np.int32)})
+    records["type"][:] = [200, schema.VALUE_TYPES.index("location")]
+    records["value"][:] = [7, 3]
 
-    table = other_event_table(columns, defined, where, Communicators(defined, where))
+    table = other_event_table(records, defined, where, Communicators(defined, where))
 
     assert table["type"].to_pylist() == [None, "location"]
     assert table["value"].to_pylist() == [7, 0]

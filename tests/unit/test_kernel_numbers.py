@@ -4,7 +4,11 @@ import ast
 from enum import IntEnum
 from pathlib import Path
 
+import numpy as np
+
 from burstline import _core
+from burstline.formats.otf2.reading.records import OF_CALLS, Records, raw_kinds
+from burstline.formats.raw.layout import Kind
 from burstline.schema import GAP_KINDS
 
 STUB = Path(_core.__file__).with_name("_core.pyi")
@@ -32,7 +36,7 @@ def test_the_stub_has_the_enumerations_of_the_kernels():
     of_kernels = {
         name: {one.name: int(one) for one in made} for name, made in ENUMERATIONS.items()
     }
-    assert {"EventClass", "Written", "Defined"} <= set(of_kernels)
+    assert {"EventClass", "Written", "Defined", "RecordKind"} <= set(of_kernels)
     assert members_in_the_stub() == of_kernels
 
 
@@ -43,3 +47,25 @@ def test_kinds_of_gaps_are_those_of_the_schema():
 def test_kinds_of_events_to_write_have_no_holes():
     assert sorted(_core.Written) == list(range(1, len(_core.Written) + 1))
     assert sorted(_core.EventClass) == list(range(len(_core.EventClass)))
+
+
+def test_kinds_of_records_of_calls_are_those_of_raw_files():
+    columns = {column: np.zeros(1) for column in _core.otf2_record_fields().values()}
+    of_calls = {}
+    for kind in _core.RecordKind:
+        found = raw_kinds(Records(columns | {"kind": np.array([kind], np.int32)}))
+        of_calls[kind.name] = found.item()
+    plain = {name: code for name, code in of_calls.items() if name in Kind.__members__}
+
+    assert {name: Kind(code).name for name, code in plain.items()} == {n: n for n in plain}
+    assert Kind(of_calls["COLLECTIVE_START"]) is Kind.COLLECTIVE
+    assert set(OF_CALLS.tolist()) == {
+        _core.RecordKind[name] for name, code in of_calls.items() if code >= 0
+    }
+
+
+def test_a_name_of_a_value_stands_in_one_of_seven_columns():
+    fields = _core.otf2_record_fields()
+    together = ("partner", "communicator", "tag", "bytes", "request", "has_request", "message")
+    assert [fields[name] for name in together] == list("abcdefg")
+    assert set(fields.values()) == set("abcdefg")

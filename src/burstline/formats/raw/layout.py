@@ -85,6 +85,15 @@ class Kind(IntEnum):
     LEFT = 74
 
 
+class Transfer(IntEnum):
+    """How a one-sided call moves data; the numbers are those of ``raw.h``."""
+
+    PUT = 1
+    GET = 2
+    ACCUMULATE = 3
+    BOTH = 4
+
+
 OF_THE_CALL: Final = (
     Kind.COLLECTIVE,
     Kind.ROOT,

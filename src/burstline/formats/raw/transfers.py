@@ -6,14 +6,13 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from burstline.formats.raw.layout import Kind
+from burstline.formats.raw.layout import Kind, Transfer
 
 if TYPE_CHECKING:
     from burstline.formats.raw.calls import Details, Facts
 
-_PUT, _GET, _ACCUMULATE, _BOTH = 1, 2, 3, 4
-_SENDS: Final = np.array([_PUT, _ACCUMULATE, _BOTH])
-_RECEIVES: Final = np.array([_GET, _BOTH])
+_SENDS: Final = np.array([Transfer.PUT, Transfer.ACCUMULATE, Transfer.BOTH])
+_RECEIVES: Final = np.array([Transfer.GET, Transfer.BOTH])
 
 
 def describe_transfers(details: Details, facts: Facts) -> None:

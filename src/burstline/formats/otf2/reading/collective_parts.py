@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from burstline._core import RecordKind
 from burstline.columns import ordinal_within
 from burstline.formats.otf2.collective_operations import COLLECTIVE_OPERATIONS, NO_ROOT
 from burstline.formats.raw.collectives import PART_COLUMNS
@@ -16,10 +17,11 @@ from burstline.formats.raw.layout import Kind
 from burstline.schema import UNKNOWN
 
 if TYPE_CHECKING:
-    from burstline.columns import Columns, Integers, Mask
+    from burstline.columns import Integers, Mask
     from burstline.formats.oddities import Oddities
     from burstline.formats.otf2.reading.communicators import Communicators
     from burstline.formats.otf2.reading.places import Standing
+    from burstline.formats.otf2.reading.records import Records
     from burstline.formats.raw.calls import Calls, Details, Facts
 
 
@@ -28,7 +30,7 @@ _ROOT_SELF: Final = 0xFFFFFFFE
 
 def collective_parts(
     details: Details,
-    own: Columns,
+    own: Records,
     calls: Calls,
     ends: Integers,
     *,
@@ -41,7 +43,7 @@ def collective_parts(
 
     Parameters
     ----------
-    details, own : Details, dict of str to ndarray
+    details, own : Details, Records
         What :func:`burstline.formats.otf2.reading.details.details_of` gave.
     calls : Calls
         All calls.
@@ -60,16 +62,16 @@ def collective_parts(
         :data:`burstline.formats.raw.collectives.PART_COLUMNS`.
     """
     start, end, blocking = _ended(details, own, ends, standing, odd)
-    begin_seq = np.where(blocking, own["f"][start], own["seq"][start])
-    begin_ns = np.where(blocking, own["g"][start], own["time_ns"][start])
+    begin_seq = np.where(blocking, own["begin_seq"][start], own["seq"][start])
+    begin_ns = np.where(blocking, own["begin_ns"][start], own["time_ns"][start])
     location = details.location[start]
     process = standing.places.process[location]
     order = np.lexsort((begin_seq, location, begin_ns, process))
     start, end, blocking, process = start[order], end[order], blocking[order], process[order]
     rank = standing.places.rank[process]
     root = _roots(own, end, process, rank, communicators)
-    sent = own["d"][end]
-    received = np.where(blocking, own["e"][end], own["f"][end])
+    sent = own["sent"][end]
+    received = own["received"][end]
     call = details.call[start]
     facts.communicator(call, details.communicator[end])
     facts.root(call[root == rank], rank[root == rank])
@@ -87,7 +89,7 @@ def collective_parts(
         "received_bytes": received,
         "communicator": details.communicator[end],
         "sequence": ordinal_within(details.communicator[end], process),
-        "operation": _operations(calls, call, own["c"][end]),
+        "operation": _operations(calls, call, own["operation"][end]),
         "own_root": np.where(root == rank, rank, UNKNOWN),
         "named_root": root,
     }
@@ -95,11 +97,11 @@ def collective_parts(
 
 
 def _ended(
-    details: Details, own: Columns, ends: Integers, standing: Standing, odd: Oddities
+    details: Details, own: Records, ends: Integers, standing: Standing, odd: Oddities
 ) -> tuple[Integers, Integers, Mask]:
     """Give the records that begin and end collectives, and whether they are blocking."""
     start = np.flatnonzero(details.kind == Kind.COLLECTIVE)
-    blocking = own["kind"][start] == Kind.COLLECTIVE
+    blocking = own["kind"][start] == RecordKind.COLLECTIVE
     end = np.where(blocking, start, ends[start])
     lost = start[end < 0]
     if len(lost):
@@ -110,11 +112,11 @@ def _ended(
 
 
 def _roots(
-    own: Columns, end: Integers, process: Integers, rank: Integers, communicators: Communicators
+    own: Records, end: Integers, process: Integers, rank: Integers, communicators: Communicators
 ) -> Integers:
-    told = own["a"][end]
+    told = own["root"][end]
     world = communicators.world_ranks(
-        own["b"][end], process, np.where(told < 1 << 31, told, -1)
+        own["communicator"][end], process, np.where(told < 1 << 31, told, -1)
     )
     return np.where(told == _ROOT_SELF, rank, np.where(told == NO_ROOT, UNKNOWN, world))
 

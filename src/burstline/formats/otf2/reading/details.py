@@ -12,7 +12,9 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from burstline.formats.otf2.reading.matched import MATCHED, resolve
+from burstline._core import RecordKind, TransferEvent
+from burstline.formats.otf2.reading.matched import resolve
+from burstline.formats.otf2.reading.records import OF_CALLS, Records, raw_kinds, raw_transfers
 from burstline.formats.raw.calls import Calls, Details
 from burstline.formats.raw.layout import ANY_SOURCE, LARGEST, PROC_NULL, Kind
 from burstline.schema import NO_VALUE, UNKNOWN
@@ -27,34 +29,21 @@ if TYPE_CHECKING:
     from burstline.formats.raw.calls import Facts
 
 
-STARTED: Final = 17
-"""The kernel's number for the start of a non-blocking collective."""
-
 REQUEST_MARK: Final = 1 << 62
 """Requests are told with this bit turned over: 0 is none here, and a request in archives."""
 
-_PARTNERED: Final = np.array([Kind.SEND, Kind.RECEIVE, Kind.PROBE])
-_DIRECT: Final = np.array([Kind.SEND, Kind.RECEIVE])
-_WITHOUT_REQUEST: Final = np.array([Kind.COLLECTIVE, Kind.RMA, Kind.IO, Kind.PROBE])
-_TRANSFERS: Final = {22: "RmaPut", 23: "RmaGet", 24: "RmaAtomic"}
-_LARGEST_TAG: Final = (1 << 31) - 1
-_COLLECTIVES: Final = np.array([Kind.COLLECTIVE, Kind.COLLECTIVE_DONE])
-_OF_CALLS: Final = np.array(
-    [
-        Kind.SEND,
-        Kind.SEND_DONE,
-        Kind.POST,
-        Kind.RECEIVE,
-        Kind.CANCELLED,
-        Kind.COLLECTIVE,
-        STARTED,
-        Kind.COLLECTIVE_DONE,
-        Kind.RMA,
-        Kind.IO,
-        Kind.PROBE,
-        *MATCHED,
-    ]
+_PARTNERED: Final = np.array([RecordKind.SEND, RecordKind.RECEIVE, RecordKind.PROBE])
+_DIRECT: Final = np.array([RecordKind.SEND, RecordKind.RECEIVE])
+_WITHOUT_REQUEST: Final = np.array(
+    [RecordKind.COLLECTIVE, RecordKind.RMA, RecordKind.IO, RecordKind.PROBE]
 )
+_TRANSFERS: Final = {
+    TransferEvent.PUT: "RmaPut",
+    TransferEvent.GET: "RmaGet",
+    TransferEvent.ATOMIC: "RmaAtomic",
+}
+_LARGEST_TAG: Final = (1 << 31) - 1
+_COLLECTIVES: Final = np.array([RecordKind.COLLECTIVE, RecordKind.COLLECTIVE_DONE])
 
 
 def calls_of(table: Columns, operations: Sequence[str]) -> Calls:
@@ -65,18 +54,18 @@ def calls_of(table: Columns, operations: Sequence[str]) -> Calls:
 
 
 def details_of(
-    records: Columns,
+    records: Records,
     standing: Standing,
     communicators: Communicators,
     windows: dict[int, int],
     odd: Oddities,
-) -> tuple[Details, Columns, Integers]:
+) -> tuple[Details, Records, Integers]:
     """Take the records of calls, and give them with the kernel's own columns.
 
     Parameters
     ----------
-    records : dict of str to ndarray
-        The kernel's table.
+    records : Records
+        Those of whole processes.
     standing : Standing
         Where locations stand.
     communicators : Communicators
@@ -91,26 +80,25 @@ def details_of(
     -------
     details : Details
         Requests have :data:`REQUEST_MARK` turned over; 0 is none.
-    own : dict of str to ndarray
-        The kernel's columns of the same records.
+    own : Records
+        The same records, as the kernel has them.
     probe : ndarray of int64, shape (records,)
         Of a post or receive of a message that a probe had matched, the row of that probe;
         else -1.
     """
-    mine = np.flatnonzero(np.isin(records["kind"], _OF_CALLS))
+    mine = np.flatnonzero(np.isin(records["kind"], OF_CALLS))
     inside = records["call"][mine] >= 0
     if not inside.all():
         _note_homeless(records, mine[~inside], standing, odd)
         mine = mine[inside]
-    own = {name: column[mine] for name, column in records.items()}
-    own, probe = resolve(own, standing.places.process, standing.name, odd)
+    own, probe = resolve(records.pick(mine), standing.places.process, standing.name, odd)
     _check_numbers(own, standing, odd)
-    kind = own["kind"].astype(np.int64)
+    kind = own["kind"]
     location = own["location"].astype(np.int64)
     process = standing.places.process[location]
-    reference = own["b"].copy()
-    remote = kind == Kind.RMA
-    reference[remote] = [windows.get(one, -1) for one in own["b"][remote].tolist()]
+    reference = own["communicator"].copy()
+    remote = kind == RecordKind.RMA
+    reference[remote] = [windows.get(one, -1) for one in own["window"][remote].tolist()]
     partnered = np.isin(kind, _PARTNERED) | remote | (probe >= 0)
     named = np.isin(kind, _COLLECTIVES) | partnered
     row = np.full(len(kind), UNKNOWN, np.int64)
@@ -118,38 +106,40 @@ def details_of(
     _note_undefined(np.flatnonzero(named & (row < 0)), location, reference, standing, odd)
     partner = np.full(len(kind), ANY_SOURCE, np.int64)
     partner[partnered] = communicators.world_ranks(
-        reference[partnered], process[partnered], own["a"][partnered]
+        reference[partnered], process[partnered], own["partner"][partnered]
     )
     nobody = partnered & (partner < 0)
     partner[nobody] = PROC_NULL
     _note_strangers(own, np.flatnonzero(nobody & (row >= 0)), reference, standing, odd)
-    asked = np.where(np.isin(kind, _DIRECT), own["f"] != 0, ~np.isin(kind, _WITHOUT_REQUEST))
+    asked = np.where(
+        np.isin(kind, _DIRECT), own["has_request"] != 0, ~np.isin(kind, _WITHOUT_REQUEST)
+    )
     details = Details(
-        kind=np.where(kind == STARTED, Kind.COLLECTIVE, kind),
+        kind=raw_kinds(own),
         call=own["call"],
         location=location,
         index=own["seq"],
-        request=np.where(asked, own["e"] ^ REQUEST_MARK, 0),
+        request=np.where(asked, own["request"] ^ REQUEST_MARK, 0),
         communicator=row,
         partner=partner,
-        tag=np.where(partnered & ~remote, own["c"], UNKNOWN),
-        op=np.where(remote, own["c"], 0),
+        tag=np.where(partnered & ~remote, own["tag"], UNKNOWN),
+        op=raw_transfers(own),
         b=np.zeros(len(kind), np.int64),
-        c=own["d"],
+        c=own["bytes"],
     )
     return details, own, probe
 
 
-def _note_homeless(records: Columns, at: Integers, standing: Standing, odd: Oddities) -> None:
+def _note_homeless(records: Records, at: Integers, standing: Standing, odd: Oddities) -> None:
     """Tell of records outside of calls: of files and transfers other paradigms have some."""
     kind = records["kind"][at]
     odd.note_named(
-        "event_not_used", "info", "IoOperationComplete", np.count_nonzero(kind == Kind.IO)
+        "event_not_used", "info", "IoOperationComplete", np.count_nonzero(kind == RecordKind.IO)
     )
-    remote = records["f"][at[kind == Kind.RMA]]
-    for number, name in _TRANSFERS.items():
-        odd.note_named("event_not_used", "info", name, np.count_nonzero(remote == number))
-    lost = at[(kind != Kind.IO) & (kind != Kind.RMA)]
+    remote = records["event"][at[kind == RecordKind.RMA]]
+    for event, name in _TRANSFERS.items():
+        odd.note_named("event_not_used", "info", name, np.count_nonzero(remote == event))
+    lost = at[(kind != RecordKind.IO) & (kind != RecordKind.RMA)]
     if len(lost):
         text = f"{standing.name[int(records['location'][lost[0]])]}"
         odd.note("record_without_call", "loss", text, len(lost))
@@ -164,22 +154,22 @@ def _note_undefined(
         odd.note("communicator_not_defined", "loss", text, len(lost))
 
 
-def _check_numbers(own: Columns, standing: Standing, odd: Oddities) -> None:
+def _check_numbers(own: Records, standing: Standing, odd: Oddities) -> None:
     """Tell of sizes and tags that no run has; such a size is taken for 0.
 
     Of such a tag 31 bits are kept.
     """
     kind, name = own["kind"], standing.name
-    tagged = np.isin(kind, _PARTNERED) | (kind == Kind.POST)
-    wrong = np.flatnonzero(tagged & (own["c"] > _LARGEST_TAG))
+    tagged = np.isin(kind, _PARTNERED) | (kind == RecordKind.POST)
+    wrong = np.flatnonzero(tagged & (own["tag"] > _LARGEST_TAG))
     if len(wrong):
-        text = f"{name[int(own['location'][wrong[0]])]}: tag {own['c'][wrong[0]]}"
+        text = f"{name[int(own['location'][wrong[0]])]}: tag {own['tag'][wrong[0]]}"
         odd.note("tag_absurd", "loss", text, len(wrong))
-        own["c"][wrong] &= _LARGEST_TAG
+        own["tag"][wrong] &= _LARGEST_TAG
     for column, which in (
-        ("d", np.ones(len(kind), bool)),
-        ("e", kind == Kind.COLLECTIVE),
-        ("f", kind == Kind.COLLECTIVE_DONE),
+        ("bytes", np.ones(len(kind), bool)),  # in the place of what collectives sent
+        ("received", kind == RecordKind.COLLECTIVE),
+        ("received", kind == RecordKind.COLLECTIVE_DONE),
     ):
         size = own[column]
         wrong = np.flatnonzero(which & ((size < 0) | (size >= LARGEST)))
@@ -191,10 +181,10 @@ def _check_numbers(own: Columns, standing: Standing, odd: Oddities) -> None:
 
 
 def _note_strangers(
-    own: Columns, rows: Integers, reference: Integers, standing: Standing, odd: Oddities
+    own: Records, rows: Integers, reference: Integers, standing: Standing, odd: Oddities
 ) -> None:
     """Tell of partners that are no member of their communicator."""
-    remote = own["kind"][rows] == Kind.RMA
+    remote = own["kind"][rows] == RecordKind.RMA
     for kind, lost in (
         ("message_of_unknown_rank", rows[~remote]),
         ("transfer_of_unknown_rank", rows[remote]),
@@ -202,11 +192,11 @@ def _note_strangers(
         if len(lost):
             at = lost[0]
             place = standing.name[int(own["location"][at])]
-            text = f"{place}: rank {own['a'][at]} of communicator {reference[at]}"
+            text = f"{place}: rank {own['partner'][at]} of communicator {reference[at]}"
             odd.note(kind, "loss", text, len(lost))
 
 
-def stamped(details: Details, own: Columns, calls: Calls) -> tuple[Details, Calls]:
+def stamped(details: Details, own: Records, calls: Calls) -> tuple[Details, Calls]:
     """Give the records as if each were a call of its own, entered and left at its stamp.
 
     A blocking send is complete when its call is left, and a blocking receive is posted when

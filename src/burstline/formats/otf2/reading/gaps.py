@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from burstline._core import RecordKind
 from burstline.columns import begins_run
 from burstline.schema import GAP_KINDS
 from burstline.schema.arrays import arrow_table
@@ -13,36 +14,35 @@ from burstline.schema.arrays import arrow_table
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from burstline.columns import Columns, Integers
+    from burstline.columns import Integers
+    from burstline.formats.otf2.reading.records import Records
 
 
-FLUSH: Final = 102
-MEASUREMENT: Final = 103
 _ON: Final = 1
 
 
-def gap_table(records: Columns, died_ns: dict[int, int]) -> pa.Columns:
+def gap_table(records: Records, died_ns: dict[int, int]) -> pa.Table:
     """Give the table `gaps`.
 
     Parameters
     ----------
-    records : dict of str to ndarray
+    records : Records
         The kernel's records.
     died_ns : dict of int to int
         End of each location: what is turned off and never on again is off until then.
 
     Returns
     -------
-    pyarrow.Columns
+    pyarrow.Table
         By location and begin.
     """
-    flush = np.flatnonzero(records["kind"] == FLUSH)
+    flush = records.rows_of(RecordKind.FLUSH)
     columns = [
         np.stack(
             [
                 records["location"][flush].astype(np.int64),
                 records["time_ns"][flush],
-                records["a"][flush],
+                records["end_ns"][flush],
                 np.full(len(flush), GAP_KINDS.index("flush")),
             ]
         ),
@@ -56,10 +56,10 @@ def gap_table(records: Columns, died_ns: dict[int, int]) -> pa.Columns:
     )
 
 
-def _pauses(records: Columns, died_ns: dict[int, int]) -> Integers:
-    at = np.flatnonzero(records["kind"] == MEASUREMENT)
+def _pauses(records: Records, died_ns: dict[int, int]) -> Integers:
+    at = records.rows_of(RecordKind.MEASUREMENT)
     location, time = records["location"][at].astype(np.int64), records["time_ns"][at]
-    off = records["a"][at] != _ON
+    off = records["mode"][at] != _ON
     first = begins_run(location)
     before = np.append(False, off[:-1])[: len(at)] & ~first
     begin = np.flatnonzero(off & ~before)

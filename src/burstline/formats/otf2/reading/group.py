@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Final, cast
 import numpy as np
 import pyarrow as pa
 
+from burstline._core import RecordKind
 from burstline.bursts import bursts_of
 from burstline.formats.oddities import Oddities
 from burstline.formats.otf2.reading.collective_parts import collective_parts
@@ -29,6 +30,7 @@ from burstline.formats.otf2.reading.details import (
 from burstline.formats.otf2.reading.gaps import gap_table
 from burstline.formats.otf2.reading.other_events import other_event_table
 from burstline.formats.otf2.reading.paths import rehang
+from burstline.formats.otf2.reading.records import Records
 from burstline.formats.otf2.reading.teams import forks_of, lock_table, team_table
 from burstline.formats.raw.calls import Facts
 from burstline.formats.raw.layout import Kind
@@ -53,7 +55,6 @@ if TYPE_CHECKING:
     from burstline.formats.raw.places import Places
 
 
-_ACQUIRED, _RELEASED = 100, 101
 _IS_APART: Final = np.ones(max(Kind) + 1, bool)
 _IS_APART[[Kind.SEND, Kind.SEND_DONE, Kind.POST, Kind.RECEIVE]] = False
 
@@ -97,7 +98,7 @@ class Group:
 
     Attributes
     ----------
-    tables : dict of str to pyarrow.Columns
+    tables : dict of str to pyarrow.Table
         Rows of their locations. Teams are numbered within the group.
     sends, receives, parts : dict of str to ndarray of int64
         Halves of messages and parts of collectives.
@@ -111,7 +112,7 @@ class Group:
         What is odd in them.
     """
 
-    tables: dict[str, pa.Columns] = field(default_factory=dict)
+    tables: dict[str, pa.Table] = field(default_factory=dict)
     sends: dict[str, Integers] = field(default_factory=dict)
     receives: dict[str, Integers] = field(default_factory=dict)
     parts: dict[str, Integers] = field(default_factory=dict)
@@ -149,18 +150,19 @@ def make_group(basis: Basis, events: Events, locations: Sequence[int], odd: Oddi
     fork = forks_of(tables["forks"], tables["teams"], process, odd)
     rehang(basis.paths, tables, fork, process)
     calls = calls_of(tables["calls"], basis.regions.operations)
+    records = Records(tables["records"])
     others = other_event_table(
-        tables["records"], basis.archive.defined, basis.standing, basis.communicators
+        records, basis.archive.defined, basis.standing, basis.communicators
     )
-    locks = [_of(tables["records"], kind) for kind in (_ACQUIRED, _RELEASED)]
-    gaps = gap_table(
-        tables["records"], dict(zip(locations, lives["died_ns"].tolist(), strict=True))
-    )
+    acquired = records.of(RecordKind.LOCK_ACQUIRED)
+    released = records.of(RecordKind.LOCK_RELEASED)
+    gaps = gap_table(records, dict(zip(locations, lives["died_ns"].tolist(), strict=True)))
+    del records
     group.tables = {
         "calls": _calls(basis, group, calls, tables),
         "regions": _regions(basis, tables["regions"], fork),
         "teams": team_table(tables["forks"], fork, process, odd),
-        "locks": lock_table(locks[0], locks[1], odd),
+        "locks": lock_table(acquired, released, odd),
         "readings": basis.metrics.readings(tables["readings"], tables["values"], odd),
         "other_events": others,
         "gaps": gaps,
@@ -169,14 +171,14 @@ def make_group(basis: Basis, events: Events, locations: Sequence[int], odd: Oddi
     return group
 
 
-def _calls(basis: Basis, group: Group, calls: Calls, tables: dict[str, Columns]) -> pa.Columns:
+def _calls(basis: Basis, group: Group, calls: Calls, tables: dict[str, Columns]) -> pa.Table:
     """Make the table of calls, and the halves and parts of a group.
 
     The records take more than anything else: each form of them goes once it is not needed.
     """
     facts, odd = Facts(calls), group.odd
     details, own, probe = details_of(
-        tables.pop("records"),
+        Records(tables.pop("records")),
         basis.standing,
         basis.communicators,
         basis.archive.defined.windows,
@@ -185,7 +187,7 @@ def _calls(basis: Basis, group: Group, calls: Calls, tables: dict[str, Columns])
     alone, stamps = stamped(details, own, calls)
     rest, apart = np.flatnonzero(_IS_APART[details.kind]), details
     if len(rest) < len(details):
-        own, apart = {name: column[rest] for name, column in own.items()}, details.pick(rest)
+        own, apart = own.pick(rest), details.pick(rest)
     ends = follow(alone, stamps, basis.places.process, odd, mark=REQUEST_MARK)
     group.parts = collective_parts(
         apart,
@@ -217,12 +219,7 @@ def _moved(ends: Integers, rows: Integers) -> Integers:
     return place[ends[rows]]
 
 
-def _of(records: Columns, kind: int) -> Columns:
-    rows = np.flatnonzero(records["kind"] == kind)
-    return {name: column[rows] for name, column in records.items()}
-
-
-def _regions(basis: Basis, regions: Columns, fork: Integers) -> pa.Columns:
+def _regions(basis: Basis, regions: Columns, fork: Integers) -> pa.Table:
     team = np.append(fork, -1)[regions["team"]]
     columns: dict[str, Any] = dict(regions)
     columns["region"] = basis.regions.numbers(regions["region"])
@@ -235,7 +232,7 @@ def _regions(basis: Basis, regions: Columns, fork: Integers) -> pa.Columns:
     return arrow_table("regions", columns)
 
 
-def _bursts(basis: Basis, tables: dict[str, pa.Columns]) -> pa.Columns:
+def _bursts(basis: Basis, tables: dict[str, pa.Table]) -> pa.Table:
     count = len(basis.places.process)
     whole = {
         "locations": pa.table({"location": np.arange(count, dtype=np.int32)}),

@@ -10,33 +10,29 @@ The probe decides which message is received; the events that receive it name no 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from burstline.formats.raw.layout import Kind
+from burstline._core import RecordKind
 from burstline.schema import UNKNOWN
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from burstline.columns import Columns, Integers
+    from burstline.columns import Integers
     from burstline.formats.oddities import Oddities
-
-
-_RECEIVE, _POST, _COMPLETE = 40, 41, 42
-MATCHED: Final = (_RECEIVE, _POST, _COMPLETE)
-"""The kernel's numbers for a receive of a matched message, a post of one, its completion."""
+    from burstline.formats.otf2.reading.records import Records
 
 
 def resolve(
-    own: Columns, process: Integers, names: Sequence[str], odd: Oddities
-) -> tuple[Columns, Integers]:
+    own: Records, process: Integers, names: Sequence[str], odd: Oddities
+) -> tuple[Records, Integers]:
     """Make posts and receives of what receives messages that a probe had matched.
 
     Parameters
     ----------
-    own : dict of str to ndarray
+    own : Records
         The kernel's records of calls of whole processes.
     process : ndarray of int64, shape (locations,)
         Process of each location.
@@ -47,7 +43,7 @@ def resolve(
 
     Returns
     -------
-    own : dict of str to ndarray
+    own : Records
         The records; those receives have the sender, communicator and tag of their probes.
     probe : ndarray of int64, shape (records,)
         Row of the probe of such a post or receive, else -1.
@@ -58,23 +54,27 @@ def resolve(
     number may be used again: the last one before in time is meant.
     """
     kind = own["kind"]
-    at = np.flatnonzero(np.isin(kind, MATCHED))
+    at = own.rows_of(
+        RecordKind.MATCHED_RECEIVE, RecordKind.MATCHED_POST, RecordKind.MATCHED_COMPLETE
+    )
     if not len(at):
         return own, np.broadcast_to(np.int64(UNKNOWN), len(kind))
     probe = np.full(len(kind), UNKNOWN, np.int64)
-    posts, done = at[kind[at] == _POST], at[kind[at] == _COMPLETE]
-    seeks = at[kind[at] != _COMPLETE]
-    found = np.flatnonzero(kind == Kind.PROBE)
+    what = kind[at]
+    posts = at[what == RecordKind.MATCHED_POST]
+    done = at[what == RecordKind.MATCHED_COMPLETE]
+    seeks = at[what != RecordKind.MATCHED_COMPLETE]
+    found = own.rows_of(RecordKind.PROBE)
     place = process[own["location"]]
-    message = np.where(kind == _POST, own["f"], own["e"])
-    probe[seeks] = _before(seeks, found, message, place, own)
-    post = _before(done, posts, own["e"], place, own)
+    probe[seeks] = _before(seeks, found, own["message"], place, own)
+    post = _before(done, posts, own["request"], place, own)
     probe[done] = np.where(post >= 0, probe[post], UNKNOWN)
     mine = at[probe[at] >= 0]
-    for name in ("a", "b", "c"):
+    for name in ("partner", "communicator", "tag"):
         own[name][mine] = own[name][probe[mine]]
-    own["f"][at] = kind[at] != _RECEIVE  # whether it has a request
-    own["kind"][at] = np.where(kind[at] == _POST, Kind.POST, Kind.RECEIVE)
+    own["has_request"][at] = what != RecordKind.MATCHED_RECEIVE
+    is_post = what == RecordKind.MATCHED_POST
+    own["kind"][at] = np.where(is_post, RecordKind.POST, RecordKind.RECEIVE)
     lost = at[probe[at] < 0]
     if not len(lost):
         return own, probe
@@ -83,11 +83,11 @@ def resolve(
     kept = np.ones(len(kind), bool)
     kept[lost] = False
     row = np.append(np.cumsum(kept) - 1, UNKNOWN)
-    return {name: column[kept] for name, column in own.items()}, row[probe[kept]]
+    return own.pick(kept), row[probe[kept]]
 
 
 def _before(
-    later: Integers, earlier: Integers, key: Integers, process: Integers, own: Columns
+    later: Integers, earlier: Integers, key: Integers, process: Integers, own: Records
 ) -> Integers:
     """Find of each later record the last earlier one of its key and process, -1 if none.
 

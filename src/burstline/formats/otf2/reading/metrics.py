@@ -78,7 +78,7 @@ class Metrics:
             found = f"{base}_{number}"
         return found
 
-    def table(self) -> pa.Columns:
+    def table(self) -> pa.Table:
         """Give the table `counters`."""
         types = event_types(self.names)
         absolute = [member.mode & _PROPERTY == _ABSOLUTE for member in self._members]
@@ -93,7 +93,7 @@ class Metrics:
             },
         )
 
-    def readings(self, readings: Columns, values: Columns, odd: Oddities) -> pa.Columns:
+    def readings(self, readings: Columns, values: Columns, odd: Oddities) -> pa.Table:
         """Give the table `readings`.
 
         Parameters
@@ -106,7 +106,7 @@ class Metrics:
 
         Returns
         -------
-        pyarrow.Columns
+        pyarrow.Table
             One row for each event at which metrics were read.
         """
         location, seq = readings["location"], readings["seq"]

@@ -40,7 +40,7 @@ class CallPaths:
             parent = self._rows.setdefault((parent, region, place), len(self._rows))
         return parent
 
-    def table(self) -> pa.Columns:
+    def table(self) -> pa.Table:
         """Give the table `call_paths`."""
         parents = [parent for parent, _, _ in self._rows]
         described = [self._regions.function(region) for _, region, _ in self._rows]

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
     from burstline.columns import Columns, Integers
     from burstline.formats.oddities import Oddities
+    from burstline.formats.otf2.reading.records import Records
 
 
 def forks_of(forks: Columns, begins: Columns, process: Integers, odd: Oddities) -> Integers:
@@ -67,7 +68,7 @@ def forks_of(forks: Columns, begins: Columns, process: Integers, odd: Oddities) 
     return found
 
 
-def team_table(forks: Columns, fork: Integers, process: Integers, odd: Oddities) -> pa.Columns:
+def team_table(forks: Columns, fork: Integers, process: Integers, odd: Oddities) -> pa.Table:
     """Give the table `teams`: one for each fork."""
     count = len(forks["location"])
     threads = np.bincount(fork[fork >= 0], minlength=count)
@@ -94,26 +95,24 @@ def team_table(forks: Columns, fork: Integers, process: Integers, odd: Oddities)
     )
 
 
-def lock_table(acquired: Columns, released: Columns, odd: Oddities) -> pa.Columns:
+def lock_table(acquired: Records, released: Records, odd: Oddities) -> pa.Table:
     """Give the table `locks` of the records that acquire and release.
 
     A lock is released by the location that acquired it, the last acquisition first.
     """
     columns = {
         name: np.concatenate([acquired[name], released[name]])
-        for name in ("location", "seq", "time_ns", "a", "b")
+        for name in ("location", "seq", "time_ns", "lock", "order")
     }
     order = np.lexsort((columns["seq"], columns["location"]))
     columns = {name: column[order] for name, column in columns.items()}
-    takes = np.concatenate(
-        [np.ones(len(acquired["a"]), bool), np.zeros(len(released["a"]), bool)]
-    )
+    takes = np.concatenate([np.ones(len(acquired), bool), np.zeros(len(released), bool)])
     takes = takes[order]
-    _, what = distinct(columns["location"], columns["a"])
+    _, what = distinct(columns["location"], columns["lock"])
     partner = match_borders(what, takes)
     alone = np.flatnonzero(~takes & (partner < 0))
     if len(alone):
-        text = f"location {columns['location'][alone[0]]}, lock {columns['a'][alone[0]]}"
+        text = f"location {columns['location'][alone[0]]}, lock {columns['lock'][alone[0]]}"
         odd.note("lock_released_but_never_acquired", "info", text, len(alone))
     rows = np.flatnonzero(takes)
     end = partner[rows]
@@ -121,8 +120,8 @@ def lock_table(acquired: Columns, released: Columns, odd: Oddities) -> pa.Column
         "locks",
         {
             "location": columns["location"][rows],
-            "lock": columns["a"][rows],
-            "order": columns["b"][rows],
+            "lock": columns["lock"][rows],
+            "order": columns["order"][rows],
             "acquire_ns": columns["time_ns"][rows],
             "acquire_seq": columns["seq"][rows],
             "release_ns": np.where(end >= 0, columns["time_ns"][end], NO_VALUE),
