@@ -6,13 +6,13 @@ or of another version, is refused.
 
 from __future__ import annotations
 
-import mmap
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
 from burstline.errors import FormatError, UnsupportedRecordError
+from burstline.formats.raw.blocks import blocks, release
 from burstline.formats.raw.layout import HEADER, MAGIC, RECORD, VERSION, Kind
 from burstline.formats.raw.outline import Outline, outline_of, table_of
 from burstline.formats.raw.tails import stored
@@ -66,9 +66,7 @@ class RawFile:
 
     def release(self) -> None:
         """Let go of the pages that were read; they come back when they are needed."""
-        mapped = getattr(self.records, "_mmap", None)
-        if isinstance(mapped, mmap.mmap):
-            mapped.madvise(mmap.MADV_DONTNEED)
+        release(self.records)
 
 
 def recognises(folder: Path) -> bool:
@@ -180,21 +178,27 @@ def _text(field: bytes) -> str:
 
 def _records(path: Path, begin: int, odd: Oddities) -> npt.NDArray[Any]:
     records = stored(path, begin, odd)
-    if not len(records):
-        return records
-    kind = np.ascontiguousarray(records["kind"])
-    written = kind != Kind.END_OF_FILE
-    last = len(written) - int(written[::-1].argmax()) if written.any() else 0
-    written, kind = written[:last], kind[:last]
-    if not written.all():
-        hole = int(written.argmin())
-        place = f"{path.name}: at offset {begin + hole * RECORD.itemsize}"
-        odd.note("empty_record", "loss", place, last - np.count_nonzero(written))
-        return np.asarray(records[:last][written])
+    last, written, strange, hole, first = 0, 0, 0, -1, ""
+    for number, block in blocks(records):
+        kind = np.ascontiguousarray(block["kind"])
+        is_written = kind != Kind.END_OF_FILE
+        count = np.count_nonzero(is_written)
+        if hole < 0 and count < len(kind):
+            hole = number + int(is_written.argmin())
+        if not count:
+            continue
+        written += count
+        last = number + len(kind) - int(is_written[::-1].argmax())
+        known = _KNOWN[kind]
+        if not known.all():
+            at = int(known.argmin())
+            offset = begin + (number + at) * RECORD.itemsize
+            first = first or f"{path.name}: kind {kind[at]} at offset {offset}"
+            strange += len(known) - np.count_nonzero(known)
     records = records[:last]
-    strange = np.flatnonzero(~_KNOWN[kind])
-    if len(strange):
-        at = int(strange[0])
-        place = f"{path.name}: kind {kind[at]} at offset {begin + at * RECORD.itemsize}"
-        odd.note("unknown_record", "loss", place, len(strange))
+    if written < last:
+        place = f"{path.name}: at offset {begin + hole * RECORD.itemsize}"
+        odd.note("empty_record", "loss", place, last - written)
+        return np.asarray(records[records["kind"] != Kind.END_OF_FILE])
+    odd.note("unknown_record", "loss", first, strange)
     return records

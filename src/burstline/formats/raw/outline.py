@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from burstline.formats.raw.blocks import blocks
 from burstline.formats.raw.layout import EVENTS, LATEST, TIMED, Kind
 
 if TYPE_CHECKING:
@@ -80,40 +81,35 @@ class Outline:
 
 
 def outline_of(records: npt.NDArray[Any]) -> Outline:
-    """Go over the kinds of the records of a file once.
-
-    Parameters
-    ----------
-    records : ndarray of RECORD
-        What a thread wrote.
-
-    Returns
-    -------
-    Outline
-        Its size is that of what is rare; O(records) time.
-    """
-    kind = np.ascontiguousarray(records["kind"])
-    found = np.bincount(kind, minlength=_KINDS) > 0
-    rows = np.flatnonzero(_RARE[kind]) if found[_RARE].any() else _nothing()
-    types = _nothing()
-    if found[Kind.EVENT]:
-        types = np.unique(records["a"][kind == Kind.EVENT]).astype(np.int64)
+    """What a thread wrote, in outline: gone over in blocks; as large as what is rare."""
+    types, rows, kinds = [_nothing()], [_nothing()], [_nothing()]
+    found = np.zeros(_KINDS, bool)
+    first_enter, last_label, first_ns = len(records), -1, -1
+    for begin, block in blocks(records):
+        kind = np.ascontiguousarray(block["kind"])
+        here = np.bincount(kind, minlength=_KINDS) > 0
+        found |= here
+        if here[_RARE].any():
+            at = np.flatnonzero(_RARE[kind])
+            rows.append(at + begin)
+            kinds.append(kind[at].astype(np.int64))
+        if here[Kind.EVENT]:
+            types.append(np.unique(block["a"][kind == Kind.EVENT]).astype(np.int64))
+        if here[Kind.ENTER] and first_enter == len(records):
+            first_enter = begin + int((kind == Kind.ENTER).argmax())
+        if here[Kind.LABEL]:
+            last_label = begin + len(kind) - 1 - int((kind[::-1] == Kind.LABEL).argmax())
+        if first_ns < 0:
+            first_ns = _first(block, kind)
     return Outline(
-        rows=rows,
-        kinds=kind[rows].astype(np.int64),
+        rows=np.concatenate(rows),
+        kinds=np.concatenate(kinds),
         has_events=bool(found[_EVENTS].any()),
-        has_own=bool(found[_OWN].any()) or _has_labels(kind, found),
-        event_types=types,
-        first_ns=_first(records, kind),
+        # A label outside of any call says nothing.
+        has_own=bool(found[_OWN].any()) or first_enter < last_label,
+        event_types=np.unique(np.concatenate(types)),
+        first_ns=first_ns,
     )
-
-
-def _has_labels(kind: npt.NDArray[np.uint16], found: Mask) -> bool:
-    """Tell whether a label stands in a call: after any enter, that is."""
-    if not (found[Kind.LABEL] and found[Kind.ENTER]):
-        return False
-    last = len(kind) - 1 - int((kind[::-1] == Kind.LABEL).argmax())
-    return int((kind == Kind.ENTER).argmax()) < last
 
 
 def _first(records: npt.NDArray[Any], kind: npt.NDArray[np.uint16]) -> int:
