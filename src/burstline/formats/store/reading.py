@@ -88,7 +88,7 @@ class StoreTables(Mapping[str, pa.Table]):
         locations: Locations | None = None,
         window: tuple[int, int] | None = None,
     ) -> Iterator[pa.Table]:
-        """Go through a table row group by row group, each of whole locations.
+        """Go through a table in parts of whole locations: row groups, joined where one goes on.
 
         Parameters
         ----------
@@ -104,7 +104,7 @@ class StoreTables(Mapping[str, pa.Table]):
         Yields
         ------
         pyarrow.Table
-            One row group.
+            One row group, or all of one location that has several.
 
         Raises
         ------
@@ -122,11 +122,10 @@ class StoreTables(Mapping[str, pa.Table]):
                     found=str(file.num_row_groups),
                     way_out="Convert the trace again.",
                 )
-            for group, index in enumerate(groups):
-                if not _share(index, locations, window):
-                    continue
-                part = file.read_row_group(group, columns=names)
-                yield decode(part, name, names, self.operations)
+            near = [k for k, index in enumerate(groups) if _share(index, locations, window)]
+            for part in _of_whole_locations(near, groups):
+                rows = file.read_row_groups(part, columns=names)
+                yield decode(rows, name, names, self.operations)
 
     def _names(self, name: str) -> list[str]:
         counters = self.counters if schema.TABLES[name].counters else ()
@@ -144,6 +143,19 @@ class StoreTables(Mapping[str, pa.Table]):
                 found=str(error),
                 way_out="Convert the trace again.",
             ) from error
+
+
+def _of_whole_locations(chosen: list[int], groups: list[Group]) -> Iterator[list[int]]:
+    """The chosen row groups, those together that a location goes across."""
+    part: list[int] = []
+    for number in chosen:
+        first = groups[number].get("first_location")
+        if part and (first is None or first != groups[part[-1]]["last_location"]):
+            yield part
+            part = []
+        part.append(number)
+    if part:
+        yield part
 
 
 def _share(group: Group, locations: Locations | None, window: tuple[int, int] | None) -> float:

@@ -2,7 +2,8 @@
 
 A row group holds whole locations (or whole instances, teams, …): one where it has many
 rows, several where they have few, so that the footer of a store of 100,000 locations
-stays small.
+stays small. A location of more rows than are held at a time goes on in the next row groups;
+who reads gets it in one part.
 """
 
 from __future__ import annotations
@@ -68,7 +69,7 @@ class StoreWriter:
         return self
 
     def append(self, name: str, table: pa.Table) -> None:
-        """Append rows to a table; parts come in the order of locations."""
+        """Append rows to a table; parts come in the order of locations, and of their rows."""
         target = stored_schema(name, self.counters)
         if name not in self._writers:
             options = writer_options(target)

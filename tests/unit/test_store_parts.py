@@ -1,0 +1,52 @@
+"""A store written in pieces of locations is read in parts of whole locations."""
+
+from __future__ import annotations
+
+import burstline
+import raw_files
+from burstline.formats import store
+from burstline.formats.store.writing import StoreWriter
+from raw_files import Run
+
+PIECES = [(0, 3), (3, 4), (4, 9), (9, 12), (12, 14), (14, 20)]
+"""Rows of calls; ranks have six, six and eight of them."""
+
+
+def write_in_pieces(path, trace):
+    with StoreWriter(path, []) as writer:
+        for name in ("locations", "collectives"):
+            writer.append(name, trace.table(name))
+        for first, last in PIECES:
+            writer.append("calls", trace.calls.slice(first, last - first))
+        names = trace.calls["operation"].chunk(0).dictionary.to_pylist()
+        writer.finish(names)
+    return store.open_store(path)
+
+
+def recorded(folder):
+    run = Run(3)
+    for rank, calls in enumerate((6, 6, 8)):
+        for number in range(calls):
+            now = 10 + 100 * number
+            run[rank].call("MPI_Bcast", now, now + 5, raw_files.collective())
+    return run.end(2000).read(folder)
+
+
+def test_a_location_in_several_row_groups_is_one_part(tmp_path):
+    trace = recorded(tmp_path)
+
+    stored = write_in_pieces(tmp_path / "x.store", trace)
+
+    parts = [part["location"].to_pylist() for part in stored.batches("calls")]
+    assert parts == [[0] * 6 + [1] * 6, [2] * 8]
+    assert stored.calls.to_pylist() == trace.calls.to_pylist()
+    assert burstline.select(stored, ranks=[1]).calls.num_rows == 6
+
+
+def test_row_groups_of_a_location_outside_of_a_window_are_not_read(tmp_path):
+    stored = write_in_pieces(tmp_path / "x.store", recorded(tmp_path))
+
+    parts = list(stored.batches("calls", ["location", "call"], window=(500, 800)))
+
+    assert [part["location"].to_pylist() for part in parts] == [[0] * 2 + [1] * 6, [2] * 6]
+    assert stored.rows_near("calls", window=(0, 3000)) == 20
