@@ -182,7 +182,7 @@ def _records(path: Path, begin: int, odd: Oddities) -> npt.NDArray[Any]:
     for number, block in blocks(records):
         kind = np.ascontiguousarray(block["kind"])
         is_written = kind != Kind.END_OF_FILE
-        count = np.count_nonzero(is_written)
+        count = int(np.count_nonzero(is_written))
         if hole < 0 and count < len(kind):
             hole = number + int(is_written.argmin())
         if not count:
@@ -194,7 +194,7 @@ def _records(path: Path, begin: int, odd: Oddities) -> npt.NDArray[Any]:
             at = int(known.argmin())
             offset = begin + (number + at) * RECORD.itemsize
             first = first or f"{path.name}: kind {kind[at]} at offset {offset}"
-            strange += len(known) - np.count_nonzero(known)
+            strange += len(known) - int(np.count_nonzero(known))
     records = records[:last]
     if written < last:
         place = f"{path.name}: at offset {begin + hole * RECORD.itemsize}"
