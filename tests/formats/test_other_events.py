@@ -13,7 +13,7 @@ from otf2.enums import Paradigm, ParameterType, Type
 import burstline
 from burstline import Trace, _core, schema
 from burstline.formats.derivation.records import with_records
-from burstline.formats.oddities import Oddities
+from burstline.formats.intake.defects import Defects
 from burstline.formats.otf2.reading.communicators import Communicators
 from burstline.formats.otf2.reading.definitions import Definitions, Location, LocationGroup
 from burstline.formats.otf2.reading.other_events import other_event_table
@@ -240,7 +240,7 @@ def test_an_attribute_of_a_type_that_is_not_known_has_none():
     defined = Definitions(
         locations={3: Location(0, 1, 0, 0)}, location_groups={0: LocationGroup(0, 1, 0)}
     )
-    where = standing(defined, Oddities())
+    where = standing(defined, Defects())
     columns = {column: np.zeros(2, np.int64) for column in _core.otf2_record_fields().values()}
     columns |= {name: np.arange(2) for name in ("seq", "time_ns")}
     columns |= {"location": np.zeros(2, np.int32), "call": np.full(2, -1)}

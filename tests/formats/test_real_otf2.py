@@ -10,7 +10,7 @@ import pytest
 
 import burstline
 from burstline import schema
-from burstline.formats.oddities import Oddities
+from burstline.formats.intake.defects import Defects
 from burstline.formats.otf2 import find_anchor
 from burstline.formats.otf2.reading.assembly import Assembly
 from burstline.formats.otf2.reading.events import read_events
@@ -58,10 +58,10 @@ def test_every_archive_reads_and_keeps_the_schema(folder):
 
 @pytest.mark.usefixtures("otf2_print_tool")
 def test_there_are_as_many_events_of_each_kind_as_otf2_print_says(folder):
-    assembly = Assembly(find_anchor(folder), Oddities())
+    assembly = Assembly(find_anchor(folder), Defects())
     basis = assembly.basis
     locations = range(len(references(assembly)))
-    events = read_events(basis.archive, basis.standing, basis.regions, locations, Oddities())
+    events = read_events(basis.archive, basis.standing, basis.regions, locations, Defects())
 
     expected = otf2_print.printed(find_anchor(folder)).kinds
     assert {snake(kind): count for kind, count in events.kinds.items()} == expected
@@ -69,7 +69,7 @@ def test_there_are_as_many_events_of_each_kind_as_otf2_print_says(folder):
 
 @pytest.mark.usefixtures("otf2_print_tool")
 def test_calls_and_regions_are_those_of_a_stack(sound):
-    trace, assembly = burstline.read(sound), Assembly(find_anchor(sound), Oddities())
+    trace, assembly = burstline.read(sound), Assembly(find_anchor(sound), Defects())
     ns = nanoseconds(assembly)
     names = trace.region_defs["name"].to_pylist()
     rows = [
@@ -92,7 +92,7 @@ def test_calls_and_regions_are_those_of_a_stack(sound):
 
 @pytest.mark.usefixtures("otf2_print_tool")
 def test_messages_are_those_of_queues(sound):
-    trace, assembly = burstline.read(sound), Assembly(find_anchor(sound), Oddities())
+    trace, assembly = burstline.read(sound), Assembly(find_anchor(sound), Defects())
     ns = nanoseconds(assembly)
     order = [
         reference
@@ -124,7 +124,7 @@ def test_messages_are_those_of_queues(sound):
 
 @pytest.mark.usefixtures("otf2_print_tool")
 def test_collectives_have_the_stamps_of_their_begins_and_ends(sound):
-    trace, assembly = burstline.read(sound), Assembly(find_anchor(sound), Oddities())
+    trace, assembly = burstline.read(sound), Assembly(find_anchor(sound), Defects())
     ns = nanoseconds(assembly)
     found = otf2_print.printed(find_anchor(sound))
     members = trace.collective_members.to_pylist()
@@ -141,7 +141,7 @@ def test_collectives_have_the_stamps_of_their_begins_and_ends(sound):
 @pytest.mark.usefixtures("otf2_print_tool")
 def test_readings_are_the_differences_of_what_is_printed(otf2_traces):
     folder = otf2_traces / "scorep_hybrid_2x3"
-    trace, assembly = burstline.read(folder), Assembly(find_anchor(folder), Oddities())
+    trace, assembly = burstline.read(folder), Assembly(find_anchor(folder), Defects())
     ns = nanoseconds(assembly)
     found = otf2_print.printed(find_anchor(folder))
     for location, reference in enumerate(references(assembly)):
@@ -156,7 +156,7 @@ def test_readings_are_the_differences_of_what_is_printed(otf2_traces):
 @pytest.mark.usefixtures("otf2_print_tool")
 def test_the_hybrid_program_has_its_teams_locks_and_iterations(otf2_traces):
     folder = otf2_traces / "scorep_hybrid_2x3"
-    trace, assembly = burstline.read(folder), Assembly(find_anchor(folder), Oddities())
+    trace, assembly = burstline.read(folder), Assembly(find_anchor(folder), Defects())
     ns = nanoseconds(assembly)
     found = otf2_print.printed(find_anchor(folder))
 

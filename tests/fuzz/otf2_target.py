@@ -20,7 +20,7 @@ with atheris.instrument_imports(include=["burstline"]):
 
     from burstline import schema
     from burstline.errors import BurstlineError
-    from burstline.formats.oddities import Oddities
+    from burstline.formats.intake.defects import Defects
     from burstline.formats.otf2 import read_otf2
     from burstline.formats.otf2.reading.communicators import Communicators
     from burstline.formats.otf2.reading.definitions import decode
@@ -64,7 +64,7 @@ def check_definitions(data: bytes) -> None:
         row = numbers[2 : 2 + length]
         rows += [kind, length, *row, *[0] * (length - len(row))]
         numbers = numbers[2 + length :]
-    odd = Oddities()
+    odd = Defects()
     defined = decode(np.array(rows, np.int64), np.frombuffer(data, np.int8), odd)
     if not defined.locations:
         return

@@ -12,9 +12,9 @@ import burstline
 import raw_files
 from burstline import errors, schema
 from burstline.formats import store
-from burstline.formats.groups import borders_of
-from burstline.formats.oddities import Oddities
-from burstline.formats.paraver.reading.spool import Spool
+from burstline.formats.intake.defects import Defects
+from burstline.formats.intake.groups import borders_of
+from burstline.formats.intake.spool import Spool
 from burstline.formats.raw import read_raw
 from burstline.formats.raw.assembly import Assembly
 from burstline.formats.raw.files import open_files
@@ -102,7 +102,7 @@ def _plain(column):
 
 def _stored(folder, target, *, most, records=False, raw=True):
     """Convert with groups as small as wanted; hardly a row stays in memory."""
-    odd = Oddities()
+    odd = Defects()
     files = open_files(folder, odd, SILENCE)
     assembly = Assembly(folder, files, raw_files.NUMBERS, None, odd)
     with StoreWriter(target, assembly.counters) as writer:

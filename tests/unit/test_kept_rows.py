@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from burstline import schema
-from burstline.formats import freeing
-from burstline.formats.raw.collectives import PART_COLUMNS
-from burstline.formats.raw.kept import Held, Rows, types_of
-from burstline.formats.raw.messages import RECEIVE_COLUMNS, SEND_COLUMNS
+from burstline.formats.intake import memory as freeing
+from burstline.formats.intake.collectives import PART_COLUMNS
+from burstline.formats.intake.messages import RECEIVE_COLUMNS, SEND_COLUMNS
+from burstline.formats.intake.target import Held, Rows, types_of
 
 
 def test_a_half_of_a_message_takes_no_more_than_its_columns_of_the_table():

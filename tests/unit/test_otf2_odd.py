@@ -17,7 +17,7 @@ from otf2.enums import (
     Type,
 )
 
-from burstline.formats.oddities import Oddities
+from burstline.formats.intake.defects import Defects
 from burstline.formats.otf2.reading.events import _like
 from otf2_archives import archive, read
 
@@ -295,9 +295,9 @@ def test_files_and_transfers_of_others_than_mpi_are_counted_by_name(place):
 
 
 def test_names_of_oddities_add_up_over_parts():
-    whole = Oddities()
+    whole = Defects()
     for names in (["b", "a"], ["b"], []):
-        part = Oddities()
+        part = Defects()
         for name in names:
             part.note_named("kind", "info", name)
         whole.take(part)

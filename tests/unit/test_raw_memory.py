@@ -10,7 +10,7 @@ import burstline
 import raw_files
 from burstline import errors
 from burstline.cli import main
-from burstline.formats.groups import borders_of
+from burstline.formats.intake.groups import borders_of
 from burstline.formats.raw import converting
 from burstline.progress import SILENCE
 from raw_files import Run

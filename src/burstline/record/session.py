@@ -268,10 +268,10 @@ def _interrupt(_signal: int, _frame: FrameType | None) -> None:
 def _add(found: Survey, path: Path) -> None:
     import numpy as np  # noqa: PLC0415 -- slow, and only needed after a run
 
-    from burstline.formats.oddities import Oddities  # noqa: PLC0415 -- as above
+    from burstline.formats.intake.defects import Defects  # noqa: PLC0415 -- as above
     from burstline.formats.raw.tails import stored  # noqa: PLC0415 -- as above
 
-    records = stored(path, _HEADER_BYTES, Oddities())
+    records = stored(path, _HEADER_BYTES, Defects())
     if not len(records):
         return
     found.files += 1

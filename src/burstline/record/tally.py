@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
-from burstline.formats.oddities import Oddities
+from burstline.formats.intake.defects import Defects
 from burstline.formats.raw.files import open_files
 from burstline.formats.raw.layout import Kind
 from burstline.formats.raw.numbers import operation_numbers
@@ -56,7 +56,7 @@ def tallies(folder: Path) -> dict[str, Tally]:
         If none of the files is a raw file.
     """
     sums = np.zeros(3 * _COUNT, np.int64)
-    for file in open_files(folder, Oddities(), SILENCE):
+    for file in open_files(folder, Defects(), SILENCE):
         events = file.records[file.records["kind"] == Kind.EVENT]
         events = events[events["a"] < len(sums)]
         np.add.at(sums, events["a"].astype(np.int64), events["b"].astype(np.int64))

@@ -16,8 +16,10 @@ import os
 from typing import TYPE_CHECKING, Final
 
 from burstline.errors import MemoryBudgetError
-from burstline.formats.groups import borders_of
-from burstline.formats.oddities import Oddities
+from burstline.formats.intake.defects import Defects
+from burstline.formats.intake.groups import borders_of
+from burstline.formats.intake.joining import PARTS_AT_ONCE
+from burstline.formats.intake.target import Held, Tables
 from burstline.formats.otf2.reading.archive import (
     anchor_beside,
     file_size,
@@ -27,8 +29,6 @@ from burstline.formats.otf2.reading.archive import (
 )
 from burstline.formats.otf2.reading.archive import recognises as recognises
 from burstline.formats.otf2.reading.assembly import Assembly
-from burstline.formats.raw.joining import PARTS_AT_ONCE
-from burstline.formats.raw.kept import Held, Tables
 from burstline.progress import SILENCE, Progress
 from burstline.trace import Trace
 
@@ -119,7 +119,7 @@ def read_otf2(
         bytes_at_once = min(max(sum(sizes) // _GROUPS, _LEAST_AT_ONCE), _MOST_AT_ONCE)
     if memory is not None:
         bytes_at_once, threads = _within(sizes, memory, bytes_at_once, threads)
-    odd = Oddities()
+    odd = Defects()
     assembly = Assembly(anchor, odd)
     tables = Bounded(memory)
     assembly.read(

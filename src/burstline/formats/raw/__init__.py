@@ -17,14 +17,14 @@ import os
 from typing import TYPE_CHECKING, Final
 
 from burstline.errors import MemoryBudgetError
-from burstline.formats.groups import borders_of
-from burstline.formats.oddities import Oddities
+from burstline.formats.intake.defects import Defects
+from burstline.formats.intake.groups import borders_of
+from burstline.formats.intake.joining import PARTS_AT_ONCE
+from burstline.formats.intake.target import Held, Tables
 from burstline.formats.raw.assembly import Assembly
 from burstline.formats.raw.call_paths import Frame, Resolver
 from burstline.formats.raw.converting import needed_bytes
 from burstline.formats.raw.files import open_files, recognises
-from burstline.formats.raw.joining import PARTS_AT_ONCE
-from burstline.formats.raw.kept import Held, Tables
 from burstline.formats.raw.numbers import operation_numbers
 from burstline.progress import SILENCE, Progress
 from burstline.trace import Trace
@@ -112,7 +112,7 @@ def read_raw(
     """
     if memory is not None and (needed := needed_bytes(folder, records=False)) > memory:
         raise MemoryBudgetError(needed, memory, way_out=_WAY_OUT)
-    odd = Oddities()
+    odd = Defects()
     files = open_files(folder, odd, progress)
     numbers = operation_numbers() if operations is None else operations
     assembly = Assembly(folder, files, numbers, resolve, odd, name=name)

@@ -15,16 +15,16 @@ from typing import TYPE_CHECKING, Any
 
 from burstline import schema
 from burstline.errors import FormatError
-from burstline.formats.groups import in_order
+from burstline.formats.intake.groups import in_order
+from burstline.formats.intake.joining import Halves
 from burstline.formats.raw.call_paths import CallPaths
 from burstline.formats.raw.clocks import corrections
 from burstline.formats.raw.communicators import Communicators
 from burstline.formats.raw.counters import Counters
 from burstline.formats.raw.group import Basis, read_group
-from burstline.formats.raw.joining import Halves
 from burstline.formats.raw.layout import VERSION
 from burstline.formats.raw.numbering import Numbering
-from burstline.formats.raw.places import Places, location_table
+from burstline.formats.raw.places import location_table, places_of
 from burstline.formats.raw.processes import compilers_of, find_processes
 from burstline.formats.raw.records import Records
 from burstline.formats.raw.timeline import born_ns
@@ -37,11 +37,11 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
-    from burstline.formats.oddities import Oddities
+    from burstline.formats.intake.defects import Defects
+    from burstline.formats.intake.target import Heap, Target
     from burstline.formats.raw.call_paths import Resolver
     from burstline.formats.raw.files import RawFile
     from burstline.formats.raw.group import Group
-    from burstline.formats.raw.kept import Heap, Target
     from burstline.formats.raw.processes import Process
     from burstline.formats.raw.timeline import Life
     from burstline.progress import Progress
@@ -60,7 +60,7 @@ class Assembly:
         Operation of each number.
     resolve : Resolver or None
         Gives the frames of an address.
-    odd : Oddities
+    odd : Defects
         Counts what is odd.
     name : str, optional
         What the trace says it is made of, by default the folder.
@@ -79,7 +79,7 @@ class Assembly:
         files: Sequence[RawFile],
         numbers: Mapping[int, str],
         resolve: Resolver | None,
-        odd: Oddities,
+        odd: Defects,
         *,
         name: str | None = None,
     ) -> None:
@@ -104,7 +104,7 @@ class Assembly:
         self._basis = Basis(
             processes,
             [replace(one, offset_ns=one.offset_ns - origin) for one in clocks],
-            Places.of(processes, accuracy),
+            places_of(processes, accuracy),
             Communicators(processes, odd),
             [paths.rows(process.defined) for process in processes],
             Counters([process.defined for process in processes]),

@@ -6,25 +6,24 @@ operation, stack) is already a row or code of the trace.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields, replace
+from dataclasses import fields
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
 from burstline.columns import lookup
-from burstline.formats.raw.layout import LARGEST, OF_THE_CALL, Kind
+from burstline.formats.intake.calls import LARGEST, Calls, Details
+from burstline.formats.raw.layout import OF_THE_CALL, Kind
 from burstline.operations import CODES, NAMES
-from burstline.schema import NO_VALUE, UNKNOWN
-from burstline.schema.arrays import arrow_table
+from burstline.schema import UNKNOWN
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     import numpy.typing as npt
-    import pyarrow as pa
 
     from burstline.columns import Integers
-    from burstline.formats.oddities import Oddities
+    from burstline.formats.intake.defects import Defects
     from burstline.formats.raw.timeline import Timeline
 
 
@@ -39,83 +38,6 @@ _SIZES: Final = {
 }
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Calls:
-    """All calls, by location and ordinal.
-
-    Attributes
-    ----------
-    location, call : ndarray of int64, shape (calls,)
-        Where, and which one there.
-    operation : ndarray of int64, shape (calls,)
-        Code of the operation.
-    enter_ns, leave_ns, enter_seq, leave_seq : ndarray of int64, shape (calls,)
-        When it was entered and left.
-    path : ndarray of int64, shape (calls,)
-        Its row in `call_paths`, -1 if unknown.
-    names : tuple of str
-        Names behind the codes.
-    """
-
-    location: Integers
-    call: Integers
-    operation: Integers
-    enter_ns: Integers
-    leave_ns: Integers
-    enter_seq: Integers
-    leave_seq: Integers
-    path: Integers
-    names: tuple[str, ...]
-
-    def __len__(self) -> int:
-        return len(self.location)
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Details:
-    """Records that describe calls, in order of location and record.
-
-    Attributes
-    ----------
-    kind : ndarray of int64, shape (records,)
-        What each is.
-    call : ndarray of int64, shape (records,)
-        Its call, as a row of all calls.
-    location, index : ndarray of int64, shape (records,)
-        Where it stands.
-    request : ndarray of int64, shape (records,)
-        What stands in its time: the request, 0 if none.
-    communicator, partner, tag : ndarray of int64, shape (records,)
-        Row of the communicator, world rank, tag, as far as the kind has them.
-    op, b, c : ndarray of int64, shape (records,)
-        As written.
-    """
-
-    kind: Integers
-    call: Integers
-    location: Integers
-    index: Integers
-    request: Integers
-    communicator: Integers
-    partner: Integers
-    tag: Integers
-    op: Integers
-    b: Integers
-    c: Integers
-
-    def __len__(self) -> int:
-        return len(self.kind)
-
-    def pick(self, rows: npt.NDArray[Any]) -> Details:
-        """Give some of the records."""
-        columns = {column.name: getattr(self, column.name)[rows] for column in fields(self)}
-        return replace(self, **columns)
-
-    def of(self, *kinds: Kind) -> Details:
-        """Give the records of some kinds, in order."""
-        return self.pick(np.flatnonzero(np.isin(self.kind, np.array(kinds))))
-
-
 class Gathering:
     """Gathers calls and their records, one location after the other.
 
@@ -123,11 +45,11 @@ class Gathering:
     ----------
     numbers : mapping of int to str
         Name of each operation by its number in raw files.
-    odd : Oddities
+    odd : Defects
         Told of what is odd.
     """
 
-    def __init__(self, numbers: Mapping[int, str], odd: Oddities) -> None:
+    def __init__(self, numbers: Mapping[int, str], odd: Defects) -> None:
         self._odd = odd
         self._numbers = numbers
         self._names = list(NAMES)
@@ -257,99 +179,6 @@ class Gathering:
     def details(self) -> Details:
         """Give all records of calls."""
         return Details(*np.concatenate([np.zeros((11, 0), np.int64), *self._details], axis=1))
-
-
-_NEVER: Final = -(2**62)
-
-
-class Facts:
-    """What is known of each call: partner, tag, communicator, root, bytes.
-
-    Parameters
-    ----------
-    calls : Calls
-        All calls.
-    """
-
-    def __init__(self, calls: Calls) -> None:
-        self._calls = calls
-        count = len(calls)
-        self._bytes = {name: np.zeros(count, np.int64) for name in ("sent", "received")}
-        self._counted = {name: np.zeros(count, bool) for name in self._bytes}
-        self._own_root = np.full(count, UNKNOWN, np.int64)
-        self._communicators: list[tuple[Integers, Integers]] = []
-        self._partners: list[list[tuple[Integers, Integers, Integers]]] = [[], []]
-
-    def partner(
-        self, call: Integers, partner: Integers, tag: Integers, *, received: bool
-    ) -> None:
-        """Note partners of calls; destinations go before sources."""
-        self._partners[received].append((call, partner, tag))
-
-    def communicator(self, call: Integers, communicator: Integers) -> None:
-        """Note communicators of calls."""
-        known = communicator >= 0
-        self._communicators.append((call[known], communicator[known]))
-
-    def root(self, call: Integers, rank: Integers) -> None:
-        """Note calls that are those of a root, and its rank."""
-        self._own_root[call] = rank
-
-    def add_bytes(self, name: str, call: Integers, size: Integers) -> None:
-        """Add to the bytes ``sent`` or ``received``."""
-        np.add.at(self._bytes[name], call, size)
-        self._counted[name][call] = True
-
-    def table(self) -> pa.Table:
-        """Give the table `calls`."""
-        calls = self._calls
-        none = np.zeros(0, np.int64)
-        sends, posts = (
-            [np.concatenate(column) for column in zip((none,) * 3, *parts, strict=True)]
-            for parts in self._partners
-        )
-        sending = np.zeros(len(calls), bool)
-        sending[sends[0]] = True
-        answers = ~sending[posts[0]]
-        call, partner, tag = (
-            np.concatenate([send, post[answers]])
-            for send, post in zip(sends, posts, strict=True)
-        )
-        pairs = [(none, none), *self._communicators]
-        told = [np.concatenate(column) for column in zip(*pairs, strict=True)]
-        peer = _only(call[partner >= 0], partner[partner >= 0], len(calls))
-        has_tag = (partner >= 0) & (tag >= 0)
-        return arrow_table(
-            "calls",
-            {
-                "location": calls.location,
-                "call": calls.call,
-                "operation": calls.operation,
-                "enter_ns": calls.enter_ns,
-                "leave_ns": calls.leave_ns,
-                "enter_seq": calls.enter_seq,
-                "leave_seq": calls.leave_seq,
-                "communicator": _only(told[0], told[1], len(calls)),
-                "peer": peer,
-                "tag": _only(call[has_tag], tag[has_tag], len(calls)),
-                "root": self._own_root,
-                "sent_bytes": self._sum("sent"),
-                "received_bytes": self._sum("received"),
-                "call_path": calls.path,
-            },
-            operations=calls.names,
-        )
-
-    def _sum(self, name: str) -> Integers:
-        return np.where(self._counted[name], self._bytes[name], NO_VALUE)
-
-
-def _only(call: Integers, value: Integers, count: int) -> Integers:
-    """Give each call's value if all it has are equal, else -1."""
-    lowest, highest = np.full(count, -_NEVER), np.full(count, _NEVER)
-    np.minimum.at(lowest, call, value)
-    np.maximum.at(highest, call, value)
-    return np.where(lowest == highest, lowest, UNKNOWN)
 
 
 def join_names(numbers: Sequence[tuple[str, int]]) -> dict[int, str]:

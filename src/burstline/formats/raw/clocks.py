@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from burstline.columns import Integers
-    from burstline.formats.oddities import Oddities
+    from burstline.formats.intake.defects import Defects
     from burstline.formats.raw.processes import Process
 
 _STEEPEST: Final = 1e-3
@@ -68,14 +68,14 @@ class Correction:
         return np.clip(time_ns + self.offset_ns + drifted, -LATEST, LATEST)
 
 
-def corrections(processes: Sequence[Process], odd: Oddities) -> list[Correction]:
+def corrections(processes: Sequence[Process], odd: Defects) -> list[Correction]:
     """Find how the clock of each process is corrected.
 
     Parameters
     ----------
     processes : sequence of Process
         The processes of the run, rank 0 first.
-    odd : Oddities
+    odd : Defects
         Told of nodes without samples, and of samples that cannot be.
 
     Returns
@@ -107,7 +107,7 @@ def corrections(processes: Sequence[Process], odd: Oddities) -> list[Correction]
     return result
 
 
-def _samples(process: Process, odd: Oddities) -> list[Sample]:
+def _samples(process: Process, odd: Defects) -> list[Sample]:
     """Give the best sample of the begin and of the end, as far as there are any."""
     best: dict[int, Sample] = {}
     for file in process.files:
@@ -136,7 +136,7 @@ def _shared(samples: Sequence[list[Sample]]) -> list[Sample]:
     return shared
 
 
-def _line(samples: Sequence[Sample], odd: Oddities) -> Correction:
+def _line(samples: Sequence[Sample], odd: Defects) -> Correction:
     begin, end = samples[0], samples[-1]
     accuracy = max(sample.trip_ns for sample in samples) // 2
     span = end.time_ns - begin.time_ns

@@ -13,7 +13,7 @@ from burstline.schema.arrays import arrow_table
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from burstline.formats.oddities import Oddities
+    from burstline.formats.intake.defects import Defects
     from burstline.formats.raw.processes import Process
 
 _KINDS: Final = {1: "world", 2: "self", 3: "group", 4: "inter"}
@@ -27,7 +27,7 @@ class Communicators:
     ----------
     processes : sequence of Process
         The processes, with what they defined.
-    odd : Oddities
+    odd : Defects
         Told of members that contradict each other.
 
     Attributes
@@ -38,7 +38,7 @@ class Communicators:
         Row of each id, by process.
     """
 
-    def __init__(self, processes: Sequence[Process], odd: Oddities) -> None:
+    def __init__(self, processes: Sequence[Process], odd: Defects) -> None:
         self.members: list[tuple[int, ...]] = []
         self._kinds: list[int] = []
         self._applications: list[int] = []

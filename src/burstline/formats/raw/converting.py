@@ -15,12 +15,12 @@ import shutil
 from typing import TYPE_CHECKING, Final
 
 from burstline.errors import MemoryBudgetError
-from burstline.formats.groups import borders_of
-from burstline.formats.oddities import Oddities
-from burstline.formats.paraver.reading.spool import Spool, require_disk
+from burstline.formats.intake.defects import Defects
+from burstline.formats.intake.groups import borders_of
+from burstline.formats.intake.joining import PARTS_AT_ONCE
+from burstline.formats.intake.spool import Spool, require_disk
 from burstline.formats.raw.assembly import Assembly
 from burstline.formats.raw.files import RECORD_BYTES, SUFFIX, open_files
-from burstline.formats.raw.joining import PARTS_AT_ONCE
 from burstline.formats.raw.numbers import operation_numbers
 from burstline.formats.store.writing import StoreWriter
 
@@ -129,7 +129,7 @@ def convert_raw(
     """
     if memory < SMALLEST_MEMORY:
         raise MemoryBudgetError(SMALLEST_MEMORY, memory, way_out="Give --memory 256Mi or more.")
-    odd = Oddities()
+    odd = Defects()
     files = open_files(folder, odd, progress)
     size = sum(len(file.records) for file in files) * RECORD_BYTES
     require_disk(target.absolute().parent, int(size * _DISK_PER_BYTE))

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from burstline.columns import Integers, Mask
-    from burstline.formats.oddities import Oddities
+    from burstline.formats.intake.defects import Defects
     from burstline.formats.raw.definitions import Counter, Definitions
     from burstline.formats.raw.timeline import Timeline
 
@@ -142,11 +142,11 @@ class Readings:
     ----------
     counters : Counters
         Those of the run.
-    odd : Oddities
+    odd : Defects
         Told of counters that run backwards.
     """
 
-    def __init__(self, counters: Counters, odd: Oddities) -> None:
+    def __init__(self, counters: Counters, odd: Defects) -> None:
         self._names, self._odd = counters.names, odd
         self._readings: list[Integers] = []
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
-    from burstline.formats.oddities import Oddities
+    from burstline.formats.intake.defects import Defects
     from burstline.formats.raw.files import RawFile
 
 _CONTINUED_BY: Final[dict[int, Kind]] = {
@@ -98,14 +98,14 @@ class Definitions:
         return [name.text for (space, _), name in self.names.items() if space == _COMPILER]
 
 
-def read_definitions(files: Sequence[RawFile], odd: Oddities) -> Definitions:
+def read_definitions(files: Sequence[RawFile], odd: Defects) -> Definitions:
     """Read the definitions of the threads of one process; the first of an id counts.
 
     Parameters
     ----------
     files : sequence of RawFile
         What its threads wrote.
-    odd : Oddities
+    odd : Defects
         Told of definitions that are not whole.
 
     Returns

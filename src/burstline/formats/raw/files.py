@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
-    from burstline.formats.oddities import Oddities
+    from burstline.formats.intake.defects import Defects
     from burstline.progress import Progress
 
 SUFFIX: Final = ".raw"
@@ -76,14 +76,14 @@ def recognises(folder: Path) -> bool:
     return any(path.is_file() for path in folder.glob(f"*{SUFFIX}"))
 
 
-def open_files(folder: Path, odd: Oddities, progress: Progress) -> list[RawFile]:
+def open_files(folder: Path, odd: Defects, progress: Progress) -> list[RawFile]:
     """Open every raw file of a folder.
 
     Parameters
     ----------
     folder : Path
         The folder.
-    odd : Oddities
+    odd : Defects
         Told of what is odd.
     progress : Progress
         Told of every file.
@@ -129,7 +129,7 @@ def open_files(folder: Path, odd: Oddities, progress: Progress) -> list[RawFile]
     return found
 
 
-def _open(path: Path, odd: Oddities) -> list[RawFile]:
+def _open(path: Path, odd: Defects) -> list[RawFile]:
     size = path.stat().st_size
     with path.open("rb") as file:
         head = file.read(HEADER.itemsize)
@@ -176,7 +176,7 @@ def _text(field: bytes) -> str:
     return bytes(field).split(b"\0")[0].decode("utf-8", "replace")
 
 
-def _records(path: Path, begin: int, odd: Oddities) -> npt.NDArray[Any]:
+def _records(path: Path, begin: int, odd: Defects) -> npt.NDArray[Any]:
     records = stored(path, begin, odd)
     last, written, strange, hole, first = 0, 0, 0, -1, ""
     for number, block in blocks(records):

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from burstline.columns import Integers
-    from burstline.formats.oddities import Oddities
+    from burstline.formats.intake.defects import Defects
     from burstline.formats.raw.clocks import Correction
     from burstline.formats.raw.timeline import Timeline
 
@@ -24,11 +24,11 @@ class Gaps:
 
     Parameters
     ----------
-    odd : Oddities
+    odd : Defects
         Told of dropped records.
     """
 
-    def __init__(self, odd: Oddities) -> None:
+    def __init__(self, odd: Defects) -> None:
         self._odd = odd
         self._rows: list[Integers] = []
 

@@ -18,28 +18,28 @@ import numpy as np
 import pyarrow as pa
 
 from burstline.bursts import bursts_of
-from burstline.formats.oddities import Oddities
-from burstline.formats.raw.calls import Facts, Gathering
-from burstline.formats.raw.collectives import collective_parts
+from burstline.formats.intake.calls import Facts, describe_transfers
+from burstline.formats.intake.collectives import collective_parts
+from burstline.formats.intake.defects import Defects
+from burstline.formats.intake.messages import message_halves
+from burstline.formats.intake.requests import follow
+from burstline.formats.raw.calls import Gathering
 from burstline.formats.raw.counters import Readings
 from burstline.formats.raw.gaps import Gaps
 from burstline.formats.raw.layout import LATEST, Kind
-from burstline.formats.raw.messages import message_halves
 from burstline.formats.raw.regions import Regions
-from burstline.formats.raw.requests import follow
 from burstline.formats.raw.timeline import Life, timeline
-from burstline.formats.raw.transfers import describe_transfers
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from burstline.columns import Integers
-    from burstline.formats.raw.calls import Calls, Details
+    from burstline.formats.intake.calls import Calls, Details
+    from burstline.formats.intake.places import Places
+    from burstline.formats.intake.target import Columns
     from burstline.formats.raw.clocks import Correction
     from burstline.formats.raw.communicators import Communicators
     from burstline.formats.raw.counters import Counters
-    from burstline.formats.raw.kept import Columns
-    from burstline.formats.raw.places import Places
     from burstline.formats.raw.processes import Process
     from burstline.formats.raw.timeline import Timeline
     from burstline.formats.raw.user_events import UserEvents
@@ -103,7 +103,7 @@ class Group:
         Of each location.
     overhead_ns : int
         Estimated time spent in recording.
-    odd : Oddities
+    odd : Defects
         What is odd in them.
     """
 
@@ -118,7 +118,7 @@ class Group:
     events: Integers = field(default_factory=lambda: np.zeros((5, 0), np.int64))
     lives: list[Life] = field(default_factory=list)
     overhead_ns: int = 0
-    odd: Oddities = field(default_factory=Oddities)
+    odd: Defects = field(default_factory=Defects)
 
 
 class _Gatherer:

@@ -85,15 +85,6 @@ class Kind(IntEnum):
     LEFT = 74
 
 
-class Transfer(IntEnum):
-    """How a one-sided call moves data; the numbers are those of ``raw.h``."""
-
-    PUT = 1
-    GET = 2
-    ACCUMULATE = 3
-    BOTH = 4
-
-
 OF_THE_CALL: Final = (
     Kind.COLLECTIVE,
     Kind.ROOT,
@@ -128,11 +119,7 @@ EVENTS: Final = (
 TIMED: Final = (*EVENTS, Kind.GAP, Kind.PAUSE, Kind.LEFT)
 """Records in the order of their time."""
 
-PROC_NULL: Final = -1
-ANY_SOURCE: Final = -2
 LATEST: Final = 1 << 61
 """Times from here on, 73 years in nanoseconds, are damage."""
-LARGEST: Final = 1 << 50
-"""Sizes from here on, a petabyte, are damage."""
 MOST_RANKS: Final = 1 << 24
 """Ranks a world may have; more is damage."""

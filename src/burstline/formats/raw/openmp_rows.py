@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from burstline.columns import Integers
-    from burstline.formats.oddities import Oddities
+    from burstline.formats.intake.defects import Defects
     from burstline.formats.raw.openmp import OpenMp
     from burstline.formats.raw.timeline import Timeline
 
@@ -149,11 +149,11 @@ class OpenMpRows:
 
     Parameters
     ----------
-    odd : Oddities
+    odd : Defects
         Told of teams that were never joined.
     """
 
-    def __init__(self, odd: Oddities) -> None:
+    def __init__(self, odd: Defects) -> None:
         self._odd = odd
         self._threads: list[_Thread] = []
         self._teams: list[Integers] = []

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from burstline.formats.intake.places import Places
 from burstline.schema import LOCATION_KINDS, UNKNOWN
 from burstline.schema.arrays import arrow_table
 
@@ -15,51 +15,19 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
-    from burstline.columns import Integers
     from burstline.formats.raw.processes import Process
     from burstline.formats.raw.timeline import Life
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Places:
-    """Who is who among locations, processes and ranks.
-
-    Attributes
-    ----------
-    process : ndarray of int64, shape (locations,)
-        Process of each location.
-    application, rank : ndarray of int64, shape (processes,)
-        Place of each process in the run.
-    accuracy_ns : int
-        How wrong the comparison of two clocks may be.
-    """
-
-    process: Integers
-    application: Integers
-    rank: Integers
-    accuracy_ns: int
-
-    @classmethod
-    def of(cls, processes: Sequence[Process], accuracy_ns: int) -> Places:
-        """Take the places of processes in their order."""
-        threads = [len(process.files) for process in processes]
-        return cls(
-            np.repeat(np.arange(len(processes)), threads).astype(np.int64),
-            np.array([process.application for process in processes], np.int64),
-            np.array([process.rank for process in processes], np.int64),
-            accuracy_ns,
-        )
-
-    def process_of(self, location: Integers, rank: Integers) -> Integers:
-        """Give the process of a rank in the application of a location, -1 without one."""
-        if not len(location):
-            return np.zeros(0, np.int64)
-        span = int(self.rank.max()) + 1
-        wanted = self.application[self.process[location]] * span + rank
-        known = self.application * span + self.rank
-        at = np.minimum(np.searchsorted(known, wanted), len(known) - 1)
-        found = (known[at] == wanted) & (rank >= 0) & (rank < span)
-        return np.where(found, at, UNKNOWN)
+def places_of(processes: Sequence[Process], accuracy_ns: int) -> Places:
+    """The places of processes in their order."""
+    threads = [len(process.files) for process in processes]
+    return Places(
+        np.repeat(np.arange(len(processes)), threads).astype(np.int64),
+        np.array([process.application for process in processes], np.int64),
+        np.array([process.rank for process in processes], np.int64),
+        accuracy_ns,
+    )
 
 
 def location_table(processes: Sequence[Process], lives: Sequence[Life]) -> pa.Table:

@@ -17,7 +17,7 @@ from burstline.formats.raw.layout import Kind
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from burstline.formats.oddities import Oddities
+    from burstline.formats.intake.defects import Defects
     from burstline.formats.raw.files import RawFile
 
 _MOST_THREADS: Final = 1 << 20
@@ -57,14 +57,14 @@ class Process:
         return min(file.start_ns for file in self.files)
 
 
-def find_processes(files: Sequence[RawFile], odd: Oddities) -> list[Process]:
+def find_processes(files: Sequence[RawFile], odd: Defects) -> list[Process]:
     """Put files together to processes, in the order of application and rank.
 
     Parameters
     ----------
     files : sequence of RawFile
         What all threads wrote.
-    odd : Oddities
+    odd : Defects
         Told of ranks that are missing, claimed twice or never said, and of processes that
         did not end in order.
 
@@ -104,7 +104,7 @@ def _numbers(files: Sequence[RawFile]) -> list[int]:
     return claimed if sane else list(range(len(claimed)))
 
 
-def _place(processes: list[Process], odd: Oddities) -> None:
+def _place(processes: list[Process], odd: Defects) -> None:
     taken: set[tuple[int, int]] = set()
     nameless = []
     for process in sorted(processes, key=lambda process: (process.start_ns, process.host)):
@@ -139,14 +139,14 @@ def _place(processes: list[Process], odd: Oddities) -> None:
         odd.note("rank_missing", "loss", place, size - len(present))
 
 
-def _note_compilers(processes: Sequence[Process], odd: Oddities) -> None:
+def _note_compilers(processes: Sequence[Process], odd: Defects) -> None:
     """Tell of code made by different compilers: its counts cannot be compared."""
     names = compilers_of(processes)
     if len(names) > 1:
         odd.note("several_compilers", "info", "; ".join(names), len(names))
 
 
-def _note_ends(processes: Sequence[Process], odd: Oddities) -> None:
+def _note_ends(processes: Sequence[Process], odd: Defects) -> None:
     for process in processes:
         name = process.files[0].path.name
         ends = [

@@ -20,7 +20,7 @@ from burstline.columns import to_numpy
 from burstline.formats.derivation.labels import Callers, label_tables
 from burstline.formats.derivation.other_events import Others
 from burstline.formats.derivation.records import with_records
-from burstline.formats.raw.messages import RECEIVE_COLUMNS, SEND_COLUMNS
+from burstline.formats.intake.messages import RECEIVE_COLUMNS, SEND_COLUMNS
 from burstline.formats.raw.places import location_table
 from burstline.formats.raw.user_events import merged
 from burstline.schema import TABLES, UNKNOWN
@@ -31,8 +31,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from burstline.columns import Integers
+    from burstline.formats.intake.target import Columns
     from burstline.formats.raw.group import Basis, Group
-    from burstline.formats.raw.kept import Columns
 
 _OF_LOCATIONS: Final = ("calls", "bursts", "regions", "locks", "readings", "gaps")
 

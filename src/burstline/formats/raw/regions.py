@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from burstline.columns import Integers
-    from burstline.formats.oddities import Oddities
+    from burstline.formats.intake.defects import Defects
     from burstline.formats.raw.definitions import Definitions, Name
     from burstline.formats.raw.timeline import Timeline
 
@@ -65,11 +65,11 @@ class Regions:
 
     Parameters
     ----------
-    odd : Oddities
+    odd : Defects
         Told of borders without a partner.
     """
 
-    def __init__(self, odd: Oddities) -> None:
+    def __init__(self, odd: Defects) -> None:
         self._odd = odd
         self._definitions: dict[tuple[int, int, Name | None], int] = {}
         self._openmp = OpenMpRows(odd)

@@ -21,14 +21,14 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
-    from burstline.formats.oddities import Oddities
+    from burstline.formats.intake.defects import Defects
 
 SUFFIX: Final = ".tail"
 _MAGIC: Final = b"BURSTEND"
 _HEAD: Final = np.dtype([("magic", "S8"), ("belongs", "<u8"), ("unused", "<u8", 2)])
 
 
-def stored(path: Path, begin: int, odd: Oddities) -> npt.NDArray[Any]:
+def stored(path: Path, begin: int, odd: Defects) -> npt.NDArray[Any]:
     """Give the records of a file as far as they go, with those of its tail.
 
     Parameters
@@ -37,7 +37,7 @@ def stored(path: Path, begin: int, odd: Oddities) -> npt.NDArray[Any]:
         The raw file.
     begin : int
         Where its records begin, in bytes.
-    odd : Oddities
+    odd : Defects
         Told of half a record at the end, and of what is missing before the tail.
 
     Returns

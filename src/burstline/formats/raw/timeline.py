@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from burstline.columns import Integers, Mask
-    from burstline.formats.oddities import Oddities
+    from burstline.formats.intake.defects import Defects
     from burstline.formats.raw.clocks import Correction
     from burstline.formats.raw.files import RawFile
 
@@ -104,7 +104,7 @@ class Timeline:
         return np.clip(correction.apply(sane), self.born_ns, self.died_ns)
 
 
-def timeline(location: int, file: RawFile, correction: Correction, odd: Oddities) -> Timeline:
+def timeline(location: int, file: RawFile, correction: Correction, odd: Defects) -> Timeline:
     """Order the records of a thread.
 
     Parameters
@@ -115,7 +115,7 @@ def timeline(location: int, file: RawFile, correction: Correction, odd: Oddities
         What it wrote.
     correction : Correction
         Of its clock.
-    odd : Oddities
+    odd : Defects
         Told of times and calls that cannot be.
 
     Returns
@@ -162,7 +162,7 @@ def _born(file: RawFile) -> int:
     return file.start_ns if 0 < file.start_ns <= begin else begin
 
 
-def _times(file: RawFile, kind: npt.NDArray[np.uint16], odd: Oddities) -> tuple[Integers, int]:
+def _times(file: RawFile, kind: npt.NDArray[np.uint16], odd: Defects) -> tuple[Integers, int]:
     """Give the local time of each record, and when the thread was first watched."""
     time = np.ascontiguousarray(file.records["time"])
     timed = np.isin(kind, _TIMED)
@@ -183,7 +183,7 @@ def _place(file: RawFile, wrong: Mask) -> str:
     return f"{file.path.name}: record {int(wrong.argmax()) if len(wrong) else 0}"
 
 
-def _leaves(found: Timeline, odd: Oddities) -> Integers:
+def _leaves(found: Timeline, odd: Defects) -> Integers:
     leave = np.full(len(found.enter), -1, np.int64)
     rows = np.flatnonzero(found.kind == Kind.LEAVE)
     call = found.call[rows]

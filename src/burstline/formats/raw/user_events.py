@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from burstline.columns import Integers
-    from burstline.formats.oddities import Oddities
+    from burstline.formats.intake.defects import Defects
     from burstline.formats.raw.processes import Process
     from burstline.formats.raw.timeline import Timeline
     from burstline.trace import Trace
@@ -41,7 +41,7 @@ class UserEvents:
     ----------
     processes : sequence of Process
         All processes, with what they defined.
-    odd : Oddities
+    odd : Defects
         Told of event types that were moved.
 
     Attributes
@@ -50,7 +50,7 @@ class UserEvents:
         Whether there are any.
     """
 
-    def __init__(self, processes: Sequence[Process], odd: Oddities) -> None:
+    def __init__(self, processes: Sequence[Process], odd: Defects) -> None:
         self._types: dict[int, str] = {}
         self._loops: dict[int, str] = {0: "no loop"}
         outlines = [file.outline for process in processes for file in process.files]
@@ -106,7 +106,7 @@ class UserEvents:
         }
 
 
-def _final_types(numbers: list[int], odd: Oddities) -> dict[int, int]:
+def _final_types(numbers: list[int], odd: Defects) -> dict[int, int]:
     final, moved = {}, 0
     for number in numbers:
         final[number] = number

@@ -21,7 +21,7 @@ from burstline.formats.otf2.reading.definitions import Definitions, decode
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from burstline.formats.oddities import Oddities
+    from burstline.formats.intake.defects import Defects
 
 SUFFIX: Final = ".otf2"
 MAGIC: Final = b"OTF2"
@@ -198,14 +198,14 @@ def recognises(head: bytes) -> bool:
     return head[2 : 2 + len(MAGIC)] == MAGIC
 
 
-def open_archive(anchor: Path, odd: Oddities) -> Archive:
+def open_archive(anchor: Path, odd: Defects) -> Archive:
     """Read what an archive defines.
 
     Parameters
     ----------
     anchor : Path
         Its anchor file.
-    odd : Oddities
+    odd : Defects
         Told of what is odd.
 
     Returns

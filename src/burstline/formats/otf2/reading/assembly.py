@@ -16,8 +16,9 @@ import numpy as np
 
 from burstline import schema
 from burstline.columns import shifted
-from burstline.formats.groups import in_order
-from burstline.formats.oddities import Oddities
+from burstline.formats.intake.defects import Defects
+from burstline.formats.intake.groups import in_order
+from burstline.formats.intake.joining import Halves
 from burstline.formats.otf2.reading.archive import open_archive
 from burstline.formats.otf2.reading.communicators import Communicators
 from burstline.formats.otf2.reading.events import read_events
@@ -26,7 +27,6 @@ from burstline.formats.otf2.reading.metrics import Metrics
 from burstline.formats.otf2.reading.paths import CallPaths
 from burstline.formats.otf2.reading.places import standing
 from burstline.formats.otf2.reading.regions import Regions
-from burstline.formats.raw.joining import Halves
 from burstline.schema.arrays import arrow_table
 
 if TYPE_CHECKING:
@@ -35,10 +35,10 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
+    from burstline.formats.intake.target import Heap, Target
     from burstline.formats.otf2.reading.definitions import Definitions
     from burstline.formats.otf2.reading.events import Events
     from burstline.formats.otf2.reading.group import Group
-    from burstline.formats.raw.kept import Heap, Target
     from burstline.progress import Progress
 
 
@@ -49,7 +49,7 @@ class Assembly:
     ----------
     anchor : Path
         Its anchor.
-    odd : Oddities
+    odd : Defects
         Counts what is odd.
 
     Attributes
@@ -64,7 +64,7 @@ class Assembly:
         Events of each kind, once they are read.
     """
 
-    def __init__(self, anchor: Path, odd: Oddities) -> None:
+    def __init__(self, anchor: Path, odd: Defects) -> None:
         self._odd = odd
         archive = open_archive(anchor, odd)
         where = standing(archive.defined, odd)
@@ -174,11 +174,11 @@ class Assembly:
         for name, table in group.tables.items():
             target.append(name, table)
 
-    def _ahead(self, spans: Sequence[range], threads: int) -> Iterator[tuple[Events, Oddities]]:
+    def _ahead(self, spans: Sequence[range], threads: int) -> Iterator[tuple[Events, Defects]]:
         """Give what groups did, in order, while some of those to come are being read."""
 
-        def read(locations: range) -> tuple[Events, Oddities]:
-            odd = Oddities()
+        def read(locations: range) -> tuple[Events, Defects]:
+            odd = Defects()
             basis = self.basis
             found = read_events(basis.archive, basis.standing, basis.regions, locations, odd)
             return found, odd

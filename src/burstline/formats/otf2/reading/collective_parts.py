@@ -11,18 +11,18 @@ import numpy as np
 
 from burstline._core import RecordKind
 from burstline.columns import ordinal_within
+from burstline.formats.intake.calls import Kind
+from burstline.formats.intake.collectives import PART_COLUMNS
 from burstline.formats.otf2.collective_operations import COLLECTIVE_OPERATIONS, NO_ROOT
-from burstline.formats.raw.collectives import PART_COLUMNS
-from burstline.formats.raw.layout import Kind
 from burstline.schema import UNKNOWN
 
 if TYPE_CHECKING:
     from burstline.columns import Integers, Mask
-    from burstline.formats.oddities import Oddities
+    from burstline.formats.intake.calls import Calls, Details, Facts
+    from burstline.formats.intake.defects import Defects
     from burstline.formats.otf2.reading.communicators import Communicators
     from burstline.formats.otf2.reading.places import Standing
     from burstline.formats.otf2.reading.records import Records
-    from burstline.formats.raw.calls import Calls, Details, Facts
 
 
 _ROOT_SELF: Final = 0xFFFFFFFE
@@ -37,7 +37,7 @@ def collective_parts(
     standing: Standing,
     communicators: Communicators,
     facts: Facts,
-    odd: Oddities,
+    odd: Defects,
 ) -> dict[str, Integers]:
     """Take the parts of collectives, and tell the calls about them.
 
@@ -53,13 +53,13 @@ def collective_parts(
         Where locations stand, and the communicators.
     facts : Facts
         Told of roots and bytes.
-    odd : Oddities
+    odd : Defects
         Told of collectives that never completed: nobody knows what they were.
 
     Returns
     -------
     dict of str to ndarray of int64
-        :data:`burstline.formats.raw.collectives.PART_COLUMNS`.
+        :data:`burstline.formats.intake.collectives.PART_COLUMNS`.
     """
     start, end, blocking = _ended(details, own, ends, standing, odd)
     begin_seq = np.where(blocking, own["begin_seq"][start], own["seq"][start])
@@ -97,7 +97,7 @@ def collective_parts(
 
 
 def _ended(
-    details: Details, own: Records, ends: Integers, standing: Standing, odd: Oddities
+    details: Details, own: Records, ends: Integers, standing: Standing, odd: Defects
 ) -> tuple[Integers, Integers, Mask]:
     """Give the records that begin and end collectives, and whether they are blocking."""
     start = np.flatnonzero(details.kind == Kind.COLLECTIVE)

@@ -15,12 +15,12 @@ import shutil
 from typing import TYPE_CHECKING, Final
 
 from burstline.errors import MemoryBudgetError
-from burstline.formats.groups import borders_of
-from burstline.formats.oddities import Oddities
+from burstline.formats.intake.defects import Defects
+from burstline.formats.intake.groups import borders_of
+from burstline.formats.intake.joining import PARTS_AT_ONCE
+from burstline.formats.intake.spool import Spool, require_disk
 from burstline.formats.otf2.reading.archive import require_anchor
 from burstline.formats.otf2.reading.assembly import Assembly
-from burstline.formats.paraver.reading.spool import Spool, require_disk
-from burstline.formats.raw.joining import PARTS_AT_ONCE
 from burstline.formats.store.writing import StoreWriter
 
 if TYPE_CHECKING:
@@ -85,7 +85,7 @@ def convert_otf2(
     """
     if memory < SMALLEST_MEMORY:
         raise MemoryBudgetError(SMALLEST_MEMORY, memory, way_out="Give --memory 256Mi or more.")
-    assembly = Assembly(require_anchor(path), Oddities())
+    assembly = Assembly(require_anchor(path), Defects())
     sizes = assembly.sizes()
     require_disk(target.absolute().parent, sum(sizes) * _DISK_PER_BYTE)
     most, threads = _at_once(sizes, (memory - _BASE) // _PER_BYTE, threads, memory)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from burstline.columns import Integers
-    from burstline.formats.oddities import Oddities
+    from burstline.formats.intake.defects import Defects
 
 NOWHERE: Final = 0xFFFFFFFF
 """A reference to nothing, in 32 bits."""
@@ -146,7 +146,7 @@ _COMM_LOCATIONS: Final = 4
 _COMM_GROUP: Final = 5
 
 
-def decode(rows: Integers, text: npt.NDArray[np.int8], odd: Oddities) -> Definitions:
+def decode(rows: Integers, text: npt.NDArray[np.int8], odd: Defects) -> Definitions:
     """Make definitions of the kernel's rows.
 
     Parameters
@@ -155,7 +155,7 @@ def decode(rows: Integers, text: npt.NDArray[np.int8], odd: Oddities) -> Definit
         Kind, length, and as many integers, again and again.
     text : ndarray of int8
         All texts, one after the other, in UTF-8.
-    odd : Oddities
+    odd : Defects
         Told of what is defined twice.
 
     Returns
@@ -176,7 +176,7 @@ def decode(rows: Integers, text: npt.NDArray[np.int8], odd: Oddities) -> Definit
 class _Taking:
     """Takes in one row after the other."""
 
-    def __init__(self, found: Definitions, text: bytes, odd: Oddities) -> None:
+    def __init__(self, found: Definitions, text: bytes, odd: Defects) -> None:
         self.found, self._text, self._odd = found, text, odd
 
     def take(self, kind: int, row: list[int]) -> None:

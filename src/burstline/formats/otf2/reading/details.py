@@ -13,20 +13,19 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from burstline._core import RecordKind, TransferEvent
+from burstline.formats.intake.calls import ANY_SOURCE, LARGEST, PROC_NULL, Calls, Details, Kind
 from burstline.formats.otf2.reading.matched import resolve
 from burstline.formats.otf2.reading.records import OF_CALLS, Records, raw_kinds, raw_transfers
-from burstline.formats.raw.calls import Calls, Details
-from burstline.formats.raw.layout import ANY_SOURCE, LARGEST, PROC_NULL, Kind
 from burstline.schema import NO_VALUE, UNKNOWN
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from burstline.columns import Columns, Integers
-    from burstline.formats.oddities import Oddities
+    from burstline.formats.intake.calls import Facts
+    from burstline.formats.intake.defects import Defects
     from burstline.formats.otf2.reading.communicators import Communicators
     from burstline.formats.otf2.reading.places import Standing
-    from burstline.formats.raw.calls import Facts
 
 
 REQUEST_MARK: Final = 1 << 62
@@ -58,7 +57,7 @@ def details_of(
     standing: Standing,
     communicators: Communicators,
     windows: dict[int, int],
-    odd: Oddities,
+    odd: Defects,
 ) -> tuple[Details, Records, Integers]:
     """Take the records of calls, and give them with the kernel's own columns.
 
@@ -72,7 +71,7 @@ def details_of(
         Those of MPI.
     windows : dict of int to int
         Communicator of each window.
-    odd : Oddities
+    odd : Defects
         Told of records outside of calls, of communicators that are not defined, and of
         numbers that no run has.
 
@@ -130,7 +129,7 @@ def details_of(
     return details, own, probe
 
 
-def _note_homeless(records: Records, at: Integers, standing: Standing, odd: Oddities) -> None:
+def _note_homeless(records: Records, at: Integers, standing: Standing, odd: Defects) -> None:
     """Tell of records outside of calls: of files and transfers other paradigms have some."""
     kind = records["kind"][at]
     odd.note_named(
@@ -146,7 +145,7 @@ def _note_homeless(records: Records, at: Integers, standing: Standing, odd: Oddi
 
 
 def _note_undefined(
-    lost: Integers, location: Integers, reference: Integers, standing: Standing, odd: Oddities
+    lost: Integers, location: Integers, reference: Integers, standing: Standing, odd: Defects
 ) -> None:
     """Tell of records whose communicator is not defined."""
     if len(lost):
@@ -154,7 +153,7 @@ def _note_undefined(
         odd.note("communicator_not_defined", "loss", text, len(lost))
 
 
-def _check_numbers(own: Records, standing: Standing, odd: Oddities) -> None:
+def _check_numbers(own: Records, standing: Standing, odd: Defects) -> None:
     """Tell of sizes and tags that no run has; such a size is taken for 0.
 
     Of such a tag 31 bits are kept.
@@ -181,7 +180,7 @@ def _check_numbers(own: Records, standing: Standing, odd: Oddities) -> None:
 
 
 def _note_strangers(
-    own: Records, rows: Integers, reference: Integers, standing: Standing, odd: Oddities
+    own: Records, rows: Integers, reference: Integers, standing: Standing, odd: Defects
 ) -> None:
     """Tell of partners that are no member of their communicator."""
     remote = own["kind"][rows] == RecordKind.RMA

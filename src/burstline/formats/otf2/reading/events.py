@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from burstline.columns import Columns
-    from burstline.formats.oddities import Oddities
+    from burstline.formats.intake.defects import Defects
     from burstline.formats.otf2.reading.archive import Archive
     from burstline.formats.otf2.reading.places import Standing
     from burstline.formats.otf2.reading.regions import Regions
@@ -96,7 +96,7 @@ def read_events(
     standing: Standing,
     regions: Regions,
     locations: Sequence[int],
-    odd: Oddities,
+    odd: Defects,
 ) -> Events:
     """Read the events of some locations.
 
@@ -110,7 +110,7 @@ def read_events(
         All regions.
     locations : sequence of int
         Which locations.
-    odd : Oddities
+    odd : Defects
         Told of locations that could not be read, or not to their end.
 
     Returns
@@ -187,7 +187,7 @@ def _note(
     standing: Standing,
     locations: Sequence[int],
     read: tuple[Events, tuple[int, int, str, bytes]],
-    odd: Oddities,
+    odd: Defects,
 ) -> None:
     found, told = read
     lives = found.tables["lives"]

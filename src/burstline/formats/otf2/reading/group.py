@@ -17,7 +17,10 @@ import pyarrow as pa
 
 from burstline._core import RecordKind
 from burstline.bursts import bursts_of
-from burstline.formats.oddities import Oddities
+from burstline.formats.intake.calls import Facts, Kind, describe_transfers
+from burstline.formats.intake.defects import Defects
+from burstline.formats.intake.messages import message_halves
+from burstline.formats.intake.requests import follow
 from burstline.formats.otf2.reading.collective_parts import collective_parts
 from burstline.formats.otf2.reading.details import (
     REQUEST_MARK,
@@ -32,11 +35,6 @@ from burstline.formats.otf2.reading.other_events import other_event_table
 from burstline.formats.otf2.reading.paths import rehang
 from burstline.formats.otf2.reading.records import Records
 from burstline.formats.otf2.reading.teams import forks_of, lock_table, team_table
-from burstline.formats.raw.calls import Facts
-from burstline.formats.raw.layout import Kind
-from burstline.formats.raw.messages import message_halves
-from burstline.formats.raw.requests import follow
-from burstline.formats.raw.transfers import describe_transfers
 from burstline.schema import NO_VALUE, ORIGINS, UNKNOWN
 from burstline.schema.arrays import arrow_table
 
@@ -44,6 +42,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from burstline.columns import Columns, Integers, Mask
+    from burstline.formats.intake.calls import Calls
+    from burstline.formats.intake.places import Places
     from burstline.formats.otf2.reading.archive import Archive
     from burstline.formats.otf2.reading.communicators import Communicators
     from burstline.formats.otf2.reading.events import Events
@@ -51,8 +51,6 @@ if TYPE_CHECKING:
     from burstline.formats.otf2.reading.paths import CallPaths
     from burstline.formats.otf2.reading.places import Standing
     from burstline.formats.otf2.reading.regions import Regions
-    from burstline.formats.raw.calls import Calls
-    from burstline.formats.raw.places import Places
 
 
 _IS_APART: Final = np.ones(max(Kind) + 1, bool)
@@ -108,7 +106,7 @@ class Group:
         Birth and death of each location.
     has_events : ndarray of bool, shape (locations,)
         Whether it has any.
-    odd : Oddities
+    odd : Defects
         What is odd in them.
     """
 
@@ -119,10 +117,10 @@ class Group:
     waiting: dict[str, Integers] = field(default_factory=dict)
     lives: Integers = field(default_factory=lambda: np.zeros((2, 0), np.int64))
     has_events: Mask = field(default_factory=lambda: np.zeros(0, bool))
-    odd: Oddities = field(default_factory=Oddities)
+    odd: Defects = field(default_factory=Defects)
 
 
-def make_group(basis: Basis, events: Events, locations: Sequence[int], odd: Oddities) -> Group:
+def make_group(basis: Basis, events: Events, locations: Sequence[int], odd: Defects) -> Group:
     """Make the tables of some whole processes.
 
     Parameters
@@ -133,7 +131,7 @@ def make_group(basis: Basis, events: Events, locations: Sequence[int], odd: Oddi
         What the locations did.
     locations : sequence of int
         Their numbers, ascending.
-    odd : Oddities
+    odd : Defects
         What was odd in reading them; told of the rest.
 
     Returns

@@ -21,12 +21,12 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from burstline.columns import Integers
-    from burstline.formats.oddities import Oddities
+    from burstline.formats.intake.defects import Defects
     from burstline.formats.otf2.reading.records import Records
 
 
 def resolve(
-    own: Records, process: Integers, names: Sequence[str], odd: Oddities
+    own: Records, process: Integers, names: Sequence[str], odd: Defects
 ) -> tuple[Records, Integers]:
     """Make posts and receives of what receives messages that a probe had matched.
 
@@ -38,7 +38,7 @@ def resolve(
         Process of each location.
     names : sequence of str
         Names of the locations.
-    odd : Oddities
+    odd : Defects
         Told of receives whose probe is not there; they are left out.
 
     Returns

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from burstline.columns import Columns, Integers
-    from burstline.formats.oddities import Oddities
+    from burstline.formats.intake.defects import Defects
     from burstline.formats.otf2.reading.definitions import Definitions, Member
 
 
@@ -93,14 +93,14 @@ class Metrics:
             },
         )
 
-    def readings(self, readings: Columns, values: Columns, odd: Oddities) -> pa.Table:
+    def readings(self, readings: Columns, values: Columns, odd: Defects) -> pa.Table:
         """Give the table `readings`.
 
         Parameters
         ----------
         readings, values : dict of str to ndarray
             The kernel's tables, by location and ordinal.
-        odd : Oddities
+        odd : Defects
             Told of readings of what is not defined, of values that are no integer or do not
             fit into one, and of counters that run backwards.
 
@@ -137,7 +137,7 @@ class Metrics:
         metric: int,
         where: tuple[Integers, Integers, npt.NDArray[Any]],
         values: Columns,
-        odd: Oddities,
+        odd: Defects,
     ) -> None:
         row, start, count = where
         of = self._columns.get(metric & 0xFFFFFFFF, [])
@@ -162,7 +162,7 @@ def _unit(member: Member, unit: str) -> str:
 
 
 def _integers(
-    value: Integers, kind: npt.NDArray[np.uint8], name: str, odd: Oddities
+    value: Integers, kind: npt.NDArray[np.uint8], name: str, odd: Defects
 ) -> Integers:
     """Take values as integers: of other types the nearest one."""
     result = value.copy()
@@ -192,7 +192,7 @@ def _integers(
 
 
 def _differences(
-    location: npt.NDArray[Any], value: Integers, name: str, odd: Oddities
+    location: npt.NDArray[Any], value: Integers, name: str, odd: Defects
 ) -> Integers:
     """Give each known value's difference to the known one before on its location."""
     known = np.flatnonzero(value != NO_VALUE)

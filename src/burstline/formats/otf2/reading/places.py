@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from burstline.formats.intake.places import Places
 from burstline.formats.otf2.reading.definitions import NOWHERE, LocationGroup
-from burstline.formats.raw.places import Places
 from burstline.schema import LOCATION_KINDS, UNKNOWN
 from burstline.schema.arrays import arrow_table
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from burstline.columns import Integers
-    from burstline.formats.oddities import Oddities
+    from burstline.formats.intake.defects import Defects
     from burstline.formats.otf2.reading.definitions import Definitions
 
 MPI: Final = 4
@@ -86,14 +86,14 @@ class Standing:
         )
 
 
-def standing(defined: Definitions, odd: Oddities) -> Standing:
+def standing(defined: Definitions, odd: Defects) -> Standing:
     """Find out where the locations of an archive stand.
 
     Parameters
     ----------
     defined : Definitions
         What the archive defines.
-    odd : Oddities
+    odd : Defects
         Told of processes whose rank is not known although others' are, and of accelerators
         of which the archive does not say whose they are.
 
@@ -151,7 +151,7 @@ def _place_in(defined: Definitions, location: int, ranks: dict[int, int]) -> tup
     return location not in ranks, group.type == _ACCELERATOR
 
 
-def _owners(defined: Definitions, ranks: dict[int, int], odd: Oddities) -> dict[int, int]:
+def _owners(defined: Definitions, ranks: dict[int, int], odd: Defects) -> dict[int, int]:
     """Give the process of each group that has locations: itself, unless it is an accelerator.
 
     An accelerator that the archive gives to nobody is taken for one of the first process on

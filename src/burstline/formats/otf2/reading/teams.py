@@ -23,11 +23,11 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from burstline.columns import Columns, Integers
-    from burstline.formats.oddities import Oddities
+    from burstline.formats.intake.defects import Defects
     from burstline.formats.otf2.reading.records import Records
 
 
-def forks_of(forks: Columns, begins: Columns, process: Integers, odd: Oddities) -> Integers:
+def forks_of(forks: Columns, begins: Columns, process: Integers, odd: Defects) -> Integers:
     """Find the fork of each begin of a team.
 
     Parameters
@@ -36,7 +36,7 @@ def forks_of(forks: Columns, begins: Columns, process: Integers, odd: Oddities) 
         The kernel's tables `forks` and `teams`.
     process : ndarray of int64, shape (locations,)
         Process of each location.
-    odd : Oddities
+    odd : Defects
         Told of threads in teams that nobody forked.
 
     Returns
@@ -68,7 +68,7 @@ def forks_of(forks: Columns, begins: Columns, process: Integers, odd: Oddities) 
     return found
 
 
-def team_table(forks: Columns, fork: Integers, process: Integers, odd: Oddities) -> pa.Table:
+def team_table(forks: Columns, fork: Integers, process: Integers, odd: Defects) -> pa.Table:
     """Give the table `teams`: one for each fork."""
     count = len(forks["location"])
     threads = np.bincount(fork[fork >= 0], minlength=count)
@@ -95,7 +95,7 @@ def team_table(forks: Columns, fork: Integers, process: Integers, odd: Oddities)
     )
 
 
-def lock_table(acquired: Records, released: Records, odd: Oddities) -> pa.Table:
+def lock_table(acquired: Records, released: Records, odd: Defects) -> pa.Table:
     """Give the table `locks` of the records that acquire and release.
 
     A lock is released by the location that acquired it, the last acquisition first.

@@ -21,6 +21,7 @@ import numpy as np
 
 from burstline import _core
 from burstline.errors import MemoryBudgetError
+from burstline.formats.intake.spool import JournalSpill, Spool, require_disk
 from burstline.formats.paraver.reading.collectives import PART_COLUMNS, collective_parts
 from burstline.formats.paraver.reading.joins import (
     RECEIVE_COLUMNS,
@@ -29,7 +30,6 @@ from burstline.formats.paraver.reading.joins import (
     join_messages,
     pack,
 )
-from burstline.formats.paraver.reading.spool import JournalSpill, Spool, require_disk
 from burstline.formats.paraver.reading.trace_file import OpenTrace, used_operations
 from burstline.formats.store.writing import StoreWriter
 

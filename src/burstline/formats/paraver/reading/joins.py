@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from burstline.columns import Integers
+    from burstline.formats.intake.spool import Spool
     from burstline.formats.paraver.reading.assembly import Assembly
-    from burstline.formats.paraver.reading.spool import Spool
     from burstline.progress import Progress
 
 SEND_COLUMNS: Final = (

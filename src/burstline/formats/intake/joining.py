@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, Final, Protocol
 
 import numpy as np
 
-from burstline.formats.freeing import give_back
-from burstline.formats.raw.collectives import PART_COLUMNS, join_collectives
-from burstline.formats.raw.half_messages import half_table, half_types
-from burstline.formats.raw.kept import Rows, types_of
-from burstline.formats.raw.meeting import Joining
-from burstline.formats.raw.messages import RECEIVE_COLUMNS, SEND_COLUMNS
+from burstline.formats.intake.collectives import PART_COLUMNS, join_collectives
+from burstline.formats.intake.half_messages import half_table, half_types
+from burstline.formats.intake.meeting import Joining
+from burstline.formats.intake.memory import give_back
+from burstline.formats.intake.messages import RECEIVE_COLUMNS, SEND_COLUMNS
+from burstline.formats.intake.target import Rows, types_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -25,9 +25,9 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from burstline.columns import Integers
-    from burstline.formats.oddities import Oddities
-    from burstline.formats.raw.kept import Columns, Heap
-    from burstline.formats.raw.places import Places
+    from burstline.formats.intake.defects import Defects
+    from burstline.formats.intake.places import Places
+    from burstline.formats.intake.target import Columns, Heap
 
 
 PARTS_AT_ONCE: Final = 1 << 18
@@ -58,7 +58,7 @@ class Halves:
         Makes a heap of a name.
     parts_at_once : int
         Parts of collectives to put together at a time.
-    odd : Oddities
+    odd : Defects
         Told of what has no other half.
     """
 
@@ -70,7 +70,7 @@ class Halves:
         heap: Callable[[str], Heap],
         *,
         parts_at_once: int,
-        odd: Oddities,
+        odd: Defects,
     ) -> None:
         self._places, self._members, self._odd = places, members, odd
         self._borders = np.array(borders[1:], np.int64)

@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from burstline.formats.raw.layout import Kind
+from burstline.formats.intake.calls import Kind
 from burstline.schema import UNKNOWN
 
 if TYPE_CHECKING:
     from burstline.columns import Integers, Mask
-    from burstline.formats.oddities import Oddities
-    from burstline.formats.raw.calls import Calls, Details
+    from burstline.formats.intake.calls import Calls, Details
+    from burstline.formats.intake.defects import Defects
 
 
 _COMPLETED_BY: Final[dict[int, tuple[Kind, ...]]] = {
@@ -39,7 +39,7 @@ _IS_END: Final[Mask] = np.any(_FITS, axis=0)
 
 
 def follow(
-    details: Details, calls: Calls, process: Integers, odd: Oddities, *, mark: int = 0
+    details: Details, calls: Calls, process: Integers, odd: Defects, *, mark: int = 0
 ) -> Integers:
     """Find what completed each request.
 
@@ -51,7 +51,7 @@ def follow(
         All calls.
     process : ndarray of int64, shape (locations,)
         Process of each location.
-    odd : Oddities
+    odd : Defects
         Told of completions of what was never started.
     mark : int
         Bits that are turned over in requests, against what the source calls them.

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, Protocol
 import numpy as np
 import pyarrow as pa
 
-from burstline.formats.freeing import give_back
+from burstline.formats.intake.memory import give_back
 from burstline.schema import TABLES
 
 if TYPE_CHECKING:

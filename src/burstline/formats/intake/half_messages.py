@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from burstline.formats.raw.kept import types_of
+from burstline.formats.intake.target import types_of
 from burstline.schema import HALF_KINDS, NO_VALUE, SEND_DONE_SOURCES, UNKNOWN
 from burstline.schema.arrays import arrow_table
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from burstline.columns import Integers
-    from burstline.formats.raw.kept import Columns
+    from burstline.formats.intake.target import Columns
 
 
 HALF_COLUMNS: Final = (
@@ -76,7 +76,7 @@ def of_sends(sends: Columns, peer: Integers) -> list[Columns]:
     Parameters
     ----------
     sends : dict of str to ndarray of int64
-        :data:`burstline.formats.raw.messages.SEND_COLUMNS`.
+        :data:`burstline.formats.intake.messages.SEND_COLUMNS`.
     peer : ndarray of int64, shape (sends,)
         Ranks that they went to.
 
@@ -111,7 +111,7 @@ def of_receives(receives: Columns, peer: Integers) -> list[Columns]:
     Parameters
     ----------
     receives : dict of str to ndarray of int64
-        :data:`burstline.formats.raw.messages.RECEIVE_COLUMNS`.
+        :data:`burstline.formats.intake.messages.RECEIVE_COLUMNS`.
     peer : ndarray of int64, shape (receives,)
         Ranks that they name.
 

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from burstline.formats.raw.half_messages import of_receives, of_sends
-from burstline.formats.raw.messages import RECEIVE_COLUMNS, SEND_COLUMNS
+from burstline.formats.intake.half_messages import of_receives, of_sends
+from burstline.formats.intake.messages import RECEIVE_COLUMNS, SEND_COLUMNS
 from burstline.matching import channels, match_messages
 from burstline.schema import UNKNOWN
 from burstline.schema.arrays import arrow_table
@@ -16,9 +16,9 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from burstline.columns import Integers
-    from burstline.formats.oddities import Oddities
-    from burstline.formats.raw.kept import Columns
-    from burstline.formats.raw.places import Places
+    from burstline.formats.intake.defects import Defects
+    from burstline.formats.intake.places import Places
+    from burstline.formats.intake.target import Columns
 
 
 _SENT: Final = ("sender_location", "send_call", "receiver")
@@ -32,7 +32,7 @@ class Joining:
     ----------
     places : Places
         Where processes and locations are.
-    odd : Oddities
+    odd : Defects
         Told, at the end, of halves that stay alone, and of messages that arrive before
         they are sent.
 
@@ -42,7 +42,7 @@ class Joining:
         Events of halves that stay alone, as `half_messages` has them.
     """
 
-    def __init__(self, places: Places, odd: Oddities) -> None:
+    def __init__(self, places: Places, odd: Defects) -> None:
         self._places, self._odd = places, odd
         self._alone: dict[str, tuple[int, tuple[int, ...]]] = {}
         self.alone: list[Columns] = []

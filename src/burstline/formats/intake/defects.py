@@ -15,14 +15,14 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 
-class Oddities:
+class Defects:
     """Counts what is odd.
 
     Memory is that of the kinds, however many oddities there are.
 
     Examples
     --------
-    >>> odd = Oddities()
+    >>> odd = Defects()
     >>> odd.note("unknown_record", "info", "kind 9 in p-node-1.t-0.raw")
     >>> odd.note("unknown_record", "info", "kind 8", 2)
     >>> odd.table().to_pylist()[0]["count"]
@@ -52,7 +52,7 @@ class Oddities:
             self.note(kind, severity, name, count)
             self._named.setdefault(kind, Counter())[printable(name)] += int(count)
 
-    def take(self, others: Oddities) -> None:
+    def take(self, others: Defects) -> None:
         """Count what others found, after what was found so far."""
         for kind, names in others._named.items():
             self._named.setdefault(kind, Counter()).update(names)

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from burstline.columns import ordinal_within
-from burstline.formats.raw.layout import Kind
+from burstline.formats.intake.calls import Kind
 from burstline.matching import collective_instances
 from burstline.schema import NO_VALUE, UNKNOWN
 from burstline.schema.arrays import arrow_table
@@ -28,9 +28,9 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from burstline.columns import Integers
-    from burstline.formats.oddities import Oddities
-    from burstline.formats.raw.calls import Calls, Details, Facts
-    from burstline.formats.raw.places import Places
+    from burstline.formats.intake.calls import Calls, Details, Facts
+    from burstline.formats.intake.defects import Defects
+    from burstline.formats.intake.places import Places
 
     Columns = dict[str, Integers]
 
@@ -65,7 +65,7 @@ def collective_parts(
     Parameters
     ----------
     details, calls, ends, places, facts
-        As for :func:`burstline.formats.raw.messages.message_halves`.
+        As for :func:`burstline.formats.intake.messages.message_halves`.
 
     Returns
     -------
@@ -98,7 +98,7 @@ def join_collectives(
     members: Sequence[tuple[int, ...]],
     operations: Sequence[str],
     first: int,
-    odd: Oddities,
+    odd: Defects,
 ) -> tuple[pa.Table, pa.Table]:
     """Put the parts of some instances together.
 
@@ -114,7 +114,7 @@ def join_collectives(
         Names behind the codes of operations.
     first : int
         Number of the first instance.
-    odd : Oddities
+    odd : Defects
         Told of instances that lack members.
 
     Returns
@@ -166,7 +166,7 @@ def _describe(parts: Details, places: Places, facts: Facts) -> None:
 
 
 def _note_incomplete(
-    columns: dict[str, npt.NDArray[np.generic]], operations: Sequence[str], odd: Oddities
+    columns: dict[str, npt.NDArray[np.generic]], operations: Sequence[str], odd: Defects
 ) -> None:
     wrong = np.flatnonzero(~columns["complete"].astype(bool))
     if len(wrong):

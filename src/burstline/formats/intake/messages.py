@@ -19,8 +19,8 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from burstline.columns import codes, ordinal_within
-from burstline.formats.raw.half_messages import events
-from burstline.formats.raw.layout import ANY_SOURCE, PROC_NULL, Kind
+from burstline.formats.intake.calls import ANY_SOURCE, PROC_NULL, Kind
+from burstline.formats.intake.half_messages import events
 from burstline.matching import channels, match_messages
 from burstline.schema import NO_VALUE, SEND_DONE_SOURCES, UNKNOWN
 
@@ -28,10 +28,10 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from burstline.columns import Integers
-    from burstline.formats.oddities import Oddities
-    from burstline.formats.raw.calls import Calls, Details, Facts
-    from burstline.formats.raw.kept import Columns
-    from burstline.formats.raw.places import Places
+    from burstline.formats.intake.calls import Calls, Details, Facts
+    from burstline.formats.intake.defects import Defects
+    from burstline.formats.intake.places import Places
+    from burstline.formats.intake.target import Columns
 
 
 SEND_COLUMNS: Final = (
@@ -94,7 +94,7 @@ def message_halves(
     *,
     places: Places,
     facts: Facts,
-    odd: Oddities,
+    odd: Defects,
     probe: Integers | None = None,
 ) -> tuple[Columns, Columns, Columns]:
     """Take the sends and receives of some whole processes, and tell the calls about them.
@@ -106,12 +106,12 @@ def message_halves(
     calls : Calls
         Their calls.
     ends : ndarray of int64, shape (records,)
-        What :func:`burstline.formats.raw.requests.follow` found.
+        What :func:`burstline.formats.intake.requests.follow` found.
     places : Places
         Where processes and locations are.
     facts : Facts
         Told of partners and bytes.
-    odd : Oddities
+    odd : Defects
         Told of ranks that are not there, and of receives that never completed.
     probe : ndarray of int64, shape (records,), optional
         Of a post or receive of a matched message the record of its probe, else -1; by
@@ -148,7 +148,7 @@ def message_halves(
     return columns, received, lost
 
 
-def _never_completed(details: Details, calls: Calls, ends: Integers, odd: Oddities) -> Columns:
+def _never_completed(details: Details, calls: Calls, ends: Integers, odd: Defects) -> Columns:
     """Give the posts of receives that nobody saw complete, as halves of messages."""
     waiting = (details.kind == Kind.POST) & (details.request != 0) & (ends < 0)
     waiting &= details.partner != PROC_NULL
@@ -211,7 +211,7 @@ def _known(details: Details, rows: Integers, places: Places) -> _Halves:
     return halves if kept.all() else halves.pick(kept)
 
 
-def _note_unknown(details: Details, known: int, places: Places, odd: Oddities) -> None:
+def _note_unknown(details: Details, known: int, places: Places, odd: Defects) -> None:
     named = np.isin(details.kind, np.array([Kind.SEND, Kind.RECEIVE]))
     rows = np.flatnonzero(named & (details.partner != PROC_NULL))
     if known == len(rows):
@@ -222,7 +222,7 @@ def _note_unknown(details: Details, known: int, places: Places, odd: Oddities) -
     odd.note("message_of_unknown_rank", "loss", text, len(lost))
 
 
-def _note_first(kind: str, mine: Details, odd: Oddities) -> None:
+def _note_first(kind: str, mine: Details, odd: Defects) -> None:
     if len(mine):
         rank, tag = int(mine.partner[0]), int(mine.tag[0])
         source, label = (

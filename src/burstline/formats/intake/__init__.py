@@ -1,0 +1,1 @@
+"""What every reader does with what it reads: calls, messages and collectives put together."""

@@ -1,0 +1,253 @@
+"""Calls of some processes, the records that describe them, and what is known of each.
+
+A record of a call has its call as a row among all calls; what it names (communicator,
+operation, stack) is already a row or code of the trace.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields, replace
+from enum import IntEnum
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from burstline.schema import NO_VALUE, UNKNOWN
+from burstline.schema.arrays import arrow_table
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+    import pyarrow as pa
+
+    from burstline.columns import Integers
+
+PROC_NULL: Final = -1
+ANY_SOURCE: Final = -2
+LARGEST: Final = 1 << 50
+"""Sizes from here on, a petabyte, are damage."""
+
+
+class Kind(IntEnum):
+    """What a record says of its call; the numbers are those of the raw format."""
+
+    COLLECTIVE = 10
+    ROOT = 11
+    SEND = 12
+    SEND_DONE = 13
+    POST = 14
+    RECEIVE = 15
+    CANCELLED = 16
+    FREED = 17
+    COLLECTIVE_DONE = 18
+    IO = 19
+    RMA = 20
+    PROBE = 21
+    MISSES = 22
+    LABEL = 56
+
+
+class Transfer(IntEnum):
+    """How a one-sided call moves data; the numbers are those of the raw format."""
+
+    PUT = 1
+    GET = 2
+    ACCUMULATE = 3
+    BOTH = 4
+
+
+_SENDS: Final = np.array([Transfer.PUT, Transfer.ACCUMULATE, Transfer.BOTH])
+_RECEIVES: Final = np.array([Transfer.GET, Transfer.BOTH])
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Calls:
+    """All calls, by location and ordinal.
+
+    Attributes
+    ----------
+    location, call : ndarray of int64, shape (calls,)
+        Where, and which one there.
+    operation : ndarray of int64, shape (calls,)
+        Code of the operation.
+    enter_ns, leave_ns, enter_seq, leave_seq : ndarray of int64, shape (calls,)
+        When it was entered and left.
+    path : ndarray of int64, shape (calls,)
+        Its row in `call_paths`, -1 if unknown.
+    names : tuple of str
+        Names behind the codes.
+    """
+
+    location: Integers
+    call: Integers
+    operation: Integers
+    enter_ns: Integers
+    leave_ns: Integers
+    enter_seq: Integers
+    leave_seq: Integers
+    path: Integers
+    names: tuple[str, ...]
+
+    def __len__(self) -> int:
+        return len(self.location)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Details:
+    """Records that describe calls, in order of location and record.
+
+    Attributes
+    ----------
+    kind : ndarray of int64, shape (records,)
+        What each is.
+    call : ndarray of int64, shape (records,)
+        Its call, as a row of all calls.
+    location, index : ndarray of int64, shape (records,)
+        Where it stands.
+    request : ndarray of int64, shape (records,)
+        What stands in its time: the request, 0 if none.
+    communicator, partner, tag : ndarray of int64, shape (records,)
+        Row of the communicator, world rank, tag, as far as the kind has them.
+    op, b, c : ndarray of int64, shape (records,)
+        As written.
+    """
+
+    kind: Integers
+    call: Integers
+    location: Integers
+    index: Integers
+    request: Integers
+    communicator: Integers
+    partner: Integers
+    tag: Integers
+    op: Integers
+    b: Integers
+    c: Integers
+
+    def __len__(self) -> int:
+        return len(self.kind)
+
+    def pick(self, rows: npt.NDArray[Any]) -> Details:
+        """Give some of the records."""
+        columns = {column.name: getattr(self, column.name)[rows] for column in fields(self)}
+        return replace(self, **columns)
+
+    def of(self, *kinds: int) -> Details:
+        """Give the records of some kinds, in order."""
+        return self.pick(np.flatnonzero(np.isin(self.kind, np.array(kinds))))
+
+
+_NEVER: Final = -(2**62)
+
+
+class Facts:
+    """What is known of each call: partner, tag, communicator, root, bytes.
+
+    Parameters
+    ----------
+    calls : Calls
+        All calls.
+    """
+
+    def __init__(self, calls: Calls) -> None:
+        self._calls = calls
+        count = len(calls)
+        self._bytes = {name: np.zeros(count, np.int64) for name in ("sent", "received")}
+        self._counted = {name: np.zeros(count, bool) for name in self._bytes}
+        self._own_root = np.full(count, UNKNOWN, np.int64)
+        self._communicators: list[tuple[Integers, Integers]] = []
+        self._partners: list[list[tuple[Integers, Integers, Integers]]] = [[], []]
+
+    def partner(
+        self, call: Integers, partner: Integers, tag: Integers, *, received: bool
+    ) -> None:
+        """Note partners of calls; destinations go before sources."""
+        self._partners[received].append((call, partner, tag))
+
+    def communicator(self, call: Integers, communicator: Integers) -> None:
+        """Note communicators of calls."""
+        known = communicator >= 0
+        self._communicators.append((call[known], communicator[known]))
+
+    def root(self, call: Integers, rank: Integers) -> None:
+        """Note calls that are those of a root, and its rank."""
+        self._own_root[call] = rank
+
+    def add_bytes(self, name: str, call: Integers, size: Integers) -> None:
+        """Add to the bytes ``sent`` or ``received``."""
+        np.add.at(self._bytes[name], call, size)
+        self._counted[name][call] = True
+
+    def table(self) -> pa.Table:
+        """Give the table `calls`."""
+        calls = self._calls
+        none = np.zeros(0, np.int64)
+        sends, posts = (
+            [np.concatenate(column) for column in zip((none,) * 3, *parts, strict=True)]
+            for parts in self._partners
+        )
+        sending = np.zeros(len(calls), bool)
+        sending[sends[0]] = True
+        answers = ~sending[posts[0]]
+        call, partner, tag = (
+            np.concatenate([send, post[answers]])
+            for send, post in zip(sends, posts, strict=True)
+        )
+        pairs = [(none, none), *self._communicators]
+        told = [np.concatenate(column) for column in zip(*pairs, strict=True)]
+        peer = _only(call[partner >= 0], partner[partner >= 0], len(calls))
+        has_tag = (partner >= 0) & (tag >= 0)
+        return arrow_table(
+            "calls",
+            {
+                "location": calls.location,
+                "call": calls.call,
+                "operation": calls.operation,
+                "enter_ns": calls.enter_ns,
+                "leave_ns": calls.leave_ns,
+                "enter_seq": calls.enter_seq,
+                "leave_seq": calls.leave_seq,
+                "communicator": _only(told[0], told[1], len(calls)),
+                "peer": peer,
+                "tag": _only(call[has_tag], tag[has_tag], len(calls)),
+                "root": self._own_root,
+                "sent_bytes": self._sum("sent"),
+                "received_bytes": self._sum("received"),
+                "call_path": calls.path,
+            },
+            operations=calls.names,
+        )
+
+    def _sum(self, name: str) -> Integers:
+        return np.where(self._counted[name], self._bytes[name], NO_VALUE)
+
+
+def _only(call: Integers, value: Integers, count: int) -> Integers:
+    """Give each call's value if all it has are equal, else -1."""
+    lowest, highest = np.full(count, -_NEVER), np.full(count, _NEVER)
+    np.minimum.at(lowest, call, value)
+    np.maximum.at(highest, call, value)
+    return np.where(lowest == highest, lowest, UNKNOWN)
+
+
+def describe_transfers(details: Details, facts: Facts) -> None:
+    """Tell the calls what they moved to and from memory of others and files.
+
+    Parameters
+    ----------
+    details : Details
+        Records of all calls.
+    facts : Facts
+        Told of partners and bytes.
+    """
+    remote = details.of(Kind.RMA)
+    facts.partner(remote.call, remote.partner, np.full(len(remote), -1), received=False)
+    facts.communicator(remote.call, remote.communicator)
+    for name, ops in (("sent", _SENDS), ("received", _RECEIVES)):
+        mine = remote.pick(np.isin(remote.op, ops))
+        facts.add_bytes(name, mine.call, mine.c)
+    files = details.of(Kind.IO)
+    for name, size in (("sent", files.b), ("received", files.c)):
+        facts.add_bytes(name, files.call[size > 0], size[size > 0])
+    probes = details.of(Kind.PROBE)
+    facts.partner(probes.call, probes.partner, probes.tag, received=True)
+    facts.communicator(probes.call, probes.communicator)
