@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from burstline import Trace
-    from burstline.merge.tokens import Tokens
+    from burstline.merge.align.tokens import Tokens
 
     Task = Callable[[], dict[str, Any]]
     Integers = npt.NDArray[np.int64]
@@ -47,7 +47,7 @@ def match_tokens(runs: int, threads: int, bursts: int, method: str) -> Task:
         Published,
         matching,
     )
-    from burstline.merge.published import match_published  # noqa: PLC0415
+    from burstline.merge.published.method import match_published  # noqa: PLC0415
     from burstline.progress import SILENCE  # noqa: PLC0415
 
     tokens = [tokens_of_run(run, threads, bursts) for run in range(runs)]
@@ -71,7 +71,7 @@ def match_equal(bursts: int, method: str) -> Task:
         Published,
         matching,
     )
-    from burstline.merge.published import match_published  # noqa: PLC0415
+    from burstline.merge.published.method import match_published  # noqa: PLC0415
     from burstline.progress import SILENCE  # noqa: PLC0415
 
     tokens = [
@@ -124,7 +124,7 @@ def named(
     label: npt.NDArray[np.int32], unordered: Integers, offsets: Integers, region: int
 ) -> Tokens:
     """Give tokens of labels: of no size, evenly in regions of some length."""
-    from burstline.merge.tokens import GAP, Tokens  # noqa: PLC0415 -- in the child
+    from burstline.merge.align.tokens import GAP, Tokens  # noqa: PLC0415 -- in the child
 
     zeros, none = np.zeros(len(label)), np.full(len(label), -1, np.int32)
     places = [np.arange(count) % region / region for count in np.diff(offsets)]

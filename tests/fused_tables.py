@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pyarrow as pa
 
-from burstline.merge.columns import table_schema
+from burstline.merge.tables.columns import table_schema
 
 OPERATIONS = ("MPI_Send", "MPI_Recv", "MPI_Allreduce")
 LAW_NS = 3

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 from burstline import cli, write
-from burstline.cli import runs as reading
+from burstline.cli.inputs import runs as reading
 from burstline.errors import MemoryBudgetError
 from burstline.testing import trace_of
 

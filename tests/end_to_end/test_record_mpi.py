@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from burstline.formats.raw import read_raw
-from burstline.record.build import compile_into, find_compiler
-from burstline.record.mpi import MPICH, OPEN_MPI
+from burstline.record.building.recorder import compile_into, find_compiler
+from burstline.record.launching.mpi import MPICH, OPEN_MPI
 
 if TYPE_CHECKING:
     from collections.abc import Callable

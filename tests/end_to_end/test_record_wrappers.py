@@ -12,9 +12,9 @@ from typing import NamedTuple
 import pytest
 
 from burstline import operations
-from burstline.record.build import compile_into, find_compiler
-from burstline.record.mpi import MPICH, OPEN_MPI
-from burstline.record.wrappers import operation_names
+from burstline.record.building.recorder import compile_into, find_compiler
+from burstline.record.building.wrappers import operation_names
+from burstline.record.launching.mpi import MPICH, OPEN_MPI
 
 PROGRAM = Path(__file__).with_name("every_call.c")
 RAW = struct.Struct("<QHHIQQ")

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import pytest
 
 from burstline.extrae.labels import read_function
-from burstline.record.symbols import Place, Resolver
+from burstline.record.symbols.resolution import Place, Resolver
 
 if TYPE_CHECKING:
     from pathlib import Path

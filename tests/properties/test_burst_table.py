@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from burstline import Trace, schema
 from burstline.formats import read, write
 from burstline.merge import burst_parts, burst_table, signatures
-from burstline.merge.concurrency import Computing, Concurrency
 from burstline.merge.context import SPAN_COLLECTIVES
-from burstline.merge.signature_codes import PARTS
+from burstline.merge.tables.concurrency import Computing, Concurrency
+from burstline.merge.tables.signature_codes import PARTS
 from burstline.testing import traces
 from oracles import burst_table as oracle
 

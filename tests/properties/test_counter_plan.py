@@ -7,7 +7,7 @@ from itertools import combinations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from burstline.record.counters import plan_sets
+from burstline.record.counting.plan import plan_sets
 
 
 @st.composite

@@ -6,10 +6,10 @@ import numpy as np
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from burstline.merge.anchors import renamed
+from burstline.merge.align.anchors import renamed
+from burstline.merge.align.tokens import tokens_of
 from burstline.merge.matching import match
 from burstline.merge.model import Alignment
-from burstline.merge.tokens import tokens_of
 from burstline.testing import trace_of
 
 RANKS = 3

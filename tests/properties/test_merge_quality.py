@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from burstline.merge.quality import compare, pearson, relative_differences
-from burstline.merge.verdicts import VERDICTS
+from burstline.merge.trust.quality import compare, pearson, relative_differences
+from burstline.merge.trust.verdicts import VERDICTS
 from oracles import quality
 
 counts = st.integers(0, 50) | st.integers(0, 10**9)

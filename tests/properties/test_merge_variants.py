@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from burstline.merge.assignment import pair_optimally
 from burstline.merge.matching import match
 from burstline.merge.model import Published
+from burstline.merge.published.assignment import pair_optimally
 from burstline.testing import trace_of
 from oracles import merging
 

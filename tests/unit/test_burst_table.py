@@ -9,9 +9,9 @@ import pytest
 import burstline
 from burstline.errors import ParameterError
 from burstline.merge import burst_table, signatures
-from burstline.merge.columns import table_schema
 from burstline.merge.labels import communicator_labels, path_labels
-from burstline.merge.overview import Overview
+from burstline.merge.tables.columns import table_schema
+from burstline.merge.tables.overview import Overview
 from burstline.selection import select
 from burstline.testing import trace_of
 

@@ -6,7 +6,7 @@ import os
 import pytest
 
 from burstline import ParameterError
-from burstline.cli import machine, options
+from burstline.cli.inputs import machine, options
 
 
 def parsed(*words):

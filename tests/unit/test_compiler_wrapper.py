@@ -6,9 +6,9 @@ import pytest
 
 from burstline.cli import main
 from burstline.errors import NotEnoughDataError, ParameterError
-from burstline.record import compiler
-from burstline.record.compiler import identify, instrumented, links, plugin
-from burstline.record.work import KINDS, kinds_of
+from burstline.record.building import compiler
+from burstline.record.building.compiler import identify, instrumented, links, plugin
+from burstline.record.counting.work import KINDS, kinds_of
 
 
 @pytest.fixture

@@ -11,9 +11,9 @@ import pytest
 
 from burstline.cli import main
 from burstline.errors import NotEnoughDataError, ParameterError
-from burstline.record.counters import CounterPlan, plan_sets, sets_text
-from burstline.record.papi import Papi
-from burstline.record.sets import read_sets
+from burstline.record.counting.papi import Papi
+from burstline.record.counting.plan import CounterPlan, plan_sets, sets_text
+from burstline.record.counting.sets import read_sets
 
 SOURCE = Path(__file__).resolve().parents[1] / "record" / "fake_papi.c"
 RULES = """\

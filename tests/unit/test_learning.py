@@ -16,9 +16,9 @@ from burstline.learning.matrix import matrix
 from burstline.learning.model import Score, gain
 from burstline.learning.reliability import reliability
 from burstline.merge import burst_table
-from burstline.merge.columns import table_schema
 from burstline.merge.fusion import fuse
 from burstline.merge.matching import match
+from burstline.merge.tables.columns import table_schema
 from burstline.testing import trace_of
 from fused_tables import fused_table, law_of_base, law_of_merged, work_of
 

@@ -11,7 +11,7 @@ from matplotlib.image import imread
 
 from burstline.learning import learn
 from burstline.report.learn import print_learned
-from burstline.report.learn_picture import learn_plot
+from burstline.report.pictures.learning import learn_plot
 from fused_tables import law_of_base, law_of_merged
 
 TEXT = "{http://www.w3.org/2000/svg}text"

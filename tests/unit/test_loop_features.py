@@ -11,10 +11,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from burstline.cli.detection import add_detection
 from burstline.cli.features import add_features_options, features_asked, print_features
+from burstline.cli.inputs.detection import add_detection
 from burstline.errors import MissingExtraError, NotEnoughDataError, ParameterError
-from burstline.report.factor_picture import factor_plot
+from burstline.report.pictures.factors import factor_plot
 from burstline.structure import detect
 from burstline.structure.calls import Calls
 from burstline.structure.study.call_features import features

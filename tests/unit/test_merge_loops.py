@@ -9,7 +9,7 @@ import pytest
 import by_hand
 from burstline import Trace, annotation, schema
 from burstline.extrae.loops import FOUND_ITERATION_TYPE, ITERATION_TYPE, LABEL_TYPE
-from burstline.merge.loops import loops_of
+from burstline.merge.align.loops import loops_of
 from burstline.merge.matching import match
 from burstline.testing import trace_of
 

@@ -12,13 +12,13 @@ from matplotlib.image import imread
 
 import burstline
 from burstline.errors import InconsistentTraceError, NotEnoughDataError, ParameterError
-from burstline.merge.checking import check, shared
 from burstline.merge.matching import match
-from burstline.merge.measured import Measured
-from burstline.merge.quality import compare
-from burstline.merge.verdicts import Limits, verdict
+from burstline.merge.trust.checking import check, shared
+from burstline.merge.trust.measured import Measured
+from burstline.merge.trust.quality import compare
+from burstline.merge.trust.verdicts import Limits, verdict
+from burstline.report.pictures.quality import quality_plot
 from burstline.report.quality import doubts
-from burstline.report.quality_picture import quality_plot
 from burstline.testing import trace_of
 
 # Relative difference and share below 30 % of the published tables 4 to 8.

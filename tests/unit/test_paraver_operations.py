@@ -10,7 +10,7 @@ import burstline
 from burstline import operations
 from burstline.extrae.mpi_calls import MPI_EVENTS, MPI_OPERATIONS, OWN_VALUES
 from burstline.formats.paraver.writing import writer
-from burstline.record.wrappers import calls
+from burstline.record.building.wrappers import calls
 from raw_files import Run, collective, column, record
 
 MISSES = 22

@@ -7,8 +7,9 @@ import threading
 import pytest
 
 from burstline.errors import FormatError, NotEnoughDataError, ParameterError
-from burstline.record import build, mpi
-from burstline.record.sets import read_sets
+from burstline.record.building import recorder as build
+from burstline.record.counting.sets import read_sets
+from burstline.record.launching import mpi
 
 COMPILER = """#!/bin/sh
 case $1 in

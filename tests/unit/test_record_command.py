@@ -17,8 +17,9 @@ import burstline
 from burstline import record
 from burstline.cli import convert, main
 from burstline.cli.demo import shipped_trace
-from burstline.cli.outputs import ENDINGS
-from burstline.record import reading, session
+from burstline.cli.products.traces import ENDINGS
+from burstline.record import reading
+from burstline.record.launching import session
 
 RANK, SEND, EVENT, GAP, OVERHEAD, LEFT = 30, 12, 50, 70, 73, 74
 SENT, RECEIVED = 1, 5

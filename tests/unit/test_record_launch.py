@@ -5,8 +5,12 @@ from __future__ import annotations
 import pytest
 
 from burstline.errors import ParameterError, UnsupportedRecordError
-from burstline.record import checks, mpi
-from burstline.record.launch import parse_command, program_name, with_environment
+from burstline.record.launching import checks, mpi
+from burstline.record.launching.command_line import (
+    parse_command,
+    program_name,
+    with_environment,
+)
 
 LINES = {
     "mpirun -n 2 /bin/ls -l": [["/bin/ls", "-l"]],

@@ -8,8 +8,8 @@ from collections import Counter
 import pytest
 
 from burstline import operations
-from burstline.record.kinds import KINDS
-from burstline.record.wrappers import calls, operation_names, wrappers_source
+from burstline.record.building.kinds import KINDS
+from burstline.record.building.wrappers import calls, operation_names, wrappers_source
 
 
 @pytest.fixture(scope="module")

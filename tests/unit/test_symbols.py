@@ -10,13 +10,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from burstline.record import demangling
-from burstline.record.demangling import Demangler
-from burstline.record.dwarf import DwarfError, Work, sleb, uleb
-from burstline.record.elf import Elf, ElfError
-from burstline.record.functions import Intervals
-from burstline.record.lines import Lines
-from burstline.record.symbols import Place, Resolver
+from burstline.record.symbols import demangling
+from burstline.record.symbols.demangling import Demangler
+from burstline.record.symbols.dwarf import DwarfError, Work, sleb, uleb
+from burstline.record.symbols.elf import Elf, ElfError
+from burstline.record.symbols.functions import Intervals
+from burstline.record.symbols.lines import Lines
+from burstline.record.symbols.resolution import Place, Resolver
 
 if TYPE_CHECKING:
     from pathlib import Path

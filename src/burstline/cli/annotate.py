@@ -6,14 +6,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from burstline.cli.convert import write_trace
-from burstline.cli.iterations import iterations_asked, iterations_region
-from burstline.cli.options import (
+from burstline.cli.inputs.iterations import iterations_asked, iterations_region
+from burstline.cli.inputs.options import (
     add_trace_options,
     memory_budget,
     progress_bar,
     thread_count,
 )
-from burstline.cli.outputs import add_output, output_path
+from burstline.cli.products.traces import add_output, output_path
 from burstline.errors import NotEnoughDataError, ParameterError
 
 if TYPE_CHECKING:
@@ -98,7 +98,7 @@ def _found(trace: Trace, arguments: argparse.Namespace, memory: int) -> Marks:
     """Find the loops of the region of interest, and place them in the whole trace."""
     import burstline  # noqa: PLC0415 -- `burstline --help` stays fast
     from burstline.annotation import marks_of  # noqa: PLC0415 -- as above
-    from burstline.cli.budget import ANALYSED, require  # noqa: PLC0415 -- as above
+    from burstline.cli.inputs.budget import ANALYSED, require  # noqa: PLC0415 -- as above
     from burstline.selection import former_locations  # noqa: PLC0415 -- as above
     from burstline.structure import detect  # noqa: PLC0415 -- as above
 

@@ -6,8 +6,8 @@ import os
 import sys
 from typing import TYPE_CHECKING, Final
 
-from burstline.cli.detection import add_detection, detected
-from burstline.cli.options import add_region, add_resources, add_trace, read_selected
+from burstline.cli.inputs.detection import add_detection, detected
+from burstline.cli.inputs.options import add_region, add_resources, add_trace, read_selected
 from burstline.errors import ParameterError
 
 if TYPE_CHECKING:

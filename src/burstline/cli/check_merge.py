@@ -6,14 +6,14 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from burstline.cli.options import (
+from burstline.cli.inputs.options import (
     add_format,
     add_resources,
     memory_budget,
     progress_bar,
     read_selected,
 )
-from burstline.cli.pictures import form_of, picture_path, write_picture
+from burstline.cli.products.pictures import form_of, picture_path, write_picture
 from burstline.errors import InconsistentTraceError, ParameterError
 
 if TYPE_CHECKING:
@@ -94,7 +94,7 @@ def run(arguments: argparse.Namespace) -> None:
     picture = None
     if arguments.plot is not None:
         picture = picture_path(arguments.plot, force=arguments.force)
-    from burstline.cli.runs import warn_of_losses, warn_of_twins  # noqa: PLC0415 -- `--help` stays fast
+    from burstline.cli.inputs.runs import warn_of_losses, warn_of_twins  # noqa: PLC0415 -- `--help` stays fast
 
     warn_of_twins([Path(path) for path in paths])
     traces = _read(arguments)

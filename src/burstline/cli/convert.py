@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, TypedDict
 
 from burstline import record
-from burstline.cli.options import (
+from burstline.cli.inputs.options import (
     add_format,
     add_resources,
     add_trace,
@@ -14,7 +14,7 @@ from burstline.cli.options import (
     progress_bar,
     thread_count,
 )
-from burstline.cli.outputs import add_output, kept_rows, output_path, print_written
+from burstline.cli.products.traces import add_output, kept_rows, output_path, print_written
 
 if TYPE_CHECKING:
     import argparse

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from burstline.cli.options import add_format
+from burstline.cli.inputs.options import add_format
 from burstline.errors import NotEnoughDataError, ParameterError, printable
 
 if TYPE_CHECKING:

@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from burstline.cli.convert import write_trace
-from burstline.cli.iterations import iterations_asked, iterations_region
-from burstline.cli.options import (
+from burstline.cli.inputs.iterations import iterations_asked, iterations_region
+from burstline.cli.inputs.options import (
     add_trace_options,
     memory_budget,
     progress_bar,
     thread_count,
 )
-from burstline.cli.outputs import (
+from burstline.cli.products.traces import (
     add_output,
     kept_rows,
     output_path,
@@ -65,7 +65,7 @@ def run(arguments: argparse.Namespace) -> None:
     memory, threads = memory_budget(arguments), thread_count(arguments)
     import burstline  # noqa: PLC0415 -- `burstline --help` stays fast
     from burstline import schema  # noqa: PLC0415 -- as above
-    from burstline.cli.budget import ANALYSED, require  # noqa: PLC0415 -- as above
+    from burstline.cli.inputs.budget import ANALYSED, require  # noqa: PLC0415 -- as above
     from burstline.formats.paraver.editing.cut import completed  # noqa: PLC0415 -- as above
     from burstline.selection import losses, shift  # noqa: PLC0415 -- as above
 

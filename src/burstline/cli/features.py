@@ -12,8 +12,8 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, TypeVar
 
-from burstline.cli.detection import detected
-from burstline.cli.pictures import form_of, picture_path, write_picture
+from burstline.cli.inputs.detection import detected
+from burstline.cli.products.pictures import form_of, picture_path, write_picture
 from burstline.errors import MissingExtraError, NotEnoughDataError
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from burstline.cli import profile
-from burstline.cli.options import add_trace_options, read_selected
+from burstline.cli.inputs.options import add_trace_options, read_selected
 from burstline.errors import ParameterError
 
 if TYPE_CHECKING:

@@ -5,13 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from burstline.cli.options import (
+from burstline.cli.inputs.options import (
     add_format,
     add_resources,
     progress_bar,
     thread_count,
 )
-from burstline.cli.pictures import form_of, picture_path, write_picture
+from burstline.cli.products.pictures import form_of, picture_path, write_picture
 from burstline.errors import FormatError, ParameterError, printable
 
 if TYPE_CHECKING:
@@ -185,7 +185,7 @@ def _merged(
     paths: Sequence[Path], arguments: argparse.Namespace, progress: Progress
 ) -> pa.Table:
     """Match runs, and give the base's bursts with the counters of all."""
-    from burstline.cli.runs import read_runs  # noqa: PLC0415 -- `--help` stays fast
+    from burstline.cli.inputs.runs import read_runs  # noqa: PLC0415 -- `--help` stays fast
     from burstline.merge import burst_table, fuse, match  # noqa: PLC0415 -- `--help` stays fast
 
     traces = read_runs(paths, arguments, progress)

@@ -5,14 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from burstline.cli.options import (
+from burstline.cli.inputs.options import (
     add_format,
     add_resources,
     memory_budget,
     progress_bar,
 )
-from burstline.cli.outputs import files_of
-from burstline.cli.pictures import form_of, picture_path, write_picture
+from burstline.cli.products.pictures import form_of, picture_path, write_picture
+from burstline.cli.products.traces import files_of
 from burstline.errors import NotEnoughDataError, ParameterError
 
 if TYPE_CHECKING:
@@ -122,7 +122,7 @@ def run(arguments: argparse.Namespace) -> None:
     paths = [Path(text) for text in arguments.traces]
     _check_paths(paths)
     options = _options(arguments)
-    from burstline.cli.runs import read_runs, warn_of_losses  # noqa: PLC0415 -- --help
+    from burstline.cli.inputs.runs import read_runs, warn_of_losses  # noqa: PLC0415 -- --help
     from burstline.report import MergeReport, print_merge  # noqa: PLC0415 -- --help
 
     with progress_bar(arguments) as progress:
@@ -145,7 +145,7 @@ def run(arguments: argparse.Namespace) -> None:
 
         fused = fuse(tables, matching)
         if wanted.trace is not None:
-            from burstline.cli.splicing import write_merged  # noqa: PLC0415 -- as above
+            from burstline.cli.products.splicing import write_merged  # noqa: PLC0415 -- as above
 
             runs = list(zip(paths, traces, strict=True))
             memory = memory_budget(arguments)
@@ -272,7 +272,7 @@ def _trace(arguments: argparse.Namespace) -> Path:
 def _check_paths(paths: Sequence[Path]) -> None:
     if len(paths) < 2:
         raise ParameterError("merging wants at least two runs: burstline merge A.prv B.prv")
-    from burstline.cli.runs import warn_of_twins  # noqa: PLC0415 -- `--help` stays fast
+    from burstline.cli.inputs.runs import warn_of_twins  # noqa: PLC0415 -- `--help` stays fast
 
     warn_of_twins(paths)
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from burstline.cli.detection import add_detection, detected
-from burstline.cli.options import add_region, add_resources, add_trace, read_selected
-from burstline.cli.pictures import form_of, picture_path, write_picture
+from burstline.cli.inputs.detection import add_detection, detected
+from burstline.cli.inputs.options import add_region, add_resources, add_trace, read_selected
+from burstline.cli.products.pictures import form_of, picture_path, write_picture
 
 if TYPE_CHECKING:
     import argparse

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from burstline.cli.iterations import iterations_asked
-from burstline.cli.options import memory_budget
+from burstline.cli.inputs.iterations import iterations_asked
+from burstline.cli.inputs.options import memory_budget
 from burstline.errors import ParameterError
 
 if TYPE_CHECKING:

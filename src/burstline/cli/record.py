@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from burstline import record
-from burstline.cli.options import (
+from burstline.cli.inputs.options import (
     add_resources,
     memory_budget,
     parse_size,
@@ -211,7 +211,7 @@ def _plan(arguments: argparse.Namespace, name: str, counters: str | None) -> _Pl
 
 
 def _output(arguments: argparse.Namespace, programs: list[tuple[str, ...]], name: str) -> Path:
-    from burstline.cli.outputs import ENDINGS, files_of  # noqa: PLC0415 -- `--help` stays fast
+    from burstline.cli.products.traces import ENDINGS, files_of  # noqa: PLC0415 -- `--help` stays fast
 
     default = f"{record.program_name(programs[0]) if programs else 'run'}.prv"
     path = Path(arguments.output or default)

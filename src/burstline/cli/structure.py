@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from burstline.cli.detection import add_detection, detected
 from burstline.cli.features import add_features_options, features_asked, print_features
-from burstline.cli.iterations import (
+from burstline.cli.inputs.detection import add_detection, detected
+from burstline.cli.inputs.iterations import (
     add_iterations_options,
     print_iterations,
     table_asked,
     write_loops,
 )
-from burstline.cli.options import add_trace_options, read_selected
+from burstline.cli.inputs.options import add_trace_options, read_selected
 
 if TYPE_CHECKING:
     import argparse

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from burstline.cli.options import (
+from burstline.cli.inputs.options import (
     add_trace_options,
     memory_budget,
     progress_bar,

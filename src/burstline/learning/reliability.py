@@ -37,7 +37,7 @@ def reliability(tables: Sequence[pa.Table]) -> dict[str, str]:
 
     See Also
     --------
-    burstline.merge.quality.compare : Where the verdicts come from.
+    burstline.merge.trust.quality.compare : Where the verdicts come from.
 
     Examples
     --------

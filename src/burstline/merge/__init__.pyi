@@ -1,7 +1,3 @@
-from burstline.merge.checking import Check as Check
-from burstline.merge.checking import check as check
-from burstline.merge.checking import shared as shared
-from burstline.merge.columns import table_schema as table_schema
 from burstline.merge.fusion import FusedCounter as FusedCounter
 from burstline.merge.fusion import Fusion as Fusion
 from burstline.merge.fusion import fuse as fuse
@@ -13,16 +9,20 @@ from burstline.merge.model import Alignment as Alignment
 from burstline.merge.model import Matching as Matching
 from burstline.merge.model import Published as Published
 from burstline.merge.model import Weights as Weights
-from burstline.merge.quality import CounterQuality as CounterQuality
-from burstline.merge.quality import Spread as Spread
-from burstline.merge.quality import compare as compare
-from burstline.merge.signature_codes import Signatures as Signatures
-from burstline.merge.signature_codes import signatures as signatures
-from burstline.merge.table import BurstTable as BurstTable
-from burstline.merge.table import burst_parts as burst_parts
-from burstline.merge.table import burst_table as burst_table
-from burstline.merge.variation import Variation as Variation
-from burstline.merge.verdicts import Limits as Limits
+from burstline.merge.tables.bursts import BurstTable as BurstTable
+from burstline.merge.tables.bursts import burst_parts as burst_parts
+from burstline.merge.tables.bursts import burst_table as burst_table
+from burstline.merge.tables.columns import table_schema as table_schema
+from burstline.merge.tables.signature_codes import Signatures as Signatures
+from burstline.merge.tables.signature_codes import signatures as signatures
+from burstline.merge.trust.checking import Check as Check
+from burstline.merge.trust.checking import check as check
+from burstline.merge.trust.checking import shared as shared
+from burstline.merge.trust.quality import CounterQuality as CounterQuality
+from burstline.merge.trust.quality import Spread as Spread
+from burstline.merge.trust.quality import compare as compare
+from burstline.merge.trust.variation import Variation as Variation
+from burstline.merge.trust.verdicts import Limits as Limits
 
 __all__ = [
     "METHODS",
@@ -53,15 +53,15 @@ __all__ = [
 ]
 
 # For other rooms of the house.
-from burstline.merge.columns import FIXED as FIXED
-from burstline.merge.columns import counter_columns as counter_columns
+from burstline.merge.align.loops import LOOP_TYPES as LOOP_TYPES
+from burstline.merge.align.tokens import tokens_of as tokens_of
 from burstline.merge.context import SIDES as SIDES
 from burstline.merge.fusion import PLACE as PLACE
-from burstline.merge.loops import LOOP_TYPES as LOOP_TYPES
-from burstline.merge.overview import ColumnFacts as ColumnFacts
-from burstline.merge.overview import Overview as Overview
-from burstline.merge.tokens import tokens_of as tokens_of
-from burstline.merge.verdicts import DO_NOT_USE as DO_NOT_USE
-from burstline.merge.verdicts import TRUST as TRUST
-from burstline.merge.verdicts import VERDICTS as VERDICTS
-from burstline.merge.verdicts import WITH_CARE as WITH_CARE
+from burstline.merge.tables.columns import FIXED as FIXED
+from burstline.merge.tables.columns import counter_columns as counter_columns
+from burstline.merge.tables.overview import ColumnFacts as ColumnFacts
+from burstline.merge.tables.overview import Overview as Overview
+from burstline.merge.trust.verdicts import DO_NOT_USE as DO_NOT_USE
+from burstline.merge.trust.verdicts import TRUST as TRUST
+from burstline.merge.trust.verdicts import VERDICTS as VERDICTS
+from burstline.merge.trust.verdicts import WITH_CARE as WITH_CARE

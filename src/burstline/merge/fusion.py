@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from burstline.columns import Integers
     from burstline.merge.model import Matching
-    from burstline.merge.table import BurstTable
+    from burstline.merge.tables.bursts import BurstTable
 
     Place = tuple[int, int, int]
 

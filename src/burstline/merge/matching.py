@@ -16,12 +16,12 @@ import numpy as np
 import pyarrow as pa
 
 from burstline.errors import InconsistentTraceError, NotEnoughDataError, ParameterError
-from burstline.merge.alignment import align_lane, have_same_collectives
-from burstline.merge.anchors import are_at_odds, renamed
+from burstline.merge.align.alignment import align_lane, have_same_collectives
+from burstline.merge.align.anchors import are_at_odds, renamed
+from burstline.merge.align.tokens import tokens_of
 from burstline.merge.model import STAGES, Alignment, Matching, Published
-from burstline.merge.published import match_published
-from burstline.merge.similarity import Compared, unlikeness
-from burstline.merge.tokens import tokens_of
+from burstline.merge.published.method import match_published
+from burstline.merge.published.similarity import Compared, unlikeness
 from burstline.progress import SILENCE, Progress
 
 if TYPE_CHECKING:
@@ -30,8 +30,8 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from burstline.columns import Floats, Integers
-    from burstline.merge.alignment import LaneRows
-    from burstline.merge.tokens import Tokens, Told
+    from burstline.merge.align.alignment import LaneRows
+    from burstline.merge.align.tokens import Tokens, Told
     from burstline.trace import Trace
 
 

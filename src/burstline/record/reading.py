@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from burstline.record.symbols import Resolver
+    from burstline.record.symbols.resolution import Resolver
     from burstline.trace import Trace
 
 
@@ -53,7 +53,7 @@ def read_recorded(
     the program ran; `burstline.read` names frames by their addresses, anywhere.
     """
     from burstline.formats.raw import read_raw  # noqa: PLC0415 -- slow, and only after a run
-    from burstline.record import symbols  # noqa: PLC0415 -- as above
+    from burstline.record.symbols import resolution as symbols  # noqa: PLC0415 -- as above
 
     return read_raw(
         folder,
@@ -169,7 +169,7 @@ def store_recorded(
         If `path` exists.
     """
     from burstline.formats.raw.converting import convert_raw  # noqa: PLC0415 -- as above
-    from burstline.record import symbols  # noqa: PLC0415 -- as above
+    from burstline.record.symbols import resolution as symbols  # noqa: PLC0415 -- as above
 
     convert_raw(
         folder,

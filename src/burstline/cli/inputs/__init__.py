@@ -1,0 +1,1 @@
+"""What commands take: options that they share, and how traces are read by them."""

@@ -1,0 +1,262 @@
+"""Options that several commands share, and how a trace is read by them.
+
+::
+
+    add_trace_options(parser)  ->  arguments  ->  read_selected(arguments)  ->  Trace
+"""
+
+from __future__ import annotations
+
+import os
+import shlex
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from burstline.cli.inputs.iterations import add_loop_region, iterations_asked, iterations_region
+from burstline.errors import NotEnoughDataError, ParameterError
+
+if TYPE_CHECKING:
+    import argparse
+
+    from burstline.report import Bar
+    from burstline.trace import Trace
+
+_SHARE_OF_MEMORY: Final = 0.6
+_PREFIXES: Final = "kmgtp"
+_COPIES: Final = 3  # of a table: as loaded, as selected, as an analysis sorts it
+_REGION_HELP: Final = "all options of the region of interest combine"
+
+
+def add_trace_options(parser: argparse.ArgumentParser) -> None:
+    """Add everything an analysis of one trace takes: trace, format, region, resources."""
+    add_trace(parser)
+    add_format(parser)
+    add_region(parser)
+    add_resources(parser)
+
+
+def add_trace(parser: argparse.ArgumentParser) -> None:
+    """Add the trace itself."""
+    parser.add_argument(
+        "trace",
+        metavar="TRACE",
+        help="a .prv, .prv.gz or .otf2 file, a store, or a folder of raw files or tables",
+    )
+
+
+def add_format(parser: argparse.ArgumentParser) -> None:
+    """Add how the result is printed."""
+    parser.add_argument(
+        "--format",
+        choices=("table", "json", "csv"),
+        default="table",
+        help="how the result is printed (default: table)",
+    )
+
+
+def add_region(parser: argparse.ArgumentParser) -> None:
+    """Add the region of interest."""
+    group = parser.add_argument_group("region of interest", _REGION_HELP)
+    group.add_argument("--from", dest="start", metavar="TIME", help="from there: 1.5s, 300ms")
+    group.add_argument("--to", dest="end", metavar="TIME", help="up to there, exclusive")
+    group.add_argument("--ranks", metavar="LIST", help="only these ranks: 0-7,12")
+    group.add_argument("--app", type=int, metavar="N", help="only this application, from 0")
+    add_loop_region(parser, group)
+
+
+def add_resources(parser: argparse.ArgumentParser) -> None:
+    """Add what the command may use, and how much it says."""
+    group = parser.add_argument_group("resources")
+    group.add_argument(
+        "--memory",
+        metavar="SIZE",
+        help="most memory to use, as 2G or 512Mi (default: 60 %% of what is free)",
+    )
+    group.add_argument(
+        "--threads", type=int, metavar="N", help="threads to use (default: all CPUs allowed)"
+    )
+    group.add_argument("--quiet", action="store_true", help="no progress bar")
+    group.add_argument(
+        "--progress", action="store_true", help="report progress without a terminal, too"
+    )
+
+
+def read_selected(
+    arguments: argparse.Namespace, *, raw: bool = False, streams: bool = False
+) -> Trace:
+    """Read the trace that the arguments name, and cut it to their region of interest.
+
+    Parameters
+    ----------
+    arguments : argparse.Namespace
+        Parsed by a parser that went through :func:`add_trace_options`.
+    raw : bool
+        Whether the records themselves are read, too.
+    streams : bool
+        Whether the analysis goes through a whole trace in a store a part at a time.
+
+    Returns
+    -------
+    Trace
+        The trace, or its region of interest.
+
+    Raises
+    ------
+    BurstlineError
+        If an option makes no sense, the trace cannot be read, or it would not fit into
+        the memory allowed.
+    """
+    return read_with_whole(arguments, raw=raw, streams=streams)[0]
+
+
+def read_with_whole(
+    arguments: argparse.Namespace, *, raw: bool = False, streams: bool = False
+) -> tuple[Trace, Trace]:
+    """Read a trace as :func:`read_selected` does, and give the whole of it, too.
+
+    Parameters
+    ----------
+    arguments, raw, streams
+        As there.
+
+    Returns
+    -------
+    selected, whole : Trace
+        The region of interest, and what it is a part of; the same one without a region.
+
+    Raises
+    ------
+    BurstlineError
+        As there.
+    """
+    memory, threads = memory_budget(arguments), thread_count(arguments)
+    region, asked = _region(arguments), iterations_asked(arguments)
+    import burstline  # noqa: PLC0415 -- `burstline --help` stays fast
+
+    with progress_bar(arguments) as progress:
+        whole = burstline.read(
+            arguments.trace, raw=raw, memory=memory, threads=threads, progress=progress
+        )
+    _say_if_unnamed(arguments.trace)
+    _require_inside(region, whole)
+    trace = whole
+    if region or asked or not streams:
+        from burstline.cli.inputs.budget import ANALYSED, require  # noqa: PLC0415 -- as above
+
+        trace = require(trace, memory, tables=ANALYSED, copies=_COPIES, region=region)
+    if asked:
+        region = iterations_region(trace, region, asked, arguments)
+    return (burstline.select(trace, **region) if region else trace), whole
+
+
+def _require_inside(region: dict[str, Any], whole: Trace) -> None:
+    """Say that a window is beside the trace: an analysis of nothing would only puzzle."""
+    start = region.get("start_ns", 0)
+    end = max(whole.locations["died_ns"].to_pylist(), default=0)
+    if start and start >= end:
+        from burstline.report import format_ns  # noqa: PLC0415 -- `--help` stays fast
+
+        raise NotEnoughDataError(
+            f"nothing is left: --from {format_ns(start)} is outside the trace, which ends at "
+            f"{format_ns(end)}"
+        )
+
+
+def _say_if_unnamed(path: str) -> None:
+    """Raw files name places by address: names want the machine that recorded them."""
+    from burstline.formats.raw.files import recognises  # noqa: PLC0415 -- `--help` stays fast
+    from burstline.report import note  # noqa: PLC0415 -- as above
+
+    if Path(path).is_dir() and recognises(Path(path)):
+        note(
+            "burstline: functions and lines are not resolved; where it was recorded, "
+            f"burstline convert {shlex.quote(path)} X.prv gives a trace that has them"
+        )
+
+
+def progress_bar(arguments: argparse.Namespace) -> Bar:
+    """Give the progress bar that suits stderr and the arguments; a context."""
+    import sys  # noqa: PLC0415 -- beside the next
+
+    from burstline.report import Bar  # noqa: PLC0415 -- `--help` stays fast
+
+    live = sys.stderr.isatty() and os.environ.get("TERM") != "dumb"
+    shown = not arguments.quiet and (live or arguments.progress)
+    return Bar(sys.stderr if shown else None, live=live)
+
+
+def memory_budget(arguments: argparse.Namespace) -> int:
+    """Give the memory the command may use, in bytes."""
+    if arguments.memory is not None:
+        return parse_size(arguments.memory)
+    from burstline.cli.inputs.machine import available_memory  # noqa: PLC0415 -- reads files
+
+    return int(_SHARE_OF_MEMORY * available_memory())
+
+
+def thread_count(arguments: argparse.Namespace) -> int:
+    """Give the number of threads the command may use.
+
+    Raises
+    ------
+    ParameterError
+        If it is not positive.
+    """
+    if arguments.threads is None:
+        return len(os.sched_getaffinity(0))
+    if arguments.threads < 1:
+        raise ParameterError(f"--threads must be at least 1, got {arguments.threads}")
+    return int(arguments.threads)
+
+
+def parse_size(text: str) -> int:
+    """Give a size in bytes: ``2G`` is 2·10⁹, ``2Gi`` is 2·2³⁰.
+
+    Parameters
+    ----------
+    text : str
+        A number with an optional unit: k, M, G, T, P, with or without i and B.
+
+    Returns
+    -------
+    int
+        Bytes.
+
+    Raises
+    ------
+    ParameterError
+        If it is no such size, or not positive.
+
+    Examples
+    --------
+    >>> [parse_size(text) for text in ("4096", "2G", "1.5GB", "512MiB")]
+    [4096, 2000000000, 1500000000, 536870912]
+    """
+    unit = text.strip().lower().removesuffix("b")
+    number = unit.rstrip("i" + _PREFIXES)
+    prefix = unit[len(number) :]
+    binary = len(prefix) == 2 and prefix[1] == "i"
+    try:
+        power = _PREFIXES.index(prefix[:1]) + 1 if prefix else 0
+        size = int(float(number) * (1024 if binary else 1000) ** power)
+    except (ValueError, OverflowError):
+        size = 0
+    if size <= 0 or len(prefix) > 1 + binary:
+        raise ParameterError(f"{text!r} is no size; sizes are like 512M, 2G or 2GiB")
+    return size
+
+
+def _region(arguments: argparse.Namespace) -> dict[str, Any]:
+    """Give the arguments of `select`; empty if the whole trace is wanted."""
+    region: dict[str, Any] = {}
+    if arguments.app is not None:
+        region["application"] = arguments.app
+    texts = {"start_ns": arguments.start, "end_ns": arguments.end, "ranks": arguments.ranks}
+    if any(text is not None for text in texts.values()):
+        from burstline.selection import parse_ranks, parse_time  # noqa: PLC0415 -- NumPy
+
+        parsers = {"start_ns": parse_time, "end_ns": parse_time, "ranks": parse_ranks}
+        region |= {
+            name: parsers[name](text) for name, text in texts.items() if text is not None
+        }
+    return region

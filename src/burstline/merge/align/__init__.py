@@ -1,0 +1,1 @@
+"""Matching by aligning: what each burst is called in all runs, and what lies beside what."""

@@ -1,0 +1,368 @@
+"""Matching by aligning: what each thread did in one run, beside what it did in the others.
+
+::
+
+    Tokens of all runs, one thread  --align_lane-->  LaneRows: which bursts are the same
+
+The first run is the beginning of a *common sequence*; each further run is aligned with it
+and adds what it alone has. So a burst that the first run lacks is still matched among the
+others. What the program does not order, completions of several requests, is put into an
+order before.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from burstline import _core
+from burstline.merge.align.tokens import DIVIDING_GAP
+from burstline.merge.model import STAGES
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    import numpy.typing as npt
+
+    from burstline.columns import Floats, Integers, Mask
+    from burstline.merge.align.tokens import Tokens
+    from burstline.merge.model import Alignment
+
+    Lane = tuple[int, int]
+
+NEAR: Final = 3
+"""Matched bursts that may lie between two bursts of one label that changed places."""
+FAR: Final = 64
+"""The same for completions, whose order is not the program's; and, between two collectives,
+for loose bursts whose label nothing else in as many bursts around has."""
+NEVER: Final = 100.0
+"""What it costs to leave out a burst that must be in both."""
+_MOST_OF_PLACE: Final = 1 / 60
+"""Of the weight of a place: it decides between what is else alike, and outweighs nothing."""
+TURN: Final = 0.02
+"""What it costs that turns of loops differ, unless they did before."""
+_FIELDS: Final = ("label", "kind", "matter", "place", "size", "gap", "unordered", "turn")
+_RESTS: Final = (
+    ("moved", "label", 0.0, (0, NEAR, FAR)),
+    ("similar", "kind", 1.0, (0, NEAR, FAR)),
+    ("similar", "matter", 0.0, (FAR,)),
+)
+"""How what was left over is matched, in this order: stage, by what, how unlike, how far."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LaneRows:
+    """Which bursts of one thread are the same in which runs.
+
+    Attributes
+    ----------
+    members : ndarray of int64, shape (rows, runs)
+        Row of each run's table of bursts; -1 where the run has no such burst.
+    stage : ndarray of uint8, shape (rows, runs)
+        How the run's burst was matched to those of the runs before it: index into
+        :data:`burstline.merge.STAGES`.
+    """
+
+    members: Integers
+    stage: npt.NDArray[np.uint8]
+
+
+def have_same_collectives(tokens: Sequence[Tokens], lanes: Sequence[Integers]) -> bool:
+    """Tell whether every thread has the same collectives in all runs, one after the other."""
+
+    def collectives(one: Tokens, own: Integers) -> Iterator[npt.NDArray[np.int32]]:
+        for first, last in own.tolist():
+            yield one.kind[first:last][one.gap[first:last] == DIVIDING_GAP]
+
+    runs = [collectives(*both) for both in zip(tokens, lanes, strict=True)]
+    return all(
+        np.array_equal(kinds, other)
+        for kinds, *rest in zip(*runs, strict=True)
+        for other in rest
+    )
+
+
+def align_lane(
+    tokens: Sequence[Tokens],
+    lanes: Sequence[Lane],
+    order: Sequence[int],
+    how: Alignment,
+    *,
+    anchored: bool = False,
+) -> LaneRows:
+    """Match the bursts of one thread in all runs.
+
+    Parameters
+    ----------
+    tokens : sequence of Tokens
+        A run each, named in common words.
+    lanes : sequence of tuple of int
+        For each run, the first row of the thread's bursts, and the row after the last.
+    order : sequence of int
+        The runs, in the order in which they are aligned.
+    how : Alignment
+        How to align.
+    anchored : bool
+        Whether collectives are the same one after the other, and none is left out.
+
+    Returns
+    -------
+    LaneRows
+        A row for each burst that any run has, as often as it has it.
+
+    Notes
+    -----
+    O(n log n) in the bursts where runs are alike, O(n · window) at worst.
+    """
+    if _are_direct(tokens, lanes):
+        return _by_position(lanes, "direct")
+    handed_out = _are_handed_out(tokens, lanes)
+    if handed_out and _matter_alike(tokens, lanes):
+        return _by_position(lanes, "aligned")
+    free = _first_free(tokens) if handed_out else None
+    common = _Sequence.of(tokens[order[0]], lanes[order[0]], order[0], len(tokens), free)
+    for run in order[1:]:
+        other = _Sequence.of(tokens[run], lanes[run], run, len(tokens), free)
+        common = _joined(common.sorted(), other.sorted(), run, how, anchored=anchored)
+    return LaneRows(common.members, common.stage)
+
+
+def _are_direct(tokens: Sequence[Tokens], lanes: Sequence[Lane]) -> bool:
+    """Tell whether all runs did the same, in the same order."""
+    (first, last), rest = lanes[0], zip(tokens[1:], lanes[1:], strict=True)
+    kinds = tokens[0].kind[first:last]
+    return all(np.array_equal(kinds, one.kind[slice(*lane)]) for one, lane in rest)
+
+
+def _are_handed_out(tokens: Sequence[Tokens], lanes: Sequence[Lane]) -> bool:
+    """Tell whether a thread sent the same in the same order, but to whoever asked for it."""
+    sent = []
+    for one, lane in zip(tokens, lanes, strict=True):
+        own = slice(*lane)
+        if (one.unordered[own] >= 0).any():
+            return False
+        sends = one.sends[own]
+        sent.append((one.matter[own][sends], one.partners[0][own][sends]))
+    (matter, partner), *rest = sent
+    if not len(matter) or not all(np.array_equal(matter, other) for other, _ in rest):
+        return False
+    return any((other != partner).any() for _, other in rest)
+
+
+def _matter_alike(tokens: Sequence[Tokens], lanes: Sequence[Lane]) -> bool:
+    """Tell whether a thread did the same in the same order, whoever it reached."""
+    first, *rest = (one.matter[slice(*lane)] for one, lane in zip(tokens, lanes, strict=True))
+    return all(np.array_equal(first, other) for other in rest)
+
+
+def _first_free(tokens: Sequence[Tokens]) -> int:
+    """Give a number from which on no burst has a label or kind."""
+    return 1 + max(
+        int(max(one.label.max(initial=0), one.kind.max(initial=0))) for one in tokens
+    )
+
+
+def _by_position(lanes: Sequence[Lane], stage: str) -> LaneRows:
+    rows = np.stack([np.arange(first, last) for first, last in lanes], axis=1)
+    return LaneRows(rows, np.full(rows.shape, STAGES.index(stage), np.uint8))
+
+
+@dataclass(slots=True, eq=False)
+class _Sequence:
+    """Bursts of one thread in some order, with the runs that have each."""
+
+    columns: dict[str, npt.NDArray[Any]]
+    members: Integers
+    stage: npt.NDArray[np.uint8]
+
+    @classmethod
+    def of(
+        cls, tokens: Tokens, lane: Lane, run: int, runs: int, free: int | None = None
+    ) -> _Sequence:
+        """Take the bursts of a lane; from `free` on sends are named by what they sent."""
+        part = slice(*lane)
+        label, kind = tokens.label[part], tokens.kind[part]
+        if free is not None:
+            sent, sends = tokens.matter[part] + np.int32(free), tokens.sends[part]
+            label, kind = np.where(sends, sent, label), np.where(sends, sent, kind)
+        columns: dict[str, npt.NDArray[Any]] = {
+            "label": label,
+            "kind": kind,
+            "matter": tokens.matter[part],
+            "place": tokens.place[part],
+            "size": tokens.sizes[0][part],
+            "gap": tokens.gap[part],
+            "unordered": tokens.unordered[part],
+            "turn": np.zeros(lane[1] - lane[0], np.int32)
+            if tokens.turn is None
+            else tokens.turn[part],
+        }
+        members = np.full((lane[1] - lane[0], runs), -1, np.int64)
+        members[:, run] = np.arange(*lane)
+        return cls(columns, members, np.zeros(members.shape, np.uint8))
+
+    def __len__(self) -> int:
+        return len(self.members)
+
+    def at(self, rows: Integers) -> _Sequence:
+        columns = {name: self.columns[name][rows] for name in _FIELDS}
+        return _Sequence(columns, self.members[rows], self.stage[rows])
+
+    def sorted(self) -> _Sequence:
+        """Order neighbours that the program does not order by their labels."""
+        run = self.columns["unordered"]
+        if not (run >= 0).any():
+            return self
+        new = np.ones(len(run), bool)
+        new[1:] = (run[1:] != run[:-1]) | (run[1:] < 0)
+        kind, label = (np.where(run >= 0, self.columns[n], 0) for n in ("kind", "label"))
+        return self.at(np.lexsort((label, kind, np.cumsum(new))))
+
+    def anchored(self) -> _Sequence:
+        """Let no collective be left out."""
+        gap = self.columns["gap"]
+        gap = np.where(gap == DIVIDING_GAP, NEVER, gap)
+        return _Sequence(self.columns | {"gap": gap}, self.members, self.stage)
+
+    def tokens(self, kind: str) -> tuple[npt.NDArray[Any], ...]:
+        """Give the columns that the kernel wants, with what it may take for equal."""
+        names = ("label", kind, "place", "size", "gap", "turn")
+        return tuple(np.ascontiguousarray(self.columns[name]) for name in names)
+
+
+def _joined(
+    common: _Sequence, other: _Sequence, run: int, how: Alignment, *, anchored: bool
+) -> _Sequence:
+    """Align a run with the common sequence, and add what it alone has."""
+    same, stage = _paired(common, other, how, anchored=anchored)
+    matched = same >= 0
+    common.members[matched, run] = other.members[same[matched], run]
+    common.stage[matched, run] = stage[matched]
+    rest = np.ones(len(other), bool)
+    rest[same[matched]] = False
+    # What the run alone has comes after the last burst before it that both have.
+    partner = np.full(len(other), -1, np.int64)
+    partner[same[matched]] = np.flatnonzero(matched)
+    after = np.maximum.accumulate(partner)[rest]
+    place = np.concatenate([np.arange(len(common)) + 0.0, after + 0.5])
+    added = other.at(np.flatnonzero(rest))
+    return _chained(common, added).at(np.argsort(place, kind="stable"))
+
+
+def _chained(one: _Sequence, other: _Sequence) -> _Sequence:
+    columns = {
+        name: np.concatenate([one.columns[name], other.columns[name]]) for name in _FIELDS
+    }
+    members = np.concatenate([one.members, other.members])
+    return _Sequence(columns, members, np.concatenate([one.stage, other.stage]))
+
+
+def _paired(
+    common: _Sequence, other: _Sequence, how: Alignment, *, anchored: bool
+) -> tuple[Integers, npt.NDArray[np.uint8]]:
+    """Give for each burst of the common sequence its place in the other, and how found."""
+    weights = how.weights
+    if anchored:
+        common, other = common.anchored(), other.anchored()
+    same = _core.align(
+        common.tokens("label"),
+        other.tokens("label"),
+        place=weights.place,
+        size=weights.size,
+        most=weights.place * _MOST_OF_PLACE,
+        limit=weights.limit,
+        turn=TURN,
+        window=how.window,
+    )
+    stage = np.where(same >= 0, STAGES.index("aligned"), 0).astype(np.uint8)
+    # What is nearest comes first: one that is left over must not shift all behind it.
+    for name, key, tolerance, reach in _RESTS:
+        for near in reach:
+            found = _pair_rest(common, other, same, _Rest(key, tolerance, near))
+            stage[found] = STAGES.index(name)
+    return same, stage
+
+
+@dataclass(frozen=True, slots=True)
+class _Rest:
+    """How what was left over is matched: by what, how unlike in size, how far away."""
+
+    key: str
+    tolerance: float
+    near: int
+
+
+def _pair_rest(common: _Sequence, other: _Sequence, same: Integers, how: _Rest) -> Integers:
+    """Match what was left over to what is near it; changes `same` where it did."""
+    matched = same >= 0
+    taken = np.zeros(len(other), bool)
+    taken[same[matched]] = True
+    if matched.all() or taken.all():
+        return np.zeros(0, np.int64)
+    ours = _Left.of(common, matched, how)
+    theirs = _Left.of(other, taken, how)
+    if how.near == FAR:
+        alone = np.intersect1d(ours.key[ours.is_alone], theirs.key[theirs.is_alone])
+        ours, theirs = (
+            one.where(
+                (one.is_alone & np.isin(one.key, alone)) | (how.key != "matter") & one.unordered
+            )
+            for one in (ours, theirs)
+        )
+    if not len(ours.rows) or not len(theirs.rows):
+        return np.zeros(0, np.int64)
+    found = _core.pair_near(ours.columns(how.near), theirs.columns(how.near), how.tolerance)
+    rows = ours.rows[found >= 0]
+    same[rows] = theirs.rows[found[found >= 0]]
+    return rows
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Left:
+    """Bursts that were left over: what they are called, and after how many others."""
+
+    rows: Integers
+    key: npt.NDArray[np.int32]
+    ordinal: Integers
+    size: Floats
+    unordered: Mask
+    is_alone: Mask
+
+    @classmethod
+    def of(cls, sequence: _Sequence, matched: Mask, how: _Rest) -> _Left:
+        columns, rows = sequence.columns, np.flatnonzero(~matched)
+        key, unordered = columns[how.key], columns["unordered"][rows] >= 0
+        ordinal = np.cumsum(matched, dtype=np.int64)
+        is_alone = np.zeros(len(rows), bool)
+        if how.near == FAR:
+            divides = columns["gap"] >= DIVIDING_GAP
+            ordinal += (FAR + 1) * np.cumsum(matched & divides, dtype=np.int64)
+            is_alone = columns["unordered"][rows] != -1
+            is_alone &= _are_alone(key, np.cumsum(divides), rows)
+        return cls(rows, key[rows], ordinal[rows], columns["size"][rows], unordered, is_alone)
+
+    def where(self, chosen: Mask) -> _Left:
+        return _Left(
+            self.rows[chosen],
+            self.key[chosen],
+            self.ordinal[chosen],
+            self.size[chosen],
+            self.unordered[chosen],
+            self.is_alone[chosen],
+        )
+
+    def columns(self, near: int) -> tuple[npt.NDArray[Any], ...]:
+        reach = np.full(len(self.rows), near, np.int64)
+        return self.key, self.ordinal, reach, self.size
+
+
+def _are_alone(key: npt.NDArray[np.int32], span: Integers, rows: Integers) -> Mask:
+    """Tell of which rows no other near them, between the same collectives, has the same key."""
+    order = np.argsort(key, kind="stable")
+    near = (np.diff(key[order]) == 0) & (np.diff(span[order]) == 0) & (np.diff(order) <= FAR)
+    crowded = np.zeros(len(key), bool)
+    crowded[order[1:][near]] = True
+    crowded[order[:-1][near]] = True
+    return ~crowded[rows]

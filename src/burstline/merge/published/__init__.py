@@ -1,0 +1,1 @@
+"""The published matching: patterns first, then the most similar between two collectives."""

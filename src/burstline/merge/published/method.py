@@ -1,0 +1,275 @@
+"""The published matching: patterns first, then the most similar between two collectives.
+
+::
+
+    Tokens of all runs, one thread  --first_stage-->   direct | patterns of equal frequency
+    all threads' rest               --second_stage-->  groups by pattern and span, greedily
+
+After Orteu Aubach, Banchelli, Clascà Ramírez, Garcia-Gasulla, "Heuristic-Based Merging of
+HPC Traces to Extend Hardware Counter Coverage". Open in it, and our choice: one reference
+run for all threads, the one with the fewest bursts left after the first stage, ties to the
+earlier one; for groups that it lacks the earliest run that has them; the place in a span is
+in time; a partner that no call names equals another that none names.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from burstline import _core
+from burstline.merge.align.tokens import DIVIDING_GAP, GAP
+from burstline.merge.model import LEAST_WINDOW, STAGES
+from burstline.merge.published.assignment import pair_optimally
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import numpy.typing as npt
+
+    from burstline.columns import Integers, Mask
+    from burstline.merge.align.tokens import Tokens
+    from burstline.merge.model import Published
+
+    Bits = Mask
+    Lane = tuple[int, int]
+
+_DIRECT, _PATTERN, _REGION = (STAGES.index(name) for name in ("direct", "pattern", "region"))
+_NO_GROUP: Final = -1
+
+
+def match_published(
+    tokens: Sequence[Tokens], lanes: Sequence[Integers], how: Published
+) -> tuple[Integers, npt.NDArray[np.uint8]]:
+    """Match the bursts of all runs by patterns and similarity.
+
+    Parameters
+    ----------
+    tokens : sequence of Tokens
+        A run each, named in common words.
+    lanes : sequence of ndarray of int64, shape (lanes, 2)
+        For each run and thread, the first row of its bursts and the row after the last.
+    how : Published
+        Options.
+
+    Returns
+    -------
+    members : ndarray of int64, shape (rows, runs)
+        Rows of the runs' tables of bursts that are the same burst; -1 where a run has none.
+    stage : ndarray of uint8, shape (rows,)
+        Index into :data:`burstline.merge.STAGES`.
+
+    Notes
+    -----
+    O(n log n) for n bursts, and O(block) for each that is left after the first stage.
+    """
+    runs = [_Run.of(one, of_lanes) for one, of_lanes in zip(tokens, lanes, strict=True)]
+    found = [_direct(runs), _patterns(runs, 1 + max(_highest(run.pattern) for run in runs))]
+    stages = [_DIRECT, _PATTERN]
+    if how.aligned_spans:
+        _align_spans(runs, how)
+    found.append(_similar(runs, how))
+    stages.append(_REGION)
+    counts = [len(rows) for rows in found]
+    stage = np.repeat(np.array(stages, np.uint8), counts)
+    members = np.concatenate(found)
+    rest = [_alone(run, number, len(runs)) for number, run in enumerate(runs)]
+    stage = np.concatenate([stage, np.zeros(sum(map(len, rest)), np.uint8)])
+    return np.concatenate([members, *rest]), stage
+
+
+@dataclass(slots=True, eq=False)
+class _Run:
+    """The bursts of a run's threads, in the order of the threads all runs have."""
+
+    tokens: Tokens
+    row: Integers
+    lane: Integers
+    lanes: int
+    pattern: Integers
+    span: Integers
+    free: Bits
+
+    @classmethod
+    def of(cls, tokens: Tokens, lanes: Integers) -> _Run:
+        row = np.concatenate([np.zeros(0, np.int64), *(np.arange(*lane) for lane in lanes)])
+        lane = np.repeat(np.arange(len(lanes)), lanes[:, 1] - lanes[:, 0])
+        pattern = tokens.pattern[row].astype(np.int64)
+        span = tokens.span[row].astype(np.int64)
+        return cls(tokens, row, lane, len(lanes), pattern, span, np.ones(len(row), bool))
+
+
+def _highest(values: Integers) -> int:
+    return int(values.max(initial=0))
+
+
+def _direct(runs: list[_Run]) -> Integers:
+    """Match threads that did the same in all runs, by position."""
+    bounds = [np.searchsorted(run.lane, np.arange(run.lanes + 1)) for run in runs]
+    found = [np.zeros((0, len(runs)), np.int64)]
+    for lane in range(runs[0].lanes):
+        parts = [slice(*own[lane : lane + 2]) for own in bounds]
+        patterns = [run.pattern[part] for run, part in zip(runs, parts, strict=True)]
+        if all(np.array_equal(patterns[0], other) for other in patterns[1:]):
+            pairs = zip(runs, parts, strict=True)
+            found.append(np.stack([run.row[part] for run, part in pairs], axis=1))
+            for run, part in zip(runs, parts, strict=True):
+                run.free[part] = False
+    return np.concatenate(found)
+
+
+def _patterns(runs: list[_Run], patterns: int) -> Integers:
+    """Match patterns of equal frequency, by order of occurrence on their thread."""
+    space = runs[0].lanes * patterns
+    keys = [(run.lane * patterns + run.pattern)[run.free] for run in runs]
+    counts = np.stack([np.bincount(key, minlength=space) for key in keys])
+    equal = (counts == counts[0]).all(axis=0) & (counts[0] > 0)
+    columns = []
+    for run, key in zip(runs, keys, strict=True):
+        free = np.flatnonzero(run.free)
+        chosen = equal[key]
+        order = np.argsort(key[chosen], kind="stable")
+        rows = free[chosen][order]
+        columns.append(run.row[rows])
+        run.free[rows] = False
+    return np.stack(columns, axis=1)
+
+
+def _similar(runs: list[_Run], how: Published) -> Integers:
+    """Match what is left within groups of one pattern and span."""
+    keys = _group_keys(runs)
+    groups = np.unique(np.concatenate(keys))
+    rest = [
+        _Rest(run, np.flatnonzero(run.free)[key >= 0], np.searchsorted(groups, key[key >= 0]))
+        for run, key in zip(runs, keys, strict=True)
+    ]
+    has = np.stack([np.bincount(one.group, minlength=len(groups)) > 0 for one in rest])
+    reference = int(np.argmin([len(one.group) for one in rest]))
+    leading = np.where(has[reference], reference, np.argmax(has, axis=0))
+    shared = has.sum(axis=0) >= 2
+    found = [np.zeros((0, len(runs)), np.int64)]
+    for leader in dict.fromkeys([reference, *range(len(runs))]):
+        chosen = shared & (leading == leader)
+        if chosen.any():
+            found.append(_led([one.of(chosen) for one in rest], leader, how))
+    members = np.concatenate(found)
+    for number, run in enumerate(runs):
+        taken = members[:, number]
+        run.free &= ~np.isin(run.row, taken[taken >= 0])
+    return members
+
+
+def _group_keys(runs: list[_Run]) -> list[Integers]:
+    """Give thread, span and pattern of what is left as a number; -1: no such span."""
+    spans = 1 + max(_highest(run.span) for run in runs)
+    patterns = 1 + max(_highest(run.pattern) for run in runs)
+    keys = []
+    for run in runs:
+        key = (run.lane * spans + run.span) * patterns + run.pattern
+        keys.append(np.where(run.span >= 0, key, _NO_GROUP)[run.free])
+    return keys
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Rest:
+    """What the first stage left of a run: places among its bursts, and their groups."""
+
+    run: _Run
+    place: Integers
+    group: Integers
+
+    def of(self, chosen: Bits) -> tuple[Integers, tuple[npt.NDArray[Any], ...]]:
+        """Give the bursts of some groups, group after group, in the order of their places."""
+        kept = chosen[self.group]
+        group, rows = (np.cumsum(chosen) - 1)[self.group[kept]], self.run.row[self.place[kept]]
+        tokens = self.run.tokens
+        order = np.lexsort((rows, tokens.place[rows], group))
+        group, rows = group[order], rows[order]
+        begin = np.searchsorted(group, np.arange(np.count_nonzero(chosen) + 1))
+        sizes = (size[rows] for size in tokens.sizes)
+        partners = (partner[rows] for partner in tokens.partners)
+        return rows, (begin.astype(np.int64), tokens.place[rows], *sizes, *partners)
+
+
+def _led(
+    sides: list[tuple[Integers, tuple[npt.NDArray[Any], ...]]], leader: int, how: Published
+) -> Integers:
+    """Match the bursts of all runs to those of the leading one."""
+    rows, columns = sides[leader]
+    members = np.full((len(rows), len(sides)), -1, np.int64)
+    members[:, leader] = rows
+    for run, (own, others) in enumerate(sides):
+        if run != leader:
+            same = _assigned(columns, others, how)
+            members[same >= 0, run] = own[same[same >= 0]]
+    return members[(members >= 0).sum(axis=1) >= 2]
+
+
+def _assigned(
+    ours: tuple[npt.NDArray[Any], ...], theirs: tuple[npt.NDArray[Any], ...], how: Published
+) -> Integers:
+    if how.assignment == "optimal":
+        return pair_optimally(ours, theirs, how)
+    weights = how.weights
+    return _core.pair_alike(
+        ours,
+        theirs,
+        place=weights.place,
+        size=weights.size,
+        partner=weights.partner,
+        limit=weights.limit,
+        both_sizes=how.both_sizes,
+        block=how.block,
+    )
+
+
+def _align_spans(runs: list[_Run], how: Published) -> None:
+    """Renumber the spans of all runs after those of the first, by aligning collectives."""
+    bounds = [np.searchsorted(run.lane, np.arange(run.lanes + 1)) for run in runs]
+    for number, run in enumerate(runs[1:], start=1):
+        for lane in range(run.lanes):
+            ours = slice(*bounds[0][lane : lane + 2])
+            theirs = slice(*bounds[number][lane : lane + 2])
+            run.span[theirs] = _renumbered(runs[0], ours, run, theirs, how)
+
+
+def _renumbered(ours: _Run, part: slice, run: _Run, own: slice, how: Published) -> Integers:
+    """Give the spans of a thread the numbers of the reference's; -1: it has no such span."""
+    first, second = ours.row[part], run.row[own]
+    begins = [
+        rows[one.tokens.gap[rows] == DIVIDING_GAP]
+        for one, rows in ((ours, first), (run, second))
+    ]
+    columns = [
+        (
+            *(one.tokens.kind[rows],) * 2,
+            *(np.zeros(len(rows)),) * 2,
+            np.full(len(rows), GAP),
+            np.zeros(len(rows), np.int32),
+        )
+        for one, rows in zip((ours, run), begins, strict=True)
+    ]
+    weights = how.weights
+    same = _core.align(
+        columns[0],
+        columns[1],
+        place=weights.place,
+        size=weights.size,
+        most=0.0,
+        limit=weights.limit,
+        turn=0.0,
+        window=max(how.block, LEAST_WINDOW),
+    )
+    numbers = np.full(len(begins[1]) + 1, _NO_GROUP)
+    numbers[0] = 0
+    matched = np.flatnonzero(same >= 0)
+    numbers[same[matched] + 1] = matched + 1
+    return numbers[run.tokens.span[second]]
+
+
+def _alone(run: _Run, number: int, runs: int) -> Integers:
+    members = np.full((int(np.count_nonzero(run.free)), runs), -1, np.int64)
+    members[:, number] = run.row[run.free]
+    return members

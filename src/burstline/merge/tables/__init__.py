@@ -1,0 +1,1 @@
+"""The burst table: a row per burst, and how its columns are made."""

@@ -1,0 +1,302 @@
+"""The burst table: a row per burst, with its counters, the calls around it, and more.
+
+::
+
+    bursts, calls of some locations  ─┐
+    Decoder: what their ids mean      ├─►  Rows  ─►  a part of the table  ─►  BurstTable
+    Concurrency of all bursts        ─┘
+
+Row k is row k of `bursts` of the trace, unless short bursts are left out.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+import pyarrow as pa
+
+from burstline.columns import to_numpy
+from burstline.errors import ParameterError
+from burstline.merge.context import CONTEXT, SIDES, Decoder
+from burstline.merge.tables.columns import counter_columns, table_schema
+from burstline.merge.tables.concurrency import Concurrency
+from burstline.merge.tables.rows import Rows
+from burstline.merge.tables.spans import Begun
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    import numpy.typing as npt
+    import polars as pl
+
+    from burstline.trace import Trace
+
+_COMPUTING: Final = ["location", "start_ns", "end_ns"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class BurstTable:
+    """A row per burst of a trace; made by :func:`burstline.burst_table`.
+
+    Attributes
+    ----------
+    table : pyarrow.Table
+        The rows, sorted by location and burst; nulls where something is not known. Fields
+        carry their unit and meaning as metadata.
+    counters : tuple of str
+        Columns of counters among those of the table.
+    """
+
+    table: pa.Table
+    counters: tuple[str, ...]
+
+    def __len__(self) -> int:
+        return int(self.table.num_rows)
+
+    def __repr__(self) -> str:
+        return f"<BurstTable: {len(self):,} bursts, {self.table.num_columns} columns>"
+
+    def to_arrow(self) -> pa.Table:
+        """Give the table itself."""
+        return self.table
+
+    def to_frame(self) -> pl.DataFrame:
+        """Give the table as a Polars data frame, without a copy where Polars can.
+
+        Returns
+        -------
+        polars.DataFrame
+            A row per burst; texts are categories.
+        """
+        import polars as pl  # noqa: PLC0415 -- a third of a second that not everybody needs
+
+        frame = pl.from_arrow(self.table, rechunk=False)
+        assert isinstance(frame, pl.DataFrame)  # noqa: S101 -- a table never becomes a series
+        return frame
+
+    def arrays(self, *columns: str) -> tuple[npt.NDArray[Any], ...]:
+        """Give columns as NumPy arrays, without a copy where they hold no null.
+
+        Parameters
+        ----------
+        *columns : str
+            Names of columns.
+
+        Returns
+        -------
+        tuple of ndarray
+            Shape (bursts,) each. Nulls are -1 in 32-bit columns, the schema's ``NO_VALUE`` in
+            64-bit ones and NaN in fractions; texts are numbers, see :meth:`names`.
+        """
+        found = []
+        for name in columns:
+            column = self.table[name]
+            plain = pa.types.is_floating(column.type)
+            found.append(column.to_numpy() if plain else to_numpy(column))
+        return tuple(found)
+
+    def names(self, column: str) -> list[str]:
+        """Give the texts behind the numbers of a column of texts.
+
+        Parameters
+        ----------
+        column : str
+            Name of such a column.
+
+        Returns
+        -------
+        list of str
+            By number; some may not occur.
+        """
+        chunks = self.table[column].chunks
+        return list(chunks[0].dictionary.to_pylist()) if chunks else []
+
+
+def burst_table(
+    trace: Trace,
+    *,
+    columns: Sequence[str] | None = None,
+    min_duration_ns: int = 0,
+    whole: Trace | None = None,
+) -> BurstTable:
+    """Give the bursts of a trace with their counters, the calls around them, and what follows.
+
+    Parameters
+    ----------
+    trace : Trace
+        The trace; its bursts, calls, collectives and messages are read.
+    columns : sequence of str, optional
+        Only these columns, in this order; only what they need is read and worked out.
+    min_duration_ns : int
+        Leave out shorter bursts, ns. They count in `concurrency` and `position` all the same.
+    whole : Trace, optional
+        What `trace` is a selection of: everybody who computes in it counts in
+        `concurrency`.
+
+    Returns
+    -------
+    BurstTable
+        A row per burst: where and when it was (ns), one column per counter, the calls before
+        and after it written out, ``concurrency`` (threads computing on its node),
+        ``ipc``, ``frequency`` (GHz), ``position`` (0..1) and ``region``.
+
+    Raises
+    ------
+    ParameterError
+        If there is no such column, or the duration is negative.
+
+    See Also
+    --------
+    burstline.merge.burst_parts : The same a few locations at a time, for large traces.
+
+    Notes
+    -----
+    O(n log n) for the concurrency, else linear; about 220 bytes a row and 8 for each
+    counter, see `columns`. ``ipc`` and ``frequency`` need PAPI_TOT_INS and PAPI_TOT_CYC and
+    are null without; they take the counters for those of the whole burst. Bursts of a
+    trace that was cut lack who was cut away, so give `whole`. Failed polls that a source
+    sums up count as computing.
+
+    Examples
+    --------
+    >>> from burstline.testing import trace_of
+    >>> trace = trace_of(
+    ...     "ranks 1 | path 0 main file a.c line 3 | 0 | 0 enter MPI_Init | 5 leave"
+    ...     " | 9 enter MPI_Barrier path 0 | 12 leave"
+    ... )
+    >>> names = ["duration_ns", "operation_before", "operation_after", "call_path_after"]
+    >>> burst_table(trace, columns=names).table.to_pylist()[0]["call_path_after"]
+    'main@a.c:3'
+    """
+    parts = list(
+        burst_parts(trace, columns=columns, min_duration_ns=min_duration_ns, whole=whole)
+    )
+    target = table_schema(trace.counter_names, columns)
+    counters = counter_columns(trace.counter_names)
+    return BurstTable(
+        pa.concat_tables(parts) if parts else target.empty_table(),
+        tuple(name for name in counters if name in target.names),
+    )
+
+
+def burst_parts(
+    trace: Trace,
+    *,
+    columns: Sequence[str] | None = None,
+    min_duration_ns: int = 0,
+    whole: Trace | None = None,
+) -> Iterator[pa.Table]:
+    """Give the burst table in parts of whole locations, in order.
+
+    Parameters
+    ----------
+    trace, columns, min_duration_ns, whole
+        As for :func:`burstline.burst_table`.
+
+    Yields
+    ------
+    pyarrow.Table
+        Of about a million rows, or of a row group of a store; texts have the same
+        numbers in all parts. A part may have no rows.
+
+    Raises
+    ------
+    ParameterError
+        As :func:`burstline.burst_table`.
+
+    Notes
+    -----
+    Of a trace in a store only a part is in memory at a time, and 20 bytes for each different
+    time at which a burst of it begins or ends if ``concurrency`` is wanted.
+
+    Examples
+    --------
+    >>> from burstline.testing import trace_of
+    >>> calls = "0 enter MPI_Init | 5 leave | 9 enter MPI_Barrier | 12 leave"
+    >>> trace = trace_of(f"ranks 1 | 0 | {calls}")
+    >>> [part.num_rows for part in burst_parts(trace, columns=["rank"])]
+    [1]
+    """
+    if min_duration_ns < 0:
+        raise ParameterError(f"no burst lasts less than 0 ns, got {min_duration_ns}")
+    target = table_schema(trace.counter_names, columns)
+    wanted = {f"{name}_{side}": name for name in CONTEXT for side in SIDES}
+    decoder = Decoder(trace, [wanted[name] for name in target.names if name in wanted])
+    concurrency = begun = None
+    if "concurrency" in target.names:
+        concurrency = _concurrency(trace if whole is None else whole, trace)
+    for bursts, calls in _parts(trace, _burst_columns(trace, target), decoder.columns):
+        if begun is None and "region" in target.names and _has_silent(bursts):
+            begun = Begun(trace, decoder)
+        rows = Rows(trace, bursts, calls, decoder, concurrency=concurrency, begun=begun)
+        yield rows.table(target, min_duration_ns)
+
+
+def _burst_columns(trace: Trace, target: pa.Schema) -> list[str]:
+    """Give the columns of `bursts` that some columns of the table need."""
+    counters = counter_columns(trace.counter_names)
+    needed = {counters[name] for name in target.names if name in counters}
+    needed |= {name for name in ("polling_ns", "gap_ns") if name in target.names}
+    if "ipc" in target.names:
+        needed |= {"PAPI_TOT_INS", "PAPI_TOT_CYC"}
+    if "frequency" in target.names:
+        needed.add("PAPI_TOT_CYC")
+    fixed = ["location", "burst", "start_ns", "end_ns", "call_before", "call_after"]
+    there = ("polling_ns", "gap_ns", *trace.counter_names)
+    return fixed + [name for name in there if name in needed]
+
+
+def _parts(
+    trace: Trace, of_bursts: list[str], of_calls: list[str]
+) -> Iterator[tuple[pa.Table, pa.Table]]:
+    """Give bursts with the calls of their locations, a few locations at a time."""
+    if not trace.rows("bursts"):
+        return
+    stored = trace.is_stored and "calls" in trace
+    calls = pa.table({}) if stored else trace.calls.select(of_calls)
+    offsets = None if stored else trace.offsets("calls")
+    for bursts in trace.batches("bursts", of_bursts):
+        if not bursts.num_rows:
+            continue
+        first, last = (bursts["location"][row].as_py() for row in (0, -1))
+        if offsets is not None:
+            yield bursts, calls.slice(offsets[first], offsets[last + 1] - offsets[first])
+        else:
+            yield bursts, _stored_calls(trace, of_calls, first, last)
+
+
+def _stored_calls(trace: Trace, columns: list[str], first: int, last: int) -> pa.Table:
+    """Read the calls of some neighbouring locations from a store."""
+    wanted = np.zeros(trace.locations.num_rows, bool)
+    wanted[first : last + 1] = True
+    parts = []
+    for part in trace.batches("calls", columns, locations=wanted):
+        begin, end = np.searchsorted(to_numpy(part["location"]), [first, last + 1])
+        parts.append(part.select(columns).slice(begin, end - begin))
+    if parts:
+        return pa.concat_tables(parts)
+    return trace.calls.select(columns).slice(0, 0)
+
+
+def _concurrency(everybody: Trace, trace: Trace) -> Concurrency:
+    """Say how many of `everybody` compute on each node, by the locations of `trace`."""
+    nodes: dict[str, int] = {}
+    node_of = []
+    for each in (everybody, trace):
+        names = each.locations["node"].to_pylist()
+        numbers = [-1 if name is None else nodes.setdefault(name, len(nodes)) for name in names]
+        node_of.append(np.array(numbers, np.int64))
+    parts = everybody.batches("bursts", _COMPUTING) if everybody.rows("bursts") else iter(())
+    columns = (
+        (to_numpy(part["location"]), to_numpy(part["start_ns"]), to_numpy(part["end_ns"]))
+        for part in parts
+    )
+    return Concurrency(node_of[0], columns).seen_from(node_of[1])
+
+
+def _has_silent(bursts: pa.Table) -> bool:
+    """Tell whether there are bursts between no calls."""
+    before, after = (to_numpy(bursts[name]) for name in ("call_before", "call_after"))
+    return bool(((before < 0) & (after < 0)).any())

@@ -1,0 +1,302 @@
+"""How far each counter can be trusted after matching runs that have it.
+
+::
+
+    traces  --match-->  Matching  --check-->  Check: a CounterQuality per counter and feature
+    traces with other sets, Matching  --shared-->  a CounterQuality per counter in several
+
+`shared` is the built-in check of every merge: what several runs counted should be the same.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from burstline.errors import NotEnoughDataError, printable
+from burstline.merge.matching import match
+from burstline.merge.trust.measured import FEATURES, Measured
+from burstline.merge.trust.quality import CounterQuality, compare
+from burstline.merge.trust.variation import Variation, labels_of, variations
+from burstline.merge.trust.verdicts import PUBLISHED, Limits
+from burstline.progress import SILENCE, Progress
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from burstline.columns import Floats, Integers
+    from burstline.merge.model import Matching
+    from burstline.merge.trust.measured import Quantity
+    from burstline.trace import Trace
+
+
+_CORRELATED: Final = 1_000_000
+_SAMPLED: Final = 2_000
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Check:
+    """How well runs with the same counters agree; made by :func:`check`.
+
+    Attributes
+    ----------
+    matching : Matching
+        Which bursts were compared.
+    counters, features : tuple of CounterQuality
+        Of each counter that several runs have; of ``duration`` (ns), ``position``,
+        ``sizes`` (bytes) and ``partner``.
+    alone : tuple of str
+        Counters that one run alone has: nothing tells how well they repeat.
+    names : tuple of str
+        Rows and columns of `matrix`.
+    matrix : ndarray of float64, shape (names, names)
+        Pearson's correlation of a quantity of the base (row) with the mean of another of the
+        other runs (column); NaN where one is constant. At most a million bursts, evenly
+        spread, are taken.
+    samples : tuple of (ndarray of float64, ndarray of float64)
+        For each of `names`, up to 2,000 bursts evenly spread: the base, the others' mean.
+    by : str
+        What `variations` are told apart by; empty if nobody asked.
+    variations : tuple of Variation
+        Where counters differ; for each counter, the places with most of it first.
+    """
+
+    matching: Matching
+    counters: tuple[CounterQuality, ...]
+    features: tuple[CounterQuality, ...]
+    alone: tuple[str, ...]
+    names: tuple[str, ...]
+    matrix: Floats
+    samples: tuple[tuple[Floats, Floats], ...]
+    by: str = ""
+    variations: tuple[Variation, ...] = ()
+
+    @property
+    def match_rate(self) -> float:
+        """Share of the bursts of all runs that were matched."""
+        return float(self.matching.matched.sum() / max(self.matching.bursts.sum(), 1))
+
+    def as_dict(self) -> dict[str, Any]:
+        """Give everything for programs.
+
+        Returns
+        -------
+        dict
+            Figures by name of the counter; None where there is no such figure.
+        """
+        matching = self.matching
+        runs = zip(matching.bursts, matching.matched, matching.match_rate, strict=True)
+        cells = [
+            [None if np.isnan(cell) else float(cell) for cell in row] for row in self.matrix
+        ]
+        return {
+            "match_rate": self.match_rate,
+            "method": matching.method,
+            "base": matching.base,
+            "runs": [
+                {"bursts": int(bursts), "matched": int(matched), "match_rate": float(rate)}
+                for bursts, matched, rate in runs
+            ],
+            "counters": {each.name: each.as_dict() for each in self.counters},
+            "features": {each.name: each.as_dict() for each in self.features},
+            "alone": list(self.alone),
+            "correlations": {"names": list(self.names), "matrix": cells},
+            "by": self.by or None,
+            "variations": [each.as_dict() for each in self.variations],
+        }
+
+
+def check(
+    traces: Sequence[Trace],
+    *,
+    method: str = "align",
+    matching: Matching | None = None,
+    by: str = "",
+    limits: Limits = PUBLISHED,
+    names: Sequence[str] = (),
+    progress: Progress = SILENCE,
+) -> Check:
+    """Say how far counters can be trusted, from runs that have the same ones.
+
+    Parameters
+    ----------
+    traces : sequence of Trace
+        At least two runs of one program.
+    method : str
+        How bursts are matched: ``align`` or ``seed``.
+    matching : Matching, optional
+        What was matched already, by whichever method.
+    by : str
+        Where counters differ: by ``call-path`` or by ``phase``, the innermost loop of the
+        base that a burst is in. Not at all if empty.
+    limits : Limits
+        Where verdicts change.
+    names : sequence of str
+        What errors call the runs; ``run 1`` and so on if empty.
+    progress : Progress
+        Told what is done.
+
+    Returns
+    -------
+    Check
+        Figures and a verdict for each counter and feature.
+
+    Raises
+    ------
+    NotEnoughDataError
+        If no counter is in several runs, or no burst was matched.
+    BurstlineError
+        As :func:`burstline.match`.
+
+    Notes
+    -----
+    O(n log n) in the bursts, and 200 bytes for each burst and run at the peak. What differs
+    may be the program, the measurement or a wrong match: the features tell the last of them,
+    as bursts with other partners or sizes are hardly the same.
+
+    Examples
+    --------
+    >>> from burstline.testing import trace_of
+    >>> calls = "0 enter MPI_Init | 5 leave | 9 enter MPI_Barrier | 12 leave"
+    >>> runs = [trace_of(f"ranks 1 | 0 | {calls}") for _ in range(2)]
+    >>> check(runs)
+    Traceback (most recent call last):
+    ...
+    burstline.errors.NotEnoughDataError: no counter is in more than one run...
+    """
+    _require_shared(traces, names)
+    if matching is None:
+        matching = match(traces, method=method, progress=progress)
+    measured = Measured(traces, matching)
+    labels = labels_of(traces[matching.base], measured, by) if by else None
+    several = measured.counters()
+    progress.step("Comparing", len(several) + len(FEATURES), "quantities")
+    counters: list[CounterQuality] = []
+    features: list[CounterQuality] = []
+    columns: list[tuple[Floats, Floats]] = []
+    found: list[Variation] = []
+    for name in (*several, *FEATURES):
+        is_feature = len(counters) == len(several)
+        quantity = measured.feature(name) if is_feature else measured.counter(name)
+        quality = _quality(quantity, limits)
+        (features if is_feature else counters).append(quality)
+        if not quantity.categories:
+            columns.append(_pair(quantity))
+        if labels is not None and not is_feature:
+            found += variations(quantity, labels, limits.tolerance)
+        progress.advance(1)
+    every = dict.fromkeys(name for trace in traces for name in trace.counter_names)
+    return Check(
+        matching=matching,
+        counters=tuple(counters),
+        features=tuple(features),
+        alone=tuple(name for name in every if name not in several),
+        names=tuple(each.name for each in (*counters, *features) if each.name != "partner"),
+        matrix=_matrix(columns),
+        samples=tuple(_sample(*column) for column in columns),
+        by=by,
+        variations=tuple(found),
+    )
+
+
+def shared(
+    traces: Sequence[Trace], matching: Matching, *, limits: Limits = PUBLISHED
+) -> tuple[CounterQuality, ...]:
+    """Say how well the counters agree that several of some merged runs have.
+
+    Parameters
+    ----------
+    traces : sequence of Trace
+        Runs with any sets of counters.
+    matching : Matching
+        What was found in them.
+    limits : Limits
+        Where verdicts change.
+
+    Returns
+    -------
+    tuple of CounterQuality
+        In the order of the runs' counters; empty if all runs have different ones. Each is
+        compared with the matching's base, or the first run that has the counter.
+
+    Raises
+    ------
+    NotEnoughDataError
+        If no burst was matched.
+
+    Notes
+    -----
+    As :func:`check`, without features.
+    """
+    measured = Measured(traces, matching)
+    return tuple(_quality(measured.counter(name), limits) for name in measured.counters())
+
+
+def _require_shared(traces: Sequence[Trace], names: Sequence[str]) -> None:
+    counters = [set(trace.counter_names) for trace in traces]
+    if len(traces) < 2 or len(set().union(*counters)) < sum(map(len, counters)):
+        return
+    called = names or [f"run {number}" for number in range(1, len(traces) + 1)]
+    told = "; ".join(
+        f"{name}: {', '.join(sorted(map(printable, own))) or 'none'}"
+        for name, own in zip(called, counters, strict=True)
+    )
+    raise NotEnoughDataError(
+        f"no counter is in more than one run ({told}). Record the program again with a set of "
+        "counters that another run has: burstline record --counters"
+    )
+
+
+def _quality(quantity: Quantity, limits: Limits) -> CounterQuality:
+    return compare(
+        quantity.name,
+        quantity.values,
+        base=quantity.base,
+        present=quantity.present,
+        categories=quantity.categories,
+        limits=limits,
+    )
+
+
+def _pair(quantity: Quantity) -> tuple[Floats, Floats]:
+    """Give the base and the mean of the others, NaN where there is none."""
+    others = quantity.present.copy()
+    others[:, quantity.base] = False
+    count = others.sum(axis=1)
+    total = np.where(others, quantity.values, 0).sum(axis=1)
+    mean = np.divide(total, count, out=np.full(len(total), np.nan), where=count > 0)
+    own = quantity.present[:, quantity.base]
+    return np.where(own, quantity.values[:, quantity.base], np.nan), mean
+
+
+def _evenly(count: int, most: int) -> Integers:
+    return np.unique(np.linspace(0, max(count - 1, 0), min(count, most)).astype(np.int64))
+
+
+def _sample(mine: Floats, others: Floats) -> tuple[Floats, Floats]:
+    both = np.flatnonzero(~np.isnan(mine) & ~np.isnan(others))
+    rows = both[_evenly(len(both), _SAMPLED)]
+    return mine[rows], others[rows]
+
+
+def _matrix(columns: Sequence[tuple[Floats, Floats]]) -> Floats:
+    """Correlate every quantity of the base with every one of the others."""
+    rows = _evenly(len(columns[0][0]), _CORRELATED)
+    sides = [np.stack([column[side][rows] for column in columns]) for side in (0, 1)]
+    known = ~np.isnan(sides).any(axis=(0, 1))
+    if not known.any():
+        return np.full((len(columns), len(columns)), np.nan)
+    units = [_unit(side[:, known]) for side in sides]
+    return np.clip(np.round(units[0] @ units[1].T, 12), -1, 1)
+
+
+def _unit(table: Floats) -> Floats:
+    """Centre rows and bring them to length 1; constant ones become NaN."""
+    varies = table.min(axis=1) < table.max(axis=1)
+    away = table - table.mean(axis=1, keepdims=True)
+    away[varies] /= np.abs(away[varies]).max(axis=1, keepdims=True)
+    away[varies] /= np.linalg.norm(away[varies], axis=1, keepdims=True)
+    away[~varies] = np.nan
+    return np.asarray(away)

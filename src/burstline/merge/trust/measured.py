@@ -1,0 +1,228 @@
+"""What each run measured in the bursts that several runs have in common.
+
+::
+
+    traces, Matching  --Measured-->  row of each matched burst in each run
+                      --counter, duration, position, sizes, partner-->  Quantity
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+import numpy as np
+
+from burstline.columns import Ordinals, to_numpy
+from burstline.errors import NotEnoughDataError, ParameterError
+from burstline.merge.tables.bursts import burst_table
+from burstline.merge.tables.columns import FIXED
+from burstline.schema import NO_VALUE, UNKNOWN
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    import numpy.typing as npt
+
+    from burstline.columns import Floats, Integers, Mask
+    from burstline.merge.model import Matching
+    from burstline.trace import Trace
+
+
+_THREAD: Final = ("application", "rank", "thread")
+FEATURES: Final = ("duration", "position", "sizes", "partner")
+_SIZES: Final = tuple(
+    f"bytes_{way}_{side}" for side in ("before", "after") for way in ("sent", "received")
+)
+_PARTNERS: Final = ("partner_before", "partner_after")
+
+
+class Quantity(NamedTuple):
+    """One counter, or another quantity, of matched bursts.
+
+    Attributes
+    ----------
+    name : str
+        What it is called.
+    base : int
+        The run that others are compared with: the base of the matching, or the first run
+        that has the quantity.
+    values : ndarray of float64, shape (rows, runs)
+        What each run measured; 0 where it did not.
+    present : ndarray of bool, shape (rows, runs)
+        Where it did.
+    categories : bool
+        Whether values are names rather than amounts.
+    """
+
+    name: str
+    base: int
+    values: Floats
+    present: Mask
+    categories: bool = False
+
+
+class Measured:
+    """Matched bursts, and what their runs measured in them.
+
+    Parameters
+    ----------
+    traces : sequence of Trace
+        The runs that were matched, in that order.
+    matching : Matching
+        What was found in them.
+
+    Attributes
+    ----------
+    rows : ndarray of int64, shape (bursts, runs)
+        Row of each burst that at least two runs have in the table `bursts` of each, -1
+        where a run lacks it.
+    base : int
+        Base of the matching.
+
+    Raises
+    ------
+    ParameterError
+        If there are not as many traces as matched runs.
+    NotEnoughDataError
+        If no burst was matched.
+    """
+
+    def __init__(self, traces: Sequence[Trace], matching: Matching) -> None:
+        if len(traces) != matching.runs:
+            raise ParameterError(f"{matching.runs} runs were matched, {len(traces)} are given")
+        self._traces, self.base = tuple(traces), matching.base
+        found = [_rows(trace, matching, run) for run, trace in enumerate(traces)]
+        rows = np.stack(found, axis=1)
+        self.rows: Integers = rows[(rows >= 0).sum(axis=1) >= 2]
+        if not len(self.rows):
+            raise NotEnoughDataError(
+                "no burst of one run was found in another: are these runs of one program?"
+            )
+
+    def counters(self) -> tuple[str, ...]:
+        """Name the counters that at least two runs have, in the order of the first ones."""
+        names = [name for trace in self._traces for name in trace.counter_names]
+        return tuple(name for name in dict.fromkeys(names) if names.count(name) >= 2)
+
+    def counter(self, name: str) -> Quantity:
+        """Give a counter of the bursts.
+
+        Parameters
+        ----------
+        name : str
+            Its name in the traces.
+
+        Returns
+        -------
+        Quantity
+            Absent where a run does not have the counter, or not in that burst.
+        """
+        column = f"{name} (counter)" if name in FIXED else name
+        return self._gathered(
+            column, lambda trace: trace.arrays("bursts", name)[0], self._having(name)
+        )
+
+    def feature(self, name: str) -> Quantity:
+        """Give a quantity that every run has.
+
+        Parameters
+        ----------
+        name : str
+            ``duration``, in ns; ``position``, the fraction of the bursts of its thread before
+            it; ``sizes``, the bytes sent and received by the calls around it; ``partner``,
+            ranks of the partners before and after, two rows a burst: only where
+            some run has one.
+
+        Returns
+        -------
+        Quantity
+            Its values.
+
+        Raises
+        ------
+        ParameterError
+            If there is no such feature.
+        """
+        everybody = range(len(self._traces))
+        if name == "duration":
+            return self._gathered(name, _durations, everybody)
+        if name == "position":
+            return self._gathered(name, _positions, everybody)
+        if name == "sizes":
+            return self._gathered(name, _sizes, everybody)
+        if name == "partner":
+            return self._partners()
+        raise ParameterError(f"{name} is no feature of bursts; features are {FEATURES}")
+
+    def _having(self, counter: str) -> list[int]:
+        return [k for k, trace in enumerate(self._traces) if counter in trace.counter_names]
+
+    def _gathered(
+        self,
+        name: str,
+        column_of: Callable[[Trace], npt.NDArray[np.generic]],
+        having: Sequence[int],
+    ) -> Quantity:
+        values = np.zeros(self.rows.shape)
+        present = np.zeros(self.rows.shape, bool)
+        for run in having:
+            column = column_of(self._traces[run])
+            there = self.rows[:, run] >= 0
+            taken = column[self.rows[there, run]]
+            if taken.dtype == np.int64:
+                known = taken != NO_VALUE
+                there[there], taken = known, taken[known]
+            values[there, run], present[:, run] = taken, there
+        base = self.base if self.base in having else having[0]
+        return Quantity(name, base, values, present)
+
+    def _partners(self) -> Quantity:
+        """Give partners before and, below them, after."""
+        sides = [
+            self._gathered(side, lambda trace, side=side: _column(trace, side), range(runs))  # type: ignore[misc]
+            for runs in [len(self._traces)]
+            for side in _PARTNERS
+        ]
+        values = np.concatenate([side.values for side in sides])
+        present = np.concatenate([side.present for side in sides])
+        somebody = (present & (values != UNKNOWN)).any(axis=1)
+        return Quantity(
+            "partner", self.base, values[somebody], present[somebody], categories=True
+        )
+
+
+def _rows(trace: Trace, matching: Matching, run: int) -> Integers:
+    """Give the row of each burst of the pairs in one run, -1 where it has none."""
+    own = trace.arrays("locations", *_THREAD)
+    named = [to_numpy(matching.pairs[name]) for name in _THREAD]
+    shape = [
+        int(max(a.max(initial=0), b.max(initial=0))) + 1
+        for a, b in zip(own, named, strict=True)
+    ]
+    keys, wanted = (np.ravel_multi_index(tuple(each), shape) for each in (own, named))
+    order = np.argsort(keys, kind="stable")
+    ordinal = to_numpy(matching.pairs[f"burst_{run}"])
+    at = np.minimum(np.searchsorted(keys[order], wanted), len(order) - 1)
+    here = (ordinal >= 0) & (keys[order][at] == wanted)
+    location, burst = trace.arrays("bursts", "location", "burst")
+    found = Ordinals(location, burst).rows(order[at], np.where(here, ordinal, 0))
+    return np.where(here, found, UNKNOWN)
+
+
+def _durations(trace: Trace) -> Integers:
+    start, end = trace.arrays("bursts", "start_ns", "end_ns")
+    return np.asarray(end - start)
+
+
+def _positions(trace: Trace) -> Floats:
+    return _column(trace, "position")
+
+
+def _sizes(trace: Trace) -> Floats:
+    table = burst_table(trace, columns=_SIZES)
+    return np.asarray(sum(np.maximum(size, 0) for size in table.arrays(*_SIZES)), np.float64)
+
+
+def _column(trace: Trace, name: str) -> Floats:
+    (values,) = burst_table(trace, columns=[name]).arrays(name)
+    return values.astype(np.float64)

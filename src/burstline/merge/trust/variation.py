@@ -1,0 +1,191 @@
+"""Where a counter differs between runs: at which call paths, in which loops.
+
+::
+
+    base run  --labels_of-->  a place for each matched burst
+    Quantity, places  --variations-->  Variation: how much of the difference is where
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+import numpy as np
+
+from burstline.columns import Ordinals
+from burstline.errors import ParameterError
+from burstline.merge.tables.bursts import burst_table
+from burstline.merge.trust.quality import relative_differences
+from burstline.structure import detect
+
+if TYPE_CHECKING:
+    from burstline.columns import Floats, Integers
+    from burstline.merge.trust.measured import Measured, Quantity
+    from burstline.trace import Trace
+
+
+BY: Final = ("call-path", "phase")
+_AROUND: Final = tuple(
+    f"{name}_{side}" for side in ("before", "after") for name in ("operation", "call_path")
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Variation:
+    """How a counter differs between the runs at one place.
+
+    Attributes
+    ----------
+    counter : str
+        The counter.
+    place : str
+        The calls around the bursts with their call paths, or the loop.
+    bursts : int
+        Bursts compared there.
+    difference : float or None
+        Sum of ``|b - µ|`` over the sum of b there; None if that is 0.
+    below_30 : float or None
+        Share of bursts below the tolerance, of those with b > 0; None if there is none.
+    share : float
+        Share of the sum of ``|b - µ|`` over all places that is there.
+    """
+
+    counter: str
+    place: str
+    bursts: int
+    difference: float | None
+    below_30: float | None
+    share: float
+
+    def as_dict(self) -> dict[str, Any]:
+        """Give the attributes by name."""
+        return {name: getattr(self, name) for name in self.__slots__}
+
+
+class Labels(NamedTuple):
+    """A place for each matched burst.
+
+    Attributes
+    ----------
+    code : ndarray of int64, shape (bursts,)
+        Its place in `names`; -1 where the base lacks the burst.
+    names : list of str
+        The places.
+    """
+
+    code: Integers
+    names: list[str]
+
+
+def labels_of(trace: Trace, measured: Measured, by: str) -> Labels:
+    """Say where each matched burst is in the program.
+
+    Parameters
+    ----------
+    trace : Trace
+        The base run.
+    measured : Measured
+        The bursts.
+    by : str
+        ``call-path`` or ``phase``.
+
+    Returns
+    -------
+    Labels
+        Places.
+
+    Raises
+    ------
+    ParameterError
+        If bursts cannot be told apart so.
+    NotEnoughDataError
+        If loops are asked for and none can be found.
+    """
+    if by not in BY:
+        raise ParameterError(f"{by} is no way to tell bursts apart; ways are {', '.join(BY)}")
+    labels = _by_path(trace) if by == "call-path" else _by_loop(trace)
+    rows = measured.rows[:, measured.base]
+    return Labels(np.where(rows >= 0, labels.code[rows], -1), labels.names)
+
+
+def variations(quantity: Quantity, labels: Labels, tolerance: float) -> list[Variation]:
+    """Say how much a counter differs at each place.
+
+    Parameters
+    ----------
+    quantity : Quantity
+        The counter.
+    labels : Labels
+        Places of the same bursts.
+    tolerance : float
+        Below this relative difference, values are close.
+
+    Returns
+    -------
+    list of Variation
+        Places where it differs, the one with most of the difference first.
+    """
+    base, present = quantity.base, quantity.present
+    relative = relative_differences(quantity.values, base=base, present=present)
+    compared = present[:, base] & (present.sum(axis=1) >= 2) & (labels.code >= 0)
+    code, mine = labels.code[compared], quantity.values[compared, base]
+    away, relative = _away(quantity)[compared], relative[compared]
+    size = len(labels.names)
+    bursts = np.bincount(code, minlength=size)
+    total, missed = (np.bincount(code, each, minlength=size) for each in (mine, away))
+    counted = np.bincount(code, mine > 0, minlength=size)
+    close = np.bincount(code, (mine > 0) & (relative < tolerance), minlength=size)
+    whole = missed.sum()
+    found = [
+        Variation(
+            counter=quantity.name,
+            place=labels.names[k],
+            bursts=int(bursts[k]),
+            difference=float(missed[k] / total[k]) if total[k] > 0 else None,
+            below_30=float(close[k] / counted[k]) if counted[k] else None,
+            share=float(missed[k] / whole),
+        )
+        for k in np.flatnonzero(missed > 0).tolist()
+    ]
+    return sorted(found, key=lambda one: -one.share)
+
+
+def _away(quantity: Quantity) -> Floats:
+    """Give ``|b - µ|`` of every burst, 0 where there is nothing to compare."""
+    mine = quantity.values[:, [quantity.base]]
+    others = quantity.present.copy()
+    others[:, quantity.base] = False
+    away = np.where(others, quantity.values - mine, 0).sum(axis=1)
+    return np.asarray(np.abs(away) / np.maximum(others.sum(axis=1), 1))
+
+
+def _by_path(trace: Trace) -> Labels:
+    table = burst_table(trace, columns=_AROUND)
+    codes = np.stack(table.arrays(*_AROUND), axis=1)
+    different, code = np.unique(codes, axis=0, return_inverse=True)
+    texts = [[*table.names(name), ""] for name in _AROUND]
+    names = []
+    for row in different.tolist():
+        words = [own[number] or "" for own, number in zip(texts, row, strict=True)]
+        before, after = (" ".join(filter(None, words[k : k + 2])) for k in (0, 2))
+        names.append(f"{before or 'begin'} → {after or 'end'}")
+    return Labels(code.reshape(-1), names)
+
+
+def _by_loop(trace: Trace) -> Labels:
+    """Give the innermost loop that the call before each burst is in."""
+    structure = detect(trace)
+    location, before = trace.arrays("bursts", "location", "call_before")
+    call = Ordinals(*trace.arrays("calls", "location", "call")).rows(location, before)
+    code = np.zeros(len(call), np.int64)
+    names = ["outside all loops"]
+    for loop in structure.loops:
+        iterations = structure.iterations(loop.id)
+        order = np.argsort(iterations.first, kind="stable")
+        first, last = iterations.first[order], iterations.last[order]
+        if len(first):
+            at = np.maximum(np.searchsorted(first, call, side="right") - 1, 0)
+            code[(call >= first[at]) & (call <= last[at])] = len(names)
+        names.append(f"loop {loop.id}")
+    return Labels(code, names)

@@ -1,0 +1,1 @@
+"""The recorder for an MPI, built from C: the table of calls becomes wrappers."""

@@ -1,0 +1,377 @@
+"""Compiler wrappers: programs that count their own work.
+
+::
+
+    clang ──version──► LLVM ──build──► plug-in, work object ──command──► clang -fpass-plugin=…
+
+The plug-in (``pass/``) is built once for each version of LLVM and kept in the cache. The work
+object (``native/work.c``), which holds the counters, is added to what is linked.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from burstline.errors import NotEnoughDataError, ParameterError, printable
+from burstline.record.building.locking import locked
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+OLDEST: Final = 14
+LOOPS: Final = "BURSTLINE_PASS_LOOPS"
+"""Set in the environment of the compiler if the plug-in is to label loops."""
+COUNT: Final = "BURSTLINE_PASS_COUNT"
+"""Set in the environment of the compiler to the kinds of work that the plug-in is to count."""
+
+_HERE: Final = Path(__file__).parents[1]
+_PASS: Final = _HERE / "pass"
+_NATIVE: Final = _HERE / "native"
+_EXPORTED: Final = (
+    "burst_work",
+    "burst_label",
+    "burst_compiled",
+    "burst_uncounted",
+    "burst_made_by",
+    "burst_loop_enter",
+    "burst_loop_iteration",
+    "burst_loop_leave",
+    "link_with_burstline_cc",
+)
+_PLUGIN_FLAGS: Final = ("-std=c++17", "-O2", "-fPIC", "-shared", "-fno-rtti", "-w")
+_OBJECT_FLAGS: Final = (
+    "-std=c11",
+    "-O2",
+    "-fPIC",
+    "-ftls-model=initial-exec",
+    "-w",
+    "-DBURST_OF_PROGRAM",
+)
+_PATIENCE_S: Final = 600
+_NO_LINK: Final = frozenset(
+    [
+        "-c",
+        "-S",
+        "-E",
+        "-M",
+        "-MM",
+        "-r",
+        "-fsyntax-only",
+        "--version",
+        "-###",
+        "--help",
+        "-dumpmachine",
+        "-dumpversion",
+        "--precompile",
+        "--analyze",
+        "-emit-ast",
+        "-cc1",
+        "-cc1as",
+    ]
+)
+_TAKES_WORD: Final = frozenset(
+    [
+        "-o",
+        "-I",
+        "-D",
+        "-U",
+        "-L",
+        "-l",
+        "-F",
+        "-x",
+        "-include",
+        "-imacros",
+        "-isystem",
+        "-iquote",
+        "-idirafter",
+        "-isysroot",
+        "-iprefix",
+        "-iwithprefix",
+        "-Xclang",
+        "-Xlinker",
+        "-Xpreprocessor",
+        "-Xassembler",
+        "-mllvm",
+        "-target",
+        "-arch",
+        "-MF",
+        "-MT",
+        "-MQ",
+        "-MJ",
+        "-T",
+        "-z",
+        "-u",
+        "-e",
+        "--param",
+        "--sysroot",
+        "-framework",
+        "-rpath",
+        "-gcc-toolchain",
+    ]
+)
+_HEADERS: Final = (".h", ".hh", ".hpp", ".hxx", ".H")
+
+
+@dataclass(frozen=True, slots=True)
+class Clang:
+    """A compiler that is made of LLVM.
+
+    Parameters
+    ----------
+    words : tuple of str
+        How to call it.
+    version : int
+        The major version of its LLVM.
+    says : str
+        What it says of its version.
+    """
+
+    words: tuple[str, ...]
+    version: int
+    says: str
+
+
+def instrumented(words: Sequence[str]) -> list[str]:
+    """Give the command that compiles as asked, and counts.
+
+    Parameters
+    ----------
+    words : sequence of str
+        The compiler and its arguments.
+
+    Returns
+    -------
+    list of str
+        The arguments as they stand, with the plug-in and, where a program or shared library
+        is linked, the work object.
+
+    Raises
+    ------
+    ParameterError
+        If the compiler cannot be run, or is none of LLVM's.
+    NotEnoughDataError
+        If the plug-in cannot be built.
+    """
+    clang = identify(words[0])
+    arguments = list(words[1:])
+    added = ["-fpass-plugin=" + os.fspath(plugin(clang))]
+    if os.environ.get(LOOPS) and not any(word.startswith("-g") for word in arguments):
+        added.append("-gline-tables-only")
+    command = [words[0], "--start-no-unused-arguments", *added, "--end-no-unused-arguments"]
+    command += arguments
+    if links(arguments):
+        command += ["-Xlinker", os.fspath(work_object(clang))]
+        command += [f"-Wl,--export-dynamic-symbol={name}" for name in _EXPORTED]
+    return command
+
+
+def links(arguments: Sequence[str]) -> bool:
+    """Say whether a compiler that gets these arguments links something.
+
+    Parameters
+    ----------
+    arguments : sequence of str
+        Without the compiler itself.
+
+    Returns
+    -------
+    bool
+        Whether there is something to link, and nothing says to stop before.
+
+    Examples
+    --------
+    >>> links(["-O2", "main.c", "-o", "main"]), links(["-c", "main.c"]), links(["-v"])
+    (True, False, False)
+    """
+    inputs = []
+    waiting = iter(arguments)
+    for word in waiting:
+        if word in _NO_LINK or word.startswith(("-print-", "--print-")):
+            return False
+        if word in _TAKES_WORD:
+            value = next(waiting, "")
+            inputs += [value] if word == "-l" else []
+        elif word == "-" or word.startswith("-l") or not word.startswith("-"):
+            inputs.append(word)
+    return bool(inputs) and not all(word.endswith(_HEADERS) for word in inputs)
+
+
+def identify(compiler: str) -> Clang:
+    """Find out which LLVM a compiler is made of.
+
+    Parameters
+    ----------
+    compiler : str
+        Its name or path; a wrapper such as ``mpicc`` that calls clang will do.
+
+    Returns
+    -------
+    Clang
+        The compiler.
+
+    Raises
+    ------
+    ParameterError
+        If it cannot be run, is not of LLVM, or too old.
+    """
+    shown = printable(compiler)
+    if shutil.which(compiler) is None:
+        raise ParameterError(f"{shown}: no such compiler. Give one of LLVM's, such as clang")
+    says = _said([compiler, "--version"])
+    found = re.search(r"\b(?:clang|flang|flang-new) version (\d+)", says)
+    if found is None or "Apple" in says:
+        first = printable(says.partition("\n")[0])
+        of_cpp = Path(compiler).name.partition(".")[0].endswith(("++", "cxx", "CC"))
+        set_to = "CXX=clang++" if of_cpp else "CC=clang"
+        raise ParameterError(
+            f"{shown} is not clang (it says: {first}). Work counters need LLVM's clang; "
+            f"with Open MPI set OMPI_{set_to}, with MPICH MPICH_{set_to}"
+        )
+    version = int(found[1])
+    if version < OLDEST:
+        raise ParameterError(f"{shown} is LLVM {version}. Work counters need {OLDEST} or newer")
+    return Clang((compiler,), version, says)
+
+
+def plugin(clang: Clang) -> Path:
+    """Give the plug-in for a compiler; builds it on first use.
+
+    Parameters
+    ----------
+    clang : Clang
+        Which compiler.
+
+    Returns
+    -------
+    Path
+        The shared object for ``-fpass-plugin=``.
+
+    Raises
+    ------
+    NotEnoughDataError
+        If LLVM's headers or a C++ compiler are missing, or the plug-in does not compile.
+    """
+    sources = sorted(_PASS.glob("*.cpp"))
+    target = _place(clang, [*sources, *_PASS.glob("*.h")]) / "burstline-pass.so"
+    if target.is_file():
+        return target
+    config, compiler = _llvm_config(clang), _cxx_compiler(clang)
+    headers = _said([config, "--includedir"]).strip()
+    words = [compiler, *_PLUGIN_FLAGS, *_definitions(config), "-isystem", headers]
+    return _built(target, [*words, *map(os.fspath, sources)])
+
+
+def work_object(clang: Clang) -> Path:
+    """Give the object that holds the counters; builds it on first use.
+
+    Parameters
+    ----------
+    clang : Clang
+        Which compiler.
+
+    Returns
+    -------
+    Path
+        The object, to be linked.
+
+    Raises
+    ------
+    NotEnoughDataError
+        If it does not compile.
+    """
+    source = _NATIVE / "work.c"
+    target = _place(clang, [source, *_NATIVE.glob("*.h")]) / "burstline-work.o"
+    if target.is_file():
+        return target
+    compiler = _beside(clang, "clang") or clang.words[0]
+    return _built(target, [compiler, *_OBJECT_FLAGS, "-c", os.fspath(source)])
+
+
+def _definitions(config: str) -> list[str]:
+    words = shlex.split(_said([config, "--cppflags"]))
+    return [word for word in words if word.startswith("-D")]
+
+
+def _llvm_config(clang: Clang) -> str:
+    """Find ``llvm-config`` of the very version of the compiler."""
+    names = [_beside(clang, "llvm-config"), f"llvm-config-{clang.version}", "llvm-config"]
+    for name in filter(None, names):
+        path = shutil.which(name)
+        if path and _said([path, "--version"]).startswith(f"{clang.version}."):
+            return path
+    raise NotEnoughDataError(
+        f"work counters need the headers of LLVM {clang.version} "
+        f"(llvm-config-{clang.version}), which were not found. On Debian or Ubuntu: "
+        f"apt install llvm-{clang.version}-dev"
+    )
+
+
+def _cxx_compiler(clang: Clang) -> str:
+    names = [_beside(clang, "clang++"), f"clang++-{clang.version}", "c++", "g++"]
+    for name in filter(None, names):
+        path = shutil.which(name)
+        if path:
+            return path
+    raise NotEnoughDataError("no C++ compiler was found to build the plug-in. Install clang++")
+
+
+def _beside(clang: Clang, name: str) -> str | None:
+    """Ask the compiler where its own tools are."""
+    said = _said([*clang.words, f"-print-prog-name={name}"]).strip()
+    return said if said.startswith("/") and os.access(said, os.X_OK) else None
+
+
+def _place(clang: Clang, sources: list[Path]) -> Path:
+    """Name the folder of what is made of some sources for some compiler."""
+    digest = hashlib.sha256(clang.says.encode())
+    digest.update("\0".join((*_PLUGIN_FLAGS, *_OBJECT_FLAGS)).encode())
+    for path in sorted(sources):
+        digest.update(path.name.encode() + b"\0" + path.read_bytes())
+    home = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    return Path(home) / "burstline" / "pass" / digest.hexdigest()[:16]
+
+
+def _built(target: Path, words: list[str]) -> Path:
+    """Run a compiler so that the file appears whole, once, or not at all."""
+    with locked(target.parent, "the plug-in"):
+        if target.is_file():
+            return target
+        with tempfile.TemporaryDirectory(dir=target.parent, prefix=".build-") as folder:
+            made = Path(folder) / target.name
+            said = _said([*words, "-o", os.fspath(made)])
+            if not made.is_file():
+                wrong = [line for line in said.splitlines() if "error" in line] or [said]
+                raise NotEnoughDataError(
+                    f"{target.name} could not be built with {printable(words[0])}: "
+                    f"{printable(wrong[0], limit=500)}"
+                )
+            made.replace(target)
+    return target
+
+
+def _said(words: list[str]) -> str:
+    """Give what a program says, whatever it thinks of the question."""
+    asked = (LOOPS, COUNT)
+    environment = {name: text for name, text in os.environ.items() if name not in asked}
+    try:
+        done = subprocess.run(  # noqa: S603 -- the user's own compiler
+            words,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            timeout=_PATIENCE_S,
+            check=False,
+            env=environment,
+        )
+    except (OSError, subprocess.SubprocessError) as error:
+        return str(error)
+    return done.stdout.decode(errors="replace")

@@ -1,0 +1,303 @@
+"""The recorder's shared object: the one that was shipped, else built once and kept.
+
+::
+
+    record/lib/libburst-openmpi.so                          shipped in the wheel
+    ~/.cache/burstline/recorder/<hash>/libburst-openmpi.so  built with the user's own mpicc
+
+The hash covers the recorder's sources, the headers of MPI and the compiler, so that a new
+version of any of them is built anew. The objects of all MPIs that are installed, which are
+those of the wheel, come from ``python -m burstline.record.building.recorder FOLDER``.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+import tempfile
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from burstline.errors import NotEnoughDataError, ParameterError, printable
+from burstline.record.building.locking import locked
+from burstline.record.launching.mpi import ABIS, MPICH, OPEN_MPI, STANDARD, Abi
+
+_HERE: Final = Path(__file__).parents[1]
+_SHIPPED: Final = _HERE / "lib"
+_NATIVE: Final = _HERE / "native"
+_FLAGS: Final = (
+    "-std=c11",
+    "-O2",
+    "-g1",
+    "-fPIC",
+    "-shared",
+    "-pthread",
+    "-fvisibility=hidden",
+    "-ftls-model=initial-exec",
+    "-fno-omit-frame-pointer",
+)
+_PATIENCE_S: Final = 300
+_HEADERS: Final = {
+    OPEN_MPI.name: ("mpi.h", rb"define OMPI_MAJOR_VERSION"),
+    MPICH.name: ("mpi.h", rb"define (?:MPICH_VERSION|MPICH_NAME|I_MPI_VERSION)"),
+    STANDARD.name: ("mpi_abi.h", rb"define MPI_ABI_VERSION"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Compiler:
+    """A C compiler, and what it takes to find the headers of an MPI.
+
+    Parameters
+    ----------
+    words : tuple of str
+        The compiler and its options.
+    version : str
+        First line of what it says of itself.
+    header : bytes
+        The text of its header.
+    """
+
+    words: tuple[str, ...]
+    version: str
+    header: bytes
+
+
+def shared_object(abi: Abi) -> Path:
+    """Give the recorder for an MPI; builds it on first use if none was shipped.
+
+    Parameters
+    ----------
+    abi : Abi
+        Which MPI.
+
+    Returns
+    -------
+    Path
+        The shared object, to be preloaded.
+
+    Raises
+    ------
+    NotEnoughDataError
+        If there is none, and none can be built.
+    """
+    shipped = _SHIPPED / _file_name(abi)
+    if shipped.is_file():
+        return shipped if _can_be_preloaded(shipped) else _copied(shipped)
+    compiler = find_compiler(abi)
+    target = _cache() / _hash(abi, compiler) / _file_name(abi)
+    if not target.is_file():
+        _require_preloadable(target)
+        with locked(target.parent, "the recorder"):
+            if not target.is_file():
+                compile_into(target, abi, compiler)
+    return target
+
+
+def find_compiler(abi: Abi) -> Compiler:
+    """Find a compiler that knows the headers of an MPI.
+
+    Parameters
+    ----------
+    abi : Abi
+        Which MPI.
+
+    Returns
+    -------
+    Compiler
+        The user's ``MPICC``, or the first of the usual wrappers that fits.
+
+    Raises
+    ------
+    NotEnoughDataError
+        If there is none.
+    """
+    tried = []
+    for name in (os.environ.get("MPICC", ""), *abi.compilers):
+        wrapper = shutil.which(name) if name else None
+        if wrapper is None:
+            continue
+        header, sign = _HEADERS[abi.name]
+        compiler = _compiler(wrapper, header)
+        if compiler is not None and re.search(sign, compiler.header):
+            return compiler
+        tried.append(name)
+    refused = f" ({', '.join(tried)} belongs to another MPI or has no headers)" if tried else ""
+    raise NotEnoughDataError(
+        f"this installation has no recorder for {abi.title}, and no {abi.compilers[-1]} was "
+        f"found to build one{refused}. Load {abi.title}'s compiler, or set MPICC=/path/mpicc"
+    )
+
+
+def compile_into(target: Path, abi: Abi, compiler: Compiler) -> None:
+    """Build the recorder for an MPI; the file appears whole or not at all.
+
+    Parameters
+    ----------
+    target : Path
+        Where to, in a folder that exists.
+    abi : Abi
+        Which MPI.
+    compiler : Compiler
+        What to build with.
+
+    Raises
+    ------
+    NotEnoughDataError
+        If the compiler fails.
+    """
+    with tempfile.TemporaryDirectory(dir=target.parent, prefix=".build-") as folder:
+        wrappers = Path(folder) / "wrappers.c"
+        wrappers.write_text(_wrappers_source(), encoding="utf-8")
+        made = Path(folder) / target.name
+        sources = [*map(str, _sources()), str(wrappers)]
+        words = [*compiler.words, *_FLAGS, f"-I{_NATIVE}", "-o", str(made), *sources, "-ldl"]
+        done = _ask(words)
+        if done is None or done.returncode or not made.is_file():
+            said = "it cannot be run" if done is None else done.stdout.decode(errors="replace")
+            wrong = [line for line in said.splitlines() if "error" in line] or [said]
+            raise NotEnoughDataError(
+                f"the recorder for {abi.title} could not be built with "
+                f"{printable(shlex.join(compiler.words))}: {printable(wrong[0], limit=500)}"
+            )
+        made.chmod(0o755)
+        made.replace(target)
+
+
+def build_all(folder: Path) -> dict[str, str]:
+    """Build the recorders of all MPIs whose headers are installed.
+
+    Parameters
+    ----------
+    folder : Path
+        Where to; made if need be.
+
+    Returns
+    -------
+    dict of str to str
+        By MPI, what came of it: ``built``, or why not.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+
+    def built(abi: Abi) -> str:
+        try:
+            compile_into(folder / _file_name(abi), abi, find_compiler(abi))
+        except (NotEnoughDataError, OSError) as error:
+            return str(error)
+        return "built"
+
+    with ThreadPoolExecutor(len(ABIS)) as pool:
+        return dict(zip(ABIS, pool.map(built, ABIS.values()), strict=True))
+
+
+def _file_name(abi: Abi) -> str:
+    return f"libburst-{abi.name}.so"
+
+
+def _sources() -> list[Path]:
+    return sorted(_NATIVE.glob("*.c"))
+
+
+def _wrappers_source() -> str:
+    from burstline.record.building.wrappers import wrappers_source  # noqa: PLC0415 -- only to build
+
+    return wrappers_source()
+
+
+def _compiler(wrapper: str, header: str) -> Compiler | None:
+    """Take from a compiler wrapper what compiles, and leave what links."""
+    for option in ("--showme", "-show"):
+        said = _ask([wrapper, option])
+        words = shlex.split(said.stdout.decode(errors="replace")) if said else []
+        if said is None or said.returncode or not any(word.startswith("-I") for word in words):
+            continue
+        kept = [word for word in words[1:] if word.startswith(("-I", "-D", "-m"))]
+        chosen = shlex.split(os.environ.get("CC") or words[0])
+        return Compiler((*chosen, *kept), _version(chosen), _text_of(header, kept))
+    return None
+
+
+def _version(compiler: list[str]) -> str:
+    said = _ask([*compiler, "--version"])
+    return "" if said is None else said.stdout.decode(errors="replace").partition("\n")[0]
+
+
+def _text_of(header: str, options: list[str]) -> bytes:
+    """Read a header from the first folder that has it; empty if none has."""
+    folders = [Path(word[2:]) for word in options if word.startswith("-I")]
+    for path in (folder / header for folder in folders):
+        with contextlib.suppress(OSError):
+            return path.read_bytes()
+    return b""
+
+
+def _ask(words: list[str]) -> subprocess.CompletedProcess[bytes] | None:
+    try:
+        return subprocess.run(  # noqa: S603 -- the user's own compiler
+            words,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            timeout=_PATIENCE_S,
+            check=False,
+        )
+    except (OSError, subprocess.SubprocessError):
+        return None
+
+
+def _cache() -> Path:
+    home = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    return Path(home) / "burstline" / "recorder"
+
+
+def _hash(abi: Abi, compiler: Compiler) -> str:
+    digest = hashlib.sha256(
+        "\0".join((abi.name, *compiler.words, compiler.version, *_FLAGS)).encode()
+    )
+    digest.update(compiler.header)
+    for path in [*_sources(), *sorted(_NATIVE.glob("*.h"))]:
+        digest.update(path.name.encode() + path.read_bytes())
+    digest.update(_wrappers_source().encode())
+    return digest.hexdigest()[:16]
+
+
+def _can_be_preloaded(path: Path) -> bool:
+    return not re.search(r"[\s:]", os.fspath(path))
+
+
+def _require_preloadable(path: Path) -> None:
+    if not _can_be_preloaded(path):
+        raise ParameterError(
+            f"{path}: a recorder cannot be preloaded from a folder with blanks or colons in "
+            "its name. Set XDG_CACHE_HOME to another one"
+        )
+
+
+def _copied(shipped: Path) -> Path:
+    """Copy a recorder to where it can be preloaded from."""
+    content = shipped.read_bytes()
+    target = _cache() / hashlib.sha256(content).hexdigest()[:16] / shipped.name
+    _require_preloadable(target)
+    with locked(target.parent, "the recorder"):
+        part = target.with_name(f".{target.name}.{os.getpid()}")
+        part.write_bytes(content)
+        part.replace(target)
+    return target
+
+
+def main() -> None:
+    """Build all recorders that can be built into the folder that is named."""
+    for name, outcome in build_all(Path(sys.argv[1])).items():
+        sys.stdout.write(f"recorder for {name}: {outcome}\n")
+
+
+if __name__ == "__main__":
+    main()

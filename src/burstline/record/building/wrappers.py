@@ -1,0 +1,309 @@
+"""The wrappers of MPI functions: the table of calls becomes C.
+
+::
+
+    calls.toml ──► python -m burstline.record.building.wrappers > wrappers.c
+
+Every function is defined twice, as ``MPI_X`` and ``PMPI_X``, because Fortran bindings call the
+second. What a wrapper does is its *kind*, a :class:`Kind`; the C statements in it use the
+arguments by the names the standard gives them.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+import tomllib
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from burstline.record.building.kinds import COMPLETIONS, KINDS, Kind
+
+_TABLE: Final = Path(__file__).parents[1] / "calls.toml"
+_HEAD: Final = """\
+/* Generated from calls.toml; do not edit. */
+#include <stddef.h>
+
+#include "collectives.h"
+#include "requests.h"
+
+#define CALLER __builtin_return_address(0)
+
+const char *burst_operation_name(uint16_t op);
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Argument:
+    """An argument of an MPI function.
+
+    Parameters
+    ----------
+    type : str
+        What stands before the name.
+    name : str
+        The standard's name, which is its role.
+    suffix : str
+        What stands behind: brackets.
+    """
+
+    type: str
+    name: str
+    suffix: str
+
+    def __str__(self) -> str:
+        """Write it as C does."""
+        space = "" if self.type.endswith("*") else " "
+        return f"{self.type}{space}{self.name}{self.suffix}"
+
+    @property
+    def large(self) -> Argument:
+        """The same argument of the large-count twin."""
+        if self.type == "MPI_User_function *":
+            return Argument("MPI_User_function_c *", self.name, self.suffix)
+        wide = _wide(self.name)
+        if wide is None:
+            return self
+        return Argument(re.sub(r"\bint\b", wide, self.type), self.name, self.suffix)
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A row of the table.
+
+    Parameters
+    ----------
+    name : str
+        Without ``MPI_``.
+    number : int
+        Which stands in raw files.
+    kind : str
+        What the wrapper does.
+    arguments : tuple of Argument
+        In order.
+    large : bool
+        Whether there is a large-count twin.
+    sent, received : str
+        Bytes of a collective, in the table's words.
+    transfer : int
+        Direction of a one-sided call.
+    since : int
+        The MPI version that brought it, 0: all have it.
+    """
+
+    name: str
+    number: int
+    kind: str
+    arguments: tuple[Argument, ...]
+    large: bool = False
+    sent: str = ""
+    received: str = ""
+    transfer: int = 0
+    since: int = 0
+
+
+def calls() -> tuple[Call, ...]:
+    """Read the table of MPI functions.
+
+    Returns
+    -------
+    tuple of Call
+        In the order of the table.
+
+    Examples
+    --------
+    >>> calls()[0].name, calls()[0].number
+    ('Send', 1)
+    """
+    table = tomllib.loads(_TABLE.read_text(encoding="utf-8"))
+    return tuple(_call(row) for row in table["call"])
+
+
+def operation_names() -> dict[int, str]:
+    """Tell which MPI function a number in a raw file stands for.
+
+    Returns
+    -------
+    dict
+        Names by number.
+
+    Examples
+    --------
+    >>> operation_names()[1]
+    'MPI_Send'
+    """
+    return {call.number: f"MPI_{call.name}" for call in calls()}
+
+
+def wrappers_source() -> str:
+    """Write the wrappers of all functions of the table.
+
+    Returns
+    -------
+    str
+        C11 text, for the headers of any MPI.
+
+    Examples
+    --------
+    >>> "int PMPI_Send(" in wrappers_source()
+    True
+    """
+    table = calls()
+    parts = [_HEAD, _declarations(table), _names(table)]
+    parts += [_function(call) for call in table]
+    twins = [_function(call, "_c") for call in table if call.large]
+    return "\n".join([*parts, "#if MPI_VERSION >= 4", *twins, "#endif", ""])
+
+
+def _call(row: dict[str, Any]) -> Call:
+    words = {key: value for key, value in row.items() if key != "arguments"}
+    text = row["arguments"]
+    parts = [] if text == "void" else text.split(", ")
+    return Call(arguments=tuple(_argument(part) for part in parts), **words)
+
+
+def _argument(text: str) -> Argument:
+    match = re.fullmatch(r"(.*?)\s*(\w+)((?:\[\d*\])*)", text)
+    if match is None:
+        message = f"{_TABLE}: {text!r} is no argument; write it as in the standard"
+        raise ValueError(message)
+    return Argument(*match.groups())
+
+
+def _wide(name: str) -> str | None:
+    """Tell what an ``int`` of this role is in the large-count twin."""
+    if re.fullmatch(r"\w*displs|disp_unit", name):
+        return "MPI_Aint"
+    if re.fullmatch(r"\w*counts?|size|insize|outsize|position", name):
+        return "MPI_Count"
+    return None
+
+
+def _declarations(table: tuple[Call, ...]) -> str:
+    """Declare what older headers lack: the library at run time may have it."""
+    lines = "".join(
+        f"int MPI_{call.name}({', '.join(map(str, call.arguments))});\n"
+        for call in table
+        if call.since
+    )
+    return f"#if defined(BURST_DECLARES_MPI_4)\n{lines}#endif\n"
+
+
+def _names(table: tuple[Call, ...]) -> str:
+    rows = "".join(f'    [{call.number}] = "MPI_{call.name}",\n' for call in table)
+    return (
+        f"static const char *const names[] = {{\n{rows}}};\n\n"
+        "const char *burst_operation_name(uint16_t op) {\n"
+        "    return op < sizeof names / sizeof *names ? names[op] : NULL;\n"
+        "}\n\n" + _completions(table)
+    )
+
+
+def _completions(table: tuple[Call, ...]) -> str:
+    numbers = [call.number for call in table if call.kind in COMPLETIONS]
+    wanted = " ||\n           ".join(f"burst_wants({number})" for number in numbers)
+    return f"int burst_records_completions(void) {{\n    return {wanted};\n}}\n"
+
+
+def _function(call: Call, twin: str = "") -> str:
+    kind = KINDS[call.kind]
+    arguments = [argument.large if twin else argument for argument in call.arguments]
+    declared = ", ".join(map(str, arguments)) or "void"
+    passed = ", ".join(argument.name for argument in arguments)
+    hidden = ", ".join(["void *caller", *map(str, arguments)])
+    name = call.name + twin
+    body = _body(call, kind, f"REAL({name})({_replaced(passed, kind)})", twin)
+    public = "".join(
+        f'__attribute__((visibility("default"))) int {prefix}MPI_{name}({declared}) {{\n'
+        f"    return wrap_{name}({', '.join(filter(None, ['CALLER', passed]))});\n}}\n"
+        for prefix in ("", "P")
+    )
+    return f"static int wrap_{name}({hidden}) {{\n{body}}}\n{public}"
+
+
+def _replaced(passed: str, kind: Kind) -> str:
+    for name, by in kind.instead.items():
+        passed = re.sub(rf"\b{name}\b", by, passed)
+    return passed
+
+
+def _body(call: Call, kind: Kind, real: str, twin: str) -> str:
+    opening = "burst_open_poll" if kind.success else "burst_open"
+    lines = [f"struct burst_call call = {opening}({call.number}, caller);", *kind.first]
+    lines += _guarded("call.thread != NULL", kind.known)
+    lines += [f"const int error = {real};"]
+    if kind.success:
+        test = f"error != MPI_SUCCESS || {kind.success}"
+        lines += [f"burst_polled(&call, {call.number}, caller, {test});"]
+    lines += _guarded("call.follow && error == MPI_SUCCESS", kind.learnt)
+    lines += [
+        *kind.last,
+        f"burst_shut(call, {call.number}, error);",
+        *kind.beyond,
+        "return error;",
+    ]
+    text = "".join(f"    {line}\n" for line in lines)
+    return _filled(text, call, twin)
+
+
+def _guarded(condition: str, lines: tuple[str, ...]) -> list[str]:
+    return [f"if ({condition}) {{", *(f"    {line}" for line in lines), "}"] if lines else []
+
+
+def _filled(text: str, call: Call, twin: str) -> str:
+    names = [argument.name for argument in call.arguments]
+    outs = [argument.name for argument in call.arguments if argument.type == "MPI_Comm *"]
+    ins = [argument.name for argument in call.arguments if argument.type == "MPI_Comm"]
+    words = {
+        "@SENT": call.sent,
+        "@RECEIVED": call.received,
+        "@TRANSFER": str(call.transfer),
+        "@KEEP": _kept(call, "root" in names),
+        "@PARENT": ins[0] if ins else "",
+        "@CREATED": outs[-1] if outs else "",
+        "@TAG": "tag" if "tag" in names else "0",
+        "@PART": "burst_part(comm, root)" if "root" in names else "burst_part_unrooted(comm)",
+        "@TELL_ROOT": "burst_root(call.thread, comm, root);" if "root" in names else "",
+        "@MOVED": _moved(names),
+    }
+    for word, by in words.items():
+        text = text.replace(word, by)
+    text = re.sub(r"^ +\n", "", text, flags=re.MULTILINE)
+    return _spelled(text, twin)
+
+
+def _kept(call: Call, rooted: bool) -> str:  # noqa: FBT001 -- of one caller
+    operation = f"{call.number} << 1 | part.root"
+    told = f"*request, comm, {operation}, {call.sent or 0}, {call.received or 0}"
+    return f"burst_keep_rooted({told}, root);" if rooted else f"burst_keep_collective({told});"
+
+
+def _moved(names: list[str]) -> str:
+    """Bytes that a one-sided or file operation moves."""
+    if "result_count" in names:  # the origin may be nothing: MPI_NO_OP
+        return "burst_bytes(target_count, target_datatype)"
+    if "origin_count" in names:
+        return "burst_bytes(origin_count, origin_datatype)"
+    return f"burst_bytes({'count' if 'count' in names else '1'}, datatype)"
+
+
+def _spelled(text: str, twin: str) -> str:
+    """Replace the table's words by C."""
+    large = "_large" if twin else ""
+    words = {
+        r"\b(ALL|RANK|MEMBERS|ROOT|LEAF)\b": lambda found: f"part.{found[1].lower()}",
+        r"\bIN_PLACE\((\w+)\)": lambda found: f"({found[1]} == MPI_IN_PLACE)",
+        r"\bBYTES\b": lambda _: "burst_bytes",
+        r"\bSUM\b": lambda _: f"burst_sum{large}",
+        r"\bSUMS\b": lambda _: f"burst_sums{large}",
+        r"\bIN\b": lambda _: "burst_neighbours_in(comm)",
+        r"\bOUT\b": lambda _: "burst_neighbours_out(comm)",
+    }
+    for pattern, by in words.items():
+        text = re.sub(pattern, by, text)
+    return text
+
+
+if __name__ == "__main__":
+    sys.stdout.write(wrappers_source())

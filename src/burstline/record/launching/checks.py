@@ -1,0 +1,216 @@
+"""What is looked at before a run: do the programs exist, which MPI do they use, can it work.
+
+A mistake that is found here costs nothing; on a cluster it would cost the wait in a queue.
+"""
+
+from __future__ import annotations
+
+from difflib import get_close_matches
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from burstline.errors import ParameterError, UnsupportedRecordError, printable
+from burstline.record.launching import mpi
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from burstline.record.launching.command_line import Command
+
+
+def check_programs(command: Command) -> None:
+    """See to it that everything the command runs is there.
+
+    Parameters
+    ----------
+    command : Command
+        What is to be run.
+
+    Raises
+    ------
+    ParameterError
+        If the launcher or a program does not exist or cannot be executed.
+    """
+    first = (
+        [command.words[0]]
+        if command.launcher is None
+        else command.words[: command.launcher + 1]
+    )
+    for word in {first[0], first[-1]}:
+        _require(word)
+    if not command.moves():
+        for program in command.programs():
+            _require(program[0])
+
+
+def checked_calls(text: str) -> str:
+    """See to it that every operation of a list for ``--calls`` is one.
+
+    Parameters
+    ----------
+    text : str
+        Names, with commas or blanks between; all or none behind a minus.
+
+    Returns
+    -------
+    str
+        The same.
+
+    Raises
+    ------
+    ParameterError
+        If the recorder knows no operation of such a name.
+    """
+    from burstline.formats.raw.numbers import operation_numbers  # noqa: PLC0415 -- slow
+
+    numbers = operation_numbers()
+    known = {*numbers.values(), *map(str, numbers)}
+    for word in text.replace(",", " ").split():
+        name = word.removeprefix("-")
+        if name not in known:
+            near = get_close_matches(name, sorted(known), n=1, cutoff=0.8)
+            hint = f"Did you mean {near[0]}?" if near else "Names are like MPI_Send"
+            raise ParameterError(f"--calls: {printable(name)} is no operation of MPI. {hint}")
+    return text
+
+
+def choose_abi(command: Command, asked: str | None) -> mpi.Abi:
+    """Choose the MPI whose recorder the run needs.
+
+    Parameters
+    ----------
+    command : Command
+        What is to be run.
+    asked : str, optional
+        What the user says it is; otherwise the libraries of the programs tell, then the
+        launcher, then the mpi4py of a Python.
+
+    Returns
+    -------
+    Abi
+        The MPI.
+
+    Raises
+    ------
+    ParameterError
+        If program and launcher belong to different MPIs, or nothing tells which it is.
+    UnsupportedRecordError
+        If a program has MPI within itself, where no recorder comes in between.
+    """
+    if asked is not None:
+        return mpi.ABIS[asked]
+    launcher = launcher_abi(command)
+    of_programs = {abi for program in command.programs() if (abi := _abi_of(program))}
+    if len(of_programs) > 1 or (
+        launcher is not None and of_programs - {launcher, mpi.STANDARD}
+    ):
+        _refuse_mixture(command, launcher, of_programs)
+    if of_programs:
+        return of_programs.pop()
+    for program in command.programs():
+        _refuse_static(program)
+    if launcher is not None:
+        return launcher
+    for program in command.programs():
+        if abi := mpi.abi_of_python(program):
+            return abi
+    raise ParameterError(
+        f"nothing tells which MPI {printable(' '.join(command.words))} uses: no library of MPI "
+        "is among those of the program. Say it with --mpi openmpi, mpich or abi; a program "
+        "without MPI cannot be recorded"
+    )
+
+
+def launcher_abi(command: Command) -> mpi.Abi | None:
+    """Tell whose launcher a command uses.
+
+    Parameters
+    ----------
+    command : Command
+        What is to be run.
+
+    Returns
+    -------
+    Abi or None
+        None without a launcher, and for launchers of a batch system.
+    """
+    if command.launcher is None:
+        return None
+    path = mpi.found(command.words[command.launcher])
+    return (
+        None
+        if path is None or path.name in {"srun", "aprun", "jsrun", "ibrun"}
+        else mpi.abi_of_launcher(path)
+    )
+
+
+def with_paths(command: Command) -> Command:
+    """Name programs of the current folder so that they are found on the ranks, too.
+
+    Parameters
+    ----------
+    command : Command
+        What is to be run.
+
+    Returns
+    -------
+    Command
+        The same, with ``./app`` for ``app`` where that is meant.
+    """
+    from dataclasses import replace  # noqa: PLC0415 -- only here
+
+    words = list(command.words)
+    for start in command.starts:
+        path = mpi.found(words[start])
+        if path is not None and path.parent == Path() and "/" not in words[start]:
+            words[start] = f"./{words[start]}"
+    return replace(command, words=tuple(words))
+
+
+def _require(word: str) -> None:
+    if mpi.found(word) is not None:
+        return
+    path = Path(word)
+    shown = printable(word)
+    if path.is_dir():
+        raise ParameterError(f"{shown} is a folder, no program")
+    if path.exists():
+        raise ParameterError(
+            f"{shown} cannot be executed. If it is a program: chmod +x {shown}"
+        )
+    where = "" if path.parent != Path() else " on PATH or in this folder"
+    raise ParameterError(f"there is no program {shown}{where}")
+
+
+def _abi_of(program: Sequence[str]) -> mpi.Abi | None:
+    """Find the MPI of a program, which may stand behind others: ``numactl -N 0 ./app``."""
+    for word in program:
+        path = None if word.startswith("-") else mpi.found(word)
+        if path is not None and (abi := mpi.abi_of_program(path)):
+            return abi
+    return None
+
+
+def _refuse_static(program: Sequence[str]) -> None:
+    path = mpi.found(program[0])
+    if path is not None and mpi.is_elf(path) and mpi.holds_mpi(path):
+        raise UnsupportedRecordError(
+            path,
+            None,
+            expected="a program that loads a shared library of MPI",
+            found="MPI linked into the program itself",
+            way_out="Link it with the shared library (without -static), then record it.",
+        )
+
+
+def _refuse_mixture(
+    command: Command, launcher: mpi.Abi | None, of_programs: set[mpi.Abi]
+) -> None:
+    titles = " and ".join(sorted(abi.title for abi in of_programs))
+    if launcher is None:
+        raise ParameterError(f"the programs use {titles}; ranks of one run share one MPI")
+    name = printable(command.words[command.launcher or 0])
+    raise ParameterError(
+        f"the program uses {titles}, but {name} is the launcher of {launcher.title}: every "
+        f"rank would be alone. Start it with the launcher of {titles}"
+    )

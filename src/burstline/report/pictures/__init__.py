@@ -1,0 +1,1 @@
+"""Results as pictures: SVG, PNG, or characters for a terminal."""

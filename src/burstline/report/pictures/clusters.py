@@ -1,0 +1,244 @@
+"""The clustering plot as a picture: SVG or PNG.
+
+::
+
+    Points, Structure  --cluster_plot-->  bytes of a picture, the same ones for the same input
+"""
+
+from __future__ import annotations
+
+import warnings
+from typing import TYPE_CHECKING, Any, Final, Literal
+
+import numpy as np
+
+from burstline.report.pictures.axes import (
+    axes,
+    heading,
+    largest,
+    named_loops,
+    percent,
+    safe,
+)
+from burstline.report.pictures.canvas import GREY, drawn, require, settings
+from burstline.report.pictures.loop_labels import placed_labels, stacked
+from burstline.report.units import plural
+from burstline.structure import IN_NO_LOOP, LEFT_OUT
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from matplotlib.axes import Axes as Plane
+    from matplotlib.figure import Figure
+
+    from burstline.report.pictures.axes import Axes, NamedLoop
+    from burstline.structure import Points, Structure
+
+_COLOURS: Final = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
+"""Okabe and Ito's palette, without the yellow and black: told apart by everybody on white."""
+
+_MARKERS: Final = ("o", "s", "^", "D", "v", "P", "X")
+"""As many as have no divisor in common with the colours: 42 loops look different."""
+
+_PALE, _LIGHT = "#8C8C8C", "#F3F3F3"
+_LINES: Final = ("solid", (0, (6, 3)), (0, (2, 2)))
+_TITLE: Final = 60
+_SIZE, _GROWTH, _MOST_GROWN = 46.0, 0.9, 4
+_MOST_NAMED: Final = 16
+
+# Inches; 100 pixels each as the picture is meant to be looked at.
+_WIDTH, _PLANE_HEIGHT, _LEGEND_ROW = 9.0, 4.6, 0.22
+_LEFT, _RIGHT, _ABOVE, _BELOW = 0.95, 1.15, 0.8, 0.65
+_PNG_DOTS: Final = 200
+
+
+def cluster_plot(
+    points: Points, structure: Structure, *, form: Literal["svg", "png"], title: str = ""
+) -> bytes:
+    """Draw unique calls by repetitions and time between them, coloured by loop.
+
+    Parameters
+    ----------
+    points : Points
+        What is to be shown.
+    structure : Structure
+        The loops they belong to.
+    form : {"svg", "png"}
+        Kind of picture: 900 units wide, or 1,800 dots.
+    title : str
+        What the picture is of; any text.
+
+    Returns
+    -------
+    bytes
+        The picture, the same for the same input and version of Matplotlib.
+
+    Raises
+    ------
+    MissingExtraError
+        If Matplotlib is not installed.
+    NotEnoughDataError
+        If there is no point.
+    """
+    require()
+    from matplotlib import style  # noqa: PLC0415 -- an extra
+
+    plane = axes(points, structure)
+    names = named_loops(points, structure)
+    with style.context(["default", settings(axes__edgecolor=_PALE)]), warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="Glyph .* missing from font")
+        figure = _figure(plane, names, points)
+        _write_title(figure, safe(title, limit=_TITLE), heading(points, structure))
+        return drawn(figure, form=form, dots=_PNG_DOTS)
+
+
+def _figure(plane: Axes, names: Sequence[NamedLoop], points: Points) -> Figure:
+    from matplotlib.figure import Figure  # noqa: PLC0415 -- an extra
+
+    named, left_out = largest(names, _MOST_NAMED)
+    rows = (len(named) + bool(left_out) + 1) // 2
+    height = _ABOVE + _PLANE_HEIGHT + _BELOW + _LEGEND_ROW * rows
+    figure = Figure(figsize=(_WIDTH, height), facecolor="white")
+    low = (height - _ABOVE - _PLANE_HEIGHT) / height
+    drawing = figure.add_axes(
+        (_LEFT / _WIDTH, low, 1 - (_LEFT + _RIGHT) / _WIDTH, _PLANE_HEIGHT / height)
+    )
+    _draw_plane(drawing, plane)
+    sizes = _write_numbers(drawing, plane, points)
+    for each in names:
+        _draw_points(drawing, each.loop, points, sizes.get(each.loop, _SIZE))
+    entries = [
+        (drawing.scatter([], [], **_look(each.loop, _SIZE)), each.name) for each in named
+    ]
+    if left_out:
+        entries.append(
+            (drawing.scatter([], [], s=0), f"and {plural(left_out, 'shorter loop')}")
+        )
+    _write_legend(figure, entries)
+    return figure
+
+
+def _write_numbers(drawing: Plane, plane: Axes, points: Points) -> dict[int, float]:
+    """Write the numbers of loops beside them; give each a size to be seen on the others."""
+    from matplotlib import patheffects  # noqa: PLC0415 -- an extra
+
+    size = np.array([100 * (_WIDTH - _LEFT - _RIGHT), 100 * _PLANE_HEIGHT])
+    across, up = plane.fractions(points.repetitions, points.interval_ns)
+    positions = np.stack([across, up], axis=1) * size
+    for label in placed_labels(positions, points.loop, (float(size[0]), float(size[1]))):
+        text = drawing.text(
+            label.x / size[0],
+            label.y / size[1],
+            label.text,
+            transform=drawing.transAxes,
+            verticalalignment="center",
+            zorder=4,
+        )
+        text.set_path_effects([patheffects.withStroke(linewidth=2.5, foreground="white")])
+    in_loops = points.loop > 0
+    stacks = stacked(positions[in_loops], points.loop[in_loops])
+    return {
+        loop: _SIZE * (1 + _GROWTH * min(len(stack) - 1 - above, _MOST_GROWN))
+        for stack in stacks
+        for above, loop in enumerate(stack)
+    }
+
+
+def _draw_plane(drawing: Plane, plane: Axes) -> None:
+    drawing.set(xscale="log", yscale="log", xlim=plane.x, ylim=plane.y)
+    for axis, ticks in ((drawing.xaxis, plane.x_ticks), (drawing.yaxis, plane.y_ticks)):
+        axis.set_ticks([value for value, _ in ticks], labels=[text for _, text in ticks])
+        axis.set_ticks([], minor=True)
+    drawing.grid(color="#E3E3E3", linewidth=0.6)
+    drawing.set_axisbelow(True)
+    drawing.spines[["top", "right"]].set_visible(False)
+    drawing.set_xlabel("repetitions of a call on its rank")
+    drawing.set_ylabel("mean time between two of them")
+    x = np.array(plane.x)
+    if plane.least is not None:
+        below = plane.least * plane.run_ns / x
+        drawing.fill_between(x, plane.y[0], below, color=_LIGHT, linewidth=0, zorder=0)
+    for share, dashes in zip(plane.shares, _LINES, strict=False):
+        drawing.plot(x, share * plane.run_ns / x, color=_PALE, linestyle=dashes, linewidth=1)
+        drawing.annotate(
+            percent(share),
+            (x[1], share * plane.run_ns / x[1]),
+            xytext=(6, 0),
+            textcoords="offset points",
+            verticalalignment="center",
+            color=GREY,
+            annotation_clip=False,
+        )
+    drawing.annotate(
+        "share of\nthe run",
+        (x[1], plane.run_ns / x[1]),
+        xytext=(6, 10),
+        textcoords="offset points",
+        verticalalignment="bottom",
+        color=GREY,
+        annotation_clip=False,
+    )
+
+
+def _look(loop: int, size: float) -> dict[str, Any]:
+    """Give the marker of a loop as Matplotlib takes it."""
+    if loop == IN_NO_LOOP:
+        return {"color": "none", "marker": "o", "edgecolors": _PALE, "s": 30, "zorder": 2.5}
+    if loop == LEFT_OUT:
+        return {"color": "#A6A6A6", "marker": ".", "s": 30, "zorder": 2, "edgecolors": "none"}
+    return {
+        "color": _COLOURS[(loop - 1) % len(_COLOURS)],
+        "marker": _MARKERS[(loop - 1) % len(_MARKERS)],
+        "edgecolors": "white",
+        "linewidths": 0.6,
+        "s": size,
+        "zorder": 3,
+    }
+
+
+def _draw_points(drawing: Plane, loop: int, points: Points, size: float) -> None:
+    here = points.loop == loop
+    look = _look(loop, size)
+    x, y = points.repetitions[here], points.interval_ns[here]
+    if (points.unique[here] > 1).any():
+        ranges = np.stack([points.repetitions_range, points.interval_range_ns])[:, here]
+        low, high = np.moveaxis(ranges, 2, 0)
+        drawing.errorbar(
+            x,
+            y,
+            xerr=np.abs([x - low[0], high[0] - x]),
+            yerr=np.abs([y - low[1], high[1] - y]),
+            fmt="none",
+            ecolor=_PALE if look["color"] == "none" else look["color"],
+            elinewidth=0.9,
+            alpha=0.6,
+            zorder=look["zorder"] - 0.1,
+        )
+    drawing.scatter(x, y, **look)
+
+
+def _write_legend(figure: Figure, entries: Sequence[tuple[Any, str]]) -> None:
+    height = figure.get_figheight()
+    figure.legend(
+        [handle for handle, _ in entries],
+        [text for _, text in entries],
+        loc="lower left",
+        bbox_to_anchor=(_LEFT / _WIDTH, 0.06 / height),
+        ncols=2,
+        frameon=False,
+        borderaxespad=0,
+        borderpad=0,
+        labelspacing=0.35,
+        handletextpad=0.3,
+        columnspacing=2,
+        fontsize=9.5,
+    )
+
+
+def _write_title(figure: Figure, title: str, subtitle: str) -> None:
+    height = figure.get_figheight()
+    left = 0.2 / _WIDTH
+    about = "How often, and how far apart, calls return"
+    first = f"{about}: {title}" if title else about
+    figure.text(left, 1 - 0.22 / height, first, fontsize=12.5, weight="bold", va="center")
+    figure.text(left, 1 - 0.47 / height, subtitle, fontsize=9.5, color=GREY, va="center")

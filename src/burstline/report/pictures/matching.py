@@ -1,0 +1,189 @@
+"""Which bursts of a rank are the same in which runs, as a picture: SVG or PNG.
+
+::
+
+    Matching, traces, a rank  --merge_plot-->  a row per run, lines between the same bursts
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final, Literal
+
+import numpy as np
+import pyarrow.compute as pc
+
+from burstline.columns import Ordinals
+from burstline.errors import ParameterError
+from burstline.merge import STAGES
+from burstline.report.pictures.axes import safe
+from burstline.report.pictures.canvas import DARK, GREY, drawn, require, settings
+from burstline.report.units import format_share, plural
+from burstline.schema import UNKNOWN
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import numpy.typing as npt
+    from matplotlib.axes import Axes
+
+    from burstline.columns import Floats
+    from burstline.merge import Matching
+    from burstline.trace import Trace
+
+
+_RED: Final = "#D55E00"
+_COLORS: Final = {
+    "direct": "#0072B2",
+    "pattern": "#0072B2",
+    "region": "#CC79A7",
+    "aligned": "#0072B2",
+    "moved": "#E69F00",
+    "similar": "#009E73",
+}
+_SIZE, _DOTS = (11.0, 4.0), 160
+_MOST_LINES: Final = 2_000
+_TITLE: Final = 70
+
+
+def merge_plot(
+    traces: Sequence[Trace],
+    matching: Matching,
+    names: Sequence[str],
+    rank: int,
+    *,
+    form: Literal["svg", "png"],
+) -> bytes:
+    """Draw when a rank's bursts begin in each run, and which of them are the same.
+
+    Parameters
+    ----------
+    traces : sequence of Trace
+        The runs.
+    matching : Matching
+        Of them.
+    names : sequence of str
+        What the runs are called; any text.
+    rank : int
+        The rank, from 0; of it the first thread.
+    form : {"svg", "png"}
+        Kind of picture.
+
+    Returns
+    -------
+    bytes
+        The picture, the same for the same input and version of Matplotlib. Of many
+        matched bursts every n-th is drawn, of those without a match every one.
+
+    Raises
+    ------
+    MissingExtraError
+        If Matplotlib is not installed.
+    ParameterError
+        If no run has bursts on that rank.
+    """
+    require()
+    from matplotlib import style  # noqa: PLC0415 -- an extra
+    from matplotlib.figure import Figure  # noqa: PLC0415 -- an extra
+
+    times, stage = _times(traces, matching, rank)
+    runs = len(traces)
+    with style.context(["default", settings(ytick__color=DARK)]):
+        figure = Figure(figsize=_SIZE, facecolor="white")
+        plane = figure.add_axes((0.21, 0.14, 0.77, 0.70))
+        _draw_matches(plane, times, stage)
+        _draw_unmatched(plane, times, stage)
+        plane.set_ylim(-0.4, runs - 0.6)
+        plane.invert_yaxis()
+        labels = [safe(f"{run + 1}: {name}", limit=30) for run, name in enumerate(names)]
+        plane.set_yticks(range(runs), labels)
+        plane.set_xlabel("begin of the burst, in seconds after the first of its run")
+        plane.spines[["top", "right", "left"]].set_visible(False)
+        plane.tick_params(axis="y", length=0)
+        figure.text(
+            0.02, 0.93, safe(f"The same bursts of rank {rank}", limit=_TITLE), weight="bold"
+        )
+        known = ~np.isnan(times)
+        bursts = int(known.sum())
+        matched = int(known[stage > 0].sum())
+        said = f"{plural(bursts, 'burst')}, {format_share(matched / bursts)} matched"
+        figure.text(0.02, 0.88, said, color=GREY, fontsize=9.5)
+        if plane.get_legend_handles_labels()[1]:
+            plane.legend(loc="lower right", bbox_to_anchor=(1, 1), ncols=6, frameon=False)
+        return drawn(figure, form=form, dots=_DOTS)
+
+
+def _times(
+    traces: Sequence[Trace], matching: Matching, rank: int
+) -> tuple[Floats, npt.NDArray[np.int8]]:
+    """Give when each burst of a rank begins in its run, in seconds, and its stage."""
+    pairs = matching.pairs
+    chosen = pc.and_(pc.equal(pairs["rank"], rank), pc.equal(pairs["thread"], 0))
+    pairs = pairs.filter(chosen)
+    if not pairs.num_rows:
+        raise ParameterError(f"no burst of rank {rank} is in the runs; ranks count from 0")
+    application = pairs["application"][0].as_py()
+    pairs = pairs.filter(pc.equal(pairs["application"], application))
+    columns = [
+        _begins(trace, (application, rank, 0), pc.fill_null(pairs[f"burst_{run}"], UNKNOWN))
+        for run, trace in enumerate(traces)
+    ]
+    index = pc.index_in(pairs["stage"].cast("string"), value_set=_stages())
+    return np.stack(columns, axis=1), index.to_numpy().astype(np.int8)
+
+
+def _stages() -> Any:  # noqa: ANN401 -- an array of Arrow, which is not typed
+    import pyarrow as pa  # noqa: PLC0415 -- only here
+
+    return pa.array(STAGES)
+
+
+def _begins(
+    trace: Trace,
+    place: tuple[int, int, int],
+    ordinal: Any,  # noqa: ANN401 -- as above
+) -> Floats:
+    places = np.stack(trace.arrays("locations", "application", "rank", "thread"), axis=1)
+    location = int(np.flatnonzero((places == place).all(axis=1))[0])
+    own, burst, start = trace.arrays("bursts", "location", "burst", "start_ns")
+    wanted = ordinal.to_numpy()
+    rows = Ordinals(own, burst).rows(np.full(len(wanted), location), wanted)
+    begins = np.where(rows >= 0, start[rows] / 1e9, np.nan)
+    return begins - np.nanmin(begins) if (rows >= 0).any() else begins
+
+
+def _draw_matches(plane: Axes, times: Floats, stage: npt.NDArray[np.int8]) -> None:
+    """Draw a line through the rows of the runs for each matched burst, or for some."""
+    from matplotlib.collections import LineCollection  # noqa: PLC0415 -- an extra
+
+    step = max(int(np.count_nonzero(stage)) // _MOST_LINES, 1)
+    for number, name in enumerate(STAGES):
+        rows = np.flatnonzero(stage == number)
+        if number == 0 or not len(rows):
+            continue
+        count, rows = len(rows), rows[::step]
+        lines = []
+        for moments in times[rows]:
+            known = np.flatnonzero(~np.isnan(moments))
+            lines.append(np.column_stack([moments[known], known]))
+        color = _COLORS[name]
+        plane.add_collection(LineCollection(lines, colors=color, linewidths=0.5, alpha=0.5))
+        ends = np.concatenate(lines)
+        label = f"{name} ({count:,})"
+        plane.plot(
+            ends[:, 0],
+            ends[:, 1],
+            ".",
+            color=color,
+            markersize=3,
+            label=label,
+            rasterized=False,
+        )
+
+
+def _draw_unmatched(plane: Axes, times: Floats, stage: npt.NDArray[np.int8]) -> None:
+    rows, runs = np.nonzero(~np.isnan(times[stage == 0]))
+    if len(rows):
+        label = f"no match ({len(rows):,})"
+        plane.plot(
+            times[stage == 0][rows, runs], runs, "x", color=_RED, markersize=4, label=label
+        )
