@@ -16,6 +16,7 @@ from burstline import schema
 from burstline.errors import FormatError, UnsupportedRecordError
 from burstline.formats.store.encoding import decode
 from burstline.formats.store.writing import MANIFEST, VERSION
+from burstline.trace import Trace
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -214,3 +215,14 @@ def open_tables(folder: Path) -> StoreTables:
     if unknown:
         raise FormatError(path, None, expected="tables of the schema", found=", ".join(unknown))
     return StoreTables(folder, operations, counters, groups)
+
+
+def open_store(path: Path) -> Trace:
+    """Open a store as a trace; tables are loaded when they are asked for.
+
+    Raises
+    ------
+    FormatError
+        If the folder holds no store, or a broken one.
+    """
+    return Trace(open_tables(path))

@@ -21,6 +21,7 @@ from burstline.columns import to_numpy
 from burstline.errors import ParameterError
 from burstline.formats.store.encoding import encode, stored_schema, writer_options
 from burstline.operations import NAMES
+from burstline.progress import SILENCE, Progress
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
     from types import TracebackType
 
     import pyarrow as pa
+
+    from burstline.trace import Trace
 
 MANIFEST: Final = "burstline-store.json"
 VERSION: Final = 1
@@ -141,3 +144,35 @@ def operation_names(table: pa.Table) -> list[str]:
     if column.num_chunks == 0:
         return list(NAMES)
     return column.chunk(0).dictionary.to_pylist()
+
+
+def write_store(trace: Trace, path: Path, *, progress: Progress = SILENCE) -> None:
+    """Write a trace as a store; either the whole store appears, or nothing.
+
+    Notes
+    -----
+    Tables go through memory a few locations at a time.
+
+    Raises
+    ------
+    ParameterError
+        If something of that name exists.
+    """
+    names = [name for name in schema.TABLES if name in trace]
+    progress.step("Writing", len(names), "tables")
+    with StoreWriter(path, trace.counter_names) as store:
+        operations: list[str] = []
+        for name in names:
+            by_location = "".join(schema.TABLES[name].order[:1]).endswith("location")
+            in_parts = trace.is_stored or by_location
+            parts = trace.batches(name) if in_parts else iter([trace.table(name)])
+            first = True
+            for part in parts:
+                store.append(name, part)
+                first = False
+                if name in ("calls", "collectives") and not operations:
+                    operations = operation_names(part)
+            if first:
+                store.append(name, trace.table(name).slice(0, 0))
+            progress.advance(1)
+        store.finish(operations or operation_names(trace.calls))

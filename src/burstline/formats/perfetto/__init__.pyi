@@ -1,0 +1,1 @@
+from burstline.formats.perfetto.writing import write as write

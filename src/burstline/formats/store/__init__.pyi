@@ -1,0 +1,2 @@
+from burstline.formats.store.reading import open_store as open_store
+from burstline.formats.store.writing import write_store as write_store
