@@ -43,6 +43,7 @@ types: $(VENV)/.installed $(VENV)/.lint $(VENV)/.test  ## check the types
 
 layers: $(VENV)/.installed $(VENV)/.lint  ## check who imports whom
 	$(VENV)/bin/lint-imports
+	$(VENV)/bin/python .ci/contracts
 
 docs: $(VENV)/.installed $(VENV)/.docs  ## build the documentation into docs/_build
 	$(VENV)/bin/sphinx-build -n -W --keep-going -q -b html docs docs/_build/html
