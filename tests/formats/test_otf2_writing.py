@@ -17,7 +17,7 @@ from burstline.cli import main
 from burstline.errors import MissingExtraError, ParameterError
 from burstline.formats.otf2.library import VARIABLE
 from burstline.formats.otf2.writing import archive as writing
-from burstline.formats.otf2.writing.definitions import Defining
+from burstline.formats.otf2.writing.definitions import Definitions
 from burstline.formats.store import open_store, write_store
 from burstline.testing import assert_same_trace, trace_of, traces
 from otf2_archives import archive
@@ -243,7 +243,7 @@ def test_analysers_find_what_they_classify_by(tmp_path):
     assert len(regions) == 1
     assert 'File: "MPI"' in regions[0]
     assert "Role: COLL_ONE2ALL" in regions[0]
-    assert Defining(trace_of(STORY)).references == [0, 1 << 32, 1, 1 << 32 | 1, 2]
+    assert Definitions(trace_of(STORY)).references == [0, 1 << 32, 1, 1 << 32 | 1, 2]
 
 
 def test_a_store_gives_the_same_archive_as_the_trace_in_memory(tmp_path):
@@ -276,7 +276,7 @@ def test_an_archive_that_cannot_be_finished_leaves_the_old_one(tmp_path, monkeyp
     def broken(*_):
         raise OSError("no space")
 
-    monkeypatch.setattr(writing.Telling, "of", broken)
+    monkeypatch.setattr(writing.TraceEvents, "of", broken)
     with pytest.raises(OSError, match="no space"):
         burstline.write(trace_of(STORY), anchor)
 

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import burstline
-from burstline.formats.otf2.writing.order import Happened, Turn, Written
+from burstline.formats.otf2.writing.order import Events, Turn, Written
 from paraver_text import write_example
 
 
@@ -15,15 +15,15 @@ def at(*values):
     return np.array(values, np.int64)
 
 
-def spans(happened, *rows):
+def spans(events, *rows):
     """Add spans of region, enter and leave; each with its time for an ordinal."""
     region, enter, leave = (at(*column) for column in zip(*rows, strict=True))
     none = np.full(len(region), -1)
-    happened.add_spans((enter, enter), (leave, leave), region, none)
+    events.add_spans((enter, enter), (leave, leave), region, none)
 
 
-def told(happened):
-    kind, time, arguments = happened.ordered()
+def in_order(events):
+    kind, time, arguments = events.ordered()
     first = arguments.reshape(-1, 6)[:, 0]
     return [
         (Written(k).name.lower(), int(a), int(t))
@@ -32,10 +32,10 @@ def told(happened):
 
 
 def test_what_ends_is_left_before_what_begins_is_entered():
-    happened = Happened()
-    spans(happened, (1, 0, 10), (2, 10, 20))
+    events = Events()
+    spans(events, (1, 0, 10), (2, 10, 20))
 
-    assert told(happened) == [
+    assert in_order(events) == [
         ("enter", 1, 0),
         ("leave", 1, 10),
         ("enter", 2, 10),
@@ -44,44 +44,44 @@ def test_what_ends_is_left_before_what_begins_is_entered():
 
 
 def test_inner_spans_are_entered_last_and_left_first():
-    happened = Happened()
-    spans(happened, (1, 0, 10), (2, 0, 10), (3, 0, 5))
+    events = Events()
+    spans(events, (1, 0, 10), (2, 0, 10), (3, 0, 5))
 
-    names = [(kind, region) for kind, region, _ in told(happened)]
+    names = [(kind, region) for kind, region, _ in in_order(events)]
     assert names == [
         ("enter", 1), ("enter", 2), ("enter", 3), ("leave", 3), ("leave", 2), ("leave", 1)
     ]  # fmt: skip
 
 
 def test_a_span_without_length_is_entered_before_it_is_left():
-    happened = Happened()
-    spans(happened, (1, 0, 10), (2, 4, 4))
+    events = Events()
+    spans(events, (1, 0, 10), (2, 4, 4))
 
-    assert [(kind, region) for kind, region, _ in told(happened)] == [
+    assert [(kind, region) for kind, region, _ in in_order(events)] == [
         ("enter", 1), ("enter", 2), ("leave", 2), ("leave", 1)
     ]  # fmt: skip
 
 
 def test_counters_come_first_completions_before_the_leave_and_starts_behind_the_enter():
-    happened = Happened()
-    spans(happened, (1, 0, 10), (2, 10, 20))
-    happened.add(Written.SEND, at(10), at(10), Turn.START, 7)
-    happened.add(Written.RECEIVE, at(10), at(10), Turn.COMPLETION, 8)
-    happened.add(Written.METRIC, at(10), at(10), Turn.METRIC, 9)
-    happened.add(Written.FORK, at(10), at(10), Turn.FORK, 2)
-    happened.add(Written.JOIN, at(10), at(10), Turn.JOIN, 0)
+    events = Events()
+    spans(events, (1, 0, 10), (2, 10, 20))
+    events.add(Written.SEND, Turn.START, (at(10), at(10)), 7)
+    events.add(Written.RECEIVE, Turn.COMPLETION, (at(10), at(10)), 8)
+    events.add(Written.METRIC, Turn.METRIC, (at(10), at(10)), 9)
+    events.add(Written.FORK, Turn.FORK, (at(10), at(10)), 2)
+    events.add(Written.JOIN, Turn.JOIN, (at(10), at(10)), 0)
 
-    assert [kind for kind, _, time in told(happened) if time == 10] == [
+    assert [kind for kind, _, time in in_order(events) if time == 10] == [
         "metric", "receive", "leave", "join", "fork", "enter", "send"
     ]  # fmt: skip
 
 
 def test_nothing_happens_before_0():
-    happened = Happened(-5)
-    spans(happened, (1, -9, 3))
+    events = Events(-5)
+    spans(events, (1, -9, 3))
 
-    assert told(happened) == [("enter", 1, 0), ("leave", 1, 8)]
-    assert happened.last_ns == 8
+    assert in_order(events) == [("enter", 1, 0), ("leave", 1, 8)]
+    assert events.last_ns == 8
 
 
 @given(st.lists(st.tuples(st.integers(0, 9), st.integers(0, 9)), min_size=1, max_size=12))
@@ -93,11 +93,11 @@ def test_spans_that_lie_within_each_other_are_entered_and_left_as_a_stack(pairs)
         leave = min(enter + length + 1, around[-1] if around else 99)
         around.append(leave)
         nested.append((len(nested), enter, leave))
-    happened = Happened()
-    spans(happened, *nested)
+    events = Events()
+    spans(events, *nested)
 
     stack = []
-    for kind, region, _ in told(happened):
+    for kind, region, _ in in_order(events):
         if kind == "enter":
             stack.append(region)
         else:

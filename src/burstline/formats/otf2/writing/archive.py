@@ -20,8 +20,8 @@ from burstline._core import Written
 from burstline.errors import FormatError, MissingExtraError, ParameterError
 from burstline.formats import atomic
 from burstline.formats.otf2.library import VARIABLE, find_library
-from burstline.formats.otf2.writing.definitions import Defining
-from burstline.formats.otf2.writing.events import Telling
+from burstline.formats.otf2.writing.definitions import Definitions
+from burstline.formats.otf2.writing.events import TraceEvents
 from burstline.progress import SILENCE, Progress
 
 if TYPE_CHECKING:
@@ -36,52 +36,18 @@ _FILES: Final = (".evt", ".def", ".snap", ".marker")
 
 
 def archive_files(path: Path) -> list[Path]:
-    """Give what an archive consists of.
-
-    Parameters
-    ----------
-    path : Path
-        Its anchor, ``X.otf2``.
-
-    Returns
-    -------
-    list of Path
-        The anchor, the definitions, and the folder of events.
-    """
+    """What the archive of an anchor consists of: this, the definitions, a folder of events."""
     return [path, path.with_suffix(".def"), path.with_suffix("")]
 
 
 def write_otf2(trace: Trace, path: Path, *, progress: Progress = SILENCE) -> None:
-    """Write a trace as an OTF2 archive; replaces one of that name.
+    """Write a trace as the archive of the anchor ``X.otf2``; replaces one of that name.
 
-    Parameters
-    ----------
-    trace : Trace
-        The trace.
-    path : Path
-        The anchor, ``X.otf2``; definitions go into ``X.def`` and events into the folder
-        ``X``. Tools that expect Score-P's layout want it to be called ``traces.otf2``, in a
-        folder of its own.
-    progress : Progress
-        Told of locations.
+    Definitions go into ``X.def`` and events into the folder ``X``. Tools that expect
+    Score-P's layout want ``traces.otf2``, in a folder of its own. Either the whole archive
+    appears, or nothing does. In memory are the messages and collectives of the trace, and the
+    events of one location.
 
-    Raises
-    ------
-    ParameterError
-        If there is no folder to put it in, or something that is no archive has the name of
-        its folder.
-    MissingExtraError
-        If there is no library of OTF2.
-    FormatError
-        If the library refuses what it is given.
-
-    Notes
-    -----
-    O(events log events) time; memory for the messages and collectives of the trace, and for
-    the events of one location. Either the whole archive appears, or nothing does.
-
-    Examples
-    --------
     >>> from pathlib import Path
     >>> from burstline import Trace
     >>> write_otf2(Trace({}), Path("no such folder") / "run.otf2")
@@ -109,21 +75,21 @@ def _refused(path: Path, library: str, error: RuntimeError) -> Exception:
 
 
 def _write(trace: Trace, library: str, folder: Path, name: str, progress: Progress) -> None:
-    defining = Defining(trace)
-    telling = Telling(trace, defining)
-    locations = len(defining.references)
+    definitions = Definitions(trace)
+    trace_events = TraceEvents(trace, definitions)
+    locations = len(definitions.references)
     chunk = min(max(_SMALLEST_CHUNK, locations * _BYTES_A_MEMBER), _LARGEST_CHUNK)
     writer = _core.Otf2Writer(library, str(folder), name, chunk)
     counts = []
     progress.step("Writing", locations, "locations")
-    for location, reference in enumerate(defining.references):
-        happened, values = telling.of(location)
-        kind, time, arguments = happened.ordered()
-        writer.write(reference, kind, time, arguments, values)
+    for location, reference in enumerate(definitions.references):
+        events = trace_events.of(location)
+        kind, time, arguments = events.ordered()
+        writer.write(reference, kind, time, arguments, events.values)
         counts.append(int(np.count_nonzero(kind != Written.ATTRIBUTE)))
         progress.advance(1)
-    rows, text = defining.finish(counts, telling.length_ns)
-    writer.finish(rows, text, np.array(defining.references, np.uint64))
+    rows, text = definitions.finish(counts, trace_events.length_ns)
+    writer.finish(rows, text, np.array(definitions.references, np.uint64))
 
 
 def _check_folder(folder: Path) -> None:

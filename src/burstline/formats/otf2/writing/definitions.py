@@ -11,7 +11,7 @@ The scheme is Score-P's, because analysers rely on it: a thread's reference is
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
@@ -20,25 +20,22 @@ from burstline._core import Defined
 from burstline.formats.otf2.reading.definitions import NOWHERE
 from burstline.formats.otf2.reading.places import MPI
 from burstline.formats.otf2.reading.regions import ROLES
-from burstline.formats.otf2.writing.communicators import (
-    ALL_MEMBERS,
-    SOME_MEMBERS,
-    Communicating,
-)
+from burstline.formats.otf2.writing.communicators import Communicators
+from burstline.formats.otf2.writing.rows import ALL_MEMBERS, SOME_MEMBERS, Rows
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
-    from burstline.columns import Integers, Mask
+    from burstline.columns import Integers
     from burstline.trace import Trace
 
 
-NANOSECONDS: Final = 1_000_000_000
-
+_NANOSECONDS: Final = 1_000_000_000
 _OPENMP: Final = 3
 _PROCESS: Final = 1
-_KINDS: Final = {"cpu": 1, "gpu_stream": 2, "metric": 3, "other": 0}
+_LOCATION_KINDS: Final = {"cpu": 1, "gpu_stream": 2, "metric": 3, "other": 0}
 _PARADIGMS: Final = {"user": 1, "openmp": _OPENMP, "pthread": 7, "gpu": 5, "mpi": MPI}
+_PARADIGM_NAMES: Final = ((MPI, "MPI", 0), (_OPENMP, "OpenMP", 1))
 _ACCUMULATED, _ABSOLUTE = 0, 17
 _UINT64, _INT64 = 4, 8
 _DECIMAL: Final = 1
@@ -48,174 +45,77 @@ _MPI_ROLES: Final = {
     "coll_one2all": ("Bcast", "Scatter", "Scatterv"),
     "coll_all2one": ("Gather", "Gatherv", "Reduce"),
 }
-_MOST_READ: Final = 255
-_LONGEST_TEXT: Final = 32_768
+_LARGEST_METRIC: Final = 255
 _SEPARATOR: Final = ", "
 
 
-class Rows:
-    """Rows of definitions, and the texts they refer to."""
-
-    def __init__(self) -> None:
-        self._numbers: list[int] = []
-        self._texts: dict[str, int] = {}
-        self._bytes = bytearray()
-        self.text("")
-
-    def add(self, what: int, *numbers: int) -> None:
-        """Add a row."""
-        self._numbers += [what, len(numbers), *numbers]
-
-    def text(self, words: str) -> int:
-        """Give the reference of a text; it is defined when it is new."""
-        words = words[:_LONGEST_TEXT]
-        if words not in self._texts:
-            self._texts[words] = len(self._texts)
-            # A zero ends a text in the library, so none can be in it.
-            content = words.replace("\0", "\ufffd").encode("utf-8", "replace")
-            self.add(Defined.TEXT, self._texts[words], len(self._bytes), len(content))
-            self._bytes += content
-        return self._texts[words]
-
-    def take(self) -> tuple[Integers, bytes]:
-        """Give all rows, and all texts."""
-        return np.array(self._numbers, np.int64), bytes(self._bytes)
-
-
-class Defining:
+class Definitions:
     """The definitions of an archive that holds a trace.
 
-    Parameters
-    ----------
-    trace : Trace
-        The trace.
-
-    Attributes
-    ----------
-    references : list of int
-        Of each location.
-    regions : ndarray of int64, shape (regions,)
-        The region of each row of `region_defs`, -1 for teams, which are none.
-    teams : ndarray of int64, shape (locations,)
-        Communicator of the teams of each location's process.
-    value_types : ndarray of int64, shape (counters,)
-        What the values of each counter are: what accumulates has no sign.
+    `references` has that of each location, `regions` the region of each row of `region_defs`
+    (-1 for teams, which are none), `teams` the communicator of the teams of each location's
+    process, and `value_types` the type of each counter: what accumulates has no sign.
     """
 
     def __init__(self, trace: Trace) -> None:
         self._rows = Rows()
-        for reference, name, kind in ((MPI, "MPI", 0), (_OPENMP, "OpenMP", 1)):
-            self._rows.add(Defined.PARADIGM, reference, self._rows.text(name), kind)
+        self.text = self._rows.text
+        for reference, name, kind in _PARADIGM_NAMES:
+            self._rows.add(Defined.PARADIGM, reference, self.text(name), kind)
         self._places = trace.locations.to_pylist()
-        self._process_of = {
-            (row["application"], row["rank"]): row["process"] for row in self._places
-        }
         self.references = [row["thread"] << 32 | row["process"] for row in self._places]
         self.regions = self._regions(trace)
         self._operations: dict[int, int] = {}
-        self._classes: dict[tuple[int, ...], int] = {}
+        self._metrics: dict[tuple[int, ...], int] = {}
         self._parameters: dict[tuple[str, int], int] = {}
         self._attributes: dict[tuple[str, int], int] = {}
-        self._groups = 0
-        self._communicators = Communicating(self, trace)
+        self.communicators = Communicators(self._rows, trace, self.references)
         self.teams = self._teams(trace)
-        self._counters(trace)
+        self.value_types = self._counters(trace)
 
     def operation(self, code: int, names: Sequence[str]) -> int:
-        """Give the region of an operation; it is defined when it is new."""
+        """Region of an operation; it is defined when it is new."""
         if code not in self._operations:
             region = int(self.regions.max(initial=-1)) + 1 + len(self._operations)
             self._operations[code] = region
-            text, role = self._rows.text, _role_of(names[code])
-            name = text(names[code])
-            row = (region, name, name, ROLES.index(role), MPI, text("MPI"), 0, 0)
+            role = _role_of(names[code])
+            name = self.text(names[code])
+            row = (region, name, name, ROLES.index(role), MPI, self.text("MPI"), 0, 0)
             self._rows.add(Defined.REGION, *row)
         return self._operations[code]
 
-    def metric(self, read: tuple[int, ...]) -> int:
-        """Give the metric of counters that are read together."""
-        if read not in self._classes:
-            self._classes[read] = len(self._classes)
-            self._rows.add(Defined.METRIC_CLASS, self._classes[read], 0, *read)
-        return self._classes[read]
+    def metric(self, counters: tuple[int, ...]) -> int:
+        """Metric of counters that are read together; it is defined when it is new."""
+        if counters not in self._metrics:
+            self._metrics[counters] = len(self._metrics)
+            self._rows.add(Defined.METRIC_CLASS, self._metrics[counters], 0, *counters)
+        return self._metrics[counters]
 
     def parameter(self, name: str, form: str) -> int:
-        """Give the parameter of a name and type; it is defined when it is new."""
+        """Parameter of a name and type; it is defined when it is new."""
         code = _PARAMETER_TYPES.index(form)
-        return self._named(Defined.PARAMETER, self._parameters, name, code)
+        return self._of_name(Defined.PARAMETER, self._parameters, name, code)
 
     def attribute(self, name: str, code: int) -> int:
-        """Give the attribute of a name and type; it is defined when it is new."""
-        return self._named(Defined.ATTRIBUTE, self._attributes, name, code)
+        """Attribute of a name and type; it is defined when it is new."""
+        return self._of_name(Defined.ATTRIBUTE, self._attributes, name, code)
 
-    def _named(
+    def _of_name(
         self, kind: Defined, known: dict[tuple[str, int], int], name: str, code: int
     ) -> int:
         if (name, code) not in known:
             known[name, code] = len(known)
-            self._rows.add(kind, known[name, code], self._rows.text(name), code)
+            self._rows.add(kind, known[name, code], self.text(name), code)
         return known[name, code]
 
-    def text(self, words: str) -> int:
-        """Give the reference of a text."""
-        return self._rows.text(words)
-
-    def group(self, name: str, kind: int, paradigm: int, members: Iterable[int]) -> int:
-        """Define a group; give its reference."""
-        self._groups += 1
-        row = (self._groups - 1, self._rows.text(name), kind, paradigm, 0, *members)
-        self._rows.add(Defined.GROUP, *row)
-        return self._groups - 1
-
-    def communicator(self, reference: int, name: str, group: int) -> None:
-        """Define a communicator."""
-        row = (reference, self._rows.text(name), group, NOWHERE)
-        self._rows.add(Defined.COMMUNICATOR, *row)
-
-    @property
-    def communicators(self) -> Communicating:
-        """The communicators of MPI."""
-        return self._communicators
-
-    def process(self, application: int, rank: int) -> int:
-        """Give the process of a rank, -1 if it has no location."""
-        return self._process_of.get((application, rank), -1)
-
-    def ranks(self, application: int) -> list[int]:
-        """Give the ranks of an application."""
-        return sorted(rank for one, rank in self._process_of if one == application)
-
-    @property
-    def processes(self) -> dict[int, int]:
-        """First location of each process."""
-        first: dict[int, int] = {}
-        for row in self._places:
-            first.setdefault(row["process"], row["location"])
-        return first
-
     def finish(self, events: Sequence[int], length_ns: int) -> tuple[Integers, bytes]:
-        """Give all rows and texts, once all events are known.
-
-        Parameters
-        ----------
-        events : sequence of int
-            Events of each location.
-        length_ns : int
-            Length of the trace.
-
-        Returns
-        -------
-        rows : ndarray of int64
-            Kind, length, and as many integers, again and again.
-        text : bytes
-            All texts.
-        """
-        self._rows.add(Defined.CLOCK, NANOSECONDS, 0, length_ns)
-        self._tree(events)
+        """All rows and texts, once the events of each location are counted."""
+        self._rows.add(Defined.CLOCK, _NANOSECONDS, 0, length_ns)
+        self._add_places(events)
         return self._rows.take()
 
-    def _tree(self, events: Sequence[int]) -> None:
-        add, text = self._rows.add, self._rows.text
+    def _add_places(self, events: Sequence[int]) -> None:
+        add, text = self._rows.add, self.text
         add(Defined.NODE, 0, text("machine"), text("machine"), NOWHERE)
         nodes: dict[str, int] = {}
         for row in self._places:
@@ -223,20 +123,20 @@ class Defining:
             if name not in nodes:
                 nodes[name] = len(nodes) + 1
                 add(Defined.NODE, nodes[name], text(name), text("node"), 0)
-        names = self._names()
-        seen = set()
+        processes = set()
+        names = self._place_names()
         for row, (group, own), count in zip(self._places, names, events, strict=True):
             process = row["process"]
-            if process not in seen:
-                seen.add(process)
+            if process not in processes:
+                processes.add(process)
                 node = nodes[row["node"] or "node"]
                 add(Defined.LOCATION_GROUP, process, text(group), _PROCESS, node)
             reference = self.references[row["location"]]
-            kind = _KINDS[row["kind"]]
+            kind = _LOCATION_KINDS[row["kind"]]
             add(Defined.LOCATION, reference, text(own), kind, count, process)
 
-    def _names(self) -> list[tuple[str, str]]:
-        """Give names of the process and of the thread of each location.
+    def _place_names(self) -> list[tuple[str, str]]:
+        """Names of the process and of the thread of each location.
 
         Archives that were read have both in one name.
         """
@@ -256,26 +156,17 @@ class Defining:
         return names
 
     def _regions(self, trace: Trace) -> Integers:
-        add, text = self._rows.add, self._rows.text
         references = np.full(trace.region_defs.num_rows, -1, np.int64)
         defined = (row for row in trace.region_defs.to_pylist() if row["role"] != "team")
         for reference, row in enumerate(defined):
             references[row["region"]] = reference
-            name = text(row["name"])
-            role = row["role"] if row["role"] in ROLES else "unknown"
-            file = NOWHERE if row["file"] is None else text(row["file"])
-            lines = (row["begin_line"] or 0, row["end_line"] or 0)
+            name = self.text(row["name"])
+            role = ROLES.index(row["role"] if row["role"] in ROLES else "unknown")
+            file = NOWHERE if row["file"] is None else self.text(row["file"])
+            lines = row["begin_line"] or 0, row["end_line"] or 0
             paradigm = _PARADIGMS.get(row["paradigm"], 0)
-            add(
-                Defined.REGION,
-                reference,
-                name,
-                name,
-                ROLES.index(role),
-                paradigm,
-                file,
-                *lines,
-            )
+            whole = (reference, name, name, role, paradigm, file, *lines)
+            self._rows.add(Defined.REGION, *whole)
         return references
 
     def _teams(self, trace: Trace) -> Integers:
@@ -284,39 +175,32 @@ class Defining:
             return teams
         threads = [row["location"] for row in self._places if row["kind"] == "cpu"]
         references = [self.references[location] for location in threads]
-        self.group("", ALL_MEMBERS, _OPENMP, references)
+        self._rows.add_group(ALL_MEMBERS, _OPENMP, references)
         members: dict[int, list[int]] = {}
-        for place, location in enumerate(threads):
-            members.setdefault(self._places[location]["process"], []).append(place)
-        for process, mine in members.items():
-            group = self.group("", SOME_MEMBERS, _OPENMP, mine)
-            reference = self._communicators.count + process
-            self.communicator(reference, "", group)
-            teams[[threads[place] for place in mine]] = reference
+        for number, location in enumerate(threads):
+            members.setdefault(self._places[location]["process"], []).append(number)
+        for process, numbers in members.items():
+            reference = self.communicators.count + process
+            self._rows.add_communicator(reference, "", SOME_MEMBERS, _OPENMP, numbers)
+            teams[[threads[number] for number in numbers]] = reference
         return teams
 
-    def _counters(self, trace: Trace) -> None:
-        add, text = self._rows.add, self._rows.text
-        self.value_types = np.zeros(trace.counters.num_rows, np.int64)
+    def _counters(self, trace: Trace) -> Integers:
+        count = trace.counters.num_rows
+        value_types = np.zeros(count, np.int64)
         for number, row in enumerate(trace.counters.to_pylist()):
             is_absolute = row["mode"] == "absolute"
-            mode = _ABSOLUTE if is_absolute else _ACCUMULATED
-            self.value_types[number] = _INT64 if is_absolute else _UINT64
-            unit, exponent = _scale(row["unit"])
-            add(
-                Defined.METRIC_MEMBER,
-                number,
-                text(row["name"]),
-                0,
-                mode,
-                int(self.value_types[number]),
-                _DECIMAL,
-                exponent,
-                text(unit or "#"),
+            mode, value_types[number] = (
+                (_ABSOLUTE, _INT64) if is_absolute else (_ACCUMULATED, _UINT64)
             )
+            unit, exponent = _scale(row["unit"])
+            how = mode, int(value_types[number]), _DECIMAL, exponent
+            name, unit_name = self.text(row["name"]), self.text(unit or "#")
+            self._rows.add(Defined.METRIC_MEMBER, number, name, 0, *how, unit_name)
         # One metric of all counters keeps their order, whatever is read together first.
-        if 0 < trace.counters.num_rows <= _MOST_READ:
-            self.metric(tuple(range(trace.counters.num_rows)))
+        if 0 < count <= _LARGEST_METRIC:
+            self.metric(tuple(range(count)))
+        return value_types
 
 
 def _scale(unit: str) -> tuple[str, int]:
@@ -340,22 +224,3 @@ def _role_of(name: str) -> str:
     if name in operations.RMA:
         return "rma"
     return "file_io" if name in operations.IO else "function"
-
-
-def counters_read(readings: Any, names: Sequence[str]) -> Mask:  # noqa: ANN401 -- pyarrow has no types
-    """Tell which counters were read at each reading.
-
-    Parameters
-    ----------
-    readings : pyarrow.Table
-        Rows of `readings`.
-    names : sequence of str
-        The counters.
-
-    Returns
-    -------
-    ndarray of bool, shape (readings, counters)
-        Whether each was.
-    """
-    columns = [readings[name].is_valid().to_numpy() for name in names]
-    return np.array(columns, bool).reshape(len(names), readings.num_rows).T

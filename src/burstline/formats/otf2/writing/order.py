@@ -1,7 +1,7 @@
-"""The events of a location in their order, from all tables that tell of it.
+"""The events of a location in their order, from all tables that hold some of them.
 
 A trace keeps the ordinal of each event, and events that were recorded as one share it, as do
-those whose own is not known and their call. Among events of one moment and one ordinal,
+those whose own is unknown and their call. Among events of one moment and one ordinal,
 counters come first, what a call completed is before its leave, and what it started behind
 its enter.
 """
@@ -15,13 +15,23 @@ import numpy as np
 
 from burstline import _core
 from burstline._core import Written
+from burstline.columns import NO_VALUE, to_numpy
 
 if TYPE_CHECKING:
-    from burstline.columns import Integers, Mask
+    from collections.abc import Iterable
+
+    import pyarrow as pa
+
+    from burstline.columns import Columns, Integers, Mask
+
+    Moment = tuple[Integers, Integers]
+    """Times in ns, and ordinals on the location."""
 
 
 WIDTH: Final = _core.Otf2Writer.width
 """Arguments of each event."""
+
+_EVERY: Final = slice(None)
 
 
 class Turn(IntEnum):
@@ -38,81 +48,54 @@ class Turn(IntEnum):
     LEAVE_AT_ONCE = 8
 
 
-class Happened:
+class Events:
     """The events of one location.
 
-    Parameters
-    ----------
-    start_ns : int
-        The moment that is written as 0; what was before it is written as 0, too.
-
-    Attributes
-    ----------
-    last_ns : int
-        Time of the last event as it is written, 0 without any.
+    What was before `start_ns` is written as 0, as this moment is; `last_ns` is the time of
+    the last event as it is written, 0 without any.
     """
 
     def __init__(self, start_ns: int = 0) -> None:
         self._start = start_ns
         self.last_ns = 0
-        self._columns: list[tuple[Integers, ...]] = []
+        self._keys: list[Integers] = []
         self._arguments: list[Integers] = []
-        self._attributes = np.empty((0, 4), np.int64)
+        self._attributes = [np.empty((0, 4), np.int64)]
+        self._values: list[Integers] = [np.empty(0, np.int64)]
 
     def add(
         self,
         kind: int | Integers,
-        time: Integers,
-        seq: Integers,
         turn: int | Integers,
+        moment: Moment,
         *arguments: int | Integers,
-        tie: Integers | None = None,
+        where: Mask | None = None,
+        tie: int | Integers = 0,
     ) -> None:
-        """Add events.
+        """Add events, those of a mask or all: up to six arguments as the kernel takes them.
 
-        Parameters
-        ----------
-        kind : int or ndarray
-            Of :class:`burstline._core.Written`.
-        time, seq : ndarray of int64, shape (n,)
-            When, in ns, and the ordinal on the location.
-        turn : int or ndarray
-            Of :class:`Turn`.
-        *arguments : int or ndarray
-            Up to six, as the kernel takes them.
-        tie : ndarray of int64, shape (n,), optional
-            Order of events that are alike in all else.
+        `tie` orders events that are alike in all else.
         """
-        count = len(time)
-        if not count:
+        chosen = _EVERY if where is None else np.flatnonzero(where)
+        time = np.maximum(moment[0][chosen] - self._start, 0)
+        if not len(time):
             return
-        time = np.maximum(time - self._start, 0)
         self.last_ns = max(self.last_ns, int(time.max()))
-        whole = [_filled(value, count) for value in (turn, kind)]
-        tie = np.zeros(count, np.int64) if tie is None else tie
-        self._columns.append((time, seq, whole[0], tie, whole[1]))
-        rows = np.zeros((count, WIDTH), np.int64)
+        keys = np.empty((5, len(time)), np.int64)
+        for place, value in enumerate((tie, turn, moment[1])):
+            keys[place] = value[chosen] if isinstance(value, np.ndarray) else value
+        keys[3] = time
+        keys[4] = kind[chosen] if isinstance(kind, np.ndarray) else kind
+        rows = np.zeros((len(time), WIDTH), np.int64)
         for place, value in enumerate(arguments):
-            rows[:, place] = value
+            rows[:, place] = value[chosen] if isinstance(value, np.ndarray) else value
+        self._keys.append(keys)
         self._arguments.append(rows)
 
-    def add_spans(
-        self,
-        enter: tuple[Integers, Integers],
-        leave: tuple[Integers, Integers],
-        region: Integers,
-        team: Integers,
-    ) -> None:
-        """Add enters and leaves.
+    def add_spans(self, enter: Moment, leave: Moment, region: Integers, team: Integers) -> None:
+        """Add enters and leaves, by enter, outer spans before inner ones.
 
-        Parameters
-        ----------
-        enter, leave : (ndarray of int64, ndarray of int64)
-            Time and ordinal of both, by enter, outer spans before inner ones.
-        region : ndarray of int64, shape (n,)
-            The region.
-        team : ndarray of int64, shape (n,)
-            The communicator of a team that is begun and ended instead, -1 for a region.
+        A span with a `team`, which is a communicator or -1, begins and ends this instead.
         """
         order = np.arange(len(region))
         at_once = (enter[0] == leave[0]) & (enter[1] == leave[1])
@@ -120,50 +103,50 @@ class Happened:
         what = np.where(is_team, team, region)
         begin = np.where(is_team, Written.TEAM_BEGIN, Written.ENTER)
         end = np.where(is_team, Written.TEAM_END, Written.LEAVE)
-        self.add(begin, *enter, Turn.ENTER, what, tie=order)
+        self.add(begin, Turn.ENTER, enter, what, tie=order)
         turn = np.where(at_once, Turn.LEAVE_AT_ONCE, Turn.LEAVE)
-        self.add(end, *leave, turn, what, tie=-order)
+        self.add(end, turn, leave, what, tie=-order)
 
-    def add_attributes(self, attributes: Integers) -> None:
-        """Add attributes of events.
+    def add_attributes(self, *columns: Integers) -> None:
+        """Add attributes: ordinal of the event, reference of the attribute, type and value."""
+        self._attributes.append(np.stack(columns, axis=1))
 
-        Parameters
-        ----------
-        attributes : ndarray of int64, shape (n, 4)
-            Ordinal of the event, reference of the attribute, type and value.
-        """
-        self._attributes = np.concatenate([self._attributes, attributes])
+    def add_values(self, values: Iterable[int]) -> int:
+        """Add values that events refer to; return the place of the first of them."""
+        first = sum(len(part) for part in self._values)
+        self._values.append(np.asarray(values, np.int64))
+        return first
+
+    @property
+    def values(self) -> Integers:
+        """The values that events refer to."""
+        return np.concatenate(self._values)
 
     def ordered(self) -> tuple[Integers, Integers, Integers]:
-        """Give all events in order.
+        """Kind and time of each event in order, and the six arguments of each in one column.
 
-        Returns
-        -------
-        kind, time : ndarray of int64, shape (events,)
-            Of each event, and of each attribute, which stands before its event.
-        arguments : ndarray of int64, shape (events · 6,)
-            Six for each.
+        An attribute stands before its event.
         """
-        if not self._columns:
+        if not self._keys:
             nothing = np.empty(0, np.int64)
             return nothing, nothing, nothing
-        columns = [np.concatenate(parts) for parts in zip(*self._columns, strict=True)]
-        time, seq, turn, tie, kind = (np.asarray(column, np.int64) for column in columns)
-        order = np.lexsort((tie, turn, seq, time))
+        keys = np.concatenate(self._keys, axis=1)
+        order = np.lexsort(keys[:4])
+        seq, time, kind = (column[order] for column in keys[2:])
         arguments = np.concatenate(self._arguments)[order]
-        kind, time = kind[order], time[order]
-        if len(self._attributes):
-            known, before = _found(self._attributes[:, 0], seq[order], kind)
+        attributes = np.concatenate(self._attributes)
+        if len(attributes):
+            known, before = _places_of(attributes[:, 0], seq, kind)
             rows = np.zeros((len(before), WIDTH), np.int64)
-            rows[:, :3] = self._attributes[known, 1:]
+            rows[:, :3] = attributes[known, 1:]
             time = np.insert(time, before, time[before])
             kind = np.insert(kind, before, Written.ATTRIBUTE)
             arguments = np.insert(arguments, before, rows, axis=0)
         return kind, time, np.ascontiguousarray(arguments).reshape(-1)
 
 
-def _found(wanted: Integers, seq: Integers, kind: Integers) -> tuple[Mask, Integers]:
-    """Tell which ordinals there are, and where; a metric is read before what it is read at."""
+def _places_of(wanted: Integers, seq: Integers, kind: Integers) -> tuple[Mask, Integers]:
+    """Which ordinals there are, and where; a metric is read before what it is read at."""
     order = np.lexsort((np.arange(len(seq)), kind != Written.METRIC, seq))
     last = np.searchsorted(seq[order], wanted, side="right") - 1
     place = order[np.maximum(last, 0)]
@@ -171,5 +154,43 @@ def _found(wanted: Integers, seq: Integers, kind: Integers) -> tuple[Mask, Integ
     return known, place[known]
 
 
-def _filled(value: int | Integers, count: int) -> Integers:
-    return np.full(count, value, np.int64) if isinstance(value, int) else value
+class RowsByLocation:
+    """The rows of a table that is not in the order of one of its columns of locations."""
+
+    def __init__(self, location: Integers) -> None:
+        self._order = np.argsort(location, kind="stable")
+        self._sorted = location[self._order]
+
+    def of(self, location: int) -> Integers:
+        """The rows of a location."""
+        first, last = np.searchsorted(self._sorted, [location, location + 1])
+        return self._order[first:last]
+
+
+class Stamp:
+    """When something was: by its own ordinal, or else by that of its call.
+
+    Its time is moved into the call; `known` has the rows with an ordinal at all.
+    """
+
+    def __init__(self, seq: Integers, call: Integers, time: Integers, calls: Columns) -> None:
+        inside = (call >= 0) & (call < len(calls["enter_seq"]))
+        row = np.where(inside, call, 0)
+        enter, first, last = (
+            np.append(calls[name], 0)[row] for name in ("enter_seq", "enter_ns", "leave_ns")
+        )
+        own = seq != NO_VALUE
+        self.known = own | inside
+        seq = np.where(own, seq, enter)
+        time = np.where(inside, np.clip(time, first, np.maximum(first, last)), time)
+        self.moment = time, seq
+        self._is_enter = inside & (seq == enter)
+
+    def turn(self, otherwise: Turn, at_enter: Turn) -> Integers:
+        """The turn: another one behind the enter of the call than before its leave."""
+        return np.where(self._is_enter, int(at_enter), int(otherwise))
+
+
+def columns_of(rows: pa.Table, names: Iterable[str]) -> Columns:
+    """Columns of a table as 64-bit integers; codes of words, NO_VALUE where null."""
+    return {name: to_numpy(rows[name]).astype(np.int64) for name in names}

@@ -1,4 +1,4 @@
-"""Other events of a trace become those of an archive."""
+"""Other events of a trace, and parameters among its raw events, as those of an archive."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from burstline._core import Written
-from burstline.columns import to_numpy
-from burstline.formats.otf2.writing.order import Happened, Turn
+from burstline.formats.derivation.other_events import PARAMETER_TYPES
+from burstline.formats.otf2.writing.order import Turn, columns_of
 from burstline.formats.walking import Walk
 from burstline.schema import NO_VALUE, OTHER_EVENT_KINDS, VALUE_TYPES
 
@@ -19,15 +19,16 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
-    from burstline.columns import Integers, Mask
-    from burstline.formats.otf2.writing.definitions import Defining
+    from burstline.columns import Columns, Integers, Mask
+    from burstline.formats.otf2.writing.definitions import Definitions
+    from burstline.formats.otf2.writing.order import Events
     from burstline.trace import Trace
 
 
-_KIND: Final = {name: code for code, name in enumerate(OTHER_EVENT_KINDS)}
 _TYPE: Final = {name: code for code, name in enumerate(VALUE_TYPES)}
 _NUMBERS: Final = ("time_ns", "seq", "kind", "type", "value", "communicator")
 _WORDS: Final = ("name", "text")
+_RAW: Final = ("seq", "time_ns", "type", "value")
 _NOWHERE: Final = 0xFFFFFFFF
 _THREADS: Final = {
     "thread_created": Written.THREAD_CREATED,
@@ -52,183 +53,170 @@ _PARAMETERS: Final = {
 
 
 class OtherEvents:
-    """Events that no other table tells, of a trace on its way into an archive.
+    """The events of a trace that are in no other table.
 
-    Parameters
-    ----------
-    trace : Trace
-        The trace.
-    defining : Defining
-        Takes definitions of parameters and attributes.
+    Left out is what an archive cannot say: parameters of other types than it has, and what
+    refers to something that it does not define.
     """
 
-    def __init__(self, trace: Trace, defining: Defining) -> None:
+    def __init__(self, trace: Trace, definitions: Definitions) -> None:
         self._walk = Walk(trace, "other_events")
-        self._defining = defining
-        self._communicators = defining.communicators.reference
-        self._locations = np.array(defining.references, np.int64)
+        self._definitions = definitions
+        self._communicators = definitions.communicators.reference
+        self._locations = np.array(definitions.references, np.int64)
 
-    def tell(self, happened: Happened, location: int, values: Integers) -> Integers:
-        """Add what a location told.
-
-        Parameters
-        ----------
-        happened : Happened
-            Takes the events.
-        location : int
-            Not before one that was asked for already.
-        values : ndarray of int64
-            What events refer to.
-
-        Returns
-        -------
-        ndarray of int64
-            The values, and what these events refer to behind them.
-
-        Notes
-        -----
-        O(events log events). Left out is what an archive cannot say: parameters of other
-        types than it has, and what refers to something that it does not define.
-        """
-        rows = self._walk.of(location)
-        if not rows.num_rows:
-            return values
-        told = _Told.of_rows(rows)
-        self._threads(happened, told, location)
+    def add(self, events: Events, location: int) -> None:
+        """Add those of a location, which is not before one that was asked for already."""
+        table = self._walk.of(location)
+        if not table.num_rows:
+            return
+        rows = _Rows.of_table(table)
+        self._add_threads(events, rows, location)
         for kind, written in _COMMUNICATORS.items():
-            mine = told.of(kind)
-            mine = mine.pick(_inside(mine["communicator"], self._communicators))
-            mine.tell(happened, written, self._communicators[mine["communicator"]])
-        self._parameters(happened, told.of("parameter"))
-        self._attributes(happened, told.of("attribute"))
-        given = self._programs(happened, told, len(values))
-        return np.concatenate([values, np.array(given, np.int64)])
+            some = rows.of(kind)
+            some = some.pick(_inside(some["communicator"], self._communicators))
+            some.add_to(events, written, self._communicators[some["communicator"]])
+        self._add_parameters(events, rows.of("parameter"))
+        self._add_attributes(events, rows.of("attribute"))
+        self._add_programs(events, rows)
 
-    def _threads(self, happened: Happened, told: _Told, location: int) -> None:
+    def _add_threads(self, events: Events, rows: _Rows, location: int) -> None:
         """Add what threads and tasks did."""
-        team = int(self._defining.teams[location])
+        team = int(self._definitions.teams[location])
         team = team if team >= 0 else _NOWHERE
         for kind, written in _THREADS.items():
-            mine = told.of(kind)
-            mine.tell(happened, written, _NOWHERE, mine.values())
+            some = rows.of(kind)
+            some.add_to(events, written, _NOWHERE, some.values())
         for kind, written in _TASKS.items():
-            mine = told.of(kind)
-            task = mine.values()
-            mine.tell(happened, written, team, task >> 32 & _NOWHERE, task & _NOWHERE)
+            some = rows.of(kind)
+            task = some.values()
+            some.add_to(events, written, team, task >> 32 & _NOWHERE, task & _NOWHERE)
 
-    def _programs(self, happened: Happened, told: _Told, first: int) -> list[int]:
-        """Add begins and ends of programs; give their arguments, numbered from `first`."""
-        mine = told.of("program_begin")
-        added: list[int] = []
-        where, count = [], []
-        for words in mine.words_of("text"):
-            given = [self._defining.text(one) for one in _split(words)]
-            where.append(first + len(added))
-            count.append(len(given))
-            added += given
-        name = mine.looked_up("name", self._defining.text)
-        places = np.array(where, np.int64), np.array(count, np.int64)
-        mine.tell(happened, Written.PROGRAM_BEGIN, name, *places)
-        mine = told.of("program_end")
-        mine.tell(happened, Written.PROGRAM_END, mine["value"])
-        return added
+    def _add_programs(self, events: Events, rows: _Rows) -> None:
+        """Add begins and ends of programs; texts of their arguments are values."""
+        begins = rows.of("program_begin")
+        text = self._definitions.text
+        arguments = [[text(word) for word in _split(line)] for line in begins.words("text")]
+        places = [(events.add_values(some), len(some)) for some in arguments]
+        first, count = np.array(places, np.int64).reshape(-1, 2).T
+        begins.add_to(events, Written.PROGRAM_BEGIN, begins.defined("name", text), first, count)
+        ends = rows.of("program_end")
+        ends.add_to(events, Written.PROGRAM_END, ends["value"])
 
-    def _parameters(self, happened: Happened, told: _Told) -> None:
+    def _add_parameters(self, events: Events, rows: _Rows) -> None:
         for form, written in _PARAMETERS.items():
-            mine = told.pick(told["type"] == _TYPE[form])
-            reference = mine.looked_up("name", partial(self._defining.parameter, form=form))
+            some = rows.pick(rows["type"] == _TYPE[form])
+            reference = some.defined("name", partial(self._definitions.parameter, form=form))
             is_text = form == "string"
-            value = mine.looked_up("text", self._defining.text) if is_text else mine.values()
-            mine.tell(happened, written, reference, value)
+            value = some.defined("text", self._definitions.text) if is_text else some.values()
+            some.add_to(events, written, reference, value)
 
-    def _attributes(self, happened: Happened, told: _Told) -> None:
-        form = told["type"]
-        word, named = form == _TYPE["string"], form == _TYPE["communicator"]
+    def _add_attributes(self, events: Events, rows: _Rows) -> None:
+        form = rows["type"]
+        known = (form >= 0) & (form <= _TYPE["string"])
+        named = form == _TYPE["communicator"]
+        known |= named & _inside(rows["communicator"], self._communicators)
         placed = form == _TYPE["location"]
-        known = word | ((form >= 0) & (form < _TYPE["string"]))
-        known |= named & _inside(told["communicator"], self._communicators)
-        known |= placed & _inside(told["value"], self._locations)
-        told, word, named, placed = (
-            told.pick(known),
-            word[known],
-            named[known],
-            placed[known],
-        )
-        form, value = told["type"], told.values()
-        value[word] = told.pick(word).looked_up("text", self._defining.text)
-        value[named] = self._communicators[told["communicator"][named]]
+        known |= placed & _inside(rows["value"], self._locations)
+        rows, named, placed = rows.pick(known), named[known], placed[known]
+        form, value = rows["type"], rows.values()
+        is_text = form == _TYPE["string"]
+        value[is_text] = rows.pick(is_text).defined("text", self._definitions.text)
+        value[named] = self._communicators[rows["communicator"][named]]
         value[placed] = self._locations[value[placed]]
         reference = np.zeros(len(form), np.int64)
         for code in np.unique(form).tolist():
-            mine = form == code
-            give = partial(self._defining.attribute, code=code)
-            reference[mine] = told.pick(mine).looked_up("name", give)
-        happened.add_attributes(np.stack([told["seq"], reference, form, value], axis=1))
+            define = partial(self._definitions.attribute, code=code)
+            reference[form == code] = rows.pick(form == code).defined("name", define)
+        events.add_attributes(rows["seq"], reference, form, value)
 
 
-class _Told:
-    """Some rows of `other_events`: columns of integers, and the words that some number.
+class _Rows:
+    """Some rows of `other_events`: columns of integers, and the words that some number."""
 
-    Parameters
-    ----------
-    columns : dict of str to ndarray of int64
-        The columns.
-    words : dict of str to list of str
-        Of columns whose values are places in it, -1 for none.
-    """
-
-    def __init__(self, columns: dict[str, Integers], words: dict[str, list[str]]) -> None:
+    def __init__(self, columns: Columns, words: dict[str, list[str]]) -> None:
         self._columns, self._words = columns, words
 
     @classmethod
-    def of_rows(cls, rows: pa.Table) -> _Told:
-        columns = {name: to_numpy(rows[name]).astype(np.int64) for name in _NUMBERS}
+    def of_table(cls, table: pa.Table) -> _Rows:
+        columns = columns_of(table, _NUMBERS)
         words: dict[str, list[str]] = {}
         for name in _WORDS:
-            coded = rows[name].combine_chunks().dictionary_encode()
+            coded = table[name].combine_chunks().dictionary_encode()
             columns[name] = coded.indices.fill_null(-1).to_numpy().astype(np.int64)
-            words[name] = coded.dictionary.to_pylist()
+            words[name] = [*coded.dictionary.to_pylist(), ""]
         return cls(columns, words)
 
     def __getitem__(self, name: str) -> Integers:
         return self._columns[name]
 
-    def pick(self, chosen: Mask) -> _Told:
+    def pick(self, chosen: Mask) -> _Rows:
         picked = {name: column[chosen] for name, column in self._columns.items()}
-        return _Told(picked, self._words)
+        return _Rows(picked, self._words)
 
-    def of(self, kind: str) -> _Told:
-        return self.pick(self["kind"] == _KIND[kind])
+    def of(self, kind: str) -> _Rows:
+        return self.pick(self["kind"] == OTHER_EVENT_KINDS.index(kind))
 
     def values(self) -> Integers:
-        """Give the values, 0 where there is none."""
+        """The values, 0 where there is none."""
         return np.where(self["value"] == NO_VALUE, 0, self["value"])
 
-    def words_of(self, name: str) -> list[str]:
-        """Give the words of a column, empty where there are none."""
-        words = [*self._words[name], ""]
-        return [words[one] for one in self[name].tolist()]
+    def words(self, name: str) -> list[str]:
+        """The words of a column, empty where there are none."""
+        return [self._words[name][code] for code in self[name].tolist()]
 
-    def looked_up(self, name: str, give: Callable[[str], int]) -> Integers:
-        """Give what each word of a column becomes; each is looked up once."""
-        used, place = np.unique(self[name], return_inverse=True)
-        words = [*self._words[name], ""]
-        return np.array([give(words[one]) for one in used.tolist()], np.int64)[
-            place.reshape(-1)
-        ]
+    def defined(self, name: str, define: Callable[[str], int]) -> Integers:
+        """What each word of a column is defined as; each is looked up once."""
+        used, which = np.unique(self[name], return_inverse=True)
+        references = [define(self._words[name][code]) for code in used.tolist()]
+        return np.array(references, np.int64)[which.reshape(-1)]
 
-    def tell(self, happened: Happened, written: Written, *arguments: int | Integers) -> None:
-        happened.add(written, self["time_ns"], self["seq"], Turn.START, *arguments)
+    def add_to(self, events: Events, kind: Written, *arguments: int | Integers) -> None:
+        events.add(kind, Turn.START, (self["time_ns"], self["seq"]), *arguments)
+
+
+class Parameters:
+    """The parameters among the raw events of a trace, as one has that was a Paraver file."""
+
+    def __init__(self, trace: Trace, definitions: Definitions) -> None:
+        self._walk = Walk(trace, "events", ("location", *_RAW)) if trace.has_raw else None
+        self._texts: dict[int, dict[int, int]] = {}
+        self._references: dict[int, int] = {}
+        labels: dict[int, dict[int, str]] = {}
+        for row in trace.event_values.to_pylist():
+            labels.setdefault(row["group"], {})[row["value"]] = row["label"]
+        for row in trace.event_types.to_pylist():
+            if row["type"] in PARAMETER_TYPES:
+                texts = labels.get(row["group"], {})
+                form = "string" if texts else "int64"
+                self._references[row["type"]] = definitions.parameter(row["label"], form)
+                self._texts[row["type"]] = {
+                    value: definitions.text(label) for value, label in texts.items()
+                }
+
+    def add(self, events: Events, location: int) -> None:
+        """Add those of a location, which is not before one that was asked for already."""
+        if self._walk is None or not self._texts:
+            return
+        seq, time_ns, kinds, values = columns_of(self._walk.of(location), _RAW).values()
+        for kind in np.intersect1d(kinds, list(self._texts)).tolist():
+            some = np.flatnonzero(kinds == kind)
+            texts, value = self._texts[kind], values[some]
+            if texts:
+                value = np.array([texts.get(number, 0) for number in value.tolist()], np.int64)
+            written = Written.TEXT_PARAMETER if texts else Written.PARAMETER
+            moment = time_ns[some], seq[some]
+            events.add(written, Turn.START, moment, self._references[kind], value)
 
 
 def _inside(rows: Integers, table: Integers) -> Mask:
-    """Tell which numbers are rows of a table."""
+    """Which numbers are rows of a table."""
     return (rows >= 0) & (rows < len(table))
 
 
-def _split(text: str) -> list[str]:
-    """Split the arguments of a program."""
+def _split(line: str) -> list[str]:
+    """The arguments of a program."""
     try:
-        return shlex.split(text)
-    except ValueError:  # not told by a reader of ours
-        return [text]
+        return shlex.split(line)
+    except ValueError:  # quotes without an end, in a file that another reader wrote
+        return [line]
