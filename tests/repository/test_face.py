@@ -23,6 +23,7 @@ from repository.source import PACKAGE, ROOT, python_files, where
 
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 PAGES = [page for page in PAGES if "_build" not in page.parts]
+BELOW = {"burstline.columns"}  # whose marks of absent values are a part of the schema
 SCRIPTS = [*python_files("docs"), *python_files("examples")]
 
 
@@ -111,6 +112,25 @@ def test_a_door_is_a_door_only(door):
     said = [line for line in code if line.startswith(("def ", "class ", "@"))]
 
     assert not said
+
+
+@pytest.mark.parametrize("door", sorted(set(doors()) - {"burstline", "burstline.plots"}))
+def test_a_door_leads_into_its_own_room(door):
+    homes, _ = names_behind(door)
+
+    assert {home for home in homes.values() if not home.startswith(f"{door}.")} <= BELOW
+
+
+def test_no_module_takes_from_the_door_of_its_own_room():
+    # A door hides who imports whom, so that a circle through it would not be seen.
+    wrong = []
+    for path in python_files("src/burstline"):
+        for package, name in imports_of(path.read_text(encoding="utf-8")):
+            inside = dotted(path).startswith(f"{package}.") and package in doors()
+            if inside and package != "burstline" and name in names_behind(package)[0]:
+                wrong.append(f"{where(path)}: {package}.{name}")
+
+    assert not wrong
 
 
 @pytest.mark.parametrize("door", doors())

@@ -43,3 +43,6 @@ __all__ = [
     "arrow_schema",
     "check",
 ]
+
+# For other rooms of the house.
+from burstline.schema.arrays import arrow_table as arrow_table
