@@ -8,18 +8,8 @@ from pathlib import Path
 ROOT = Path(__file__).parents[1]
 NATIVE = ROOT / "src" / "burstline" / "record" / "native"
 SOURCES = [
-    *(
-        "runtime",
-        "settings",
-        "memory",
-        "output",
-        "threads",
-        "leaving",
-        "library",
-        "profile",
-        "stack",
-    ),
-    *("walk", "unwind", "modules", "counters", "perf", "papi", "user", "work"),
+    *("settings", "process", "memory", "library", "rules", "output", "profile", "perf", "papi"),
+    *("counters", "walk", "modules", "stack", "runtime", "leaving", "threads", "user", "work"),
 ]
 STRICT = ("-std=c11", "-O2", "-g", "-Wall", "-Wextra", "-Wpedantic", "-Werror", "-I", NATIVE)
 

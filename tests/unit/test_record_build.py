@@ -36,7 +36,7 @@ def workshop(tmp_path, monkeypatch):
     monkeypatch.setenv("LOG", str(tmp_path / "log"))
     monkeypatch.delenv("CC", raising=False)
     monkeypatch.setattr(build, "_SHIPPED", tmp_path / "lib")
-    monkeypatch.setattr(build, "_wrappers_source", lambda: "int x;\n")
+    monkeypatch.setattr(build, "_generated_sources", lambda: {"wrappers.c": "int x;\n"})
     return tmp_path
 
 
@@ -106,7 +106,7 @@ def test_it_is_built_anew_when_anything_it_is_made_of_changes(workshop, monkeypa
     elif what == "compiler":
         program(workshop / "tools" / "fakecc", COMPILER.replace("1.0", "2.0"))
     else:
-        monkeypatch.setattr(build, "_wrappers_source", lambda: "int y;\n")
+        monkeypatch.setattr(build, "_generated_sources", lambda: {"wrappers.c": "int y;\n"})
 
     assert build.shared_object(mpi.OPEN_MPI) != before
 

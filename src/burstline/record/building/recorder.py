@@ -155,10 +155,11 @@ def compile_into(target: Path, abi: Abi, compiler: Compiler) -> None:
         If the compiler fails.
     """
     with tempfile.TemporaryDirectory(dir=target.parent, prefix=".build-") as folder:
-        wrappers = Path(folder) / "wrappers.c"
-        wrappers.write_text(_wrappers_source(), encoding="utf-8")
+        sources = list(map(str, _sources()))
+        for name, text in _generated_sources().items():
+            (Path(folder) / name).write_text(text, encoding="utf-8")
+            sources.append(str(Path(folder) / name))
         made = Path(folder) / target.name
-        sources = [*map(str, _sources()), str(wrappers)]
         words = [*compiler.words, *_FLAGS, f"-I{_NATIVE}", "-o", str(made), *sources, "-ldl"]
         done = _ask(words)
         if done is None or done.returncode or not made.is_file():
@@ -206,10 +207,13 @@ def _sources() -> list[Path]:
     return sorted(_NATIVE.glob("*.c"))
 
 
-def _wrappers_source() -> str:
-    from burstline.record.building.wrappers import wrappers_source  # noqa: PLC0415 -- only to build
+def _generated_sources() -> dict[str, str]:
+    from burstline.record.building import wrappers  # noqa: PLC0415 -- only to build
 
-    return wrappers_source()
+    return {
+        "operations.c": wrappers.operations_source(),
+        "wrappers.c": wrappers.wrappers_source(),
+    }
 
 
 def _compiler(wrapper: str, header: str) -> Compiler | None:
@@ -265,7 +269,8 @@ def _hash(abi: Abi, compiler: Compiler) -> str:
     digest.update(compiler.header)
     for path in [*_sources(), *sorted(_NATIVE.glob("*.h"))]:
         digest.update(path.name.encode() + path.read_bytes())
-    digest.update(_wrappers_source().encode())
+    for name, text in _generated_sources().items():
+        digest.update(name.encode() + text.encode())
     return digest.hexdigest()[:16]
 
 

@@ -2,7 +2,8 @@
 
 ::
 
-    calls.toml ──► python -m burstline.record.building.wrappers > wrappers.c
+    calls.toml ──┬──► operations.c   what operations are called
+                 └──► wrappers.c     python -m burstline.record.building.wrappers prints it
 
 Every function is defined twice, as ``MPI_X`` and ``PMPI_X``, because Fortran bindings call the
 second. What a wrapper does is its *kind*, a :class:`Kind`; the C statements in it use the
@@ -26,11 +27,20 @@ _HEAD: Final = """\
 #include <stddef.h>
 
 #include "collectives.h"
+#include "init.h"
+#include "messages.h"
+#include "objects.h"
 #include "requests.h"
 
 #define CALLER __builtin_return_address(0)
+"""
+_OPERATIONS_HEAD: Final = """\
+/* Generated from calls.toml; do not edit. */
+#include <stddef.h>
+#include <stdint.h>
 
 const char *burst_operation_name(uint16_t op);
+int burst_completes(uint16_t op);
 """
 
 
@@ -150,10 +160,16 @@ def wrappers_source() -> str:
     True
     """
     table = calls()
-    parts = [_HEAD, _declarations(table), _names(table)]
+    parts = [_HEAD, _declarations(table)]
     parts += [_function(call) for call in table]
     twins = [_function(call, "_c") for call in table if call.large]
     return "\n".join([*parts, "#if MPI_VERSION >= 4", *twins, "#endif", ""])
+
+
+def operations_source() -> str:
+    """Return the C11 text of what the runtime asks about operations by their numbers."""
+    table = calls()
+    return "\n".join([_OPERATIONS_HEAD, _names(table), _completions(table)])
 
 
 def _call(row: dict[str, Any]) -> Call:
@@ -196,14 +212,17 @@ def _names(table: tuple[Call, ...]) -> str:
         f"static const char *const names[] = {{\n{rows}}};\n\n"
         "const char *burst_operation_name(uint16_t op) {\n"
         "    return op < sizeof names / sizeof *names ? names[op] : NULL;\n"
-        "}\n\n" + _completions(table)
+        "}\n"
     )
 
 
 def _completions(table: tuple[Call, ...]) -> str:
     numbers = [call.number for call in table if call.kind in COMPLETIONS]
-    wanted = " ||\n           ".join(f"burst_wants({number})" for number in numbers)
-    return f"int burst_records_completions(void) {{\n    return {wanted};\n}}\n"
+    cases = "".join(f"        case {number}:\n" for number in numbers)
+    return (
+        "int burst_completes(uint16_t op) {\n    switch (op) {\n"
+        f"{cases}            return 1;\n        default:\n            return 0;\n    }}\n}}\n"
+    )
 
 
 def _function(call: Call, twin: str = "") -> str:

@@ -1,7 +1,8 @@
 /* collectives.c -- see collectives.h. */
 #include "collectives.h"
 
-#include "requests.h"
+#include "messages.h"
+#include "objects.h"
 
 struct burst_part burst_part_unrooted(MPI_Comm comm) {
     const struct burst_comm* known = burst_comm(comm);
@@ -115,24 +116,4 @@ void burst_put_root(struct burst_thread* thread, struct burst_comm* known, int r
     else if (known->local != NULL && known->rank < known->local->size)
         rank = known->local->ranks[known->rank];
     burst_put(thread, BURST_ROOT, 0, 0, burst_comm_id(thread, known), (uint64_t)(int64_t)rank, 0);
-}
-
-void burst_one_sided(struct burst_thread* thread, MPI_Win window, int target, uint64_t bytes,
-                     int transfer) {
-    const struct burst_object found = burst_object(BURST_WINDOW, (uintptr_t)window);
-    const int32_t rank = found.comm != NULL ? burst_world_rank(found.comm, target) : -3;
-    const uint64_t comm = found.comm != NULL ? burst_comm_id(thread, found.comm) : 0;
-    burst_put(thread, BURST_RMA, (uint16_t)transfer, 0, (uint32_t)rank, comm << 32 | found.id,
-              bytes);
-}
-
-void burst_io(struct burst_thread* thread, MPI_File file, uint64_t written, uint64_t read) {
-    const uint32_t id = burst_object(BURST_FILE, (uintptr_t)file).id;
-    burst_put(thread, BURST_IO, 0, 0, id, written, read);
-}
-
-uint64_t burst_done_bytes(const MPI_Status* status) {
-    MPI_Count bytes = 0;
-    const int error = REAL(Get_elements_x)(status, burst_known.byte, &bytes);
-    return error == MPI_SUCCESS && bytes > 0 ? (uint64_t)bytes : 0;
 }

@@ -32,15 +32,4 @@ void burst_together_on(struct burst_thread* thread, int kind, uintptr_t object, 
 void burst_split_begin(struct burst_thread* thread, MPI_File file);
 void burst_split_end(struct burst_thread* thread, MPI_File file);
 
-void burst_one_sided(struct burst_thread* thread, MPI_Win window, int target, uint64_t bytes,
-                     int transfer);
-void burst_io(struct burst_thread* thread, MPI_File file, uint64_t written, uint64_t read);
-uint64_t burst_done_bytes(const MPI_Status* status);
-
-/* init.c */
-void burst_initialized(struct burst_thread* thread);
-void burst_finalizing(struct burst_thread* thread);
-void burst_session_begun(MPI_Session session);
-void burst_session_ending(MPI_Session session);
-
 #endif

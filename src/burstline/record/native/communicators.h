@@ -1,4 +1,4 @@
-/* communicators.h -- Communicators, windows and files: ids, names and members.
+/* communicators.h -- Communicators: ids, names and members.
  *
  * A communicator's name is equal on all its members and found without asking them: a hash of its
  * members and of how many communicators of just these members there were before. As creation is
@@ -46,19 +46,5 @@ void burst_comm_freed(MPI_Comm handle);
 /* Name of the communicator that will be there when the request is complete. */
 uint64_t burst_comm_reserved(MPI_Comm parent);
 void burst_comm_named(MPI_Comm handle, uint64_t name);
-
-struct burst_object { /* a window or a file */
-    struct burst_object* next;
-    uintptr_t handle;
-    uint32_t id;
-    struct burst_comm* comm;
-    uint64_t pending; /* id of the collective operation that has begun */
-};
-void burst_object_created(int kind, uintptr_t handle, MPI_Comm comm);
-void burst_object_freed(int kind, uintptr_t handle);
-struct burst_object burst_object(int kind, uintptr_t handle); /* id 0: unknown */
-/* Gives the id that was pending, and sets another. */
-uint64_t burst_object_pending(int kind, uintptr_t handle, uint64_t id);
-enum { BURST_WINDOW = 0, BURST_FILE = 1 };
 
 #endif

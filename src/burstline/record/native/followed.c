@@ -5,9 +5,10 @@
 
 #define STRIPES 64
 #define FIRST_SIZE 16
+#define UNLOCKED {.lock = PTHREAD_MUTEX_INITIALIZER}
+#define FOUR(what) what, what, what, what
 
-static struct burst_stripe stripes[STRIPES] = {
-    [0 ... STRIPES - 1] = {.lock = PTHREAD_MUTEX_INITIALIZER}};
+static struct burst_stripe stripes[STRIPES] = {FOUR(FOUR(FOUR(UNLOCKED)))};
 
 static uint64_t spread(uintptr_t handle) { return (uint64_t)handle * 0x9e3779b97f4a7c15u; }
 

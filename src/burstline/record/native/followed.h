@@ -4,7 +4,33 @@
 
 #include <pthread.h>
 
-#include "requests.h"
+#include "communicators.h"
+
+enum burst_request_kind {
+    BURST_IS_SEND,
+    BURST_IS_RECEIVE,
+    BURST_IS_COLLECTIVE,
+    BURST_IS_DUP,
+    BURST_IS_BOTH,    /* a send, and a receive under the second id */
+    BURST_IS_MESSAGE, /* found by Mprobe; the handle is one of MPI_Message */
+    BURST_IS_OTHER
+};
+
+struct burst_followed {
+    struct burst_followed* next;
+    uintptr_t handle;
+    uint64_t id, second; /* id 0: what started it was not recorded */
+    uint64_t bytes;      /* persistent only; of MPI_Comm_idup: the name */
+    uint64_t received;   /* persistent collectives only */
+    struct burst_comm* comm;
+    MPI_Comm* created;
+    int peer, tag;     /* of persistent collectives: the root, and what the record says */
+    const void* owner; /* the thread that started it */
+    const void* where; /* the handle was put; NULL: unknown */
+    uint8_t kind, persistent, active, cancelling, reported;
+    uint8_t rooted;
+    uint8_t by_arguments; /* the status of this receive is not to be trusted */
+};
 
 /* A part of the table of handles, with its own lock and a store of entries to use again. */
 struct burst_stripe {
@@ -19,7 +45,7 @@ void burst_followed_insert(struct burst_followed entry);
 struct burst_stripe* burst_followed_locked(uintptr_t handle);
 /* Where the one of a handle stands that completes next; points at NULL if there is none. A library
  * may give one handle to several that are complete at once: then it is the one whose handle was put
- * where it is now, else the oldest. `where` NULL: nobody knows. */
+ * where it is now, else the oldest. `where` NULL: unknown. */
 struct burst_followed** burst_followed_sought(struct burst_stripe* stripe, uintptr_t handle,
                                               const void* where, int is_message);
 void burst_followed_drop(struct burst_stripe* stripe, struct burst_followed** place);

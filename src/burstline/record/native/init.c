@@ -13,7 +13,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "collectives.h"
+#include "communicators.h"
+#include "init.h"
 
 #define ROUNDS 20
 #define MACHINE_BYTES 64

@@ -1,8 +1,8 @@
-/* objects.c -- Windows and files by their handles. */
+/* objects.c -- see objects.h. */
+#include "objects.h"
+
 #include <pthread.h>
 #include <stdlib.h>
-
-#include "communicators.h"
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct burst_object* objects[2];
@@ -51,4 +51,18 @@ uint64_t burst_object_pending(int kind, uintptr_t handle, uint64_t id) {
     }
     pthread_mutex_unlock(&lock);
     return before;
+}
+
+void burst_one_sided(struct burst_thread* thread, MPI_Win window, int target, uint64_t bytes,
+                     int transfer) {
+    const struct burst_object found = burst_object(BURST_WINDOW, (uintptr_t)window);
+    const int32_t rank = found.comm != NULL ? burst_world_rank(found.comm, target) : -3;
+    const uint64_t comm = found.comm != NULL ? burst_comm_id(thread, found.comm) : 0;
+    burst_put(thread, BURST_RMA, (uint16_t)transfer, 0, (uint32_t)rank, comm << 32 | found.id,
+              bytes);
+}
+
+void burst_io(struct burst_thread* thread, MPI_File file, uint64_t written, uint64_t read) {
+    const uint32_t id = burst_object(BURST_FILE, (uintptr_t)file).id;
+    burst_put(thread, BURST_IO, 0, 0, id, written, read);
 }

@@ -182,8 +182,8 @@ static void begin_window(struct burst_thread *thread, uint64_t *window) {
     struct burst_tail *tail = (struct burst_tail *)window;
     memcpy(tail->magic, BURST_TAIL_MAGIC, sizeof tail->magic);
     thread->offset = BURST_RAW_HEADER_BYTES;
-    thread->at = window + FIRST;
-    thread->end = soft_end(window);
+    thread->buffer.at = window + FIRST;
+    thread->buffer.end = soft_end(window);
     __atomic_store_n(&tail->belongs, thread->offset, __ATOMIC_RELEASE);
     thread->window = window;
 }
@@ -235,14 +235,14 @@ static int append(struct burst_thread *thread, const uint64_t *at, const uint64_
 /* At every moment the tail says whether its records are in the file already: see raw.h. */
 static int empty_window(struct burst_thread *thread) {
     struct burst_tail *tail = (struct burst_tail *)thread->window;
-    const size_t bytes = used_bytes(thread, thread->at);
-    if (!append(thread, thread->at, NULL, 0)) return 0;
+    const size_t bytes = used_bytes(thread, thread->buffer.at);
+    if (!append(thread, thread->buffer.at, NULL, 0)) return 0;
     __atomic_store_n(&tail->belongs, thread->offset | BURST_TAIL_WRITTEN, __ATOMIC_RELEASE);
     memset(thread->window + FIRST, 0, bytes);
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
     thread->offset += bytes;
     __atomic_store_n(&tail->belongs, thread->offset, __ATOMIC_RELEASE);
-    thread->at = thread->window + FIRST;
+    thread->buffer.at = thread->window + FIRST;
     return 1;
 }
 
@@ -265,7 +265,7 @@ static void mark_gap(struct burst_thread *thread) {
     burst_set_clear(&thread->defined);
     ++thread->generation;
     thread->counters_defined = 0;
-    burst_put(thread, BURST_GAP, 0, burst_now(), 0, since, dropped);
+    burst_store(&thread->buffer, BURST_GAP, 0, burst_now(), 0, since, dropped);
     burst_put_rank(thread);
 }
 
@@ -292,7 +292,7 @@ static int locked_find_room(struct burst_thread *thread) {
 }
 
 void burst_recover(struct burst_thread *thread) {
-    if (thread->at != thread->end || thread->dropped == 0 || thread->inside) return;
+    if (thread->buffer.at != thread->buffer.end || thread->dropped == 0 || thread->inside) return;
     if (__atomic_load_n(&burst_gate, __ATOMIC_RELAXED) == BURST_SHUT) return;
     const uint64_t now = burst_now();
     if (now < thread->retry_ns) return;
@@ -300,17 +300,62 @@ void burst_recover(struct burst_thread *thread) {
     if (locked_find_room(thread)) mark_gap(thread);
 }
 
-uint64_t *burst_room(struct burst_thread *thread, uint16_t kind) {
-    if (thread->inside || burst_settings.profile) return NULL;
-    if (__atomic_load_n(&burst_gate, __ATOMIC_RELAXED) == BURST_SHUT) return NULL;
+/* Makes room for a record, or counts it as dropped and returns 0. */
+static int room_for(struct burst_thread *thread, uint16_t kind) {
+    if (thread->inside || burst_settings.profile) return 0;
+    if (__atomic_load_n(&burst_gate, __ATOMIC_RELAXED) == BURST_SHUT) return 0;
     if (thread->dropped > 0) {
         if (kind >= BURST_EVENT) burst_recover(thread);
-        if (thread->dropped == 0 && thread->at != thread->end) return thread->at;
+        if (thread->dropped == 0 && thread->buffer.at != thread->buffer.end) return 1;
     } else if (locked_find_room(thread)) {
-        return thread->at;
+        return 1;
     }
     drop(thread);
-    return NULL;
+    return 0;
+}
+
+static __attribute__((noinline)) void put_when_full(struct burst_thread *thread, uint16_t kind,
+                                                   uint16_t op, uint64_t time, uint32_t a,
+                                                   uint64_t b, uint64_t c) {
+    if (room_for(thread, kind)) burst_store(&thread->buffer, kind, op, time, a, b, c);
+}
+
+static inline void put(struct burst_thread *thread, uint16_t kind, uint16_t op, uint64_t time,
+                       uint32_t a, uint64_t b, uint64_t c) {
+    if (BURST_LIKELY(burst_store(&thread->buffer, kind, op, time, a, b, c))) return;
+    put_when_full(thread, kind, op, time, a, b, c);
+}
+
+void burst_put(struct burst_thread *thread, uint16_t kind, uint16_t op, uint64_t time, uint32_t a,
+               uint64_t b, uint64_t c) {
+    put(thread, kind, op, time, a, b, c);
+}
+
+void burst_put_text(struct burst_thread *thread, const char *text, size_t bytes) {
+    while (bytes > 0) {
+        const size_t used = bytes < 28 ? bytes : 28;
+        unsigned char piece[28] = {0};
+        uint64_t time, b, c;
+        uint32_t a;
+        memcpy(piece, text, used);
+        memcpy(&time, piece, 8);
+        memcpy(&a, piece + 8, 4);
+        memcpy(&b, piece + 12, 8);
+        memcpy(&c, piece + 20, 8);
+        put(thread, BURST_TEXT, (uint16_t)used, time, a, b, c);
+        text += used;
+        bytes -= used;
+    }
+}
+
+void burst_put_rank(struct burst_thread *thread) {
+    int rank, size, level;
+    if (!burst_known_rank(&rank, &size, &level)) return;
+    put(thread, BURST_RANK, 0, 0, (uint32_t)rank, (uint64_t)size, (uint64_t)level);
+}
+
+int burst_is_defined(struct burst_thread *thread, uint16_t space, uint32_t id) {
+    return burst_set_add(&thread->defined, (uint64_t)(space + 1) << 32 | id);
 }
 
 /* The owner may still be storing: give it other memory at the same place. */
@@ -343,12 +388,12 @@ void burst_close_output(struct burst_thread *thread, const uint64_t *last, unsig
     if (thread->closed) return;
     thread->closed = 1;
     if (thread->window == NULL) return;
-    const uint64_t *at = __atomic_load_n(&thread->at, __ATOMIC_ACQUIRE);
+    const uint64_t *at = __atomic_load_n(&thread->buffer.at, __ATOMIC_ACQUIRE);
     const size_t used = used_bytes(thread, at);
     const int done = append(thread, at, last, records);
     name_tail(thread, tail);
     release_window(thread->window, own);
-    if (own) thread->window = thread->at = thread->end = NULL;
+    if (own) thread->window = thread->buffer.at = thread->buffer.end = NULL;
     if (done) {
         unlink(tail);
     } else {

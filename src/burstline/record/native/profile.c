@@ -7,10 +7,7 @@
 #define TIME_TYPE 2000
 
 static void add(uint64_t **at, uint16_t kind, uint32_t a, uint64_t time, uint64_t b, uint64_t c) {
-    (*at)[0] = time;
-    (*at)[1] = (uint64_t)a << 32 | kind;
-    (*at)[2] = b;
-    (*at)[3] = c;
+    burst_fill(*at, kind, 0, time, a, b, c);
     *at += BURST_WORDS;
 }
 

@@ -2,73 +2,11 @@
 #include "requests.h"
 
 #include "collectives.h"
-#include "followed.h"
-
-static uint64_t tagged(struct burst_thread* thread, struct burst_comm* comm, int tag) {
-    return (uint64_t)burst_comm_id(thread, comm) << 32 | (uint32_t)tag;
-}
-
-static uint64_t status_bytes(const MPI_Status* status) {
-    MPI_Count bytes = 0;
-    const int error = REAL(Get_elements_x)(status, burst_known.byte, &bytes);
-    return error == MPI_SUCCESS && bytes > 0 ? (uint64_t)bytes : 0;
-}
-
-static int32_t any_tag(int tag) { return tag == MPI_ANY_TAG ? -1 : tag; }
-
-uint64_t burst_bytes(MPI_Count count, MPI_Datatype type) {
-    MPI_Count size = 0;
-    if (count <= 0 || REAL(Type_size_x)(type, &size) != MPI_SUCCESS || size <= 0) return 0;
-    return (uint64_t)count * (uint64_t)size;
-}
-
-static void put_send(struct burst_thread* thread, struct burst_comm* comm, int peer, int tag,
-                     uint64_t bytes, uint64_t id) {
-    const uint64_t where = tagged(thread, comm, tag);
-    burst_put(thread, BURST_SEND, 0, id, (uint32_t)burst_world_rank(comm, peer), where, bytes);
-}
-
-static void put_post(struct burst_thread* thread, struct burst_comm* comm, int peer, int tag,
-                     uint64_t bytes, uint64_t id) {
-    const uint64_t where = tagged(thread, comm, any_tag(tag));
-    burst_put(thread, BURST_POST, 0, id, (uint32_t)burst_world_rank(comm, peer), where, bytes);
-}
-
-static void put_status(struct burst_thread* thread, uint16_t kind, struct burst_comm* comm,
-                       const MPI_Status* status, uint64_t id, int from_nobody) {
-    const int source = from_nobody ? MPI_PROC_NULL : status->MPI_SOURCE;
-    const int empty = source == MPI_PROC_NULL;
-    const uint64_t where = tagged(thread, comm, empty ? -1 : any_tag(status->MPI_TAG));
-    burst_put(thread, kind, 0, id, (uint32_t)burst_world_rank(comm, source), where,
-              empty ? 0 : status_bytes(status));
-}
-
-void burst_send(struct burst_thread* thread, MPI_Comm comm, int peer, int tag, uint64_t bytes,
-                uint64_t id) {
-    put_send(thread, burst_comm(comm), peer, tag, bytes, id);
-}
-
-void burst_post(struct burst_thread* thread, MPI_Comm comm, int peer, int tag, uint64_t bytes,
-                uint64_t id) {
-    put_post(thread, burst_comm(comm), peer, tag, bytes, id);
-}
-
-void burst_received(struct burst_thread* thread, MPI_Comm comm, const MPI_Status* status) {
-    put_status(thread, BURST_RECEIVE, burst_comm(comm), status, 0, 0);
-}
-
-void burst_probed(struct burst_thread* thread, MPI_Comm comm, const MPI_Status* status) {
-    put_status(thread, BURST_PROBE, burst_comm(comm), status, 0, 0);
-}
-
-uint64_t burst_new_id(void) {
-    static uint64_t last;
-    return __atomic_add_fetch(&last, 1, __ATOMIC_RELAXED);
-}
+#include "messages.h"
 
 static int is_nothing(MPI_Request request) { return request == burst_known.no_request; }
 
-void burst_follow(enum burst_work_kind kind, const MPI_Request* request, uint64_t id,
+void burst_follow(enum burst_request_kind kind, const MPI_Request* request, uint64_t id,
                   MPI_Comm comm, int peer) {
     if (is_nothing(*request)) return;
     burst_followed_insert((struct burst_followed){.handle = (uintptr_t)*request,
@@ -99,7 +37,7 @@ void burst_follow_both(MPI_Request request, const uint64_t ids[2], MPI_Comm comm
                                                   .comm = burst_comm(comm),
                                                   .kind = BURST_IS_BOTH,
                                                   .active = 1,
-                                                  .told = is_known && !TELLS_BOTH});
+                                                  .by_arguments = is_known && !TELLS_BOTH});
 }
 
 void burst_follow_dup(MPI_Request request, uint64_t id, MPI_Comm* created, uint64_t name) {
@@ -120,7 +58,7 @@ static void keep(MPI_Request request, MPI_Comm comm, struct burst_followed entry
     burst_followed_insert(entry);
 }
 
-void burst_keep(enum burst_work_kind kind, MPI_Request request, MPI_Comm comm, int peer, int tag,
+void burst_keep(enum burst_request_kind kind, MPI_Request request, MPI_Comm comm, int peer, int tag,
                 uint64_t bytes) {
     keep(request, comm,
          (struct burst_followed){.bytes = bytes, .peer = peer, .tag = tag, .kind = (uint8_t)kind});
@@ -129,7 +67,7 @@ void burst_keep(enum burst_work_kind kind, MPI_Request request, MPI_Comm comm, i
 void burst_keep_partitioned(MPI_Request request, MPI_Comm comm, int peer, int tag, uint64_t bytes) {
     keep(request, comm,
          (struct burst_followed){
-             .bytes = bytes, .peer = peer, .tag = tag, .kind = BURST_IS_RECEIVE, .told = 1});
+             .bytes = bytes, .peer = peer, .tag = tag, .kind = BURST_IS_RECEIVE, .by_arguments = 1});
 }
 
 void burst_keep_collective(MPI_Request request, MPI_Comm comm, int op, uint64_t sent,
@@ -152,9 +90,9 @@ void burst_keep_rooted(MPI_Request request, MPI_Comm comm, int op, uint64_t sent
 
 static void put_start(struct burst_thread* thread, const struct burst_followed* entry) {
     if (entry->kind == BURST_IS_SEND) {
-        put_send(thread, entry->comm, entry->peer, entry->tag, entry->bytes, entry->id);
+        burst_put_send(thread, entry->comm, entry->peer, entry->tag, entry->bytes, entry->id);
     } else if (entry->kind == BURST_IS_RECEIVE) {
-        put_post(thread, entry->comm, entry->peer, entry->tag, entry->bytes, entry->id);
+        burst_put_post(thread, entry->comm, entry->peer, entry->tag, entry->bytes, entry->id);
     } else if (entry->kind == BURST_IS_COLLECTIVE) {
         burst_put_collective(thread, entry->comm, entry->id, entry->tag, entry->bytes,
                              entry->received);
@@ -185,14 +123,11 @@ static int was_cancelled(const struct burst_followed* entry, const MPI_Status* s
 
 static void put_received(struct burst_thread* thread, const struct burst_followed* entry,
                          const MPI_Status* status, uint64_t id) {
-    const int from_nobody = entry->peer == MPI_PROC_NULL;
-    if (!entry->told) {
-        put_status(thread, BURST_RECEIVE, entry->comm, status, id, from_nobody);
-        return;
-    }
-    const int32_t source = burst_world_rank(entry->comm, entry->peer);
-    burst_put(thread, BURST_RECEIVE, 0, id, (uint32_t)source,
-              tagged(thread, entry->comm, entry->tag), from_nobody ? 0 : entry->bytes);
+    if (entry->by_arguments)
+        burst_put_received(thread, entry->comm, entry->peer, entry->tag, entry->bytes, id);
+    else
+        burst_put_status(thread, BURST_RECEIVE, entry->comm, status, id,
+                         entry->peer == MPI_PROC_NULL);
 }
 
 static void put_done(struct burst_thread* thread, uint16_t kind, uint64_t id) {
@@ -282,7 +217,7 @@ static int is_real_message(MPI_Message message) {
 void burst_matched(struct burst_thread* thread, MPI_Message message, MPI_Comm comm,
                    const MPI_Status* status) {
     const uint64_t id = is_real_message(message) ? burst_new_id() : 0;
-    if (thread != NULL) put_status(thread, BURST_PROBE, burst_comm(comm), status, id, 0);
+    if (thread != NULL) burst_put_status(thread, BURST_PROBE, burst_comm(comm), status, id, 0);
     if (id == 0) return;
     burst_followed_insert((struct burst_followed){.handle = (uintptr_t)message,
                                                   .id = id,
@@ -304,13 +239,13 @@ struct burst_match burst_unmatched(struct burst_thread* thread, MPI_Message mess
     }
     pthread_mutex_unlock(&stripe->lock);
     if (thread != NULL && found.comm != NULL)
-        put_post(thread, found.comm, found.peer, found.tag, bytes, found.id);
+        burst_put_post(thread, found.comm, found.peer, found.tag, bytes, found.id);
     return (struct burst_match){found.comm, found.id};
 }
 
 void burst_received_matched(struct burst_thread* thread, struct burst_match match,
                             const MPI_Status* status) {
-    if (match.comm != NULL) put_status(thread, BURST_RECEIVE, match.comm, status, match.id, 0);
+    if (match.comm != NULL) burst_put_status(thread, BURST_RECEIVE, match.comm, status, match.id, 0);
 }
 
 void burst_follow_matched(MPI_Request request, struct burst_match match) {

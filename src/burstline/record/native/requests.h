@@ -1,5 +1,4 @@
-/* requests.h -- Messages, and requests followed from the call that makes them to the one that
- * completes them.
+/* requests.h -- Requests, followed from the call that makes them to the one that completes them.
  *
  * A handle may stand for several operations at once (libraries share one handle for all that is
  * complete at birth), and is used again after completion, by another thread even before this one
@@ -9,55 +8,18 @@
 #ifndef BURSTLINE_REQUESTS_H
 #define BURSTLINE_REQUESTS_H
 
-#include "communicators.h"
-
-enum burst_work_kind {
-    BURST_IS_SEND,
-    BURST_IS_RECEIVE,
-    BURST_IS_COLLECTIVE,
-    BURST_IS_DUP,
-    BURST_IS_BOTH,    /* a send, and a receive under the second id */
-    BURST_IS_MESSAGE, /* found by Mprobe; the handle is one of MPI_Message */
-    BURST_IS_OTHER
-};
-
-struct burst_followed {
-    struct burst_followed* next;
-    uintptr_t handle;
-    uint64_t id, second; /* id 0: what started it was not recorded */
-    uint64_t bytes;      /* persistent only; of MPI_Comm_idup: the name */
-    uint64_t received;   /* persistent collectives only */
-    struct burst_comm* comm;
-    MPI_Comm* created;
-    int peer, tag;     /* of persistent collectives: the root, and what the record says */
-    const void* owner; /* the thread that started it */
-    const void* where; /* the handle was put; NULL: unknown */
-    uint8_t kind, persistent, active, cancelling, reported;
-    uint8_t rooted;
-    uint8_t told; /* when it began: no library can be asked about its status */
-};
-
-uint64_t burst_bytes(MPI_Count count, MPI_Datatype type);
-
-/* What is known before a call. Peers are ranks of the communicator. `id` 0: blocking. */
-void burst_send(struct burst_thread* thread, MPI_Comm comm, int peer, int tag, uint64_t bytes,
-                uint64_t id);
-void burst_post(struct burst_thread* thread, MPI_Comm comm, int peer, int tag, uint64_t bytes,
-                uint64_t id);
-void burst_received(struct burst_thread* thread, MPI_Comm comm, const MPI_Status* status);
-void burst_probed(struct burst_thread* thread, MPI_Comm comm, const MPI_Status* status);
+#include "followed.h"
 
 /* Requests are followed even where their start is filtered out: a library may give one handle to
  * several, and each completion belongs to one of them. */
-uint64_t burst_new_id(void);
-void burst_follow(enum burst_work_kind kind, const MPI_Request* request, uint64_t id,
+void burst_follow(enum burst_request_kind kind, const MPI_Request* request, uint64_t id,
                   MPI_Comm comm, int peer);
 /* Of a send and a receive. Where the library's status is not to be trusted, the receive is taken
  * to fill its buffer of so many bytes, and that from a wildcard is what the status says. */
 void burst_follow_both(MPI_Request request, const uint64_t ids[2], MPI_Comm comm, int source,
                        int tag, uint64_t bytes);
 void burst_follow_dup(MPI_Request request, uint64_t id, MPI_Comm* created, uint64_t name);
-void burst_keep(enum burst_work_kind kind, MPI_Request request, MPI_Comm comm, int peer, int tag,
+void burst_keep(enum burst_request_kind kind, MPI_Request request, MPI_Comm comm, int peer, int tag,
                 uint64_t bytes);
 void burst_keep_partitioned(MPI_Request request, MPI_Comm comm, int peer, int tag, uint64_t bytes);
 /* `op`: the number of the operation, and in the lowest bit whether this process is the root. */
@@ -89,8 +51,8 @@ void burst_received_matched(struct burst_thread* thread, struct burst_match matc
                             const MPI_Status* status);
 void burst_follow_matched(MPI_Request request, struct burst_match match);
 
-/* Requests and statuses of a completion call: its own, because handles are overwritten and
- * statuses may be ignored. */
+/* batches.c: requests and statuses of a completion call: its own, because handles are overwritten
+ * and statuses may be ignored. */
 #define BURST_FEW 16
 struct burst_batch {
     int count;

@@ -62,10 +62,16 @@ static void find_handles(void) {
 /* Stands in for what the library does not have. */
 static int missing(void) { return MPI_ERR_OTHER; }
 
+static int records_completions(void) {
+    for (uint16_t op = 0; op < BURST_OPERATIONS; ++op)
+        if (burst_completes(op) && burst_wants(op)) return 1;
+    return 0;
+}
+
 static void begin(void) {
     find_handles();
     burst_find_library();
-    burst_following = burst_records_completions();
+    burst_following = records_completions();
 }
 
 void* burst_resolve(const char* name) {

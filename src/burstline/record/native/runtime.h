@@ -3,6 +3,28 @@
  * The runtime knows files, clocks, stacks, counters and threads, and no MPI. Everything here may
  * be called from any thread; nothing ever makes the program fail: what cannot be recorded is
  * dropped and counted.
+ *
+ * The layers of the recorder, which a test reads here: a file calls files in lines below its own,
+ * and none beside or above it. (Variables are no calls: what work.c counts is read from below.)
+ *
+ *     wrappers burstline         what programs call: MPI (generated from calls.toml), and marks
+ *     batches init               completion of many requests; the beginning and the end of MPI
+ *     requests                   from the call that makes a request to the one that completes it
+ *     collectives                who takes part in a collective, and what it moves
+ *     messages objects followed  messages; windows and files; the table of requests
+ *     communicators              ids, names and members
+ *     wrap                       what is done around every call
+ *     resolve                    the functions of the MPI library
+ *     omp user work              what OpenMP, the program's marks and its compiled code report
+ *     threads                    this thread; all threads, paused or closed
+ *     leaving                    the last records of a thread; signals
+ *     runtime profile            a call entered and left; counts instead of calls
+ *     stack                      call stacks by numbers
+ *     counters modules walk      readings; programs and libraries; return addresses
+ *     output papi perf           the window of a thread, and the file behind it; two sources
+ *     put                        the hot path: a record is stored in a buffer
+ *     process settings           the gate, the clock, the rank; what the environment asks for
+ *     memory library rules operations
  */
 #ifndef BURSTLINE_RUNTIME_H
 #define BURSTLINE_RUNTIME_H
@@ -69,6 +91,7 @@ BURST_FOR_PROGRAMS void burst_put_text(struct burst_thread *thread, const char *
 BURST_FOR_PROGRAMS int burst_is_defined(struct burst_thread *thread, uint16_t space, uint32_t id);
 
 /* Whether this operation is to be recorded (filters). */
+#define BURST_OPERATIONS 1024 /* numbers that filter and profile mode tell apart */
 int burst_wants(uint16_t op);
 
 /* MPI is loaded: its own frames are no callers from now on. */

@@ -1,7 +1,8 @@
-/* thread.h -- What the files of the runtime share: the state of a thread, and who does what.
+/* thread.h -- What the files of the runtime share: the state of a thread, and which file does what.
  *
- * Only the owner touches the hot part. `lock` guards the output (window, offset, closed)
- * against the thread that closes all files at the end of the process.
+ * Only the owner writes what stands before `lock`, `closed` apart. `lock` guards the output
+ * (window, offset, closed) against the thread that closes all files at the end of the process.
+ * Files stand here from the lowest layer to the highest, see runtime.h.
  */
 #ifndef BURSTLINE_THREAD_H
 #define BURSTLINE_THREAD_H
@@ -15,14 +16,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "put.h"
 #include "runtime.h"
 
-#define BURST_WORDS 4   /* of 64 bits in a record */
 #define BURST_RESERVE 4 /* records kept free in a window for the gap and the end */
 #define BURST_MAX_DEPTH 64
 #define BURST_MAX_COUNTERS 32
-#define BURST_OPERATIONS 1024 /* that profile mode and the filter tell apart */
-#define BURST_LIKELY(condition) __builtin_expect(!!(condition), 1)
 
 /* What burst_gate says: one comparison tells a thread whether it may record. */
 enum { BURST_SHUT = 0, BURST_UNREAD = 1, BURST_PAUSED = 2, BURST_RUNNING = 4 /* and more */ };
@@ -30,12 +29,6 @@ enum { BURST_SHUT = 0, BURST_UNREAD = 1, BURST_PAUSED = 2, BURST_RUNNING = 4 /* 
 struct burst_set { /* of 64-bit keys other than 0 */
     uint64_t *slots;
     uint32_t used, size;
-};
-
-struct burst_rule { /* how to leave a frame of x86-64, see unwind.c */
-    uintptr_t pc;
-    int32_t cfa, rbp;
-    uint8_t cfa_from, rbp_from;
 };
 
 struct burst_stacks { /* open addressing; see stack.c */
@@ -48,8 +41,8 @@ struct burst_tally {
 };
 
 struct burst_thread {
-    uint64_t *at, *end; /* where the next record goes; at == end: look for room */
-    uint32_t gate;      /* equals burst_gate: nothing happened since this thread looked */
+    struct burst_buffer buffer; /* in the window; full as long as there is no window */
+    uint32_t gate; /* equals burst_gate: nothing happened since this thread looked */
     uint32_t nesting;
     volatile uint8_t inside; /* the runtime is at work here; signal handlers keep out */
     uint8_t closed, counters_defined, pause_open;
@@ -65,7 +58,7 @@ struct burst_thread {
 
     struct burst_set defined;
     struct burst_stacks stacks;
-    struct burst_rule *rules;
+    struct burst_rule *rules; /* see rules.h */
     uintptr_t stack_low, stack_high;
 
     int perf_group, papi_set; /* -1: none */
@@ -76,16 +69,21 @@ struct burst_thread {
     struct burst_thread *next, *previous;
 };
 
-extern uint32_t burst_gate;
-extern __thread struct burst_thread *burst_current __attribute__((tls_model("initial-exec")));
-
 /* settings.c */
 extern char burst_folder[PATH_MAX];
 extern char burst_counter_names[1024];
 void burst_read_settings(void);
 void burst_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
-/* Operation names, if the wrappers are there. NULL for numbers that are none. */
+/* Generated from the table of calls, and not there without the wrappers. NULL for numbers that are
+ * none. */
 const char *burst_operation_name(uint16_t op) __attribute__((weak));
+
+/* process.c */
+extern uint32_t burst_gate;
+extern __thread struct burst_thread *burst_current __attribute__((tls_model("initial-exec")));
+extern char burst_library[256]; /* first line of MPI's version */
+void burst_know_rank(int rank, int size, int thread_level, const char *library_version);
+int burst_known_rank(int *rank, int *size, int *thread_level); /* 0: not yet */
 
 /* memory.c: straight from the kernel, because malloc may be the program's own. */
 void *burst_map(size_t bytes);
@@ -94,11 +92,14 @@ int burst_set_add(struct burst_set *set, uint64_t key); /* 1: was there already 
 void burst_set_clear(struct burst_set *set);
 void burst_set_free(struct burst_set *set);
 
-/* output.c */
+/* library.c */
+int burst_is_of_library(uintptr_t address); /* nothing is, before it was found */
+
+/* output.c, with burst_put, burst_put_text and burst_is_defined */
 int burst_open_output(struct burst_thread *thread);
 void burst_put_library(struct burst_thread *thread);
+void burst_put_rank(struct burst_thread *thread);
 uint64_t burst_dropped_in_all(void);
-uint64_t *burst_room(struct burst_thread *thread, uint16_t kind);
 void burst_recover(struct burst_thread *thread); /* before anything that needs definitions */
 void burst_close_output(struct burst_thread *thread, const uint64_t *last, unsigned records,
                         int own);
@@ -107,43 +108,7 @@ void burst_write_whole(struct burst_thread *thread, const uint64_t *records, uns
 /* profile.c */
 void burst_write_profile(struct burst_thread *thread, const uint64_t *last, unsigned records);
 
-/* threads.c */
-struct burst_thread *burst_find_thread(void);
-void burst_each_thread(void (*what)(struct burst_thread *, void *), void *with);
-void burst_put_rank(struct burst_thread *thread);
-extern char burst_library[256];                                /* first line of MPI's version */
-int burst_known_rank(int *rank, int *size, int *thread_level); /* 0: not yet */
-void burst_pause_all(void);
-void burst_resume_all(void);
-
-/* leaving.c */
-void burst_finish(struct burst_thread *thread, int how, int detail, int own);
-void burst_watch_signals(void);
-
-/* runtime.c */
-void burst_calibrate(struct burst_thread *thread);
-uint64_t burst_overhead_ns(void);
-
-/* library.c */
-int burst_is_of_library(uintptr_t address); /* nothing is, before it was found */
-
-/* stack.c, walk.c, unwind.c, modules.c */
-uint32_t burst_stack_id(struct burst_thread *thread, uintptr_t from);
-void burst_stacks_free(struct burst_thread *thread);
-unsigned burst_walk(struct burst_thread *thread, uintptr_t from, uintptr_t *frames, unsigned depth);
-void burst_walk_free(struct burst_thread *thread);
-struct burst_rule burst_rule_at(uintptr_t pc);
-uint64_t burst_place(struct burst_thread *thread, uintptr_t address); /* module << 48 | offset */
-
-/* counters.c, perf.c, papi.c */
-unsigned burst_counter_count(void);
-void burst_choose_counters(void);
-void burst_check_work(void);
-void burst_open_counters(struct burst_thread *thread);
-void burst_close_counters(struct burst_thread *thread);
-void burst_read_counters(struct burst_thread *thread, uint64_t *values);
-void burst_define_counters(struct burst_thread *thread);
-void burst_put_counters(struct burst_thread *thread, const uint64_t *values);
+/* perf.c, papi.c, counters.c */
 int burst_perf_choose(const char *name);
 void burst_perf_open(struct burst_thread *thread);
 void burst_perf_close(struct burst_thread *thread);
@@ -152,5 +117,32 @@ int burst_papi_choose(const char *name);
 void burst_papi_open(struct burst_thread *thread);
 void burst_papi_close(struct burst_thread *thread);
 unsigned burst_papi_read(struct burst_thread *thread, uint64_t *values);
+unsigned burst_counter_count(void);
+void burst_choose_counters(void);
+void burst_check_work(void);
+void burst_open_counters(struct burst_thread *thread);
+void burst_close_counters(struct burst_thread *thread);
+void burst_read_counters(struct burst_thread *thread, uint64_t *values);
+void burst_define_counters(struct burst_thread *thread);
+void burst_put_counters(struct burst_thread *thread, const uint64_t *values);
+
+/* walk.c, modules.c, stack.c */
+unsigned burst_walk(struct burst_thread *thread, uintptr_t from, uintptr_t *frames, unsigned depth);
+void burst_walk_free(struct burst_thread *thread);
+uint64_t burst_place(struct burst_thread *thread, uintptr_t address); /* module << 48 | offset */
+uint32_t burst_stack_id(struct burst_thread *thread, uintptr_t from);
+void burst_stacks_free(struct burst_thread *thread);
+
+/* runtime.c, with burst_enter and burst_leave */
+void burst_calibrate(struct burst_thread *thread);
+uint64_t burst_overhead_ns(void);
+
+/* leaving.c */
+void burst_finish(struct burst_thread *thread, int how, int detail, int own);
+void burst_watch_signals(void);
+
+/* threads.c, with burst_self, burst_set_rank and burst_close */
+void burst_pause_all(void);
+void burst_resume_all(void);
 
 #endif

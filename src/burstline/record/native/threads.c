@@ -1,4 +1,4 @@
-/* threads.c -- The threads of the process: found, listed, paused, ended, and what a fork leaves. */
+/* threads.c -- The threads of the process: found, listed, paused, closed, and what a fork leaves. */
 #include "thread.h"
 
 #include <errno.h>
@@ -6,8 +6,6 @@
 
 #define REMEMBERED_PAUSES 64
 
-uint32_t burst_gate = BURST_UNREAD;
-__thread struct burst_thread *burst_current __attribute__((tls_model("initial-exec")));
 /* Set while a thread opens, and for good when it has ended. */
 static __thread int unavailable __attribute__((tls_model("initial-exec")));
 
@@ -15,11 +13,6 @@ static pthread_once_t started = PTHREAD_ONCE_INIT;
 static pthread_key_t end_of_thread;
 static pthread_mutex_t list_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct burst_thread *threads;
-
-static struct {
-    int known, rank, size, level;
-} world;
-char burst_library[256];
 
 static pthread_mutex_t pause_lock = PTHREAD_MUTEX_INITIALIZER;
 static uint64_t pause_begin[REMEMBERED_PAUSES], pause_end[REMEMBERED_PAUSES];
@@ -41,12 +34,6 @@ static void list_remove(struct burst_thread *thread) {
     pthread_mutex_unlock(&list_lock);
 }
 
-void burst_each_thread(void (*what)(struct burst_thread *, void *), void *with) {
-    pthread_mutex_lock(&list_lock);
-    for (struct burst_thread *thread = threads; thread; thread = thread->next) what(thread, with);
-    pthread_mutex_unlock(&list_lock);
-}
-
 static void free_thread(struct burst_thread *thread) {
     burst_set_free(&thread->defined);
     burst_stacks_free(thread);
@@ -56,6 +43,12 @@ static void free_thread(struct burst_thread *thread) {
     burst_unmap(thread, sizeof *thread);
 }
 
+static void finish(struct burst_thread *thread, int how, int detail, int own) {
+    pthread_mutex_lock(&thread->lock);
+    burst_finish(thread, how, detail, own);
+    pthread_mutex_unlock(&thread->lock);
+}
+
 static void end_thread(void *value) {
     struct burst_thread *thread = value;
     unavailable = 1;
@@ -63,11 +56,7 @@ static void end_thread(void *value) {
     thread->inside = 1;
     burst_close_counters(thread);
     list_remove(thread);
-    if (__atomic_load_n(&burst_gate, __ATOMIC_RELAXED) != BURST_SHUT) {
-        pthread_mutex_lock(&thread->lock);
-        burst_finish(thread, 2, 0, 1);
-        pthread_mutex_unlock(&thread->lock);
-    }
+    if (__atomic_load_n(&burst_gate, __ATOMIC_RELAXED) != BURST_SHUT) finish(thread, 2, 0, 1);
     free_thread(thread);
 }
 
@@ -79,7 +68,7 @@ static void leave_to_parent(void) {
     burst_current = NULL;
     if (thread == NULL) return;
     thread->closed = 1;
-    thread->at = thread->end = NULL;
+    thread->buffer = (struct burst_buffer){NULL, NULL};
     thread->perf_group = thread->papi_set = -1;
     pthread_setspecific(end_of_thread, NULL);
 }
@@ -109,20 +98,6 @@ static void find_stack(struct burst_thread *thread) {
         thread->stack_high = (uintptr_t)low + bytes;
     }
     pthread_attr_destroy(&attributes);
-}
-
-int burst_known_rank(int *rank, int *size, int *thread_level) {
-    if (!__atomic_load_n(&world.known, __ATOMIC_ACQUIRE)) return 0;
-    *rank = world.rank;
-    *size = world.size;
-    *thread_level = world.level;
-    return 1;
-}
-
-void burst_put_rank(struct burst_thread *thread) {
-    int rank, size, level;
-    if (!burst_known_rank(&rank, &size, &level)) return;
-    burst_put(thread, BURST_RANK, 0, 0, (uint32_t)rank, (uint64_t)size, (uint64_t)level);
 }
 
 static struct burst_thread *open_thread(void) {
@@ -163,7 +138,7 @@ static void catch_up(struct burst_thread *thread) {
 }
 
 /* All of burst_self that is not its fast path. */
-struct burst_thread *burst_find_thread(void) {
+static __attribute__((noinline)) struct burst_thread *find_thread(void) {
     if (unavailable) return NULL;
     const int error = errno;
     uint32_t gate = __atomic_load_n(&burst_gate, __ATOMIC_ACQUIRE);
@@ -184,6 +159,13 @@ struct burst_thread *burst_find_thread(void) {
     }
     errno = error;
     return thread;
+}
+
+struct burst_thread *burst_self(void) {
+    struct burst_thread *thread = burst_current;
+    const uint32_t gate = __atomic_load_n(&burst_gate, __ATOMIC_RELAXED);
+    if (BURST_LIKELY(thread != NULL && thread->gate == gate && !thread->inside)) return thread;
+    return gate == BURST_SHUT || gate == BURST_PAUSED ? NULL : find_thread();
 }
 
 void burst_pause_all(void) {
@@ -212,14 +194,34 @@ void burst_resume_all(void) {
 
 void burst_set_rank(int rank, int size, int thread_level, const char *library_version) {
     struct burst_thread *thread = burst_self();
-    const size_t bytes = library_version == NULL ? 0 : strcspn(library_version, "\n");
-    memset(burst_library, 0, sizeof burst_library);
-    if (bytes > 0) memcpy(burst_library, library_version, bytes < 256 ? bytes : 255);
-    world.rank = rank;
-    world.size = size;
-    world.level = thread_level;
-    __atomic_store_n(&world.known, 1, __ATOMIC_RELEASE);
+    burst_know_rank(rank, size, thread_level, library_version);
     if (thread == NULL) return;
     burst_put_library(thread);
     burst_put_rank(thread);
 }
+
+static void finish_all(int how, int detail) {
+    pthread_mutex_lock(&list_lock);
+    for (struct burst_thread *thread = threads; thread != NULL; thread = thread->next)
+        finish(thread, how, detail, thread == burst_current);
+    pthread_mutex_unlock(&list_lock);
+}
+
+void burst_close(int how, int detail) {
+    struct burst_thread *own = burst_current;
+    /* Called out of a handler that interrupted us: locks may be held, leave all as it is. */
+    if (own != NULL && own->inside) return;
+    const uint32_t gate = __atomic_exchange_n(&burst_gate, BURST_SHUT, __ATOMIC_ACQ_REL);
+    if (gate == BURST_SHUT || gate == BURST_UNREAD) return;
+    const int error = errno;
+    if (own != NULL) own->inside = 1;
+    finish_all(how, detail);
+    const unsigned long long dropped = burst_dropped_in_all();
+    if (dropped > 0) burst_say("%llu records were dropped", dropped);
+    burst_check_work();
+    if (own != NULL) own->inside = 0;
+    errno = error;
+}
+
+/* Later than all atexit handlers of the program. */
+__attribute__((destructor)) static void close_at_exit(void) { burst_close(2, 0); }

@@ -1,6 +1,6 @@
 /* walk.c -- The return addresses above a call of MPI. */
 #include "thread.h"
-#include "unwinding.h"
+#include "rules.h"
 
 #include <unwind.h>
 

@@ -63,7 +63,7 @@ struct burst_call {
 /* Whether requests are followed: not while the filter leaves no call that completes them and none
  * of them brings a communicator. */
 extern int burst_following;
-int burst_records_completions(void); /* generated from the table of calls */
+int burst_completes(uint16_t op); /* generated: whether it says that requests are complete */
 static inline int burst_follows(struct burst_call call) {
     return call.follow && __atomic_load_n(&burst_following, __ATOMIC_RELAXED);
 }
@@ -81,7 +81,7 @@ static inline struct burst_thread* burst_outermost(uint16_t op) {
     return thread != NULL && burst_wants(op) && burst_begin(thread) ? thread : NULL;
 }
 
-static inline void burst_tell_polls(struct burst_thread* thread) {
+static inline void burst_put_polls(struct burst_thread* thread) {
     if (__builtin_expect(burst_polls.missed == 0, 1)) return;
     burst_put(thread, BURST_MISSES, 0, 0, 0, burst_polls.missed, burst_polls.ns);
     burst_polls = (struct burst_polls){0, 0};
@@ -93,7 +93,7 @@ static inline struct burst_call burst_open(uint16_t op, void* caller) {
     call.thread = burst_outermost(op);
     call.follow = burst_settings.active;
     if (call.thread == NULL) return call;
-    burst_tell_polls(call.thread);
+    burst_put_polls(call.thread);
     burst_enter(call.thread, op, caller);
     return call;
 }
@@ -120,7 +120,7 @@ static inline struct burst_call burst_open_poll(uint16_t op, void* caller) {
 static inline int burst_polled(struct burst_call* call, uint16_t op, void* caller, int success) {
     if (call->thread == NULL || call->since == 0) return call->thread != NULL;
     if (success) {
-        burst_tell_polls(call->thread);
+        burst_put_polls(call->thread);
         burst_enter_at(call->thread, op, caller, call->since);
         return 1;
     }

@@ -1,13 +1,13 @@
-/* unwind.c -- From the eh_frame of a module to one small rule per return address.
+/* rules.c -- From the eh_frame of a module to one small rule per return address.
  *
  * A rule tells where the frame ends (CFA) and where the caller's rbp is. It is worked out once
  * per address and thread; a walk is then two loads a frame. What does not fit a rule (signal
  * frames, odd expressions) is left to libgcc's unwinder. Loads stay within the thread's stack,
  * so that wrong tables cost a wrong stack and never a fault.
  */
-#include "thread.h"
-#include "unwinding.h"
+#include "rules.h"
 
+#include <stddef.h>
 #include <string.h>
 
 enum { REGISTER_RBP = 6, REGISTER_RSP = 7, REGISTER_RETURN = 16 };

@@ -1,0 +1,17 @@
+/* rules.h -- How to leave a frame of x86-64: where it ends, and where the caller's rbp is. */
+#ifndef BURSTLINE_RULES_H
+#define BURSTLINE_RULES_H
+
+#include <stdint.h>
+
+enum { CFA_ODD = 0, CFA_RSP, CFA_RBP, CFA_AT_RBP, CFA_NONE };
+enum { RBP_SAME = 0, RBP_AT_CFA, RBP_AT_RBP };
+
+struct burst_rule { /* of the frame that goes on at pc */
+    uintptr_t pc;
+    int32_t cfa, rbp;
+    uint8_t cfa_from, rbp_from;
+};
+struct burst_rule burst_rule_at(uintptr_t pc);
+
+#endif
