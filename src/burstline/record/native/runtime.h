@@ -22,9 +22,9 @@
  *     stack                      call stacks by numbers
  *     counters modules walk      readings; programs and libraries; return addresses
  *     output papi perf           the window of a thread, and the file behind it; two sources
- *     put                        the hot path: a record is stored in a buffer
  *     process settings           the gate, the clock, the rank; what the environment asks for
  *     memory library rules operations
+ *     put                        the hot path: a record is stored in a buffer, and nobody called
  */
 #ifndef BURSTLINE_RUNTIME_H
 #define BURSTLINE_RUNTIME_H
