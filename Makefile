@@ -14,7 +14,7 @@ SOURCES := $(shell find src core CMakeLists.txt pyproject.toml README.md LICENSE
 KERNELS := $(wildcard core/*.cpp core/*.hpp core/fuzz/*.cpp)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo install test lint format types layers docs images bench fuzz check clean
+.PHONY: help demo install test lint format types layers docs images bench fuzz same check clean
 
 help:  ## list the targets
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 18
@@ -60,6 +60,9 @@ fuzz: $(VENV)/.installed  ## throw bytes at kernels and parsers for SECONDS_PER_
 	.ci/system-packages fuzz
 	@$(PIP) install --group fuzz || echo "atheris is not to be had: parsers in Python are left out" >&2
 	PATH="$(abspath $(VENV))/bin:$$PATH" .ci/fuzz $(BUILD)/fuzz $(SECONDS_PER_TARGET)
+
+same: $(VENV)/.installed $(VENV)/.test  ## compare all output with that of COMMIT
+	.ci/same --python $(abspath $(VENV))/bin/python --build $(abspath $(BUILD))/same $(COMMIT) $(ARGS)
 
 check: lint types layers test docs  ## all that must pass before a change is merged
 

@@ -1,0 +1,412 @@
+"""The commands that are compared, and the traces they run on."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+import shutil
+from dataclasses import dataclass, field
+from pathlib import Path
+
+COMMANDS = re.findall(
+    r"\S+",
+    "record counters cc c++ info structure table browse plot cut annotate convert merge "
+    "check-merge learn demo completion",
+)
+ENDINGS = ("prv", "prv.gz", "store", "csv", "parquet", "otf2", "perfetto.json")
+READABLE = ENDINGS[:-1]
+REPRESENTATIVE = {
+    "fixture_hwc-time.prv",
+    "fixture_mpi4.prv",
+    "fixture_omp-new.prv",
+    "fixture_two-apps.prv",
+    "irregular_run1",
+    "lulesh_8r",
+    "npb_ft_S_4r",
+    "toy_t3_phases3",
+    "toy_t5_cond_middle",
+}  # on these everything is tried, and on all that are not Paraver's
+DAMAGED = {"fixture_mpi4.prv", "lulesh_8r", "otf2_scorep_toy4"}
+COLD = "lulesh_8r"  # every command on it imports what it needs, as in a new process
+SMALL = 400_000  # bytes of a pair of traces on which every way to merge is tried
+PAIRS = {
+    "cg": ("npb_cg_S_4r_run1", "npb_cg_S_4r_run2"),
+    "idrun": ("idrun_run1", "idrun_run2"),
+    "irregular": ("irregular_run1", "irregular_run2"),
+    "lulesh": ("lulesh_8r_s4_i10_run1", "lulesh_8r_s4_i10_run2"),
+    "toy_alias": ("toy_t4_alias2_hidden", "toy_t4_alias2_super"),
+    "toy_aslr": ("toy_t1_nested2", "toy_t1_nested2_pie_aslr"),
+    "toy_cond": ("toy_t5_cond_first", "toy_t5_cond_middle"),
+    "toy_irregular": ("toy_irregular_run1", "toy_irregular_run2"),
+}
+
+
+@dataclass(frozen=True)
+class Step:
+    """One command: its words, and whether it writes to a terminal."""
+
+    words: tuple[str, ...]
+    terminal: bool = False
+
+    @property
+    def command(self) -> str:
+        """The command as it is printed, and matched by rows of the table."""
+        return " ".join(self.words) + (" (terminal)" if self.terminal else "")
+
+
+@dataclass(frozen=True)
+class Case:
+    """Commands that run one after the other in a folder with one trace."""
+
+    name: str
+    trace: str
+    steps: tuple[Step, ...]
+    inputs: str = field(default="", compare=False)
+
+    @property
+    def cold(self) -> bool:
+        """Whether it runs before anything of burstline is imported."""
+        return self.trace == COLD
+
+    @property
+    def key(self) -> str:
+        """A hash of all that a result depends on, but for burstline."""
+        text = json.dumps([self.name, self.inputs, [step.command for step in self.steps]])
+        return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def stored(out: Path, name: str, key: str) -> Path:
+    """Return the file of a case's result."""
+    short = re.sub(r"[^\w.+-]+", "_", name)[:120]
+    return out / "results" / f"{short}-{key}.json"
+
+
+@dataclass
+class Input:
+    """A trace: the folder it is in, what names it there, what it is, and how large."""
+
+    name: str
+    file: str
+    kind: str
+    size: int
+
+
+class Inputs:
+    """Folders with the traces, made below `folder`."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.every: list[Input] = []
+        self.hashes: dict[str, str] = {}
+
+    def add(self, name: str, kind: str, *paths: Path) -> None:
+        """Copy a trace, the first of `paths` naming it."""
+        target = self.folder / name
+        target.mkdir(parents=True)
+        digest, size = hashlib.sha256(), 0
+        for path in paths:
+            if path.is_dir():
+                shutil.copytree(path, target / path.name)
+            elif path.exists():
+                shutil.copy(path, target)
+        for path in sorted(target.rglob("*")):
+            path.chmod(0o755 if path.is_dir() else 0o644)
+            os.utime(path, (1_700_000_000, 1_700_000_000))
+            if path.is_file():
+                data = path.read_bytes()
+                size += len(data)
+                digest.update(str(path.relative_to(target)).encode() + b"\0" + data)
+        self.hashes[name] = digest.hexdigest()
+        self.every.append(Input(name, paths[0].name, kind, size))
+
+    def add_prv(self, path: Path, name: str = "") -> None:
+        """Copy a Paraver trace: three files."""
+        stem = path.name.removesuffix(".gz").removesuffix(".prv")
+        others = [path.with_name(stem + ending) for ending in (".pcf", ".row")]
+        self.add(name or stem, "prv", path, *others)
+
+
+def gather(root: Path, folder: Path) -> Inputs:
+    """Return all traces, copied below `folder`."""
+    inputs = Inputs(folder)
+    given = os.environ.get("BURSTLINE_TRACES")
+    for path in sorted(Path(given).glob("*.prv.gz")) if given else ():
+        inputs.add_prv(path)
+    for path in sorted(Path(given, "fixtures").glob("*.prv*")) if given else ():
+        inputs.add_prv(path, f"fixture_{path.name}")
+    for anchor in sorted(Path(given, "otf2").rglob("*.otf2")) if given else ():
+        parts = [anchor.with_suffix(".def"), anchor.with_suffix("")]
+        name = anchor.relative_to(Path(given or "", "otf2")).parts[0]
+        inputs.add(f"otf2_{name}", "otf2", anchor, *parts)
+        if anchor.parent.joinpath(f"{name}.prv.gz").exists():
+            inputs.add_prv(anchor.parent / f"{name}.prv.gz", f"prv_{name}")
+    for path in sorted(Path(given, "otf2").rglob("*.cubex")) if given else ():
+        inputs.add(f"cube_{path.parent.name}_{path.stem}", "cube", path)
+    inputs.add_prv(root / "src/burstline/data/lulesh_8r.prv.gz")
+    for path in sorted((root / "tests/golden/irregular").glob("*.prv.gz")):
+        inputs.add_prv(path)
+    for path in sorted((root / "tests/golden/oracle").glob("*.txt")):
+        inputs.add(f"text_{path.stem}", "text", path)
+    for path in sorted((root / "tests/recordings").glob("*/")):
+        inputs.add(f"raw_{path.name}", "raw", path)
+    for name, pair in PAIRS.items():
+        add_pair(inputs, name, pair)
+    return inputs
+
+
+def add_pair(inputs: Inputs, name: str, pair: tuple[str, str]) -> None:
+    """Put two runs of one program into one folder."""
+    if all((inputs.folder / run).exists() for run in pair):
+        files = [path for run in pair for path in sorted((inputs.folder / run).iterdir())]
+        runs = [inputs.folder / run / f"{run}.prv.gz" for run in pair]
+        others = [path for path in files if path not in runs]
+        inputs.add(f"pair_{name}", "pair", *runs, *others)
+
+
+def commands(text: str, trace: str = "") -> tuple[Step, ...]:
+    """Return the commands that stand in lines: T is the trace, a final % a terminal."""
+    steps = []
+    for line in filter(None, map(str.strip, text.splitlines())):
+        words = line.removesuffix("%").split()
+        filled = tuple(trace if word == "T" else word for word in words)
+        steps.append(Step(filled, terminal=line.endswith("%")))
+    return tuple(steps)
+
+
+BASIC = {
+    "basic": """
+        info T
+        info T --format json
+        structure T
+        structure T --format json
+        table T -o t.parquet
+        @tables T
+        info T --memory 300Mi
+        convert T out.prv
+        convert T out.store --memory 1G
+        @listing out.store/*.parquet
+        convert out.store back.prv
+        convert T out.otf2
+        @tables out.otf2
+        annotate T a.prv
+        """,
+}
+ON_TEXT = {
+    "basic": """
+        info T --format json
+        structure T --format json
+        @tables T
+        convert T out.store
+        convert T out.otf2
+        @tables out.otf2
+        """,
+}
+PRINTED = {
+    "info": """
+        info T
+        info T %
+        info T --format json
+        info T --format csv --top 3
+        info T --from 100ms --to 300ms --ranks 0-1
+        info T --loop 1 --iterations 1:2 --format json
+        """,
+    "structure": """
+        structure T
+        structure T %
+        structure T --format json
+        structure T --method seed
+        structure T --method exact --format json
+        structure T --iterations 1
+        """,
+    "table": """
+        table T
+        table T --format json
+        table T -o t.parquet
+        @listing t.parquet
+        """,
+    "plot": """
+        plot T
+        plot T -o p.svg
+        """,
+    "tables": "@tables T",
+    "limits": """
+        info T --memory 256Mi
+        info T --memory 300Mi
+        info T --memory 1G
+        convert T m.store --memory 256Mi
+        convert T n.store --memory 300Mi
+        convert T o.store --memory 1G
+        @tables o.store
+        """,
+}
+MORE = {
+    "structure-more": """
+        structure T --method exact --format csv
+        structure T --method seed --format json
+        structure T --method seed --rank-merge early --scale minmax --eps 0.3
+        structure T --min-share 0 --bursts 1us --show-ranks 0-1 --depth 2
+        structure T --counter TASK-CLOCK
+        structure T -o s.parquet
+        structure T -o s.csv
+        @listing s.parquet
+        structure T --features
+        structure T --features loops --format json
+        structure T --factor-map f.svg
+        structure T --from 100ms --to 800ms --ranks 0-2
+        """,
+    "iterations": """
+        structure T --iterations 1 --slowest 2 %
+        structure T --iterations 1 --format json
+        structure T --iterations 1 --format csv
+        structure T --iterations 1 -o i.parquet
+        structure T --loop 1 --iterations 2:3
+        """,
+    "table-more": """
+        table T %
+        table T --format csv --columns rank,burst,duration_ns
+        table T -o t.csv --min-duration 10us --ranks 0-1
+        table T -o t.arrow
+        table T --loop 1 --iterations 1:2 --format json
+        """,
+    "plot-more": """
+        plot T --method seed -o p.png
+        plot T --from 50ms %
+        """,
+    "cut": """
+        cut T a.prv --first 500ms
+        cut T b.prv.gz --last 300ms --ranks 0-1
+        cut T c.store --from 100ms --to 900ms --format json
+        info c.store
+        cut T d.otf2 --loop 1 --iterations 2:3
+        info d.otf2
+        cut T e.prv --from 1ms --to 5ms
+        """,
+    "annotate": """
+        annotate T -o a.prv --cfg-dir cfgs
+        annotate T b.store --method seed --format json
+        annotate T -o c.otf2 --max-depth 1 --from 100ms --to 900ms
+        structure a.prv
+        structure a.prv --features loops
+        """,
+    "api": "@calls T",
+    "api-read": """
+        @tables T raw=false
+        @tables T threads=1 strict=true
+        @tables T memory=400000000
+        """,
+}
+ON_PAIRS = {
+    "merge": """
+        merge A B
+        merge A B %
+        merge A B --format json
+        merge A B -o m.prv --dataset m.parquet --pairs p.parquet --plot m.svg
+        @listing m.parquet p.parquet
+        info m.prv
+        table m.prv --format json
+        learn m.parquet --format json
+        check-merge A m.prv
+        """,
+    "merge-seed": """
+        merge A B --method seed -o s.prv.gz --dataset s.csv --drop-unmatched
+        merge A B --method seed --format json
+        """,
+    "check": """
+        check-merge A B
+        check-merge A B --method seed --format json
+        check-merge A B --by phase --plot c.svg %
+        check-merge A B --by call-path --top 3 --format csv
+        """,
+}
+ON_SMALL_PAIRS = {
+    "merge-ways": """
+        merge A B --method seed --assignment optimal --block 64 --both-sizes --aligned-spans
+        merge B A --base 2 --window 32 --limit 0.5 --place-weight 0.2 --format csv
+        convert A a.store
+        convert B b.store
+        merge a.store b.store -o c.prv --pairs c.csv --rank 1 --plot c.png
+        merge a.store B --dataset d.arrow
+        """,
+    "learn": """
+        learn A B
+        learn A B --model boosting --control --repeats --format json
+        learn A B --features base --by code --plot l.svg --most 500 %
+        """,
+}
+
+
+def conversions() -> dict[str, str]:
+    """Return for each format the commands that write it and read it back."""
+    made = {}
+    for ending in ENDINGS:
+        lines = [f"convert T out.{ending}"]
+        if ending in READABLE:
+            lines += [f"info out.{ending} --format json", f"@tables out.{ending}"]
+        if ending in {"store", "otf2", "csv", "parquet"}:
+            lines.append(f"convert out.{ending} back.prv")
+        if ending == "store":
+            lines += ["@listing out.store/*.parquet", "convert T short.store --no-raw"]
+            lines += ["structure out.store --format json", "table out.store"]
+            lines += ["convert out.store other.store", "convert out.store out.csv"]
+        if ending == "perfetto.json":
+            lines.append("convert T out.perfetto.json.gz")
+        made[f"convert-{ending}"] = "\n".join(lines)
+    return made
+
+
+def damages(files: list[str]) -> dict[str, str]:
+    """Return commands on a trace of which one file is cut short, changed or not there."""
+    made = {}
+    for name in files:
+        for action in ("halve", "spoil", "remove"):
+            made[f"damage-{action}-{name}"] = (
+                f"@{action} {name}\ninfo T\n@tables T strict=true\nconvert T out.store\n"
+                "structure T --format json"
+            )
+    return made
+
+
+def without_trace() -> dict[str, str]:
+    """Return commands that need no trace."""
+    made = {f"help-{name}": f"{name} --help\n{name}\n{name} --no-such" for name in COMMANDS}
+    made["help"] = "--help\n--version\n\nno-such"
+    made["completion"] = "completion bash\ncompletion zsh\ncompletion fish"
+    made["nowhere"] = "info no.prv\nconvert no.prv a.store\ncut no.otf2 b.prv\nplot no.store"
+    made["record"] = "record\nrecord -- ./no-such\nrecord --counters none -- true"
+    made["counters"] = "counters list\ncounters list --format json"
+    made["demo"] = "demo\ndemo %"
+    return made
+
+
+def plan(root: Path, folder: Path) -> list[Case]:
+    """Return all cases, after copying their traces below `folder`."""
+    inputs = gather(root, folder)
+    made = [Case(f"-/{name}", "", commands(text)) for name, text in without_trace().items()]
+    for one in inputs.every:
+        for name, text in texts(one, folder).items():
+            steps = commands(text, one.file)
+            if one.kind == "pair":
+                runs = sorted(path.name for path in (folder / one.name).glob("*.prv.gz"))
+                steps = commands(re.sub(r"\bA\b", runs[0], re.sub(r"\bB\b", runs[1], text)))
+            made.append(Case(f"{one.name}/{name}", one.name, steps, inputs.hashes[one.name]))
+    return made
+
+
+def texts(one: Input, folder: Path) -> dict[str, str]:
+    """Return what is run on a trace: more on small ones, and on one of each format."""
+    if one.kind == "pair":
+        return ON_PAIRS | (ON_SMALL_PAIRS if one.size < SMALL else {})
+    if one.kind == "cube":
+        return {"info": "info T\ninfo T %\ninfo T --format json\ninfo T --format csv"}
+    if one.kind == "text":
+        return ON_TEXT
+    if one.kind == "prv" and one.name not in REPRESENTATIVE:
+        return BASIC
+    made = PRINTED | MORE | conversions()
+    if one.name in DAMAGED or one.kind == "raw":
+        inside = folder / one.name
+        files = sorted(path for path in inside.rglob("*") if path.is_file())
+        made |= damages([str(path.relative_to(inside)) for path in files])
+    return made
