@@ -6,7 +6,7 @@ import pyarrow as pa
 
 import by_hand
 from burstline import Trace, schema
-from burstline.extrae.loops import LABEL_TYPE
+from burstline.extrae.event_types import LOOP_OF_CALL
 from loop_programs import For
 
 GROUP = 7
@@ -43,14 +43,14 @@ def labelled(trace, loops, *, late=False, without=()):
                 "location": location,
                 "seq": seq[location],
                 "time_ns": (enter_ns + leave_ns) // 2 if late else enter_ns,
-                "type": LABEL_TYPE,
+                "type": LOOP_OF_CALL,
                 "value": loops.get(line, 0),
             }
         )
     tables = {name: trace.table(name) for name in schema.TABLES if name in trace}
     tables["events"] = by_hand.rows_of("events", rows)
     tables["event_types"] = by_hand.rows_of(
-        "event_types", [{"type": LABEL_TYPE, "label": "loop", "group": GROUP}]
+        "event_types", [{"type": LOOP_OF_CALL, "label": "loop", "group": GROUP}]
     )
     named = sorted(set(loops.values()) - {0})
     tables["event_values"] = by_hand.rows_of(

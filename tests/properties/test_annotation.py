@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 import burstline
 from burstline import schema
+from burstline._core import EventClass
 from burstline.annotation import (
     INNERMOST,
     RESERVED,
@@ -20,7 +21,7 @@ from burstline.annotation import (
     marks_of,
 )
 from burstline.annotation.insertion import ORDINALS
-from burstline.extrae.event_types import EventClass, classify
+from burstline.extrae.classification import classify
 from burstline.structure import detect
 from burstline.structure.program.iterations import Spans
 from burstline.testing import assert_same_trace

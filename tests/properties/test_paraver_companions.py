@@ -7,9 +7,11 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
+from burstline._core import EventClass
 from burstline.errors import FormatError
-from burstline.extrae.event_types import EventClass, classify, region_name
+from burstline.extrae.classification import classify
 from burstline.extrae.labels import read_counter, read_function, read_line
+from burstline.extrae.regions import region_name
 from burstline.extrae.states import STATE_COLORS, STATES
 from burstline.formats.paraver.files.communicator_lines import (
     Communicator,

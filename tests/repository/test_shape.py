@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 import tomllib
 
@@ -10,10 +11,12 @@ from repository.source import (
     ROOT,
     python_files,
     text_files,
+    tree,
     where,
 )
 
 MOST_BYTES_OF_DATA = 100_000
+FIRST_EVENT_TYPE, LAST_EVENT_TYPE = 30_000_000, 90_000_000
 NAMELESS = {"utils", "util", "helpers", "common", "misc", "base", "core", "manager", "handler"}
 UNFINISHED = re.compile(
     r"\b(?:TO" + r"DO|FIX" + r"ME|XX" + r"X)\b|NotImplemented" + r"Error"
@@ -28,6 +31,20 @@ def test_modules_are_called_by_what_they_hold():
 
     assert not [where(path) for path in modules if path.stem in NAMELESS]
     assert not [where(path) for path in modules if path.parent.name in NAMELESS]
+
+
+def test_event_types_are_written_in_one_table_and_named_everywhere_else():
+    literals = [
+        f"{where(path, node)}: {node.value}"
+        for path in python_files("src")
+        if path != PACKAGE / "extrae" / "event_types.py"
+        for node in ast.walk(tree(path))
+        if isinstance(node, ast.Constant)
+        and type(node.value) is int
+        and FIRST_EVENT_TYPE <= node.value < LAST_EVENT_TYPE
+    ]
+
+    assert not literals
 
 
 def test_nothing_is_left_unfinished():

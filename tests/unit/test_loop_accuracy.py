@@ -8,7 +8,7 @@ from experiments.structure.known_loops import known_labels
 
 import by_hand
 from burstline.errors import NotEnoughDataError, ParameterError
-from burstline.extrae.loops import LABEL_TYPE
+from burstline.extrae.event_types import LOOP_OF_CALL
 from burstline.structure import detect
 from burstline.structure.calls import Calls
 from burstline.structure.study.agreement import accuracy, adjusted_rand, innermost_loops
@@ -40,7 +40,7 @@ def told(*events, calls=(("Send", 10, 20), ("Send", 30, 40), ("Barrier", 50, 60)
                 "location": 0,
                 "seq": number,
                 "time_ns": time_ns,
-                "type": LABEL_TYPE,
+                "type": LOOP_OF_CALL,
                 "value": value,
             }
             for number, (time_ns, value) in enumerate(events)
@@ -93,7 +93,7 @@ def test_calls_that_are_entered_at_one_time_take_labels_in_turn():
 def test_labels_of_threads_stay_on_them():
     rows = by_hand.calls_of([("Send", 10, 20)], [("Send", 10, 20)], [("Send", 10, 20)])
     events = [
-        {"location": where, "time_ns": 10, "type": LABEL_TYPE, "value": 5 + where}
+        {"location": where, "time_ns": 10, "type": LOOP_OF_CALL, "value": 5 + where}
         for where in (0, 2)
     ]
     spans = by_hand.threads((0, 100), (0, 100), (0, 100))
@@ -104,7 +104,7 @@ def test_labels_of_threads_stay_on_them():
 
 def test_events_of_other_types_are_no_labels():
     rows = by_hand.calls_of([("Send", 10, 20)])
-    events = [{"location": 0, "time_ns": 10, "type": LABEL_TYPE + 1, "value": 5}]
+    events = [{"location": 0, "time_ns": 10, "type": LOOP_OF_CALL + 1, "value": 5}]
     trace = by_hand.trace_of(locations=by_hand.threads((0, 9)), calls=rows, events=events)
 
     assert not has_labels(trace)

@@ -8,16 +8,16 @@ import pytest
 
 import by_hand
 from burstline import Trace, annotation, schema
-from burstline.extrae.loops import FOUND_ITERATION_TYPE, ITERATION_TYPE, LABEL_TYPE
+from burstline.extrae.event_types import FOUND_ITERATION, ITERATION, LOOP_OF_CALL
 from burstline.merge.align.loops import loops_of
 from burstline.merge.matching import match
 from burstline.testing import trace_of
 
 CALL = 10
-KINDS = (LABEL_TYPE, FOUND_ITERATION_TYPE)
+KINDS = (LOOP_OF_CALL, FOUND_ITERATION)
 
 
-def run(iterations, *, kind=LABEL_TYPE, name="a.c:9", after=0):
+def run(iterations, *, kind=LOOP_OF_CALL, name="a.c:9", after=0):
     """Make a run of a loop: for each iteration that calls, its number and its operations.
 
     It is in a loop around it that never goes round, and has one in it that does; some calls
@@ -32,38 +32,38 @@ def run(iterations, *, kind=LABEL_TYPE, name="a.c:9", after=0):
             | {"row": row, "region": row, "enter_ns": begin, "leave_ns": last}
             | {"parent": row - 1 if row else None, "iterations": (1, 9)[row]}
         )
-    events.append((1, ITERATION_TYPE, 0))
+    events.append((1, ITERATION, 0))
     for number, operations in iterations:
-        events.append((now + 3, ITERATION_TYPE, number))
+        events.append((now + 3, ITERATION, number))
         regions.append(
             region
             | {"row": len(regions), "region": 2, "enter_ns": now + 4, "iterations": 2}
             | {"leave_ns": now + 7, "parent": 1}
         )
-        events.append((now + 5, ITERATION_TYPE, 77))
+        events.append((now + 5, ITERATION, 77))
         for operation in operations:
             now += CALL
             lines += [f"{now} enter MPI_{operation}", f"{now + 4} leave"]
-            events.append((now, LABEL_TYPE, 5))
+            events.append((now, LOOP_OF_CALL, 5))
     for number, operation in enumerate([*["Bcast"] * after, "Finalize"]):
         begin = last + number * CALL
         lines += [f"{begin} enter MPI_{operation}", f"{begin + 4} leave"]
-    events.append((last, LABEL_TYPE, 0))
+    events.append((last, LOOP_OF_CALL, 0))
     trace = trace_of("ranks 1 | 0 | " + " | ".join(lines))
-    return told(trace, events if kind == LABEL_TYPE else found_of(events), regions, name)
+    return told(trace, events if kind == LOOP_OF_CALL else found_of(events), regions, name)
 
 
 def found_of(events):
     """Write the iterations as those of loops that were found."""
-    counted = [(time, value) for time, kind, value in events if kind == ITERATION_TYPE]
+    counted = [(time, value) for time, kind, value in events if kind == ITERATION]
     last = max(time for time, _, _ in events)
     return [
         *(
-            (time, FOUND_ITERATION_TYPE, value)
+            (time, FOUND_ITERATION, value)
             for time, value in counted
             if value != 77 and time > 1
         ),
-        (last, FOUND_ITERATION_TYPE, 0),
+        (last, FOUND_ITERATION, 0),
     ]
 
 
@@ -82,7 +82,7 @@ def told(trace, events, regions, name):
     tables["event_types"] = by_hand.rows_of(
         "event_types", [{"type": kind, "group": group} for group, kind in enumerate(kinds)]
     )
-    group = list(kinds).index(LABEL_TYPE) if LABEL_TYPE in kinds else 9
+    group = list(kinds).index(LOOP_OF_CALL) if LOOP_OF_CALL in kinds else 9
     tables["event_values"] = by_hand.rows_of(
         "event_values", [{"group": group, "value": 5, "label": name}]
     )
@@ -110,7 +110,7 @@ def test_turns_are_those_of_the_outermost_loop_that_goes_round():
 
 
 def test_of_loops_that_were_found_only_the_turns_are_taken():
-    loops = loops_of(run([(1, STEP), (2, STEP)], kind=FOUND_ITERATION_TYPE))
+    loops = loops_of(run([(1, STEP), (2, STEP)], kind=FOUND_ITERATION))
 
     assert loops.names == []
     assert set(loops.number.tolist()) == {-1}
@@ -125,7 +125,7 @@ def test_a_trace_without_its_records_tells_no_loops():
 
 
 def test_annotations_have_the_type_that_is_looked_for():
-    assert annotation.event_types.iteration_type(1) == FOUND_ITERATION_TYPE
+    assert annotation.event_types.iteration_type(1) == FOUND_ITERATION
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -1,30 +1,23 @@
 """Event types are known by number; labels decide only where numbers overlap."""
 
+from itertools import pairwise
+
 import pytest
 
 from burstline import operations, schema
+from burstline._core import EventClass, LockStep
 from burstline.extrae import regions
-from burstline.extrae.event_types import (
-    MPI_EVENTS,
-    MPI_OPERATIONS,
-    MPI_TYPE_LABELS,
-    MPI_TYPE_OF,
-    MPI_TYPES,
+from burstline.extrae.classification import classify
+from burstline.extrae.counters import (
     PRESET_COUNTERS,
-    REGION_LINES,
-    REGION_TYPES,
-    STATE_COLORS,
-    STATES,
-    EventClass,
-    LockStep,
-    classify,
     counter_mode,
     counter_name,
     is_label_of_counter,
-    lock_step,
-    region_kind,
-    region_name,
 )
+from burstline.extrae.event_types import COUNTER_TYPES, RANGES, REGION_LINES, TABLE, Writer
+from burstline.extrae.mpi_calls import MPI_EVENTS, MPI_OPERATIONS, MPI_TYPE_OF, MPI_TYPES
+from burstline.extrae.regions import LOCK_STEPS, REGION_TYPES, region_kind, region_name
+from burstline.extrae.states import STATE_COLORS, STATES
 from burstline.formats.paraver.files.pcf import read_pcf
 
 
@@ -195,7 +188,7 @@ def test_every_call_of_mpi_has_one_value_and_a_known_name():
         "MPI_Finalized",
     }
     assert set(MPI_TYPE_OF) == set(MPI_OPERATIONS)
-    assert MPI_TYPES == tuple(MPI_TYPE_LABELS) == tuple(range(50000001, 50000006))
+    assert tuple(range(50000001, 50000006)) == MPI_TYPES
     assert all(
         MPI_EVENTS[name] == (MPI_TYPE_OF[value], value)
         for value, name in MPI_OPERATIONS.items()
@@ -280,17 +273,22 @@ def test_kinds_of_regions_are_those_of_the_schema():
     assert all(region_name(type_, value) for type_ in REGION_TYPES for value in range(60))
 
 
-def test_a_type_belongs_to_one_family():
-    families = [
-        REGION_TYPES,
-        set(REGION_LINES),
-        regions.LOCK_TYPES,
-        regions.LOCK_ADDRESS_TYPES,
-        set(MPI_TYPES),
-    ]
-
-    assert sum(map(len, families)) == len(set().union(*families))
+def test_a_line_is_of_a_region():
     assert set(REGION_LINES.values()) <= REGION_TYPES
+    assert {TABLE[line].event_class for line in REGION_LINES} == {EventClass.REGION_LINE}
+
+
+def test_a_number_of_ours_means_one_thing():
+    ours = sorted((some for some, row in RANGES if row.writer != Writer.EXTRAE), key=min)
+
+    assert all(one.stop <= following.start for one, following in pairwise(ours))
+    assert not [number for number in TABLE if any(number in some for some in ours)]
+
+
+def test_only_counters_of_ours_lie_among_those_of_extrae():
+    for numbers, row in RANGES:
+        is_counter = row.event_class is EventClass.COUNTER
+        assert (numbers[0] in COUNTER_TYPES, numbers[-1] in COUNTER_TYPES) == (is_counter,) * 2
 
 
 @pytest.mark.parametrize(
@@ -319,9 +317,9 @@ def test_a_region_has_a_name_in_any_case(type_, value, label, name):
 def test_locks_of_both_families_go_through_the_same_steps():
     steps = [LockStep.REQUESTED, LockStep.ACQUIRED, LockStep.RELEASING, LockStep.RELEASED]
 
-    assert [lock_step(value) for value in (3, 6, 5, 0)] == steps
-    assert [lock_step(value) for value in (38, 39, 40, 0)] == steps
-    assert lock_step(4) is None
+    assert [LOCK_STEPS[value] for value in (3, 6, 5, 0)] == steps
+    assert [LOCK_STEPS[value] for value in (38, 39, 40, 0)] == steps
+    assert 4 not in LOCK_STEPS
 
 
 @pytest.mark.parametrize(
@@ -354,7 +352,7 @@ def test_real_openmp_regions_close_and_locks_are_taken(
                     depth[thread, kind] = max(level, 0)
                 case EventClass.LOCK:
                     locks.add(kind)
-                    assert lock_step(value) is not None
+                    assert value in LOCK_STEPS
     assert not any(depth.values())
     assert (found, locks) == (region_types, lock_types)
     # the classic library ends a dynamic loop whose begin it did not see

@@ -7,9 +7,8 @@ import pytest
 
 import burstline
 import raw_files
-from burstline.extrae.loops import ITERATION_TYPE, LABEL_TYPE
-from burstline.formats.raw.counters import OTHER_TYPES, event_types
-from burstline.formats.raw.user_events import MOVED_TYPES
+from burstline.extrae.event_types import ITERATION, LOOP_OF_CALL, MOVED_TYPES, NATIVE_TYPES
+from burstline.formats.raw.counters import event_types
 from raw_files import Run, column, defects, record
 
 
@@ -92,7 +91,7 @@ def test_counters_have_the_event_types_of_extrae():
     types = event_types(names)
 
     assert types["PAPI_TOT_CYC"] == 42000059
-    assert types["perf:page-faults"] in OTHER_TYPES
+    assert types["perf:page-faults"] in NATIVE_TYPES
     assert len(set(types.values())) == len(names)
 
 
@@ -302,7 +301,7 @@ def test_loops_and_regions_keep_names_places_and_iterations(tmp_path):
     assert (definitions[1]["begin_line"], definitions[1]["source_value"]) == (17, 99)
     assert column(trace, "regions", "iterations") == [None, 12] * 2
     assert column(trace, "regions", "parent") == [None, 0] * 2
-    labels = [row for row in trace.events.to_pylist() if row["type"] == LABEL_TYPE]
+    labels = [row for row in trace.events.to_pylist() if row["type"] == LOOP_OF_CALL]
     assert [(row["time_ns"], row["value"]) for row in labels] == [(2, 99)] * 2
 
 
@@ -330,9 +329,9 @@ def test_events_of_the_program_are_written_beside_those_of_calls(tmp_path):
     mine = [
         (row["time_ns"], row["type"], row["value"])
         for row in again.events.to_pylist()
-        if row["type"] in {1234, MOVED_TYPES[0], ITERATION_TYPE}
+        if row["type"] in {1234, MOVED_TYPES[0], ITERATION}
     ]
-    assert mine == [(6, 1234, 3), (7, MOVED_TYPES[0], 4), (7, ITERATION_TYPE, 2)]
+    assert mine == [(6, 1234, 3), (7, MOVED_TYPES[0], 4), (7, ITERATION, 2)]
     assert "Phase" in (tmp_path / "run.pcf").read_text()
     assert again.calls.num_rows == 1
     assert not burstline.read(tmp_path / "run.prv", raw=False).has_raw

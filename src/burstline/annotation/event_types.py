@@ -1,31 +1,18 @@
-"""The event types that results are written as: a range that no recorder uses.
-
-::
-
-    77700000            the innermost loop
-    77700001 … 099      the loop at a nesting depth
-    77700101 … 199      its iteration
-"""
+"""The event types of loops that were found: the innermost, one per depth, its iteration."""
 
 from __future__ import annotations
 
 from typing import Final
 
-from burstline.extrae.loops import FOUND_ITERATION_TYPE, FOUND_TYPES
+from burstline.extrae.event_types import FOUND_ITERATION, RESERVED, STRUCTURE
 
-RESERVED: Final = range(77_700_000, 77_800_000)
-"""All types that results may be written as, now or later."""
-
-STRUCTURE: Final = FOUND_TYPES
-"""The types of loops and their iterations."""
+__all__ = ["DEEPEST", "INNERMOST", "RESERVED", "STRUCTURE", "iteration_type", "loop_type"]
 
 INNERMOST: Final = STRUCTURE.start
 """Its value is the number of the innermost loop; 0 outside of loops."""
 
 DEEPEST: Final = 99
 """Loops that are nested deeper have no type."""
-
-_ITERATIONS: Final = FOUND_ITERATION_TYPE - 1
 
 
 def loop_type(depth: int) -> int:
@@ -62,4 +49,4 @@ def iteration_type(depth: int) -> int:
     int
         The event type.
     """
-    return _ITERATIONS + depth
+    return FOUND_ITERATION + depth - 1

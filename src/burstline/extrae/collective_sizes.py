@@ -25,7 +25,7 @@ _REDUCTIONS: Final = ("MPI_Reduce", "MPI_Ireduce")
 
 
 def _each(names: Sequence[str], code: AnyIntegers) -> tuple[Mask, Mask]:
-    """Tell the calls that exchange blocks, and the reductions to a root."""
+    """Return which calls exchange blocks, and which are reductions to a root."""
     blocks = [position for position, name in enumerate(names) if name in _PER_PEER]
     reductions = [position for position, name in enumerate(names) if name in _REDUCTIONS]
     return np.isin(code, blocks), np.isin(code, reductions)
@@ -39,27 +39,12 @@ def sent_in_all(
     sent: Integers,
     received: Integers,
 ) -> Integers:
-    """Give the bytes that calls sent in all, from those that Extrae wrote.
+    """Return the bytes that calls sent in all, from those that Extrae wrote, shape (calls,).
 
-    Parameters
-    ----------
-    names : sequence of str
-        The operations.
-    code : ndarray of integer, shape (calls,)
-        Which of them each call is.
-    root : ndarray of integer, shape (calls,)
-        Not negative where a call is the root.
-    sent, received : ndarray of int64, shape (calls,)
-        As written; negative where unknown.
+    `code` is each call's place in `names`; `root` is negative where a call is no root, sizes
+    where they are unknown. MPI wants both sides to be of one size: a call that exchanges
+    blocks, or is the root of a reduction, sent as much as it received.
 
-    Returns
-    -------
-    ndarray of int64, shape (calls,)
-        As much as it received where a call exchanged blocks or is the root of a reduction:
-        MPI wants both sides to be of one size. What was written in all others.
-
-    Examples
-    --------
     >>> one = {"root": np.array([-1]), "sent": np.array([8]), "received": np.array([32])}
     >>> sent_in_all(["MPI_Alltoall"], np.array([0]), **one).tolist()
     [32]
@@ -78,24 +63,11 @@ def sent_as_written(
     sent: Integers,
     peers: AnyIntegers,
 ) -> Integers:
-    """Give the bytes that Extrae would write, from those sent in all.
+    """Return the bytes that Extrae would write, from those sent in all, shape (calls,).
 
-    Parameters
-    ----------
-    names, code, root
-        As of :func:`sent_in_all`.
-    sent : ndarray of int64, shape (calls,)
-        Bytes sent in all.
-    peers : ndarray of integer, shape (calls,)
-        Members of each call's communicator; 0 where they are not known.
+    `peers` are the members of each call's communicator, 0 where they are unknown. One block
+    of those that exchange blocks, 0 at the root of a reduction.
 
-    Returns
-    -------
-    ndarray of int64, shape (calls,)
-        One block of those that exchange blocks, 0 at the root of a reduction.
-
-    Examples
-    --------
     >>> one = {"root": np.array([-1]), "sent": np.array([32]), "peers": np.array([4])}
     >>> sent_as_written(["MPI_Alltoall"], np.array([0]), **one).tolist()
     [8]

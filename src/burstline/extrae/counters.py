@@ -9,6 +9,14 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from burstline.extrae.event_types import (
+    COUNTER_SET,
+    COUNTER_TYPES,
+    HEAP_TYPES,
+    JAVA_TYPES,
+    OLD_COUNTER_SET,
+    RESOURCE_TYPES,
+)
 from burstline.extrae.labels import is_absolute, read_counter
 
 _PRESETS = """L1_DCM L1_ICM L2_DCM L2_ICM L3_DCM L3_ICM L1_TCM L2_TCM L3_TCM CA_SNP CA_SHR
@@ -21,28 +29,20 @@ L2_ICH L3_ICH L1_ICA L2_ICA L3_ICA L1_ICR L2_ICR L3_ICR L1_ICW L2_ICW L3_ICW L1_
 L3_TCH L1_TCA L2_TCA L3_TCA L1_TCR L2_TCR L3_TCR L1_TCW L2_TCW L3_TCW FML_INS FAD_INS FDV_INS
 FSQ_INS FNV_INS FP_OPS SP_OPS DP_OPS VEC_SP VEC_DP REF_CYC"""
 
-PRESET_BASE: Final = 42_000_000
-COUNTER_TYPES: Final = range(42_000_000, 50_000_000)
-"""Preset, native, uncore and PMAPI counters: each a million for deltas, one for absolutes."""
+OVERLAPPED_TYPES: Final = frozenset([*RESOURCE_TYPES, *HEAP_TYPES, *JAVA_TYPES])
+"""Types in the range of counters which mean something else, if they are not labelled so."""
 
-OVERLAPPED_TYPES: Final = frozenset(
-    [
-        *range(45_000_000, 45_000_016),
-        *range(46_000_000, 46_000_005),
-        *range(48_000_001, 48_000_005),
-    ]
-)
-"""Types in that range which mean resource usage, memory usage or Java, if not labelled else."""
-
-SET_TYPES: Final = (41_999_999, 42_009_999)
-"""Which counter set is active, now and before mid-2012."""
+SET_TYPES: Final = (COUNTER_SET, OLD_COUNTER_SET)
+"""Which counter set is active."""
 
 PRESET_COUNTERS: Final = {
-    PRESET_BASE + index: f"PAPI_{name}" for index, name in enumerate(_PRESETS.split())
+    COUNTER_TYPES[index]: f"PAPI_{name}" for index, name in enumerate(_PRESETS.split())
 }
 """Names of PAPI's preset counters; their numbers have not changed in 20 years."""
 
-_ABSOLUTE_OFFSET = 1_000_000
+ABSOLUTE_OFFSET: Final = 1_000_000
+"""Type of absolute values, less that of differences."""
+
 _SET_LABEL = "counter set"
 _GRADIENT = 7
 _PRESET_LABEL = re.compile(r"(?:Absolute )?PAPI_[A-Z0-9]\w*(?:\W|$)")
@@ -50,27 +50,13 @@ _DESCRIBED_LABEL = re.compile(r"(?:Absolute )?[^\s\[(]\S* (?:\[|\(\[?)\S")
 
 
 def is_label_of_counter(label: str, gradient: int | None = None) -> bool:
-    """Tell whether an event type's label looks like a counter's.
+    """Return whether an event type's label looks like a counter's.
 
-    Parameters
-    ----------
-    label : str
-        ``NAME [description]``, ``NAME ([description])``, ``NAME (description)`` or a bare
-        name of a PAPI preset, also after ``Absolute``.
-    gradient : int, optional
-        The type's colour, if known; Extrae gives counters 7.
+    ``NAME [description]``, ``NAME (description)``, or a bare name of a PAPI preset, also after
+    ``Absolute``; for names other than PAPI's also by the colour, which Extrae sets to 7.
 
-    Returns
-    -------
-    bool
-        For names other than PAPI's, False if the gradient is another.
-
-    Examples
-    --------
     >>> is_label_of_counter("TASK-CLOCK [PERF_COUNT_SW_TASK_CLOCK]", 7)
     True
-    >>> is_label_of_counter("Executing CPU", 6)
-    False
     """
     if _PRESET_LABEL.match(label):
         return True
@@ -78,13 +64,7 @@ def is_label_of_counter(label: str, gradient: int | None = None) -> bool:
 
 
 def is_counter_set(type: int, label: str | None) -> bool:  # noqa: A002 -- the format's word
-    """Tell whether an event type says which counter set is active.
-
-    Examples
-    --------
-    >>> is_counter_set(41999999, None), is_counter_set(42009999, "PAPI_OLD (Native)")
-    (True, False)
-    """
+    """Return whether an event type says which counter set is active."""
     if type not in SET_TYPES:
         return False
     return type == SET_TYPES[0] or not label or _SET_LABEL in label
@@ -95,25 +75,10 @@ def is_counter(
     label: str | None = None,
     gradient: int | None = None,
 ) -> bool:
-    """Tell whether an event type is a counter.
+    """Return whether an event type is a counter: by range, by label where ranges overlap.
 
-    Parameters
-    ----------
-    type : int
-        The event type.
-    label : str or None
-        Its label, if it has one.
-    gradient : int or None
-        Its colour, if known; outside the counters' range it must be 7.
+    Outside their range, counters are known by label and colour.
 
-    Returns
-    -------
-    bool
-        By range, by label where the range holds other things too, and by label and colour
-        elsewhere.
-
-    Examples
-    --------
     >>> is_counter(42000050), is_counter(45000000, "User time used")
     (True, False)
     """
@@ -127,34 +92,24 @@ def is_counter(
 
 
 def counter_name(type: int, label: str | None = None) -> str:  # noqa: A002 -- the format's word
-    """Give the name of a counter: its label's, else the preset's, else one made of its id.
+    """Return the name of a counter: its label's, else the preset's, else one of its type.
 
-    Examples
-    --------
     >>> counter_name(42000050), counter_name(44000001)
     ('PAPI_TOT_INS', 'counter_44000001')
     """
     if label and (name := read_counter(label)):
         return name
     presets = PRESET_COUNTERS
-    return presets.get(type) or presets.get(type - _ABSOLUTE_OFFSET) or f"counter_{type}"
+    return presets.get(type) or presets.get(type - ABSOLUTE_OFFSET) or f"counter_{type}"
 
 
 def counter_mode(type: int, label: str | None = None) -> str:  # noqa: A002 -- the format's word
-    """Tell whether a counter's values are differences or absolute.
+    """Return the mode of a counter, of the schema's; without a label by the range.
 
-    Returns
-    -------
-    str
-        One of :data:`burstline.schema.COUNTER_MODES`; without a label by the range, whose
-        odd millions are absolute.
-
-    Examples
-    --------
     >>> counter_mode(42000050), counter_mode(43000050)
     ('delta', 'absolute')
     """
     if label:
         return "absolute" if is_absolute(label) else "delta"
-    odd = type in COUNTER_TYPES and type // _ABSOLUTE_OFFSET % 2 == 1
+    odd = type in COUNTER_TYPES and type // ABSOLUTE_OFFSET % 2 == 1
     return "absolute" if odd else "delta"

@@ -32,19 +32,7 @@ _OLD_LINE = re.compile(r"(\d{1,19}) \((.*?)(?:, (.*))?\)", re.ASCII)
 
 @dataclass(frozen=True, slots=True)
 class SourceLine:
-    """A place in the source.
-
-    Attributes
-    ----------
-    file : str or None
-        Short name of the file; None if unresolved.
-    line : int or None
-        Its line, from 1; None if unresolved.
-    module : str or None
-        The executable or library; None if the label has none.
-    path : str or None
-        The file as the compiler was given it; None if the label has only its short name.
-    """
+    """A place in the source: short name, line from 1, module and path; None if unknown."""
 
     file: str | None = None
     line: int | None = None
@@ -53,26 +41,12 @@ class SourceLine:
 
 
 def read_function(label: str) -> str | None:
-    """Give the name of the function that a caller label means.
+    """Return the function that a caller label means, None if it is unresolved.
 
-    Parameters
-    ----------
-    label : str
-        A label of a value of 70000001 or of any type whose values are functions.
+    The name without return type, arguments, template arguments and the compiler's suffixes,
+    but with ``._omp_fn.N``, which tells outlined loops apart. Of a chain of inlined functions,
+    the innermost. Overloads and instances of one template get one name.
 
-    Returns
-    -------
-    str or None
-        The name without return type, arguments, template arguments and the compiler's
-        suffixes, but with ``._omp_fn.N``, which tells outlined loops apart. Of a chain of
-        inlined functions, the innermost. None if the function is unresolved.
-
-    Notes
-    -----
-    O(characters). Overloads and instances of one template get one name.
-
-    Examples
-    --------
     >>> read_function(
     ...     "int driver [int driver<double, int>(Box const&) inlined at a.h:3:1 in f]"
     ... )
@@ -98,7 +72,7 @@ def read_function(label: str) -> str | None:
 
 
 def _plain_name(text: str) -> str:
-    """Cut a demangled C++ signature down to the name; other text stays as it is."""
+    """Return the name in a demangled C++ signature; other text as it is."""
     kept: list[str] = []
     depth = 0
     at = 0
@@ -131,25 +105,11 @@ def _without_return_type(signature: str) -> str:
 
 
 def read_line(label: str) -> SourceLine:
-    """Give the source line that a caller-line label means.
+    """Return the source line that a caller-line label means.
 
-    Parameters
-    ----------
-    label : str
-        A label of a value of 80000001 or of any type whose values are source lines.
+    Text that follows neither style is taken for the file's name, but ``End``, which labels the
+    value 0. Line 0 is how compilers mark code of their own: the line is None.
 
-    Returns
-    -------
-    SourceLine
-        What is known; text that follows neither style is taken for the file's name, but
-        ``End``, which labels the value 0.
-
-    Notes
-    -----
-    O(characters). Line 0 is how compilers mark code of their own: the line is None.
-
-    Examples
-    --------
     >>> read_line("f.c:9 [/src/f.c:9, /src/t]")
     SourceLine(file='f.c', line=9, module='/src/t', path='/src/f.c')
     >>> read_line("101 (f.cc, lulesh2.0)")
@@ -169,7 +129,7 @@ def read_line(label: str) -> SourceLine:
 
 
 def _parts(text: str) -> tuple[str | None, int | None, str | None]:
-    """Read ``file:line[, module]`` or ``line (file[, module])``."""
+    """Return the parts of ``file:line[, module]`` or ``line (file[, module])``."""
     # the test of the last character keeps the search linear
     if text.endswith(")") and (found := _OLD_LINE.fullmatch(text)):
         number, name, module = found.groups()
@@ -188,21 +148,8 @@ def _resolved(text: str | None) -> str | None:
 
 
 def read_counter(label: str) -> str:
-    """Give the name of the counter that an event type's label means.
+    """Return the counter that a type's label means: its first word, empty if it has none.
 
-    Parameters
-    ----------
-    label : str
-        The label of a counter's event type.
-
-    Returns
-    -------
-    str
-        Its first word, which is the whole name: names hold ``:`` and ``=``, never blanks.
-        Empty for an empty label.
-
-    Examples
-    --------
     >>> read_counter("PAPI_TOT_INS [Instr completed]")
     'PAPI_TOT_INS'
     >>> read_counter("Absolute perf::TASK-CLOCK [PERF_COUNT_SW_TASK_CLOCK]")
@@ -215,10 +162,8 @@ def read_counter(label: str) -> str:
 
 
 def is_absolute(label: str) -> bool:
-    """Tell whether a counter's label means absolute values, not differences.
+    """Return whether a counter's label means absolute values, not differences.
 
-    Examples
-    --------
     >>> is_absolute("Absolute PAPI_TOT_CYC [Total cycles]")
     True
     """

@@ -44,7 +44,20 @@ _TABLE = """
 IDLE: Final = 0
 RUNNING: Final = 1
 NOT_CREATED: Final = 2
+RECEIVING: Final = 3
+SENDING: Final = 4
+SYNCHRONISATION: Final = 5
+PROBING: Final = 6
+FORK_JOIN: Final = 7
+COMPLETING: Final = 8
+IMMEDIATE_SEND: Final = 10
+IMMEDIATE_RECEIVE: Final = 11
+FILE_ACCESS: Final = 12
+COLLECTIVE: Final = 13
 TRACING_DISABLED: Final = 14
+OTHERS: Final = 15
+SEND_RECEIVE: Final = 16
+MEMORY_TRANSFER: Final = 17
 
 
 def _rows() -> list[tuple[int, str, tuple[int, int, int]]]:

@@ -14,20 +14,27 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from burstline.extrae.event_types import (
+    APPLICATION,
     CALLER_FUNCTIONS,
     CALLER_LINES,
-    MPI_EVENTS,
-    MPI_OPERATIONS,
-    MPI_TYPE_LABELS,
-    REGION_TYPES,
-)
-from burstline.extrae.regions import LOCK_TYPES
-from burstline.formats.derivation.openmp import (
+    COMMUNICATOR,
+    COUNTER_SET,
+    FILE_SIZE,
+    FLUSH,
     LOCK_ADDRESS,
-    LOCK_LABELS,
     LOCK_STATUS,
-    TYPE_LABELS,
+    RECEIVED_SIZE,
+    RMA_SIZE,
+    ROOT,
+    SENT_SIZE,
+    TABLE,
+    TEST_MISSES,
+    TEST_TIME,
+    TRACING,
+    USER_FUNCTION,
 )
+from burstline.extrae.mpi_calls import MPI_EVENTS, MPI_OPERATIONS, MPI_TYPES
+from burstline.extrae.regions import LOCK_TYPES, REGION_TYPES
 from burstline.schema import TABLES
 from burstline.schema.arrays import arrow_table
 
@@ -41,40 +48,32 @@ if TYPE_CHECKING:
     from burstline.formats.derivation.other_events import Others
     from burstline.trace import Trace
 
-_USER_FUNCTION: Final = 60000019
 _UNRESOLVED: Final = 1
 _FIRST_ID: Final = 2
 _PLAIN, _MPI, _MISCELLANEOUS, _COUNTERS = 0, 9, 6, 7
-_FIXED: Final[dict[int, tuple[str, int, dict[int, str]]]] = {
-    40000001: ("Application", _MISCELLANEOUS, {0: "End", 1: "Begin"}),
-    40000003: ("Flushing Traces", _MISCELLANEOUS, {0: "End", 1: "Begin"}),
-    40000012: ("Tracing", _MISCELLANEOUS, {0: "Disabled", 1: "Enabled"}),
-    41999999: ("Active hardware counter set", _COUNTERS, {}),
-    50000110: ("MPI-IO size in bytes", _MPI, {}),
-    50000304: ("MPI_Test misses", _MPI, {}),
-    50000305: ("Elapsed time in MPI_Test", _MPI, {}),
-    50001000: ("One-sided MPI size", _MPI, {}),
-    50100001: ("Send Size in MPI Global OP", _MPI, {}),
-    50100002: ("Recv Size in MPI Global OP", _MPI, {}),
-    50100003: ("Root in MPI Global OP", _MPI, {}),
-    50100004: ("Communicator in MPI Global OP", _MPI, {}),
+_SPAN: Final = {0: "End", 1: "Begin"}
+_FIXED: Final[dict[int, tuple[int, dict[int, str]]]] = {
+    APPLICATION: (_MISCELLANEOUS, _SPAN),
+    FLUSH: (_MISCELLANEOUS, _SPAN),
+    TRACING: (_MISCELLANEOUS, {0: "Disabled", 1: "Enabled"}),
+    COUNTER_SET: (_COUNTERS, {}),
+    FILE_SIZE: (_MPI, {}),
+    TEST_MISSES: (_MPI, {}),
+    TEST_TIME: (_MPI, {}),
+    RMA_SIZE: (_MPI, {}),
+    SENT_SIZE: (_MPI, {}),
+    RECEIVED_SIZE: (_MPI, {}),
+    ROOT: (_MPI, {}),
+    COMMUNICATOR: (_MPI, {}),
 }
+_LOCK_LABELS: Final = {0: "Unlocked", 38: "LOCK: Obtaining", 39: "LOCK: Taken"}
 
 
 class Callers:
-    """Ids of the functions and source lines in the calling-context tree.
+    """Ids of the functions and source lines in the calling-context tree of a trace.
 
-    Parameters
-    ----------
-    trace : Trace
-        The trace.
-
-    Attributes
-    ----------
-    function, line : ndarray of int64, shape (call_paths,)
-        Id of each node's function and line; 1 is unresolved.
-    functions, lines : dict of int to str
-        Labels of the ids.
+    `function` and `line` have the ids of each node, shape (call_paths,), 1 if unresolved;
+    `functions` and `lines` the label of each id.
     """
 
     def __init__(self, trace: Trace) -> None:
@@ -87,7 +86,7 @@ class Callers:
         self.line, self.lines = _numbered(lines)
 
     def levels(self, path: npt.NDArray[np.int32]) -> Iterator[npt.NDArray[np.int32]]:
-        """Go up the tree: the callers of each call, the innermost first; -1 beyond."""
+        """Yield the callers of each call, the innermost first; -1 beyond."""
         node = path
         for _ in range(len(CALLER_FUNCTIONS) - 1):
             if not (node >= 0).any():
@@ -105,46 +104,21 @@ def _numbered(labels: list[str]) -> tuple[Integers, dict[int, str]]:
 
 
 def region_events(trace: Trace) -> tuple[Integers, Integers]:
-    """Give the event type and value that stand for each region of `region_defs`.
+    """Return the event type and value of each region of `region_defs`, shape (regions,).
 
-    Parameters
-    ----------
-    trace : Trace
-        The trace.
-
-    Returns
-    -------
-    tuple of ndarray of int64, shape (regions,)
-        Those of the source where Paraver knows the type, else a user function and the
-        region's row + 1.
+    Those of the source where Paraver knows the type, else a user function and the region's
+    row + 1.
     """
     kind, value = trace.arrays("region_defs", "source_type", "source_value")
-    known = np.isin(kind, [*REGION_TYPES, *LOCK_TYPES]) & (kind != _USER_FUNCTION) & (value > 0)
+    known = np.isin(kind, [*REGION_TYPES, *LOCK_TYPES]) & (kind != USER_FUNCTION) & (value > 0)
     number = np.arange(1, len(kind) + 1)
-    return np.where(known, kind, _USER_FUNCTION), np.where(known, value, number)
+    return np.where(known, kind, USER_FUNCTION), np.where(known, value, number)
 
 
 def label_tables(
     trace: Trace, callers: Callers, others: Others, used: Integers
 ) -> dict[str, pa.Table]:
-    """Give the labels of all event types in use, and of their values.
-
-    Parameters
-    ----------
-    trace : Trace
-        The trace.
-    callers : Callers
-        Of the same trace.
-    others : Others
-        Of the same trace.
-    used : ndarray of int64
-        Event types that occur, sorted.
-
-    Returns
-    -------
-    dict of str to pyarrow.Table
-        The tables `event_types` and `event_values`.
-    """
+    """Return the tables of the labels of all types in `used`, sorted, and of their values."""
     groups = [
         *_fixed(),
         *_callers(callers),
@@ -180,17 +154,19 @@ _Group = tuple[dict[int, str], int, dict[int, str]]
 
 
 def _fixed() -> Iterator[_Group]:
-    for kind, label in MPI_TYPE_LABELS.items():
+    for kind in MPI_TYPES:
         values = {v: MPI_OPERATIONS[v] for family, v in MPI_EVENTS.values() if family == kind}
-        yield {kind: label}, _MPI, {0: "Outside MPI", **values}
-    for kind, (label, gradient, values) in _FIXED.items():
-        yield {kind: label}, gradient, values
+        yield {kind: TABLE[kind].label}, _MPI, {0: "Outside MPI", **values}
+    for kind, (gradient, values) in _FIXED.items():
+        yield {kind: TABLE[kind].label}, gradient, values
 
 
 def _callers(callers: Callers) -> Iterator[_Group]:
     levels = range(1, len(CALLER_FUNCTIONS))
-    functions = {CALLER_FUNCTIONS[level]: f"Caller at level {level}" for level in levels}
-    lines = {CALLER_LINES[level]: f"Caller line at level {level}" for level in levels}
+    functions, lines = (
+        {types[level]: TABLE[types[level]].label for level in levels}
+        for types in (CALLER_FUNCTIONS, CALLER_LINES)
+    )
     yield functions, _PLAIN, callers.functions
     yield lines, _PLAIN, callers.lines
 
@@ -204,12 +180,11 @@ def _regions(trace: Trace) -> Iterator[_Group]:
             for of, value, name in zip(kinds.tolist(), values.tolist(), names, strict=True)
             if of == kind
         }
-        label = "User function" if kind == _USER_FUNCTION else f"Region {kind}"
-        steps = LOCK_LABELS if kind == LOCK_STATUS else {0: "End"}
-        yield {kind: TYPE_LABELS.get(kind, label)}, _PLAIN, steps | mine
+        steps = _LOCK_LABELS if kind == LOCK_STATUS else {0: "End"}
+        yield {kind: TABLE[kind].label or f"Region {kind}"}, _PLAIN, steps | mine
     if LOCK_STATUS not in kinds:
-        yield {LOCK_STATUS: TYPE_LABELS[LOCK_STATUS]}, _PLAIN, LOCK_LABELS
-    yield {LOCK_ADDRESS: TYPE_LABELS[LOCK_ADDRESS]}, _PLAIN, {}
+        yield {LOCK_STATUS: TABLE[LOCK_STATUS].label}, _PLAIN, _LOCK_LABELS
+    yield {LOCK_ADDRESS: TABLE[LOCK_ADDRESS].label}, _PLAIN, {}
 
 
 def _counters(trace: Trace) -> Iterator[_Group]:

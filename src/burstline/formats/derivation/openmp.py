@@ -15,7 +15,7 @@ import numpy as np
 from burstline import schema
 from burstline.columns import enclosing
 from burstline.extrae.regions import LOCK_TYPES
-from burstline.extrae.states import RUNNING
+from burstline.extrae.states import FORK_JOIN, IDLE, RUNNING, SYNCHRONISATION
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -24,55 +24,21 @@ if TYPE_CHECKING:
     from burstline.trace import Trace
 
 
-LOCK_STATUS: Final = 60005
-LOCK_ADDRESS: Final = 60006
 LOCK_TAKEN: Final = 39
+"""Value of the lock status."""
 
-TYPE_LABELS: Final = {
-    60000: "OpenMP RT Call",
-    60002: "OpenMP Parallel",
-    60003: "OpenMP Worksharing",
-    60004: "OpenMP Synchronization",
-    60005: "OpenMP Lock Status",
-    60006: "OpenMP Lock Address",
-    60009: "OpenMP Tasking",
-    60012: "OpenMP Outlined function",
-    60000001: "Parallel (OMP)",
-    60000002: "Worksharing (OMP)",
-    60000005: "OpenMP barrier",
-    60000006: "OpenMP named-Lock",
-    60000007: "OpenMP unnamed-Lock",
-    60000018: "Executed OpenMP parallel function",
-    60000022: "OMP taskwait",
-    60000023: "Executed OpenMP task function",
-    60000029: "OMP taskloop",
-}
-"""What Extrae calls its types of OpenMP."""
-
-LOCK_LABELS: Final = {0: "Unlocked", 38: "LOCK: Obtaining", 39: "LOCK: Taken"}
-"""What it calls the steps of a lock."""
-
-_IDLE, _SYNCHRONISING, _FORK_JOIN = 0, 5, 7
 _LOCKS: Final = ("lock", "critical", "ordered", "atomic")
 _STATES: Final = {
-    "parallel": _FORK_JOIN,
+    "parallel": FORK_JOIN,
     "team": RUNNING,
     "task": RUNNING,
-    **dict.fromkeys(("barrier", "implicit_barrier", "join", "taskwait"), _SYNCHRONISING),
-    **dict.fromkeys(("taskgroup", *_LOCKS), _SYNCHRONISING),
+    **dict.fromkeys(("barrier", "implicit_barrier", "join", "taskwait"), SYNCHRONISATION),
+    **dict.fromkeys(("taskgroup", *_LOCKS), SYNCHRONISATION),
 }
 
 
 class LockSteps(NamedTuple):
-    """When locks were taken and let go.
-
-    Attributes
-    ----------
-    taken, released : tuple of ndarray of int64
-        Location, time and seq of each; those that a region's own end tells are left out.
-    address : ndarray of int64, shape (taken,)
-        Of the lock.
-    """
+    """When locks were taken and released (location, time, seq); the address of each."""
 
     taken: tuple[Integers, Integers, Integers]
     released: tuple[Integers, Integers, Integers]
@@ -80,18 +46,7 @@ class LockSteps(NamedTuple):
 
 
 def lock_steps(trace: Trace) -> LockSteps:
-    """Give the steps of locks that are not borders of regions.
-
-    Parameters
-    ----------
-    trace : Trace
-        The trace.
-
-    Returns
-    -------
-    LockSteps
-        O(locks log locks).
-    """
+    """Return the steps of locks, but those that a region's own end says."""
     location, lock, acquire, acquire_seq, release, release_seq = (
         column.astype(np.int64)
         for column in trace.arrays(
@@ -106,9 +61,9 @@ def lock_steps(trace: Trace) -> LockSteps:
     )
     where, region, leave_seq = trace.arrays("regions", "location", "region", "leave_seq")
     kinds = trace.arrays("region_defs", "source_type")[0]
-    told = np.isin(kinds, list(LOCK_TYPES))[region] if len(region) else np.zeros(0, bool)
+    is_step = np.isin(kinds, list(LOCK_TYPES))[region] if len(region) else np.zeros(0, bool)
     span = _span(leave_seq, release_seq)
-    ends = where[told].astype(np.int64) * span + leave_seq[told]
+    ends = where[is_step].astype(np.int64) * span + leave_seq[is_step]
     let = release_seq >= 0
     let &= ~np.isin(location * span + release_seq, ends)
     return LockSteps(
@@ -117,23 +72,11 @@ def lock_steps(trace: Trace) -> LockSteps:
 
 
 def openmp_states(trace: Trace) -> tuple[Integers, Integers, Integers, Integers]:
-    """Give what threads do where OpenMP says that they do not run the program.
+    """Return location, begin_ns, end_ns and state, where OpenMP says what threads do.
 
-    Parameters
-    ----------
-    trace : Trace
-        The trace.
-
-    Returns
-    -------
-    location, begin_ns, end_ns, state : ndarray of int64, shape (states,)
-        What a thread is in innermost counts: 7 in a fork or join, 5 in barriers and until
-        it has a lock, nothing in a task or else in a team. A thread that calls no MPI is
-        idle, 0, outside of teams.
-
-    Notes
-    -----
-    O(regions log regions).
+    What a thread is in innermost counts: fork or join, synchronisation in barriers and until
+    it has a lock, running in a task or else in a team. A thread that calls no MPI is idle
+    outside of teams.
     """
     columns = trace.arrays(
         "regions", "location", "region", "enter_ns", "leave_ns", "enter_seq", "leave_seq"
@@ -174,7 +117,7 @@ def _until_taken(
     begin: tuple[Integers, Integers],
     end: tuple[Integers, Integers],
 ) -> tuple[Integers, Integers]:
-    """End the regions of locks where the lock is taken, as far as that is known."""
+    """Return the ends of regions, those of locks where the lock is taken, if that is known."""
     where, when, seq = (
         column.astype(np.int64)
         for column in trace.arrays("locks", "location", "acquire_ns", "acquire_seq")
@@ -189,9 +132,9 @@ def _until_taken(
 
 
 def _base(trace: Trace, role: npt.NDArray[np.str_], location: Integers) -> Integers:
-    """Give the state of each location outside of all regions."""
+    """Return the state of each location outside of all regions."""
     base = np.full(trace.rows("locations"), RUNNING, np.int64)
-    base[location[role == "team"]] = _IDLE
+    base[location[role == "team"]] = IDLE
     base[trace.arrays("calls", "location")[0]] = RUNNING
     return base
 

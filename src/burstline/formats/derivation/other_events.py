@@ -1,4 +1,4 @@
-"""Events for what no other table tells: parameters and attributes, each with a type of its own.
+"""Events for what no other table has: parameters and attributes, each with a type of its own.
 
 Types are given to names in alphabetical order, and to values that are texts numbers likewise.
 """
@@ -11,6 +11,7 @@ import numpy as np
 import pyarrow as pa
 
 from burstline.columns import to_numpy
+from burstline.extrae.event_types import ATTRIBUTE_TYPES, PARAMETER_TYPES
 from burstline.schema import NO_VALUE, OTHER_EVENT_KINDS
 
 if TYPE_CHECKING:
@@ -21,12 +22,6 @@ if TYPE_CHECKING:
 
     _Named = tuple[int, str | None]
 
-PARAMETER_TYPES: Final = range(78_000_000, 78_500_000)
-"""Event types of parameters."""
-
-ATTRIBUTE_TYPES: Final = range(78_500_000, 79_000_000)
-"""Event types of attributes of events."""
-
 _TYPES: Final = {
     OTHER_EVENT_KINDS.index("parameter"): PARAMETER_TYPES,
     OTHER_EVENT_KINDS.index("attribute"): ATTRIBUTE_TYPES,
@@ -36,19 +31,10 @@ _MISCELLANEOUS: Final = 6
 
 
 class Others:
-    """Parameters and attributes of a trace as events.
+    """Parameters and attributes of a trace as events, shape (events,).
 
-    Parameters
-    ----------
-    trace : Trace
-        The trace.
-
-    Attributes
-    ----------
-    place : tuple of ndarray of int64, shape (events,)
-        Location, time and ordinal of each.
-    kind, value : ndarray of int64, shape (events,)
-        Event type and value. A text counts from 1; what is neither a number nor a text is 0.
+    `place` is location, time and ordinal of each; `kind` and `value` its event type and value:
+    a text counts from 1; what is neither a number nor a text is 0.
     """
 
     def __init__(self, trace: Trace) -> None:
@@ -71,7 +57,7 @@ class Others:
         self._number_texts(*_coded(rows["text"]))
 
     def _number_texts(self, text: Integers, texts: list[str | None]) -> None:
-        """Make values of texts; they are places in a list, of which the last is none."""
+        """Set the values of texts; they are places in a list, of which the last is none."""
         none = len(texts) - 1
         rows = np.flatnonzero(text < none)
         keys = self.kind[rows] * len(texts) + text[rows]
@@ -87,14 +73,14 @@ class Others:
         self.value[rows] = numbers[place.reshape(-1)]
 
     def labels(self) -> Iterator[tuple[dict[int, str], int, dict[int, str]]]:
-        """Give labels of types, their colour column, and labels of values."""
+        """Yield labels of types, their colour, and labels of values."""
         for (_, name), kind in self._types.items():
             label = " ".join((name or "").split()) or f"{kind}"
             yield {kind: label}, _MISCELLANEOUS, self._texts.get(kind, {})
 
 
 def _coded(column: pa.ChunkedArray) -> tuple[Integers, list[str | None]]:
-    """Give words as places in a list, which ends with none."""
+    """Return words as places in a list, which ends with none."""
     coded = column.combine_chunks().dictionary_encode()
     words = [*coded.dictionary.to_pylist(), None]
     return coded.indices.fill_null(len(words) - 1).to_numpy().astype(np.int64), words

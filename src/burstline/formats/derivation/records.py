@@ -22,14 +22,28 @@ import pyarrow.compute as pc
 from burstline import operations, schema
 from burstline.errors import MemoryBudgetError
 from burstline.extrae.collective_sizes import sent_as_written
-from burstline.extrae.event_types import CALLER_FUNCTIONS, CALLER_LINES, MPI_EVENTS
-from burstline.formats.derivation.labels import Callers, label_tables, region_events
-from burstline.formats.derivation.openmp import (
+from burstline.extrae.event_types import (
+    APPLICATION,
+    CALLER_FUNCTIONS,
+    CALLER_LINES,
+    COMMUNICATOR,
+    COUNTER_SET,
+    FILE_SIZE,
+    FLUSH,
     LOCK_ADDRESS,
     LOCK_STATUS,
-    LOCK_TAKEN,
-    lock_steps,
+    MPI_OTHER,
+    RECEIVED_SIZE,
+    RMA_SIZE,
+    ROOT,
+    SENT_SIZE,
+    TEST_MISSES,
+    TEST_TIME,
+    TRACING,
 )
+from burstline.extrae.mpi_calls import MPI_EVENTS
+from burstline.formats.derivation.labels import Callers, label_tables, region_events
+from burstline.formats.derivation.openmp import LOCK_TAKEN, lock_steps
 from burstline.formats.derivation.other_events import Others
 from burstline.formats.derivation.states import call_states, operation_codes
 from burstline.schema.arrays import arrow_table
@@ -40,11 +54,7 @@ if TYPE_CHECKING:
 
     _Place = tuple[AnyIntegers, AnyIntegers, AnyIntegers]
 
-_SENT, _RECEIVED, _ROOT, _COMMUNICATOR = 50100001, 50100002, 50100003, 50100004
-_IO_SIZE, _RMA_SIZE = 50000110, 50001000
-_APPLICATION, _FLUSH, _TRACING, _SET = 40000001, 40000003, 40000012, 41999999
-_MISSES, _POLLING = 50000304, 50000305
-_OTHER_CALL: Final = (50000003, 108)
+_OTHER_CALL: Final = (MPI_OTHER, 108)
 _FIRST, _ENTRY, _SIZE, _COUNTER, _CALLER = 0, 1, 2, 3, 4
 _BEFORE, _AFTER = -(2**62), 2**62
 _ALL: Final = slice(None)
@@ -52,32 +62,13 @@ _ROW_BYTES: Final = 160
 
 
 def with_records(trace: Trace, *, memory: int | None = None) -> Trace:
-    """Give a trace the raw tables it does not have.
+    """Return a trace with its tables, and with events, states and labels, which it has not.
 
-    Parameters
-    ----------
-    trace : Trace
-        Without raw tables.
-    memory : int, optional
-        Most bytes to use.
-
-    Returns
-    -------
-    Trace
-        The same tables, and events, states and labels. Its messages have the times that
-        Extrae would have recorded: a send begins and ends with its call, a receive with
-        the call that posted and the call that completed it.
-
-    Raises
-    ------
-    MemoryBudgetError
-        If the tables do not fit in `memory`.
-
-    Notes
-    -----
-    O(rows log rows) time, all tables in memory. Failed polls of a burst are summed up
-    at the entry of the call after it, all as those of ``MPI_Test``. Teams are written only
-    by their regions; regions that no Paraver type is known for become user functions.
+    Its messages have the times that Extrae would have recorded: a send begins and ends with
+    its call, a receive with the call that posted and the call that completed it. Failed polls
+    of a burst are summed up at the entry of the call after it, all as those of ``MPI_Test``.
+    Teams are written only by their regions; regions that no Paraver type is known for become
+    user functions. Raises MemoryBudgetError if the tables do not fit in `memory`, in bytes.
     """
     if memory is not None:
         rows = 2 * sum(trace.rows(name) for name in ("calls", "regions", "readings"))
@@ -131,7 +122,7 @@ class _Pairs:
         )
 
     def table(self) -> pa.Table:
-        """Give the events in their order."""
+        """Return the events in their order."""
         columns = [np.concatenate(column) for column in zip(*self._parts, strict=True)]
         location, time, seq, rank, kind, value = columns
         order = np.lexsort((rank, seq, time, location))
@@ -153,14 +144,14 @@ class _Pairs:
 def _add_locations(pairs: _Pairs, trace: Trace) -> None:
     location, born, died = trace.arrays("locations", "location", "born_ns", "died_ns")
     before, after = np.full(len(location), _BEFORE), np.full(len(location), _AFTER)
-    pairs.add((location, born, before), _APPLICATION, 1, _FIRST)
+    pairs.add((location, born, before), APPLICATION, 1, _FIRST)
     if trace.counter_names:
-        pairs.add((location, born, before), _SET, 1, _ENTRY)
-    pairs.add((location, died, after), _APPLICATION, 0, _CALLER)
+        pairs.add((location, born, before), COUNTER_SET, 1, _ENTRY)
+    pairs.add((location, died, after), APPLICATION, 0, _CALLER)
     gaps = trace.table("gaps")
     kind = gaps["kind"].cast(pa.string()).to_numpy()
     where, start, end = trace.arrays("gaps", "location", "start_ns", "end_ns")
-    for name, event, inside in (("flush", _FLUSH, 1), ("tracing_off", _TRACING, 0)):
+    for name, event, inside in (("flush", FLUSH, 1), ("tracing_off", TRACING, 0)):
         rows = kind == name
         last, first = np.full(rows.sum(), _AFTER - 1), np.full(rows.sum(), _BEFORE + 1)
         pairs.add((where[rows], start[rows], last), event, inside, _ENTRY)
@@ -182,16 +173,16 @@ class _Calls:
         self._entry, self._exit = (enter, enter_seq), (leave, leave_seq)
 
     def one_of(self, names: tuple[str, ...]) -> Mask:
-        """Tell which calls are of these operations."""
+        """Return which calls are of these operations."""
         wanted = [code for code, name in enumerate(self.names) if name in names]
         return np.isin(self.code, wanted)
 
     def entry(self, rows: Mask | slice = _ALL) -> _Place:
-        """Give location, time and seq of the entries."""
+        """Return location, time and seq of the entries."""
         return self.location[rows], self._entry[0][rows], self._entry[1][rows]
 
     def exit(self, rows: Mask | slice = _ALL) -> _Place:
-        """Give location, time and seq of the exits."""
+        """Return location, time and seq of the exits."""
         return self.location[rows], self._exit[0][rows], self._exit[1][rows]
 
 
@@ -221,15 +212,15 @@ def _add_sizes(pairs: _Pairs, trace: Trace, calls: _Calls) -> None:
         sent=calls.sent,
         peers=np.append(members, 0)[calls.communicator],
     )
-    pairs.add(calls.entry(rows), _SENT, sent[rows], _SIZE)
-    pairs.add(calls.entry(rows), _RECEIVED, calls.received[rows], _SIZE)
-    pairs.add(calls.entry(rows & (calls.root >= 0)), _ROOT, 1, _SIZE)
+    pairs.add(calls.entry(rows), SENT_SIZE, sent[rows], _SIZE)
+    pairs.add(calls.entry(rows), RECEIVED_SIZE, calls.received[rows], _SIZE)
+    pairs.add(calls.entry(rows & (calls.root >= 0)), ROOT, 1, _SIZE)
     rows |= calls.one_of(operations.TOGETHER) & (calls.communicator >= 0)
-    pairs.add(calls.entry(rows), _COMMUNICATOR, source_id[calls.communicator[rows]], _SIZE)
+    pairs.add(calls.entry(rows), COMMUNICATOR, source_id[calls.communicator[rows]], _SIZE)
     size = calls.sent + calls.received
     for family, event, at_exit in (
-        (operations.RMA, _RMA_SIZE, 0),
-        (operations.IO, _IO_SIZE, 1),
+        (operations.RMA, RMA_SIZE, 0),
+        (operations.IO, FILE_SIZE, 1),
     ):
         rows = calls.one_of(family) & (size > 0)
         pairs.add(calls.entry(rows), event, size[rows], _SIZE)
@@ -270,12 +261,12 @@ def _add_polls(pairs: _Pairs, trace: Trace) -> None:
     enter_seq = np.append(trace.arrays("calls", "enter_seq")[0], _AFTER - 1)
     call = np.where(after >= 0, trace.offsets("calls")[location] + after, -1)
     place = (location, end, enter_seq[call])
-    for kind, value in ((_POLLING, polling[rows]), (_MISSES, polls[rows])):
+    for kind, value in ((TEST_TIME, polling[rows]), (TEST_MISSES, polls[rows])):
         pairs.add(place, kind, value, _FIRST)
 
 
 def _messages(trace: Trace) -> pa.Table:
-    """Give the messages with the times that Extrae defines, where their calls are known."""
+    """Return the messages with the times that Extrae defines, where their calls are known."""
     table = trace.table("messages")
     enter, leave = trace.arrays("calls", "enter_ns", "leave_ns")
     if not len(enter):

@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 
 from burstline import operations
-from burstline.extrae.states import NOT_CREATED, RUNNING, TRACING_DISABLED
+from burstline.extrae import states
 from burstline.formats.derivation.openmp import openmp_states
 from burstline.schema.arrays import arrow_table
 
@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from burstline.trace import Trace
 
 
-_OTHERS: Final = 15
-_FLUSHING: Final = 12
 _SYNCHRONISING: Final = frozenset(
     [
         *(f"MPI_Win_{name}" for name in ("create", "free", "post", "start", "complete")),
@@ -34,78 +32,59 @@ def _mpi(names: str) -> dict[str, None]:
 
 
 STATE_OF: Final[dict[str, int]] = {
-    **dict.fromkeys(operations.IO, 12),
-    **dict.fromkeys(operations.RMA, 17),
-    **dict.fromkeys(_SYNCHRONISING, 15),
-    **dict.fromkeys(operations.COLLECTIVES, 13),
-    **dict.fromkeys(_mpi("Recv Mrecv"), 3),
-    **dict.fromkeys(_mpi("Send Bsend Ssend Rsend"), 4),
-    **dict.fromkeys(_mpi("Probe Iprobe Mprobe Improbe"), 6),
-    **dict.fromkeys(_mpi("Wait Waitall Waitany Waitsome Test Testall Testany Testsome"), 8),
-    **dict.fromkeys(_mpi("Request_free Request_get_status Win_wait"), 8),
-    **dict.fromkeys(_mpi("Bsend_init Send_init Rsend_init Ssend_init"), 10),
-    **dict.fromkeys(operations.IMMEDIATE_SENDS, 10),
-    **dict.fromkeys(_mpi("Psend_init Pready Pready_range Pready_list"), 10),
-    **dict.fromkeys(_mpi("Recv_init Irecv Imrecv Precv_init"), 11),
-    **dict.fromkeys(_mpi("Parrived"), 8),
-    **dict.fromkeys(_mpi("Sendrecv Sendrecv_replace Isendrecv Isendrecv_replace"), 16),
+    **dict.fromkeys(operations.IO, states.FILE_ACCESS),
+    **dict.fromkeys(operations.RMA, states.MEMORY_TRANSFER),
+    **dict.fromkeys(_SYNCHRONISING, states.OTHERS),
+    **dict.fromkeys(operations.COLLECTIVES, states.COLLECTIVE),
+    **dict.fromkeys(_mpi("Recv Mrecv"), states.RECEIVING),
+    **dict.fromkeys(_mpi("Send Bsend Ssend Rsend"), states.SENDING),
+    **dict.fromkeys(_mpi("Probe Iprobe Mprobe Improbe"), states.PROBING),
+    **dict.fromkeys(
+        _mpi("Wait Waitall Waitany Waitsome Test Testall Testany Testsome"), states.COMPLETING
+    ),
+    **dict.fromkeys(_mpi("Request_free Request_get_status Win_wait"), states.COMPLETING),
+    **dict.fromkeys(_mpi("Bsend_init Send_init Rsend_init Ssend_init"), states.IMMEDIATE_SEND),
+    **dict.fromkeys(operations.IMMEDIATE_SENDS, states.IMMEDIATE_SEND),
+    **dict.fromkeys(_mpi("Psend_init Pready Pready_range Pready_list"), states.IMMEDIATE_SEND),
+    **dict.fromkeys(_mpi("Recv_init Irecv Imrecv Precv_init"), states.IMMEDIATE_RECEIVE),
+    **dict.fromkeys(_mpi("Parrived"), states.COMPLETING),
+    **dict.fromkeys(
+        _mpi("Sendrecv Sendrecv_replace Isendrecv Isendrecv_replace"), states.SEND_RECEIVE
+    ),
 }
-"""State of a thread inside each operation; 15, "Others", in all that are not listed."""
+"""State of a thread inside each operation; others in all that are not listed."""
 
 
 def operation_codes(trace: Trace) -> tuple[list[str], npt.NDArray[np.int16]]:
-    """Give the names of the operations, and the code of each call's operation.
-
-    Parameters
-    ----------
-    trace : Trace
-        The trace.
-
-    Returns
-    -------
-    tuple of list of str and ndarray of int16, shape (calls,)
-        One list of names, whatever parts the column has.
-    """
+    """Return the names of the operations, and the code of each call's, shape (calls,)."""
     column = trace.table("calls")["operation"].unify_dictionaries().combine_chunks()
     return column.dictionary.to_pylist(), column.indices.to_numpy(zero_copy_only=False)
 
 
 def call_states(trace: Trace) -> pa.Table:
-    """Give the states that follow from the calls, gaps and OpenMP regions of a trace.
+    """Return the table `states` that follows from calls, gaps and OpenMP regions.
 
-    Parameters
-    ----------
-    trace : Trace
-        The trace.
-
-    Returns
-    -------
-    pyarrow.Table
-        The table `states`: per location a partition of the time from 0 to its last
-        moment. Not created before its first moment, then calls, gaps, and running in
-        between; of what overlaps, what began first counts.
-
-    Notes
-    -----
-    O(calls log calls) time.
+    Per location a partition of the time from 0 to its last moment: not created before its
+    first moment, then calls, gaps, and running in between; of what overlaps, what began
+    first counts.
     """
     names, code = operation_codes(trace)
-    state_of = np.array([STATE_OF.get(name, _OTHERS) for name in names], np.int64)
+    state_of = np.array([STATE_OF.get(name, states.OTHERS) for name in names], np.int64)
     gap_kinds = trace.table("gaps")["kind"].cast(pa.string()).to_pylist()
     gap_state = {
-        "flush": _FLUSHING,
-        "tracing_off": TRACING_DISABLED,
-        "not_created": NOT_CREATED,
+        "flush": states.FILE_ACCESS,
+        "tracing_off": states.TRACING_DISABLED,
+        "not_created": states.NOT_CREATED,
     }
     location, born, died = trace.arrays("locations", "location", "born_ns", "died_ns")
     pieces = [
         (*trace.arrays("calls", "location", "enter_ns", "leave_ns"), state_of[code]),
         (
             *trace.arrays("gaps", "location", "start_ns", "end_ns"),
-            np.array([gap_state.get(kind, RUNNING) for kind in gap_kinds], np.int64),
+            np.array([gap_state.get(kind, states.RUNNING) for kind in gap_kinds], np.int64),
         ),
-        (location, np.zeros_like(born), born, np.full_like(born, NOT_CREATED)),
-        (location, died, died, np.full_like(born, RUNNING)),
+        (location, np.zeros_like(born), born, np.full_like(born, states.NOT_CREATED)),
+        (location, died, died, np.full_like(born, states.RUNNING)),
         openmp_states(trace),
     ]
     where, begin, end, state = (
@@ -115,7 +94,7 @@ def call_states(trace: Trace) -> pa.Table:
 
 
 def _partition(where: Integers, begin: Integers, end: Integers, state: Integers) -> pa.Table:
-    """Clip what overlaps, and fill holes within a location with running."""
+    """Return the table `states`: overlaps clipped, holes within a location running."""
     order = np.lexsort((end, begin, where))
     where, begin, end, state = where[order], begin[order], end[order], state[order]
     # one running maximum serves all locations: each is lifted above the one before it
@@ -129,7 +108,7 @@ def _partition(where: Integers, begin: Integers, end: Integers, state: Integers)
     holes = same & (before < clipped)
     rows = [
         (where, clipped, end, state),
-        (where[holes], before[holes], clipped[holes], np.full(holes.sum(), RUNNING)),
+        (where[holes], before[holes], clipped[holes], np.full(holes.sum(), states.RUNNING)),
     ]
     where, begin, end, state = (
         np.concatenate(column).astype(np.int64) for column in zip(*rows, strict=True)

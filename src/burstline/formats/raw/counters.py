@@ -13,7 +13,8 @@ import numpy as np
 
 from burstline import schema
 from burstline.columns import lookup
-from burstline.extrae.counters import COUNTER_TYPES, PRESET_COUNTERS
+from burstline.extrae.counters import PRESET_COUNTERS
+from burstline.extrae.event_types import COUNTER_TYPES, CPU_TIME, NATIVE_TYPES, WORK_TYPES
 from burstline.formats.raw.layout import Kind
 from burstline.schema.arrays import arrow_table
 
@@ -26,15 +27,6 @@ if TYPE_CHECKING:
     from burstline.formats.intake.defects import Defects
     from burstline.formats.raw.definitions import Counter, Definitions
     from burstline.formats.raw.timeline import Timeline
-
-CPU_TIME: Final = 48_500_001
-"""Event type of the thread's time on a processor."""
-
-WORK_TYPES: Final = range(48_510_000, 48_520_000)
-"""Event types of work counters, which compiled code keeps: each the number of its PAPI kin."""
-
-OTHER_TYPES: Final = range(44_100_000, 45_000_000)
-"""Event types of native and software counters: a hash of the name."""
 
 _PRESETS: Final = {name: kind for kind, name in PRESET_COUNTERS.items()}
 _WORK: Final = "IR_"
@@ -67,7 +59,7 @@ def event_types(names: Iterable[str]) -> dict[str, int]:
     for name in names:
         kind = _event_type(name)
         while kind in taken:
-            kind = OTHER_TYPES.start + (kind + 1) % len(OTHER_TYPES)
+            kind = NATIVE_TYPES.start + (kind + 1) % len(NATIVE_TYPES)
         taken.add(kind)
         types[name] = kind
     return types
@@ -84,7 +76,7 @@ def _event_type(name: str) -> int:
             return WORK_TYPES.start + preset - COUNTER_TYPES.start
         if kin in _OWN_WORK:
             return WORK_TYPES.start + 1000 + _OWN_WORK.index(kin)
-    return OTHER_TYPES.start + zlib.crc32(name.encode()) % len(OTHER_TYPES)
+    return NATIVE_TYPES.start + zlib.crc32(name.encode()) % len(NATIVE_TYPES)
 
 
 class Counters:

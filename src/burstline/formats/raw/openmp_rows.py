@@ -17,6 +17,15 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from burstline.columns import lookup
+from burstline.extrae.event_types import (
+    LOCK_STATUS,
+    OMP_TASKLOOP,
+    OPENMP_CALL,
+    OPENMP_PARALLEL,
+    OPENMP_SYNCHRONISATION,
+    OPENMP_TASKING,
+    OPENMP_WORKSHARING,
+)
 from burstline.formats.raw.layout import Kind
 from burstline.formats.raw.openmp import LOCK_ROLES, ROLES, decode
 from burstline.schema import NO_VALUE, UNKNOWN
@@ -36,23 +45,23 @@ if TYPE_CHECKING:
     Table = dict[str, Integers]
 
 EXTRAE: Final = {
-    "parallel": (60002, 1),
-    "team": (60002, 2),
-    "loop": (60003, 10),
-    "sections": (60003, 23),
-    "single": (60003, 24),
-    "master": (60003, 25),
-    "taskloop": (60000029, 1),
-    "call": (60000, 81),
-    "barrier": (60004, 26),
-    "implicit_barrier": (60004, 27),
-    "taskwait": (60004, 34),
-    "taskgroup": (60004, 33),
-    "lock": (60005, 38),
-    "critical": (60004, 30),
-    "atomic": (60004, 29),
-    "ordered": (60004, 32),
-    "task": (60009, 48),
+    "parallel": (OPENMP_PARALLEL, 1),
+    "team": (OPENMP_PARALLEL, 2),
+    "loop": (OPENMP_WORKSHARING, 10),
+    "sections": (OPENMP_WORKSHARING, 23),
+    "single": (OPENMP_WORKSHARING, 24),
+    "master": (OPENMP_WORKSHARING, 25),
+    "taskloop": (OMP_TASKLOOP, 1),
+    "call": (OPENMP_CALL, 81),
+    "barrier": (OPENMP_SYNCHRONISATION, 26),
+    "implicit_barrier": (OPENMP_SYNCHRONISATION, 27),
+    "taskwait": (OPENMP_SYNCHRONISATION, 34),
+    "taskgroup": (OPENMP_SYNCHRONISATION, 33),
+    "lock": (LOCK_STATUS, 38),
+    "critical": (OPENMP_SYNCHRONISATION, 30),
+    "atomic": (OPENMP_SYNCHRONISATION, 29),
+    "ordered": (OPENMP_SYNCHRONISATION, 32),
+    "task": (OPENMP_TASKING, 48),
 }
 """Event type and value of each role."""
 

@@ -12,9 +12,17 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 import pyarrow as pa
 
+from burstline._core import EventClass
 from burstline.columns import lookup
-from burstline.extrae.event_types import KNOWN_TYPES, EventClass, classify
-from burstline.extrae.loops import ITERATION_TYPE, LABEL_TYPE, OWN_TYPES
+from burstline.extrae.classification import classify
+from burstline.extrae.event_types import (
+    ITERATION,
+    KNOWN_TYPES,
+    LOOP_OF_CALL,
+    MOVED_TYPES,
+    OWN_TYPES,
+    TABLE,
+)
 from burstline.formats.raw.layout import Kind
 from burstline.formats.raw.regions import EVENT_TYPE, LOOP, loop_name
 from burstline.schema.arrays import arrow_table
@@ -27,9 +35,6 @@ if TYPE_CHECKING:
     from burstline.formats.raw.processes import Process
     from burstline.formats.raw.timeline import Timeline
     from burstline.trace import Trace
-
-MOVED_TYPES: Final = range(77_210_000, 77_300_000)
-"""Event types for those of the program that are taken, in the order of their numbers."""
 
 _LARGEST_TYPE: Final = 2**31 - 1
 
@@ -73,7 +78,7 @@ class UserEvents:
         label, plain = kind == Kind.LABEL, kind == Kind.EVENT
         moment = at.copy()
         moment[label] = line.enter[line.call[at[label]]]
-        types = np.where(label, LABEL_TYPE, ITERATION_TYPE)
+        types = np.where(label, LOOP_OF_CALL, ITERATION)
         types[plain] = lookup(number[plain], self._final)
         rows = [
             np.full(len(at), line.location),
@@ -90,11 +95,11 @@ class UserEvents:
         group = max(types["group"].to_pylist(), default=-1) + 1
         rows, meanings = [], []
         for number in used.tolist():
-            if number == LABEL_TYPE:
-                text = "Loop of the call"
+            if number == LOOP_OF_CALL:
+                text = TABLE[number].label
                 meanings = [(group, loop, name) for loop, name in self._loops.items()]
-            elif number == ITERATION_TYPE:
-                text = "Iteration of a loop"
+            elif number == ITERATION:
+                text = TABLE[number].label
             else:
                 source = sources[number]
                 text = self._types.get(source) or f"User event {source}"

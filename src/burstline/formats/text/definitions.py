@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
 from burstline import schema
+from burstline.extrae.event_types import COUNTER_TYPES
 from burstline.formats.text.statements import (
     LARGEST,
     LARGEST_ID,
@@ -28,7 +29,7 @@ Place = tuple[int, int, int]
 
 MOST_LOCATIONS: Final = 1 << 16
 _MOST_OPERATIONS: Final = 1 << 15
-_FIRST_COUNTER_TYPE: Final = 42_000_001
+_FIRST_COUNTER_TYPE: Final = COUNTER_TYPES[1]
 
 
 _PLACE = re.compile(r"(?:([0-9]{1,10})/)?([0-9]{1,10})(?:\.([0-9]{1,10}))?")

@@ -19,10 +19,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from burstline.extrae.loops import (
-    FOUND_ITERATION_TYPE,
-    ITERATION_TYPE,
-    LABEL_TYPE,
+from burstline.extrae.event_types import (
+    FOUND_ITERATION,
+    ITERATION,
+    LOOP_OF_CALL,
 )
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
     Turns = npt.NDArray[np.int32]
 
-LOOP_TYPES: Final = (LABEL_TYPE, ITERATION_TYPE, FOUND_ITERATION_TYPE)
+LOOP_TYPES: Final = (LOOP_OF_CALL, ITERATION, FOUND_ITERATION)
 """Event types that are looked at."""
 
 OUTSIDE: Final = -1
@@ -85,12 +85,12 @@ def loops_of(trace: Trace) -> Loops | None:
     >>> loops_of(trace_of("ranks 1 | 0 | 1 enter MPI_Barrier | 2 leave")) is None
     True
     """
-    labels = _told(trace, LABEL_TYPE)
+    labels = _told(trace, LOOP_OF_CALL)
     if labels is not None:
         names, number = _named(trace, _at_calls(trace, labels, 0))
-        turn = _turns_of_labelled(trace, _events(trace, ITERATION_TYPE))
+        turn = _turns_of_labelled(trace, _events(trace, ITERATION))
         return Loops(number, _as_turns(turn), names)
-    found = _told(trace, FOUND_ITERATION_TYPE)
+    found = _told(trace, FOUND_ITERATION)
     if found is not None:
         number = np.full(trace.rows("calls"), OUTSIDE, np.int64)
         return Loops(number, _as_turns(_at_calls(trace, found, OUTSIDE)), [])
@@ -143,7 +143,7 @@ def _lanes(trace: Trace, location: Integers) -> list[tuple[slice, slice]]:
 def _named(trace: Trace, value: Integers) -> tuple[list[str], Integers]:
     """Call loops by names that other runs give them, too."""
     types, values = trace.table("event_types"), trace.table("event_values")
-    groups = types.filter(pc.equal(types["type"], LABEL_TYPE))["group"].to_pylist()
+    groups = types.filter(pc.equal(types["type"], LOOP_OF_CALL))["group"].to_pylist()
     rows = (values[name].to_pylist() for name in ("group", "value", "label"))
     labels = {
         number: label for group, number, label in zip(*rows, strict=True) if group in groups

@@ -2,7 +2,7 @@
 
 ::
 
-    events of LABEL_TYPE  --of the call that is entered then-->  Labels: a loop per call
+    events of LOOP_OF_CALL  --of the call that is entered then-->  Labels: a loop per call
     regions of role loop  --the innermost when it is entered-->
 
 A recorder that knows the source writes an event before every call, or the loops themselves.
@@ -19,7 +19,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from burstline.errors import NotEnoughDataError
-from burstline.extrae.loops import LABEL_TYPE
+from burstline.extrae.event_types import LOOP_OF_CALL
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -90,7 +90,7 @@ def labels_of(trace: Trace, calls: Calls, *, repeated: bool = False) -> Labels:
     ----------
     trace : Trace
         Its `events` are read, or its `regions` if there is no event of
-        :data:`burstline.extrae.loops.LABEL_TYPE`.
+        :data:`burstline.extrae.event_types.LOOP_OF_CALL`.
     calls : Calls
         The calls of one application in it, such as `found_in` of a structure.
     repeated : bool
@@ -160,7 +160,7 @@ def has_labels(trace: Trace) -> bool:
 def _label_events(trace: Trace) -> pa.Table:
     columns = ["location", "time_ns", "value"]
     parts = [
-        part.filter(pc.equal(part["type"], LABEL_TYPE)).select(columns)
+        part.filter(pc.equal(part["type"], LOOP_OF_CALL)).select(columns)
         for part in trace.batches("events", [*columns, "type"])
     ]
     schema = trace.table("events").schema if not parts else None
@@ -198,7 +198,7 @@ def _labelled(
 
 def _value_names(trace: Trace) -> Mapping[int, str]:
     types = trace.table("event_types")
-    groups = types.filter(pc.equal(types["type"], LABEL_TYPE))["group"].to_pylist()
+    groups = types.filter(pc.equal(types["type"], LOOP_OF_CALL))["group"].to_pylist()
     values = trace.table("event_values")
     named = zip(
         *(values[name].to_pylist() for name in ("group", "value", "label")), strict=True

@@ -13,6 +13,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from burstline.errors import ParameterError
+from burstline.extrae.counters import ABSOLUTE_OFFSET
+from burstline.extrae.event_types import MERGED_TYPES
 from burstline.extrae.labels import is_absolute, read_counter
 from burstline.formats.paraver.editing.splice import SplicedCounter
 from burstline.formats.paraver.files.pcf import read_pcf
@@ -24,10 +26,6 @@ if TYPE_CHECKING:
 
     from burstline.trace import Trace
 
-MERGED_TYPES: Final = range(48_600_000, 48_700_000)
-"""Types of counters of other runs whose own type means something else in the trace."""
-
-_ABSOLUTE_OFFSET: Final = 1_000_000
 _TYPES: Final = range(1, 1 << 31)
 
 
@@ -90,7 +88,7 @@ def added_types(
     for one in wanted:
         number, label = one.type, one.label or one.counter
         if is_absolute(label):
-            number, label = number - _ABSOLUTE_OFFSET, label.removeprefix("Absolute ")
+            number, label = number - ABSOLUTE_OFFSET, label.removeprefix("Absolute ")
         is_own = one.name == one.counter and number in _TYPES
         if not is_own or (number in taken and read_counter(taken[number]) != one.counter):
             number = next(spare, -1)

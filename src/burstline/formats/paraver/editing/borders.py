@@ -16,8 +16,10 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
+from burstline._core import EventClass
 from burstline.columns import begins_run, to_numpy
-from burstline.extrae.event_types import EventClass, classify
+from burstline.extrae.classification import classify
+from burstline.extrae.event_types import COMMUNICATOR, TRACING_MODE
 from burstline.formats.paraver.writing.records import EVENT_COLUMNS
 from burstline.schema.arrays import arrow_table
 
@@ -54,8 +56,6 @@ _ATTRIBUTES: Final = frozenset(
         EventClass.IO_SIZE,
     ]
 )
-_COMMUNICATOR: Final = 50100004
-_TRACING_MODE: Final = 40000018
 _MISSING: Final = -1
 _NEVER: Final = np.iinfo(np.int64).max
 _EARLIEST: Final = -(2**63)
@@ -145,7 +145,7 @@ def _awake(events: _Events, location: npt.NDArray[np.int32], window: _Window) ->
     return _Events(
         silent,
         window.start[silent],
-        np.full(len(silent), _TRACING_MODE),
+        np.full(len(silent), TRACING_MODE),
         np.ones(len(silent), np.int64),
     )
 
@@ -177,7 +177,7 @@ def _forgetting(events: _Events, torn: AbstractSet[tuple[int, int]]) -> _Events:
     if not torn:
         return events
     times = np.array([time for _, time in torn], np.int64)
-    rows = np.flatnonzero((events.kind == _COMMUNICATOR) & np.isin(events.time, times))
+    rows = np.flatnonzero((events.kind == COMMUNICATOR) & np.isin(events.time, times))
     places = zip(events.location[rows].tolist(), events.time[rows].tolist(), strict=True)
     value = events.value.copy()
     value[[row for row, place in zip(rows, places, strict=True) if place in torn]] = 0

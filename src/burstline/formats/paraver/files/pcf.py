@@ -15,7 +15,8 @@ import re
 from dataclasses import dataclass, field
 from typing import Final
 
-from burstline.extrae.event_types import EventClass, classify
+from burstline._core import EventClass
+from burstline.extrae.classification import classify
 from burstline.extrae.states import STATE_COLORS, STATES
 from burstline.formats.paraver.files.defects import Defect, Tally, decode
 

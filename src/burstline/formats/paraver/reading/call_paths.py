@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
+from burstline.extrae.event_types import CALLER_FUNCTIONS, CALLER_LINES
 from burstline.extrae.labels import read_function, read_line
 from burstline.schema.arrays import arrow_table
 
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
 Frame: TypeAlias = "tuple[str, str | None, int | None]"
 
 UNRESOLVED = "??"
-_FUNCTIONS, _LINES = 70000000, 80000000
 _NO_LINE = -1
 
 
@@ -78,8 +78,8 @@ class CallPathTree:
     def _frame(self, level: int, function: int, line: int) -> Frame:
         key = (level, function, line)
         if key not in self._frames:
-            name = self._pcf.value_label(_FUNCTIONS + level, function)
-            place = self._pcf.value_label(_LINES + level, line)
+            name = self._pcf.value_label(CALLER_FUNCTIONS[level], function)
+            place = self._pcf.value_label(CALLER_LINES[level], line)
             source = read_line(place) if place else None
             resolved = read_function(name) if name else f"function {function}"
             self._frames[key] = (

@@ -9,25 +9,16 @@ import numpy as np
 from burstline import _core
 from burstline import operations as mpi
 from burstline._core import CallKind, EventClass
-from burstline.extrae.counters import (
-    COUNTER_TYPES,
-    OVERLAPPED_TYPES,
-    SET_TYPES,
-    counter_name,
-)
+from burstline.extrae.classification import classify
+from burstline.extrae.counters import OVERLAPPED_TYPES, SET_TYPES, counter_name
 from burstline.extrae.event_types import (
     CALLER_FUNCTIONS,
     CALLER_LINES,
-    classify,
+    COUNTER_TYPES,
+    KNOWN_TYPES,
 )
-from burstline.extrae.mpi_calls import MPI_OPERATIONS, MPI_TYPES
-from burstline.extrae.regions import (
-    LOCK_ADDRESS_TYPES,
-    LOCK_STEPS,
-    LOCK_TYPES,
-    REGION_LINES,
-    REGION_TYPES,
-)
+from burstline.extrae.mpi_calls import MPI_OPERATIONS
+from burstline.extrae.regions import LOCK_STEPS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -55,25 +46,12 @@ _CALL_KINDS: Final[tuple[tuple[CallKind, tuple[str, ...]], ...]] = (
     (CallKind.PUTS_MEMORY, ("MPI_Put", "MPI_Accumulate", "MPI_Rput", "MPI_Raccumulate")),
 )
 
-CLASSIFIED_TYPES: Final = (
-    *MPI_TYPES,
-    *range(50100001, 50100005),
-    *range(50000300, 50000308),
-    *CALLER_FUNCTIONS,
-    *CALLER_LINES,
-    *(40000001, 40000003, 40000012, 50000110, 50001000, 50001001),
-    *REGION_TYPES,
-    *LOCK_TYPES,
-    *REGION_LINES,
-    *LOCK_ADDRESS_TYPES,
-    *OVERLAPPED_TYPES,
-    *SET_TYPES,
-)
+_CLASSIFIED: Final = KNOWN_TYPES | OVERLAPPED_TYPES | frozenset(SET_TYPES)
 """Types whose class is known without a label; the rest of the counters' range is counters."""
 
 
 def call_kinds() -> npt.NDArray[np.uint16]:
-    """Give the bits of each operation: array of uint16, shape (operations,)."""
+    """Return the bits of each operation: array of uint16, shape (operations,)."""
     kinds = np.zeros(len(mpi.NAMES), np.uint16)
     for bit, names in _CALL_KINDS:
         kinds[[mpi.CODES[name] for name in names]] |= np.uint16(bit)
@@ -81,18 +59,18 @@ def call_kinds() -> npt.NDArray[np.uint16]:
 
 
 def type_table(pcf: Pcf) -> _core.TypeTable:
-    """Give the classes of all types the labels name, and of ranges for the others."""
+    """Return the classes of all types the labels name, and of ranges for the others."""
     known = {
         kind: classify(kind, label.label, label.gradient) for kind, label in pcf.types.items()
     }
-    known |= {kind: classify(kind) for kind in CLASSIFIED_TYPES if kind not in known}
+    known |= {kind: classify(kind) for kind in sorted(_CLASSIFIED) if kind not in known}
     ranges = [(COUNTER_TYPES[0], COUNTER_TYPES[-1], int(EventClass.COUNTER))]
     types = np.fromiter(known.keys(), np.int64, len(known))
     return _core.TypeTable(types, np.fromiter(known.values(), np.uint8, len(known)), ranges)
 
 
 def counters_of(types: Integers, pcf: Pcf) -> list[tuple[int, str]]:
-    """Give the counters among the types that occur: (type, name), sorted by type.
+    """Return the counters among the types that occur: (type, name), sorted by type.
 
     Two types with one name get distinct columns: the later ones carry their type.
     """
@@ -133,7 +111,7 @@ def vocabulary(
     application_of_location: npt.NDArray[np.int32],
     end_of_time: int,
 ) -> _core.Vocabulary:
-    """Put together what the builder must know, once the whole file was scanned."""
+    """Return what the builder must know, once the whole file was scanned."""
     column = {kind: position for position, (kind, _) in enumerate(counters)}
     codes = np.array([column.get(int(kind), -1) for kind in types.types()], np.int32)
     operation = np.full(max(MPI_OPERATIONS) + 1, -1, np.int16)

@@ -18,6 +18,7 @@ import pyarrow.compute as pc
 
 from burstline.columns import begins_run
 from burstline.errors import NotEnoughDataError
+from burstline.extrae.event_types import SAMPLED_FUNCTION, SAMPLED_LINE
 from burstline.extrae.labels import read_function, read_line
 
 if TYPE_CHECKING:
@@ -25,9 +26,6 @@ if TYPE_CHECKING:
 
     from burstline.columns import Integers
     from burstline.trace import Trace
-
-SAMPLED_FUNCTION: Final = 30000000
-SAMPLED_LINE: Final = 30000100
 
 _COLUMNS: Final = ("location", "time_ns", "type", "value")
 _UNRESOLVED: Final = "??"

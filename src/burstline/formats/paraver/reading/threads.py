@@ -8,6 +8,7 @@ import numpy as np
 
 from burstline import schema
 from burstline.columns import ordinal_within
+from burstline.extrae.event_types import OPENMP_OUTLINED, OPENMP_OUTLINED_LINE
 from burstline.extrae.labels import read_line
 from burstline.extrae.regions import region_kind, region_name
 from burstline.schema.arrays import arrow_table
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
     from burstline.formats.paraver.reading.objects import Objects
 
 _LINE_OFFSET = 100
-_OUTLINED_NEW, _OUTLINED_NEW_LINE = 60012, 60013
 _BARRIERS = frozenset(["barrier", "implicit_barrier"])
 
 
@@ -89,7 +89,7 @@ class RegionDefinitions:
     def _place(self, kind: int, line: int) -> tuple[str | None, int | None]:
         if line == schema.NO_VALUE:
             return None, None
-        of_line = _OUTLINED_NEW_LINE if kind == _OUTLINED_NEW else kind + _LINE_OFFSET
+        of_line = OPENMP_OUTLINED_LINE if kind == OPENMP_OUTLINED else kind + _LINE_OFFSET
         label = self._pcf.value_label(of_line, line)
         source = read_line(label) if label else None
         return (source.file, source.line) if source else (None, None)
