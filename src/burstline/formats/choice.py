@@ -83,7 +83,7 @@ def read(
     else:
         head = _head(path)
         if paraver.recognises(head):
-            trace = paraver.read(
+            trace = paraver.read_whole(
                 path, raw=raw, memory=memory, threads=threads, progress=progress
             )
         elif head[2:6] == _OTF2:
@@ -93,9 +93,7 @@ def read(
         else:
             trace = _read_text(path, head)
     if strict:
-        from burstline.formats.paraver.reading.in_memory import refuse_errors  # noqa: PLC0415 -- rare
-
-        refuse_errors(trace)
+        paraver.refuse_errors(trace)
     return trace
 
 

@@ -37,6 +37,7 @@ from burstline.formats.paraver.reading.objects import (
 from burstline.formats.paraver.reading.scan import Overflow, Scanned, scan_source
 from burstline.formats.paraver.writing.companions import companion_paths
 from burstline.formats.paraver.writing.prologue import compiler_in
+from burstline.progress import SILENCE
 from burstline.schema.arrays import arrow_table
 
 if TYPE_CHECKING:
@@ -343,3 +344,15 @@ def used_operations(
             for first, last in pairwise(rows.tolist())
         ]
     )
+
+
+def scan(path: Path, *, threads: int = 2) -> dict[str, int]:
+    """Count what a trace holds and keep nothing: what reading it costs at least.
+
+    The keys are ``lines``, ``states``, ``events`` (records), ``pairs``, ``communications``
+    and ``value_sum``, the sum of all event values modulo 2^64.
+    """
+    with OpenTrace.open(path, most_buckets=1) as opened:
+        found = opened.scan(None, threads=threads, progress=SILENCE)
+    names = ("lines", "states", "events", "pairs", "communications", "value_sum")
+    return {name: getattr(found, name) for name in names}
