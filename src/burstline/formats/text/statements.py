@@ -39,15 +39,7 @@ Value: TypeAlias = "int | str | None"
 class Statement:
     """One statement: its words, read from left to right.
 
-    Parameters
-    ----------
-    path : Path
-        The file it comes from, for errors.
-    line : int
-        Its line, counted from 1.
-    words : sequence of str
-        Its words as written, quotes included. Words ``counter=number`` are set apart:
-        they are the readings taken at the event.
+    Words ``counter=number`` are set apart: they are the readings taken at the event.
     """
 
     __slots__ = ("_next", "line", "path", "readings", "words")
@@ -66,7 +58,7 @@ class Statement:
                 self.words.append(self._plain(word))
 
     def error(self, expected: str, found: str | None = None) -> FormatError:
-        """Give the error of this statement; `found` is all of it unless given."""
+        """The error of this statement; `found` is all of it unless given."""
         return FormatError(
             self.path,
             self.line,
@@ -85,7 +77,7 @@ class Statement:
         return str(plain)
 
     def integer(self, word: str, lowest: int, highest: int) -> int:
-        """Give a word as a number between two bounds, both included."""
+        """A word as a number between two bounds, both included."""
         if not _NUMBER.fullmatch(word) or len(word) > _MOST_DIGITS:
             raise self.error("a number", word)
         value = int(word)
@@ -179,25 +171,7 @@ def text(statement: Statement) -> str:
 
 
 def statements(content: str, path: Path) -> Iterator[Statement]:
-    """Split a text into its statements.
-
-    Parameters
-    ----------
-    content : str
-        The text.
-    path : Path
-        Where it comes from, for errors.
-
-    Yields
-    ------
-    Statement
-        In order; never one without words.
-
-    Raises
-    ------
-    FormatError
-        If a quoted word does not end on its line.
-    """
+    """The statements of a text, in order; never one without words."""
     for line, characters in enumerate(content.split("\n"), start=1):
         words: list[str] = []
         position = 0
@@ -220,10 +194,8 @@ def statements(content: str, path: Path) -> Iterator[Statement]:
 
 
 def written(value: object) -> str:
-    """Write a value as one word: quoted where it has to be.
+    """A value as one word, quoted where it has to be.
 
-    Examples
-    --------
     >>> written("MPI_Send"), written("!$omp for"), written(None), written(7)
     ('MPI_Send', '"!$omp for"', '-', '7')
     """

@@ -1,4 +1,4 @@
-"""Reading of the text form."""
+"""From statements to a trace: declarations first, then the events of each location."""
 
 from __future__ import annotations
 
@@ -9,12 +9,14 @@ from typing import TYPE_CHECKING, Any, Final
 from burstline import schema
 from burstline.bursts import bursts_of
 from burstline.errors import FormatError, InconsistentTraceError, printable
-from burstline.formats.text import attributes
-from burstline.formats.text.definitions import Definitions, place_of, thread_name
-from burstline.formats.text.events import finish, take
-from burstline.formats.text.happening import Happening, Rows
+from burstline.formats.text.call_attributes import CallAttributes
+from burstline.formats.text.options import CALL_COLUMNS
+from burstline.formats.text.places import place_of, thread_name
+from burstline.formats.text.reading.definitions import Definitions
+from burstline.formats.text.reading.events import finish, take
+from burstline.formats.text.reading.location import Location, Rows
+from burstline.formats.text.reading.tables import Assembly, table
 from burstline.formats.text.statements import statements
-from burstline.formats.text.tables import Assembly, table
 from burstline.progress import SILENCE
 from burstline.trace import Trace
 
@@ -23,7 +25,7 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
-    from burstline.formats.text.definitions import Place, Row
+    from burstline.formats.text.places import Place, Row
     from burstline.progress import Progress
 
 
@@ -32,20 +34,8 @@ _NAME: Final = "<text>"
 
 
 def recognises(head: bytes) -> bool:
-    r"""Tell from the first bytes of a file whether it holds a trace as text.
+    r"""Whether a file that begins with `head` holds a trace as text: it declares ranks first.
 
-    Parameters
-    ----------
-    head : bytes
-        The beginning of the file, a few kilobytes.
-
-    Returns
-    -------
-    bool
-        Whether its first statement declares ranks.
-
-    Examples
-    --------
     >>> recognises(b"# two ranks\nranks 2\n"), recognises(b"#Paraver (")
     (True, False)
     """
@@ -61,34 +51,9 @@ def read(
     strict: bool = False,
     progress: Progress = SILENCE,
 ) -> Trace:
-    """Read a trace that was written as text.
+    """Read a trace that was written as text; its metadata names the path.
 
-    Parameters
-    ----------
-    path : Path
-        The file, in UTF-8.
-    raw, memory, threads
-        As for every reader; they make no difference here.
-    strict : bool
-        Whether defects of severity ``error`` are raised.
-    progress : Progress
-        Told about the bytes read.
-
-    Returns
-    -------
-    Trace
-        The trace; its metadata names the path.
-
-    Raises
-    ------
-    FormatError
-        If the file breaks the rules of the form; it names path and line.
-    InconsistentTraceError
-        If `strict` is true and something is wrong that cannot be.
-
-    Notes
-    -----
-    O(characters) time, with the whole text and its rows as Python objects in memory:
+    The other parameters are those of every reader. In memory are the whole text and its rows,
     about a hundred times the size of the file.
     """
     path = Path(path)
@@ -114,34 +79,13 @@ def read(
 
 
 def parse(text: str) -> Trace:
-    r"""Build the trace that a text describes.
+    r"""The trace that a text describes, in memory and without raw tables.
 
-    Sends and receives are matched in MPI's order, collectives by their sequence on
-    each communicator, and bursts lie between consecutive calls.
+    Sends and receives are matched in MPI's order, collectives by their sequence on each
+    communicator, and bursts lie between consecutive calls. Every list of events comes back
+    from its trace: ``render(parse(t))`` says what `t` said, and ``half`` of each event of a
+    message that has no other side.
 
-    Parameters
-    ----------
-    text : str
-        Statements, see :mod:`burstline.formats.text`.
-
-    Returns
-    -------
-    Trace
-        In memory, without raw tables. Sends without a receive and receives without a
-        send are rows of `defects`.
-
-    Raises
-    ------
-    FormatError
-        If the text breaks the rules of the form; it names the line.
-
-    Notes
-    -----
-    Every event list becomes a trace and comes back from it unchanged: ``render(parse(t))``
-    says what `t` said, and ``half`` of each event of a message that has no other side.
-
-    Examples
-    --------
     >>> trace = parse(
     ...     "ranks 2 | 0 | 5 enter MPI_Send | 6 send to 1 bytes 8 | 7 leave"
     ...     "| 1 | 0 enter MPI_Recv | 9 receive from 0 bytes 8 | 9 leave"
@@ -153,40 +97,40 @@ def parse(text: str) -> Trace:
 
 
 def _parse(text: str, path: Path) -> Trace:
-    defined, rows = Definitions(), Rows()
-    happenings: dict[Place, Happening] = {}
-    here: Happening | None = None
+    definitions, rows = Definitions(), Rows()
+    locations: dict[Place, Location] = {}
+    here: Location | None = None
     for statement in statements(text, path):
-        if defined.declare(statement):
+        if definitions.declare(statement):
             continue
         place = place_of(statement.words[0], statement) if statement.words else None
         if place is not None and len(statement.words) == 1:
-            if place not in defined.places:
+            if place not in definitions.places:
                 raise statement.error("a rank that was declared before")
-            if not defined.is_closed:
-                defined.is_closed = True
-                places = sorted(defined.places)
-                happenings = {p: Happening(k, defined, rows) for k, p in enumerate(places)}
-            here = happenings[place]
+            if not definitions.is_closed:
+                definitions.is_closed = True
+                places = sorted(definitions.places)
+                locations = {p: Location(k, definitions, rows) for k, p in enumerate(places)}
+            here = locations[place]
         elif here is None:
             raise statement.error("a declaration, or a rank")
         else:
             take(here, statement)
-    for happening in happenings.values():
-        finish(happening)
-    _add_worlds(defined, path)
-    return Trace(_tables(defined, rows, happenings))
+    for location in locations.values():
+        finish(location)
+    _add_worlds(definitions, path)
+    return Trace(_tables(definitions, rows, locations))
 
 
-def _add_worlds(defined: Definitions, path: Path) -> None:
+def _add_worlds(definitions: Definitions, path: Path) -> None:
     ranks: dict[int, dict[int, None]] = {}
-    for application, rank, _ in sorted(defined.places):
+    for application, rank, _ in sorted(definitions.places):
         ranks.setdefault(application, {})[rank] = None
     for application in range(max(ranks, default=-1) + 1):
         row = {"communicator": application, "application": application, "kind": "world"}
         row |= {"members": list(ranks.get(application, {})), "ambiguous": False}
-        defined.communicators.setdefault(application, row | {"source_id": application + 1})
-    missing = set(range(len(defined.communicators))) - set(defined.communicators)
+        definitions.communicators.setdefault(application, row | {"source_id": application + 1})
+    missing = set(range(len(definitions.communicators))) - set(definitions.communicators)
     if missing:
         raise FormatError(
             path, None, expected=f"communicator {min(missing)}", found="none of that number"
@@ -194,18 +138,18 @@ def _add_worlds(defined: Definitions, path: Path) -> None:
 
 
 def _tables(
-    defined: Definitions, rows: Rows, happenings: Mapping[Place, Happening]
+    definitions: Definitions, rows: Rows, locations: Mapping[Place, Location]
 ) -> dict[str, pa.Table]:
-    places = sorted(defined.places)
-    assembly = Assembly(defined, rows, places)
-    known = list(defined.operations)
+    places = sorted(definitions.places)
+    assembly = Assembly(definitions, rows, places)
+    known = list(definitions.operations)
     calls = sorted(rows.calls, key=lambda row: (row["location"], row["call"]))
     teams, locks = assembly.teams(), assembly.locks()
     messages = assembly.messages()
     instances, members = assembly.collectives(known)
     _describe(calls, rows, places)
-    found: dict[str, Sequence[Row]] = {
-        "locations": _locations(defined, happenings, assembly),
+    by_table: dict[str, Sequence[Row]] = {
+        "locations": _locations(definitions, locations, assembly),
         "calls": calls,
         "messages": messages,
         "collectives": instances,
@@ -217,29 +161,30 @@ def _tables(
         "half_messages": assembly.half_messages(),
         "other_events": assembly.other_events(),
         "gaps": sorted(rows.gaps, key=lambda row: (row["location"], row["start_ns"])),
-        "call_paths": defined.paths,
-        "region_defs": defined.regions,
-        "counters": defined.counters,
-        "counter_sets": sorted(defined.counter_sets, key=lambda row: row["counter_set"]),
-        "communicators": [row for _, row in sorted(defined.communicators.items())],
-        "metadata": defined.metadata,
-        "defects": [*defined.defects, *assembly.defects],
+        "call_paths": definitions.paths,
+        "region_defs": definitions.regions,
+        "counters": definitions.counters,
+        "counter_sets": sorted(definitions.counter_sets, key=lambda row: row["counter_set"]),
+        "communicators": [row for _, row in sorted(definitions.communicators.items())],
+        "metadata": definitions.metadata,
+        "defects": [*definitions.defects, *assembly.defects],
     }
-    if not any(row["key"] == "format" for row in defined.metadata):
-        defined.metadata.insert(0, {"key": "format", "value": "text"})
-    counters = defined.counter_names
+    if not any(row["key"] == "format" for row in definitions.metadata):
+        definitions.metadata.insert(0, {"key": "format", "value": "text"})
+    counters = definitions.counter_names
     tables = {
-        name: table(name, some, counters=counters, known=known) for name, some in found.items()
+        name: table(name, some, counters=counters, known=known)
+        for name, some in by_table.items()
     }
     return tables | {"bursts": bursts_of(tables)}
 
 
 def _locations(
-    defined: Definitions, happenings: Mapping[Place, Happening], assembly: Assembly
+    definitions: Definitions, locations: Mapping[Place, Location], assembly: Assembly
 ) -> list[Row]:
     rows = []
-    for location, (place, given) in enumerate(sorted(defined.places.items())):
-        here = happenings.get(place)
+    for location, (place, given) in enumerate(sorted(definitions.places.items())):
+        here = locations.get(place)
         seen = here is not None and here.first_ns is not None
         rows.append(
             {
@@ -260,8 +205,8 @@ def _locations(
 
 
 def _describe(calls: Sequence[Row], rows: Rows, places: Sequence[Place]) -> None:
-    """Give every call the attributes that follow from its events, or that were given."""
-    known = attributes.Attributes()
+    """Add to every call the attributes that follow from its events, or that were given."""
+    attributes = CallAttributes()
 
     def named(row: Row, column: str) -> Any:  # noqa: ANN401 -- None, or a call
         return row[column] and (row["location"], row[column]["call"])
@@ -269,21 +214,21 @@ def _describe(calls: Sequence[Row], rows: Rows, places: Sequence[Place]) -> None
     for row in rows.sends:
         if row["send_call"]:
             partner = row["partner"], row["tag"]
-            known.send(named(row, "send_call"), partner, row["communicator"])
-            known.add(named(row, "send_call"), "sent_bytes", row["bytes"])
+            attributes.add_send(named(row, "send_call"), partner, row["communicator"])
+            attributes.add_bytes(named(row, "send_call"), "sent_bytes", row["bytes"])
     for row in rows.receives:
         if row["post_call"]:
             partner = row["partner"], row["tag"]
-            known.post(named(row, "post_call"), partner, row["communicator"])
+            attributes.add_post(named(row, "post_call"), partner, row["communicator"])
         if row["receive_call"]:
-            known.add(named(row, "receive_call"), "received_bytes", row["bytes"])
+            attributes.add_bytes(named(row, "receive_call"), "received_bytes", row["bytes"])
     for row in rows.parts:
         call, rank = named(row, "call"), places[row["location"]][1]
-        known.part(call, rank if row["root"] == rank else None, row["communicator"])
+        attributes.add_part(call, rank if row["root"] == rank else None, row["communicator"])
         for column in ("sent_bytes", "received_bytes"):
-            known.add(call, column, row[column])
+            attributes.add_bytes(call, column, row[column])
     for call_row in calls:
         given = call_row["given"]
-        call_row.update(known.of((call_row["location"], call_row["call"])))
-        call_row.update({attributes.NAMES.get(k, k): value for k, value in given.items()})
+        call_row.update(attributes.of((call_row["location"], call_row["call"])))
+        call_row.update({CALL_COLUMNS.get(k, k): value for k, value in given.items()})
         call_row["call_path"] = given.get("path")

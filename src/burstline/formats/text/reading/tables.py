@@ -18,37 +18,24 @@ import pyarrow as pa
 
 from burstline import operations, schema
 from burstline.errors import printable
-from burstline.formats.text.definitions import place_word
-from burstline.formats.text.halves import halves_of_receive, halves_of_send
+from burstline.formats.text.places import place_word
+from burstline.formats.text.reading.location import half_message
 from burstline.matching import channels, collective_instances, match_messages
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from burstline.formats.text.definitions import Definitions, Place, Row
-    from burstline.formats.text.happening import Rows
+    from burstline.formats.text.places import Place, Row
+    from burstline.formats.text.reading.definitions import Definitions
+    from burstline.formats.text.reading.location import Rows
 
 
 def table(
     name: str, rows: Sequence[Row], *, counters: Sequence[str] = (), known: Sequence[str] = ()
 ) -> pa.Table:
-    """Make a table of the schema from rows; what a row lacks is null.
+    """A table of the schema from rows: what a row lacks is null, what is no column left out.
 
-    Parameters
-    ----------
-    name : str
-        A key of :data:`burstline.schema.TABLES`.
-    rows : sequence of dict
-        The rows; entries that are no column are left out.
-    counters : sequence of str
-        Counters of the trace.
-    known : sequence of str
-        Every operation that occurs.
-
-    Returns
-    -------
-    pyarrow.Table
-        Operations and enumerations have the dictionaries of the schema.
+    `known` has every operation that occurs, in the order of its codes.
     """
     target = schema.arrow_schema(name, counters)
     columns = []
@@ -68,20 +55,10 @@ def table(
 
 
 class Assembly:
-    """The rows of a text on their way into tables.
+    """The rows of a text on their way into tables; `places` are those of the locations."""
 
-    Parameters
-    ----------
-    defined : Definitions
-        What the text declared.
-    rows : Rows
-        What happened.
-    places : sequence of tuple
-        Application, rank and thread of each location.
-    """
-
-    def __init__(self, defined: Definitions, rows: Rows, places: Sequence[Place]) -> None:
-        self.defined, self.rows, self.places = defined, rows, places
+    def __init__(self, definitions: Definitions, rows: Rows, places: Sequence[Place]) -> None:
+        self.definitions, self.rows, self.places = definitions, rows, places
         self.processes = {
             process: number
             for number, process in enumerate(sorted({place[:2] for place in places}))
@@ -89,19 +66,19 @@ class Assembly:
         self.defects: list[Row] = []
 
     def process(self, location: int) -> int:
-        """Give the process of a location."""
+        """The process of a location."""
         return self.processes[self.places[location][:2]]
 
-    def defect(self, kind: str, severity: str, found: Sequence[str]) -> None:
-        """Count an oddity, unless the text itself declares what there is of its kind."""
-        declared = {row["kind"] for row in self.defined.defects}
-        if found and kind not in declared:
+    def defect(self, kind: str, severity: str, where: Sequence[str]) -> None:
+        """Add a defect, unless the text itself declares those of its kind."""
+        declared = {row["kind"] for row in self.definitions.defects}
+        if where and kind not in declared:
             self.defects.append(
-                {"kind": kind, "severity": severity, "count": len(found), "first": found[0]}
+                {"kind": kind, "severity": severity, "count": len(where), "first": where[0]}
             )
 
     def teams(self) -> list[Row]:
-        """Give the teams their numbers, and each region its team."""
+        """The teams in their order; adds its team to each region."""
         forks = sorted(
             self.rows.teams,
             key=lambda row: (
@@ -136,7 +113,7 @@ class Assembly:
         return f"location {place_word(self.places[location])} at {time_ns} ns"
 
     def locks(self) -> list[Row]:
-        """Give acquisitions their order where the text does not."""
+        """The acquisitions; adds their order where the text does not."""
         count: dict[tuple[int, int], int] = defaultdict(int)
         by_time = sorted(
             self.rows.locks, key=lambda r: (r["acquire_ns"], r["location"], r["acquire_seq"])
@@ -149,7 +126,7 @@ class Assembly:
         return sorted(self.rows.locks, key=lambda r: (r["location"], r["acquire_seq"]))
 
     def messages(self) -> list[Row]:
-        """Join sends and receives; count those that stay alone."""
+        """Sends and receives joined; adds the halves and defects of others."""
         for row in [*self.rows.sends, *self.rows.receives]:
             self._complete_half(row)
         sends = sorted(
@@ -174,31 +151,31 @@ class Assembly:
         unreceived = [s for k, s in enumerate(sends) if k not in received]
         self._lost("unmatched_send", unreceived)
         self._lost("unmatched_receive", unsent)
-        self._lost("receive_never_completed", self.rows.never_received)
+        self._lost("receive_never_completed", self.rows.never_completed)
         for row in unreceived:
-            self.rows.halves += halves_of_send(row)
-        for row in [*unsent, *self.rows.never_received]:
-            self.rows.halves += halves_of_receive(row)
+            self.rows.half_messages += _halves_of_send(row)
+        for row in [*unsent, *self.rows.never_completed]:
+            self.rows.half_messages += _halves_of_receive(row)
         return sorted(matched, key=lambda row: (row["sender_location"], row["send_seq"]))
 
     def half_messages(self) -> list[Row]:
-        """Give the halves of messages, once all messages are known."""
-        self._check_communicators(self.rows.halves)
-        return sorted(self.rows.halves, key=lambda row: (row["location"], row["seq"]))
+        """The halves of messages, once all messages are joined."""
+        self._check_communicators(self.rows.half_messages)
+        return sorted(self.rows.half_messages, key=lambda row: (row["location"], row["seq"]))
 
     def other_events(self) -> list[Row]:
-        """Give what no other table tells."""
-        self._check_communicators(self.rows.others)
-        for row in self.rows.others:
+        """The events that are in no other table."""
+        self._check_communicators(self.rows.other_events)
+        for row in self.rows.other_events:
             named = row["value"] if row["type"] == "location" else None
             if named is not None and not 0 <= named < len(self.places):
                 raise row["statement"].error("the number of a location", str(named))
-        return sorted(self.rows.others, key=lambda row: (row["location"], row["seq"]))
+        return sorted(self.rows.other_events, key=lambda row: (row["location"], row["seq"]))
 
     def _check_communicators(self, rows: Sequence[Row]) -> None:
         for row in rows:
             named = row["communicator"]
-            if named is not None and named not in self.defined.communicators:
+            if named is not None and named not in self.definitions.communicators:
                 raise row["statement"].error("a communicator", str(named))
 
     def _complete_half(self, row: Row) -> None:
@@ -214,7 +191,7 @@ class Assembly:
     def _complete_communicator(self, row: Row) -> None:
         if row["communicator"] is None:
             row["communicator"] = self.places[row["location"]][0]
-        if row["communicator"] not in self.defined.communicators:
+        if row["communicator"] not in self.definitions.communicators:
             raise row["statement"].error("a communicator", str(row["communicator"]))
 
     @staticmethod
@@ -234,10 +211,10 @@ class Assembly:
         )
 
     def collectives(self, known: Sequence[str]) -> tuple[list[Row], list[Row]]:
-        """Put the parts of collectives together: instances, and their members."""
+        """The instances of collectives, and their members."""
         parts = sorted(self.rows.parts, key=lambda row: (row["location"], row["begin_seq"]))
         codes = {word: code for code, word in enumerate(known)}
-        communicators = self.defined.communicators
+        communicators = self.definitions.communicators
         ranks = {
             (number, rank): comm_rank
             for number, row in communicators.items()
@@ -329,3 +306,34 @@ def _message(send: Row, receive: Row) -> Row:
         row["send_done_seq"] = call["leave_seq"] if call else send["send_seq"]
         row["send_done_from"] = "inferred"
     return row
+
+
+def _halves_of_send(row: Row) -> list[Row]:
+    """The events of a send without a receive."""
+    names = ("communicator", "tag", "bytes", "request")
+    about = {name: row[name] for name in names} | {"peer": row["partner"]}
+    stamp = {"seq": row["send_seq"], "time_ns": row["send_ns"]}
+    halves = [half_message(row["location"], "send", row["send_call"]) | about | stamp]
+    if row["done"] is not None:
+        done = row["done"]
+        stamp = {"seq": done["send_done_seq"], "time_ns": done["send_done_ns"]}
+        half = half_message(row["location"], "send_done", done["send_done_call"])
+        halves.append(half | {"request": row["request"]} | stamp)
+    return halves
+
+
+def _halves_of_receive(row: Row) -> list[Row]:
+    """The events of a receive without a send, or that never completes."""
+    halves = []
+    if row["request"] is not None:
+        stamp = {"seq": row["post_seq"], "time_ns": row["post_ns"]}
+        half = half_message(row["location"], "post", row["post_call"])
+        halves.append(half | {"request": row["request"]} | stamp)
+    if "receive_seq" in row:
+        names = ("communicator", "tag", "bytes", "request")
+        about = {name: row[name] for name in names} | {"peer": row["partner"]}
+        stamp = {"seq": row["receive_seq"], "time_ns": row["receive_ns"]}
+        halves.append(
+            half_message(row["location"], "receive", row["receive_call"]) | about | stamp
+        )
+    return halves

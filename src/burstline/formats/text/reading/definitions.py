@@ -1,16 +1,16 @@
-"""What a text declares before anything happens: who runs, and what names mean."""
+"""What a text declares before the first event: who runs, and what names mean."""
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from burstline import schema
 from burstline.extrae.event_types import COUNTER_TYPES
+from burstline.formats.text.options import REGION_COLUMNS
+from burstline.formats.text.places import place_of
 from burstline.formats.text.statements import (
     LARGEST,
-    LARGEST_ID,
     maybe_small,
     signed,
     small,
@@ -21,53 +21,12 @@ from burstline.operations import CODES
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from burstline.formats.text.places import Place, Row
     from burstline.formats.text.statements import Statement
-
-Row = dict[str, Any]
-Place = tuple[int, int, int]
-"""Application, rank and thread."""
 
 MOST_LOCATIONS: Final = 1 << 16
 _MOST_OPERATIONS: Final = 1 << 15
 _FIRST_COUNTER_TYPE: Final = COUNTER_TYPES[1]
-
-
-_PLACE = re.compile(r"(?:([0-9]{1,10})/)?([0-9]{1,10})(?:\.([0-9]{1,10}))?")
-
-
-def place_of(word: str, statement: Statement) -> Place | None:
-    """Give the place a word names: ``rank``, ``rank.thread``, ``application/rank.thread``."""
-    found = _PLACE.fullmatch(word)
-    if found is None:
-        return None
-    application, rank, thread = (
-        statement.integer(part or "0", 0, LARGEST_ID) for part in found.groups()
-    )
-    return application, rank, thread
-
-
-def place_word(place: Place) -> str:
-    """Write a place, leaving out what is zero.
-
-    Examples
-    --------
-    >>> place_word((0, 3, 0)), place_word((1, 3, 0)), place_word((0, 3, 2))
-    ('3', '1/3', '3.2')
-    """
-    application, rank, thread = place
-    return (f"{application}/" if application else "") + f"{rank}" + f".{thread}" * bool(thread)
-
-
-def thread_name(place: Place) -> str:
-    """Give the name of a location that was given none, as Extrae would.
-
-    Examples
-    --------
-    >>> thread_name((0, 3, 1))
-    'THREAD 1.4.2'
-    """
-    application, rank, thread = place
-    return f"THREAD {application + 1}.{rank + 1}.{thread + 1}"
 
 
 @dataclass(slots=True)
@@ -88,31 +47,31 @@ class Definitions:
     is_closed: bool = False
 
     def declare(self, statement: Statement) -> bool:
-        """Take in a statement if it declares something; tell whether it did."""
-        known = _DECLARATIONS.get(statement.words[0]) if statement.words else None
-        if known is None:
+        """Add what a statement declares; return whether it declares something."""
+        declaration = _DECLARATIONS.get(statement.words[0]) if statement.words else None
+        if declaration is None:
             return False
         if statement.readings:
             raise statement.error("no reading here; quote words with =", statement.words[0])
         statement.word("a declaration")
-        known(self, statement)
+        declaration(self, statement)
         return True
 
     def region(self, name: str) -> int:
-        """Give the row of a region, which is a user function unless declared before."""
+        """The row of a region, which is a user function unless declared before."""
         if name not in self.region_rows:
             self._add_region(name, {})
         return self.region_rows[name]
 
     def team(self, comm: int) -> int:
-        """Give the row of the region that stands for being in the team `comm`."""
+        """The row of the region that stands for being in the team `comm`."""
         if comm not in self.team_rows:
             given = {"paradigm": "openmp", "role": "team", "source_value": comm}
             self._add_region(f"team {comm}", given)
         return self.team_rows[comm]
 
     def operation(self, name: str, statement: Statement) -> str:
-        """Remember an operation that the fixed list does not know."""
+        """Add an operation that the fixed list does not have; return its name."""
         if self.operations.setdefault(name, len(self.operations)) >= _MOST_OPERATIONS:
             raise statement.error(f"at most {_MOST_OPERATIONS} different operations", name)
         return name
@@ -218,11 +177,8 @@ class Definitions:
                 "value": signed,
             }
         )
-        names = {"begin": "begin_line", "end": "end_line"} | {
-            "type": "source_type",
-            "value": "source_value",
-        }
-        self._add_region(name, {names.get(key, key): value for key, value in given.items()})
+        renamed = {REGION_COLUMNS.get(key, key): value for key, value in given.items()}
+        self._add_region(name, renamed)
 
     def path(self, statement: Statement) -> None:
         """``path P FUNCTION [file …] [line …] [under P]``."""

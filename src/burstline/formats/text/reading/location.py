@@ -5,16 +5,18 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from burstline.formats.text.options import HALF_COLUMNS
 from burstline.formats.text.statements import SMALLEST
 
 if TYPE_CHECKING:
-    from burstline.formats.text.definitions import Definitions, Row
+    from burstline.formats.text.places import Row
+    from burstline.formats.text.reading.definitions import Definitions
     from burstline.formats.text.statements import Statement
 
 
 @dataclass(slots=True)
 class Rows:
-    """What was read of all locations; each row a dictionary."""
+    """The rows of all locations."""
 
     calls: list[Row] = field(default_factory=list)
     regions: list[Row] = field(default_factory=list)
@@ -25,13 +27,13 @@ class Rows:
     locks: list[Row] = field(default_factory=list)
     readings: list[Row] = field(default_factory=list)
     gaps: list[Row] = field(default_factory=list)
-    halves: list[Row] = field(default_factory=list)
-    others: list[Row] = field(default_factory=list)
-    never_received: list[Row] = field(default_factory=list)
+    half_messages: list[Row] = field(default_factory=list)
+    other_events: list[Row] = field(default_factory=list)
+    never_completed: list[Row] = field(default_factory=list)
 
 
 @dataclass(slots=True)
-class Open:
+class Span:
     """Something entered and not yet left: a call, a region or a team."""
 
     row: Row
@@ -42,39 +44,30 @@ class Open:
 
 
 @dataclass(slots=True)
-class Happening:
-    """One location while its events are read.
+class Location:
+    """One location while its events are read: its row, declarations, and where rows go.
 
-    Attributes
-    ----------
-    location : int
-        Its row.
-    defined, rows
-        What was declared, and where rows go.
-    first_ns : int or None
-        Time of its first event.
-    now_ns, seq : int
-        Time and ordinal of the event being read.
+    `now_ns` and `seq` are of the event being read, `first_ns` of the first event.
     """
 
     location: int
-    defined: Definitions
+    definitions: Definitions
     rows: Rows
     first_ns: int | None = None
     now_ns: int = SMALLEST
     seq: int = 0
     calls: int = 0
     regions: int = 0
-    open: list[Open] = field(default_factory=list)
-    around: dict[str, list[Open]] = field(
+    open: list[Span] = field(default_factory=list)
+    around: dict[str, list[Span]] = field(
         default_factory=lambda: {"call": [], "region": [], "team": []}
     )
     forks: list[tuple[Row, Statement]] = field(default_factory=list)
     part: tuple[Row, Statement] | None = None
     sending: dict[int, Row] = field(default_factory=dict)
     posted: dict[int, Row] = field(default_factory=dict)
-    taking_part: dict[int, tuple[Row, Statement]] = field(default_factory=dict)
-    held: dict[int, list[Row]] = field(default_factory=dict)
+    started_parts: dict[int, tuple[Row, Statement]] = field(default_factory=dict)
+    acquired: dict[int, list[Row]] = field(default_factory=dict)
 
     @property
     def call(self) -> Row | None:
@@ -87,23 +80,33 @@ class Happening:
         return self.around["region"][-1].row if self.around["region"] else None
 
     @property
-    def team(self) -> Open | None:
+    def team(self) -> Span | None:
         """The innermost team this location is in."""
         return self.around["team"][-1] if self.around["team"] else None
 
-    def push(self, begun: Open) -> None:
-        """Enter something."""
+    def push(self, begun: Span) -> None:
+        """Enter a span."""
         for kind in begun.kinds:
             self.around[kind].append(begun)
         self.open.append(begun)
 
-    def pop(self) -> Open:
-        """Leave what was entered last."""
+    def pop(self) -> Span:
+        """Leave the span that was entered last."""
         begun = self.open.pop()
         for kind in begun.kinds:
             self.around[kind].pop()
         return begun
 
     def stamp(self, when: str) -> Row:
-        """Give the columns that say when this event happened."""
+        """The columns of a moment: time and ordinal of this event."""
         return {f"{when}_ns": self.now_ns, f"{when}_seq": self.seq}
+
+
+def half_message(location: int, kind: str, call: Row | None) -> Row:
+    """A half of a message of which nothing but place and kind is known yet."""
+    row: Row = dict.fromkeys(HALF_COLUMNS.values())
+    return row | {
+        "location": location,
+        "kind": kind,
+        "call": call and call["call"],
+    }

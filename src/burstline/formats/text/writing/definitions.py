@@ -8,34 +8,23 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import TYPE_CHECKING
 
-from burstline.formats.text.definitions import place_word, thread_name
+from burstline.formats.text.options import REGION_COLUMNS
+from burstline.formats.text.places import place_word, thread_name
 from burstline.formats.text.statements import written
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from burstline.formats.text.definitions import Place
+    from burstline.formats.text.places import Place
     from burstline.trace import Trace
 
 
 def declarations(
     trace: Trace, places: Sequence[Place], spans: Sequence[tuple[int, int]]
 ) -> Iterator[str]:
-    """Give the lines that declare what the events of a trace refer to.
+    """The lines that declare what events refer to, in an order that a reader accepts.
 
-    Parameters
-    ----------
-    trace : Trace
-        The trace.
-    places : sequence of tuple
-        Application, rank and thread of each location.
-    spans : sequence of tuple
-        Times of the first and last event of each location.
-
-    Yields
-    ------
-    str
-        Lines in an order that a reader of the text accepts.
+    `spans` are the times of the first and last event of each location.
     """
     yield from _grids(places)
     yield from _locations(trace, places, spans)
@@ -58,12 +47,12 @@ def _threads(places: Sequence[Place]) -> dict[int, dict[int, list[int]]]:
 
 
 def _dense_applications(places: Sequence[Place]) -> set[int]:
-    """Give the applications whose ranks and threads count from 0 without a hole."""
+    """The applications whose ranks and threads count from 0 without a hole."""
     return {
         application
         for application, of_rank in _threads(places).items()
         if list(of_rank) == list(range(len(of_rank)))
-        and all(found == list(range(len(found))) for found in of_rank.values())
+        and all(threads == list(range(len(threads))) for threads in of_rank.values())
     }
 
 
@@ -72,7 +61,7 @@ def _grids(places: Sequence[Place]) -> Iterator[str]:
     if not places:
         yield "ranks 0"
     for application, of_rank in threads.items():
-        counts = [len(found) for found in of_rank.values() if application in dense]
+        counts = [len(row) for row in of_rank.values() if application in dense]
         line = f"ranks {len(counts)}"
         if len(set(counts)) > 1:
             line += " threads " + " ".join(map(str, counts))
@@ -149,14 +138,10 @@ def _call_paths(trace: Trace) -> Iterator[str]:
 
 
 def _regions(trace: Trace) -> Iterator[str]:
-    names = {"file": "file", "begin_line": "begin", "end_line": "end"} | {
-        "source_type": "type",
-        "source_value": "value",
-    }
     for row in trace.region_defs.to_pylist():
         line = f"region {written(row['name'])} paradigm {row['paradigm']}"
         line += f" role {written(row['role'])}"
-        for column, option in names.items():
+        for option, column in REGION_COLUMNS.items():
             if row[column] is not None:
                 line += f" {option} {written(row[column])}"
         yield line
