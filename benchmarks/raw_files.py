@@ -105,7 +105,7 @@ def read_raw(path: str, warm_up: str, threads: int, memory: int) -> Task:
 def store_raw(path: str, warm_up: str, threads: int, memory: int) -> Task:
     """Convert raw files to a store within a memory budget."""
     from burstline.formats import store  # noqa: PLC0415 -- in the child
-    from burstline.formats.raw.converting import convert_raw  # noqa: PLC0415 -- in the child
+    from burstline.formats.raw import convert_raw  # noqa: PLC0415 -- in the child
     from burstline.progress import SILENCE  # noqa: PLC0415 -- in the child
 
     def convert(source: str) -> int:

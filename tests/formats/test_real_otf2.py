@@ -12,8 +12,8 @@ import burstline
 from burstline import schema
 from burstline.formats.intake.defects import Defects
 from burstline.formats.otf2 import find_anchor
-from burstline.formats.otf2.reading.assembly import Assembly
 from burstline.formats.otf2.reading.events import read_events
+from burstline.formats.otf2.reading.source import ArchiveSource
 from oracles import otf2_print
 
 SCOREP = ["scorep_toy4", "scorep_lulesh_8r_s10_i30", "scorep_hybrid_2x3"]
@@ -35,8 +35,8 @@ def otf2_traces(real_traces):
     return real_traces / "otf2"
 
 
-def nanoseconds(assembly):
-    resolution, offset, _ = assembly.basis.archive.defined.clock
+def nanoseconds(source):
+    resolution, offset, _ = source.basis.archive.defined.clock
     return lambda ticks: (ticks - offset) * 1_000_000_000 // resolution
 
 
@@ -44,8 +44,8 @@ def snake(kind):
     return "".join(f"_{c}" if c.isupper() else c.upper() for c in kind).lstrip("_")
 
 
-def references(assembly):
-    return assembly.basis.standing.references.tolist()
+def references(source):
+    return source.basis.standing.references.tolist()
 
 
 def test_every_archive_reads_and_keeps_the_schema(folder):
@@ -58,9 +58,9 @@ def test_every_archive_reads_and_keeps_the_schema(folder):
 
 @pytest.mark.usefixtures("otf2_print_tool")
 def test_there_are_as_many_events_of_each_kind_as_otf2_print_says(folder):
-    assembly = Assembly(find_anchor(folder), Defects())
-    basis = assembly.basis
-    locations = range(len(references(assembly)))
+    source = ArchiveSource(find_anchor(folder), Defects())
+    basis = source.basis
+    locations = range(len(references(source)))
     events = read_events(basis.archive, basis.standing, basis.regions, locations, Defects())
 
     expected = otf2_print.printed(find_anchor(folder)).kinds
@@ -69,8 +69,8 @@ def test_there_are_as_many_events_of_each_kind_as_otf2_print_says(folder):
 
 @pytest.mark.usefixtures("otf2_print_tool")
 def test_calls_and_regions_are_those_of_a_stack(sound):
-    trace, assembly = burstline.read(sound), Assembly(find_anchor(sound), Defects())
-    ns = nanoseconds(assembly)
+    trace, source = burstline.read(sound), ArchiveSource(find_anchor(sound), Defects())
+    ns = nanoseconds(source)
     names = trace.region_defs["name"].to_pylist()
     rows = [
         (row["location"], row["enter_seq"], row["operation"], row["enter_ns"], row["leave_ns"])
@@ -81,7 +81,7 @@ def test_calls_and_regions_are_those_of_a_stack(sound):
         if (name := names[row["region"]]) != "team"
     ]
     found = otf2_print.printed(find_anchor(sound))
-    for location, reference in enumerate(references(assembly)):
+    for location, reference in enumerate(references(source)):
         mine = sorted(row[1:] for row in rows if row[0] == location)
         expected = [
             (name, ns(enter), ns(leave))
@@ -92,12 +92,12 @@ def test_calls_and_regions_are_those_of_a_stack(sound):
 
 @pytest.mark.usefixtures("otf2_print_tool")
 def test_messages_are_those_of_queues(sound):
-    trace, assembly = burstline.read(sound), Assembly(find_anchor(sound), Defects())
-    ns = nanoseconds(assembly)
+    trace, source = burstline.read(sound), ArchiveSource(find_anchor(sound), Defects())
+    ns = nanoseconds(source)
     order = [
         reference
         for reference, thread in zip(
-            references(assembly), assembly.basis.standing.thread.tolist(), strict=True
+            references(source), source.basis.standing.thread.tolist(), strict=True
         )
         if thread == 0
     ]
@@ -124,11 +124,11 @@ def test_messages_are_those_of_queues(sound):
 
 @pytest.mark.usefixtures("otf2_print_tool")
 def test_collectives_have_the_stamps_of_their_begins_and_ends(sound):
-    trace, assembly = burstline.read(sound), Assembly(find_anchor(sound), Defects())
-    ns = nanoseconds(assembly)
+    trace, source = burstline.read(sound), ArchiveSource(find_anchor(sound), Defects())
+    ns = nanoseconds(source)
     found = otf2_print.printed(find_anchor(sound))
     members = trace.collective_members.to_pylist()
-    for location, reference in enumerate(references(assembly)):
+    for location, reference in enumerate(references(source)):
         expected = [
             (ns(begin), ns(end))
             for _, _, begin, end in otf2_print.collectives(found.events[reference])
@@ -141,10 +141,10 @@ def test_collectives_have_the_stamps_of_their_begins_and_ends(sound):
 @pytest.mark.usefixtures("otf2_print_tool")
 def test_readings_are_the_differences_of_what_is_printed(otf2_traces):
     folder = otf2_traces / "scorep_hybrid_2x3"
-    trace, assembly = burstline.read(folder), Assembly(find_anchor(folder), Defects())
-    ns = nanoseconds(assembly)
+    trace, source = burstline.read(folder), ArchiveSource(find_anchor(folder), Defects())
+    ns = nanoseconds(source)
     found = otf2_print.printed(find_anchor(folder))
-    for location, reference in enumerate(references(assembly)):
+    for location, reference in enumerate(references(source)):
         mine = [row for row in trace.readings.to_pylist() if row["location"] == location]
         expected = otf2_print.readings(found.events[reference])
         assert [row["time_ns"] for row in mine] == [ns(ticks) for ticks, _ in expected]
@@ -156,8 +156,8 @@ def test_readings_are_the_differences_of_what_is_printed(otf2_traces):
 @pytest.mark.usefixtures("otf2_print_tool")
 def test_the_hybrid_program_has_its_teams_locks_and_iterations(otf2_traces):
     folder = otf2_traces / "scorep_hybrid_2x3"
-    trace, assembly = burstline.read(folder), Assembly(find_anchor(folder), Defects())
-    ns = nanoseconds(assembly)
+    trace, source = burstline.read(folder), ArchiveSource(find_anchor(folder), Defects())
+    ns = nanoseconds(source)
     found = otf2_print.printed(find_anchor(folder))
 
     assert trace.teams["threads"].to_pylist() == [3] * 10
@@ -168,7 +168,7 @@ def test_the_hybrid_program_has_its_teams_locks_and_iterations(otf2_traces):
         row["team"] for row in trace.regions.to_pylist() if roles[row["region"]] == "parallel"
     )
     assert teams == dict.fromkeys(range(10), 3)
-    for location, reference in enumerate(references(assembly)):
+    for location, reference in enumerate(references(source)):
         mine = [row for row in trace.locks.to_pylist() if row["location"] == location]
         assert [
             (row["lock"], row["order"], row["acquire_ns"], row["release_ns"]) for row in mine

@@ -13,12 +13,12 @@ import raw_files
 from burstline import errors, schema
 from burstline.formats import store
 from burstline.formats.intake.defects import Defects
-from burstline.formats.intake.groups import borders_of
+from burstline.formats.intake.reading import read_parts
 from burstline.formats.intake.spool import Spool
 from burstline.formats.raw import read_raw
-from burstline.formats.raw.assembly import Assembly
 from burstline.formats.raw.files import open_files
 from burstline.formats.raw.layout import Kind
+from burstline.formats.raw.source import RawSource
 from burstline.formats.store.writing import StoreWriter
 from burstline.progress import SILENCE
 
@@ -102,23 +102,24 @@ def _plain(column):
 
 def _stored(folder, target, *, most, records=False, raw=True):
     """Convert with groups as small as wanted; hardly a row stays in memory."""
-    odd = Defects()
-    files = open_files(folder, odd, SILENCE)
-    assembly = Assembly(folder, files, raw_files.NUMBERS, None, odd)
-    with StoreWriter(target, assembly.counters) as writer:
+    defects = Defects()
+    files = open_files(folder, defects, SILENCE)
+    source = RawSource(
+        folder, files, raw_files.NUMBERS, None, defects, raw=raw, records=records
+    )
+    with StoreWriter(target, source.counters) as writer:
         spill = writer.folder / "spill"
         spill.mkdir()
-        assembly.read(
+        read_parts(
+            source,
+            source.parts(most),
             writer,
             lambda name: Spool(spill, name, 100),
-            borders_of(assembly.sizes(), most),
-            raw=raw,
-            records=records,
             threads=1,
             parts_at_once=2,
             progress=SILENCE,
         )
-        writer.finish(assembly.numbering.operations)
+        writer.finish(source.operations)
     return store.open_store(target)
 
 

@@ -9,10 +9,11 @@ from burstline import _core
 from burstline.cli import main
 from burstline.errors import FormatError, MemoryBudgetError
 from burstline.formats import otf2
+from burstline.formats.intake.budget import SMALLEST_MEMORY
+from burstline.formats.otf2 import convert_otf2
 from burstline.formats.otf2.reading.archive import most_for
-from burstline.formats.otf2.reading.converting import SMALLEST_MEMORY, convert_otf2
 from burstline.formats.paraver.reading.conversion import convert as convert_paraver
-from burstline.formats.raw.converting import convert_raw
+from burstline.formats.raw import convert_raw
 from burstline.progress import SILENCE
 from otf2_archives import archive
 

@@ -17,7 +17,7 @@ from burstline import _core, schema
 from burstline.errors import FormatError
 from burstline.formats import otf2
 from burstline.formats.otf2.library import VARIABLE
-from burstline.formats.otf2.reading import assembly
+from burstline.formats.otf2.reading import source
 from burstline.formats.otf2.reading.archive import describe
 from otf2_archives import archive
 
@@ -193,12 +193,12 @@ def test_a_library_that_aborts_takes_nobody_with_it(place, broken_library, monke
 def test_events_that_bring_the_library_down_leave_the_definitions(
     place, broken_library, monkeypatch
 ):
-    opened = assembly.open_archive
+    opened = source.open_archive
 
     def with_broken_events(anchor, odd):
         return replace(opened(anchor, odd), library=broken_library)
 
-    monkeypatch.setattr(assembly, "open_archive", with_broken_events)
+    monkeypatch.setattr(source, "open_archive", with_broken_events)
     trace = read(place)
 
     assert trace.locations.num_rows == RANKS

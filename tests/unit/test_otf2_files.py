@@ -11,9 +11,11 @@ import burstline
 from burstline import schema
 from burstline.errors import FormatError, MemoryBudgetError, MissingExtraError
 from burstline.formats import otf2
-from burstline.formats.otf2 import library
+from burstline.formats.intake.budget import Costs
+from burstline.formats.intake.target import Tables
+from burstline.formats.otf2 import convert_otf2, library
 from burstline.formats.otf2.reading import archive as archive_module
-from burstline.formats.otf2.reading.converting import convert_otf2
+from burstline.formats.otf2.reading.source import COSTS
 from burstline.progress import SILENCE
 from otf2_archives import archive, team_of_two
 
@@ -87,7 +89,7 @@ def test_too_little_memory_is_refused_before_reading(place):
 
 
 def test_tables_that_outgrow_the_memory_are_refused_as_they_grow():
-    tables = otf2.Bounded(200 << 20)
+    tables = Tables(200 << 20, base=COSTS.base, way_out=COSTS.way_out)
     part = pa.table({"value": np.zeros(5 << 20, np.int64)})
 
     tables.append("readings", part)
@@ -107,11 +109,11 @@ def test_with_little_memory_less_is_taken_on_at_a_time(place, monkeypatch):
         made.thread(0).region("f", 0, 1)
     tried = []
 
-    def needed(_sizes, at_once, threads):
+    def needed(_costs, _sizes, at_once, threads):
         tried.append((at_once >> 20, threads))
         return 1 << 30 if threads else 0
 
-    monkeypatch.setattr(otf2, "needed_bytes", needed)
+    monkeypatch.setattr(Costs, "whole", needed)
 
     trace = otf2.read_otf2(place, memory=200 << 20, threads=2, bytes_at_once=32 << 20)
     assert trace.regions.num_rows == 1
@@ -127,7 +129,7 @@ def test_a_sixth_of_all_is_taken_on_at_a_time_unless_that_is_little_or_much(
             made.thread(rank).region("f", 0, 1)
     tried = []
     monkeypatch.setattr(otf2, "file_size", lambda _: each)
-    monkeypatch.setattr(otf2, "needed_bytes", lambda _, at_once, __: tried.append(at_once) or 0)
+    monkeypatch.setattr(Costs, "whole", lambda _, __, most, ___: tried.append(most) or 0)
 
     assert burstline.read(place, memory=200 << 20).regions.num_rows == 4
     assert tried == [wanted << 20]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import pairwise
 
 import pytest
@@ -10,8 +11,9 @@ import burstline
 import raw_files
 from burstline import errors
 from burstline.cli import main
+from burstline.formats import raw as raw_format
 from burstline.formats.intake.groups import borders_of
-from burstline.formats.raw import converting
+from burstline.formats.raw import source
 from burstline.progress import SILENCE
 from raw_files import Run
 
@@ -38,17 +40,17 @@ def test_a_budget_too_small_for_any_run_is_refused(tmp_path):
     folder = exchange(tmp_path / "run")
 
     with pytest.raises(errors.MemoryBudgetError, match="--memory 256M"):
-        converting.convert_raw(
+        raw_format.convert_raw(
             folder, tmp_path / "x.store", raw=True, memory=10**8, threads=1, progress=SILENCE
         )
 
 
 def test_a_process_larger_than_the_budget_is_refused_and_nothing_is_left(tmp_path, monkeypatch):
     folder = exchange(tmp_path / "run")
-    monkeypatch.setattr(converting, "_BYTES_PER_RECORD", 10**8)
+    monkeypatch.setattr(source, "COSTS", replace(source.COSTS, streamed=10**8))
 
     with pytest.raises(errors.MemoryBudgetError, match="a process is read at once"):
-        converting.convert_raw(
+        raw_format.convert_raw(
             folder,
             tmp_path / "x.store",
             raw=True,
@@ -68,8 +70,8 @@ def test_what_does_not_fit_is_converted_by_way_of_a_store(
     paths = [tmp_path / f"{name}.{ending}" for name in ("whole", "parts")]
 
     main(["convert", str(folder), str(paths[0]), "--quiet"])
-    monkeypatch.setattr(converting, "_TABLES_PER_BYTE", 10**9)
-    monkeypatch.setattr(converting, "_RECORDS_PER_BYTE", 10**9)
+    for name in ("COSTS", "RECORDED_COSTS"):
+        monkeypatch.setattr(raw_format, name, replace(source.COSTS, tables=10**10))
     main(["convert", str(folder), str(paths[1]), "--quiet", "--memory", "300M"])
 
     whole, parts = (burstline.read(path) for path in paths)

@@ -192,7 +192,7 @@ def archive_to_store(
 ) -> dict[str, int]:
     """Convert an OTF2 archive of any size to a store; count its rows."""
     from burstline.formats import atomic, store  # noqa: PLC0415 -- `--help` stays fast
-    from burstline.formats.otf2.reading.converting import convert_otf2  # noqa: PLC0415 -- as above
+    from burstline.formats.otf2 import convert_otf2  # noqa: PLC0415 -- as above
 
     with atomic.replacement(path) as part:
         convert_otf2(source, part, memory=memory, threads=threads, progress=progress)

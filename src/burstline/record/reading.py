@@ -110,7 +110,7 @@ def recorded(
         If the largest process alone does not fit.
     """
     from burstline.formats import store  # noqa: PLC0415 -- slow, and only after a run
-    from burstline.formats.raw.converting import fits  # noqa: PLC0415 -- as above
+    from burstline.formats.raw import fits  # noqa: PLC0415 -- as above
 
     if fits(folder, memory, records=records):
         yield read_recorded(
@@ -168,7 +168,7 @@ def store_recorded(
     ParameterError
         If `path` exists.
     """
-    from burstline.formats.raw.converting import convert_raw  # noqa: PLC0415 -- as above
+    from burstline.formats.raw import convert_raw  # noqa: PLC0415 -- as above
     from burstline.record.symbols import resolution as symbols  # noqa: PLC0415 -- as above
 
     convert_raw(

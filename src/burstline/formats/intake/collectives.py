@@ -58,23 +58,14 @@ and the root: the member itself where it is one, and the one that it names; -1 i
 
 
 def collective_parts(
-    details: Details, calls: Calls, ends: Integers, *, places: Places, facts: Facts
+    details: Details, calls: Calls, ends: Integers, *, places: Places
 ) -> Columns:
-    """Take the parts of collectives of some whole processes, and tell the calls about them.
+    """Parts of collectives of some whole processes, by process and in the order of time.
 
-    Parameters
-    ----------
-    details, calls, ends, places, facts
-        As for :func:`burstline.formats.intake.messages.message_halves`.
-
-    Returns
-    -------
-    dict of str to ndarray of int64
-        :data:`PART_COLUMNS`, by process and in the order of time.
+    `ends` is what :func:`burstline.formats.intake.requests.follow` found.
     """
     rows = np.flatnonzero(details.kind == Kind.COLLECTIVE)
     parts = details.pick(rows)
-    _describe(parts, places, facts)
     # Threads of a process take turns: their parts are in the order of time.
     process = places.process[parts.location]
     turn = np.lexsort((parts.index, parts.location, calls.enter_ns[parts.call], process))
@@ -156,7 +147,9 @@ def join_collectives(
     )
 
 
-def _describe(parts: Details, places: Places, facts: Facts) -> None:
+def describe_collectives(details: Details, places: Places, facts: Facts) -> None:
+    """Note with the calls the communicator, root and bytes of their collectives."""
+    parts = details.of(Kind.COLLECTIVE)
     rank = places.rank[places.process[parts.location]]
     facts.communicator(parts.call, parts.communicator)
     own = (parts.op & 1).astype(bool)

@@ -11,11 +11,13 @@ from __future__ import annotations
 
 from collections import deque
 from concurrent.futures import ThreadPoolExecutor
-from itertools import islice
+from itertools import islice, pairwise
 from typing import TYPE_CHECKING, TypeVar
 
+from burstline.formats.intake.source import Processes
+
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Generator, Sequence
 
 Part = TypeVar("Part")
 Result = TypeVar("Result")
@@ -50,9 +52,14 @@ def borders_of(sizes: Sequence[int], most: int) -> list[int]:
     return [*borders, len(sizes)]
 
 
+def groups_of(sizes: Sequence[int], most: int) -> list[Processes]:
+    """Groups of whole processes, of at most so many units or of one process."""
+    return [Processes(range(*pair)) for pair in pairwise(borders_of(sizes, most))]
+
+
 def in_order(
     read: Callable[[Part], Result], parts: Sequence[Part], threads: int
-) -> Iterator[Result]:
+) -> Generator[Result]:
     """Give what is read of each part in order, while some of those to come are being read.
 
     Parameters
@@ -82,8 +89,8 @@ def in_order(
         coming = deque(pool.submit(read, part) for part in parts[:threads])
         rest = iter(parts[threads:])
         while coming:
-            result = coming.popleft().result()
+            result = [coming.popleft().result()]
             coming.extend(pool.submit(read, part) for part in islice(rest, 1))
-            yield result
+            yield result.pop()  # no reference stays here: what is done with goes at once
     finally:
         pool.shutdown(cancel_futures=True)

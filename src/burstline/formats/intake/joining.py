@@ -8,7 +8,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, Protocol
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -27,53 +27,28 @@ if TYPE_CHECKING:
     from burstline.columns import Integers
     from burstline.formats.intake.defects import Defects
     from burstline.formats.intake.places import Places
-    from burstline.formats.intake.target import Columns, Heap
-
-
-PARTS_AT_ONCE: Final = 1 << 18
-"""Parts of collectives that are put together at a time, unless less memory is allowed."""
-
-
-class HasHalves(Protocol):
-    """A group with what others need of it."""
-
-    sends: Columns
-    receives: Columns
-    parts: Columns
-    waiting: Columns
+    from burstline.formats.intake.source import Group
+    from burstline.formats.intake.target import Heap
 
 
 class Halves:
     """Keeps what groups need of each other, and joins it when all are there.
 
-    Parameters
-    ----------
-    places : Places
-        Where processes and locations are.
-    members : sequence of tuple of int
-        Members of each communicator.
-    borders : sequence of int
-        First process of each group, and behind the last one of the last.
-    heap : callable
-        Makes a heap of a name.
-    parts_at_once : int
-        Parts of collectives to put together at a time.
-    odd : Defects
-        Told of what has no other half.
+    `processes` are those of each group, in order; `heap` makes a heap of a name.
     """
 
     def __init__(
         self,
         places: Places,
         members: Sequence[tuple[int, ...]],
-        borders: Sequence[int],
+        processes: Sequence[range],
         heap: Callable[[str], Heap],
         *,
         parts_at_once: int,
         odd: Defects,
     ) -> None:
         self._places, self._members, self._odd = places, members, odd
-        self._borders = np.array(borders[1:], np.int64)
+        self._borders = np.array([one.stop for one in processes], np.int64)
         self._at_once = parts_at_once
         self._sends = Rows(heap("sends"), types_of(SEND_COLUMNS, "messages"))
         self._receives = Rows(heap("receives"), types_of(RECEIVE_COLUMNS, "messages"))
@@ -83,20 +58,18 @@ class Halves:
         self._alone = Rows(heap("alone"), half_types())
         self._instances = np.zeros(len(members), np.int64)
 
-    def keep(self, number: int, group: HasHalves) -> None:
-        """Keep what a group has, and let the group forget it."""
+    def append(self, number: int, group: Group) -> None:
+        """Keep the halves and parts of a group; receives go where their sends are."""
         self._sends.append(number, group.sends)
-        group.sends = {}
-        owner = np.searchsorted(self._borders, group.receives["sender"], "right")
-        self._receives.scatter(owner, group.receives)
-        group.receives = {}
+        self._receives.scatter(self._group_of(group.receives["sender"]), group.receives)
         parts = group.parts
         np.maximum.at(self._instances, parts["communicator"], parts["sequence"] + 1)
         self._parts.append(number, parts)
-        group.parts = {}
         self._alone.append(number, group.waiting)
-        group.waiting = {}
-        give_back()
+
+    def _group_of(self, process: Integers) -> Integers:
+        """The group of each process; of a process in several groups, the first."""
+        return np.searchsorted(self._borders, process, "right")
 
     def messages(self) -> Iterator[pa.Table]:
         """Give the messages that each group sent."""
@@ -105,7 +78,7 @@ class Halves:
             yield joining.join(self._sends.take(number), self._receives.take(number))
             for alone in joining.alone:
                 process = self._places.process[alone["location"]]
-                self._alone.scatter(np.searchsorted(self._borders, process, "right"), alone)
+                self._alone.scatter(self._group_of(process), alone)
             joining.alone.clear()
             give_back()
         joining.finish()

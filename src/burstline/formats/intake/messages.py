@@ -87,48 +87,43 @@ class _Halves:
         return column[self.rows]
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Sides:
+    """Records of sends and of receives, and the process on the other side of each."""
+
+    sends: Integers
+    receivers: Integers
+    receives: Integers
+    senders: Integers
+
+
+def sides_of(details: Details, places: Places, odd: Defects) -> Sides:
+    """Both sides of messages whose partner is a process of the trace; others are noted."""
+    sends, receivers = _halves(details, Kind.SEND, places)
+    receives, senders = _halves(details, Kind.RECEIVE, places)
+    _note_unknown(details, len(sends) + len(receives), places, odd)
+    return Sides(sends, receivers, receives, senders)
+
+
 def message_halves(
     details: Details,
     calls: Calls,
     ends: Integers,
+    sides: Sides,
     *,
     places: Places,
-    facts: Facts,
     odd: Defects,
     probe: Integers | None = None,
 ) -> tuple[Columns, Columns, Columns]:
-    """Take the sends and receives of some whole processes, and tell the calls about them.
+    """Sends, receives, and receives that never completed, of some whole processes.
 
-    Parameters
-    ----------
-    details : Details
-        Records of all calls of these processes.
-    calls : Calls
-        Their calls.
-    ends : ndarray of int64, shape (records,)
-        What :func:`burstline.formats.intake.requests.follow` found.
-    places : Places
-        Where processes and locations are.
-    facts : Facts
-        Told of partners and bytes.
-    odd : Defects
-        Told of ranks that are not there, and of receives that never completed.
-    probe : ndarray of int64, shape (records,), optional
-        Of a post or receive of a matched message the record of its probe, else -1; by
-        default requests tell it.
-
-    Returns
-    -------
-    sends, receives : dict of str to ndarray of int64
-        :data:`SEND_COLUMNS` and :data:`RECEIVE_COLUMNS`, by location and in the order of
-        their records.
-    waiting : dict of str to ndarray of int64
-        Receives that never completed, as events of `half_messages`.
+    `ends` is what :func:`burstline.formats.intake.requests.follow` found. `probe` is, of a
+    post or receive of a matched message, the record of its probe, else -1; by default
+    requests tell it. The halves have :data:`SEND_COLUMNS` and :data:`RECEIVE_COLUMNS`, by
+    location and in the order of their records; the rest are events of `half_messages`.
     """
-    sends = _halves(details, Kind.SEND, places)
-    receives = _halves(details, Kind.RECEIVE, places)
-    _note_unknown(details, len(sends.rows) + len(receives.rows), places, odd)
-    _describe(details, ends, sends, receives, facts)
+    sends = _Halves(details, sides.sends, sides.receivers)
+    receives = _Halves(details, sides.receives, sides.senders)
     lost = _never_completed(details, calls, ends, odd)
     end = ends[sends.rows]
     sends = sends.pick((end < 0) | (details.kind[end] != Kind.CANCELLED))
@@ -198,17 +193,16 @@ def _ordinals(channel: list[Integers], time_ns: Integers, index: Integers) -> In
     return ordinal_within(name, order=np.lexsort((index, time_ns, name)))
 
 
-def _halves(details: Details, kind: Kind, places: Places) -> _Halves:
+def _halves(details: Details, kind: Kind, places: Places) -> tuple[Integers, Integers]:
     rows = np.flatnonzero((details.kind == kind) & (details.partner != PROC_NULL))
     return _known(details, rows, places)
 
 
-def _known(details: Details, rows: Integers, places: Places) -> _Halves:
-    """Give the records whose partner is a process of the trace."""
+def _known(details: Details, rows: Integers, places: Places) -> tuple[Integers, Integers]:
+    """The records whose partner is a process of the trace, and that process."""
     other = places.process_of(details.location[rows], details.partner[rows])
     kept = other >= 0
-    halves = _Halves(details, rows, other)
-    return halves if kept.all() else halves.pick(kept)
+    return rows[kept], other[kept]
 
 
 def _note_unknown(details: Details, known: int, places: Places, odd: Defects) -> None:
@@ -242,7 +236,7 @@ def _waiting(details: Details, ends: Integers, places: Places) -> _Halves:
     waiting &= (details.partner >= 0) & (details.tag >= 0)
     rows = np.flatnonzero(waiting)
     rows = rows[(ends[rows] < 0) | (details.kind[ends[rows]] == Kind.FREED)]
-    return _known(details, rows, places)
+    return _Halves(details, *_known(details, rows, places))
 
 
 def _channel(halves: _Halves, places: Places) -> list[Integers]:
@@ -250,10 +244,10 @@ def _channel(halves: _Halves, places: Places) -> list[Integers]:
     return [halves.of("communicator"), own, halves.other, halves.of("tag")]
 
 
-def _describe(
-    details: Details, ends: Integers, sends: _Halves, receives: _Halves, facts: Facts
-) -> None:
-    """Tell the calls about the halves: also about those that nobody answered."""
+def describe_messages(details: Details, ends: Integers, sides: Sides, facts: Facts) -> None:
+    """Note with the calls what they send and receive: also what nobody answered."""
+    sends = _Halves(details, sides.sends, sides.receivers)
+    receives = _Halves(details, sides.receives, sides.senders)
     call = sends.of("call")
     facts.partner(call, sends.of("partner"), sends.of("tag"), received=False)
     facts.communicator(call, sends.of("communicator"))

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, Protocol
 import numpy as np
 import pyarrow as pa
 
+from burstline.errors import MemoryBudgetError
 from burstline.formats.intake.memory import give_back
 from burstline.schema import TABLES
 
@@ -93,11 +94,11 @@ class Rows:
         self._heap = heap
         self._row = np.dtype(list(types.items()))
 
-    def append(self, key: int, columns: Columns) -> None:
+    def append(self, key: int, columns: Mapping[str, Integers]) -> None:
         """Keep rows under a key, after those that are there."""
         self._heap.append(key, self._packed(columns))
 
-    def scatter(self, keys: Integers, columns: Columns) -> None:
+    def scatter(self, keys: Integers, columns: Mapping[str, Integers]) -> None:
         """Keep each row under its key, in order."""
         if not len(keys):
             return
@@ -112,7 +113,7 @@ class Rows:
         rows = self._heap.take(key).view(self._row)
         return {name: np.ascontiguousarray(rows[name]) for name in self._names}
 
-    def _packed(self, columns: Columns) -> npt.NDArray[Any]:
+    def _packed(self, columns: Mapping[str, Integers]) -> npt.NDArray[Any]:
         rows = np.empty(len(columns[self._names[0]]), self._row)
         for name in self._names:
             rows[name] = columns[name]
@@ -140,13 +141,17 @@ def types_of(names: Sequence[str], *tables: str) -> dict[str, np.dtype[Any]]:
 
 
 class Tables:
-    """Collects the rows of tables in memory."""
+    """Collects rows of tables in memory, up to `memory` bytes of which `base` are taken."""
 
-    def __init__(self) -> None:
+    def __init__(self, memory: int | None = None, *, base: int = 0, way_out: str = "") -> None:
         self._parts: dict[str, list[pa.Table]] = {}
+        self._memory, self._used, self._way_out = memory, base, way_out
 
     def append(self, name: str, table: pa.Table) -> None:
-        """Append rows to a table."""
+        """Append rows to a table, unless they are more than fit."""
+        self._used += table.nbytes
+        if self._memory is not None and self._used > self._memory:
+            raise MemoryBudgetError(self._used, self._memory, way_out=self._way_out)
         self._parts.setdefault(name, []).append(table)
 
     def finish(self, operations: Sequence[str]) -> dict[str, pa.Table]:

@@ -15,11 +15,9 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Final
 
-from burstline.errors import MemoryBudgetError
+from burstline.formats.intake.budget import require_memory
 from burstline.formats.intake.defects import Defects
-from burstline.formats.intake.groups import borders_of
-from burstline.formats.intake.joining import PARTS_AT_ONCE
-from burstline.formats.intake.target import Held, Tables
+from burstline.formats.intake.reading import convert, read_whole
 from burstline.formats.otf2.reading.archive import (
     anchor_beside,
     file_size,
@@ -28,32 +26,25 @@ from burstline.formats.otf2.reading.archive import (
     require_anchor,
 )
 from burstline.formats.otf2.reading.archive import recognises as recognises
-from burstline.formats.otf2.reading.assembly import Assembly
+from burstline.formats.otf2.reading.source import COSTS, MOST_AT_ONCE, ArchiveSource
 from burstline.progress import SILENCE, Progress
-from burstline.trace import Trace
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    import pyarrow as pa
+    from burstline.trace import Trace
 
-__all__ = ["find_anchor", "is_part_of_one", "read_otf2", "recognises", "require_anchor"]
+__all__ = [
+    "convert_otf2",
+    "find_anchor",
+    "is_part_of_one",
+    "read_otf2",
+    "recognises",
+    "require_anchor",
+]
 
-_LEAST_AT_ONCE, _MOST_AT_ONCE = 4 << 20, 32 << 20
 _GROUPS: Final = 6
 _PARTS: Final = (".def", ".evt", ".snap", ".marker", ".thumb")
-# A group costs a child process, and with it a copy of what this one has written to since.
-# Measured: what the process takes before it reads, tables in bytes per byte of events, what a
-# group takes beyond its tables while they are made, and what one takes that was read ahead.
-# Metrics take more where there are many: that shows while tables grow.
-_BASE: Final = 128 << 20
-_TABLES_PER_BYTE: Final = 5
-_GROUP_PER_BYTE: Final = 13
-_AHEAD_PER_BYTE: Final = 5
-_WAY_OUT: Final = (
-    "Convert the archive to a store (burstline convert ARCHIVE OUT.store) and take that "
-    "instead: of a store, --from, --to and --ranks load only what they name."
-)
 
 
 def read_otf2(
@@ -116,21 +107,24 @@ def read_otf2(
     threads = threads or len(os.sched_getaffinity(0))
     sizes = [file_size(file) for file in anchor.with_suffix("").glob("*.evt")]
     if bytes_at_once is None:
-        bytes_at_once = min(max(sum(sizes) // _GROUPS, _LEAST_AT_ONCE), _MOST_AT_ONCE)
-    if memory is not None:
-        bytes_at_once, threads = _within(sizes, memory, bytes_at_once, threads)
-    odd = Defects()
-    assembly = Assembly(anchor, odd)
-    tables = Bounded(memory)
-    assembly.read(
-        tables,
-        lambda _: Held(),
-        borders_of(assembly.sizes(), bytes_at_once),
-        threads=threads,
-        parts_at_once=PARTS_AT_ONCE,
-        progress=progress,
+        bytes_at_once = min(max(sum(sizes) // _GROUPS, COSTS.least), MOST_AT_ONCE)
+    bytes_at_once, threads = COSTS.whole_within(sizes, memory, bytes_at_once, threads)
+    source = ArchiveSource(anchor, Defects())
+    return read_whole(
+        source, at_once=bytes_at_once, memory=memory, threads=threads, progress=progress
     )
-    return Trace(tables.finish(assembly.operations))
+
+
+def convert_otf2(
+    path: Path, target: Path, *, memory: int, threads: int, progress: Progress
+) -> None:
+    """Make a store of an archive within `memory` bytes, at least 256 MiB.
+
+    The tables are those of :func:`read_otf2`; `threads` are the processes read at once.
+    """
+    require_memory(memory)
+    source = ArchiveSource(require_anchor(path), Defects())
+    convert(source, target, memory=memory, threads=threads, progress=progress)
 
 
 def is_part_of_one(path: Path) -> bool:
@@ -145,45 +139,3 @@ def is_part_of_one(path: Path) -> bool:
     if path.is_dir():
         return bool(named_as_anchors(path)) or any(path.glob("*.evt"))
     return path.suffix in _PARTS and anchor_beside(path) is not None
-
-
-def needed_bytes(sizes: list[int], at_once: int, threads: int) -> int:
-    """Estimate the memory that reading whole takes, by the sizes of files."""
-    total = sum(sizes)
-    group = min(total, max(at_once, *sizes, 0))
-    ahead = min(total - group, threads * group)
-    tables = _TABLES_PER_BYTE * total
-    return _BASE + tables + _GROUP_PER_BYTE * group + _AHEAD_PER_BYTE * ahead
-
-
-def _within(sizes: list[int], memory: int, at_once: int, threads: int) -> tuple[int, int]:
-    """Take on less at a time, then one group after the other, until the memory is enough."""
-    while (needed := needed_bytes(sizes, at_once, threads)) > memory:
-        if at_once > _LEAST_AT_ONCE:
-            at_once //= 2
-        elif threads:
-            threads = 0
-        else:
-            raise MemoryBudgetError(needed, memory, way_out=_WAY_OUT)
-    return at_once, threads
-
-
-class Bounded(Tables):
-    """Collects tables in memory up to a number of bytes.
-
-    Parameters
-    ----------
-    memory : int or None
-        Bytes that the process may use; None for no limit.
-    """
-
-    def __init__(self, memory: int | None) -> None:
-        super().__init__()
-        self._memory, self._used = memory, _BASE
-
-    def append(self, name: str, table: pa.Table) -> None:
-        """Append rows to a table, unless they are more than the limit."""
-        self._used += table.nbytes
-        if self._memory is not None and self._used > self._memory:
-            raise MemoryBudgetError(self._used, self._memory, way_out=_WAY_OUT)
-        super().append(name, table)

@@ -14,34 +14,24 @@ what is odd is a row of `defects`.
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
-from burstline.errors import MemoryBudgetError
+from burstline.formats.intake.budget import require_memory
 from burstline.formats.intake.defects import Defects
-from burstline.formats.intake.groups import borders_of
-from burstline.formats.intake.joining import PARTS_AT_ONCE
-from burstline.formats.intake.target import Held, Tables
-from burstline.formats.raw.assembly import Assembly
+from burstline.formats.intake.reading import convert, read_whole
 from burstline.formats.raw.call_paths import Frame, Resolver
-from burstline.formats.raw.converting import needed_bytes
-from burstline.formats.raw.files import open_files, recognises
+from burstline.formats.raw.files import RECORD_BYTES, SUFFIX, open_files, recognises
 from burstline.formats.raw.numbers import operation_numbers
+from burstline.formats.raw.source import COSTS, RECORDED_COSTS, RECORDS_AT_ONCE, RawSource
 from burstline.progress import SILENCE, Progress
-from burstline.trace import Trace
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-__all__ = ["Frame", "Resolver", "read_raw", "recognises"]
+    from burstline.trace import Trace
 
-RECORDS_AT_ONCE: Final = 1 << 18
-"""Records that a thread takes on at a time when all tables fit in memory."""
-
-_WAY_OUT: Final = (
-    "Convert the raw files to a store (burstline convert FOLDER OUT.store) and take that "
-    "instead: of a store, --from, --to and --ranks load only what they name."
-)
+__all__ = ["Frame", "Resolver", "convert_raw", "fits", "read_raw", "recognises"]
 
 
 def read_raw(
@@ -110,21 +100,55 @@ def read_raw(
     Traceback (most recent call last):
     burstline.errors.FormatError: ...
     """
-    if memory is not None and (needed := needed_bytes(folder, records=False)) > memory:
-        raise MemoryBudgetError(needed, memory, way_out=_WAY_OUT)
-    odd = Defects()
-    files = open_files(folder, odd, progress)
+    threads = threads or len(os.sched_getaffinity(0))
+    sizes = [_records_of(folder)]
+    records_at_once, threads = COSTS.whole_within(sizes, memory, records_at_once, threads)
+    defects = Defects()
+    files = open_files(folder, defects, progress)
     numbers = operation_numbers() if operations is None else operations
-    assembly = Assembly(folder, files, numbers, resolve, odd, name=name)
-    tables = Tables()
-    assembly.read(
-        tables,
-        lambda _: Held(),
-        borders_of(assembly.sizes(), records_at_once),
-        raw=raw,
-        records=False,
-        threads=threads or len(os.sched_getaffinity(0)),
-        parts_at_once=PARTS_AT_ONCE,
-        progress=progress,
+    source = RawSource(folder, files, numbers, resolve, defects, raw=raw, name=name)
+    return read_whole(
+        source, at_once=records_at_once, memory=memory, threads=threads, progress=progress
     )
-    return Trace(tables.finish(assembly.numbering.operations))
+
+
+def fits(folder: Path, memory: int, *, records: bool) -> bool:
+    """Whether raw files can be read whole within a budget, by their size.
+
+    `records` asks for the tables of a ``.prv`` beside.
+    """
+    costs = RECORDED_COSTS if records else COSTS
+    return costs.whole([_records_of(folder)], 0, 0) <= memory
+
+
+def _records_of(folder: Path) -> int:
+    """About how many records the raw files in a folder have."""
+    return sum(path.stat().st_size for path in folder.glob(f"*{SUFFIX}")) // RECORD_BYTES
+
+
+def convert_raw(
+    folder: Path,
+    target: Path,
+    *,
+    raw: bool,
+    memory: int,
+    threads: int,
+    progress: Progress,
+    records: bool = False,
+    resolve: Resolver | None = None,
+    operations: Mapping[int, str] | None = None,
+    name: str | None = None,
+) -> None:
+    """Make a store of raw files within `memory` bytes, at least 256 MiB.
+
+    `records` asks for raw tables even if the program recorded no events; `resolve`,
+    `operations` and `name` are those of :func:`read_raw`, and so are the tables.
+    """
+    require_memory(memory)
+    defects = Defects()
+    files = open_files(folder, defects, progress)
+    numbers = operation_numbers() if operations is None else operations
+    source = RawSource(
+        folder, files, numbers, resolve, defects, raw=raw, records=records, name=name
+    )
+    convert(source, target, memory=memory, threads=threads, progress=progress)

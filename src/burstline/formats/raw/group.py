@@ -11,7 +11,7 @@ Nothing here depends on other processes, nor on which processes are taken togeth
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -19,9 +19,9 @@ import pyarrow as pa
 
 from burstline.bursts import bursts_of
 from burstline.formats.intake.calls import Facts, describe_transfers
-from burstline.formats.intake.collectives import collective_parts
+from burstline.formats.intake.collectives import collective_parts, describe_collectives
 from burstline.formats.intake.defects import Defects
-from burstline.formats.intake.messages import message_halves
+from burstline.formats.intake.messages import describe_messages, message_halves, sides_of
 from burstline.formats.intake.requests import follow
 from burstline.formats.raw.calls import Gathering
 from burstline.formats.raw.counters import Readings
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from burstline.columns import Integers
     from burstline.formats.intake.calls import Calls, Details
     from burstline.formats.intake.places import Places
-    from burstline.formats.intake.target import Columns
+    from burstline.formats.intake.source import Columns
     from burstline.formats.raw.clocks import Correction
     from burstline.formats.raw.communicators import Communicators
     from burstline.formats.raw.counters import Counters
@@ -79,23 +79,20 @@ class Basis:
     events: UserEvents
 
 
-@dataclass(slots=True, eq=False)
-class Group:
-    """What some processes did.
+@dataclass(frozen=True, slots=True, eq=False)
+class Batch:
+    """What some processes recorded, numbered for itself.
 
     Attributes
     ----------
-    first, last : int
-        The processes, `last` excluded.
-    tables : dict of str to pyarrow.Table
-        Rows of their locations. Regions and teams are numbered within the group; codes of
-        operations are places in `operations`.
+    processes : range
+        The processes.
+    tables : mapping of str to pyarrow.Table
+        Rows of their locations; codes of operations are places in `operations`.
     operations : tuple of str
         Names behind the codes.
-    sends, receives, parts : dict of str to ndarray of int64
+    sends, receives, waiting, parts : mapping of str to ndarray of int64
         Halves of messages and parts of collectives.
-    waiting : dict of str to ndarray of int64
-        Receives that never completed, as events of `half_messages`.
     events : ndarray of int64
         The program's events, as :class:`burstline.formats.raw.user_events.UserEvents` has
         them.
@@ -103,68 +100,65 @@ class Group:
         Of each location.
     overhead_ns : int
         Estimated time spent in recording.
-    odd : Defects
+    defects : Defects
         What is odd in them.
     """
 
-    first: int
-    last: int
-    tables: dict[str, pa.Table] = field(default_factory=dict)
-    operations: tuple[str, ...] = ()
-    sends: Columns = field(default_factory=dict)
-    receives: Columns = field(default_factory=dict)
-    parts: Columns = field(default_factory=dict)
-    waiting: Columns = field(default_factory=dict)
-    events: Integers = field(default_factory=lambda: np.zeros((5, 0), np.int64))
-    lives: list[Life] = field(default_factory=list)
-    overhead_ns: int = 0
-    odd: Defects = field(default_factory=Defects)
+    processes: range
+    tables: Mapping[str, pa.Table]
+    operations: tuple[str, ...]
+    sends: Columns
+    receives: Columns
+    waiting: Columns
+    parts: Columns
+    events: Integers
+    lives: list[Life]
+    overhead_ns: int
+    defects: Defects
 
 
 class _Gatherer:
     """Takes in locations one after the other, whole processes at a time."""
 
-    def __init__(self, basis: Basis, group: Group) -> None:
-        self.basis, self.group, self.odd = basis, group, group.odd
-        self.calls = Gathering(basis.numbers, self.odd)
-        self.readings = Readings(basis.counters, self.odd)
-        self.regions, self.gaps = Regions(self.odd), Gaps(self.odd)
-        self.events: list[Integers] = [group.events]
+    def __init__(self, basis: Basis) -> None:
+        self.basis, self.defects = basis, Defects()
+        self.calls = Gathering(basis.numbers, self.defects)
+        self.readings = Readings(basis.counters, self.defects)
+        self.regions, self.gaps = Regions(self.defects), Gaps(self.defects)
+        self.events: list[Integers] = [np.zeros((5, 0), np.int64)]
+        self.lives: list[Life] = []
+        self.overhead_ns = 0
 
     def add_process(self, number: int, location: int) -> None:
         basis, process = self.basis, self.basis.processes[number]
         paths, correction = basis.stacks[number], basis.corrections[number]
         counters = basis.counters.places(process.defined.counters)
         for position, file in enumerate(process.files):
-            line = timeline(location + position, file, correction, self.odd)
+            line = timeline(location + position, file, correction, self.defects)
             self.calls.add(line, basis.communicators.rows[number], paths)
             self.readings.add(line, counters)
             self.regions.add(line, process.defined, paths)
             self.gaps.add(line, correction)
             self.events.append(basis.events.rows(line))
-            self._note_rest(line)
-            self.group.lives.append(Life(line.born_ns, line.died_ns))
+            self.overhead_ns += _overhead_ns(line)
+            self.lives.append(Life(line.born_ns, line.died_ns))
             file.release()
         self.regions.end_process(number)
 
-    def _note_rest(self, line: Timeline) -> None:
-        for record in line.records[line.of(Kind.OVERHEAD)]:
-            self.group.overhead_ns += min(int(record["b"]) * int(record["c"]), LATEST)
-
-    def finish(self) -> None:
-        """Put together what does not look beyond the group."""
-        basis, group = self.basis, self.group
+    def batch(self, processes: range) -> Batch:
+        """What was taken in, put together as far as that does not look beyond it."""
+        places = self.basis.places
         calls, details = self.calls.calls(), self.calls.details()
         facts = Facts(calls)
-        ends = follow(details, calls, basis.places.process, self.odd)
-        group.sends, group.receives, group.waiting = message_halves(
-            details, calls, ends, places=basis.places, facts=facts, odd=self.odd
+        ends = follow(details, calls, places.process, self.defects)
+        sides = sides_of(details, places, self.defects)
+        describe_messages(details, ends, sides, facts)
+        sends, receives, waiting = message_halves(
+            details, calls, ends, sides, places=places, odd=self.defects
         )
-        group.parts = collective_parts(details, calls, ends, places=basis.places, facts=facts)
+        describe_collectives(details, places, facts)
         describe_transfers(details, facts)
-        group.operations = calls.names
-        group.events = np.concatenate(self.events, axis=1)
-        group.tables = {
+        tables = {
             "calls": facts.table(),
             "regions": self.regions.table(),
             "region_defs": self.regions.definitions(),
@@ -173,44 +167,43 @@ class _Gatherer:
             "readings": self.readings.table(),
             "gaps": self.gaps.table(),
         }
-        group.tables["bursts"] = _with_polls(self._bursts(), calls, details)
+        tables["bursts"] = _with_polls(self._bursts(tables), calls, details)
+        return Batch(
+            processes,
+            tables,
+            calls.names,
+            sends,
+            receives,
+            waiting,
+            collective_parts(details, calls, ends, places=places),
+            np.concatenate(self.events, axis=1),
+            self.lives,
+            self.overhead_ns,
+            self.defects,
+        )
 
-    def _bursts(self) -> pa.Table:
+    def _bursts(self, tables: Mapping[str, pa.Table]) -> pa.Table:
         locations = len(self.basis.places.process)
         whole = {
             "locations": pa.table({"location": np.arange(locations, dtype=np.int32)}),
             "counters": self.basis.counters.table(),
         }
-        return bursts_of(self.group.tables | whole)
+        return bursts_of({**tables, **whole})
 
 
-def read_group(basis: Basis, first: int, last: int) -> Group:
-    """Read the records of some processes.
-
-    Parameters
-    ----------
-    basis : Basis
-        What all processes share; it is only read.
-    first, last : int
-        The processes, `last` excluded.
-
-    Returns
-    -------
-    Group
-        What they did.
-
-    Notes
-    -----
-    O(records log records) time, about a hundred bytes of memory for each record.
-    """
-    group = Group(first, last)
-    gatherer = _Gatherer(basis, group)
-    location = int(np.searchsorted(basis.places.process, first))
-    for number in range(first, last):
+def read_batch(basis: Basis, processes: range) -> Batch:
+    """What some processes recorded; O(records log records), 100 bytes of memory a record."""
+    gatherer = _Gatherer(basis)
+    location = int(np.searchsorted(basis.places.process, processes.start))
+    for number in processes:
         gatherer.add_process(number, location)
         location += len(basis.processes[number].files)
-    gatherer.finish()
-    return group
+    return gatherer.batch(processes)
+
+
+def _overhead_ns(line: Timeline) -> int:
+    records = line.records[line.of(Kind.OVERHEAD)]
+    return sum(min(int(record["b"]) * int(record["c"]), LATEST) for record in records)
 
 
 def _with_polls(bursts: pa.Table, calls: Calls, details: Details) -> pa.Table:

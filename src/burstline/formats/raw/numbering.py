@@ -13,13 +13,16 @@ import pyarrow as pa
 
 from burstline import schema
 from burstline.columns import shifted
+from burstline.formats.intake.source import Group
 from burstline.formats.intake.target import with_operations
 from burstline.operations import CODES, NAMES
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     import numpy.typing as npt
 
-    from burstline.formats.raw.group import Group
+    from burstline.formats.raw.group import Batch
 
 
 class Numbering:
@@ -38,16 +41,20 @@ class Numbering:
         self._definitions = [schema.arrow_schema("region_defs").empty_table()]
         self._teams = 0
 
-    def apply(self, group: Group) -> None:
-        """Give a group the numbers that follow on those before."""
-        tables = group.tables
-        tables["calls"] = self._renamed(group)
+    def number(self, batch: Batch) -> Group:
+        """The group of a batch, in the numbers that follow on those before."""
+        tables = dict(batch.tables)
+        codes = self._codes_of(batch.operations)
+        tables["calls"] = _recoded(tables["calls"], codes, self.operations)
+        parts = {**batch.parts, "operation": codes[batch.parts["operation"]].astype(np.int64)}
         places = self._places(tables.pop("region_defs"))
         regions = _changed(tables["regions"], "region", pa.array(places, pa.int32()))
         tables["regions"] = shifted(regions, "team", self._teams)
         for name in ("team", "parent"):
             tables["teams"] = shifted(tables["teams"], name, self._teams)
         self._teams += tables["teams"].num_rows
+        halves = batch.sends, batch.receives, batch.waiting
+        return Group(tables, *halves, parts, len(batch.lives))
 
     def definitions(self) -> pa.Table:
         """Give the table `region_defs` of all groups so far."""
@@ -56,20 +63,12 @@ class Numbering:
         numbers = pa.array(np.arange(table.num_rows, dtype=np.int32))
         return table.set_column(0, table.schema.field(0), numbers)
 
-    def _renamed(self, group: Group) -> pa.Table:
-        for name in group.operations[len(NAMES) :]:
+    def _codes_of(self, operations: Sequence[str]) -> npt.NDArray[np.int16]:
+        for name in operations[len(NAMES) :]:
             if name not in self._codes:
                 self._codes[name] = len(self.operations)
                 self.operations.append(name)
-        codes = np.array([self._codes[name] for name in group.operations], np.int16)
-        if np.array_equal(codes, np.arange(len(codes))):
-            return with_operations(group.tables["calls"], self.operations)
-        group.parts["operation"] = codes[group.parts["operation"]].astype(np.int64)
-
-        def changed(numbers: npt.NDArray[np.int16]) -> npt.NDArray[np.int16]:
-            return codes[numbers]
-
-        return with_operations(group.tables["calls"], self.operations, changed)
+        return np.array([self._codes[name] for name in operations], np.int16)
 
     def _places(self, table: pa.Table) -> list[int]:
         names = [name for name in table.column_names if name != "region"]
@@ -83,6 +82,14 @@ class Numbering:
         if fresh:
             self._definitions.append(table.take(fresh))
         return places
+
+
+def _recoded(
+    calls: pa.Table, codes: npt.NDArray[np.int16], operations: Sequence[str]
+) -> pa.Table:
+    if np.array_equal(codes, np.arange(len(codes))):
+        return with_operations(calls, operations)
+    return with_operations(calls, operations, lambda numbers: codes[numbers])
 
 
 def _changed(table: pa.Table, name: str, values: pa.Array) -> pa.Table:

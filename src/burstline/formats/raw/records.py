@@ -10,6 +10,7 @@ wanted in the end.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -31,8 +32,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from burstline.columns import Integers
-    from burstline.formats.intake.target import Columns
-    from burstline.formats.raw.group import Basis, Group
+    from burstline.formats.intake.source import Group
+    from burstline.formats.raw.group import Basis, Batch
 
 _OF_LOCATIONS: Final = ("calls", "bursts", "regions", "locks", "readings", "gaps")
 
@@ -55,31 +56,33 @@ class Records:
         self._used: set[int] = set()
         self._own: set[int] = set()
 
-    def of(self, group: Group, definitions: pa.Table) -> dict[str, pa.Table]:
-        """Give the raw tables of a group that depend on its locations.
+    def added_to(self, group: Group, batch: Batch, definitions: pa.Table) -> Group:
+        """A group with its raw tables.
 
-        Where there are no events of the program, the halves of messages in `group` are
-        given the times that Extrae would have recorded.
+        Where there are no events of the program, its halves of messages have the times that
+        Extrae would have recorded.
         """
-        first = int(np.searchsorted(self._basis.places.process, group.first))
-        processes = self._basis.processes[group.first : group.last]
+        processes = batch.processes
+        first = int(np.searchsorted(self._basis.places.process, processes.start))
         tables = {
             name: _moved(group.tables[name], "location", -first) for name in _OF_LOCATIONS
         }
-        tables["locations"] = location_table(processes, group.lives)
+        own_processes = self._basis.processes[processes.start : processes.stop]
+        tables["locations"] = location_table(own_processes, batch.lives)
         tables["region_defs"] = definitions
         tables["messages"] = _halves(group, first)
         whole = with_records(Trace(tables | self._whole))
         self._used |= set(pc.unique(whole.table("events")["type"]).to_pylist())
         found = {name: whole.table(name) for name in ("events", "states", "links")}
         if not self._has_own:
-            _take_times(group, whole.table("messages"))
-        elif group.events.shape[1]:
-            self._own |= set(np.unique(group.events[3]).tolist())
-            own = group.events.copy()
+            group = _with_times(group, whole.table("messages"))
+        elif batch.events.shape[1]:
+            self._own |= set(np.unique(batch.events[3]).tolist())
+            own = batch.events.copy()
             own[0] -= first
             found["events"] = merged(whole, own)
-        return {name: _moved(table, "location", first) for name, table in found.items()}
+        moved = {name: _moved(table, "location", first) for name, table in found.items()}
+        return replace(group, tables={**moved, **group.tables})
 
     def labels(self, definitions: pa.Table) -> dict[str, pa.Table]:
         """Give the labels of all events, once all groups have been gone through."""
@@ -120,12 +123,11 @@ def _halves(group: Group, first: int) -> pa.Table:
     return arrow_table("messages", columns)
 
 
-def _take_times(group: Group, messages: pa.Table) -> None:
+def _with_times(group: Group, messages: pa.Table) -> Group:
+    """The group whose halves of messages have the times of rows of `messages`."""
     split = len(group.sends["tag"])
-    sides: list[tuple[Columns, slice, tuple[str, ...]]] = [
-        (group.sends, slice(0, split), ("send_ns", "send_leave_ns")),
-        (group.receives, slice(split, None), ("post_ns", "receive_ns")),
-    ]
-    for halves, rows, names in sides:
-        for name in names:
-            halves[name] = to_numpy(messages[name])[rows]
+    sends = {name: to_numpy(messages[name])[:split] for name in ("send_ns", "send_leave_ns")}
+    receives = {name: to_numpy(messages[name])[split:] for name in ("post_ns", "receive_ns")}
+    return replace(
+        group, sends={**group.sends, **sends}, receives={**group.receives, **receives}
+    )

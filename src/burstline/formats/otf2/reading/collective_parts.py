@@ -17,6 +17,8 @@ from burstline.formats.otf2.collective_operations import COLLECTIVE_OPERATIONS, 
 from burstline.schema import UNKNOWN
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from burstline.columns import Integers, Mask
     from burstline.formats.intake.calls import Calls, Details, Facts
     from burstline.formats.intake.defects import Defects
@@ -36,30 +38,12 @@ def collective_parts(
     *,
     standing: Standing,
     communicators: Communicators,
-    facts: Facts,
     odd: Defects,
-) -> dict[str, Integers]:
-    """Take the parts of collectives, and tell the calls about them.
+) -> tuple[dict[str, Integers], Integers]:
+    """Parts of collectives, and the call of each; those that never completed are noted.
 
-    Parameters
-    ----------
-    details, own : Details, Records
-        What :func:`burstline.formats.otf2.reading.details.details_of` gave.
-    calls : Calls
-        All calls.
-    ends : ndarray of int64, shape (records,)
-        What ended each request.
-    standing, communicators
-        Where locations stand, and the communicators.
-    facts : Facts
-        Told of roots and bytes.
-    odd : Defects
-        Told of collectives that never completed: nobody knows what they were.
-
-    Returns
-    -------
-    dict of str to ndarray of int64
-        :data:`burstline.formats.intake.collectives.PART_COLUMNS`.
+    `details` and `own` are what :func:`burstline.formats.otf2.reading.details.details_of`
+    gave, `ends` what ended each request.
     """
     start, end, blocking = _ended(details, own, ends, standing, odd)
     begin_seq = np.where(blocking, own["begin_seq"][start], own["seq"][start])
@@ -73,10 +57,6 @@ def collective_parts(
     sent = own["sent"][end]
     received = own["received"][end]
     call = details.call[start]
-    facts.communicator(call, details.communicator[end])
-    facts.root(call[root == rank], rank[root == rank])
-    facts.add_bytes("sent", call, sent)
-    facts.add_bytes("received", call, received)
     columns = {
         "location": details.location[start],
         "call": calls.call[call],
@@ -93,7 +73,16 @@ def collective_parts(
         "own_root": np.where(root == rank, rank, UNKNOWN),
         "named_root": root,
     }
-    return {name: columns[name].astype(np.int64) for name in PART_COLUMNS}
+    return {name: columns[name].astype(np.int64) for name in PART_COLUMNS}, call
+
+
+def describe_parts(parts: Mapping[str, Integers], call: Integers, facts: Facts) -> None:
+    """Note with the calls the communicator, root and bytes of their collectives."""
+    own = parts["own_root"] >= 0
+    facts.communicator(call, parts["communicator"])
+    facts.root(call[own], parts["own_root"][own])
+    facts.add_bytes("sent", call, parts["sent_bytes"])
+    facts.add_bytes("received", call, parts["received_bytes"])
 
 
 def _ended(

@@ -19,10 +19,9 @@ from burstline.formats.otf2.reading.records import OF_CALLS, Records, raw_kinds,
 from burstline.schema import NO_VALUE, UNKNOWN
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from burstline.columns import Columns, Integers
-    from burstline.formats.intake.calls import Facts
     from burstline.formats.intake.defects import Defects
     from burstline.formats.otf2.reading.communicators import Communicators
     from burstline.formats.otf2.reading.places import Standing
@@ -218,36 +217,7 @@ def stamped(details: Details, own: Records, calls: Calls) -> tuple[Details, Call
     return replace(details, call=rows), Calls(**columns, names=calls.names)
 
 
-class Told:
-    """Facts of calls, told by records that stand for calls.
-
-    Parameters
-    ----------
-    facts : Facts
-        Those of the calls.
-    call : ndarray of int64, shape (records,)
-        The call of each record.
-    """
-
-    def __init__(self, facts: Facts, call: Integers) -> None:
-        self._facts, self._call = facts, call
-
-    def partner(
-        self, call: Integers, partner: Integers, tag: Integers, *, received: bool
-    ) -> None:
-        """Note partners."""
-        self._facts.partner(self._call[call], partner, tag, received=received)
-
-    def communicator(self, call: Integers, communicator: Integers) -> None:
-        """Note communicators."""
-        self._facts.communicator(self._call[call], communicator)
-
-    def add_bytes(self, name: str, call: Integers, size: Integers) -> None:
-        """Add to the bytes sent or received."""
-        self._facts.add_bytes(name, self._call[call], size)
-
-
-def without_requests(halves: dict[str, Integers], name: str) -> None:
-    """Give the ids of requests back as the source has them."""
+def with_own_requests(halves: Mapping[str, Integers], name: str) -> dict[str, Integers]:
+    """Halves whose ids of requests are those of the archive."""
     asked = halves[name]
-    halves[name] = np.where(asked == NO_VALUE, NO_VALUE, asked ^ REQUEST_MARK)
+    return {**halves, name: np.where(asked == NO_VALUE, NO_VALUE, asked ^ REQUEST_MARK)}

@@ -18,6 +18,7 @@ import numpy as np
 
 from burstline import _core
 from burstline.formats.otf2.reading.archive import describe
+from burstline.formats.otf2.reading.records import Records
 from burstline.schema import NO_VALUE
 
 if TYPE_CHECKING:
@@ -89,6 +90,10 @@ class Events:
 
     tables: dict[str, Columns]
     kinds: dict[str, int] = field(default_factory=dict)
+
+    def take_records(self) -> Records:
+        """The records; they are not kept here."""
+        return Records(self.tables.pop("records"))
 
 
 def read_events(

@@ -1,0 +1,125 @@
+"""The memory that a reading takes: what is refused, how much is read at a time.
+
+::
+
+    units of each process, costs of a unit ──► units at once, threads │ a refusal with a number
+
+The number of a refusal is what the reading needs, whatever was allowed.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from burstline.errors import MemoryBudgetError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+SMALLEST_MEMORY: Final = 256 << 20
+"""Less than this does not hold what a conversion needs whatever it converts."""
+PARTS_AT_ONCE: Final = 1 << 18
+"""Parts of collectives that are put together at a time, unless less memory is allowed."""
+
+_BYTES_PER_PART: Final = 600  # of a part while its instances are put together
+_SHARE_OF_PARTS: Final = 4
+_SHARE_OF_SPOOL: Final = 24
+_STREAMED_BASE: Final = 160 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class Costs:
+    """What reading takes, measured: bytes of memory or disk per unit of a source.
+
+    Attributes
+    ----------
+    tables : float
+        Tables in memory.
+    made : float
+        A group, beyond its tables, while they are made in memory.
+    ahead : float
+        A group that was read ahead.
+    streamed : float
+        A group of a conversion, until its rows are written.
+    disk : float
+        Spills and the store.
+    least, most : int
+        Units that are taken on at a time: not less without need, and not more.
+    base : int
+        Bytes that the process takes before it reads.
+    way_out : str
+        What to do where a trace does not fit in memory.
+    """
+
+    tables: float
+    made: float
+    ahead: float
+    streamed: float
+    disk: float
+    least: int
+    most: int
+    base: int
+    way_out: str
+
+    def whole(self, sizes: Sequence[int], at_once: int, threads: int) -> int:
+        """Bytes that reading whole takes."""
+        total = sum(sizes)
+        group = min(total, max(at_once, *sizes, 0))
+        ahead = min(total - group, threads * group)
+        return self.base + int(self.tables * total + self.made * group + self.ahead * ahead)
+
+    def whole_within(
+        self, sizes: Sequence[int], memory: int | None, at_once: int, threads: int
+    ) -> tuple[int, int]:
+        """Units at once and groups read ahead: fewer, until reading whole fits."""
+        if memory is None:
+            return at_once, threads
+        while (needed := self.whole(sizes, at_once, threads)) > memory:
+            if at_once > self.least:
+                at_once //= 2
+            elif threads:
+                threads = 0
+            else:
+                raise MemoryBudgetError(needed, memory, way_out=self.way_out)
+        return at_once, threads
+
+    def streamed_within(
+        self, sizes: Sequence[int], memory: int, threads: int
+    ) -> tuple[int, int]:
+        """Units at once and groups read ahead of a conversion.
+
+        One more group than is read ahead is being stored.
+        """
+        room = int((memory - _STREAMED_BASE) / self.streamed)
+        largest = max(sizes)
+        if largest > room:
+            needed = _STREAMED_BASE + int(largest * self.streamed)
+            way_out = "Give --memory as much: a process is read at once."
+            raise MemoryBudgetError(needed, memory, way_out=way_out)
+        threads = min(threads, room // max(largest, 1) - 1)
+        return min(room // (threads + 1), self.most), threads
+
+
+def way_by_store(noun: str, name: str) -> str:
+    """What to do where a trace, called `name` on the command line, does not fit in memory."""
+    return (
+        f"Convert {noun} to a store (burstline convert {name} OUT.store) and take that "
+        "instead: of a store, --from, --to and --ranks load only what they name."
+    )
+
+
+def require_memory(memory: int) -> None:
+    """Refuse a budget that is too small for any conversion."""
+    if memory < SMALLEST_MEMORY:
+        raise MemoryBudgetError(SMALLEST_MEMORY, memory, way_out="Give --memory 256Mi or more.")
+
+
+def parts_within(memory: int) -> int:
+    """Parts of collectives to put together at a time."""
+    return min(memory // _SHARE_OF_PARTS // _BYTES_PER_PART, PARTS_AT_ONCE)
+
+
+def spool_within(memory: int) -> int:
+    """Bytes that a spool keeps in memory."""
+    return memory // _SHARE_OF_SPOOL

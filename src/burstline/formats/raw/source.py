@@ -1,0 +1,194 @@
+"""A run of the recorder as a source of the one loop that reads."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Final
+
+from burstline import schema
+from burstline.errors import FormatError
+from burstline.formats.intake.budget import Costs, way_by_store
+from burstline.formats.intake.groups import groups_of
+from burstline.formats.raw.call_paths import CallPaths
+from burstline.formats.raw.clocks import corrections
+from burstline.formats.raw.communicators import Communicators
+from burstline.formats.raw.counters import Counters
+from burstline.formats.raw.group import Basis, read_batch
+from burstline.formats.raw.layout import VERSION
+from burstline.formats.raw.numbering import Numbering
+from burstline.formats.raw.places import location_table, places_of
+from burstline.formats.raw.processes import compilers_of, find_processes
+from burstline.formats.raw.records import Records
+from burstline.formats.raw.timeline import born_ns
+from burstline.formats.raw.user_events import UserEvents
+from burstline.schema.arrays import arrow_table
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
+
+    import pyarrow as pa
+
+    from burstline.formats.intake.defects import Defects
+    from burstline.formats.intake.places import Places
+    from burstline.formats.intake.source import Group, Processes
+    from burstline.formats.raw.call_paths import Resolver
+    from burstline.formats.raw.files import RawFile
+    from burstline.formats.raw.group import Batch
+    from burstline.formats.raw.processes import Process
+    from burstline.formats.raw.timeline import Life
+
+RECORDS_AT_ONCE: Final = 1 << 18
+"""Records that a thread takes on at a time when all tables fit in memory."""
+
+COSTS: Final = Costs(
+    tables=128,
+    made=0,
+    ahead=0,
+    streamed=250,
+    disk=22.4,
+    least=RECORDS_AT_ONCE,
+    most=1 << 21,
+    base=160 << 20,
+    way_out=way_by_store("the raw files", "FOLDER"),
+)
+"""Of a record of 32 bytes."""
+
+RECORDED_COSTS: Final = replace(COSTS, tables=256, streamed=450)
+"""Of a record, where the trace is to become a ``.prv``."""
+
+
+class RawSource:
+    """The files of a run; `records` asks for raw tables even if the program has no events."""
+
+    def __init__(
+        self,
+        folder: Path,
+        files: Sequence[RawFile],
+        numbers: Mapping[int, str],
+        resolve: Resolver | None,
+        defects: Defects,
+        *,
+        raw: bool,
+        records: bool = False,
+        name: str | None = None,
+    ) -> None:
+        self._name, self.defects = name or str(folder), defects
+        processes = find_processes(files, defects)
+        if not processes:
+            raise FormatError(
+                folder,
+                None,
+                expected="raw files of a program that calls MPI",
+                found=f"{len(files)} files without an event",
+                way_out="Check that the program was started with MPI, and that it calls it",
+            )
+        clocks = corrections(processes, defects)
+        accuracy = max(correction.accuracy_ns for correction in clocks)
+        origin = min(
+            born_ns(file, correction)
+            for process, correction in zip(processes, clocks, strict=True)
+            for file in process.files
+        )
+        paths = CallPaths(resolve)
+        self._basis = Basis(
+            processes,
+            [replace(one, offset_ns=one.offset_ns - origin) for one in clocks],
+            places_of(processes, accuracy),
+            Communicators(processes, defects),
+            [paths.rows(process.defined) for process in processes],
+            Counters([process.defined for process in processes]),
+            numbers,
+            UserEvents(processes, defects),
+        )
+        self.counters = self._basis.counters.names
+        self._shared = {
+            "call_paths": paths.table(),
+            "counters": self._basis.counters.table(),
+            "communicators": self._basis.communicators.table(),
+        }
+        self._numbering = Numbering()
+        self._lives: list[Life] = []
+        self._overhead_ns = 0
+        own = raw and self._basis.events.any
+        self._records = None
+        if records or own:
+            self._records = Records(self._basis, self._shared, own=own)
+        self.costs = RECORDED_COSTS if records else COSTS
+
+    @property
+    def places(self) -> Places:
+        """Where processes and locations are."""
+        return self._basis.places
+
+    @property
+    def members(self) -> Sequence[tuple[int, ...]]:
+        """World ranks of the members of each communicator."""
+        return self._basis.communicators.members
+
+    @property
+    def operations(self) -> Sequence[str]:
+        """Names behind the codes of operations; grows."""
+        return self._numbering.operations
+
+    def sizes(self) -> list[int]:
+        """Records of each process."""
+        return [sum(len(f.records) for f in process.files) for process in self._basis.processes]
+
+    def parts(self, most: int) -> Sequence[Processes]:
+        """Groups of whole processes, of at most so many records or of one process."""
+        return groups_of(self.sizes(), most)
+
+    def load(self, part: Processes) -> Batch:
+        """What some processes recorded, numbered for itself."""
+        return read_batch(self._basis, part.processes)
+
+    def group(self, part: Processes, loaded: Batch) -> Group:
+        """The group of a part, numbered after those before it."""
+        del part
+        self.defects.take(loaded.defects)
+        self._lives += loaded.lives
+        self._overhead_ns += loaded.overhead_ns
+        group = self._numbering.number(loaded)
+        if self._records is None:
+            return group
+        return self._records.added_to(group, loaded, self._numbering.definitions())
+
+    def whole(self) -> dict[str, pa.Table]:
+        """Tables that no part owns."""
+        definitions = self._numbering.definitions()
+        tables = dict(self._shared)
+        if self._records is not None:
+            tables |= self._records.labels(definitions)
+        return tables | {
+            "locations": location_table(self._basis.processes, self._lives),
+            "region_defs": definitions,
+            "counter_sets": self._basis.counters.sets(),
+            "metadata": self._metadata(),
+            "defects": self.defects.table(),
+        }
+
+    def _metadata(self) -> pa.Table:
+        processes: Sequence[Process] = self._basis.processes
+        first = processes[0].files[0]
+        known = (self.counters and "counters") or "no counters"
+        facts: dict[str, Any] = {
+            "path": self._name,
+            "format": "raw",
+            "resolution_ns": 1,
+            "recorder": f"burstline, raw version {VERSION}, {known}",
+            "clock": "CLOCK_MONOTONIC of rank 0",
+            "clock_accuracy_ns": self._basis.places.accuracy_ns,
+            "time_origin": "0 of the trace",
+            "start_realtime_ns": first.start_realtime_ns,
+            "host": ", ".join(dict.fromkeys(process.host for process in processes)),
+            "program": first.program,
+            "mpi": next((f.mpi for p in processes for f in p.files if f.mpi), None),
+            "compiler": "; ".join(compilers_of(processes)) or None,
+            "ranks": max(process.defined.size for process in processes) or None,
+            "thread_level": max(process.defined.thread_level for process in processes),
+            "overhead_ns": self._overhead_ns or None,
+            "schema_version": schema.SCHEMA_VERSION,
+        }
+        told = {key: str(value) for key, value in facts.items() if value is not None}
+        return arrow_table("metadata", {"key": list(told), "value": list(told.values())})
