@@ -30,23 +30,6 @@ _GZIP_LEVEL = 4
 def output(path: Path) -> Iterator[IO[bytes]]:
     """Open one file that replaces `path` when the block ends well.
 
-    Parameters
-    ----------
-    path : Path
-        Its name; compressed if that ends in ``.gz``.
-
-    Yields
-    ------
-    binary file
-        For writing.
-
-    Raises
-    ------
-    ParameterError
-        If its folder does not exist, or a folder has its name.
-
-    Examples
-    --------
     >>> from pathlib import Path
     >>> from tempfile import TemporaryDirectory
     >>> with TemporaryDirectory() as folder:
@@ -63,23 +46,6 @@ def output(path: Path) -> Iterator[IO[bytes]]:
 def outputs(paths: Sequence[Path]) -> Iterator[list[IO[bytes]]]:
     """Open several files of one result; none is renamed before all are written.
 
-    Parameters
-    ----------
-    paths : sequence of Path
-        Their names; those that end in ``.gz`` are compressed.
-
-    Yields
-    ------
-    list of binary files
-        In the order of `paths`, for writing.
-
-    Raises
-    ------
-    ParameterError
-        If a folder does not exist, or a folder has the name of a file.
-
-    Notes
-    -----
     Each rename is atomic; between the first and the last one a crash of the machine can
     leave new files beside old ones, never a part of a file.
     """
@@ -108,23 +74,7 @@ def outputs(paths: Sequence[Path]) -> Iterator[list[IO[bytes]]]:
 
 @contextmanager
 def folder(path: Path) -> Iterator[Path]:
-    """Make a folder that replaces `path` when the block ends well.
-
-    Parameters
-    ----------
-    path : Path
-        Its name. A folder of that name is replaced with all it holds.
-
-    Yields
-    ------
-    Path
-        A new, empty folder beside it, to be filled.
-
-    Raises
-    ------
-    ParameterError
-        If the folder around it does not exist, or a file has its name.
-    """
+    """Make a new folder, to be filled, that replaces `path` when the block ends well."""
     with replacement(path) as part:
         part.mkdir()
         yield part
@@ -135,23 +85,7 @@ def folder(path: Path) -> Iterator[Path]:
 
 @contextmanager
 def replacement(path: Path) -> Iterator[Path]:
-    """Give a free name for a folder that somebody else makes, and that replaces `path`.
-
-    Parameters
-    ----------
-    path : Path
-        The final name. A folder of that name is replaced with all it holds.
-
-    Yields
-    ------
-    Path
-        A name beside it, for the block to make a folder of.
-
-    Raises
-    ------
-    ParameterError
-        If the folder around it does not exist, or a file has its name.
-    """
+    """A free name for a folder that the block makes, and that replaces `path`."""
     _check_place(path)
     if path.exists() and not path.is_dir():
         raise ParameterError(f"{path} is a file, and a folder would take its place")
@@ -171,23 +105,7 @@ def replacement(path: Path) -> Iterator[Path]:
 
 @contextmanager
 def scratch(path: Path) -> Iterator[Path]:
-    """Make a folder beside `path` for parts of what goes there; it is gone in the end.
-
-    Parameters
-    ----------
-    path : Path
-        A final name.
-
-    Yields
-    ------
-    Path
-        An empty folder in the same file system.
-
-    Raises
-    ------
-    ParameterError
-        If the folder around `path` does not exist.
-    """
+    """Make a folder in the file system of `path` for parts of it; it is gone in the end."""
     _check_place(path)
     part = _beside(path)
     part.mkdir()

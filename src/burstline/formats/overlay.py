@@ -24,24 +24,8 @@ if TYPE_CHECKING:
 def overlaid(
     trace: Trace, tables: Mapping[str, pa.Table], *, without: Collection[str] = ()
 ) -> Trace:
-    """Give a trace with other tables in place of some.
+    """A trace with other tables in place of some.
 
-    Parameters
-    ----------
-    trace : Trace
-        In memory or in a store.
-    tables : mapping of str to pyarrow.Table
-        Tables that replace those of the trace, or are added.
-    without : collection of str
-        Tables to leave out.
-
-    Returns
-    -------
-    Trace
-        Loads the other tables of `trace` when they are asked for.
-
-    Examples
-    --------
     >>> from burstline import Trace
     >>> trace = Trace({"gaps": Trace({}).gaps, "locks": Trace({}).locks})
     >>> ["locks" in some for some in (trace, overlaid(trace, {}, without=["locks"]))]

@@ -34,41 +34,13 @@ _BY_LOCATION: Final = ("location", "sender_location")
 
 
 def recognises(path: Path) -> bool:
-    """Tell whether `path` is a folder of tables.
-
-    Parameters
-    ----------
-    path : Path
-        Any path.
-
-    Returns
-    -------
-    bool
-        Whether it is a folder that holds the locations of a trace as CSV or Parquet, and no
-        store.
-    """
+    """Whether a folder holds the locations of a trace as CSV or Parquet, and no store."""
     return _style(path) is not None
 
 
 def write(trace: Trace, path: Path, *, progress: Progress = SILENCE) -> None:
     """Write every table of a trace into a folder; replaces a folder of that name.
 
-    Parameters
-    ----------
-    trace : Trace
-        The trace; tables in a store are read a few locations at a time.
-    path : Path
-        The folder; its name ends in ``.csv`` or ``.parquet``.
-    progress : Progress
-        Told of every table.
-
-    Raises
-    ------
-    ParameterError
-        If the name says neither CSV nor Parquet, or there is no folder to put it in.
-
-    Examples
-    --------
     >>> from pathlib import Path
     >>> from tempfile import TemporaryDirectory
     >>> from burstline import Trace
@@ -91,22 +63,7 @@ def write(trace: Trace, path: Path, *, progress: Progress = SILENCE) -> None:
 def read(path: Path) -> Trace:
     """Read a folder of tables written by :func:`write`, or by another program.
 
-    Parameters
-    ----------
-    path : Path
-        The folder.
-
-    Returns
-    -------
-    Trace
-        Its tables, checked against the schema. Files of other names are left alone.
-
-    Raises
-    ------
-    FormatError
-        If the folder holds no locations, or a file is no table of the expected columns.
-    InconsistentTraceError
-        If a table breaks its schema: a null where none may be, rows out of order.
+    They are checked against the schema; files of other names are left alone.
     """
     style = _style(path)
     if style is None:
@@ -228,7 +185,7 @@ def _text_type(kind: pa.DataType) -> pa.DataType:
 
 
 def _operation_names(plain: dict[str, pa.Table]) -> list[str]:
-    """Give the names of the operations, and after them those only this trace has."""
+    """The names of the operations, and after them those only this trace has."""
     found: dict[str, None] = dict.fromkeys(operations.NAMES)
     for name, table in plain.items():
         for column in schema.TABLES[name].columns:
@@ -239,7 +196,7 @@ def _operation_names(plain: dict[str, pa.Table]) -> list[str]:
 
 
 def _typed(table: pa.Table, name: str, operation_names: list[str]) -> pa.Table:
-    """Give a table the types of its schema: names become codes, text becomes lists."""
+    """A table with the types of its schema: names become codes, text becomes lists."""
     counters = table.column_names[len(schema.TABLES[name].columns) :]
     wanted = schema.arrow_schema(name, counters)
     columns = []

@@ -6,6 +6,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from burstline.errors import MemoryBudgetError, MissingExtraError, ParameterError, printable
+from burstline.formats.cube.archive import check
+from burstline.formats.cube.profile import opened
 
 if TYPE_CHECKING:
     import os
@@ -76,18 +78,16 @@ def read_profile(
         import pycubexr  # noqa: F401, PLC0415 -- an extra
     except ImportError:
         raise MissingExtraError("cube", "reading a .cubex") from None
-    from burstline.formats.cube import checking, parsing  # noqa: PLC0415 -- on demand
-
     allowed = _MOST_BYTES if memory is None else memory
-    archive = checking.check(path, allowed)
-    with parsing.opened(path, archive) as parsed:
-        chosen = _chosen(parsed.names, metrics)
-        needed = sum(archive.values_bytes(parsed.number(name)) for name in chosen)
+    archive = check(path, allowed)
+    with opened(path, archive) as profile:
+        chosen = _chosen(profile.names, metrics)
+        needed = sum(archive.values_bytes(profile.number(name)) for name in chosen)
         if needed > allowed:
             raise MemoryBudgetError(
                 needed, allowed, way_out="Ask for fewer metrics at a time, or allow more."
             )
-        return parsed.profile(chosen)
+        return profile.profile(chosen)
 
 
 def _chosen(names: list[str], wanted: Sequence[str] | None) -> list[str]:

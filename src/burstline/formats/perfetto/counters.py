@@ -8,7 +8,7 @@ import numpy as np
 
 from burstline.columns import to_numpy
 from burstline.formats.perfetto.labels import quoted
-from burstline.formats.walking import Walk
+from burstline.formats.walk import Walk
 from burstline.schema import NO_VALUE
 
 if TYPE_CHECKING:
@@ -24,21 +24,7 @@ _NS_PER_US = 1000
 
 
 def events(trace: Trace, places: Places) -> Iterator[str]:
-    """Give the values of all tracks.
-
-    Parameters
-    ----------
-    trace : Trace
-        The trace.
-    places : Places
-        Where events stand.
-
-    Yields
-    ------
-    str
-        A counter of differences becomes a rate: what it counted in a microsecond, from one
-        reading to the next, and 0 after the last. An absolute one keeps its values.
-    """
+    """The values of all tracks: those of absolute counters, rates of those of differences."""
     definitions = trace.counters.to_pylist()
     if not definitions:
         return
@@ -71,24 +57,10 @@ def _track(
 
 
 def rates(times: Integers, deltas: Integers) -> tuple[Integers, Floats]:
-    """Turn differences between readings into rates that hold from each moment to the next.
+    """Distinct times, and counts per microsecond from each to the next; 0 at the last.
 
-    Parameters
-    ----------
-    times : ndarray of int64, shape (n,)
-        When the counter was read, ns, in order.
-    deltas : ndarray of int64, shape (n,)
-        What it counted since the reading before; the first one is since nobody knows when.
+    `deltas` are what was counted since the reading before, so the first has no span.
 
-    Returns
-    -------
-    moments : ndarray of int64, shape (m,)
-        Distinct times, ns.
-    rates : ndarray of float64, shape (m,)
-        Counts per microsecond until the next moment; 0 at the last one.
-
-    Examples
-    --------
     >>> import numpy as np
     >>> rates(np.array([0, 1000, 1000, 3000]), np.array([9, 5, 1, 8]))
     (array([   0, 1000, 3000]), array([6., 4., 0.]))

@@ -13,22 +13,10 @@ _WORLD: Final = "world"
 
 
 def quoted(text: str) -> str:
-    r"""Give a text as JSON; whatever it holds cannot end the string early.
+    r"""A text as JSON; whatever it holds cannot end the string early.
 
     Letters of any script stand as they are, because Perfetto shows escapes as escapes.
 
-    Parameters
-    ----------
-    text : str
-        Any text, control characters included.
-
-    Returns
-    -------
-    str
-        With its quotes.
-
-    Examples
-    --------
     >>> quoted('a"b\n'), quoted("größe")
     ('"a\\"b\\n"', '"größe"')
     """
@@ -41,17 +29,7 @@ def quoted(text: str) -> str:
 class Labels:
     """The labels that events carry, by the id that rows have.
 
-    Parameters
-    ----------
-    trace : Trace
-        The trace.
-
-    Attributes
-    ----------
-    regions : list of (str, str)
-        Name, and the members of an event that say what it is, of each region.
-    communicators : list of str
-        By row.
+    `regions` has the name of each, and the members of an event that say what it is.
     """
 
     def __init__(self, trace: Trace) -> None:
@@ -68,11 +46,11 @@ class Labels:
         self._paths: dict[int, str] = {}
 
     def operations(self, names: list[str]) -> list[str]:
-        """Give the names of operations as JSON."""
+        """The names of operations as JSON."""
         return [quoted(name) for name in names]
 
     def path(self, number: int) -> str:
-        """Give a call path as JSON, the caller last; of long ones the last 64 frames."""
+        """A call path as JSON, the caller last; of long ones the last 64 frames."""
         if number not in self._paths:
             self._paths[number] = quoted(self._path(number))
         return self._paths[number]
@@ -95,7 +73,7 @@ def _region(row: dict[str, str | int | None]) -> tuple[str, str]:
     place = row["file"]
     if place is not None and row["begin_line"] is not None:
         place = f"{place}:{row['begin_line']}"
-    told = f'"role":{quoted(str(row["role"]))}'
+    arguments = f'"role":{quoted(str(row["role"]))}'
     if place is not None:
-        told += f',"source":{quoted(str(place))}'
-    return f'{quoted(str(row["name"]))},"cat":{quoted(str(row["paradigm"]))}', told
+        arguments += f',"source":{quoted(str(place))}'
+    return f'{quoted(str(row["name"]))},"cat":{quoted(str(row["paradigm"]))}', arguments

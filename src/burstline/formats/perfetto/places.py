@@ -16,23 +16,9 @@ class Places:
     """The processes and threads that stand for ranks and locations.
 
     Processes and threads count from 1, because some viewers give 0 a meaning of its own; no
-    two threads have one number, not even in different processes.
-
-    Parameters
-    ----------
-    trace : Trace
-        The trace.
-
-    Attributes
-    ----------
-    start_ns : int
-        First moment of the trace: it is shown as 0.
-    where : list of str
-        The members of an event that say where it stands, by location.
-    processes : list of str
-        The same without the thread.
-    threads : list of int
-        Thread of each location within its process.
+    two threads have one number, not even in different processes. `start_ns` is shown as 0;
+    `where` has the members of an event that say on which location it stands, `processes` the
+    same without the thread, and `threads` the thread of each location in its process.
     """
 
     def __init__(self, trace: Trace) -> None:
@@ -47,11 +33,11 @@ class Places:
         self.threads = [row["thread"] for row in self._rows]
 
     def time(self, moment_ns: int) -> str:
-        """Give a moment of the trace in microseconds, exactly; 0 for what was before it."""
+        """A moment of the trace in microseconds, exactly; 0 for what was before it."""
         return microseconds(max(moment_ns - self.start_ns, 0))
 
     def names(self) -> Iterator[str]:
-        """Give the events that name processes and threads, and put them in order."""
+        """The events that name processes and threads, and put them in order."""
         named = set()
         for row, process, where in zip(self._rows, self.processes, self.where, strict=True):
             if row["process"] not in named:
@@ -70,20 +56,8 @@ class Places:
 
 
 def microseconds(span_ns: int) -> str:
-    """Give nanoseconds as a decimal number of microseconds, without rounding.
+    """Nanoseconds as a decimal number of microseconds, without rounding.
 
-    Parameters
-    ----------
-    span_ns : int
-        Any number of nanoseconds.
-
-    Returns
-    -------
-    str
-        With three decimals.
-
-    Examples
-    --------
     >>> microseconds(1_234_567), microseconds(-1)
     ('1234.567', '-0.001')
     """

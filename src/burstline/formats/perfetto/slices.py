@@ -8,7 +8,7 @@ import numpy as np
 
 from burstline.columns import to_numpy
 from burstline.formats.perfetto.places import microseconds
-from burstline.formats.walking import Walk
+from burstline.formats.walk import Walk
 from burstline.schema import NO_VALUE, UNKNOWN
 
 if TYPE_CHECKING:
@@ -41,24 +41,7 @@ _SIZES: Final = {"sent_bytes": "bytes sent", "received_bytes": "bytes received"}
 
 
 def events(trace: Trace, places: Places, labels: Labels, progress: Progress) -> Iterator[str]:
-    """Give the slices of all locations, by the moment they begin.
-
-    Parameters
-    ----------
-    trace : Trace
-        The trace.
-    places : Places
-        Where events stand.
-    labels : Labels
-        What they are called.
-    progress : Progress
-        Told of every location.
-
-    Yields
-    ------
-    str
-        One event for each call and each region.
-    """
+    """An event for each call and each region of all locations, by the moment they begin."""
     calls, regions = Walk(trace, "calls", _CALL), Walk(trace, "regions", _REGION)
     for location, where in enumerate(places.where):
         called, entered = calls.of(location), regions.of(location)
@@ -80,18 +63,6 @@ def events(trace: Trace, places: Places, labels: Labels, progress: Progress) -> 
 def within(begins: Integers, ends: Integers) -> list[int]:
     """Let slices end no later than the slice they began in.
 
-    Parameters
-    ----------
-    begins, ends : ndarray of int64, shape (n,)
-        Spans in ns, sorted by `begins`, the outer one first.
-
-    Returns
-    -------
-    list of int
-        The ends; none is before its begin.
-
-    Examples
-    --------
     >>> import numpy as np
     >>> within(np.array([0, 2, 9]), np.array([5, 7, 9]))
     [5, 5, 9]
@@ -113,49 +84,36 @@ def _calls(rows: pa.Table, labels: Labels) -> Iterator[str]:
     names = labels.operations(rows["operation"].chunk(0).dictionary.to_pylist())
     columns = [to_numpy(rows[name]).tolist() for name in _CALL]
     for _, operation, _, _, _, communicator, *numbers, path in zip(*columns, strict=True):
-        told = [
+        arguments = [
             f'"{name}":{number}'
             for name, number in zip(_NUMBERS, numbers[:3], strict=True)
             if number != UNKNOWN
         ]
-        told += [
+        arguments += [
             f'"{name}":{size}'
             for name, size in zip(_SIZES.values(), numbers[3:], strict=True)
             if size != NO_VALUE
         ]
         if communicator != UNKNOWN:
-            told.append(f'"communicator":{labels.communicators[communicator]}')
+            arguments.append(f'"communicator":{labels.communicators[communicator]}')
         if path != UNKNOWN:
-            told.append(f'"called from":{labels.path(path)}')
-        yield f'"name":{names[operation]},"cat":"mpi","args":{{{",".join(told)}}}'
+            arguments.append(f'"called from":{labels.path(path)}')
+        yield f'"name":{names[operation]},"cat":"mpi","args":{{{",".join(arguments)}}}'
 
 
 def _regions(rows: pa.Table, labels: Labels) -> Iterator[str]:
     columns = [to_numpy(rows[name]).tolist() for name in _REGION]
     for _, region, _, _, _, path, iterations in zip(*columns, strict=True):
-        name, told = labels.regions[region]
+        name, arguments = labels.regions[region]
         if iterations != NO_VALUE:
-            told += f',"iterations":{iterations}'
+            arguments += f',"iterations":{iterations}'
         if path != UNKNOWN:
-            told += f',"called from":{labels.path(path)}'
-        yield f'"name":{name},"args":{{{told}}}'
+            arguments += f',"called from":{labels.path(path)}'
+        yield f'"name":{name},"args":{{{arguments}}}'
 
 
-def unwatched(trace: Trace, places: Places) -> Iterator[str]:
-    """Give the time nobody watched, on tracks of its own beside the threads.
-
-    Parameters
-    ----------
-    trace : Trace
-        The trace.
-    places : Places
-        Where events stand.
-
-    Yields
-    ------
-    str
-        Two events for each gap.
-    """
+def gaps(trace: Trace, places: Places) -> Iterator[str]:
+    """Two events for each gap, on tracks of their own beside the threads."""
     columns = ("location", "start_ns", "end_ns", "kind")
     for part in trace.batches("gaps", columns):
         for row in part.to_pylist():

@@ -1,11 +1,11 @@
-"""Writing of Perfetto's form."""
+"""From a trace to a file of events: names, arrows, counters, gaps, slices."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
 from burstline.formats import atomic
-from burstline.formats.perfetto import arrows, counters, slices
+from burstline.formats.perfetto import counters, messages, slices
 from burstline.formats.perfetto.labels import Labels, quoted
 from burstline.formats.perfetto.places import Places
 from burstline.progress import SILENCE, Progress
@@ -23,28 +23,9 @@ _SHOWN: Final = ("format", "recorder", "program", "command")
 def write(trace: Trace, path: Path, *, progress: Progress = SILENCE) -> None:
     r"""Write a trace as JSON for Perfetto; replaces a file of that name.
 
-    Parameters
-    ----------
-    trace : Trace
-        The trace; tables in a store are read a few locations at a time.
-    path : Path
-        The file; compressed if its name ends in ``.gz``.
-    progress : Progress
-        Told of every location whose slices are written.
+    About 200 bytes for each call; in memory is one part of each table. Slices of a thread that
+    lap over each other, which only a damaged trace has, end where the one around them ends.
 
-    Raises
-    ------
-    ParameterError
-        If there is no folder to put it in, or a folder has its name.
-
-    Notes
-    -----
-    O(rows · log rows) and about 200 bytes for each call; memory for one part of each table.
-    The whole file appears under its name, or nothing does. Slices of a thread that lap over
-    each other, which only a damaged trace has, end where the one around them ends.
-
-    Examples
-    --------
     >>> import json
     >>> from pathlib import Path
     >>> from tempfile import TemporaryDirectory
@@ -81,8 +62,8 @@ def _events(trace: Trace, progress: Progress) -> Iterator[str]:
     places = Places(trace)
     labels = Labels(trace)
     yield from places.names()
-    yield from arrows.events(trace, places)
+    yield from messages.events(trace, places)
     yield from counters.events(trace, places)
-    yield from slices.unwatched(trace, places)
+    yield from slices.gaps(trace, places)
     progress.step("writing slices", trace.rows("locations"), "locations")
     yield from slices.events(trace, places, labels, progress)

@@ -47,7 +47,7 @@ _REPETITIVE: Final = frozenset(
 
 
 def stored_schema(name: str, counters: Sequence[str]) -> pa.Schema:
-    """Give the schema of a table as it lies on disk: dictionaries are their codes."""
+    """The schema of a table as it lies on disk: dictionaries are their codes."""
     fields = [
         field.with_type(field.type.index_type) if pa.types.is_dictionary(field.type) else field
         for field in schema.arrow_schema(name, counters)
@@ -70,7 +70,7 @@ def encode(table: pa.Table, target: pa.Schema) -> pa.Table:
 def decode(
     table: pa.Table, name: str, columns: Sequence[str], operations: Sequence[str]
 ) -> pa.Table:
-    """Give back the dictionaries of the columns of a table."""
+    """A table with its dictionaries again."""
     specs = {column.name: column for column in schema.TABLES[name].columns}
     fields, arrays = [], []
     target = schema.arrow_schema(name, [c for c in columns if c not in specs])
@@ -96,7 +96,7 @@ def _dictionary(codes: pa.ChunkedArray, kind: pa.DataType, names: pa.Array) -> p
 
 
 def writer_options(target: pa.Schema) -> dict[str, Any]:
-    """Give the options of a Parquet writer for a stored schema."""
+    """The options of a Parquet writer for a stored schema."""
     delta = {
         field.name: "DELTA_BINARY_PACKED"
         for field in target

@@ -31,16 +31,7 @@ if TYPE_CHECKING:
 class StoreTables(Mapping[str, pa.Table]):
     """The tables of a store, loaded when asked for, each time anew.
 
-    Attributes
-    ----------
-    folder : Path
-        The store.
-    operations : tuple of str
-        Names behind operation codes.
-    counters : tuple of str
-        Counters of the trace.
-    groups : dict
-        Row groups of each table: rows, locations, times.
+    `groups` has the row groups of each table: rows, locations, times.
     """
 
     folder: Path
@@ -74,8 +65,6 @@ class StoreTables(Mapping[str, pa.Table]):
     ) -> int:
         """Estimate the rows of some locations that begin in a window, by the manifest.
 
-        Notes
-        -----
         Counts as if the rows of a row group were spread evenly over its locations and times.
         """
         groups = self.groups.get(name, ())
@@ -91,26 +80,8 @@ class StoreTables(Mapping[str, pa.Table]):
     ) -> Iterator[pa.Table]:
         """Go through a table in parts of whole locations: row groups, joined where one goes on.
 
-        Parameters
-        ----------
-        name : str
-            The table.
-        columns : sequence of str, optional
-            Only these columns.
-        locations : ndarray of bool, shape (locations,), optional
-            Row groups without any of these locations are not read.
-        window : (int, int), optional
-            Row groups of which no row can begin in this closed window are not read.
-
-        Yields
-        ------
-        pyarrow.Table
-            One row group, or all of one location that has several.
-
-        Raises
-        ------
-        FormatError
-            If the file is not the one the manifest tells of.
+        Not read are row groups without any of the `locations`, a mask, and those of which no
+        row can begin in the closed `window`.
         """
         names = list(columns) if columns is not None else self._names(name)
         groups = self.groups[name]
@@ -160,7 +131,7 @@ def _of_whole_locations(chosen: list[int], groups: list[Group]) -> Iterator[list
 
 
 def _share(group: Group, locations: Locations | None, window: tuple[int, int] | None) -> float:
-    """Tell how much of a row group is of some locations and begins in a window."""
+    """The share of a row group that is of some locations and begins in a window."""
     share = 1.0
     if locations is not None and "first_location" in group:
         inside = locations[group["first_location"] : group["last_location"] + 1]
@@ -173,15 +144,7 @@ def _share(group: Group, locations: Locations | None, window: tuple[int, int] | 
 
 
 def open_tables(folder: Path) -> StoreTables:
-    """Open the tables of a store.
-
-    Raises
-    ------
-    FormatError
-        If the folder holds no store, or a broken one.
-    UnsupportedRecordError
-        If a newer version wrote it.
-    """
+    """Open the tables of a store."""
     path = folder / MANIFEST
     try:
         manifest: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
@@ -218,11 +181,5 @@ def open_tables(folder: Path) -> StoreTables:
 
 
 def open_store(path: Path) -> Trace:
-    """Open a store as a trace; tables are loaded when they are asked for.
-
-    Raises
-    ------
-    FormatError
-        If the folder holds no store, or a broken one.
-    """
+    """Open a store as a trace; tables are loaded when they are asked for."""
     return Trace(open_tables(path))

@@ -42,18 +42,6 @@ class StoreWriter:
     """Writes a store under a temporary name and gives it its own at the end.
 
     Use it as a context manager: leaving it by an exception removes what was written.
-
-    Parameters
-    ----------
-    path : Path
-        The folder to make, ``NAME.store``.
-    counters : sequence of str
-        Counters of the trace; may be set until the first table with counters comes.
-
-    Raises
-    ------
-    ParameterError
-        If something is there already.
     """
 
     def __init__(self, path: Path, counters: Sequence[str]) -> None:
@@ -139,7 +127,7 @@ def _index_of(name: str, part: pa.Table) -> dict[str, int]:
 
 
 def operation_names(table: pa.Table) -> list[str]:
-    """Give the names behind the operation codes of a table of calls or collectives."""
+    """The names behind the operation codes of a table of calls or collectives."""
     column = table["operation"]
     if column.num_chunks == 0:
         return list(NAMES)
@@ -149,14 +137,7 @@ def operation_names(table: pa.Table) -> list[str]:
 def write_store(trace: Trace, path: Path, *, progress: Progress = SILENCE) -> None:
     """Write a trace as a store; either the whole store appears, or nothing.
 
-    Notes
-    -----
     Tables go through memory a few locations at a time.
-
-    Raises
-    ------
-    ParameterError
-        If something of that name exists.
     """
     names = [name for name in schema.TABLES if name in trace]
     progress.step("Writing", len(names), "tables")

@@ -17,7 +17,7 @@ from burstline.formats.otf2.writing.collectives import Collectives
 from burstline.formats.otf2.writing.messages import HalfMessages, Messages
 from burstline.formats.otf2.writing.order import Events, RowsByLocation, Turn, columns_of
 from burstline.formats.otf2.writing.other_events import OtherEvents, Parameters
-from burstline.formats.walking import Walk
+from burstline.formats.walk import Walk
 from burstline.schema import GAP_KINDS, NO_VALUE
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ import numpy as np
 from burstline._core import Written
 from burstline.extrae.event_types import PARAMETER_TYPES
 from burstline.formats.otf2.writing.order import Turn, columns_of
-from burstline.formats.walking import Walk
+from burstline.formats.walk import Walk
 from burstline.schema import NO_VALUE, OTHER_EVENT_KINDS, VALUE_TYPES
 
 if TYPE_CHECKING:

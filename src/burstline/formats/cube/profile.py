@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 from burstline.errors import BurstlineError, UnsupportedRecordError
-from burstline.formats.cube.checking import broken
+from burstline.formats.cube.archive import broken
 from burstline.profile import CALL_PATHS, LOCATIONS, METRICS, Profile, Values
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from burstline.columns import Integers
-    from burstline.formats.cube.checking import Archive
+    from burstline.formats.cube.archive import Archive
 
 _COMBINED: Final = {"MINDOUBLE": "min", "MAXDOUBLE": "max"}
 _COMPOUND: Final = ("TAU_ATOMIC", "RATE", "COMPLEX", "NDOUBLES", "HISTOGRAM", "SCALE_FUNC")
@@ -27,28 +27,8 @@ _Row = dict[str, Any]
 
 
 @contextmanager
-def opened(path: Path, archive: Archive) -> Iterator[Parsed]:
-    """Open a checked archive; whatever the parser stumbles over is an error about the file.
-
-    Parameters
-    ----------
-    path : Path
-        The file.
-    archive : Archive
-        What is known of its members.
-
-    Yields
-    ------
-    Parsed
-        The profile, its values still in the file.
-
-    Raises
-    ------
-    FormatError
-        If the file breaks the format's rules.
-    UnsupportedRecordError
-        If it has what the parser does not read.
-    """
+def opened(path: Path, archive: Archive) -> Iterator[OpenProfile]:
+    """Open a checked archive, values still in it; any failure is an error about the file."""
     from pycubexr import CubexParser  # noqa: PLC0415 -- an extra
 
     cube = CubexParser(path)
@@ -56,7 +36,7 @@ def opened(path: Path, archive: Archive) -> Iterator[Parsed]:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             with cube:
-                yield Parsed(path, cube, archive)
+                yield OpenProfile(path, cube, archive)
     except (BurstlineError, MemoryError):
         raise
     # The parser trusts its input: on a damaged one anything may be raised.
@@ -80,18 +60,8 @@ def _explained(path: Path, error: Exception) -> BurstlineError:
     return broken(path, f"{type(error).__name__}: {error}")
 
 
-class Parsed:
-    """An open profile.
-
-    Parameters
-    ----------
-    path : Path
-        The file.
-    cube : pycubexr.CubexParser
-        The parser, after it read the trees.
-    archive : Archive
-        What is known of the members.
-    """
+class OpenProfile:
+    """An open profile."""
 
     def __init__(self, path: Path, cube: Any, archive: Archive) -> None:  # noqa: ANN401 -- no types
         self._path, self._cube, self._archive = path, cube, archive
@@ -106,7 +76,7 @@ class Parsed:
         return list(self._by_name)
 
     def number(self, name: str) -> int:
-        """Give the number that members of the archive have for a metric."""
+        """The number that members of the archive have for a metric."""
         return int(self._by_name[name].id)
 
     def profile(self, chosen: list[str]) -> Profile:

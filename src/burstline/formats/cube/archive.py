@@ -34,46 +34,18 @@ _BY_HEADER: Final = 47  # zlib's window bits for gzip and zlib wrappers
 
 @dataclass(frozen=True, slots=True)
 class Archive:
-    """The members of an archive that was found to be sound.
-
-    Attributes
-    ----------
-    unpacked : dict of str to int
-        Bytes of each member, once unpacked.
-    indexed : frozenset of int
-        Metrics that have values.
-    """
+    """The members of a sound archive: bytes of each, and the metrics that have values."""
 
     unpacked: dict[str, int]
     indexed: frozenset[int]
 
     def values_bytes(self, metric: int) -> int:
-        """Give the bytes of a metric's values; 0 if it has none."""
+        """The bytes of a metric's values; 0 if it has none."""
         return self.unpacked.get(f"{metric}.data", 0) if metric in self.indexed else 0
 
 
 def check(path: Path, allowed: int) -> Archive:
-    """Look at every member of an archive without unpacking any into memory.
-
-    Parameters
-    ----------
-    path : Path
-        The file.
-    allowed : int
-        Bytes that a member may have once unpacked.
-
-    Returns
-    -------
-    Archive
-        What is in it.
-
-    Raises
-    ------
-    FormatError
-        If it is no tar archive, has no anchor, or members that are no plain files.
-    MemoryBudgetError
-        If a member would grow beyond what is allowed.
-    """
+    """Check every member of an archive, of at most `allowed` bytes, without keeping any."""
     unpacked: dict[str, int] = {}
     indexed = set()
     try:

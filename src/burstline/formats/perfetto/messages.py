@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from burstline.columns import to_numpy
-from burstline.formats.walking import Walk
+from burstline.formats.walk import Walk
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -32,21 +32,11 @@ _COLUMNS: Final = (
 
 
 def events(trace: Trace, places: Places) -> Iterator[str]:
-    """Give both ends of every arrow.
+    """Both ends of every arrow.
 
-    Parameters
-    ----------
-    trace : Trace
-        The trace.
-    places : Places
-        Where events stand.
-
-    Yields
-    ------
-    str
-        Two events for each message. An end lies within its slice, so at a call's last
-        nanosecond where the trace has the moment at which the call was left; but an arrow
-        never ends before it begins because of that, since viewers leave out such arrows.
+    An end lies within its slice, so at a call's last nanosecond where the trace has the moment
+    at which the call was left; but no arrow ends before it begins because of that, since
+    viewers leave out such arrows.
     """
     number = 0
     senders = _Senders(trace)
@@ -67,9 +57,9 @@ def events(trace: Trace, places: Places) -> Iterator[str]:
         for sender, sent, receiver, received, tag, size in rows:
             number += 1
             common = f'"name":"message","cat":"message","id":{number}'
-            told = f'"args":{{"tag":{tag},"bytes":{size}}}'
+            arguments = f'"args":{{"tag":{tag},"bytes":{size}}}'
             yield (
-                f'{{"ph":"s",{common},{places.where[sender]},"ts":{places.time(sent)},{told}}}'
+                f'{{"ph":"s",{common},{places.where[sender]},"ts":{places.time(sent)},{arguments}}}'
             )
             yield (
                 f'{{"ph":"f","bp":"e",{common},{places.where[receiver]},'
@@ -91,7 +81,7 @@ class _Senders:
         call: npt.NDArray[np.int32],
         sent: Integers,
     ) -> Integers:
-        """Give the moments of sending, each within its call; `location` ascends."""
+        """The moments of sending, each within its call; `location` ascends."""
         result = sent.copy()
         for one in np.unique(location).tolist():
             mine = slice(*np.searchsorted(location, [one, one + 1]).tolist())

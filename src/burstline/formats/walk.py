@@ -17,17 +17,7 @@ if TYPE_CHECKING:
 
 
 class Walk:
-    """The rows of one location after the other; locations are asked for in order.
-
-    Parameters
-    ----------
-    trace : Trace
-        The trace.
-    name : str
-        A table whose first column is the location.
-    columns : sequence of str, optional
-        Only these, the location first.
-    """
+    """The rows of one location after the other; locations are asked for in order."""
 
     def __init__(self, trace: Trace, name: str, columns: Sequence[str] | None = None) -> None:
         self._parts = trace.batches(name, columns)
@@ -43,14 +33,14 @@ class Walk:
         self._locations = self._part["location"].to_numpy()
 
     def names(self, column: str) -> list[str]:
-        """Give the values behind the codes of a column, none before there are rows."""
+        """The values behind the codes of a column, none before there are rows."""
         if not self._part.num_columns or not self._part[column].num_chunks:
             return []
         values: list[str] = self._part[column].chunk(0).dictionary.to_pylist()
         return values
 
     def of(self, location: int) -> pa.Table:
-        """Give the rows of a location: none if it has none."""
+        """The rows of a location: none if it has none."""
         while self._at == len(self._locations) and self._at:
             self._next()
         end = int(np.searchsorted(self._locations, location, side="right"))
