@@ -32,7 +32,7 @@ _SHOWN: Final = 400
 
 
 def trace_of(text: str) -> Trace:
-    """Build a trace from its text form, see :mod:`burstline.formats.text`.
+    """Build a trace from its text form, see ``help(burstline.formats.text)``.
 
     Parameters
     ----------

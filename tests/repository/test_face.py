@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import doctest
 import inspect
+import re
 from importlib import import_module
 
 import pytest
@@ -41,6 +42,13 @@ def test_a_page_mentions_public_names_only(page):
     mentioned = names_in(page.read_text(encoding="utf-8"))
 
     assert not [name for name in mentioned if not is_public(name)]
+
+
+def test_every_public_name_is_in_the_reference():
+    page = (ROOT / "docs" / "reference" / "python.md").read_text(encoding="utf-8")
+    words = set(re.findall(r"\w+", page))
+
+    assert {name for _, name in face()} - words <= {"__version__"}
 
 
 def test_examples_of_public_names_import_public_names_only():

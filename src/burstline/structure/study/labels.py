@@ -89,8 +89,8 @@ def labels_of(trace: Trace, calls: Calls, *, repeated: bool = False) -> Labels:
     Parameters
     ----------
     trace : Trace
-        Its `events` are read, or its `regions` if there is no event of
-        :data:`burstline.extrae.event_types.LOOP_OF_CALL`.
+        Its `events` are read, or its `regions` if there is no event of type 77200000, which
+        labels a call by its loop.
     calls : Calls
         The calls of one application in it, such as `found_in` of a structure.
     repeated : bool
