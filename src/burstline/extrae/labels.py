@@ -16,8 +16,11 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+UNRESOLVED = "??"
+"""A function that no label names."""
+
 _LARGEST_LINE = 2**31 - 1
-_UNRESOLVED = frozenset(["", "??", "Unresolved", "_NOT_Found", "(null)"])
+_UNRESOLVED = frozenset(["", UNRESOLVED, "Unresolved", "_NOT_Found", "(null)"])
 _INLINED = " inlined at "
 _OUTLINED = re.compile(r"\[clone (\._omp_fn\.\d{1,9})\]")
 _COMPILER_SUFFIX = re.compile(r"\.(?:isra|part|constprop|cold|lto_priv)(?:\.\d{1,9})?$")

@@ -22,6 +22,18 @@ if TYPE_CHECKING:
 Values: TypeAlias = "npt.NDArray[Any] | pa.Array | Sequence[Any]"
 
 
+def event_table(
+    location: npt.NDArray[np.int64],
+    time_ns: Values,
+    type: Values,  # noqa: A002 -- the column's name
+    value: Values,
+) -> pa.Table:
+    """Return the table `events` of rows sorted by location, counted on each."""
+    seq = np.arange(len(location)) - np.searchsorted(location, location)
+    columns = {"location": location, "seq": seq, "time_ns": time_ns, "type": type}
+    return arrow_table("events", {**columns, "value": value})
+
+
 def arrow_table(
     name: str,
     columns: Mapping[str, Values],

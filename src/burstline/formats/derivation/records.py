@@ -46,7 +46,7 @@ from burstline.formats.derivation.labels import Callers, label_tables, region_ev
 from burstline.formats.derivation.openmp import LOCK_TAKEN, lock_steps
 from burstline.formats.derivation.other_events import Others
 from burstline.formats.derivation.states import call_states, operation_codes
-from burstline.schema.arrays import arrow_table
+from burstline.schema.arrays import event_table
 from burstline.trace import Trace
 
 if TYPE_CHECKING:
@@ -126,19 +126,7 @@ class _Pairs:
         columns = [np.concatenate(column) for column in zip(*self._parts, strict=True)]
         location, time, seq, rank, kind, value = columns
         order = np.lexsort((rank, seq, time, location))
-        location = location[order]
-        count = np.bincount(location, minlength=1)
-        first = np.repeat(np.cumsum(count) - count, count)
-        return arrow_table(
-            "events",
-            {
-                "location": location.astype(np.int32),
-                "seq": np.arange(len(location)) - first,
-                "time_ns": time[order],
-                "type": kind[order],
-                "value": value[order],
-            },
-        )
+        return event_table(*(column[order] for column in (location, time, kind, value)))
 
 
 def _add_locations(pairs: _Pairs, trace: Trace) -> None:

@@ -25,7 +25,7 @@ from burstline.extrae.event_types import (
 )
 from burstline.formats.raw.layout import Kind
 from burstline.formats.raw.regions import EVENT_TYPE, LOOP, loop_name
-from burstline.schema.arrays import arrow_table
+from burstline.schema.arrays import arrow_table, event_table
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -148,17 +148,9 @@ def merged(calls: Trace, own: Integers) -> pa.Table:
     where = np.concatenate([there, location[mine]]).astype(np.int64)
     time = np.concatenate([when, time_ns[mine]])
     order = np.lexsort((np.arange(len(where)), time, where))
-    first = np.searchsorted(where[order], where[order])
-    return arrow_table(
-        "events",
-        {
-            "location": where[order],
-            "seq": np.arange(len(where)) - first,
-            "time_ns": time[order],
-            "type": np.concatenate([types, kind[mine]])[order],
-            "value": np.concatenate([values, value[mine]])[order],
-        },
-    )
+    kinds = np.concatenate([types, kind[mine]])
+    every = np.concatenate([values, value[mine]])
+    return event_table(where[order], time[order], kinds[order], every[order])
 
 
 def _extended(

@@ -17,8 +17,8 @@ from burstline.extrae.counters import ABSOLUTE_OFFSET
 from burstline.extrae.event_types import MERGED_TYPES
 from burstline.extrae.labels import is_absolute, read_counter
 from burstline.formats.paraver.editing.splice import SplicedCounter
+from burstline.formats.paraver.files.companions import companion_paths
 from burstline.formats.paraver.files.pcf import read_pcf
-from burstline.formats.paraver.writing.companions import companion_paths
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -31,19 +31,7 @@ _TYPES: Final = range(1, 1 << 31)
 
 @dataclass(frozen=True, slots=True)
 class WantedCounter:
-    """A counter of another run.
-
-    Attributes
-    ----------
-    name : str
-        What it is to be called.
-    counter : str
-        What it is called in its run.
-    type : int
-        Its event type there; absent if it is not one of 31 bits.
-    label : str
-        The label of the type there; may be empty.
-    """
+    """A counter of another run: its name here, its name, type and label there."""
 
     name: str
     counter: str
@@ -54,29 +42,12 @@ class WantedCounter:
 def added_types(
     wanted: Sequence[WantedCounter], known: Mapping[int, str]
 ) -> list[SplicedCounter]:
-    """Give counters of other runs their event types.
+    """Return the types and labels of counters of other runs, in their order.
 
-    Parameters
-    ----------
-    wanted : sequence of WantedCounter
-        The counters.
-    known : mapping of int to str
-        Types that the trace has, with their labels.
+    A counter under its own name has its own type, that of differences; if that means something
+    else among the `known` of the trace, or the counter has another name than in its run, a type
+    of :data:`MERGED_TYPES`. Raises ParameterError if these are more counters than types.
 
-    Returns
-    -------
-    list of SplicedCounter
-        In the order of `wanted`. A counter under its own name has its own type, that of
-        differences; if that means something else in the trace, or the counter has
-        another name than in its run, a type of :data:`MERGED_TYPES`, as they come.
-
-    Raises
-    ------
-    ParameterError
-        If these are more counters than types.
-
-    Examples
-    --------
     >>> one = WantedCounter("PAPI_L1_DCM", "PAPI_L1_DCM", 42000000, "PAPI_L1_DCM [L1 misses]")
     >>> two = WantedCounter("run2.PAPI_TOT_INS", "PAPI_TOT_INS", 42000050, "")
     >>> [counter.type for counter in added_types([one, two], {42000050: "PAPI_TOT_INS"})]
@@ -102,19 +73,9 @@ def added_types(
 
 
 def type_labels(path: Path, trace: Trace) -> dict[int, str]:
-    """Give the event types of a trace with their labels, without reading its records.
+    """Return the event types of a trace with their labels, without reading its records.
 
-    Parameters
-    ----------
-    path : Path
-        Where the trace was read from.
-    trace : Trace
-        The trace.
-
-    Returns
-    -------
-    dict of int to str
-        From its ``.pcf``, or from its tables. Counters without a label have their name.
+    From the ``.pcf`` beside `path`, or from its tables; counters without a label by name.
     """
     rows = trace.counters.to_pylist()
     named = {

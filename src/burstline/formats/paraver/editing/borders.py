@@ -21,7 +21,7 @@ from burstline.columns import begins_run, to_numpy
 from burstline.extrae.classification import classify
 from burstline.extrae.event_types import COMMUNICATOR, TRACING_MODE
 from burstline.formats.paraver.writing.records import EVENT_COLUMNS
-from burstline.schema.arrays import arrow_table
+from burstline.schema.arrays import event_table
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -88,31 +88,14 @@ def cut_events(
     end_ns: int | Integers,
     torn: AbstractSet[tuple[int, int]] = frozenset(),
 ) -> pa.Table:
-    """Cut a window out of the events of a trace.
+    """Return the table `events` of a cut, in the times of the trace.
 
-    Parameters
-    ----------
-    trace : Trace
-        With raw tables.
-    location : ndarray of int32, shape (locations,)
-        Number of each location in the cut, -1 where it is left out; in the order of the
-        trace.
-    start_ns, end_ns : int or ndarray of int64, shape (locations,)
-        The window, half-open; an array gives each location its own.
-    torn : set of (int, int)
-        Calls, as (location of the trace, time of entry), whose collective lost members at the
-        window's begin: their communicator is written as 0, unknown, so that the instances
-        after them still count from the same one on every member.
-
-    Returns
-    -------
-    pyarrow.Table
-        The table `events` of the cut, in the times of the trace.
-
-    Notes
-    -----
-    O(events log events) time, a few locations at a time. What nothing ever closes is
-    closed at the end of the window; an event that closes nothing stays as it is.
+    `location` is the number of each location in the cut, -1 where it is left out; the window is
+    half-open and may be each location's own. `torn` are calls, as (location, time of entry),
+    whose collective lost members at the window's begin: their communicator is written as 0,
+    unknown, so that the instances after them still count from the same one on every member.
+    What nothing ever closes is closed at the end of the window; an event that closes nothing
+    stays as it is. A few locations at a time.
     """
     labels = {
         row["type"]: (row["label"], row["gradient"])
@@ -138,7 +121,7 @@ def cut_events(
 
 
 def _awake(events: _Events, location: npt.NDArray[np.int32], window: _Window) -> _Events:
-    """Say of locations that live at the window's begin and are silent there that they live."""
+    """Return events that say that locations live which are silent at the window's begin."""
     alive = (location >= 0) & (window.born < window.start) & (window.died > window.start)
     alive[events.location[events.time == window.start[events.location]]] = False
     silent = np.flatnonzero(alive).astype(np.int64)
@@ -153,19 +136,8 @@ def _awake(events: _Events, location: npt.NDArray[np.int32], window: _Window) ->
 def _numbered(events: _Events, location: npt.NDArray[np.int32]) -> pa.Table:
     where = location[events.location]
     order = np.argsort(where, kind="stable")
-    where, events = where[order], events.at(order)
-    count = np.bincount(where)
-    first = np.repeat(np.cumsum(count) - count, count)
-    return arrow_table(
-        "events",
-        {
-            "location": where,
-            "seq": np.arange(len(where)) - first,
-            "time_ns": events.time,
-            "type": events.kind,
-            "value": events.value,
-        },
-    )
+    events = events.at(order)
+    return event_table(where[order].astype(np.int64), events.time, events.kind, events.value)
 
 
 def _joined(parts: Sequence[_Events]) -> _Events:
@@ -173,7 +145,7 @@ def _joined(parts: Sequence[_Events]) -> _Events:
 
 
 def _forgetting(events: _Events, torn: AbstractSet[tuple[int, int]]) -> _Events:
-    """Forget the communicators of calls that were entered at the given places."""
+    """Return the events, the communicators of torn calls unknown."""
     if not torn:
         return events
     times = np.array([time for _, time in torn], np.int64)
@@ -193,7 +165,7 @@ class _Window(NamedTuple):
     died: Integers
 
     def holds(self, events: _Events) -> Mask:
-        """Tell which events are inside."""
+        """Return which events are inside."""
         end = self.end[events.location]
         last = (events.time == end) & (events.time == self.died[events.location])
         return (events.time >= self.start[events.location]) & ((events.time < end) | last)
@@ -225,7 +197,7 @@ def _cut(events: _Events, labels: Mapping[int, tuple[str, int]], window: _Window
 
 
 def _recounted(events: _Events, counted: Mask, which: Integers, window: _Window) -> _Events:
-    """Begin to count at the window's begin: a delta that spans it is written as 0."""
+    """Return the events, counting from the window's begin: a delta that spans it is 0."""
     watched_before = (window.born < window.start)[events.location]
     rows = np.flatnonzero(counted & watched_before)
     key = events.location[rows] * (int(which.max(initial=0)) + 1) + which[rows]
@@ -236,7 +208,7 @@ def _recounted(events: _Events, counted: Mask, which: Integers, window: _Window)
 
 
 def _matched(events: _Events, classes: Integers) -> _Spans:
-    """Pair what opens with what closes, the last that is open first, by location and type."""
+    """Return what opens and what closes it: the last that is open of a location and type."""
     rows = np.flatnonzero(np.isin(classes, _SPANS))
     rows = rows[np.lexsort((rows, events.kind[rows], events.location[rows]))]
     opens = (events.value[rows] != 0) != (classes[rows] == EventClass.TRACING)
@@ -257,7 +229,7 @@ def _matched(events: _Events, classes: Integers) -> _Spans:
 
 
 def _levels(opens: Mask, group: Integers) -> Integers:
-    """Give how many are open with each: from 1; 0 for what closes nothing."""
+    """Return how many are open with each: from 1; 0 for what closes nothing."""
     step = np.where(opens, 1, -1)
     total = np.cumsum(step)
     # lowering each group below the one before makes one running minimum serve them all
@@ -272,7 +244,7 @@ def _levels(opens: Mask, group: Integers) -> Integers:
 
 
 def _entries(events: _Events, classes: Integers, opening: Integers, window: _Window) -> _Events:
-    """Repeat at the window's begin what was open there, calls with their attributes."""
+    """Return what is open at the window's begin, there again, calls with attributes."""
     rows: list[int] = []
     for row in np.sort(opening).tolist():
         rows.append(row)
@@ -293,7 +265,7 @@ def _entries(events: _Events, classes: Integers, opening: Integers, window: _Win
 
 
 def _exits(events: _Events, classes: Integers, opening: Integers, window: _Window) -> _Events:
-    """Close what is left open, the innermost first, at the end or the last moment."""
+    """Return what closes all left open, the innermost first, at the end or the last moment."""
     rows = np.sort(opening)[::-1]
     closing = (classes[rows] == EventClass.TRACING).astype(np.int64)
     where = events.location[rows]

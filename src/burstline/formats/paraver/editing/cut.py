@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 from burstline.columns import Ordinals
 from burstline.formats.overlay import overlaid
 from burstline.formats.paraver.editing.borders import cut_events
-from burstline.formats.paraver.writing.prologue import comment
+from burstline.formats.paraver.files.comments import comment
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -33,32 +33,16 @@ def completed(
     end_ns: int | Integers | None,
     near: Trace | None = None,
 ) -> Trace:
-    """Give a selection whose raw tables read back as its calls.
+    """Return a selection of `before` whose raw tables read back as its calls.
 
-    Parameters
-    ----------
-    before : Trace
-        The trace.
-    after : Trace
-        A selection of it, in the same times.
-    start_ns, end_ns : int, ndarray of int64, shape (locations of `before`,) or None
-        Its window, half-open; None where it has no border.
-    near : Trace, optional
-        If `before` is in a store: what :func:`burstline.selection.narrowed` gives of it
-        for `after`. Without it, calls and members of collectives are loaded whole.
+    Its events are opened and closed at the borders of the window, half-open, and a comment says
+    what was cut; it is `after` itself if `before` has no raw tables. `near` is what
+    :func:`burstline.selection.narrowed` gives of a store for `after`; without it, calls and
+    members of collectives are loaded whole.
 
-    Returns
-    -------
-    Trace
-        The selection, with its events opened and closed at the borders and a comment that
-        says what was cut; the selection itself if `before` has no raw tables.
-
-    Notes
-    -----
-    O(events log events) time, a few locations at a time. The instances of a collective
-    are counted per communicator when a trace is read. A collective that some member left
-    before the window and another one did not would shift that count for one of them: the
-    communicator of such calls is forgotten.
+    The instances of a collective are counted per communicator when a trace is read. One that
+    some member left before the window and another one did not would shift that count for one
+    of them: the communicator of such calls is forgotten.
     """
     if not before.has_raw:
         return after
@@ -107,7 +91,7 @@ def _new_locations(before: Trace, after: Trace) -> npt.NDArray[np.int32]:
 def _torn_calls(
     before: Trace, location: npt.NDArray[np.int32], start: Integers
 ) -> frozenset[tuple[int, int]]:
-    """Give location and entry of calls whose collective a kept member had left by `start`."""
+    """Return location and entry of calls whose collective a kept member had left by `start`."""
     where, call, instance, begin = before.arrays(
         "collective_members", "location", "call", "collective", "begin_ns"
     )

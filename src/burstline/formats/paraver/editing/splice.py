@@ -22,10 +22,10 @@ from burstline.columns import begins_run
 from burstline.errors import InconsistentTraceError
 from burstline.extrae.mpi_calls import MPI_TYPES
 from burstline.formats import atomic
+from burstline.formats.paraver.files.companions import companion_paths
 from burstline.formats.paraver.files.header import read_header
 from burstline.formats.paraver.files.lines import LineSource
 from burstline.formats.paraver.reading.objects import declared_objects
-from burstline.formats.paraver.writing.companions import companion_paths
 from burstline.progress import SILENCE, Progress
 from burstline.schema import NO_VALUE
 
@@ -45,15 +45,7 @@ _GRADIENT: Final = 7
 
 @dataclass(frozen=True, slots=True)
 class SplicedCounter:
-    """A counter to be put into a trace.
-
-    Attributes
-    ----------
-    type : int
-        Its event type, one that the trace does not have.
-    label : str
-        What the type is called: its name, then a description in brackets.
-    """
+    """A counter to be put into a trace: a type that it has not, and its label."""
 
     type: int
     label: str
@@ -63,19 +55,9 @@ class SplicedCounter:
 class Additions:
     """What is put where.
 
-    Attributes
-    ----------
-    location : ndarray of int32, shape (bursts,)
-        Locations of all bursts of the trace, ascending.
-    end_ns : ndarray of int64, shape (bursts,)
-        When each ends; ascending in each location.
-    counters : sequence of SplicedCounter
-        The counters.
-    values : sequence of ndarray of int64, shape (bursts,)
-        The value of each counter over each burst; the schema's ``NO_VALUE`` where there is
-        nothing to put.
-    known : sequence of int
-        Event types of the counters that the trace has.
+    `location` and `end_ns` are of all bursts of the trace, ascending; `values` of each counter
+    over each burst, NO_VALUE where there is nothing to put; `known` the event types of the
+    counters that the trace has.
     """
 
     location: npt.NDArray[np.int32]
@@ -88,23 +70,12 @@ class Additions:
 def splice(
     source: Path, target: Path, additions: Additions, *, progress: Progress = SILENCE
 ) -> int:
-    """Write a Paraver trace again with more counters.
+    """Write a Paraver trace again with more counters, and return the bursts that got some.
 
-    Parameters
-    ----------
-    source : Path
-        A ``.prv`` or ``.prv.gz``; its ``.pcf`` and ``.row`` are taken along.
-    target : Path
-        The new one, another file; compressed if it ends in ``.gz``.
-    additions : Additions
-        What to put in.
-    progress : Progress
-        Told the bytes of the source, twice.
-
-    Returns
-    -------
-    int
-        Bursts that got something.
+    The ``.pcf`` and ``.row`` of the source are taken along, the labels with an ``EVENT_TYPE``
+    more; the three files appear together, whole, or not at all. 40 bytes a burst and 20 MB. A
+    counter is read at the end of bursts only: what a viewer shows for the calls between them
+    belongs to the burst behind.
 
     Raises
     ------
@@ -114,13 +85,6 @@ def splice(
         If the source is no Paraver trace.
     InconsistentTraceError
         If a burst ends where the source has no record of its thread.
-
-    Notes
-    -----
-    O(bytes + bursts log bursts) time; 40 bytes a burst and 20 MB. The three files appear
-    together, whole, or not at all. The labels are those of the source with an ``EVENT_TYPE``
-    more. A counter is read at the end of bursts only: what a viewer shows for the calls
-    between them belongs to the burst behind.
     """
     companions = companion_paths(target)
     labels, names = (_bytes_of(path) for path in companion_paths(source))
@@ -200,7 +164,7 @@ class _Found:
         return len(text)
 
     def places(self, source: Path) -> tuple[Integers, Integers]:
-        """Give the place in the text for each burst, and the burst, by place."""
+        """Return the place in the text for each burst, and the burst, by place."""
         moment, end, holds = (
             np.concatenate([part[column] for part in self._parts] or [np.zeros(0, np.int64)])
             for column in range(3)
@@ -233,7 +197,7 @@ class _Found:
         return slice(int(first), int(last))
 
     def _chosen(self, mine: Integers, ends: list[int], holds: list[int]) -> list[int]:
-        """Choose among several records of one moment of a thread, for each burst."""
+        """Return the places of bursts that end in one moment, in which are several records."""
         enters = [k for k, bits in enumerate(holds) if bits & _ENTERS]
         if not enters:
             with_counters = [k for k, bits in enumerate(holds) if bits & _COUNTER]
@@ -266,7 +230,7 @@ class _Found:
 
 
 def _record_of(enter: int, holds: list[int]) -> int:
-    """Give the record with the counters of a call that is entered, or the one that enters it.
+    """Return the record with the counters of a call that is entered, or the one that enters it.
 
     Counters of its entry may stand in a record of their own, behind it; where the set of
     counters changes, before it.
@@ -293,7 +257,7 @@ class _Insertions:
         self._values = additions.values
 
     def write(self, text: npt.NDArray[np.uint8], target: IO[bytes], done: int) -> int:
-        """Write text that begins at `done` with what belongs into it; give its length."""
+        """Write text that begins at `done` with what belongs into it; return its length."""
         first, last = np.searchsorted(self._place, [done, done + len(text)], "right")
         if first == last:
             target.write(text.data)
@@ -317,7 +281,7 @@ def _copy(
 
 
 def _labelled(labels: bytes, counters: Sequence[SplicedCounter]) -> bytes:
-    """Add an ``EVENT_TYPE`` with the counters to a ``.pcf``."""
+    """Return a ``.pcf`` with an ``EVENT_TYPE`` of the counters."""
     if not counters:
         return labels
     lines = ["", "", "EVENT_TYPE"]

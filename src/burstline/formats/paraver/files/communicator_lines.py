@@ -105,28 +105,11 @@ def write_communicator(communicator: Communicator) -> bytes:
 
 
 def communicator_kind(members: npt.NDArray[np.int32], tasks: int) -> str:
-    """Tell what a group is from its size.
+    """Return the kind of a group, of the schema's, from its size and the tasks there are.
 
-    Parameters
-    ----------
-    members : ndarray of int32, shape (members,)
-        Its ranks.
-    tasks : int
-        Tasks of its application.
-
-    Returns
-    -------
-    str
-        ``world`` if it has as many members as the application has tasks, ``self`` if it has
-        one, else ``group``: a kind of :data:`burstline.schema.COMMUNICATOR_KINDS`.
-
-    Notes
-    -----
     A permutation of all tasks counts as the world; of several in a file the first is
     ``MPI_COMM_WORLD``, which the caller decides.
 
-    Examples
-    --------
     >>> communicator_kind(np.arange(4, dtype=np.int32), 4)
     'world'
     """

@@ -60,15 +60,7 @@ def recognises(head: bytes) -> bool:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ApplicationLayout:
-    """The processes of one application.
-
-    Attributes
-    ----------
-    threads : ndarray of int32, shape (tasks,)
-        Threads of each task, at least 1.
-    nodes : ndarray of int32, shape (tasks,)
-        Node of each task, from 0; -1 where it is not known.
-    """
+    """The tasks of one application: threads of each, at least 1; node from 0, -1 if unknown."""
 
     threads: npt.NDArray[np.int32]
     nodes: npt.NDArray[np.int32]
@@ -76,28 +68,11 @@ class ApplicationLayout:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Header:
-    """What the first line says.
+    """What the first line says, which is `text`.
 
-    Attributes
-    ----------
-    text : str
-        The line, without mark of byte order and end of line.
-    date : str
-        When the trace was merged, as free text.
-    unit : str
-        Unit of every time in the file: ``ns``, ``us`` or ``ms``.
-    unit_ns : int
-        Nanoseconds in that unit.
-    claimed_duration : int or None
-        The end time claimed, in nanoseconds; may be too short; None if unreadable.
-    cpus_per_node : tuple of int or None
-        Virtual processors of each node; None if the trace has no resource model.
-    applications : tuple of ApplicationLayout
-        At least one.
-    communicators : int
-        How many communicator lines are claimed to follow; 0 if nothing is said.
-    defects : tuple of Defect
-        What was odd.
+    `unit` is that of every time in the file; `claimed_duration`, in nanoseconds, may be too
+    short, None if unreadable; `cpus_per_node` is None without a resource model; there is one
+    application at least; `communicators` is how many lines are claimed to follow.
     """
 
     text: str
@@ -112,35 +87,13 @@ class Header:
 
 
 def read_header(line: bytes, path: Path) -> Header:
-    """Read the first line of a Paraver trace.
+    """Return what the first line of a Paraver trace says; `path` is for messages.
 
-    Parameters
-    ----------
-    line : bytes
-        The first line, with or without its end.
-    path : Path
-        The file, for messages.
+    O(bytes) time and memory, whatever the numbers claim. Both forms of several applications
+    are read: one count of communicators at the end, and the old one with a count after each
+    application. Raises FormatError if the line is no Paraver header or a list is malformed,
+    UnsupportedRecordError for the experimental second version of the format.
 
-    Returns
-    -------
-    Header
-        What it says.
-
-    Raises
-    ------
-    FormatError
-        If the line is no Paraver header, or a list of applications is malformed.
-    UnsupportedRecordError
-        If the file is of the experimental second version of the format.
-
-    Notes
-    -----
-    O(bytes) time and memory, whatever the numbers claim. Both forms of several
-    applications are read: one count of communicators at the end, and the old one with a
-    count after each application.
-
-    Examples
-    --------
     >>> from pathlib import Path
     >>> header = read_header(b"#Paraver (1/1/24 at 10:00):5_us:0:1:2(1:1,3:1)", Path("t.prv"))
     >>> header.claimed_duration, header.applications[0].threads.tolist()
@@ -206,12 +159,12 @@ def _malformed(path: Path, expected: str, found: str) -> FormatError:
 
 
 def _shown(text: bytes) -> str:
-    """Show the begin of something that may be a picture or megabytes long."""
+    """Return the begin of something that may be a picture or megabytes long, printable."""
     return printable(text[:_SHOWN].decode("ascii", "replace"))
 
 
 def _duration(time: bytes, defects: list[Defect]) -> tuple[str, int | None]:
-    """Read the end time: its unit, and its value in nanoseconds if it has one."""
+    """Return the unit of the end time, and its value in nanoseconds if it has one."""
     number, _, name = time.strip().partition(b"_")
     unit = name.decode("latin-1")
     if unit not in UNITS_NS:
@@ -296,7 +249,7 @@ def _cpus_per_node(
 def _known_nodes(
     applications: list[ApplicationLayout], nodes: int, defects: list[Defect]
 ) -> list[ApplicationLayout]:
-    """Forget the nodes that the resource model does not have."""
+    """Return the applications without the nodes that the resource model does not have."""
     kept, strange = [], 0
     for application in applications:
         unknown = (application.nodes < 0) | (application.nodes >= nodes)
@@ -316,37 +269,13 @@ def write_header(
     applications: Sequence[ApplicationLayout],
     communicators: int,
 ) -> bytes:
-    r"""Write the first line of a Paraver trace in nanoseconds.
+    r"""Return the first line of a Paraver trace in nanoseconds, ended.
 
-    Parameters
-    ----------
-    date : str
-        When the trace is written; use :data:`DATE_FORMAT`.
-    duration : int
-        The last time of the trace in nanoseconds, at least every time in the body.
-    cpus_per_node : sequence of int or None
-        Virtual processors of each node; None for a trace whose records all have cpu 0.
-    applications : sequence of ApplicationLayout
-        Threads and node of every task. Without a resource model nodes do not matter.
-    communicators : int
-        How many communicator lines follow.
+    `date` is in :data:`DATE_FORMAT`, `duration` at least every time in the body; without
+    `cpus_per_node` all records have cpu 0, and nodes do not matter. More than 65,535 threads
+    are written, and refused by stock builds of Paraver. Raises ParameterError if Paraver would
+    refuse the line or read it as something else.
 
-    Returns
-    -------
-    bytes
-        The line, ended.
-
-    Raises
-    ------
-    ParameterError
-        If Paraver would refuse the line or read it as something else.
-
-    Notes
-    -----
-    O(tasks). More than 65,535 threads are written, and refused by stock builds of Paraver.
-
-    Examples
-    --------
     >>> one = ApplicationLayout(np.array([1, 3], np.int32), np.array([0, 0], np.int32))
     >>> write_header("02/01/2024 at 10:00", 5000, (4,), [one], 3)
     b'#Paraver (02/01/2024 at 10:00):5000_ns:1(4):1:2(1:1,3:1),3\n'

@@ -43,7 +43,7 @@ class Stretch(Protocol):
         ...
 
     def fetch(self, buffer: bytearray) -> npt.NDArray[np.uint8]:
-        """Fetch the whole lines of the stretch, into the buffer where it can."""
+        """Return the whole lines of the stretch, in the buffer where they fit."""
         ...
 
 
@@ -118,17 +118,8 @@ class _Inflated:
 class LineSource:
     """The bytes of a trace file: its first line, then stretches of the rest.
 
-    Parameters
-    ----------
-    path : Path
-        The file; gzip is known by its first bytes, not by its name.
-
-    Attributes
-    ----------
-    size : int
-        Bytes of the file as it lies on disk.
-    damage : str
-        Why a compressed file ends early; empty while it does not.
+    gzip is known by the first bytes, not by the name. `size` is that on disk; `damage` says
+    why a compressed file ends early, empty while it does not.
     """
 
     def __init__(self, path: Path) -> None:
@@ -146,7 +137,7 @@ class LineSource:
         self._file.close()
 
     def first_line(self) -> bytes:
-        """Give the first line with its end; whatever it is, at most LONGEST_LINE bytes."""
+        """Return the first line with its end; whatever it is, at most LONGEST_LINE bytes."""
         if not self.is_gzip:
             line = self._file.readline(LONGEST_LINE)
             if len(line) == LONGEST_LINE:
@@ -164,7 +155,7 @@ class LineSource:
         return text[:end]
 
     def stretches(self) -> Iterator[Stretch]:
-        """Go through the rest, after first_line, in stretches of about BLOCK_BYTES."""
+        """Yield the rest, after first_line, in stretches of about BLOCK_BYTES."""
         if self.is_gzip:
             yield from self._inflated_stretches()
             return
@@ -219,7 +210,7 @@ class LineSource:
 
 
 def _salvage(inflater: zlib._Decompress, packed: bytes) -> bytes:
-    """Inflate up to the damage: byte by byte, because an error loses what its call made."""
+    """Return what is before the damage: byte by byte, an error loses what its call made."""
     text = bytearray()
     for position in range(len(packed)):
         try:

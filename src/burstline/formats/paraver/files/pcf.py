@@ -44,16 +44,9 @@ _SPARE_COPIES = 1 << 16
 
 @dataclass(frozen=True, slots=True)
 class TypeLabel:
-    """What an event type is called.
+    """Label (may be empty), colour and group of values of an event type.
 
-    Attributes
-    ----------
-    label : str
-        Its label; empty if it has none.
-    gradient : int
-        Its colour: 0 plain, 1 and 9 MPI, 6 miscellaneous, 7 counters in Extrae's files.
-    group : int
-        Key of its table of values; types of one group share it.
+    Colours in Extrae's files: 0 plain, 1 and 9 MPI, 6 miscellaneous, 7 counters.
     """
 
     label: str
@@ -65,22 +58,9 @@ class TypeLabel:
 class Pcf:
     """All labels of a trace.
 
-    Attributes
-    ----------
-    types : dict of int to TypeLabel
-        Event types.
-    values : dict of int to dict of int to str
-        Labels of values, by group; a group without any is missing.
-    precision : dict of int to int
-        By group: how many decimal digits of a value are fractional.
-    states, state_colors : dict of int to str, and to tuple of int
-        States and their colours.
-    gradient_names, gradient_colors : dict of int to str, and to tuple of int
-        Gradients, which modern Paraver ignores.
-    options, semantic : tuple of str
-        Lines of ``DEFAULT_OPTIONS`` and ``DEFAULT_SEMANTIC``, as they stand.
-    defects : tuple of Defect
-        What was odd; no part of a comparison.
+    `values` are by group, a group without any is missing; `precision` says by group how many
+    decimal digits of a value are fractional; `options` and `semantic` are lines as they stand.
+    Modern Paraver ignores gradients. Defects are no part of a comparison.
     """
 
     types: dict[int, TypeLabel] = field(default_factory=dict)
@@ -95,12 +75,12 @@ class Pcf:
     defects: tuple[Defect, ...] = field(default=(), compare=False)
 
     def type_label(self, type: int) -> str | None:  # noqa: A002 -- the format's word
-        """Give the label of an event type, None if it has none."""
+        """Return the label of an event type, None if it has none."""
         known = self.types.get(type)
         return known.label or None if known else None
 
     def value_label(self, type: int, value: int) -> str | None:  # noqa: A002 -- same
-        """Give the label of a value of an event type, None if it has none."""
+        """Return the label of a value of an event type, None if it has none."""
         known = self.types.get(type)
         return self.values.get(known.group, {}).get(value) if known else None
 
@@ -122,26 +102,12 @@ class _Block:
 
 
 def read_pcf(data: bytes) -> Pcf:
-    r"""Read the labels of a trace.
+    r"""Return the labels of a whole ``.pcf``, as far as they can be understood.
 
-    Parameters
-    ----------
-    data : bytes
-        A whole ``.pcf``.
+    O(bytes) time and memory, and never an error: labels only refine, and the rest is counted in
+    the defects. Lines that are not UTF-8 are read as Latin-1. Values from 2**63 on are those
+    of the same bits below 0, as in the records.
 
-    Returns
-    -------
-    Pcf
-        All that could be understood; the rest is counted in its defects.
-
-    Notes
-    -----
-    O(bytes) time and memory, and never an error: labels only refine. Lines that are not
-    UTF-8 are read as Latin-1. Values from 2**63 on are those of the same bits below 0, as
-    in the records.
-
-    Examples
-    --------
     >>> pcf = read_pcf(b"EVENT_TYPE\n7 42000050 PAPI_TOT_INS [Instr]\n")
     >>> pcf.types[42000050].label
     'PAPI_TOT_INS [Instr]'
@@ -191,7 +157,7 @@ class _Reader:
         )
 
     def _understands(self, line: str) -> bool:
-        """Take in one line that is no keyword; tell whether it made sense here."""
+        """Take in one line that is no keyword; return whether it made sense here."""
         if self.section == "EVENT_TYPE":
             block = self.blocks[-1]
             return self._takes_value(line) if block.in_values else self._takes_type(line)
@@ -242,7 +208,7 @@ def _grouped(
     blocks: list[_Block],
     tally: Tally,
 ) -> tuple[dict[int, TypeLabel], dict[int, dict[int, str]], dict[int, int]]:
-    """Give types that stand in the same blocks one group with the values of all of them."""
+    """Return types, values and precision by group: types of the same blocks share one."""
     groups: dict[tuple[int, ...], int] = {}
     values: dict[int, dict[int, str]] = {}
     precision: dict[int, int] = {}
@@ -288,27 +254,13 @@ _CALL_LIKE = frozenset([EventClass.MPI_CALL, EventClass.REGION])
 
 
 def write_pcf(pcf: Pcf) -> bytes:
-    """Write the labels of a trace so that Paraver reads all of them.
+    """Return a whole ``.pcf`` that Paraver reads all of.
 
-    Parameters
-    ----------
-    pcf : Pcf
-        The labels.
+    The level THREAD, times in nanoseconds, the table of states completed, one ``EVENT_TYPE``
+    per group. What Paraver would drop in silence is left out: types from 2**31 on and values
+    beyond 32 bits. A type without a label is called by its number, and a table of a call-like
+    type gets the value 0 that ends the call.
 
-    Returns
-    -------
-    bytes
-        A whole ``.pcf``: the level THREAD, times in nanoseconds, the table of states
-        completed, one ``EVENT_TYPE`` per group.
-
-    Notes
-    -----
-    O(labels). What Paraver would drop in silence is left out: types from 2**31 on and
-    values beyond 32 bits. A type without a label is called by its number, and a table of
-    a call-like type gets the value 0 that ends the call.
-
-    Examples
-    --------
     >>> pcf = Pcf({50000001: TypeLabel("MPI", 9, 0)}, {0: {1: "MPI_Send"}})
     >>> print(write_pcf(pcf).decode().split("EVENT_TYPE")[1].strip())
     9    50000001    MPI
@@ -347,7 +299,7 @@ def _free_lines(lines: tuple[str, ...]) -> list[str]:
 
 
 def _written_options(options: tuple[str, ...]) -> list[str]:
-    """Keep the options of the source, but the two that our times and levels rely on."""
+    """Return the options of the source, but the two that our times and levels rely on."""
     kept = [line for line in _free_lines(options) if line.split()[0] not in {"LEVEL", "UNITS"}]
     return [*_DEFAULT_OPTIONS[:2], *(kept or _DEFAULT_OPTIONS[2:])]
 

@@ -26,48 +26,24 @@ _LEVEL = re.compile(r"LEVEL\s+(\S+)(?:\s+SIZE\s+(\d{1,18}))?\s*", re.ASCII)
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """Names of objects.
-
-    Attributes
-    ----------
-    levels : dict of str to tuple of str
-        Names by level of :data:`LEVELS`; object k of a level has name k, which may be
-        empty.
-    defects : tuple of Defect
-        What was odd; no part of a comparison.
-    """
+    """Names of objects by level of :data:`LEVELS`; object k has name k, which may be empty."""
 
     levels: dict[str, tuple[str, ...]] = field(default_factory=dict)
     defects: tuple[Defect, ...] = field(default=(), compare=False)
 
     def name(self, level: str, number: int) -> str | None:
-        """Give the name of an object counted from 0, None if it has none."""
+        """Return the name of an object counted from 0, None if it has none."""
         names = self.levels.get(level, ())
         return names[number] or None if 0 <= number < len(names) else None
 
 
 def read_row(data: bytes) -> Row:
-    r"""Read the names of a trace's objects.
+    r"""Return the names in a whole ``.row``, of every level Paraver knows.
 
-    Parameters
-    ----------
-    data : bytes
-        A whole ``.row``.
+    O(bytes) time and memory, whatever SIZE claims, and never an error. A level that stands
+    twice has the names of both. The first SIZE lines of a block are names as they stand, blank
+    ones included; after them blank lines only separate.
 
-    Returns
-    -------
-    Row
-        The names of every level Paraver knows; a level that stands twice has the names of
-        both. How many objects there are, only the header of the ``.prv`` says.
-
-    Notes
-    -----
-    O(bytes) time and memory, whatever SIZE claims, and never an error. The first SIZE
-    lines of a block are names as they stand, blank ones included; after them blank lines
-    only separate.
-
-    Examples
-    --------
     >>> read_row(b"LEVEL NODE SIZE 1\nlogin 1\n\nLEVEL CPU SIZE 9\n1.vm\n").levels
     {'NODE': ('login 1',), 'CPU': ('1.vm',)}
     """
@@ -118,25 +94,11 @@ class _Names:
 
 
 def write_row(row: Row) -> bytes:
-    """Write the names of a trace's objects so that Paraver reads all of them.
+    """Return a whole ``.row``: the blocks of :data:`LEVELS`, each with its exact size.
 
-    Parameters
-    ----------
-    row : Row
-        The names; one that is empty or would not be a line of its own is replaced.
+    A name that is empty or would not be a line of its own is replaced. Some tools take the
+    number of processes from the first line: give the level CPU.
 
-    Returns
-    -------
-    bytes
-        A whole ``.row``: the blocks of :data:`LEVELS`, each with its exact size.
-
-    Notes
-    -----
-    O(names). Some tools take the number of processes from the first line: give the level
-    CPU.
-
-    Examples
-    --------
     >>> print(write_row(Row({"NODE": ("vm",), "CPU": ("1.vm", "")})).decode())
     LEVEL CPU SIZE 2
     1.vm

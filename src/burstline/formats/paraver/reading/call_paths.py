@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 
 from burstline.extrae.event_types import CALLER_FUNCTIONS, CALLER_LINES
-from burstline.extrae.labels import read_function, read_line
+from burstline.extrae.labels import UNRESOLVED, read_function, read_line
 from burstline.schema.arrays import arrow_table
 
 if TYPE_CHECKING:
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 
 Frame: TypeAlias = "tuple[str, str | None, int | None]"
 
-UNRESOLVED = "??"
 _NO_LINE = -1
 
 

@@ -19,7 +19,7 @@ import pyarrow.compute as pc
 from burstline.columns import begins_run
 from burstline.errors import NotEnoughDataError
 from burstline.extrae.event_types import SAMPLED_FUNCTION, SAMPLED_LINE
-from burstline.extrae.labels import read_function, read_line
+from burstline.extrae.labels import UNRESOLVED, read_function, read_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from burstline.trace import Trace
 
 _COLUMNS: Final = ("location", "time_ns", "type", "value")
-_UNRESOLVED: Final = "??"
 _KEYS: Final = ("location", "time_ns", "nth")
 
 
@@ -88,7 +87,7 @@ def sampled(trace: Trace) -> pa.Table:
 def _function(label: str | None, value: int) -> str:
     if label is None:
         return f"function {value}"
-    return read_function(label) or _UNRESOLVED
+    return read_function(label) or UNRESOLVED
 
 
 def _of_type(trace: Trace, kind: int) -> pa.Table:

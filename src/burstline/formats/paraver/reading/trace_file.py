@@ -16,6 +16,8 @@ import numpy as np
 
 from burstline import _core, schema
 from burstline.errors import FormatError
+from burstline.formats.paraver.files.comments import compiler_in
+from burstline.formats.paraver.files.companions import companion_paths
 from burstline.formats.paraver.files.header import Header, read_header
 from burstline.formats.paraver.files.lines import LineSource
 from burstline.formats.paraver.files.pcf import Pcf, read_pcf
@@ -35,8 +37,6 @@ from burstline.formats.paraver.reading.objects import (
     location_table,
 )
 from burstline.formats.paraver.reading.scan import Overflow, Scanned, scan_source
-from burstline.formats.paraver.writing.companions import companion_paths
-from burstline.formats.paraver.writing.prologue import compiler_in
 from burstline.progress import SILENCE
 from burstline.schema.arrays import arrow_table
 

@@ -32,18 +32,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Numbering:
-    """How locations are called in records.
+    """How locations are called in records, shape (locations,) each.
 
-    Attributes
-    ----------
-    cpu, application, task, thread : ndarray of int64, shape (locations,)
-        As printed: the last three from 1; cpu is 0 in a trace without a resource model.
-    node : ndarray of int64, shape (locations,)
-        Their node, from 1.
-    cpus : tuple of int
-        Virtual processors of each node; empty in a trace without a resource model.
-    renumbered : bool
-        Whether some task is not called by its rank + 1.
+    `application`, `task`, `thread` and `node` count from 1; `cpu` is 0 in a trace without a
+    resource model, where `cpus`, the processors of each node, is empty. `renumbered` if some
+    task is not called by its rank + 1.
     """
 
     cpu: Integers
@@ -56,23 +49,10 @@ class Numbering:
 
 
 def numbering(trace: Trace) -> Numbering:
-    """Give the ids by which Paraver calls the locations of a trace.
+    """Return the ids of the source, as far as they have no holes.
 
-    Parameters
-    ----------
-    trace : Trace
-        Any trace.
-
-    Returns
-    -------
-    Numbering
-        The ids of the source, as far as they have no holes; nodes and processors that its
-        header declared, else one processor for each location.
-
-    Raises
-    ------
-    NotEnoughDataError
-        If the trace has no location.
+    Nodes and processors are those that its header declared, else one processor for each
+    location. Raises NotEnoughDataError if the trace has no location.
     """
     if not trace.locations.num_rows:
         raise NotEnoughDataError("a trace without locations cannot be written as .prv")
@@ -103,7 +83,7 @@ class _Places(NamedTuple):
 def _declared_places(
     trace: Trace, application: npt.NDArray[np.int32], rank: npt.NDArray[np.int32]
 ) -> _Places | None:
-    """Keep the places that the header of the source declared, if Paraver accepts them."""
+    """Return the places that the header of the source declared, if Paraver accepts them."""
     header = source_header(trace)
     if header is None:
         return None
@@ -125,7 +105,7 @@ def _declared_places(
 
 
 def _named_places(trace: Trace) -> _Places:
-    """Tell nodes by their names, and give every location a processor of its own."""
+    """Return nodes by their names, and a processor of its own for every location."""
     names = trace.locations["node"].fill_null("").to_pylist()
     seen = {name: k for k, name in enumerate(dict.fromkeys(names))}
     node = np.array([seen[name] for name in names], np.int64)
@@ -139,7 +119,7 @@ def _dense(ids: AnyIntegers) -> Integers:
 
 
 def _dense_within(ids: AnyIntegers, groups: Integers) -> Integers:
-    """Count the different ids of each group from 0, in their order."""
+    """Return the number of each id among the different ones of its group, from 0, in order."""
     order = np.lexsort((ids, groups))
     sorted_ids, sorted_groups = ids[order], groups[order]
     new_group = begins_run(sorted_groups)
@@ -153,18 +133,7 @@ def _dense_within(ids: AnyIntegers, groups: Integers) -> Integers:
 
 
 def source_header(trace: Trace) -> Header | None:
-    """Give the header of the file a trace was read from, None if it was no Paraver file.
-
-    Parameters
-    ----------
-    trace : Trace
-        With or without raw tables.
-
-    Returns
-    -------
-    Header or None
-        What it declared. The trace may hold a part of that.
-    """
+    """Return what the source's header declared, None if it was no Paraver file."""
     lines = source_lines(trace, "header")
     if not lines:
         return None
@@ -172,6 +141,6 @@ def source_header(trace: Trace) -> Header | None:
 
 
 def source_lines(trace: Trace, kind: str) -> list[str]:
-    """Give the lines of the source that are no records, of one kind, in their order."""
+    """Return the lines of the source that are no records, of one kind, in their order."""
     table = trace.table("source")
     return table.filter(pc.equal(table["kind"].cast(pa.string()), kind))["text"].to_pylist()

@@ -8,12 +8,12 @@
 from __future__ import annotations
 
 import re
-from datetime import datetime
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
 from burstline.errors import printable
+from burstline.formats.paraver.files.comments import COMPILER, comment, compiler_in, now
 from burstline.formats.paraver.files.communicator_lines import (
     Communicator,
     read_communicator,
@@ -27,33 +27,19 @@ from burstline.formats.paraver.files.header import (
 from burstline.formats.paraver.writing.numbering import source_header, source_lines
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
 
     from burstline.formats.paraver.writing.numbering import Numbering
     from burstline.trace import Trace
 
 _DATE: Final = re.compile(r"[ -(*-~]{1,29}")
-_COMPILER: Final = "# counted code is of "
-_STAMP: Final = "%Y%m%d%H%M%S"
 
 
 def prologue(trace: Trace, names: Numbering, end_ns: int) -> bytes:
-    """Give everything before the first record.
+    """Return all before the first record of a trace whose last moment is `end_ns`.
 
-    Parameters
-    ----------
-    trace : Trace
-        The trace to be written.
-    names : Numbering
-        What its locations are called.
-    end_ns : int
-        The last moment of the trace, at least every time of a record.
-
-    Returns
-    -------
-    bytes
-        The header, exactly as many communicators as it says, and the comments of the
-        source; if ranks are renumbered, a comment that says so.
+    The header, exactly as many communicators as it says, and the comments of the source; if
+    ranks are renumbered, a comment that says so.
     """
     communicators = list(_communicators(trace, names))
     header = write_header(
@@ -62,7 +48,7 @@ def prologue(trace: Trace, names: Numbering, end_ns: int) -> bytes:
     comments = source_lines(trace, "comment")
     compiler = trace.metadata.get("compiler")
     if compiler and compiler_in(comments) is None:
-        comments.append(f"{_COMPILER}{printable(compiler, limit=1_000)}")
+        comments.append(f"{COMPILER}{printable(compiler, limit=1_000)}")
     if names.renumbered:
         comments.append(comment("RENUMBER", trace, "ids count what is left; see .row"))
     lines = [" ".join(line.splitlines()) for line in comments]
@@ -71,61 +57,12 @@ def prologue(trace: Trace, names: Numbering, end_ns: int) -> bytes:
     )
 
 
-def comment(action: str, trace: Trace, *fields: object) -> str:
-    """Give the comment line that says how a trace was derived from another.
-
-    Parameters
-    ----------
-    action : str
-        What was done, in capitals; ``CUTTER`` is followed by the offset of the times and
-        by begin and end of the cut.
-    trace : Trace
-        The other trace.
-    *fields : object
-        What the action is followed by.
-
-    Returns
-    -------
-    str
-        ``#YYYYMMDDhhmmss:ACTION:burstline:"origin":…``
-    """
-    origin = trace.metadata.get("path", "?").replace('"', "'")
-    stamp = _now().strftime(_STAMP)
-    return ":".join([f"#{stamp}", action, "burstline", f'"{origin}"', *map(str, fields)])
-
-
-def compiler_in(comments: Sequence[str]) -> str | None:
-    """Give what comments say of the compiler that made the code that counts its work.
-
-    Parameters
-    ----------
-    comments : sequence of str
-        The comments of a trace.
-
-    Returns
-    -------
-    str or None
-        None if none says it.
-
-    Examples
-    --------
-    >>> compiler_in(["# counted code is of clang version 16.0.6"])
-    'clang version 16.0.6'
-    """
-    found = (line for line in comments if line.startswith(_COMPILER))
-    return next((line.removeprefix(_COMPILER).strip() for line in found), None)
-
-
-def _now() -> datetime:
-    return datetime.now().astimezone()
-
-
 def _date(trace: Trace) -> str:
-    """Give the date of the source, if it is one that every reader accepts."""
+    """Return the date of the source, if it is one that every reader accepts, else today's."""
     header = source_header(trace)
     if header is not None and _DATE.fullmatch(header.date):
         return header.date
-    return _now().strftime(DATE_FORMAT)
+    return now().strftime(DATE_FORMAT)
 
 
 def _layouts(names: Numbering) -> list[ApplicationLayout]:

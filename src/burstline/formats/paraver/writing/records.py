@@ -41,15 +41,9 @@ _TAG_BITS: Final = np.int64(0xFFFF_FFFF)
 class Records(NamedTuple):
     """Columns of int64 as the kernel wants them; rows of one location lie together.
 
-    Attributes
-    ----------
-    events : tuple of ndarray
-        Offsets of the locations, shape (locations + 1,); time, type, value.
-    states : tuple of ndarray
-        Offsets; begin, end, state.
-    links : tuple of ndarray
-        Offsets, by sender; send, send leave, receiver, post, receive, size, tag; by send
-        leave within a sender.
+    Each begins with the offsets of the locations, shape (locations + 1,); then time, type,
+    value of events; begin, end, state of states; and of links, by sender and send leave: send,
+    send leave, receiver, post, receive, size, tag.
     """
 
     events: tuple[Integers, ...]
@@ -58,23 +52,12 @@ class Records(NamedTuple):
 
     @property
     def rows(self) -> int:
-        """How many events, states and communications there are."""
+        """Events, states and communications in all."""
         return len(self.events[1]) + len(self.states[1]) + len(self.links[1])
 
 
 def whole(trace: Trace) -> Records:
-    """Give the records of a trace, without a copy of events and states that are in memory.
-
-    Parameters
-    ----------
-    trace : Trace
-        With raw tables.
-
-    Returns
-    -------
-    Records
-        All of it. O(messages log messages) time.
-    """
+    """Return the records of a trace, with no copy of events and states that are in memory."""
     return from_tables(
         trace.table("events").select(list(EVENT_COLUMNS)),
         trace.table("states").select(list(STATE_COLUMNS)),
@@ -84,21 +67,7 @@ def whole(trace: Trace) -> Records:
 
 
 def from_tables(events: pa.Table, states: pa.Table, links: pa.Table, locations: int) -> Records:
-    """Give the records of three tables sorted by location.
-
-    Parameters
-    ----------
-    events, states, links : pyarrow.Table
-        With :data:`EVENT_COLUMNS`, :data:`STATE_COLUMNS` and, in any order within a sender,
-        :data:`LINK_COLUMNS`.
-    locations : int
-        How many there are.
-
-    Returns
-    -------
-    Records
-        Their columns.
-    """
+    """Return the records of three tables sorted by location; `links` in any order within it."""
     order = np.lexsort((to_numpy(links["send_leave_ns"]), to_numpy(links["sender_location"])))
     return Records(
         _grouped(events, locations),
@@ -108,18 +77,9 @@ def from_tables(events: pa.Table, states: pa.Table, links: pa.Table, locations: 
 
 
 def as_links(table: pa.Table) -> pa.Table:
-    """Give messages or other communications the columns of a communication record.
+    """Return messages or other communications with :data:`LINK_COLUMNS`, as int64.
 
-    Parameters
-    ----------
-    table : pyarrow.Table
-        With :data:`MESSAGE_COLUMNS` or :data:`LINK_COLUMNS`, and perhaps others.
-
-    Returns
-    -------
-    pyarrow.Table
-        With :data:`LINK_COLUMNS`, as int64; the size of a message is the receiver's, its
-        tag is unsigned, as Extrae prints it.
+    The size of a message is the receiver's, its tag is unsigned, as Extrae prints it.
     """
     is_messages = "received_bytes" in table.column_names
     names = MESSAGE_COLUMNS if is_messages else LINK_COLUMNS

@@ -57,15 +57,7 @@ _LATER: Final = {
 
 
 class Survey(NamedTuple):
-    """What a first look over the times of a trace found.
-
-    Attributes
-    ----------
-    rows : dict
-        Number of rows by table: events, states, links (messages among them).
-    first_ns, last_ns : int
-        The earliest and the latest moment any record names.
-    """
+    """Rows by table (messages are links), and the first and last moment that a record names."""
 
     rows: dict[str, int]
     first_ns: int
@@ -78,19 +70,7 @@ class Survey(NamedTuple):
 
 
 def survey(trace: Trace) -> Survey:
-    """Count the records of a trace and find its first and last moment.
-
-    Parameters
-    ----------
-    trace : Trace
-        With raw tables, in memory or in a store.
-
-    Returns
-    -------
-    Survey
-        Counts and moments; both moments are 0 if there is no record. O(rows) time, memory
-        of one batch.
-    """
+    """Return the survey of a trace, read in batches; moments are 0 without records."""
     rows = dict.fromkeys(ROW_BYTES, 0)
     first: list[int] = []
     last: list[int] = []
@@ -106,28 +86,10 @@ def survey(trace: Trace) -> Survey:
 
 
 def windows(trace: Trace, found: Survey, *, memory: int, beside: Path) -> Iterator[Records]:
-    """Give the records of a trace in windows of time that fit in memory.
+    """Yield the records in windows of time, in order, of at most `memory` bytes each.
 
-    Parameters
-    ----------
-    trace : Trace
-        With raw tables.
-    found : Survey
-        Of the same trace.
-    memory : int
-        Bytes that the records of one window may take.
-    beside : Path
-        A folder for the spill files; they are at most as large as the records.
-
-    Yields
-    ------
-    Records
-        Every record is in one window; windows are in order of time.
-
-    Notes
-    -----
-    A window is never shorter than 1/4096 of the trace: more records than fit in memory
-    within such a moment take more memory than was allowed.
+    Spill files in the folder `beside` are at most as large as the records. A window is never
+    shorter than 1/4096 of the trace: more records within such a moment take more memory.
     """
     edges = _edges(trace, found, max(memory // COPIES, 1))
     locations = trace.locations.num_rows
@@ -190,7 +152,7 @@ def _kind(name: str) -> str:
 
 
 def _edges(trace: Trace, found: Survey, limit: int) -> Integers:
-    """Give where windows of at most `limit` bytes begin."""
+    """Return where windows of at most `limit` bytes begin."""
     width = (found.last_ns - found.first_ns) // _BINS + 1
     load = np.zeros(_BINS, np.int64)
     for name, due in _DUE.items():

@@ -13,24 +13,36 @@ files appear together, whole, or not at all.
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
-from burstline.errors import NotEnoughDataError
+import numpy as np
+
+from burstline import _core
+from burstline.errors import InconsistentTraceError, NotEnoughDataError, ParameterError
 from burstline.formats import atomic
 from burstline.formats.derivation.records import with_records
+from burstline.formats.paraver.files.companions import companion_paths
 from burstline.formats.paraver.files.pcf import write_pcf
 from burstline.formats.paraver.files.row import write_row
-from burstline.formats.paraver.writing.body_text import blocks
-from burstline.formats.paraver.writing.companions import companion_paths, labels, object_names
+from burstline.formats.paraver.writing.labels import labels, object_names
 from burstline.formats.paraver.writing.numbering import numbering
 from burstline.formats.paraver.writing.prologue import prologue
-from burstline.formats.paraver.writing.windows import survey
+from burstline.formats.paraver.writing.records import whole
+from burstline.formats.paraver.writing.windows import COPIES, survey, windows
 from burstline.progress import SILENCE, Progress
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from os import PathLike
 
+    from burstline.formats.paraver.writing.numbering import Numbering
+    from burstline.formats.paraver.writing.windows import Survey
     from burstline.trace import Trace
+
+_DEFAULT_MEMORY: Final = 1 << 30
+"""Bytes for the records of one window of a trace in a store."""
+
+_BUFFER_BYTES: Final = 4 << 20
 
 
 def write(
@@ -40,39 +52,24 @@ def write(
     memory: int | None = None,
     progress: Progress = SILENCE,
 ) -> None:
-    """Write a trace as a Paraver trace.
+    """Write a trace as a Paraver trace; labels and names go beside it, replacing files there.
 
-    Parameters
-    ----------
-    trace : Trace
-        The trace. If it has no raw tables, its records are derived from its calls,
-        messages, regions and readings.
-    path : path
-        The ``.prv`` or ``.prv.gz``; labels and names go beside it. Files of these names
-        are replaced.
-    memory : int, optional
-        Bytes for records, when the trace is in a store; more than that goes through
-        temporary files beside the output. A gigabyte by default.
-    progress : Progress
-        Told of every record.
+    Records of a trace that has no raw tables are derived from its calls, messages, regions
+    and readings, within `memory` bytes, a gigabyte by default; so much of a store is sorted at
+    once. Ids of a trace whose ranks were filtered count what is left; the ``.row`` keeps the
+    old names. States that do not end after they begin and event types outside 1 to 2**31 - 1
+    are left out, because Paraver refuses them.
 
     Raises
     ------
     ParameterError
-        If the name ends neither in ``.prv`` nor in ``.prv.gz``, its folder does not
-        exist, or a record is before time 0.
+        If the name is no Paraver trace's, its folder does not exist, or a record is before 0.
     NotEnoughDataError
         If the trace has no location or no record.
     InconsistentTraceError
         If the records of a location run backwards in time.
     MemoryBudgetError
         If records must be derived and do not fit in `memory`.
-
-    Notes
-    -----
-    O(records log locations) time. Ids of a trace whose ranks were filtered count what is
-    left; the ``.row`` keeps the old names. States that do not end after they begin and
-    event types beyond 31 bits are left out, because Paraver refuses them.
     """
     path = Path(path)
     companions = companion_paths(path)
@@ -88,8 +85,39 @@ def write(
     progress.step("writing", 0, "B")
     with atomic.outputs([path, *companions]) as (prv, pcf, row):
         prv.write(prologue(trace, names, end_ns))
-        for block in blocks(trace, names, found, memory=memory, beside=path.parent):
+        for block in _blocks(trace, names, found, memory=memory, beside=path.parent):
             prv.write(block)
             progress.advance(len(block))
         pcf.write(write_pcf(labels(trace)))
         row.write(write_row(object_names(trace, names)))
+
+
+def _blocks(
+    trace: Trace, names: Numbering, found: Survey, *, memory: int | None, beside: Path
+) -> Iterator[memoryview]:
+    """Yield the records as some megabytes of whole lines each, valid until the next.
+
+    At one moment of a location: states that begin, events, communications that were sent. A
+    trace in a store that is larger than `memory` is first sorted into windows of time, in
+    files `beside` the output.
+    """
+    if found.first_ns < 0:
+        raise ParameterError(
+            f"the trace begins at {found.first_ns} ns, and Paraver knows no time before 0. "
+            f"Shift it by {-found.first_ns} ns first"
+        )
+    budget = _DEFAULT_MEMORY if memory is None else memory
+    body = _core.PrvBody(names.cpu, names.application, names.task, names.thread)
+    out = np.empty(_BUFFER_BYTES, np.uint8)
+    fits = COPIES * found.bytes <= budget or not trace.is_stored
+    parts = (
+        iter([whole(trace)]) if fits else windows(trace, found, memory=budget, beside=beside)
+    )
+    for part in parts:
+        body.load(part.events, part.states, part.links)
+        while filled := body.fill(out):
+            yield out.data[:filled]
+        if body.disordered >= 0:
+            raise InconsistentTraceError(
+                f"the records of location {body.disordered} run backwards in time"
+            )

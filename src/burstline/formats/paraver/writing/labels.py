@@ -1,4 +1,4 @@
-"""The files beside a ``.prv``: labels (``.pcf``) and names of objects (``.row``).
+"""What stands in the files beside a ``.prv``: labels (``.pcf``), names of objects (``.row``).
 
 ::
 
@@ -12,62 +12,17 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from burstline.errors import ParameterError
 from burstline.formats.paraver.files.pcf import Pcf, TypeLabel, read_pcf
 from burstline.formats.paraver.files.row import Row, read_row
 from burstline.formats.paraver.writing.numbering import source_header, source_lines
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from burstline.formats.paraver.writing.numbering import Numbering
     from burstline.trace import Trace
 
 
-def companion_paths(path: Path) -> tuple[Path, Path]:
-    """Give the names of the ``.pcf`` and ``.row`` that belong to a trace.
-
-    Parameters
-    ----------
-    path : Path
-        The trace.
-
-    Returns
-    -------
-    tuple of Path
-        Of labels, and of names of objects.
-
-    Raises
-    ------
-    ParameterError
-        If the name of the trace ends neither in ``.prv`` nor in ``.prv.gz``, by which
-        Paraver tells what it is.
-
-    Examples
-    --------
-    >>> from pathlib import Path
-    >>> [path.name for path in companion_paths(Path("run.prv.gz"))]
-    ['run.pcf', 'run.row']
-    """
-    stem = path.name.removesuffix(".gz").removesuffix(".prv")
-    if not stem or path.name not in {f"{stem}.prv", f"{stem}.prv.gz"}:
-        raise ParameterError(f"{path}: the name of a Paraver trace ends in .prv or .prv.gz")
-    return path.with_name(f"{stem}.pcf"), path.with_name(f"{stem}.row")
-
-
 def labels(trace: Trace) -> Pcf:
-    """Give the labels of a trace with raw tables.
-
-    Parameters
-    ----------
-    trace : Trace
-        The trace.
-
-    Returns
-    -------
-    Pcf
-        Labels of types and values from its tables, the rest from the source's lines.
-    """
+    """Return the labels of a trace with raw tables; what they lack, as the source has it."""
     other = read_pcf("\n".join(source_lines(trace, "pcf")).encode())
     in_order = sorted(trace.table("event_types").to_pylist(), key=lambda row: row["group"])
     types = {
@@ -90,20 +45,9 @@ def labels(trace: Trace) -> Pcf:
 
 
 def object_names(trace: Trace, names: Numbering) -> Row:
-    """Give the names of the objects of a trace.
+    """Return the names of the objects of a trace: the source's while the objects are.
 
-    Parameters
-    ----------
-    trace : Trace
-        The trace.
-    names : Numbering
-        What its locations are called in records.
-
-    Returns
-    -------
-    Row
-        The source's names while the objects are the source's; else processors, nodes and
-        threads by what the trace calls them.
+    Else processors, nodes and threads by what the trace calls them.
     """
     lines = source_lines(trace, "row")
     if lines and _is_whole(trace, names):
