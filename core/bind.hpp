@@ -1,4 +1,5 @@
 // bind.hpp -- What the bindings share: arrays in, arrays out, no copies.
+// Knows Python and arrays; knows nothing of kernels.
 #pragma once
 
 #include <nanobind/nanobind.h>

@@ -1,5 +1,6 @@
 // builder.hpp -- From the journal of a location to its rows of the tables: a walk
 // over its events that opens and closes calls, regions, gaps and readings.
+// Knows the journal, the layout and the columns; knows nothing of text and of files.
 #pragma once
 
 #include <cstdint>

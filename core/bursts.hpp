@@ -1,5 +1,6 @@
 // bursts.hpp -- The stretches between consecutive MPI calls of one location, with
 // what the counters, polls and gaps say about each.
+// Knows columns of one location; knows nothing of files or formats.
 #pragma once
 
 #include <cstdint>

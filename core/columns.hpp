@@ -1,6 +1,7 @@
 // columns.hpp -- The tables a builder fills: columns of integers, allocated once
 // for an upper bound of rows. Memory that is never written is never resident, so
 // a generous bound costs address space only.
+// Knows memory and integers; knows nothing of what they mean.
 #pragma once
 
 #include <cstddef>

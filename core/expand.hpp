@@ -1,4 +1,5 @@
 // expand.hpp -- The calls that a program of loops and conditions makes, in order.
+// Knows arrays of integers; knows nothing of Python or traces.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,5 @@
 // fold.hpp -- Tandem repeats in sequences, folded from the inside out.
+// Knows sequences of integers; knows nothing of Python, traces or calls.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,5 @@
 // follows.hpp -- Which symbol follows which in sequences, and how often.
+// Knows sequences of integers; knows nothing of Python, traces or calls.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,7 @@
 // journal.hpp -- What a file says about each location, in the file's order and
 // packed: about a quarter of the text. Blocks are appended in file order;
 // buckets of locations are built, or spilled and restored, one at a time.
+// Knows blocks and the layout; knows nothing of files or tables.
 #pragma once
 
 #include <cstdint>

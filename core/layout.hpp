@@ -1,5 +1,6 @@
 // layout.hpp -- What a trace's header and labels say before its body is read:
 // which objects exist, how they are grouped, and what each event type means.
+// Knows ids and numbers; knows nothing of text.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,7 @@
 // messages.hpp -- Which calls started, posted and completed each communication.
 // Extrae stamps its four times with the borders of those calls, so they are found
 // by time; operations decide between calls that share a stamp.
+// Knows the builder and its columns; knows nothing of text and of files.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,5 @@
 // nest.hpp -- Reads sequences of calls as a nest of loops, and says what each loop did.
+// Knows arrays of integers; knows nothing of Python or traces.
 #pragma once
 
 #include <cstdint>

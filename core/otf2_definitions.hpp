@@ -1,4 +1,5 @@
 // otf2_definitions.hpp -- The definitions of an archive as rows of integers and one text.
+// Knows the library's definitions; knows nothing of what they mean.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,5 @@
 // otf2_event_writing.hpp -- Writes the events of one location, each kind as the library takes it.
+// Knows the library's events and integers; knows nothing of Python or traces.
 #pragma once
 
 #include <cstdint>

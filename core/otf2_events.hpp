@@ -1,4 +1,5 @@
 // otf2_events.hpp -- Reads the events of some locations of an archive into tables.
+// Knows the library's events and the timeline; knows nothing of Python.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,5 @@
 // otf2_library.hpp -- The functions of the OTF2 library that are used, looked up when it is opened.
+// Knows the library's names and types; knows nothing of archives.
 //
 // The library is whatever shared object exports them. Handles are opaque; numbers have the
 // widths that the format gives them.

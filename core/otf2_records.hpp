@@ -1,5 +1,6 @@
 // otf2_records.hpp -- What an event says that describes a call or stands alone: its kind and
 // seven values, which have names by kind.
+// Knows numbers; knows nothing of the library and of columns.
 #pragma once
 
 #include <array>

@@ -1,4 +1,5 @@
 // otf2_shared.hpp -- Memory that a child process fills and its parent reads, and the child.
+// Knows memory and processes; knows nothing of archives.
 //
 // The library that reads archives is not trusted with hostile bytes: it runs in a process of
 // its own. Columns lie in memory that both share, so nothing is copied, and what was read

@@ -1,4 +1,5 @@
 // otf2_tables.hpp -- What the events of some locations become: columns in shared memory.
+// Knows columns; knows nothing of the library.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,5 @@
 // otf2_timeline.hpp -- The events of one location after the other, on their way into columns.
+// Knows records and tables; knows nothing of the library and of Python.
 #pragma once
 
 #include <cstdint>

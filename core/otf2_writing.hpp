@@ -1,4 +1,5 @@
 // otf2_writing.hpp -- Writes an archive: events of one location after the other, then definitions.
+// Knows the library; knows nothing of Python or traces.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,6 @@
 // paths.hpp -- Call paths as a trace writes them: sequences of (level, function,
 // line) ids, each distinct one stored once.
+// Knows numbers; knows nothing of Python, files or calls.
 #pragma once
 
 #include <cstdint>

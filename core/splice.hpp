@@ -1,4 +1,5 @@
 // splice.hpp -- Pairs put into the event records of a .prv, all other bytes as they are.
+// Knows text and the layout; knows nothing of Python, files or tables.
 //
 //     bytes, moments of threads --find_records--> the event records there, and where they end
 //     bytes, places, values     --with_pairs----> the same bytes with ":type:value" in them

@@ -1,5 +1,6 @@
 // varint.hpp -- Integers as few bytes: seven bits a byte, low bits first.
 // Signed values are folded so that small magnitudes of both signs are short.
+// Knows bytes; knows nothing of what the numbers mean.
 #pragma once
 
 #include <cstdint>

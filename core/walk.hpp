@@ -1,4 +1,5 @@
 // walk.hpp -- One location's events, in order: what each pair opens, closes or adds.
+// Knows the builder; knows nothing of text and of files.
 #pragma once
 
 #include <cstdint>

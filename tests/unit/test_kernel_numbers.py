@@ -1,16 +1,19 @@
-"""The numbers that Python shares with the kernels are the kernels' own."""
+"""The numbers that Python shares with kernels and recorder are their own."""
 
 import ast
+import re
 from enum import IntEnum
 from pathlib import Path
 
 import numpy as np
 
 from burstline import _core
+from burstline.formats.intake.calls import Kind
 from burstline.formats.otf2.reading.records import OF_CALLS, Records, raw_kinds
-from burstline.formats.raw.layout import Kind
+from burstline.formats.raw import layout
 from burstline.schema import GAP_KINDS
 
+RAW_H = Path(_core.__file__).parent / "record" / "native" / "raw.h"
 STUB = Path(_core.__file__).with_name("_core.pyi")
 ENUMERATIONS = {
     name: made
@@ -69,3 +72,11 @@ def test_a_name_of_a_value_stands_in_one_of_seven_columns():
     together = ("partner", "communicator", "tag", "bytes", "request", "has_request", "message")
     assert [fields[name] for name in together] == list("abcdefg")
     assert set(fields.values()) == set("abcdefg")
+
+
+def test_kinds_of_raw_records_are_those_of_the_recorder():
+    body = re.search(r"enum burst_kind \{(.*?)\};", RAW_H.read_text(), re.DOTALL)
+    assert body
+    defined = {name: int(code) for name, code in re.findall(r"BURST_(\w+) = (\d+)", body[1])}
+    assert {kind.name: int(kind) for kind in layout.Kind} == defined
+    assert {kind.name: int(kind) for kind in Kind}.items() <= defined.items()

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
     import pyarrow as pa
 
-    from burstline.columns import Integers
+    from burstline.columns import Integers, Mask
 
 PROC_NULL: Final = -1
 ANY_SOURCE: Final = -2
@@ -107,8 +107,8 @@ class Details:
         What stands in its time: the request, 0 if none.
     communicator, partner, tag : ndarray of int64, shape (records,)
         Row of the communicator, world rank, tag, as far as the kind has them.
-    op, b, c : ndarray of int64, shape (records,)
-        As written.
+    variant, first, second : ndarray of int64, shape (records,)
+        What else is written; the properties name it, each for the kinds that have it.
     """
 
     kind: Integers
@@ -119,12 +119,57 @@ class Details:
     communicator: Integers
     partner: Integers
     tag: Integers
-    op: Integers
-    b: Integers
-    c: Integers
+    variant: Integers
+    first: Integers
+    second: Integers
 
     def __len__(self) -> int:
         return len(self.kind)
+
+    @property
+    def size(self) -> Integers:
+        """Bytes of a message or of a one-sided transfer."""
+        return self.second
+
+    @property
+    def sent(self) -> Integers:
+        """Bytes that a collective sent, or that went into a file."""
+        return self.first
+
+    @property
+    def received(self) -> Integers:
+        """Bytes that a collective received, or that came from a file."""
+        return self.second
+
+    @property
+    def is_root(self) -> Mask:
+        """Whether the process is the root of the collective."""
+        return (self.variant & 1).astype(bool)
+
+    @property
+    def operation(self) -> Integers:
+        """Code of the collective's operation, -1 where it is that of the call."""
+        return (self.variant >> 1) - 1
+
+    @property
+    def root(self) -> Integers:
+        """World rank of a root that a call names."""
+        return self.first
+
+    @property
+    def transfer(self) -> Integers:
+        """How a one-sided call moves data."""
+        return self.variant
+
+    @property
+    def polls(self) -> Integers:
+        """Polls without success that are summed up."""
+        return self.first
+
+    @property
+    def polling_ns(self) -> Integers:
+        """Time spent in these polls."""
+        return self.second
 
     def pick(self, rows: npt.NDArray[Any]) -> Details:
         """Give some of the records."""
@@ -243,10 +288,10 @@ def describe_transfers(details: Details, facts: Facts) -> None:
     facts.partner(remote.call, remote.partner, np.full(len(remote), -1), received=False)
     facts.communicator(remote.call, remote.communicator)
     for name, ops in (("sent", _SENDS), ("received", _RECEIVES)):
-        mine = remote.pick(np.isin(remote.op, ops))
-        facts.add_bytes(name, mine.call, mine.c)
+        mine = remote.pick(np.isin(remote.transfer, ops))
+        facts.add_bytes(name, mine.call, mine.size)
     files = details.of(Kind.IO)
-    for name, size in (("sent", files.b), ("received", files.c)):
+    for name, size in (("sent", files.sent), ("received", files.received)):
         facts.add_bytes(name, files.call[size > 0], size[size > 0])
     probes = details.of(Kind.PROBE)
     facts.partner(probes.call, probes.partner, probes.tag, received=True)

@@ -76,8 +76,10 @@ def collective_parts(
         "communicator": parts.communicator,
         "sequence": ordinal_within(parts.communicator, process),
         # A start says what it starts: what was made before.
-        "operation": np.where(parts.op > 1, (parts.op >> 1) - 1, calls.operation[parts.call]),
-        "own_root": np.where(parts.op & 1, places.rank[process], UNKNOWN),
+        "operation": np.where(
+            parts.operation >= 0, parts.operation, calls.operation[parts.call]
+        ),
+        "own_root": np.where(parts.is_root, places.rank[process], UNKNOWN),
         "named_root": _named_roots(details, parts),
     }
 
@@ -152,10 +154,10 @@ def describe_collectives(details: Details, places: Places, facts: Facts) -> None
     parts = details.of(Kind.COLLECTIVE)
     rank = places.rank[places.process[parts.location]]
     facts.communicator(parts.call, parts.communicator)
-    own = (parts.op & 1).astype(bool)
+    own = parts.is_root
     facts.root(parts.call[own], rank[own])
-    facts.add_bytes("sent", parts.call, parts.b)
-    facts.add_bytes("received", parts.call, parts.c)
+    facts.add_bytes("sent", parts.call, parts.sent)
+    facts.add_bytes("received", parts.call, parts.received)
 
 
 def _note_incomplete(
@@ -192,14 +194,14 @@ def _comm_ranks(
 def _named_roots(details: Details, parts: Details) -> Integers:
     """Give the root that is named in the call of each part, -1 where none is."""
     told = np.full(len(parts), UNKNOWN, np.int64)
-    named = np.flatnonzero((details.kind == Kind.ROOT) & (details.b >= 0))
+    named = np.flatnonzero((details.kind == Kind.ROOT) & (details.root >= 0))
     order = np.argsort(parts.call, kind="stable")
     if not len(named) or not len(order):
         return told
     call = details.call[named]
     at = np.minimum(np.searchsorted(parts.call[order], call), len(order) - 1)
-    hit = (parts.call[order][at] == call) & (details.b[named] <= np.iinfo(np.int32).max)
-    np.maximum.at(told, order[at[hit]], details.b[named][hit])
+    hit = (parts.call[order][at] == call) & (details.root[named] <= np.iinfo(np.int32).max)
+    np.maximum.at(told, order[at[hit]], details.root[named][hit])
     return told
 
 
@@ -217,6 +219,6 @@ def _part_columns(parts: Details, *, details: Details, calls: Calls, ends: Integ
         "end_ns": calls.leave_ns[done],
         "begin_seq": calls.enter_seq[parts.call],
         "end_seq": np.where(known, calls.leave_seq[done], NO_VALUE),
-        "sent_bytes": parts.b,
-        "received_bytes": parts.c,
+        "sent_bytes": parts.sent,
+        "received_bytes": parts.received,
     }

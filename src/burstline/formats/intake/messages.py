@@ -251,8 +251,8 @@ def describe_messages(details: Details, ends: Integers, sides: Sides, facts: Fac
     call = sends.of("call")
     facts.partner(call, sends.of("partner"), sends.of("tag"), received=False)
     facts.communicator(call, sends.of("communicator"))
-    facts.add_bytes("sent", call, sends.of("c"))
-    facts.add_bytes("received", receives.of("call"), receives.of("c"))
+    facts.add_bytes("sent", call, sends.of("size"))
+    facts.add_bytes("received", receives.of("call"), receives.of("size"))
     post = np.flatnonzero((details.kind == Kind.POST) & (details.partner != PROC_NULL))
     answered = ends[post] >= 0
     answered &= details.kind[ends[post]] == Kind.RECEIVE
@@ -290,7 +290,7 @@ def _send_columns(sends: _Halves, calls: Calls, ends: Integers) -> dict[str, Int
         "send_done_from": source,
         "communicator": sends.of("communicator"),
         "tag": sends.of("tag"),
-        "sent_bytes": sends.of("c"),
+        "sent_bytes": sends.of("size"),
         "send_request": np.where(blocking, NO_VALUE, request),
     }
 
@@ -311,6 +311,6 @@ def _receive_columns(receives: _Halves, calls: Calls, ends: Integers) -> dict[st
         "receive_call": calls.call[call],
         "receive_ns": calls.leave_ns[call],
         "receive_seq": calls.leave_seq[call],
-        "received_bytes": receives.of("c"),
+        "received_bytes": receives.of("size"),
         "receive_request": np.where(here, NO_VALUE, request),
     }

@@ -214,7 +214,7 @@ def _with_polls(bursts: pa.Table, calls: Calls, details: Details) -> pa.Table:
         return bursts
     first = np.searchsorted(bursts["location"].to_numpy(), misses.location)
     row = first + calls.call[misses.call] - 1
-    for name, values in (("polling_ns", misses.c), ("polls", misses.b)):
+    for name, values in (("polling_ns", misses.polling_ns), ("polls", misses.polls)):
         sums = np.zeros(bursts.num_rows, np.int64)
         np.add.at(sums, row, np.clip(values, 0, LATEST))
         place = bursts.column_names.index(name)

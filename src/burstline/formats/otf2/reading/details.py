@@ -58,31 +58,10 @@ def details_of(
     windows: dict[int, int],
     odd: Defects,
 ) -> tuple[Details, Records, Integers]:
-    """Take the records of calls, and give them with the kernel's own columns.
+    """Return the records of calls, as details and as the kernel has them, and their probes.
 
-    Parameters
-    ----------
-    records : Records
-        Those of whole processes.
-    standing : Standing
-        Where locations stand.
-    communicators : Communicators
-        Those of MPI.
-    windows : dict of int to int
-        Communicator of each window.
-    odd : Defects
-        Told of records outside of calls, of communicators that are not defined, and of
-        numbers that no run has.
-
-    Returns
-    -------
-    details : Details
-        Requests have :data:`REQUEST_MARK` turned over; 0 is none.
-    own : Records
-        The same records, as the kernel has them.
-    probe : ndarray of int64, shape (records,)
-        Of a post or receive of a message that a probe had matched, the row of that probe;
-        else -1.
+    Requests of details have :data:`REQUEST_MARK` turned over, 0 is none. A probe is the row
+    of the record that matched the message of a post or receive, else -1.
     """
     mine = np.flatnonzero(np.isin(records["kind"], OF_CALLS))
     inside = records["call"][mine] >= 0
@@ -121,9 +100,9 @@ def details_of(
         communicator=row,
         partner=partner,
         tag=np.where(partnered & ~remote, own["tag"], UNKNOWN),
-        op=raw_transfers(own),
-        b=np.zeros(len(kind), np.int64),
-        c=own["bytes"],
+        variant=raw_transfers(own),
+        first=np.zeros(len(kind), np.int64),
+        second=own["bytes"],
     )
     return details, own, probe
 

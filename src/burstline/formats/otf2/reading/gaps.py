@@ -22,20 +22,7 @@ _ON: Final = 1
 
 
 def gap_table(records: Records, died_ns: dict[int, int]) -> pa.Table:
-    """Give the table `gaps`.
-
-    Parameters
-    ----------
-    records : Records
-        The kernel's records.
-    died_ns : dict of int to int
-        End of each location: what is turned off and never on again is off until then.
-
-    Returns
-    -------
-    pyarrow.Table
-        By location and begin.
-    """
+    """Return the table `gaps`; what is never on again is off until its location ends."""
     flush = records.rows_of(RecordKind.FLUSH)
     columns = [
         np.stack(

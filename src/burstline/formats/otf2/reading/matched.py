@@ -28,30 +28,11 @@ if TYPE_CHECKING:
 def resolve(
     own: Records, process: Integers, names: Sequence[str], odd: Defects
 ) -> tuple[Records, Integers]:
-    """Make posts and receives of what receives messages that a probe had matched.
+    """Return the records with posts and receives of matched messages named, and their probes.
 
-    Parameters
-    ----------
-    own : Records
-        The kernel's records of calls of whole processes.
-    process : ndarray of int64, shape (locations,)
-        Process of each location.
-    names : sequence of str
-        Names of the locations.
-    odd : Defects
-        Told of receives whose probe is not there; they are left out.
-
-    Returns
-    -------
-    own : Records
-        The records; those receives have the sender, communicator and tag of their probes.
-    probe : ndarray of int64, shape (records,)
-        Row of the probe of such a post or receive, else -1.
-
-    Notes
-    -----
-    O(records + matched log matched). Messages, like requests, are numbered by process, and a
-    number may be used again: the last one before in time is meant.
+    Such a receive has the sender, communicator and tag of its probe; one without a probe is
+    left out. Messages, like requests, are numbered by process, and a number may be used
+    again: the last one before in time is meant. Time O(records + matched log matched).
     """
     kind = own["kind"]
     at = own.rows_of(

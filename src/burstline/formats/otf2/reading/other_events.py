@@ -43,24 +43,10 @@ _LARGEST: Final = 0xFFFFFFFF
 def other_event_table(
     records: Records, defined: Definitions, standing: Standing, communicators: Communicators
 ) -> pa.Table:
-    """Give the table `other_events` of the records that belong there.
+    """Return the table `other_events`, by location and ordinal.
 
-    Parameters
-    ----------
-    records : Records
-        All records of some locations.
-    defined : Definitions
-        What the archive defines.
-    standing : Standing
-        Where locations stand.
-    communicators : Communicators
-        Those of MPI.
-
-    Returns
-    -------
-    pyarrow.Table
-        By location and ordinal; an attribute has the ordinal of its event. A task is told by
-        its number, with that of the thread that created it in the upper half.
+    An attribute has the ordinal of its event. A task has its number, with that of the thread
+    that created it in the upper half.
     """
     told = records.of(*_KINDS)
     kind, value = told["kind"], told["value"].copy()

@@ -21,8 +21,7 @@ from burstline.schema import UNKNOWN
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-    Integers = npt.NDArray[np.int64]
-    Table = dict[str, npt.NDArray[Any]]
+    from burstline.columns import Columns, Integers
 
 _COLUMN_OF: Final = _core.otf2_record_fields()
 _RAW_KINDS: Final = {
@@ -52,7 +51,7 @@ OF_CALLS: Final = np.flatnonzero(_RAW_KIND != UNKNOWN)
 class Records:
     """Some records of the kernel; ``records["tag"]`` are the tags of those that have one."""
 
-    def __init__(self, columns: Table) -> None:
+    def __init__(self, columns: Columns) -> None:
         self._columns = columns
 
     def __len__(self) -> int:
@@ -65,7 +64,7 @@ class Records:
         """Return some of the records."""
         return Records({name: column[rows] for name, column in self._columns.items()})
 
-    def rows_of(self, *kinds: RecordKind) -> npt.NDArray[np.int64]:
+    def rows_of(self, *kinds: RecordKind) -> Integers:
         """Return the rows of some kinds, ascending."""
         if len(kinds) == 1:
             return np.flatnonzero(self["kind"] == int(kinds[0]))
