@@ -10,6 +10,8 @@ import shutil
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import recordings
+
 COMMANDS = re.findall(
     r"\S+",
     "record counters cc c++ info structure table browse plot cut annotate convert merge "
@@ -22,13 +24,17 @@ REPRESENTATIVE = {
     "fixture_mpi4.prv",
     "fixture_omp-new.prv",
     "fixture_two-apps.prv",
-    "irregular_run1",
     "lulesh_8r",
     "npb_ft_S_4r",
-    "toy_t3_phases3",
+    "otf2_eztrace_toy4",
+    "otf2_scorep_hybrid_2x3",
+    "otf2_scorep_toy4",
+    "raw_hybrid",
+    "raw_ring",
     "toy_t5_cond_middle",
-}  # on these everything is tried, and on all that are not Paraver's
-DAMAGED = {"fixture_mpi4.prv", "lulesh_8r", "otf2_scorep_toy4"}
+}  # on these everything is tried
+DAMAGED = {"fixture_mpi4.prv", "lulesh_8r", "otf2_scorep_toy4", "raw_ring"}
+LIMITED = {"lulesh_27r_s4_i30", "otf2_scorep_lulesh_8r_s10_i30"}  # beside those: large ones
 COLD = "lulesh_8r"  # every command on it imports what it needs, as in a new process
 SMALL = 400_000  # bytes of a pair of traces on which every way to merge is tried
 PAIRS = {
@@ -149,11 +155,23 @@ def gather(root: Path, folder: Path) -> Inputs:
         inputs.add_prv(path)
     for path in sorted((root / "tests/golden/oracle").glob("*.txt")):
         inputs.add(f"text_{path.stem}", "text", path)
-    for path in sorted((root / "tests/recordings").glob("*/")):
-        inputs.add(f"raw_{path.name}", "raw", path)
+    add_recordings(inputs, root / "tests/recordings")
     for name, pair in PAIRS.items():
         add_pair(inputs, name, pair)
     return inputs
+
+
+def add_recordings(inputs: Inputs, folder: Path) -> None:
+    """Copy folders of raw files, and write a long one."""
+    programs = recordings.place_programs(folder / "programs")
+    for path in sorted(folder.glob("*/")):
+        if path.name != "programs":
+            inputs.add(f"raw_{path.name}", "raw", path)
+            inputs.hashes[f"raw_{path.name}"] += programs
+    long = inputs.folder / "long"
+    recordings.write_long(long)
+    inputs.add("raw_long", "long", long)
+    shutil.rmtree(long)
 
 
 def add_pair(inputs: Inputs, name: str, pair: tuple[str, str]) -> None:
@@ -203,6 +221,19 @@ ON_TEXT = {
         @tables out.otf2
         """,
 }
+ON_CUBE = {
+    "info": """
+        info T
+        info T %
+        info T --format json
+        info T --format csv
+        info T --top 3
+        info T --ranks 0
+        structure T
+        @halve T
+        info T
+        """,
+}
 PRINTED = {
     "info": """
         info T
@@ -239,6 +270,14 @@ PRINTED = {
         convert T n.store --memory 300Mi
         convert T o.store --memory 1G
         @tables o.store
+        info T --memory 16Mi
+        convert T p.store --memory 16Mi
+        convert T q.store --memory 64Mi
+        convert T q.otf2 --memory 64Mi
+        structure T --memory 32Mi
+        table T -o t.parquet --memory 32Mi
+        cut o.store r.prv --first 300ms --memory 16Mi
+        convert o.store s.prv --memory 16Mi
         """,
 }
 MORE = {
@@ -295,6 +334,31 @@ MORE = {
         @tables T raw=false
         @tables T threads=1 strict=true
         @tables T memory=400000000
+        """,
+}
+ON_DAMAGED = {
+    "existing": """
+        convert T out.prv
+        convert T out.prv
+        convert T out.prv --force --quiet
+        convert T out.store
+        convert T out.store
+        convert T out.store --force --format json
+        convert T out.otf2
+        convert T out.otf2
+        convert T out.csv --threads 1 --progress
+        convert T out.csv
+        convert T out.xyz
+        convert T
+        table T -o t.csv
+        table T -o t.csv
+        """,
+    "application": """
+        info T --app 0 --format json
+        structure T --app 0
+        info T --app 7
+        cut T a.prv --app 0 --first 100ms
+        annotate T -o b.prv --app 0
         """,
 }
 ON_PAIRS = {
@@ -368,6 +432,28 @@ def damages(files: list[str]) -> dict[str, str]:
     return made
 
 
+def damages_to_outputs() -> dict[str, str]:
+    """Return commands on outputs of which a file is cut short, changed or not there."""
+    made = {}
+    for ending, names in {
+        "store": ("calls.parquet", "metadata.parquet", "burstline-store.json"),
+        "csv": ("calls.csv", "locations.csv", "event_types.csv"),
+        "parquet": ("calls.parquet", "messages.parquet"),
+    }.items():
+        for name in names:
+            lines = [f"convert T whole.{ending}"]
+            for action in ("halve", "spoil", "remove"):
+                lines += [
+                    f"convert whole.{ending} out.{ending} --force",
+                    f"@{action} out.{ending}/{name}",
+                    f"info out.{ending}",
+                    f"@tables out.{ending}",
+                    f"convert out.{ending} out.prv --force",
+                ]
+            made[f"damage-{ending}-{name}"] = "\n".join(lines)
+    return made
+
+
 def without_trace() -> dict[str, str]:
     """Return commands that need no trace."""
     made = {f"help-{name}": f"{name} --help\n{name}\n{name} --no-such" for name in COMMANDS}
@@ -399,14 +485,18 @@ def texts(one: Input, folder: Path) -> dict[str, str]:
     if one.kind == "pair":
         return ON_PAIRS | (ON_SMALL_PAIRS if one.size < SMALL else {})
     if one.kind == "cube":
-        return {"info": "info T\ninfo T %\ninfo T --format json\ninfo T --format csv"}
+        return ON_CUBE
+    if one.kind == "long":
+        return {name: PRINTED[name] for name in ("info", "limits")} | BASIC
     if one.kind == "text":
-        return ON_TEXT
-    if one.kind == "prv" and one.name not in REPRESENTATIVE:
-        return BASIC
+        return ON_TEXT | (damages([one.file]) if one.name == "text_A1" else {})
+    if one.name not in REPRESENTATIVE:
+        return BASIC | ({"limits": PRINTED["limits"]} if one.name in LIMITED else {})
     made = PRINTED | MORE | conversions()
-    if one.name in DAMAGED or one.kind == "raw":
+    if one.name == COLD:
+        made |= damages_to_outputs()
+    if one.name in DAMAGED:
         inside = folder / one.name
         files = sorted(path for path in inside.rglob("*") if path.is_file())
-        made |= damages([str(path.relative_to(inside)) for path in files])
+        made |= ON_DAMAGED | damages([str(path.relative_to(inside)) for path in files])
     return made
