@@ -74,7 +74,8 @@ def test_selecting_from_a_store_is_selecting_from_memory(cut, data):
 def one_moment(monkeypatch):
     """Let both cuts be made in one second: each notes when it was."""
     moment = datetime(2026, 1, 2, tzinfo=UTC)
-    monkeypatch.setattr("burstline.formats.paraver.writing.prologue._now", lambda: moment)
+    for module in ("files.comments", "writing.prologue"):
+        monkeypatch.setattr(f"burstline.formats.paraver.{module}.now", lambda: moment)
 
 
 @pytest.mark.usefixtures("one_moment")
