@@ -14,7 +14,7 @@ import numpy as np
 from burstline import schema
 from burstline.columns import begins_run
 from burstline.formats.raw.counters import event_types
-from burstline.schema import COUNTER_MODES, NO_VALUE
+from burstline.schema import COUNTER_MODES, NO_VALUE, VALUE_TYPES
 from burstline.schema.arrays import arrow_table
 
 if TYPE_CHECKING:
@@ -28,8 +28,8 @@ if TYPE_CHECKING:
 
 _ACCUMULATED, _ABSOLUTE = 0, 1
 _PROPERTY: Final = 0xF
-_FLOAT, _DOUBLE = 9, 10
-_UINT64: Final = 4
+_FLOAT, _DOUBLE = VALUE_TYPES.index("float"), VALUE_TYPES.index("double")
+_UINT64: Final = VALUE_TYPES.index("uint64")
 _LARGEST: Final = float(1 << 62)
 _BASES: Final = {0: 2, 1: 10}
 _FIXED: Final = {

@@ -22,6 +22,7 @@ from burstline.formats.otf2.reading.places import MPI
 from burstline.formats.otf2.reading.regions import ROLES
 from burstline.formats.otf2.writing.communicators import Communicators
 from burstline.formats.otf2.writing.rows import ALL_MEMBERS, SOME_MEMBERS, Rows
+from burstline.schema import VALUE_TYPES
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -37,7 +38,7 @@ _LOCATION_KINDS: Final = {"cpu": 1, "gpu_stream": 2, "metric": 3, "other": 0}
 _PARADIGMS: Final = {"user": 1, "openmp": _OPENMP, "pthread": 7, "gpu": 5, "mpi": MPI}
 _PARADIGM_NAMES: Final = ((MPI, "MPI", 0), (_OPENMP, "OpenMP", 1))
 _ACCUMULATED, _ABSOLUTE = 0, 17
-_UINT64, _INT64 = 4, 8
+_UINT64, _INT64 = VALUE_TYPES.index("uint64"), VALUE_TYPES.index("int64")
 _DECIMAL: Final = 1
 _PARAMETER_TYPES: Final = ("string", "int64", "uint64")
 _MPI_ROLES: Final = {
