@@ -168,7 +168,7 @@ def write_run(folder: Path, *, ranks: int, size: int) -> int:
 
 
 def _step(rank: int, ranks: int, record: npt.DTypeLike) -> npt.NDArray[Any]:
-    from burstline.formats.raw.numbers import operation_numbers  # noqa: PLC0415 -- as above
+    from burstline.formats.raw import operation_numbers  # noqa: PLC0415 -- as above
 
     number = {name: key for key, name in reversed(list(operation_numbers().items()))}
     left, right, place = (rank - 1) % ranks, (rank + 1) % ranks, 7 | 1 << 32

@@ -15,6 +15,7 @@ from burstline.formats.intake.budget import Costs
 from burstline.formats.intake.target import Tables
 from burstline.formats.otf2 import convert_otf2, library
 from burstline.formats.otf2.reading import archive as archive_module
+from burstline.formats.otf2.reading import trace as trace_module
 from burstline.formats.otf2.reading.source import COSTS
 from burstline.progress import SILENCE
 from otf2_archives import archive, team_of_two
@@ -128,7 +129,7 @@ def test_a_sixth_of_all_is_taken_on_at_a_time_unless_that_is_little_or_much(
         for rank in range(4):
             made.thread(rank).region("f", 0, 1)
     tried = []
-    monkeypatch.setattr(otf2, "file_size", lambda _: each)
+    monkeypatch.setattr(trace_module, "file_size", lambda _: each)
     monkeypatch.setattr(Costs, "whole", lambda _, __, most, ___: tried.append(most) or 0)
 
     assert burstline.read(place, memory=200 << 20).regions.num_rows == 4

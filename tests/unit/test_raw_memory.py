@@ -14,6 +14,7 @@ from burstline.cli import main
 from burstline.formats import raw as raw_format
 from burstline.formats.intake.groups import borders_of
 from burstline.formats.raw import source
+from burstline.formats.raw import trace as raw_trace
 from burstline.progress import SILENCE
 from raw_files import Run
 
@@ -71,7 +72,7 @@ def test_what_does_not_fit_is_converted_by_way_of_a_store(
 
     main(["convert", str(folder), str(paths[0]), "--quiet"])
     for name in ("COSTS", "RECORDED_COSTS"):
-        monkeypatch.setattr(raw_format, name, replace(source.COSTS, tables=10**10))
+        monkeypatch.setattr(raw_trace, name, replace(source.COSTS, tables=10**10))
     main(["convert", str(folder), str(paths[1]), "--quiet", "--memory", "300M"])
 
     whole, parts = (burstline.read(path) for path in paths)

@@ -124,7 +124,7 @@ def _without_raw(trace: Trace) -> Trace:
 
 def is_recorded(path: Path) -> bool:
     """Tell whether a folder holds raw files of the recorder."""
-    from burstline.formats.raw.files import recognises  # noqa: PLC0415 -- `--help` stays fast
+    from burstline.formats.raw import recognises  # noqa: PLC0415 -- `--help` stays fast
 
     return path.is_dir() and recognises(path)
 
@@ -204,7 +204,7 @@ def to_store(
 ) -> None:
     """Convert a Paraver trace of any size to a store."""
     from burstline.formats import atomic  # noqa: PLC0415 -- `--help` stays fast
-    from burstline.formats.paraver.reading.conversion import convert  # noqa: PLC0415 -- as above
+    from burstline.formats.paraver import convert  # noqa: PLC0415 -- as above
 
     with atomic.replacement(path) as part:
         convert(Path(source), part, raw=raw, memory=memory, threads=threads, progress=progress)
@@ -212,13 +212,12 @@ def to_store(
 
 def write_trace(trace: Trace, path: Path, *, memory: int, progress: Progress) -> None:
     """Write a trace in the format that the ending of the name says; replaces what is there."""
-    from burstline import formats  # noqa: PLC0415 -- `--help` stays fast
-    from burstline.formats.paraver.writing import writer  # noqa: PLC0415 -- as above
+    from burstline.formats import atomic, paraver, store, write  # noqa: PLC0415
 
     if path.suffix == ".store":
-        with formats.atomic.replacement(path) as part:
-            formats.store.write_store(trace, part, progress=progress)
+        with atomic.replacement(path) as part:
+            store.write_store(trace, part, progress=progress)
     elif path.name.endswith((".prv", ".prv.gz")):
-        writer.write(trace, path, memory=memory, progress=progress)
+        paraver.write(trace, path, memory=memory, progress=progress)
     else:
-        formats.write(trace, path, progress=progress)
+        write(trace, path, progress=progress)

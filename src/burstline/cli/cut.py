@@ -66,7 +66,7 @@ def run(arguments: argparse.Namespace) -> None:
     import burstline  # noqa: PLC0415 -- `burstline --help` stays fast
     from burstline import schema  # noqa: PLC0415 -- as above
     from burstline.cli.inputs.budget import ANALYSED, require  # noqa: PLC0415 -- as above
-    from burstline.formats.paraver.editing.cut import completed  # noqa: PLC0415 -- as above
+    from burstline.formats.paraver import completed  # noqa: PLC0415 -- as above
     from burstline.selection import losses, shift  # noqa: PLC0415 -- as above
 
     with progress_bar(arguments) as progress:

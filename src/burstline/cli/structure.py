@@ -112,7 +112,7 @@ def _print_table(trace: Trace, structure: Structure, arguments: argparse.Namespa
 
 def _inside(trace: Trace, structure: Structure) -> Inside:
     """Find out what the trace knows about loops in the computation."""
-    from burstline.formats.paraver.reading.samples import sampled  # noqa: PLC0415 -- only here
+    from burstline.formats.paraver import sampled  # noqa: PLC0415 -- only here
     from burstline.structure import inside  # noqa: PLC0415 -- only here
 
     return inside(trace, structure, sampled(trace) if trace.has_raw else None)

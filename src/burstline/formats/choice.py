@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from burstline.errors import FormatError, ParameterError, UnsupportedRecordError
-from burstline.formats import paraver, store
+from burstline.formats import otf2, paraver, perfetto, store, text
+from burstline.formats import raw as raw_files
 from burstline.progress import SILENCE, Progress
 
 if TYPE_CHECKING:
@@ -87,8 +88,6 @@ def read(
                 path, raw=raw, memory=memory, threads=threads, progress=progress
             )
         elif head[2:6] == _OTF2:
-            from burstline.formats import otf2  # noqa: PLC0415 -- on demand
-
             trace = otf2.read_otf2(path, memory=memory, threads=threads, progress=progress)
         else:
             trace = _read_text(path, head)
@@ -100,7 +99,6 @@ def read(
 def _read_folder(
     path: Path, *, raw: bool, memory: int | None, threads: int, progress: Progress
 ) -> Trace:
-    from burstline.formats import raw as raw_files  # noqa: PLC0415 -- on demand
     from burstline.formats import tables  # noqa: PLC0415
 
     if tables.recognises(path):
@@ -109,17 +107,13 @@ def _read_folder(
         return raw_files.read_raw(
             path, raw=raw, memory=memory, threads=threads, progress=progress
         )
-    from burstline.formats import otf2  # noqa: PLC0415 -- on demand
-    from burstline.formats.store.writing import MANIFEST  # noqa: PLC0415
 
-    if not (path / MANIFEST).exists() and otf2.is_part_of_one(path):
+    if not (path / store.MANIFEST).exists() and otf2.is_part_of_one(path):
         return otf2.read_otf2(path, memory=memory, threads=threads, progress=progress)
     return store.open_store(path)
 
 
 def _read_text(path: Path, head: bytes) -> Trace:
-    from burstline.formats import otf2, text  # noqa: PLC0415 -- few traces are text
-
     if otf2.is_part_of_one(path):
         otf2.require_anchor(path)
     if not text.recognises(head):
@@ -195,9 +189,7 @@ def write(trace: Trace, path: str | os.PathLike[str], *, progress: Progress = SI
     """
     path = Path(path)
     if path.name.endswith((".prv", ".prv.gz")):
-        from burstline.formats.paraver.writing import writer  # noqa: PLC0415 -- on demand
-
-        writer.write(trace, path, progress=progress)
+        paraver.write(trace, path, progress=progress)
     elif path.suffix == ".store":
         store.write_store(trace, path, progress=progress)
     elif path.suffix in (".csv", ".parquet"):
@@ -205,13 +197,9 @@ def write(trace: Trace, path: str | os.PathLike[str], *, progress: Progress = SI
 
         tables.write(trace, path, progress=progress)
     elif path.name.endswith((".perfetto.json", ".perfetto.json.gz")):
-        from burstline.formats import perfetto  # noqa: PLC0415 -- on demand
-
         perfetto.write(trace, path, progress=progress)
     elif path.suffix == ".otf2":
-        from burstline.formats.otf2.writing.archive import write_otf2  # noqa: PLC0415 -- on demand
-
-        write_otf2(trace, path, progress=progress)
+        otf2.write_otf2(trace, path, progress=progress)
     else:
         raise ParameterError(
             f"{path.name}: expected an ending in .prv, .prv.gz, .otf2, .store, .csv, "

@@ -19,7 +19,7 @@ import pyarrow.compute as pc
 from burstline import operations, schema
 from burstline.errors import FormatError, ParameterError
 from burstline.formats import atomic
-from burstline.formats.store.writing import MANIFEST
+from burstline.formats.store import MANIFEST
 from burstline.progress import SILENCE, Progress
 from burstline.trace import Trace
 

@@ -12,9 +12,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 import numpy as np
 
 from burstline.formats.intake.defects import Defects
-from burstline.formats.raw.files import open_files
-from burstline.formats.raw.layout import Kind
-from burstline.formats.raw.numbers import operation_numbers
+from burstline.formats.raw import Kind, open_files, operation_numbers
 from burstline.progress import SILENCE
 
 if TYPE_CHECKING:

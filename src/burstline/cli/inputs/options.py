@@ -164,7 +164,7 @@ def _require_inside(region: dict[str, Any], whole: Trace) -> None:
 
 def _say_if_unnamed(path: str) -> None:
     """Raw files name places by address: names want the machine that recorded them."""
-    from burstline.formats.raw.files import recognises  # noqa: PLC0415 -- `--help` stays fast
+    from burstline.formats.raw import recognises  # noqa: PLC0415 -- `--help` stays fast
     from burstline.report import note  # noqa: PLC0415 -- as above
 
     if Path(path).is_dir() and recognises(Path(path)):

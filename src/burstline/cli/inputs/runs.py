@@ -70,8 +70,7 @@ def read_runs(
 
 def _tells_loops(path: Path) -> bool:
     """Tell whether a run may say which loop a call is in: among its records, if it has any."""
-    from burstline.formats.paraver.files.companions import companion_paths  # noqa: PLC0415 -- --help
-    from burstline.formats.paraver.files.pcf import read_pcf  # noqa: PLC0415 -- as above
+    from burstline.formats.paraver import companion_paths, read_pcf  # noqa: PLC0415
     from burstline.merge import LOOP_TYPES  # noqa: PLC0415 -- as above
 
     if not path.name.endswith((".prv", ".prv.gz")):

@@ -9,13 +9,8 @@ from typing import TYPE_CHECKING
 
 from burstline.columns import to_numpy
 from burstline.errors import NotEnoughDataError, ParameterError, printable
-from burstline.formats.paraver.editing.added_types import (
-    WantedCounter,
-    added_types,
-    type_labels,
-)
-from burstline.formats.paraver.editing.splice import Additions, splice
-from burstline.formats.paraver.writing import writer
+from burstline.formats import paraver
+from burstline.formats.paraver import Additions, WantedCounter, added_types, splice, type_labels
 from burstline.merge import counter_columns
 
 if TYPE_CHECKING:
@@ -84,7 +79,7 @@ def _as_paraver(run: Run, target: Path, memory: int, progress: Progress) -> Iter
         raise ParameterError(f"there is no folder {target.parent} to write {target.name} into")
     with TemporaryDirectory(prefix=".merge.", dir=target.parent) as folder:
         written = Path(folder) / "base.prv"
-        writer.write(trace, written, memory=memory, progress=progress)
+        paraver.write(trace, written, memory=memory, progress=progress)
         yield written
 
 

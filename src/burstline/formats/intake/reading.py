@@ -21,7 +21,7 @@ from burstline.formats.intake.joining import Halves
 from burstline.formats.intake.memory import give_back
 from burstline.formats.intake.spool import Spool, require_disk
 from burstline.formats.intake.target import Held, Tables
-from burstline.formats.store.writing import StoreWriter
+from burstline.formats.store import StoreWriter
 from burstline.trace import Trace
 
 if TYPE_CHECKING:

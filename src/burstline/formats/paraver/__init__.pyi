@@ -1,4 +1,15 @@
+from burstline.formats.paraver.editing.added_types import WantedCounter as WantedCounter
+from burstline.formats.paraver.editing.added_types import added_types as added_types
+from burstline.formats.paraver.editing.added_types import type_labels as type_labels
+from burstline.formats.paraver.editing.cut import completed as completed
+from burstline.formats.paraver.editing.splice import Additions as Additions
+from burstline.formats.paraver.editing.splice import splice as splice
+from burstline.formats.paraver.files.companions import companion_paths as companion_paths
 from burstline.formats.paraver.files.header import recognises as recognises
+from burstline.formats.paraver.files.pcf import read_pcf as read_pcf
+from burstline.formats.paraver.reading.conversion import convert as convert
 from burstline.formats.paraver.reading.in_memory import read_whole as read_whole
 from burstline.formats.paraver.reading.in_memory import refuse_errors as refuse_errors
+from burstline.formats.paraver.reading.samples import sampled as sampled
 from burstline.formats.paraver.reading.trace_file import scan as scan
+from burstline.formats.paraver.writing.writer import write as write

@@ -16,7 +16,7 @@ from burstline.formats.raw.blocks import blocks, release
 from burstline.formats.raw.layout import HEADER, MAGIC, RECORD, VERSION, Kind
 from burstline.formats.raw.outline import Outline, outline_of, table_of
 from burstline.formats.raw.tails import stored
-from burstline.formats.store.writing import MANIFEST
+from burstline.formats.store import MANIFEST
 
 if TYPE_CHECKING:
     from pathlib import Path

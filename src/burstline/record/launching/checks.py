@@ -61,7 +61,7 @@ def checked_calls(text: str) -> str:
     ParameterError
         If the recorder knows no operation of such a name.
     """
-    from burstline.formats.raw.numbers import operation_numbers  # noqa: PLC0415 -- slow
+    from burstline.formats.raw import operation_numbers  # noqa: PLC0415 -- slow
 
     numbers = operation_numbers()
     known = {*numbers.values(), *map(str, numbers)}

@@ -177,7 +177,7 @@ def survey(folder: Path, progress: Progress = SILENCE) -> Survey:
     -----
     O(records), a piece of a file at a time.
     """
-    from burstline.formats.raw.tails import settle  # noqa: PLC0415 -- only after a run
+    from burstline.formats.raw import settle  # noqa: PLC0415 -- only after a run
 
     settle(folder, _HEADER_BYTES)
     found, paths = Survey(), sorted(folder.glob("*.raw"))
@@ -269,7 +269,7 @@ def _add(found: Survey, path: Path) -> None:
     import numpy as np  # noqa: PLC0415 -- slow, and only needed after a run
 
     from burstline.formats.intake.defects import Defects  # noqa: PLC0415 -- as above
-    from burstline.formats.raw.tails import stored  # noqa: PLC0415 -- as above
+    from burstline.formats.raw import stored  # noqa: PLC0415 -- as above
 
     records = stored(path, _HEADER_BYTES, Defects())
     if not len(records):

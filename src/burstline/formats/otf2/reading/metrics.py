@@ -13,7 +13,7 @@ import numpy as np
 
 from burstline import schema
 from burstline.columns import begins_run
-from burstline.formats.raw.counters import event_types
+from burstline.formats.raw import event_types
 from burstline.schema import COUNTER_MODES, NO_VALUE, VALUE_TYPES
 from burstline.schema.arrays import arrow_table
 

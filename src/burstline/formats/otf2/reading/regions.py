@@ -12,7 +12,7 @@ import numpy as np
 
 from burstline.formats.otf2.reading.definitions import NOWHERE
 from burstline.formats.otf2.reading.places import MPI
-from burstline.formats.raw.openmp_rows import EXTRAE
+from burstline.formats.raw import EXTRAE
 from burstline.operations import CODES, NAMES
 from burstline.schema import NO_VALUE, PARADIGMS, UNKNOWN
 from burstline.schema.arrays import arrow_table

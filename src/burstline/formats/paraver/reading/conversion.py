@@ -31,7 +31,7 @@ from burstline.formats.paraver.reading.joins import (
     pack,
 )
 from burstline.formats.paraver.reading.trace_file import OpenTrace, used_operations
-from burstline.formats.store.writing import StoreWriter
+from burstline.formats.store import StoreWriter
 
 if TYPE_CHECKING:
     from pathlib import Path
