@@ -7,8 +7,8 @@ import pytest
 
 import burstline
 import raw_files
+from burstline.extrae.counters import counter_types
 from burstline.extrae.event_types import ITERATION, LOOP_OF_CALL, MOVED_TYPES, NATIVE_TYPES
-from burstline.formats.raw.counters import event_types
 from raw_files import Run, column, defects, record
 
 
@@ -88,7 +88,7 @@ def test_the_compilers_of_counted_code_are_named_and_several_of_them_noticed(tmp
 def test_counters_have_the_event_types_of_extrae():
     names = ["PAPI_TOT_CYC", "IR_LD_INS", "perf:page-faults", "cpu"]
 
-    types = event_types(names)
+    types = counter_types(names)
 
     assert types["PAPI_TOT_CYC"] == 42000059
     assert types["perf:page-faults"] in NATIVE_TYPES

@@ -7,17 +7,24 @@ anew where two collide. Without a label, PAPI's presets are known by number.
 from __future__ import annotations
 
 import re
-from typing import Final
+import zlib
+from typing import TYPE_CHECKING, Final
 
 from burstline.extrae.event_types import (
     COUNTER_SET,
     COUNTER_TYPES,
+    CPU_TIME,
     HEAP_TYPES,
     JAVA_TYPES,
+    NATIVE_TYPES,
     OLD_COUNTER_SET,
     RESOURCE_TYPES,
+    WORK_TYPES,
 )
 from burstline.extrae.labels import is_absolute, read_counter
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 _PRESETS = """L1_DCM L1_ICM L2_DCM L2_ICM L3_DCM L3_ICM L1_TCM L2_TCM L3_TCM CA_SNP CA_SHR
 CA_CLN CA_INV CA_ITV L3_LDM L3_STM BRU_IDL FXU_IDL FPU_IDL LSU_IDL TLB_DM TLB_IM TLB_TL L1_LDM
@@ -43,6 +50,9 @@ PRESET_COUNTERS: Final = {
 ABSOLUTE_OFFSET: Final = 1_000_000
 """Type of absolute values, less that of differences."""
 
+_TYPE_OF_PRESET: Final = {name: kind for kind, name in PRESET_COUNTERS.items()}
+_WORK: Final = "IR_"
+_OWN_WORK: Final = ("BB", "CALLS", "LOOP_ITER", "FP_SP", "FP_DP", "VEC_SP", "VEC_DP")
 _SET_LABEL = "counter set"
 _GRADIENT = 7
 _PRESET_LABEL = re.compile(r"(?:Absolute )?PAPI_[A-Z0-9]\w*(?:\W|$)")
@@ -113,3 +123,36 @@ def counter_mode(type: int, label: str | None = None) -> str:  # noqa: A002 -- t
         return "absolute" if is_absolute(label) else "delta"
     odd = type in COUNTER_TYPES and type // ABSOLUTE_OFFSET % 2 == 1
     return "absolute" if odd else "delta"
+
+
+def counter_types(names: Iterable[str]) -> dict[str, int]:
+    """Return the event type of each counter: the same in every trace, unless two collide.
+
+    PAPI's presets have Extrae's types.
+
+    >>> counter_types(["PAPI_TOT_INS", "cpu", "IR_TOT_INS"])
+    {'PAPI_TOT_INS': 42000050, 'cpu': 48500001, 'IR_TOT_INS': 48510050}
+    """
+    types: dict[str, int] = {}
+    taken: set[int] = set()
+    for name in names:
+        kind = _event_type(name)
+        while kind in taken:
+            kind = NATIVE_TYPES.start + (kind + 1) % len(NATIVE_TYPES)
+        taken.add(kind)
+        types[name] = kind
+    return types
+
+
+def _event_type(name: str) -> int:
+    if name in _TYPE_OF_PRESET:
+        return _TYPE_OF_PRESET[name]
+    if name == "cpu":
+        return CPU_TIME
+    if name.startswith(_WORK):
+        kin = name.removeprefix(_WORK)
+        if (preset := _TYPE_OF_PRESET.get(f"PAPI_{kin}")) is not None:
+            return WORK_TYPES.start + preset - COUNTER_TYPES.start
+        if kin in _OWN_WORK:
+            return WORK_TYPES.start + 1000 + _OWN_WORK.index(kin)
+    return NATIVE_TYPES.start + zlib.crc32(name.encode()) % len(NATIVE_TYPES)

@@ -17,9 +17,12 @@ from burstline.extrae.event_types import (
     FILE_CALL,
     HIP_ACTIVITY,
     HIP_CALL,
+    LOCK_STATUS,
     MEMORY_CALL,
     OMP_JOIN,
+    OMP_TASKLOOP,
     OMP_WORKSHARING,
+    OPENMP_CALL,
     OPENMP_PARALLEL,
     OPENMP_SYNCHRONISATION,
     OPENMP_TASKING,
@@ -187,3 +190,25 @@ def region_name(type: int, value: int, label: str | None = None) -> str:  # noqa
     ):
         return role
     return known or f"{type}:{value}"
+
+
+RECORDED_REGIONS: Final = {
+    "parallel": (OPENMP_PARALLEL, 1),
+    "team": (OPENMP_PARALLEL, 2),
+    "loop": (OPENMP_WORKSHARING, 10),
+    "sections": (OPENMP_WORKSHARING, 23),
+    "single": (OPENMP_WORKSHARING, 24),
+    "master": (OPENMP_WORKSHARING, 25),
+    "taskloop": (OMP_TASKLOOP, 1),
+    "call": (OPENMP_CALL, 81),
+    "barrier": (OPENMP_SYNCHRONISATION, 26),
+    "implicit_barrier": (OPENMP_SYNCHRONISATION, 27),
+    "taskwait": (OPENMP_SYNCHRONISATION, 34),
+    "taskgroup": (OPENMP_SYNCHRONISATION, 33),
+    "lock": (LOCK_STATUS, 38),
+    "critical": (OPENMP_SYNCHRONISATION, 30),
+    "atomic": (OPENMP_SYNCHRONISATION, 29),
+    "ordered": (OPENMP_SYNCHRONISATION, 32),
+    "task": (OPENMP_TASKING, 48),
+}
+"""Event type and value of each role that recorders of OpenMP tell apart."""

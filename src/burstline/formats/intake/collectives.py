@@ -117,7 +117,7 @@ def join_collectives(
     """
     process = places.process[parts["location"]]
     communicator, operation = parts["communicator"], parts["operation"]
-    comm_rank = _comm_ranks(communicator, places.rank[process], members)
+    comm_rank = comm_ranks(communicator, places.rank[process], members)
     found = collective_instances(
         communicator,
         process,
@@ -172,10 +172,10 @@ def _note_incomplete(
         odd.note("incomplete_collective", "loss", text, len(wrong))
 
 
-def _comm_ranks(
-    communicator: Integers, rank: Integers, members: Sequence[tuple[int, ...]]
+def comm_ranks(
+    communicator: Integers, rank: Integers, members: Sequence[Sequence[int]]
 ) -> Integers:
-    """Give the place of each rank among the members of a communicator, -1 without one."""
+    """The place of each rank among the members of a communicator, -1 without one."""
     used, place = np.unique(communicator, return_inverse=True)
     listed = [np.array(members[row], np.int64) for row in used.tolist()]
     sizes = np.array([len(one) for one in listed], np.int64)
@@ -184,9 +184,10 @@ def _comm_ranks(
     every = np.concatenate(listed)
     span = max(int(every.max()), int(rank.max())) + 1
     keys = np.repeat(np.arange(len(used)), sizes) * span + every
-    order = np.argsort(keys)
+    # Of a member that a damaged line lists twice, the last place counts.
+    order = np.argsort(keys, kind="stable")
     wanted = place.reshape(-1) * span + rank
-    at = order[np.minimum(np.searchsorted(keys[order], wanted), len(order) - 1)]
+    at = order[np.maximum(np.searchsorted(keys[order], wanted, "right") - 1, 0)]
     first = np.cumsum(sizes) - sizes
     return np.where(keys[at] == wanted, at - first[place.reshape(-1)], UNKNOWN)
 

@@ -1,8 +1,9 @@
-"""What was odd in what is read, by kind: how often, and where first."""
+"""What is odd in what is read, by kind: how often, and where first."""
 
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,6 +16,16 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 
+@dataclass(frozen=True, slots=True)
+class Defect:
+    """One kind of oddity, of one of :data:`burstline.schema.SEVERITIES`, safe to print."""
+
+    kind: str
+    severity: str
+    text: str
+    count: int = 1
+
+
 class Defects:
     """Counts what is odd.
 
@@ -22,27 +33,35 @@ class Defects:
 
     Examples
     --------
-    >>> odd = Defects()
-    >>> odd.note("unknown_record", "info", "kind 9 in p-node-1.t-0.raw")
-    >>> odd.note("unknown_record", "info", "kind 8", 2)
-    >>> odd.table().to_pylist()[0]["count"]
-    3
+    >>> defects = Defects()
+    >>> defects.note("unknown_record", "info", "kind 9")
+    >>> defects.note("unknown_record", "info", "kind 8", 2)
+    >>> defects.rows()
+    (Defect(kind='unknown_record', severity='info', text='kind 9', count=3),)
     """
 
-    __slots__ = ("_found", "_named")
+    __slots__ = ("_by_kind", "_named")
 
     def __init__(self) -> None:
-        self._found: dict[str, tuple[str, int, str]] = {}
+        self._by_kind: dict[str, Defect] = {}
         self._named: dict[str, Counter[str]] = {}
 
     def note(
         self, kind: str, severity: str, first: str, count: int | np.integer[Any] = 1
     ) -> None:
         """Count `count` oddities of a kind; 0 is none."""
-        if count <= 0:
-            return
-        known = self._found.get(kind, (severity, 0, printable(first)))
-        self._found[kind] = (known[0], known[1] + int(count), known[2])
+        self.add(Defect(kind, severity, printable(first), int(count)))
+
+    def add(self, defect: Defect) -> None:
+        """Count a defect that is safe to print."""
+        if defect.count > 0:
+            known = self._by_kind.get(defect.kind, replace(defect, count=0))
+            self._by_kind[defect.kind] = replace(known, count=known.count + defect.count)
+
+    def note_line(self, kind: str, severity: str, line: int, text: str) -> None:
+        """Count an oddity of a line, counted from 1, where `text` stands."""
+        first = "" if kind in self._by_kind else f"line {line}: {printable(text)!r}"
+        self.add(Defect(kind, severity, first))
 
     def note_named(
         self, kind: str, severity: str, name: str, count: int | np.integer[Any] = 1
@@ -53,26 +72,28 @@ class Defects:
             self._named.setdefault(kind, Counter())[printable(name)] += int(count)
 
     def take(self, others: Defects) -> None:
-        """Count what others found, after what was found so far."""
+        """Count what others counted, after what was counted so far."""
         for kind, names in others._named.items():
             self._named.setdefault(kind, Counter()).update(names)
-        for kind, (severity, count, first) in others._found.items():
-            known = self._found.get(kind, (severity, 0, first))
-            self._found[kind] = (known[0], known[1] + count, known[2])
+        for defect in others.rows():
+            self.add(defect)
+
+    def rows(self) -> tuple[Defect, ...]:
+        """What was counted, in order of first appearance."""
+        return tuple(self._by_kind.values())
 
     def table(self) -> pa.Table:
-        """Give the table `defects`, worst first."""
+        """The table `defects`, worst first."""
         worst = schema.SEVERITIES[::-1]
-        found = sorted(self._found.items(), key=lambda row: (worst.index(row[1][0]), row[0]))
+        rows = sorted(self.rows(), key=lambda row: (worst.index(row.severity), row.kind))
+        severity = [schema.SEVERITIES.index(row.severity) for row in rows]
         return arrow_table(
             "defects",
             {
-                "kind": [kind for kind, _ in found],
-                "severity": np.array(
-                    [schema.SEVERITIES.index(row[0]) for _, row in found], np.int8
-                ),
-                "count": np.array([row[1] for _, row in found], np.int64),
-                "first": [self._words(kind, row[2]) for kind, row in found],
+                "kind": [row.kind for row in rows],
+                "severity": np.array(severity, np.int8),
+                "count": np.array([row.count for row in rows], np.int64),
+                "first": [self._words(row.kind, row.text) for row in rows],
             },
         )
 

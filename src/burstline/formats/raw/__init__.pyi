@@ -1,11 +1,9 @@
 from burstline.formats.raw.call_paths import Frame as Frame
 from burstline.formats.raw.call_paths import Resolver as Resolver
-from burstline.formats.raw.counters import event_types as event_types
 from burstline.formats.raw.files import open_files as open_files
 from burstline.formats.raw.files import recognises as recognises
 from burstline.formats.raw.layout import Kind as Kind
 from burstline.formats.raw.numbers import operation_numbers as operation_numbers
-from burstline.formats.raw.openmp_rows import EXTRAE as EXTRAE
 from burstline.formats.raw.tails import settle as settle
 from burstline.formats.raw.tails import stored as stored
 from burstline.formats.raw.trace import convert_raw as convert_raw

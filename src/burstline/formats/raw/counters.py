@@ -6,20 +6,18 @@ thread; the first is 0, because nobody knows what was counted before the thread 
 
 from __future__ import annotations
 
-import zlib
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
 from burstline import schema
 from burstline.columns import lookup
-from burstline.extrae.counters import PRESET_COUNTERS
-from burstline.extrae.event_types import COUNTER_TYPES, CPU_TIME, NATIVE_TYPES, WORK_TYPES
+from burstline.extrae.counters import counter_types
 from burstline.formats.raw.layout import Kind
 from burstline.schema.arrays import arrow_table
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     import pyarrow as pa
 
@@ -28,55 +26,9 @@ if TYPE_CHECKING:
     from burstline.formats.raw.definitions import Counter, Definitions
     from burstline.formats.raw.timeline import Timeline
 
-_PRESETS: Final = {name: kind for kind, name in PRESET_COUNTERS.items()}
-_WORK: Final = "IR_"
-_OWN_WORK: Final = ("BB", "CALLS", "LOOP_ITER", "FP_SP", "FP_DP", "VEC_SP", "VEC_DP")
 _FIXED: Final = {
     column.name for table in ("readings", "bursts") for column in schema.TABLES[table].columns
 }
-
-
-def event_types(names: Iterable[str]) -> dict[str, int]:
-    """Give each counter its event type: the same in every trace, unless two collide.
-
-    Parameters
-    ----------
-    names : iterable of str
-        Names of counters, each once.
-
-    Returns
-    -------
-    dict of str to int
-        PAPI presets have Extrae's type.
-
-    Examples
-    --------
-    >>> event_types(["PAPI_TOT_INS", "cpu", "IR_TOT_INS"])
-    {'PAPI_TOT_INS': 42000050, 'cpu': 48500001, 'IR_TOT_INS': 48510050}
-    """
-    types: dict[str, int] = {}
-    taken: set[int] = set()
-    for name in names:
-        kind = _event_type(name)
-        while kind in taken:
-            kind = NATIVE_TYPES.start + (kind + 1) % len(NATIVE_TYPES)
-        taken.add(kind)
-        types[name] = kind
-    return types
-
-
-def _event_type(name: str) -> int:
-    if name in _PRESETS:
-        return _PRESETS[name]
-    if name == "cpu":
-        return CPU_TIME
-    if name.startswith(_WORK):
-        kin = name.removeprefix(_WORK)
-        if (preset := _PRESETS.get(f"PAPI_{kin}")) is not None:
-            return WORK_TYPES.start + preset - COUNTER_TYPES.start
-        if kin in _OWN_WORK:
-            return WORK_TYPES.start + 1000 + _OWN_WORK.index(kin)
-    return NATIVE_TYPES.start + zlib.crc32(name.encode()) % len(NATIVE_TYPES)
 
 
 class Counters:
@@ -108,7 +60,7 @@ class Counters:
 
     def table(self) -> pa.Table:
         """Give the table `counters`."""
-        types = event_types(self.names)
+        types = counter_types(self.names)
         return arrow_table(
             "counters",
             {

@@ -17,15 +17,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from burstline.columns import lookup
-from burstline.extrae.event_types import (
-    LOCK_STATUS,
-    OMP_TASKLOOP,
-    OPENMP_CALL,
-    OPENMP_PARALLEL,
-    OPENMP_SYNCHRONISATION,
-    OPENMP_TASKING,
-    OPENMP_WORKSHARING,
-)
+from burstline.extrae.regions import RECORDED_REGIONS
 from burstline.formats.raw.layout import Kind
 from burstline.formats.raw.openmp import LOCK_ROLES, ROLES, decode
 from burstline.schema import NO_VALUE, UNKNOWN
@@ -43,27 +35,6 @@ if TYPE_CHECKING:
     from burstline.formats.raw.timeline import Timeline
 
     Table = dict[str, Integers]
-
-EXTRAE: Final = {
-    "parallel": (OPENMP_PARALLEL, 1),
-    "team": (OPENMP_PARALLEL, 2),
-    "loop": (OPENMP_WORKSHARING, 10),
-    "sections": (OPENMP_WORKSHARING, 23),
-    "single": (OPENMP_WORKSHARING, 24),
-    "master": (OPENMP_WORKSHARING, 25),
-    "taskloop": (OMP_TASKLOOP, 1),
-    "call": (OPENMP_CALL, 81),
-    "barrier": (OPENMP_SYNCHRONISATION, 26),
-    "implicit_barrier": (OPENMP_SYNCHRONISATION, 27),
-    "taskwait": (OPENMP_SYNCHRONISATION, 34),
-    "taskgroup": (OPENMP_SYNCHRONISATION, 33),
-    "lock": (LOCK_STATUS, 38),
-    "critical": (OPENMP_SYNCHRONISATION, 30),
-    "atomic": (OPENMP_SYNCHRONISATION, 29),
-    "ordered": (OPENMP_SYNCHRONISATION, 32),
-    "task": (OPENMP_TASKING, 48),
-}
-"""Event type and value of each role."""
 
 _FIELDS: Final = [("time", "<i8"), ("op", "<u2"), ("a", "<u4"), ("b", "<u8"), ("c", "<u8")]
 _TEAMS: Final = (
@@ -183,7 +154,7 @@ class OpenMpRows:
     def end_process(self, process: int) -> list[Spans]:
         """Give the regions of each location of a process; none if it has no OpenMP.
 
-        What a region is, is a place in :data:`EXTRAE`.
+        What a region is, is a place in :data:`RECORDED_REGIONS`.
         """
         threads, self._threads = self._threads, []
         if not any(len(thread.records) for thread in threads):
@@ -261,7 +232,7 @@ class OpenMpRows:
         return _table("locks", _LOCKS, self._locks)
 
 
-_PLACES: Final = np.array([list(EXTRAE).index(role) for role in ROLES])
+_PLACES: Final = np.array([list(RECORDED_REGIONS).index(role) for role in ROLES])
 
 
 def _order(lock: Integers, acquire_ns: Integers) -> Integers:

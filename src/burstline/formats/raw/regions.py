@@ -16,8 +16,9 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from burstline.columns import enclosing, lookup, match_borders
+from burstline.extrae.regions import RECORDED_REGIONS
 from burstline.formats.raw.layout import Kind
-from burstline.formats.raw.openmp_rows import EXTRAE, OpenMpRows, Spans
+from burstline.formats.raw.openmp_rows import OpenMpRows, Spans
 from burstline.schema import NO_VALUE, ORIGINS, PARADIGMS, UNKNOWN
 from burstline.schema.arrays import arrow_table
 
@@ -188,8 +189,8 @@ class Regions:
 def _described(space: int, number: int, name: Name | None) -> tuple[str, str, int, int]:
     """Give name, role, and the source's type and value of a definition."""
     if space == _OPENMP:
-        role = list(EXTRAE)[number]
-        return (role, role, *EXTRAE[role])
+        role = list(RECORDED_REGIONS)[number]
+        return (role, role, *RECORDED_REGIONS[role])
     if space == LOOP:
         return loop_name(number, name), "loop", NO_VALUE, number
     return _region_name(number, name), "function", NO_VALUE, NO_VALUE

@@ -13,7 +13,7 @@ import numpy as np
 
 from burstline import schema
 from burstline.columns import begins_run
-from burstline.formats.raw import event_types
+from burstline.extrae.counters import counter_types
 from burstline.schema import COUNTER_MODES, NO_VALUE, VALUE_TYPES
 from burstline.schema.arrays import arrow_table
 
@@ -80,7 +80,7 @@ class Metrics:
 
     def table(self) -> pa.Table:
         """Give the table `counters`."""
-        types = event_types(self.names)
+        types = counter_types(self.names)
         absolute = [member.mode & _PROPERTY == _ABSOLUTE for member in self._members]
         modes = [COUNTER_MODES.index("absolute" if one else "delta") for one in absolute]
         return arrow_table(

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from burstline.extrae.regions import RECORDED_REGIONS
 from burstline.formats.otf2.reading.definitions import NOWHERE
 from burstline.formats.otf2.reading.places import MPI
-from burstline.formats.raw import EXTRAE
 from burstline.operations import CODES, NAMES
 from burstline.schema import NO_VALUE, PARADIGMS, UNKNOWN
 from burstline.schema.arrays import arrow_table
@@ -82,7 +82,7 @@ _PARADIGMS: Final = {
 }
 _BARRIERS: Final = ("barrier", "implicit_barrier")
 _AS_EXTRAE: Final = {
-    role: EXTRAE[role]
+    role: RECORDED_REGIONS[role]
     for role in ("loop", "sections", "single", "master", "barrier", "implicit_barrier", "team")
 }
 _PREFIX: Final = "MPI_"

@@ -18,7 +18,8 @@ from typing import Final
 from burstline._core import EventClass
 from burstline.extrae.classification import classify
 from burstline.extrae.states import STATE_COLORS, STATES
-from burstline.formats.paraver.files.defects import Defect, Tally, decode
+from burstline.formats.intake.defects import Defect, Defects
+from burstline.formats.paraver.files.encoding import decode
 
 Color = tuple[int, int, int]
 
@@ -119,7 +120,7 @@ class _Reader:
     """Where in the file we are, and what was read so far."""
 
     def __init__(self) -> None:
-        self.tally = Tally()
+        self.defects = Defects()
         self.section = ""
         self.lines: dict[str, list[str]] = {"DEFAULT_OPTIONS": [], "DEFAULT_SEMANTIC": []}
         self.labels: dict[str, dict[int, str]] = {"STATES": {}, "GRADIENT_NAMES": {}}
@@ -131,18 +132,18 @@ class _Reader:
     def read(self, data: bytes) -> Pcf:
         for number, raw in enumerate(data.removeprefix(b"\xef\xbb\xbf").split(b"\n"), start=1):
             if raw.endswith(b"\r"):
-                self.tally.note("pcf_crlf", "info", number, "a line that ends in \\r\\n")
+                self.defects.note_line("pcf_crlf", "info", number, "a line that ends in \\r\\n")
             text, is_utf8 = decode(raw)
             line = text.replace("\t", " ").strip(" \r")
             if not is_utf8:
-                self.tally.note("pcf_encoding", "info", number, line)
+                self.defects.note_line("pcf_encoding", "info", number, line)
             if line in _SECTIONS:
                 self.section = line
                 if line == "EVENT_TYPE":
                     self.blocks.append(_Block(number))
             elif line and not line.startswith("#") and not self._understands(line):
-                self.tally.note("pcf_line", "info", number, line)
-        types, values, precision = _grouped(self.names, self.places, self.blocks, self.tally)
+                self.defects.note_line("pcf_line", "info", number, line)
+        types, values, precision = _grouped(self.names, self.places, self.blocks, self.defects)
         return Pcf(
             types=types,
             values=values,
@@ -153,7 +154,7 @@ class _Reader:
             gradient_colors=self.colors["GRADIENT_COLOR"],
             options=tuple(self.lines["DEFAULT_OPTIONS"]),
             semantic=tuple(self.lines["DEFAULT_SEMANTIC"]),
-            defects=self.tally.defects(),
+            defects=self.defects.rows(),
         )
 
     def _understands(self, line: str) -> bool:
@@ -206,7 +207,7 @@ def _grouped(
     names: dict[int, tuple[str, int]],
     places: dict[int, list[int]],
     blocks: list[_Block],
-    tally: Tally,
+    defects: Defects,
 ) -> tuple[dict[int, TypeLabel], dict[int, dict[int, str]], dict[int, int]]:
     """Return types, values and precision by group: types of the same blocks share one."""
     groups: dict[tuple[int, ...], int] = {}
@@ -226,7 +227,7 @@ def _grouped(
         allowance -= sum(len(blocks[place].values) for place in mine)
         if allowance < 0 and len(mine) > 1:
             found = f"values of type {number}"
-            tally.note("pcf_redeclared", "loss", blocks[mine[-1]].line, found)
+            defects.note_line("pcf_redeclared", "loss", blocks[mine[-1]].line, found)
             mine = mine[-1:]
         table: dict[int, str] = {}
         for place in mine:

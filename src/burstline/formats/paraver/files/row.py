@@ -16,7 +16,8 @@ import re
 from dataclasses import dataclass, field
 from typing import Final
 
-from burstline.formats.paraver.files.defects import Defect, Tally, decode
+from burstline.formats.intake.defects import Defect, Defects
+from burstline.formats.paraver.files.encoding import decode
 
 LEVELS: Final = ("CPU", "NODE", "THREAD", "WORKLOAD", "APPL", "TASK", "SYSTEM")
 """The levels that Paraver knows, in the order in which they are written."""
@@ -47,23 +48,23 @@ def read_row(data: bytes) -> Row:
     >>> read_row(b"LEVEL NODE SIZE 1\nlogin 1\n\nLEVEL CPU SIZE 9\n1.vm\n").levels
     {'NODE': ('login 1',), 'CPU': ('1.vm',)}
     """
-    tally = Tally()
+    defects = Defects()
     levels: dict[str, list[str]] = {}
     block = _Names("", 0, 0)
     for number, raw in enumerate(data.removeprefix(b"\xef\xbb\xbf").split(b"\n"), start=1):
         line, is_utf8 = decode(raw.rstrip(b"\r"))
         if not is_utf8:
-            tally.note("row_encoding", "info", number, line)
+            defects.note_line("row_encoding", "info", number, line)
         found = _LEVEL.fullmatch(line)
         if found:
-            block.close(levels, tally)
+            block.close(levels, defects)
             block = _Names(found[1], int(found[2] or 0), number)
         elif block.level or not line.strip():
             block.add(line)
         else:
-            tally.note("row_line", "info", number, line)
-    block.close(levels, tally)
-    return Row({level: tuple(names) for level, names in levels.items()}, tally.defects())
+            defects.note_line("row_line", "info", number, line)
+    block.close(levels, defects)
+    return Row({level: tuple(names) for level, names in levels.items()}, defects.rows())
 
 
 class _Names:
@@ -79,17 +80,17 @@ class _Names:
         if len(self.names) < self.size or name.strip():
             self.names.append(name)
 
-    def close(self, levels: dict[str, list[str]], tally: Tally) -> None:
+    def close(self, levels: dict[str, list[str]], defects: Defects) -> None:
         if not self.level:
             return
         while self.names and not self.names[-1].strip():
             self.names.pop()
         if self.level not in LEVELS:
-            tally.note("row_level", "info", self.line, self.level)
+            defects.note_line("row_level", "info", self.line, self.level)
             return
         if len(self.names) != self.size:
             found = f"{self.level} of size {self.size}, {len(self.names)} names"
-            tally.note("row_size", "info", self.line, found)
+            defects.note_line("row_size", "info", self.line, found)
         levels.setdefault(self.level, []).extend(self.names)
 
 

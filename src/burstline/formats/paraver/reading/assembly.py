@@ -107,7 +107,7 @@ class Assembly:
             if name not in self.operations:
                 self.operations.append(name)
             codes[codes == unknown[position]] = self.operations.index(name)
-            self.scanned.note(
+            self.scanned.defects.note(
                 "unknown_mpi_call", "info", f"value {value}", int(count[position])
             )
 
@@ -132,7 +132,7 @@ class Assembly:
         for position in np.argsort(first).tolist():
             key = (int(distinct[position, 0]), int(distinct[position, 1]))
             number[position] = self.communicators.setdefault(key, len(self.communicators))
-            self.scanned.note(
+            self.scanned.defects.note(
                 "communicator_without_members", "loss", f"id {key[1]}", int(count[position])
             )
         rows[missing] = number[inverse.reshape(-1)]
@@ -159,7 +159,7 @@ class Assembly:
         self.set_members |= set(extras["set_members"])
         for kind, count, location, time in extras["defects"]:
             where = f"location {location} at {time} ns"
-            self.scanned.note(kind, _SEVERITY.get(kind, "loss"), where, count)
+            self.scanned.defects.note(kind, _SEVERITY.get(kind, "loss"), where, count)
         regions, teams = region_tables(built["regions"], self.regions, self.objects, self.teams)
         self.teams += teams.num_rows
         tables = {
@@ -200,7 +200,7 @@ class Assembly:
             states = arrow_table("states", built["states"])
             others.append(bursts_of_states(states, _RUNNING, names))
             if others[0].num_rows:
-                self.scanned.note("bursts_from_states", "info", "there are no calls")
+                self.scanned.defects.note("bursts_from_states", "info", "there are no calls")
         others = [table for table in others if table.num_rows]
         return sorted_by_location(pa.concat_tables([bursts, *others])) if others else bursts
 
@@ -225,24 +225,6 @@ class Assembly:
             {
                 "counter_set": np.array([number for number, _ in members], np.int32),
                 "counter": [self.counter_names[column] for _, column in members],
-            },
-        )
-
-    def defect_table(self) -> pa.Table:
-        """Give the table of defects, worst first."""
-        rank = {"error": 0, "loss": 1, "info": 2}
-        found = sorted(
-            self.scanned.defects.values(), key=lambda row: (rank[row.severity], row.kind)
-        )
-        return arrow_table(
-            "defects",
-            {
-                "kind": [row.kind for row in found],
-                "severity": np.array(
-                    [schema.SEVERITIES.index(row.severity) for row in found], np.int8
-                ),
-                "count": np.array([row.count for row in found], np.int64),
-                "first": [row.text for row in found],
             },
         )
 

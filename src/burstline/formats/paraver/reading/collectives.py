@@ -13,6 +13,7 @@ import numpy as np
 
 from burstline import schema
 from burstline._core import CallKind
+from burstline.formats.intake.collectives import comm_ranks
 from burstline.formats.paraver.reading.kernel_vocabulary import call_kinds
 from burstline.matching import collective_instances
 from burstline.operations import CODES, NON_BLOCKING_COLLECTIVES
@@ -51,31 +52,6 @@ def collective_parts(calls: Mapping[str, npt.NDArray[Any]]) -> dict[str, npt.NDA
         (kinds[known] & CallKind.COLLECTIVE != 0) & (calls["communicator"] >= 0)
     )
     return {name: calls[name][chosen] for name in PART_COLUMNS}
-
-
-def comm_ranks(
-    communicator: npt.NDArray[np.int32],
-    rank: npt.NDArray[np.int32],
-    members: Sequence[Sequence[int]],
-) -> npt.NDArray[np.int32]:
-    """Give the rank of each part's process in its communicator, -1 where it is no member."""
-    result = np.full(len(communicator), schema.UNKNOWN, np.int32)
-    order = np.argsort(communicator, kind="stable")
-    borders = np.searchsorted(communicator[order], np.arange(len(members) + 1))
-    for row in np.flatnonzero(np.diff(borders)).tolist():
-        here = order[borders[row] : borders[row + 1]]
-        result[here] = _position(rank[here], np.array(members[row], np.int32))
-    return result
-
-
-def _position(
-    ranks: npt.NDArray[np.int32], members: npt.NDArray[np.int32]
-) -> npt.NDArray[np.int32]:
-    if not len(members):
-        return np.full(len(ranks), schema.UNKNOWN, np.int32)
-    place = np.full(int(max(members.max(), ranks.max(initial=0))) + 1, schema.UNKNOWN, np.int32)
-    place[members] = np.arange(len(members), dtype=np.int32)
-    return place[ranks]
 
 
 def collective_tables(
@@ -133,7 +109,7 @@ def _member_table(
     parts: Mapping[str, npt.NDArray[Any]],
     order: Integers,
     instance: Integers,
-    comm_rank: npt.NDArray[np.int32],
+    comm_rank: Integers,
 ) -> pa.Table:
     codes = [CODES[name] for name in NON_BLOCKING_COLLECTIVES]
     blocking = ~np.isin(parts["operation"], codes)

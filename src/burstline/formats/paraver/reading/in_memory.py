@@ -162,7 +162,7 @@ def _messages(built: dict[str, Any], assembly: Assembly, *, raw: bool) -> dict[s
     messages, links, negative = message_tables(built.pop("sends"), built.pop("receives"))
     if negative:
         text = "taken as unsigned 32-bit numbers"
-        assembly.scanned.note("negative_message_size", "info", text, negative)
+        assembly.scanned.defects.note("negative_message_size", "info", text, negative)
     return {"messages": messages, "links": links} if raw else {"messages": messages}
 
 
@@ -195,7 +195,7 @@ def note_incomplete(assembly: Assembly, instances: pa.Table) -> None:
         row = int(np.argmin(complete))
         sequence, communicator = instances["sequence"][row], instances["communicator"][row]
         text = f"instance {sequence} of communicator {communicator}"
-        assembly.scanned.note("incomplete_collective", "loss", text, missing)
+        assembly.scanned.defects.note("incomplete_collective", "loss", text, missing)
 
 
 def refuse_errors(trace: Trace) -> None:

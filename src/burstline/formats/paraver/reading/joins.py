@@ -87,7 +87,7 @@ def join_messages(
     messages, links, negative = message_tables(senders, joined)
     if negative:
         text = "taken as unsigned 32-bit numbers"
-        assembly.scanned.note("negative_message_size", "info", text, negative)
+        assembly.scanned.defects.note("negative_message_size", "info", text, negative)
     return messages, links
 
 

@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, Final, Protocol
 
 from burstline import _core
 from burstline.errors import printable
+from burstline.formats.intake.defects import Defect, Defects
 from burstline.formats.paraver.files.communicator_lines import Communicator, read_communicator
-from burstline.formats.paraver.files.defects import Defect
 
 if TYPE_CHECKING:
     from burstline.formats.paraver.files.lines import LineSource, Stretch
@@ -54,8 +54,8 @@ class Scanned:
         Communicator lines by (application, id), the first of each.
     communicator_lines, comments : list of str
         The lines that are no records, as they stand.
-    defects : dict
-        By kind.
+    defects : Defects
+        What is odd.
     """
 
     lines: int = 0
@@ -67,14 +67,7 @@ class Scanned:
     communicators: dict[tuple[int, int], Communicator] = field(default_factory=dict)
     communicator_lines: list[str] = field(default_factory=list)
     comments: list[str] = field(default_factory=list)
-    defects: dict[str, Defect] = field(default_factory=dict)
-
-    def note(self, kind: str, severity: str, text: str, count: int = 1) -> None:
-        """Count an oddity and remember where it was first."""
-        known = self.defects.get(kind)
-        self.defects[kind] = Defect(
-            kind, severity, known.text if known else text, count + (known.count if known else 0)
-        )
+    defects: Defects = field(default_factory=Defects)
 
     def take(self, block: _core.Block) -> None:
         """Count a block, which comes in file order."""
@@ -82,7 +75,7 @@ class Scanned:
         for kind, count, line, excerpt in block.flaws():
             shown = printable(excerpt.decode("utf-8", "replace"))
             where = f"line {self.lines + line + 1}: {shown!r}"
-            self.note(kind, _SEVERITY.get(kind, "loss"), where, count)
+            self.defects.add(Defect(kind, _SEVERITY.get(kind, "loss"), where, count))
         for line, text in block.texts():
             self._take_text(self.lines + line + 1, text)
         self.lines += lines
@@ -98,18 +91,18 @@ class Scanned:
             if len(self.comments) < _MOST_COMMENTS:
                 self.comments.append(shown)
             else:
-                self.note("comments_dropped", "info", f"line {line}: {printable(shown)!r}")
+                self.defects.note_line("comments_dropped", "info", line, shown)
             return
         read = read_communicator(text)
         if read is None:
-            self.note("malformed_communicator", "loss", f"line {line}: {printable(shown)!r}")
+            self.defects.note_line("malformed_communicator", "loss", line, shown)
             return
         key = (read.application, read.source_id)
         known = self.communicators.setdefault(key, read)
         if known is read:
             self.communicator_lines.append(shown)
         elif known.members.tolist() != read.members.tolist() or known.sides != read.sides:
-            self.note("communicator_redefined", "loss", f"line {line}: {printable(shown)!r}")
+            self.defects.note_line("communicator_redefined", "loss", line, shown)
 
 
 class _Desk:
@@ -194,7 +187,10 @@ def scan_source(
     finally:
         pool.shutdown(cancel_futures=True)
     if not (scanned.states or scanned.events or scanned.communications):
-        scanned.note("no_records", "loss", "the body is empty, or nothing in it could be used")
+        scanned.defects.note(
+            "no_records", "loss", "the body is empty, or nothing in it could be used"
+        )
     if source.damage:
-        scanned.note("damaged_gzip", "loss", f"after line {scanned.lines + 1}: {source.damage}")
+        text = f"after line {scanned.lines + 1}: {source.damage}"
+        scanned.defects.add(Defect("damaged_gzip", "loss", text))
     return scanned

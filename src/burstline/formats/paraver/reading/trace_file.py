@@ -16,6 +16,7 @@ import numpy as np
 
 from burstline import _core, schema
 from burstline.errors import FormatError
+from burstline.formats.intake.defects import Defect
 from burstline.formats.paraver.files.comments import compiler_in
 from burstline.formats.paraver.files.companions import companion_paths
 from burstline.formats.paraver.files.header import Header, read_header
@@ -150,15 +151,16 @@ class OpenTrace:
             *(self.row.defects if self.row else ()),
         ]
         for defect in found:
-            scanned.note(defect.kind, defect.severity, defect.text, defect.count)
+            scanned.defects.add(defect)
         if scanned.events and not self.pcf.types:
-            scanned.note("labels_missing", "info", f"no labels beside {self.path.name}")
+            text = f"no labels beside {self.path.name}"
+            scanned.defects.add(Defect("labels_missing", "info", text))
         claimed = self.header.communicators
         if claimed and claimed != len(scanned.communicators):
             apps = len(self.header.applications)
             if claimed * apps != len(scanned.communicators):
                 text = f"{claimed} claimed, {len(scanned.communicators)} found"
-                scanned.note("communicator_count", "info", text)
+                scanned.defects.note("communicator_count", "info", text)
         return scanned
 
     def assembly(
@@ -172,7 +174,7 @@ class OpenTrace:
             moved = int(np.count_nonzero(counts["several_processors"]))
             first = int(counts["several_processors"].argmax())
             text = f"location {first}; only the first processor is kept"
-            scanned.note("several_processors", "loss", text, moved)
+            scanned.defects.note("several_processors", "loss", text, moved)
         words = vocabulary(
             self.types, counters, communicators, self.objects.application, _END_OF_TIME
         )
@@ -218,7 +220,7 @@ class OpenTrace:
             "counters": assembly.counter_table(),
             "counter_sets": assembly.counter_set_table(),
             "metadata": self._metadata(scanned),
-            "defects": assembly.defect_table(),
+            "defects": scanned.defects.table(),
         }
         if raw:
             tables |= _label_tables(self.pcf)
