@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from burstline.extrae.event_types import FOUND_ITERATION, RESERVED, STRUCTURE
+from burstline.extrae import FOUND_ITERATION, RESERVED, STRUCTURE
 
 __all__ = ["DEEPEST", "INNERMOST", "RESERVED", "STRUCTURE", "iteration_type", "loop_type"]
 

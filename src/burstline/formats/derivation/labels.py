@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from burstline.extrae.event_types import (
+from burstline.extrae import (
     APPLICATION,
     CALLER_FUNCTIONS,
     CALLER_LINES,
@@ -23,7 +23,12 @@ from burstline.extrae.event_types import (
     FLUSH,
     LOCK_ADDRESS,
     LOCK_STATUS,
+    LOCK_TYPES,
+    MPI_EVENTS,
+    MPI_OPERATIONS,
+    MPI_TYPES,
     RECEIVED_SIZE,
+    REGION_TYPES,
     RMA_SIZE,
     ROOT,
     SENT_SIZE,
@@ -33,10 +38,7 @@ from burstline.extrae.event_types import (
     TRACING,
     USER_FUNCTION,
 )
-from burstline.extrae.mpi_calls import MPI_EVENTS, MPI_OPERATIONS, MPI_TYPES
-from burstline.extrae.regions import LOCK_TYPES, REGION_TYPES
-from burstline.schema import TABLES
-from burstline.schema.arrays import arrow_table
+from burstline.schema import TABLES, arrow_table
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

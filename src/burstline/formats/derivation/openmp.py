@@ -14,8 +14,7 @@ import numpy as np
 
 from burstline import schema
 from burstline.columns import enclosing
-from burstline.extrae.regions import LOCK_TYPES
-from burstline.extrae.states import FORK_JOIN, IDLE, RUNNING, SYNCHRONISATION
+from burstline.extrae import FORK_JOIN, IDLE, LOCK_TYPES, RUNNING, SYNCHRONISATION
 
 if TYPE_CHECKING:
     import numpy.typing as npt

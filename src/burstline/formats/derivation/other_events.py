@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 
 from burstline.columns import to_numpy
-from burstline.extrae.event_types import ATTRIBUTE_TYPES, PARAMETER_TYPES
+from burstline.extrae import ATTRIBUTE_TYPES, PARAMETER_TYPES
 from burstline.schema import NO_VALUE, OTHER_EVENT_KINDS
 
 if TYPE_CHECKING:

@@ -21,8 +21,7 @@ import pyarrow.compute as pc
 
 from burstline import operations, schema
 from burstline.errors import MemoryBudgetError
-from burstline.extrae.collective_sizes import sent_as_written
-from burstline.extrae.event_types import (
+from burstline.extrae import (
     APPLICATION,
     CALLER_FUNCTIONS,
     CALLER_LINES,
@@ -32,6 +31,7 @@ from burstline.extrae.event_types import (
     FLUSH,
     LOCK_ADDRESS,
     LOCK_STATUS,
+    MPI_EVENTS,
     MPI_OTHER,
     RECEIVED_SIZE,
     RMA_SIZE,
@@ -40,13 +40,13 @@ from burstline.extrae.event_types import (
     TEST_MISSES,
     TEST_TIME,
     TRACING,
+    sent_as_written,
 )
-from burstline.extrae.mpi_calls import MPI_EVENTS
 from burstline.formats.derivation.labels import Callers, label_tables, region_events
 from burstline.formats.derivation.openmp import LOCK_TAKEN, lock_steps
 from burstline.formats.derivation.other_events import Others
 from burstline.formats.derivation.states import call_states, operation_codes
-from burstline.schema.arrays import event_table
+from burstline.schema import event_table
 from burstline.trace import Trace
 
 if TYPE_CHECKING:

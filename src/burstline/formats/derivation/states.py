@@ -8,9 +8,24 @@ import numpy as np
 import pyarrow as pa
 
 from burstline import operations
-from burstline.extrae import states
+from burstline.extrae import (
+    COLLECTIVE,
+    COMPLETING,
+    FILE_ACCESS,
+    IMMEDIATE_RECEIVE,
+    IMMEDIATE_SEND,
+    MEMORY_TRANSFER,
+    NOT_CREATED,
+    OTHERS,
+    PROBING,
+    RECEIVING,
+    RUNNING,
+    SEND_RECEIVE,
+    SENDING,
+    TRACING_DISABLED,
+)
 from burstline.formats.derivation.openmp import openmp_states
-from burstline.schema.arrays import arrow_table
+from burstline.schema import arrow_table
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -32,24 +47,24 @@ def _mpi(names: str) -> dict[str, None]:
 
 
 STATE_OF: Final[dict[str, int]] = {
-    **dict.fromkeys(operations.IO, states.FILE_ACCESS),
-    **dict.fromkeys(operations.RMA, states.MEMORY_TRANSFER),
-    **dict.fromkeys(_SYNCHRONISING, states.OTHERS),
-    **dict.fromkeys(operations.COLLECTIVES, states.COLLECTIVE),
-    **dict.fromkeys(_mpi("Recv Mrecv"), states.RECEIVING),
-    **dict.fromkeys(_mpi("Send Bsend Ssend Rsend"), states.SENDING),
-    **dict.fromkeys(_mpi("Probe Iprobe Mprobe Improbe"), states.PROBING),
+    **dict.fromkeys(operations.IO, FILE_ACCESS),
+    **dict.fromkeys(operations.RMA, MEMORY_TRANSFER),
+    **dict.fromkeys(_SYNCHRONISING, OTHERS),
+    **dict.fromkeys(operations.COLLECTIVES, COLLECTIVE),
+    **dict.fromkeys(_mpi("Recv Mrecv"), RECEIVING),
+    **dict.fromkeys(_mpi("Send Bsend Ssend Rsend"), SENDING),
+    **dict.fromkeys(_mpi("Probe Iprobe Mprobe Improbe"), PROBING),
     **dict.fromkeys(
-        _mpi("Wait Waitall Waitany Waitsome Test Testall Testany Testsome"), states.COMPLETING
+        _mpi("Wait Waitall Waitany Waitsome Test Testall Testany Testsome"), COMPLETING
     ),
-    **dict.fromkeys(_mpi("Request_free Request_get_status Win_wait"), states.COMPLETING),
-    **dict.fromkeys(_mpi("Bsend_init Send_init Rsend_init Ssend_init"), states.IMMEDIATE_SEND),
-    **dict.fromkeys(operations.IMMEDIATE_SENDS, states.IMMEDIATE_SEND),
-    **dict.fromkeys(_mpi("Psend_init Pready Pready_range Pready_list"), states.IMMEDIATE_SEND),
-    **dict.fromkeys(_mpi("Recv_init Irecv Imrecv Precv_init"), states.IMMEDIATE_RECEIVE),
-    **dict.fromkeys(_mpi("Parrived"), states.COMPLETING),
+    **dict.fromkeys(_mpi("Request_free Request_get_status Win_wait"), COMPLETING),
+    **dict.fromkeys(_mpi("Bsend_init Send_init Rsend_init Ssend_init"), IMMEDIATE_SEND),
+    **dict.fromkeys(operations.IMMEDIATE_SENDS, IMMEDIATE_SEND),
+    **dict.fromkeys(_mpi("Psend_init Pready Pready_range Pready_list"), IMMEDIATE_SEND),
+    **dict.fromkeys(_mpi("Recv_init Irecv Imrecv Precv_init"), IMMEDIATE_RECEIVE),
+    **dict.fromkeys(_mpi("Parrived"), COMPLETING),
     **dict.fromkeys(
-        _mpi("Sendrecv Sendrecv_replace Isendrecv Isendrecv_replace"), states.SEND_RECEIVE
+        _mpi("Sendrecv Sendrecv_replace Isendrecv Isendrecv_replace"), SEND_RECEIVE
     ),
 }
 """State of a thread inside each operation; others in all that are not listed."""
@@ -69,22 +84,22 @@ def call_states(trace: Trace) -> pa.Table:
     first counts.
     """
     names, code = operation_codes(trace)
-    state_of = np.array([STATE_OF.get(name, states.OTHERS) for name in names], np.int64)
+    state_of = np.array([STATE_OF.get(name, OTHERS) for name in names], np.int64)
     gap_kinds = trace.table("gaps")["kind"].cast(pa.string()).to_pylist()
     gap_state = {
-        "flush": states.FILE_ACCESS,
-        "tracing_off": states.TRACING_DISABLED,
-        "not_created": states.NOT_CREATED,
+        "flush": FILE_ACCESS,
+        "tracing_off": TRACING_DISABLED,
+        "not_created": NOT_CREATED,
     }
     location, born, died = trace.arrays("locations", "location", "born_ns", "died_ns")
     pieces = [
         (*trace.arrays("calls", "location", "enter_ns", "leave_ns"), state_of[code]),
         (
             *trace.arrays("gaps", "location", "start_ns", "end_ns"),
-            np.array([gap_state.get(kind, states.RUNNING) for kind in gap_kinds], np.int64),
+            np.array([gap_state.get(kind, RUNNING) for kind in gap_kinds], np.int64),
         ),
-        (location, np.zeros_like(born), born, np.full_like(born, states.NOT_CREATED)),
-        (location, died, died, np.full_like(born, states.RUNNING)),
+        (location, np.zeros_like(born), born, np.full_like(born, NOT_CREATED)),
+        (location, died, died, np.full_like(born, RUNNING)),
         openmp_states(trace),
     ]
     where, begin, end, state = (
@@ -108,7 +123,7 @@ def _partition(where: Integers, begin: Integers, end: Integers, state: Integers)
     holes = same & (before < clipped)
     rows = [
         (where, clipped, end, state),
-        (where[holes], before[holes], clipped[holes], np.full(holes.sum(), states.RUNNING)),
+        (where[holes], before[holes], clipped[holes], np.full(holes.sum(), RUNNING)),
     ]
     where, begin, end, state = (
         np.concatenate(column).astype(np.int64) for column in zip(*rows, strict=True)

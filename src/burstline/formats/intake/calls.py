@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from burstline.schema import NO_VALUE, UNKNOWN
-from burstline.schema.arrays import arrow_table
+from burstline.schema import NO_VALUE, UNKNOWN, arrow_table
 
 if TYPE_CHECKING:
     import numpy.typing as npt

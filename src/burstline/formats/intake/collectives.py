@@ -18,8 +18,7 @@ import numpy as np
 from burstline.columns import ordinal_within
 from burstline.formats.intake.calls import Kind
 from burstline.matching import collective_instances
-from burstline.schema import NO_VALUE, UNKNOWN
-from burstline.schema.arrays import arrow_table
+from burstline.schema import NO_VALUE, UNKNOWN, arrow_table
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

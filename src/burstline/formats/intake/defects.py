@@ -10,7 +10,7 @@ import numpy as np
 
 from burstline import schema
 from burstline.errors import printable
-from burstline.schema.arrays import arrow_table
+from burstline.schema import arrow_table
 
 if TYPE_CHECKING:
     import pyarrow as pa

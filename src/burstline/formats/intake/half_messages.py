@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from burstline.formats.intake.target import types_of
-from burstline.schema import HALF_KINDS, NO_VALUE, SEND_DONE_SOURCES, UNKNOWN
-from burstline.schema.arrays import arrow_table
+from burstline.schema import HALF_KINDS, NO_VALUE, SEND_DONE_SOURCES, UNKNOWN, arrow_table
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -9,8 +9,7 @@ import numpy as np
 from burstline.formats.intake.half_messages import of_receives, of_sends
 from burstline.formats.intake.messages import RECEIVE_COLUMNS, SEND_COLUMNS
 from burstline.matching import channels, match_messages
-from burstline.schema import UNKNOWN
-from burstline.schema.arrays import arrow_table
+from burstline.schema import UNKNOWN, arrow_table
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -16,8 +16,7 @@ from typing import TYPE_CHECKING, Final, Protocol, TypeAlias, runtime_checkable
 
 import numpy as np
 
-from burstline.schema import UNKNOWN
-from burstline.schema.arrays import arrow_table
+from burstline.schema import UNKNOWN, arrow_table
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence

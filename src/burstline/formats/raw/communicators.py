@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 
 from burstline import schema
-from burstline.schema.arrays import arrow_table
+from burstline.schema import arrow_table
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -12,9 +12,9 @@ import numpy as np
 
 from burstline import schema
 from burstline.columns import lookup
-from burstline.extrae.counters import counter_types
+from burstline.extrae import counter_types
 from burstline.formats.raw.layout import Kind
-from burstline.schema.arrays import arrow_table
+from burstline.schema import arrow_table
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

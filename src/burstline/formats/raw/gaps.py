@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from burstline.formats.raw.layout import Kind
-from burstline.schema import GAP_KINDS
-from burstline.schema.arrays import arrow_table
+from burstline.schema import GAP_KINDS, arrow_table
 
 if TYPE_CHECKING:
     import pyarrow as pa

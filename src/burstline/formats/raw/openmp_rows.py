@@ -17,11 +17,10 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from burstline.columns import lookup
-from burstline.extrae.regions import RECORDED_REGIONS
+from burstline.extrae import RECORDED_REGIONS
 from burstline.formats.raw.layout import Kind
 from burstline.formats.raw.openmp import LOCK_ROLES, ROLES, decode
-from burstline.schema import NO_VALUE, UNKNOWN
-from burstline.schema.arrays import arrow_table
+from burstline.schema import NO_VALUE, UNKNOWN, arrow_table
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from burstline.formats.intake.places import Places
-from burstline.schema import LOCATION_KINDS, UNKNOWN
-from burstline.schema.arrays import arrow_table
+from burstline.schema import LOCATION_KINDS, UNKNOWN, arrow_table
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

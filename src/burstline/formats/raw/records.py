@@ -24,8 +24,7 @@ from burstline.formats.derivation.records import with_records
 from burstline.formats.intake.messages import RECEIVE_COLUMNS, SEND_COLUMNS
 from burstline.formats.raw.places import location_table
 from burstline.formats.raw.user_events import merged
-from burstline.schema import TABLES, UNKNOWN
-from burstline.schema.arrays import arrow_table
+from burstline.schema import TABLES, UNKNOWN, arrow_table
 from burstline.trace import Trace
 
 if TYPE_CHECKING:

@@ -16,11 +16,10 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from burstline.columns import enclosing, lookup, match_borders
-from burstline.extrae.regions import RECORDED_REGIONS
+from burstline.extrae import RECORDED_REGIONS
 from burstline.formats.raw.layout import Kind
 from burstline.formats.raw.openmp_rows import OpenMpRows, Spans
-from burstline.schema import NO_VALUE, ORIGINS, PARADIGMS, UNKNOWN
-from burstline.schema.arrays import arrow_table
+from burstline.schema import NO_VALUE, ORIGINS, PARADIGMS, UNKNOWN, arrow_table
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

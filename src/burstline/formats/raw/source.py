@@ -21,7 +21,7 @@ from burstline.formats.raw.processes import compilers_of, find_processes
 from burstline.formats.raw.records import Records
 from burstline.formats.raw.timeline import born_ns
 from burstline.formats.raw.user_events import UserEvents
-from burstline.schema.arrays import arrow_table
+from burstline.schema import arrow_table
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

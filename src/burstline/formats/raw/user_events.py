@@ -14,18 +14,18 @@ import pyarrow as pa
 
 from burstline._core import EventClass
 from burstline.columns import lookup
-from burstline.extrae.classification import classify
-from burstline.extrae.event_types import (
+from burstline.extrae import (
     ITERATION,
     KNOWN_TYPES,
     LOOP_OF_CALL,
     MOVED_TYPES,
     OWN_TYPES,
     TABLE,
+    classify,
 )
 from burstline.formats.raw.layout import Kind
 from burstline.formats.raw.regions import EVENT_TYPE, LOOP, loop_name
-from burstline.schema.arrays import arrow_table, event_table
+from burstline.schema import arrow_table, event_table
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

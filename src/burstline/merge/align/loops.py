@@ -19,11 +19,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from burstline.extrae.event_types import (
-    FOUND_ITERATION,
-    ITERATION,
-    LOOP_OF_CALL,
-)
+from burstline.extrae import FOUND_ITERATION, ITERATION, LOOP_OF_CALL
 
 if TYPE_CHECKING:
     import numpy.typing as npt

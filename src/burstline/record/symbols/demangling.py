@@ -17,7 +17,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Final
 
 from burstline.errors import printable
-from burstline.extrae.labels import read_function
+from burstline.extrae import read_function
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable

@@ -15,7 +15,7 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from burstline.extrae.labels import UNRESOLVED
+from burstline.extrae import UNRESOLVED
 from burstline.record.symbols.debug_files import DEBUG_FOLDERS, separate_debug
 from burstline.record.symbols.demangling import Demangler
 from burstline.record.symbols.dwarf import DwarfError

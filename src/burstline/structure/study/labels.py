@@ -19,7 +19,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from burstline.errors import NotEnoughDataError
-from burstline.extrae.event_types import LOOP_OF_CALL
+from burstline.extrae import LOOP_OF_CALL
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

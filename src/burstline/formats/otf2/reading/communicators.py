@@ -14,8 +14,7 @@ import pyarrow as pa
 from burstline import schema
 from burstline.formats.otf2.reading.definitions import NOWHERE
 from burstline.formats.otf2.reading.places import MPI
-from burstline.schema import UNKNOWN
-from burstline.schema.arrays import arrow_table
+from burstline.schema import UNKNOWN, arrow_table
 
 if TYPE_CHECKING:
     from burstline.columns import Integers

@@ -8,8 +8,7 @@ import numpy as np
 
 from burstline._core import RecordKind
 from burstline.columns import begins_run
-from burstline.schema import GAP_KINDS
-from burstline.schema.arrays import arrow_table
+from burstline.schema import GAP_KINDS, arrow_table
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -34,8 +34,7 @@ from burstline.formats.otf2.reading.gaps import gap_table
 from burstline.formats.otf2.reading.other_events import other_event_table
 from burstline.formats.otf2.reading.paths import rehang
 from burstline.formats.otf2.reading.teams import forks_of, lock_table, team_table
-from burstline.schema import NO_VALUE, ORIGINS, UNKNOWN
-from burstline.schema.arrays import arrow_table
+from burstline.schema import NO_VALUE, ORIGINS, UNKNOWN, arrow_table
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

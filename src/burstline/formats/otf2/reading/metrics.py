@@ -13,9 +13,8 @@ import numpy as np
 
 from burstline import schema
 from burstline.columns import begins_run
-from burstline.extrae.counters import counter_types
-from burstline.schema import COUNTER_MODES, NO_VALUE, VALUE_TYPES
-from burstline.schema.arrays import arrow_table
+from burstline.extrae import counter_types
+from burstline.schema import COUNTER_MODES, NO_VALUE, VALUE_TYPES, arrow_table
 
 if TYPE_CHECKING:
     import numpy.typing as npt

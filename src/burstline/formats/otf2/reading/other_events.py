@@ -16,8 +16,7 @@ import numpy as np
 import pyarrow as pa
 
 from burstline._core import RecordKind
-from burstline.schema import NO_VALUE, OTHER_EVENT_KINDS, UNKNOWN, VALUE_TYPES
-from burstline.schema.arrays import arrow_table
+from burstline.schema import NO_VALUE, OTHER_EVENT_KINDS, UNKNOWN, VALUE_TYPES, arrow_table
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from burstline.schema import UNKNOWN
-from burstline.schema.arrays import arrow_table
+from burstline.schema import UNKNOWN, arrow_table
 
 if TYPE_CHECKING:
     import numpy.typing as npt

@@ -14,8 +14,7 @@ import numpy as np
 
 from burstline.formats.intake.places import Places
 from burstline.formats.otf2.reading.definitions import NOWHERE, LocationGroup
-from burstline.schema import LOCATION_KINDS, UNKNOWN
-from burstline.schema.arrays import arrow_table
+from burstline.schema import LOCATION_KINDS, UNKNOWN, arrow_table
 
 if TYPE_CHECKING:
     import numpy.typing as npt

@@ -10,12 +10,11 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from burstline.extrae.regions import RECORDED_REGIONS
+from burstline.extrae import RECORDED_REGIONS
 from burstline.formats.otf2.reading.definitions import NOWHERE
 from burstline.formats.otf2.reading.places import MPI
 from burstline.operations import CODES, NAMES
-from burstline.schema import NO_VALUE, PARADIGMS, UNKNOWN
-from burstline.schema.arrays import arrow_table
+from burstline.schema import NO_VALUE, PARADIGMS, UNKNOWN, arrow_table
 
 if TYPE_CHECKING:
     import numpy.typing as npt

@@ -18,8 +18,7 @@ from burstline.formats.otf2.reading.metrics import Metrics
 from burstline.formats.otf2.reading.paths import CallPaths
 from burstline.formats.otf2.reading.places import standing
 from burstline.formats.otf2.reading.regions import Regions
-from burstline.schema import NO_VALUE
-from burstline.schema.arrays import arrow_table
+from burstline.schema import NO_VALUE, arrow_table
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

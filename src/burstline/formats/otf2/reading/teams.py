@@ -16,8 +16,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from burstline.columns import distinct, match_borders
-from burstline.schema import NO_VALUE, UNKNOWN
-from burstline.schema.arrays import arrow_table
+from burstline.schema import NO_VALUE, UNKNOWN, arrow_table
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from burstline._core import Written
-from burstline.extrae.event_types import PARAMETER_TYPES
+from burstline.extrae import PARAMETER_TYPES
 from burstline.formats.otf2.writing.order import Turn, columns_of
 from burstline.formats.walk import Walk
 from burstline.schema import NO_VALUE, OTHER_EVENT_KINDS, VALUE_TYPES

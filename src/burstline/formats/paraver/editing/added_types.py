@@ -13,9 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from burstline.errors import ParameterError
-from burstline.extrae.counters import ABSOLUTE_OFFSET
-from burstline.extrae.event_types import MERGED_TYPES
-from burstline.extrae.labels import is_absolute, read_counter
+from burstline.extrae import ABSOLUTE_OFFSET, MERGED_TYPES, is_absolute, read_counter
 from burstline.formats.paraver.editing.splice import SplicedCounter
 from burstline.formats.paraver.files.companions import companion_paths
 from burstline.formats.paraver.files.pcf import read_pcf

@@ -18,10 +18,9 @@ import numpy as np
 
 from burstline._core import EventClass
 from burstline.columns import begins_run, to_numpy
-from burstline.extrae.classification import classify
-from burstline.extrae.event_types import COMMUNICATOR, TRACING_MODE
+from burstline.extrae import COMMUNICATOR, TRACING_MODE, classify
 from burstline.formats.paraver.writing.records import EVENT_COLUMNS
-from burstline.schema.arrays import event_table
+from burstline.schema import event_table
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -20,7 +20,7 @@ import numpy as np
 from burstline import _core
 from burstline.columns import begins_run
 from burstline.errors import InconsistentTraceError
-from burstline.extrae.mpi_calls import MPI_TYPES
+from burstline.extrae import MPI_TYPES
 from burstline.formats import atomic
 from burstline.formats.paraver.files.companions import companion_paths
 from burstline.formats.paraver.files.header import read_header

@@ -16,8 +16,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from burstline._core import EventClass
-from burstline.extrae.classification import classify
-from burstline.extrae.states import STATE_COLORS, STATES
+from burstline.extrae import STATE_COLORS, STATES, classify
 from burstline.formats.intake.defects import Defect, Defects
 from burstline.formats.paraver.files.encoding import decode
 

@@ -15,8 +15,7 @@ import pyarrow as pa
 
 from burstline import schema
 from burstline.bursts import between_regions, burst_table, bursts_of_states, sorted_by_location
-from burstline.extrae.collective_sizes import sent_in_all
-from burstline.extrae.mpi_calls import MPI_TYPES
+from burstline.extrae import MPI_TYPES, sent_in_all
 from burstline.formats.paraver.reading.call_paths import CallPathTree
 from burstline.formats.paraver.reading.threads import (
     RegionDefinitions,
@@ -24,7 +23,7 @@ from burstline.formats.paraver.reading.threads import (
     region_tables,
 )
 from burstline.operations import NAMES
-from burstline.schema.arrays import arrow_table
+from burstline.schema import arrow_table
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

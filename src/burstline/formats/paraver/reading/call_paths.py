@@ -10,9 +10,14 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
-from burstline.extrae.event_types import CALLER_FUNCTIONS, CALLER_LINES
-from burstline.extrae.labels import UNRESOLVED, read_function, read_line
-from burstline.schema.arrays import arrow_table
+from burstline.extrae import (
+    CALLER_FUNCTIONS,
+    CALLER_LINES,
+    UNRESOLVED,
+    read_function,
+    read_line,
+)
+from burstline.schema import arrow_table
 
 if TYPE_CHECKING:
     import numpy.typing as npt

@@ -17,7 +17,7 @@ from burstline.formats.intake.collectives import comm_ranks
 from burstline.formats.paraver.reading.kernel_vocabulary import call_kinds
 from burstline.matching import collective_instances
 from burstline.operations import CODES, NON_BLOCKING_COLLECTIVES
-from burstline.schema.arrays import arrow_table
+from burstline.schema import arrow_table
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -9,16 +9,18 @@ import numpy as np
 from burstline import _core
 from burstline import operations as mpi
 from burstline._core import CallKind, EventClass
-from burstline.extrae.classification import classify
-from burstline.extrae.counters import OVERLAPPED_TYPES, SET_TYPES, counter_name
-from burstline.extrae.event_types import (
+from burstline.extrae import (
     CALLER_FUNCTIONS,
     CALLER_LINES,
     COUNTER_TYPES,
     KNOWN_TYPES,
+    LOCK_STEPS,
+    MPI_OPERATIONS,
+    OVERLAPPED_TYPES,
+    SET_TYPES,
+    classify,
+    counter_name,
 )
-from burstline.extrae.mpi_calls import MPI_OPERATIONS
-from burstline.extrae.regions import LOCK_STEPS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -10,7 +10,7 @@ import numpy as np
 
 from burstline import schema
 from burstline.formats.paraver.files.communicator_lines import communicator_kind
-from burstline.schema.arrays import arrow_table
+from burstline.schema import arrow_table
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -18,8 +18,13 @@ import pyarrow.compute as pc
 
 from burstline.columns import begins_run
 from burstline.errors import NotEnoughDataError
-from burstline.extrae.event_types import SAMPLED_FUNCTION, SAMPLED_LINE
-from burstline.extrae.labels import UNRESOLVED, read_function, read_line
+from burstline.extrae import (
+    SAMPLED_FUNCTION,
+    SAMPLED_LINE,
+    UNRESOLVED,
+    read_function,
+    read_line,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -8,10 +8,14 @@ import numpy as np
 
 from burstline import schema
 from burstline.columns import ordinal_within
-from burstline.extrae.event_types import OPENMP_OUTLINED, OPENMP_OUTLINED_LINE
-from burstline.extrae.labels import read_line
-from burstline.extrae.regions import region_kind, region_name
-from burstline.schema.arrays import arrow_table
+from burstline.extrae import (
+    OPENMP_OUTLINED,
+    OPENMP_OUTLINED_LINE,
+    read_line,
+    region_kind,
+    region_name,
+)
+from burstline.schema import arrow_table
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -39,7 +39,7 @@ from burstline.formats.paraver.reading.objects import (
 )
 from burstline.formats.paraver.reading.scan import Overflow, Scanned, scan_source
 from burstline.progress import SILENCE
-from burstline.schema.arrays import arrow_table
+from burstline.schema import arrow_table
 
 if TYPE_CHECKING:
     from pathlib import Path

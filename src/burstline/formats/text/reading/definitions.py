@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
 from burstline import schema
-from burstline.extrae.event_types import COUNTER_TYPES
+from burstline.extrae import COUNTER_TYPES
 from burstline.formats.text.options import REGION_COLUMNS
 from burstline.formats.text.places import place_of
 from burstline.formats.text.statements import (
