@@ -94,26 +94,26 @@ def read_raw(path: str, warm_up: str, threads: int, memory: int) -> Task:
     from burstline.formats import raw  # noqa: PLC0415 -- in the child
 
     del memory
-    raw.read_raw(Path(warm_up), threads=threads)
+    raw.read(Path(warm_up), threads=threads)
 
     def run() -> dict[str, Any]:
-        return {"calls": raw.read_raw(Path(path), threads=threads).rows("calls")}
+        return {"calls": raw.read(Path(path), threads=threads).rows("calls")}
 
     return run
 
 
 def store_raw(path: str, warm_up: str, threads: int, memory: int) -> Task:
     """Convert raw files to a store within a memory budget."""
+    from burstline.formats import raw as raw_files  # noqa: PLC0415 -- in the child
     from burstline.formats import store  # noqa: PLC0415 -- in the child
-    from burstline.formats.raw import convert_raw  # noqa: PLC0415 -- in the child
     from burstline.progress import SILENCE  # noqa: PLC0415 -- in the child
 
     def convert(source: str) -> int:
         target = Path(f"{source}.store")
-        convert_raw(
+        raw_files.convert(
             Path(source), target, raw=True, memory=memory, threads=threads, progress=SILENCE
         )
-        rows = store.open_store(target).rows("calls")
+        rows = store.read(target).rows("calls")
         shutil.rmtree(target)
         return rows
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 import struct
 from pathlib import Path
 
-from burstline.formats.raw import read_raw
+from burstline.formats.raw import read as read_raw
 from burstline.operations import CODES
 
 NUMBERS = {code + 1: name for name, code in CODES.items()}

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from burstline.formats.raw import read_raw
+from burstline.formats.raw import read as read_raw
 from burstline.record.building.recorder import compile_into, find_compiler
 from burstline.record.launching.mpi import MPICH, OPEN_MPI
 

@@ -15,10 +15,10 @@ from otf2.enums import ParameterType
 import burstline
 from burstline.cli import main
 from burstline.errors import MissingExtraError, ParameterError
+from burstline.formats import store
 from burstline.formats.otf2.library import VARIABLE
 from burstline.formats.otf2.writing import archive as writing
 from burstline.formats.otf2.writing.definitions import Definitions
-from burstline.formats.store import open_store, write_store
 from burstline.testing import assert_same_trace, trace_of, traces
 from otf2_archives import archive
 
@@ -248,10 +248,10 @@ def test_analysers_find_what_they_classify_by(tmp_path):
 
 def test_a_store_gives_the_same_archive_as_the_trace_in_memory(tmp_path):
     trace = trace_of(STORY)
-    write_store(trace, tmp_path / "run.store")
+    store.write(trace, tmp_path / "run.store")
     burstline.write(trace, tmp_path / "one.otf2")
 
-    burstline.write(open_store(tmp_path / "run.store"), tmp_path / "two.otf2")
+    burstline.write(store.read(tmp_path / "run.store"), tmp_path / "two.otf2")
 
     for file in (tmp_path / "one").iterdir():
         assert (tmp_path / "two" / file.name).read_bytes() == file.read_bytes()

@@ -21,7 +21,7 @@ with atheris.instrument_imports(include=["burstline"]):
     from burstline import schema
     from burstline.errors import BurstlineError
     from burstline.formats.intake.defects import Defects
-    from burstline.formats.otf2 import read_otf2
+    from burstline.formats.otf2 import read as read_otf2
     from burstline.formats.otf2.reading.communicators import Communicators
     from burstline.formats.otf2.reading.definitions import decode
     from burstline.formats.otf2.reading.metrics import Metrics

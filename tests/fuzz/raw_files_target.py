@@ -18,7 +18,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 with atheris.instrument_imports(include=["burstline"]):
     from burstline import schema
     from burstline.errors import FormatError
-    from burstline.formats.raw import read_raw
+    from burstline.formats.raw import read as read_raw
 
 import raw_files
 

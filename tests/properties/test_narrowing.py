@@ -14,8 +14,9 @@ from hypothesis import strategies as st
 import burstline
 from burstline import MemoryBudgetError, Trace, schema
 from burstline.columns import Ordinals
+from burstline.formats import store
 from burstline.formats.paraver.editing.cut import completed
-from burstline.formats.store import open_store, write_store, writing
+from burstline.formats.store import writing
 from burstline.selection import estimate_bytes, losses, narrowed, select
 from burstline.testing import assert_same_trace, trace_of
 from paraver_text import HEADER, write_example
@@ -60,8 +61,8 @@ def test_selecting_from_a_store_is_selecting_from_memory(cut, data):
         )
     )
     with TemporaryDirectory() as folder:
-        write_store(trace, Path(folder) / "run.store")
-        stored = Trace(Lean(open_store(Path(folder) / "run.store")._tables))
+        store.write(trace, Path(folder) / "run.store")
+        stored = Trace(Lean(store.read(Path(folder) / "run.store")._tables))
 
         part, expected = select(stored, **region), select(trace, **region)
 
@@ -109,8 +110,8 @@ def test_collectives_torn_by_a_cut_are_the_same_from_a_store(tmp_path, start, le
     )
     header = HEADER.replace("2(1,2):1:2(1:1,2:2),2", "1(2):1:2(1:1,1:1),1")
     trace = burstline.read(write_example(tmp_path, lines, header))
-    write_store(trace, tmp_path / "run.store")
-    stored = open_store(tmp_path / "run.store")
+    store.write(trace, tmp_path / "run.store")
+    stored = store.read(tmp_path / "run.store")
     window = {"start_ns": start, "end_ns": start + length}
     near = narrowed(stored, **window)
 
@@ -124,8 +125,8 @@ def test_an_instance_that_nobody_took_part_in_stays(tmp_path):
     tables = {name: trace.table(name) for name in schema.TABLES if name in trace}
     tables["collective_members"] = trace.collective_members.slice(0, 0)
     trace = Trace(tables)
-    write_store(trace, tmp_path / "run.store")
-    stored = open_store(tmp_path / "run.store")
+    store.write(trace, tmp_path / "run.store")
+    stored = store.read(tmp_path / "run.store")
 
     part = select(stored, start_ns=20)
 
@@ -141,8 +142,8 @@ LONG = "ranks 3 | " + " | ".join(
 
 @pytest.fixture
 def stored(tmp_path):
-    write_store(trace_of(LONG), tmp_path / "run.store")
-    return open_store(tmp_path / "run.store")
+    store.write(trace_of(LONG), tmp_path / "run.store")
+    return store.read(tmp_path / "run.store")
 
 
 def test_row_groups_of_other_locations_and_later_times_are_not_read(stored):

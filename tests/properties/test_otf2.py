@@ -80,8 +80,8 @@ def test_calls_and_regions_are_what_a_stack_says(programs):
 def test_neither_groups_nor_threads_change_the_trace(programs):
     with tempfile.TemporaryDirectory() as folder:
         write(Path(folder) / "run", programs)
-        whole = otf2.read_otf2(Path(folder) / "run", threads=1)
-        parts = otf2.read_otf2(Path(folder) / "run", threads=2, bytes_at_once=1)
+        whole = otf2.read(Path(folder) / "run", threads=1)
+        parts = otf2.read(Path(folder) / "run", threads=2, bytes_at_once=1)
 
     for name in schema.TABLES:
         assert whole.table(name).equals(parts.table(name)), name

@@ -12,11 +12,11 @@ from hypothesis import strategies as st
 
 import burstline
 from burstline import schema
+from burstline.formats import store
 from burstline.formats.paraver.files import lines as blocks
 from burstline.formats.paraver.reading import conversion as converting
 from burstline.formats.paraver.reading import in_memory as reading
 from burstline.formats.paraver.reading import joins as joining
-from burstline.formats.store import open_store
 from burstline.progress import SILENCE
 from burstline.testing import assert_same_trace
 from oracles import prv_reader as oracle
@@ -242,12 +242,12 @@ def test_a_store_holds_the_same_tables(program, share):
             path, target, raw=True, memory=256 << 20, threads=2, progress=SILENCE
         )
 
-        assert_same_trace(open_store(target), reading_of(path))
+        assert_same_trace(store.read(target), reading_of(path))
         assert {entry.name for entry in Path(name).iterdir()} == {"a.prv", "a.pcf", "a.store"}
 
 
 def reading_of(path):
-    return reading.read_whole(path, raw=True, memory=None, threads=2, progress=SILENCE)
+    return reading.read(path, raw=True, memory=None, threads=2, progress=SILENCE)
 
 
 @given(program=programs(), place=st.integers(0, 3))

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 import burstline
 import raw_files
 from burstline import errors, schema
-from burstline.formats.raw import read_raw
+from burstline.formats.raw import read as read_raw
 from burstline.formats.raw.layout import Kind
 from burstline.formats.raw.regions import match_borders
 from oracles.raw_messages import Machine, rows_of

@@ -15,7 +15,7 @@ from burstline.formats import store
 from burstline.formats.intake.defects import Defects
 from burstline.formats.intake.reading import read_parts
 from burstline.formats.intake.spool import Spool
-from burstline.formats.raw import read_raw
+from burstline.formats.raw import read as read_raw
 from burstline.formats.raw.files import open_files
 from burstline.formats.raw.layout import Kind
 from burstline.formats.raw.source import RawSource
@@ -120,7 +120,7 @@ def _stored(folder, target, *, most, records=False, raw=True):
             progress=SILENCE,
         )
         writer.finish(source.operations)
-    return store.open_store(target)
+    return store.read(target)
 
 
 def _read(folder, **options):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -116,9 +118,9 @@ def test_any_characters_are_a_trace_or_an_error(characters):
 
 @given(trace=traces())
 def test_a_text_is_recognised(trace):
-    assert recognises(render(trace).encode())
+    assert recognises(Path("run"), render(trace).encode())
 
 
 @pytest.mark.parametrize("head", [b"", b"#Paraver (1/1/2020", b"\x89PNG\r\n", b"1:2:3"])
 def test_other_files_are_not_recognised(head):
-    assert not recognises(head)
+    assert not recognises(Path("run"), head)

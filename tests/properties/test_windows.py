@@ -10,7 +10,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from burstline import Trace, schema
-from burstline.formats.store import open_store, write_store
+from burstline.formats import store
 from burstline.selection import former_locations, losses, narrowed, select, shift
 from burstline.structure import detect
 from burstline.structure.program.windows import iterations_window
@@ -129,8 +129,8 @@ def test_windows_of_a_store_are_the_windows_of_memory(cut):
     trace, start, end = cut
     region = {"start_ns": start, "end_ns": end}
     with TemporaryDirectory() as folder:
-        write_store(trace, Path(folder) / "run.store")
-        stored = open_store(Path(folder) / "run.store")
+        store.write(trace, Path(folder) / "run.store")
+        stored = store.read(Path(folder) / "run.store")
 
         part, expected = select(stored, **region), select(trace, **region)
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 
 import burstline
-from burstline.formats.otf2 import read_otf2
+from burstline.formats.otf2 import read as read_otf2
 from burstline.formats.text import parse, render
 from burstline.testing import trace_of, traces
 from otf2_archives import archive

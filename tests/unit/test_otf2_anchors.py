@@ -8,12 +8,11 @@ import burstline
 from burstline import _core
 from burstline.cli import main
 from burstline.errors import FormatError, MemoryBudgetError
-from burstline.formats import otf2
 from burstline.formats.intake.budget import SMALLEST_MEMORY
-from burstline.formats.otf2 import convert_otf2
-from burstline.formats.otf2.reading.archive import most_for
+from burstline.formats.otf2 import convert as convert_otf2
+from burstline.formats.otf2.reading.archive import most_for, require_anchor
 from burstline.formats.paraver.reading.conversion import convert as convert_paraver
-from burstline.formats.raw import convert_raw
+from burstline.formats.raw import convert as convert_raw
 from burstline.progress import SILENCE
 from otf2_archives import archive
 
@@ -132,4 +131,4 @@ def test_what_definitions_may_take_grows_with_their_size():
 
 
 def test_an_anchor_is_required_only_where_there_is_none(place):
-    assert otf2.require_anchor(place) == place / "traces.otf2"
+    assert require_anchor(place) == place / "traces.otf2"

@@ -149,7 +149,7 @@ def test_a_location_that_brings_the_library_down_is_the_only_one_lost(place):
 
     assert "location_unreadable" in kinds(whole)
     assert set(whole.calls["location"].to_pylist()) == {0, 2}
-    parts = otf2.read_otf2(place, bytes_at_once=1)
+    parts = otf2.read(place, bytes_at_once=1)
     for name in set(schema.TABLES) - {"defects"}:
         assert whole.table(name).equals(parts.table(name)), name
 

@@ -13,9 +13,10 @@ from burstline.errors import FormatError, MemoryBudgetError, MissingExtraError
 from burstline.formats import otf2
 from burstline.formats.intake.budget import Costs
 from burstline.formats.intake.target import Tables
-from burstline.formats.otf2 import convert_otf2, library
+from burstline.formats.otf2 import convert as convert_otf2
+from burstline.formats.otf2 import library
 from burstline.formats.otf2.reading import archive as archive_module
-from burstline.formats.otf2.reading import trace as trace_module
+from burstline.formats.otf2.reading import trace as otf2_trace
 from burstline.formats.otf2.reading.source import COSTS
 from burstline.progress import SILENCE
 from otf2_archives import archive, team_of_two
@@ -52,8 +53,8 @@ def test_groups_of_processes_do_not_show(place):
             send = ("mpi_send", 5, (rank + 1) % 3, made.world, 1, 8)
             receive = ("mpi_recv", 6, (rank + 2) % 3, made.world, 1, 8)
             thread.region("MPI_Sendrecv", 4, 8, send, receive)
-    whole = otf2.read_otf2(place)
-    parts = otf2.read_otf2(place, bytes_at_once=1, threads=2)
+    whole = otf2.read(place)
+    parts = otf2.read(place, bytes_at_once=1, threads=2)
 
     for name in schema.TABLES:
         assert whole.table(name).equals(parts.table(name)), name
@@ -63,8 +64,8 @@ def test_groups_do_not_show_in_paths_of_teams(place):
     with archive(place, 2, 2) as made:
         for rank in range(2):
             team_of_two(made, rank)
-    whole = otf2.read_otf2(place)
-    parts = otf2.read_otf2(place, bytes_at_once=1, threads=2)
+    whole = otf2.read(place)
+    parts = otf2.read(place, bytes_at_once=1, threads=2)
 
     for name in schema.TABLES:
         assert whole.table(name).equals(parts.table(name)), name
@@ -116,7 +117,7 @@ def test_with_little_memory_less_is_taken_on_at_a_time(place, monkeypatch):
 
     monkeypatch.setattr(Costs, "whole", needed)
 
-    trace = otf2.read_otf2(place, memory=200 << 20, threads=2, bytes_at_once=32 << 20)
+    trace = otf2.read(place, memory=200 << 20, threads=2, bytes_at_once=32 << 20)
     assert trace.regions.num_rows == 1
     assert tried == [(32, 2), (16, 2), (8, 2), (4, 2), (4, 0)]
 
@@ -129,7 +130,7 @@ def test_a_sixth_of_all_is_taken_on_at_a_time_unless_that_is_little_or_much(
         for rank in range(4):
             made.thread(rank).region("f", 0, 1)
     tried = []
-    monkeypatch.setattr(trace_module, "file_size", lambda _: each)
+    monkeypatch.setattr(otf2_trace, "file_size", lambda _: each)
     monkeypatch.setattr(Costs, "whole", lambda _, __, most, ___: tried.append(most) or 0)
 
     assert burstline.read(place, memory=200 << 20).regions.num_rows == 4

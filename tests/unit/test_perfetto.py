@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 import burstline
 from burstline.cli import main
 from burstline.errors import ParameterError
+from burstline.formats import store
 from burstline.formats.overlay import overlaid
 from burstline.formats.perfetto import slices
-from burstline.formats.store import open_store, write_store
 from burstline.testing import trace_of, traces
 
 STORY = r"""
@@ -162,9 +162,9 @@ def test_a_trace_of_nothing_is_a_document_without_events(shown):
 def test_the_ending_gz_compresses_and_a_store_gives_the_same_file(tmp_path):
     trace = trace_of(STORY)
     burstline.write(trace, tmp_path / "a.perfetto.json")
-    write_store(trace, tmp_path / "a.store")
+    store.write(trace, tmp_path / "a.store")
 
-    burstline.write(open_store(tmp_path / "a.store"), tmp_path / "b.perfetto.json.gz")
+    burstline.write(store.read(tmp_path / "a.store"), tmp_path / "b.perfetto.json.gz")
 
     packed = gzip.decompress((tmp_path / "b.perfetto.json.gz").read_bytes())
     assert packed == (tmp_path / "a.perfetto.json").read_bytes()

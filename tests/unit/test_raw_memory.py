@@ -41,7 +41,7 @@ def test_a_budget_too_small_for_any_run_is_refused(tmp_path):
     folder = exchange(tmp_path / "run")
 
     with pytest.raises(errors.MemoryBudgetError, match="--memory 256M"):
-        raw_format.convert_raw(
+        raw_format.convert(
             folder, tmp_path / "x.store", raw=True, memory=10**8, threads=1, progress=SILENCE
         )
 
@@ -51,7 +51,7 @@ def test_a_process_larger_than_the_budget_is_refused_and_nothing_is_left(tmp_pat
     monkeypatch.setattr(source, "COSTS", replace(source.COSTS, streamed=10**8))
 
     with pytest.raises(errors.MemoryBudgetError, match="a process is read at once"):
-        raw_format.convert_raw(
+        raw_format.convert(
             folder,
             tmp_path / "x.store",
             raw=True,

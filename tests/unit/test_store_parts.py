@@ -20,7 +20,7 @@ def write_in_pieces(path, trace):
             writer.append("calls", trace.calls.slice(first, last - first))
         names = trace.calls["operation"].chunk(0).dictionary.to_pylist()
         writer.finish(names)
-    return store.open_store(path)
+    return store.read(path)
 
 
 def recorded(folder):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+import burstline
 from burstline import FormatError, InconsistentTraceError
 from burstline.formats.text import parse, read, render
 from burstline.testing import assert_same_trace, trace_of
@@ -94,5 +95,5 @@ def test_an_error_among_the_defects_is_raised_if_strict(tmp_path):
     path.write_text('ranks 1 | defect impossible error 1 "line 3"')
 
     assert read(path).defects.num_rows == 1
-    with pytest.raises(InconsistentTraceError, match="impossible, line 3"):
-        read(path, strict=True)
+    with pytest.raises(InconsistentTraceError, match=r"impossible .*line 3"):
+        burstline.read(path, strict=True)

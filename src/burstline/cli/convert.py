@@ -73,7 +73,7 @@ def run(arguments: argparse.Namespace) -> None:
             from burstline.formats import store  # noqa: PLC0415 -- `--help` stays fast
 
             to_store(arguments.trace, path, raw=not arguments.no_raw, **resources)
-            kept = kept_rows(store.open_store(path))
+            kept = kept_rows(store.read(path))
         elif path.suffix == ".store" and is_archive(source):
             kept = archive_to_store(source, path, **resources)
         else:
@@ -152,7 +152,7 @@ def write_recorded(
             record.store_recorded(
                 folder, part, raw=raw, resolver=resolver, name=name, **resources
             )
-        return kept_rows(store.open_store(path))
+        return kept_rows(store.read(path))
     records = path.name.endswith((".prv", ".prv.gz"))
     with record.recorded(
         folder,
@@ -191,33 +191,34 @@ def archive_to_store(
     source: Path, path: Path, *, memory: int, threads: int, progress: Progress
 ) -> dict[str, int]:
     """Convert an OTF2 archive of any size to a store; count its rows."""
-    from burstline.formats import atomic, store  # noqa: PLC0415 -- `--help` stays fast
-    from burstline.formats.otf2 import convert_otf2  # noqa: PLC0415 -- as above
+    from burstline.formats import atomic, otf2, store  # noqa: PLC0415 -- `--help` stays fast
 
     with atomic.replacement(path) as part:
-        convert_otf2(source, part, memory=memory, threads=threads, progress=progress)
-    return kept_rows(store.open_store(path))
+        otf2.convert(source, part, memory=memory, threads=threads, progress=progress)
+    return kept_rows(store.read(path))
 
 
 def to_store(
     source: str, path: Path, *, raw: bool, memory: int, threads: int, progress: Progress
 ) -> None:
     """Convert a Paraver trace of any size to a store."""
-    from burstline.formats import atomic  # noqa: PLC0415 -- `--help` stays fast
-    from burstline.formats.paraver import convert  # noqa: PLC0415 -- as above
+    from burstline.formats import atomic, paraver  # noqa: PLC0415 -- `--help` stays fast
 
     with atomic.replacement(path) as part:
-        convert(Path(source), part, raw=raw, memory=memory, threads=threads, progress=progress)
+        paraver.convert(
+            Path(source), part, raw=raw, memory=memory, threads=threads, progress=progress
+        )
 
 
 def write_trace(trace: Trace, path: Path, *, memory: int, progress: Progress) -> None:
     """Write a trace in the format that the ending of the name says; replaces what is there."""
-    from burstline.formats import atomic, paraver, store, write  # noqa: PLC0415
+    from burstline import formats  # noqa: PLC0415 -- `--help` stays fast
+    from burstline.formats import atomic, paraver, store  # noqa: PLC0415 -- as above
 
     if path.suffix == ".store":
         with atomic.replacement(path) as part:
-            store.write_store(trace, part, progress=progress)
+            store.write(trace, part, progress=progress)
     elif path.name.endswith((".prv", ".prv.gz")):
         paraver.write(trace, path, memory=memory, progress=progress)
     else:
-        write(trace, path, progress=progress)
+        formats.write(trace, path, progress=progress)

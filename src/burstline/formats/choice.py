@@ -5,20 +5,70 @@ from __future__ import annotations
 import os
 import zlib
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final, Protocol
 
-from burstline.errors import FormatError, ParameterError, UnsupportedRecordError
-from burstline.formats import otf2, paraver, perfetto, store, text
+from burstline.errors import (
+    FormatError,
+    InconsistentTraceError,
+    ParameterError,
+    UnsupportedRecordError,
+)
+from burstline.formats import otf2, paraver, perfetto, store, tables, text
 from burstline.formats import raw as raw_files
 from burstline.progress import SILENCE, Progress
+from burstline.schema import SEVERITIES
 
 if TYPE_CHECKING:
     from burstline.trace import Trace
 
-_HEAD = 4096
-_GZIP = b"\x1f\x8b"
-_OTF2 = b"OTF2"  # after two bytes: how long it is, and the order of bytes
-_BY_HEADER = 31  # zlib's window bits for a gzip wrapper
+
+class Readable(Protocol):
+    """The door of a format that is read; `head` is how a file begins, inflated."""
+
+    def recognises(self, path: Path, head: bytes, /) -> bool:
+        """Whether a file, or a folder without a head, is of this format."""
+        ...
+
+    def read(
+        self,
+        path: Path,
+        /,
+        *,
+        raw: bool,
+        memory: int | None,
+        threads: int,
+        progress: Progress,
+    ) -> Trace:
+        """Read it."""
+        ...
+
+
+class Writable(Protocol):
+    """The door of a format that is written."""
+
+    def write(self, trace: Trace, path: Path, /, *, progress: Progress) -> None:
+        """Write a trace."""
+        ...
+
+
+READABLE: Final[tuple[Readable, ...]] = (paraver, store, tables, raw_files, otf2, text)
+"""In the order in which they are asked: a store that holds other files is a store."""
+
+WRITABLE: Final[dict[str, Writable]] = {
+    "*.prv": paraver,
+    "*.prv.gz": paraver,
+    "?*.otf2": otf2,
+    "?*.store": store,
+    "?*.csv": tables,
+    "?*.parquet": tables,
+    "*.perfetto.json": perfetto,
+    "*.perfetto.json.gz": perfetto,
+}
+"""By the pattern of the name."""
+
+_HEAD: Final = 4096
+_GZIP: Final = b"\x1f\x8b"
+_BY_HEADER: Final = 31  # zlib's window bits for a gzip wrapper
 
 
 def read(
@@ -79,46 +129,32 @@ def read(
     """
     path = Path(path)
     threads = threads or len(os.sched_getaffinity(0))
-    if path.is_dir():
-        trace = _read_folder(path, raw=raw, memory=memory, threads=threads, progress=progress)
-    else:
-        head = _head(path)
-        if paraver.recognises(head):
-            trace = paraver.read_whole(
-                path, raw=raw, memory=memory, threads=threads, progress=progress
-            )
-        elif head[2:6] == _OTF2:
-            trace = otf2.read_otf2(path, memory=memory, threads=threads, progress=progress)
-        else:
-            trace = _read_text(path, head)
+    head = b"" if path.is_dir() else _head(path)
+    trace = _format_of(path, head).read(
+        path, raw=raw, memory=memory, threads=threads, progress=progress
+    )
     if strict:
-        paraver.refuse_errors(trace)
+        _refuse_errors(trace)
     return trace
 
 
-def _read_folder(
-    path: Path, *, raw: bool, memory: int | None, threads: int, progress: Progress
-) -> Trace:
-    from burstline.formats import tables  # noqa: PLC0415
-
-    if tables.recognises(path):
-        return tables.read(path)
-    if raw_files.recognises(path):
-        return raw_files.read_raw(
-            path, raw=raw, memory=memory, threads=threads, progress=progress
-        )
-
-    if not (path / store.MANIFEST).exists() and otf2.is_part_of_one(path):
-        return otf2.read_otf2(path, memory=memory, threads=threads, progress=progress)
-    return store.open_store(path)
+def _format_of(path: Path, head: bytes) -> Readable:
+    for readable in READABLE:
+        if readable.recognises(path, head):
+            return readable
+    if path.is_dir():
+        return store  # which says what is missing in the folder
+    raise _unknown(path, head)
 
 
-def _read_text(path: Path, head: bytes) -> Trace:
-    if otf2.is_part_of_one(path):
-        otf2.require_anchor(path)
-    if not text.recognises(head):
-        raise _unknown(path, head)
-    return text.read(path)
+def _refuse_errors(trace: Trace) -> None:
+    """Raise if the trace has a defect of severity ``error``."""
+    for row in trace.defects.to_pylist():
+        if row["severity"] == SEVERITIES[2]:
+            raise InconsistentTraceError(
+                f"{row['kind']} ({row['count']} times, first at {row['first']}); "
+                "pass strict=False to read what is left"
+            )
 
 
 def _head(path: Path) -> bytes:
@@ -188,20 +224,11 @@ def write(trace: Trace, path: str | os.PathLike[str], *, progress: Progress = SI
     Either the whole output appears under its name, or nothing does.
     """
     path = Path(path)
-    if path.name.endswith((".prv", ".prv.gz")):
-        paraver.write(trace, path, progress=progress)
-    elif path.suffix == ".store":
-        store.write_store(trace, path, progress=progress)
-    elif path.suffix in (".csv", ".parquet"):
-        from burstline.formats import tables  # noqa: PLC0415 -- on demand
-
-        tables.write(trace, path, progress=progress)
-    elif path.name.endswith((".perfetto.json", ".perfetto.json.gz")):
-        perfetto.write(trace, path, progress=progress)
-    elif path.suffix == ".otf2":
-        otf2.write_otf2(trace, path, progress=progress)
-    else:
-        raise ParameterError(
-            f"{path.name}: expected an ending in .prv, .prv.gz, .otf2, .store, .csv, "
-            ".parquet or .perfetto.json"
-        )
+    for pattern, writable in WRITABLE.items():
+        if path.match(pattern):
+            writable.write(trace, path, progress=progress)
+            return
+    raise ParameterError(
+        f"{path.name}: expected an ending in .prv, .prv.gz, .otf2, .store, .csv, "
+        ".parquet or .perfetto.json"
+    )

@@ -52,10 +52,10 @@ def read_recorded(
     Names are found in the programs and libraries themselves, so this wants to happen where
     the program ran; `burstline.read` names frames by their addresses, anywhere.
     """
-    from burstline.formats.raw import read_raw  # noqa: PLC0415 -- slow, and only after a run
+    from burstline.formats import raw as raw_files  # noqa: PLC0415 -- slow, and only after a run
     from burstline.record.symbols import resolution as symbols  # noqa: PLC0415 -- as above
 
-    return read_raw(
+    return raw_files.read(
         folder,
         raw=raw,
         threads=threads,
@@ -135,7 +135,7 @@ def recorded(
             resolver=resolver,
             name=name,
         )
-        yield store.open_store(path)
+        yield store.read(path)
 
 
 def store_recorded(
@@ -168,10 +168,10 @@ def store_recorded(
     ParameterError
         If `path` exists.
     """
-    from burstline.formats.raw import convert_raw  # noqa: PLC0415 -- as above
+    from burstline.formats import raw as raw_files  # noqa: PLC0415 -- as above
     from burstline.record.symbols import resolution as symbols  # noqa: PLC0415 -- as above
 
-    convert_raw(
+    raw_files.convert(
         folder,
         path,
         raw=raw,

@@ -6,6 +6,6 @@ from burstline.formats.raw.layout import Kind as Kind
 from burstline.formats.raw.numbers import operation_numbers as operation_numbers
 from burstline.formats.raw.tails import settle as settle
 from burstline.formats.raw.tails import stored as stored
-from burstline.formats.raw.trace import convert_raw as convert_raw
+from burstline.formats.raw.trace import convert as convert
 from burstline.formats.raw.trace import fits as fits
-from burstline.formats.raw.trace import read_raw as read_raw
+from burstline.formats.raw.trace import read as read

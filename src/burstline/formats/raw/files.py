@@ -69,8 +69,8 @@ class RawFile:
         release(self.records)
 
 
-def recognises(folder: Path) -> bool:
-    """Tell whether a folder holds raw files, and is no store."""
+def recognises(folder: Path, _head: bytes = b"") -> bool:
+    """Whether a folder holds raw files, and is no store."""
     if (folder / MANIFEST).exists():
         return False
     return any(path.is_file() for path in folder.glob(f"*{SUFFIX}"))

@@ -1,13 +1,13 @@
-"""A trace of raw files, in memory or as a store."""
+"""From the raw files of a run to a trace, in memory or in a store."""
 
 from __future__ import annotations
 
 import os
 from typing import TYPE_CHECKING
 
+from burstline.formats.intake import reading as intake
 from burstline.formats.intake.budget import require_memory
 from burstline.formats.intake.defects import Defects
-from burstline.formats.intake.reading import convert, read_whole
 from burstline.formats.raw.files import RECORD_BYTES, SUFFIX, open_files
 from burstline.formats.raw.numbers import operation_numbers
 from burstline.formats.raw.source import COSTS, RECORDED_COSTS, RECORDS_AT_ONCE, RawSource
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from burstline.trace import Trace
 
 
-def read_raw(
+def read(
     folder: Path,
     *,
     raw: bool = True,
@@ -33,57 +33,21 @@ def read_raw(
     operations: Mapping[int, str] | None = None,
     name: str | None = None,
 ) -> Trace:
-    """Read the raw files of a run.
+    """Read the raw files of a run; times are those of rank 0's clock, from the first moment.
 
-    Parameters
-    ----------
-    folder : Path
-        The folder that the recorder filled.
-    raw : bool
-        Whether events that the program recorded itself are kept.
-    memory : int, optional
-        Bytes that may be used; no limit by default.
-    threads : int, optional
-        Threads to use; by default as many as this process may run on.
-    records_at_once : int
-        Records that a thread takes on at a time: whole processes, at least one. Neither
-        this nor `threads` changes the trace.
-    progress : Progress
-        Told of files and of locations.
-    resolve : callable, optional
-        Gives the frames of a return address by module and offset, innermost first; without
-        it frames are named by their addresses.
-    operations : mapping of int to str, optional
-        Name of each operation by its number; by default those of this version's recorder.
-    name : str, optional
-        What the trace says it is made of; by default the folder.
+    A thread takes on `records_at_once` records: whole processes, at least one. Neither this
+    nor `threads` changes the trace. `resolve` gives the frames of a return address by module
+    and offset, innermost first; without it frames are named by their addresses. `operations`
+    names operations by their numbers, by default those of this version's recorder, and
+    `name` is what the trace says it is made of, by default the folder.
 
-    Returns
-    -------
-    Trace
-        In memory. Times are those of rank 0's clock, from the first moment of all.
+    Messages are matched by MPI's order, without clocks. Files are mapped, not loaded: in
+    memory are the tables, the halves of messages and the processes being read.
 
-    Raises
-    ------
-    FormatError
-        If the folder has no raw file that can be read.
-    MemoryBudgetError
-        If the tables would not fit into `memory`.
-    UnsupportedRecordError
-        If a file is of another version.
-
-    Notes
-    -----
-    O(records log records) time; the files are mapped, not loaded. Memory is that of the
-    tables, of the halves of messages and of the processes being read. Messages are matched
-    by MPI's order, without clocks. Only definitions are gone through one by one.
-
-    Examples
-    --------
     >>> from pathlib import Path
     >>> from tempfile import TemporaryDirectory
     >>> with TemporaryDirectory() as empty:
-    ...     read_raw(Path(empty))
+    ...     read(Path(empty))
     Traceback (most recent call last):
     burstline.errors.FormatError: ...
     """
@@ -94,7 +58,7 @@ def read_raw(
     files = open_files(folder, defects, progress)
     numbers = operation_numbers() if operations is None else operations
     source = RawSource(folder, files, numbers, resolve, defects, raw=raw, name=name)
-    return read_whole(
+    return intake.read_whole(
         source, at_once=records_at_once, memory=memory, threads=threads, progress=progress
     )
 
@@ -113,7 +77,7 @@ def _records_of(folder: Path) -> int:
     return sum(path.stat().st_size for path in folder.glob(f"*{SUFFIX}")) // RECORD_BYTES
 
 
-def convert_raw(
+def convert(
     folder: Path,
     target: Path,
     *,
@@ -129,7 +93,7 @@ def convert_raw(
     """Make a store of raw files within `memory` bytes, at least 256 MiB.
 
     `records` asks for raw tables even if the program recorded no events; `resolve`,
-    `operations` and `name` are those of :func:`read_raw`, and so are the tables.
+    `operations` and `name` are those of :func:`read`, and so are the tables.
     """
     require_memory(memory)
     defects = Defects()
@@ -138,4 +102,4 @@ def convert_raw(
     source = RawSource(
         folder, files, numbers, resolve, defects, raw=raw, records=records, name=name
     )
-    convert(source, target, memory=memory, threads=threads, progress=progress)
+    intake.convert(source, target, memory=memory, threads=threads, progress=progress)

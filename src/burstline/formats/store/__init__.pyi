@@ -1,4 +1,5 @@
-from burstline.formats.store.reading import open_store as open_store
+from burstline.formats.store.reading import read as read
+from burstline.formats.store.reading import recognises as recognises
 from burstline.formats.store.writing import MANIFEST as MANIFEST
 from burstline.formats.store.writing import StoreWriter as StoreWriter
-from burstline.formats.store.writing import write_store as write_store
+from burstline.formats.store.writing import write as write

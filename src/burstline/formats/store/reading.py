@@ -180,6 +180,14 @@ def open_tables(folder: Path) -> StoreTables:
     return StoreTables(folder, operations, counters, groups)
 
 
-def open_store(path: Path) -> Trace:
-    """Open a store as a trace; tables are loaded when they are asked for."""
+def recognises(path: Path, _head: bytes = b"") -> bool:
+    """Whether a folder is a store."""
+    return (path / MANIFEST).exists()
+
+
+def read(path: Path, **_: object) -> Trace:
+    """Open a store as a trace; tables are loaded when they are asked for.
+
+    What readers of other formats are asked makes no difference.
+    """
     return Trace(open_tables(path))

@@ -134,7 +134,7 @@ def operation_names(table: pa.Table) -> list[str]:
     return column.chunk(0).dictionary.to_pylist()
 
 
-def write_store(trace: Trace, path: Path, *, progress: Progress = SILENCE) -> None:
+def write(trace: Trace, path: Path, *, progress: Progress = SILENCE) -> None:
     """Write a trace as a store; either the whole store appears, or nothing.
 
     Tables go through memory a few locations at a time.

@@ -28,6 +28,7 @@ MAGIC: Final = b"OTF2"
 """Follows two bytes that tell how long the mark is and in which order bytes are."""
 
 _HEAD: Final = 16
+_PARTS: Final = (".def", ".evt", ".snap", ".marker", ".thumb")
 _MOST_SHOWN: Final = 5
 _ZLIB, _SION = 2, 2
 _SECONDS_BASE: Final = 2
@@ -182,17 +183,29 @@ def is_anchor(path: Path) -> bool:
     """Tell by its first bytes whether a file is an anchor."""
     try:
         with path.open("rb") as file:
-            return recognises(file.read(_HEAD))
+            return begins_anchor(file.read(_HEAD))
     except OSError:
         return False
 
 
-def recognises(head: bytes) -> bool:
-    """Tell whether a file that begins with `head` is an anchor.
+def is_part(path: Path) -> bool:
+    """Whether a file or folder is of an archive, although its anchor is not found there.
+
+    >>> from pathlib import Path
+    >>> is_part(Path("no-such-folder"))
+    False
+    """
+    if path.is_dir():
+        return bool(named_as_anchors(path)) or any(path.glob("*.evt"))
+    return path.suffix in _PARTS and anchor_beside(path) is not None
+
+
+def begins_anchor(head: bytes) -> bool:
+    """Whether a file that begins with `head` is an anchor.
 
     Examples
     --------
-    >>> recognises(bytes.fromhex("03424f54463200")), recognises(b"#Paraver")
+    >>> begins_anchor(bytes.fromhex("03424f54463200")), begins_anchor(b"#Paraver")
     (True, False)
     """
     return head[2 : 2 + len(MAGIC)] == MAGIC

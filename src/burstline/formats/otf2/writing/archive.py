@@ -40,7 +40,7 @@ def archive_files(path: Path) -> list[Path]:
     return [path, path.with_suffix(".def"), path.with_suffix("")]
 
 
-def write_otf2(trace: Trace, path: Path, *, progress: Progress = SILENCE) -> None:
+def write(trace: Trace, path: Path, *, progress: Progress = SILENCE) -> None:
     """Write a trace as the archive of the anchor ``X.otf2``; replaces one of that name.
 
     Definitions go into ``X.def`` and events into the folder ``X``. Tools that expect
@@ -50,7 +50,7 @@ def write_otf2(trace: Trace, path: Path, *, progress: Progress = SILENCE) -> Non
 
     >>> from pathlib import Path
     >>> from burstline import Trace
-    >>> write_otf2(Trace({}), Path("no such folder") / "run.otf2")
+    >>> write(Trace({}), Path("no such folder") / "run.otf2")
     Traceback (most recent call last):
     burstline.errors.ParameterError: there is no folder no such folder to write run.otf2 into
     """

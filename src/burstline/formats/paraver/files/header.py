@@ -53,8 +53,8 @@ _COUNT = re.compile(rb"(\d{1,18})(?=[,:]|$)")
 _WAY_OUT = "Check that the first line of the file is whole, or merge the trace again"
 
 
-def recognises(head: bytes) -> bool:
-    """Tell whether a file that starts with `head`, inflated, is a Paraver trace."""
+def recognises(_path: Path, head: bytes) -> bool:
+    """Whether a file that begins with `head`, inflated, is a Paraver trace."""
     text = head.removeprefix(_BOM).lower()
     return text.startswith((_MAGIC.lower(), b"new format"))
 

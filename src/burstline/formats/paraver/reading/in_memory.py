@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from burstline import _core, schema
-from burstline.errors import InconsistentTraceError, MemoryBudgetError
+from burstline import _core
+from burstline.errors import MemoryBudgetError
 from burstline.formats.paraver.reading.collectives import collective_parts, collective_tables
 from burstline.formats.paraver.reading.messages import message_tables
 from burstline.formats.paraver.reading.trace_file import OpenTrace, used_operations
@@ -86,7 +86,7 @@ def estimate_bytes(counts: Mapping[str, Integers], counters: int, *, raw: bool) 
 _COUNTED = frozenset(["calls", "readings", "regions", "sends", "pairs", "states"])
 
 
-def read_whole(
+def read(
     path: Path, *, raw: bool, memory: int | None, threads: int, progress: Progress
 ) -> Trace:
     """Read a Paraver trace into memory.
@@ -196,19 +196,3 @@ def note_incomplete(assembly: Assembly, instances: pa.Table) -> None:
         sequence, communicator = instances["sequence"][row], instances["communicator"][row]
         text = f"instance {sequence} of communicator {communicator}"
         assembly.scanned.defects.note("incomplete_collective", "loss", text, missing)
-
-
-def refuse_errors(trace: Trace) -> None:
-    """Raise if the trace has a defect of severity ``error``: for strict reading.
-
-    Raises
-    ------
-    InconsistentTraceError
-        Naming the first such defect.
-    """
-    for row in trace.defects.to_pylist():
-        if row["severity"] == schema.SEVERITIES[2]:
-            raise InconsistentTraceError(
-                f"{row['kind']} ({row['count']} times, first at {row['first']}); "
-                "pass strict=False to read what is left"
-            )

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from burstline import schema
 from burstline.bursts import bursts_of
-from burstline.errors import FormatError, InconsistentTraceError, printable
+from burstline.errors import FormatError
 from burstline.formats.text.call_attributes import CallAttributes
 from burstline.formats.text.options import CALL_COLUMNS
 from burstline.formats.text.places import place_of, thread_name
@@ -33,28 +33,22 @@ _FIRST_STATEMENT = re.compile(rb"(?:\s|#[^\n]*\n)*(?:ranks|application)[ \t]+[0-
 _NAME: Final = "<text>"
 
 
-def recognises(head: bytes) -> bool:
+def recognises(_path: Path, head: bytes) -> bool:
     r"""Whether a file that begins with `head` holds a trace as text: it declares ranks first.
 
-    >>> recognises(b"# two ranks\nranks 2\n"), recognises(b"#Paraver (")
-    (True, False)
+    >>> from pathlib import Path
+    >>> heads = b"# two ranks\nranks 2\n", b"#Paraver ("
+    >>> [recognises(Path("run"), head) for head in heads]
+    [True, False]
     """
     return _FIRST_STATEMENT.match(head) is not None
 
 
-def read(
-    path: Path | str,
-    *,
-    raw: bool = True,  # noqa: ARG001 -- a text holds nothing raw
-    memory: int | None = None,  # noqa: ARG001 -- a text is written by hand: it is small
-    threads: int | None = None,  # noqa: ARG001 -- as above
-    strict: bool = False,
-    progress: Progress = SILENCE,
-) -> Trace:
+def read(path: Path | str, *, progress: Progress = SILENCE, **_: object) -> Trace:
     """Read a trace that was written as text; its metadata names the path.
 
-    The other parameters are those of every reader. In memory are the whole text and its rows,
-    about a hundred times the size of the file.
+    In memory are the whole text and its rows, about a hundred times the size of the file. What
+    readers of other formats are asked makes no difference: a text holds nothing raw.
     """
     path = Path(path)
     progress.step("Reading", path.stat().st_size, "B")
@@ -67,11 +61,6 @@ def read(
         raise FormatError(path, line, expected="UTF-8", found=found) from error
     trace = _parse(text, path)
     progress.advance(len(content))
-    wrong = [row for row in trace.defects.to_pylist() if row["severity"] == "error"]
-    if strict and wrong:
-        raise InconsistentTraceError(
-            f"{path}: {wrong[0]['kind']}, {printable(wrong[0]['first'])}"
-        )
     rows = [row for row in trace.metadata.items() if row[0] != "path"]
     named = [{"key": key, "value": value} for key, value in [*rows, ("path", str(path))]]
     tables = {name: trace.table(name) for name in schema.TABLES if name in trace}

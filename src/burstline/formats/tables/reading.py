@@ -1,13 +1,4 @@
-"""A trace as a folder of plain tables: one CSV or Parquet file each, for other programs.
-
-::
-
-    Trace  ->  run.csv/calls.csv, run.csv/messages.csv, …  ->  the same Trace
-
-A null is an empty field in CSV, an empty text is ``""``, a list of ranks is ``0 1 2``.
-Operations and other names are written as text. Parquet keeps types, units and meanings;
-CSV gets its types back from the schema.
-"""
+"""From a folder of plain tables to a trace."""
 
 from __future__ import annotations
 
@@ -17,53 +8,28 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from burstline import operations, schema
-from burstline.errors import FormatError, ParameterError
-from burstline.formats import atomic
+from burstline.errors import FormatError
 from burstline.formats.store import MANIFEST
-from burstline.progress import SILENCE, Progress
 from burstline.trace import Trace
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
     from pathlib import Path
 
 STYLES: Final = ("csv", "parquet")
 """What a folder of tables can hold; its name ends in one of them."""
 
-_BY_LOCATION: Final = ("location", "sender_location")
 
-
-def recognises(path: Path) -> bool:
+def recognises(path: Path, _head: bytes = b"") -> bool:
     """Whether a folder holds the locations of a trace as CSV or Parquet, and no store."""
     return _style(path) is not None
 
 
-def write(trace: Trace, path: Path, *, progress: Progress = SILENCE) -> None:
-    """Write every table of a trace into a folder; replaces a folder of that name.
+def read(path: Path, **_: object) -> Trace:
+    """Read a folder of tables written by :func:`burstline.write`, or by another program.
 
-    >>> from pathlib import Path
-    >>> from tempfile import TemporaryDirectory
-    >>> from burstline import Trace
-    >>> with TemporaryDirectory() as place:
-    ...     write(Trace({"locations": Trace({}).locations}), Path(place) / "run.csv")
-    ...     read(Path(place) / "run.csv").locations.num_rows
-    0
-    """
-    style = path.suffix.removeprefix(".")
-    if style not in STYLES:
-        raise ParameterError(f"{path}: the name of a folder of tables ends in .csv or .parquet")
-    names = [name for name in schema.TABLES if name in trace or name == "locations"]
-    progress.step(f"writing {style}", len(names), "tables")
-    with atomic.folder(path) as part:
-        for name in names:
-            _write_table(trace, name, part / f"{name}.{style}")
-            progress.advance(1)
-
-
-def read(path: Path) -> Trace:
-    """Read a folder of tables written by :func:`write`, or by another program.
-
-    They are checked against the schema; files of other names are left alone.
+    They are checked against the schema; files of other names are left alone. What readers of
+    other formats are asked makes no difference.
     """
     style = _style(path)
     if style is None:
@@ -85,55 +51,6 @@ def _style(path: Path) -> str | None:
     if (path / MANIFEST).exists():
         return None
     return next((s for s in STYLES if (path / f"locations.{s}").is_file()), None)
-
-
-def _parts(trace: Trace, name: str) -> Iterator[pa.Table]:
-    order = schema.TABLES[name].order
-    if name == "locations" or not order or order[0] not in _BY_LOCATION:
-        yield trace.table(name)
-        return
-    empty = True
-    for part in trace.batches(name):
-        empty = False
-        yield part
-    if empty:
-        yield trace.table(name)
-
-
-def _write_table(trace: Trace, name: str, path: Path) -> None:
-    import pyarrow.csv as pacsv  # noqa: PLC0415 -- one of the two is not needed
-    import pyarrow.parquet as pq  # noqa: PLC0415
-
-    writer = None
-    try:
-        for part in _parts(trace, name):
-            table = _as_text(part, lists=path.suffix == ".csv")
-            if writer is None:
-                writer = (
-                    pacsv.CSVWriter(path, table.schema)
-                    if path.suffix == ".csv"
-                    else pq.ParquetWriter(path, table.schema, compression="zstd")
-                )
-            writer.write_table(table)
-    finally:
-        if writer is not None:
-            writer.close()
-
-
-def _as_text(table: pa.Table, *, lists: bool) -> pa.Table:
-    """Write codes out as names, and lists as text where they must be."""
-    for position, field in enumerate(table.schema):
-        column = table.column(position)
-        if pa.types.is_dictionary(field.type):
-            column = column.cast(pa.string())
-        elif lists and pa.types.is_list(field.type):
-            rows = (" ".join(map(str, row)) for row in column.to_pylist())
-            column = pa.chunked_array([pa.array(rows, pa.string())])
-        else:
-            continue
-        new = pa.field(field.name, column.type, field.nullable, field.metadata)
-        table = table.set_column(position, new, column)
-    return table
 
 
 def _load(file: Path, name: str, style: str) -> pa.Table:
