@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import json
 import os
@@ -79,8 +80,17 @@ class Case:
     @property
     def key(self) -> str:
         """A hash of all that a result depends on, but for burstline."""
-        text = json.dumps([self.name, self.inputs, [step.command for step in self.steps]])
+        commands = [step.command for step in self.steps]
+        parts = [self.name, self.inputs, commands, _hash_of("chance.py")]
+        if any(command.startswith("@") for command in commands):
+            parts.append(_hash_of("tables.py"))
+        text = json.dumps(parts)
         return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+@functools.cache
+def _hash_of(name: str) -> str:
+    return hashlib.sha256(Path(__file__).with_name(name).read_bytes()).hexdigest()
 
 
 def stored(out: Path, name: str, key: str) -> Path:

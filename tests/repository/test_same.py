@@ -25,7 +25,7 @@ sentence = "Every format refuses with the same number."
 def same(monkeypatch):
     """Give the modules that store, compare and list what is compared."""
     monkeypatch.syspath_prepend(str(ROOT / ".ci" / "same_outputs"))
-    names = ("cases", "comparing", "running", "tables")
+    names = ("cases", "chance", "comparing", "recordings", "running", "tables")
     yield {name: importlib.import_module(name) for name in names}
     for name in names:
         del sys.modules[name]
@@ -117,7 +117,7 @@ def test_each_row_of_the_table_says_what_asks_for_it(same):
 
 
 def test_paths_of_the_folder_are_left_out_and_records_are_not(same):
-    normal = same["running"].normal
+    normal = same["chance"].normal
 
     assert normal("stdout", b"/a/b/run.prv: 1", "/a/b") == b"<folder>/run.prv: 1"
     assert normal("a.otf2", ANCHOR + b"12345678" + b"\2\1", "/a/b").endswith(b"<number>\2\1")
