@@ -7,19 +7,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from burstline.formats.intake.defects import Defects
-from burstline.formats.raw import Kind, open_files, operation_numbers
+from burstline.formats.raw import COUNT_TYPE, TIME_TYPE, Kind, open_files, operation_numbers
 from burstline.progress import SILENCE
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-_COUNT: Final = 1000  # added to the operation's number, as profile.c does
-_TIME: Final = 2000
 
 
 class Tally(NamedTuple):
@@ -53,14 +50,14 @@ def tallies(folder: Path) -> dict[str, Tally]:
     FormatError
         If none of the files is a raw file.
     """
-    sums = np.zeros(3 * _COUNT, np.int64)
+    sums = np.zeros(3 * COUNT_TYPE, np.int64)
     for file in open_files(folder, Defects(), SILENCE):
         events = file.records[file.records["kind"] == Kind.EVENT]
         events = events[events["a"] < len(sums)]
         np.add.at(sums, events["a"].astype(np.int64), events["b"].astype(np.int64))
     found = {
-        name: Tally(int(sums[_COUNT + number]), int(sums[_TIME + number]))
+        name: Tally(int(sums[COUNT_TYPE + number]), int(sums[TIME_TYPE + number]))
         for number, name in operation_numbers().items()
-        if sums[_COUNT + number]
+        if sums[COUNT_TYPE + number]
     }
     return dict(sorted(found.items(), key=lambda item: -item[1].time_ns))

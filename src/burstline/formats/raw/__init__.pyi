@@ -2,6 +2,10 @@ from burstline.formats.raw.call_paths import Frame as Frame
 from burstline.formats.raw.call_paths import Resolver as Resolver
 from burstline.formats.raw.files import open_files as open_files
 from burstline.formats.raw.files import recognises as recognises
+from burstline.formats.raw.layout import COUNT_TYPE as COUNT_TYPE
+from burstline.formats.raw.layout import HEADER_BYTES as HEADER_BYTES
+from burstline.formats.raw.layout import TIME_TYPE as TIME_TYPE
+from burstline.formats.raw.layout import Ending as Ending
 from burstline.formats.raw.layout import Kind as Kind
 from burstline.formats.raw.numbers import operation_numbers as operation_numbers
 from burstline.formats.raw.tails import settle as settle

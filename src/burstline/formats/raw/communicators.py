@@ -8,6 +8,7 @@ import numpy as np
 import pyarrow as pa
 
 from burstline import schema
+from burstline.formats.raw.layout import CommunicatorKind
 from burstline.schema import arrow_table
 
 if TYPE_CHECKING:
@@ -16,8 +17,12 @@ if TYPE_CHECKING:
     from burstline.formats.intake.defects import Defects
     from burstline.formats.raw.processes import Process
 
-_KINDS: Final = {1: "world", 2: "self", 3: "group", 4: "inter"}
-_WORLD: Final = 1
+_KINDS: Final[dict[int, str]] = {
+    CommunicatorKind.WORLD: "world",
+    CommunicatorKind.SELF: "self",
+    CommunicatorKind.INTRA: "group",
+    CommunicatorKind.INTER: "inter",
+}
 
 
 class Communicators:
@@ -51,7 +56,7 @@ class Communicators:
                 key = (
                     process.application,
                     found.kind,
-                    0 if found.kind == _WORLD else found.name,
+                    0 if found.kind == CommunicatorKind.WORLD else found.name,
                 )
                 row = self._known.get(key)
                 if row is None:
@@ -76,14 +81,14 @@ class Communicators:
             said = [
                 found.members
                 for found in process.defined.communicators.values()
-                if found.kind == _WORLD
+                if found.kind == CommunicatorKind.WORLD
             ]
             members = max(said, key=len, default=tuple(range(process.defined.size)))
             known = worlds.get(process.application, ())
             worlds[process.application] = max(known, members, key=len)
         for application, members in sorted(worlds.items()):
             ranks = sorted(p.rank for p in processes if p.application == application)
-            self._add((application, _WORLD, 0), members or tuple(ranks))
+            self._add((application, CommunicatorKind.WORLD, 0), members or tuple(ranks))
 
     def table(self) -> pa.Table:
         """Give the table `communicators`."""

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
-from burstline.formats.raw.layout import MOST_RANKS, Kind
+from burstline.formats.raw.layout import MOST_RANKS, Kind, Named
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -32,7 +32,6 @@ _DEFINING: Final = np.array([Kind.RANK, *_CONTINUED_BY], np.uint16)
 _TEXT_BYTES: Final = np.r_[0:8, 12:32]
 _RANK_WORDS: Final = np.array([3, 0, 1, 4, 5, 6, 7])
 _MODULE_SHIFT: Final = 48
-_COMPILER: Final = 3
 _LARGEST_LINE: Final = 2**31 - 1
 
 
@@ -42,7 +41,7 @@ class Communicator(NamedTuple):
     Attributes
     ----------
     kind : int
-        1 world, 2 self, 3 other, 4 intercommunicator.
+        A :class:`~burstline.formats.raw.layout.CommunicatorKind`, if it is known.
     name : int
         Equal on all members.
     members : tuple of int
@@ -95,7 +94,7 @@ class Definitions:
 
     def compilers(self) -> list[str]:
         """Name the compilers that made the code that counts its work."""
-        return [name.text for (space, _), name in self.names.items() if space == _COMPILER]
+        return [name.text for (space, _), name in self.names.items() if space == Named.COMPILER]
 
 
 def read_definitions(files: Sequence[RawFile], odd: Defects) -> Definitions:

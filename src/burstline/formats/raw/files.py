@@ -13,7 +13,7 @@ import numpy as np
 
 from burstline.errors import FormatError, UnsupportedRecordError
 from burstline.formats.raw.blocks import blocks, release
-from burstline.formats.raw.layout import HEADER, MAGIC, RECORD, VERSION, Kind
+from burstline.formats.raw.layout import HEADER, MAGIC, RECORD, SUFFIX, VERSION, Kind
 from burstline.formats.raw.outline import Outline, outline_of, table_of
 from burstline.formats.raw.tails import stored
 from burstline.formats.store import MANIFEST
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from burstline.formats.intake.defects import Defects
     from burstline.progress import Progress
 
-SUFFIX: Final = ".raw"
 RECORD_BYTES: Final = RECORD.itemsize
 _MOST_HEADER_BYTES: Final = 1 << 20
 _WAY_OUT: Final = "Give the folder that burstline record wrote"

@@ -1,4 +1,7 @@
-"""The bytes of a raw file: a header, then records of 32 bytes; see ``raw.h``."""
+"""The bytes of a raw file and of its tail: a header, then records of 32 bytes; see ``raw.h``.
+
+``tests/repository/test_raw_format.py`` compares every number with those of the recorder.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +12,10 @@ import numpy as np
 
 MAGIC: Final = b"BURSTRAW"
 VERSION: Final = 1
+HEADER_BYTES: Final = 4096
+SUFFIX: Final = ".raw"
+TAIL_MAGIC: Final = b"BURSTEND"
+TAIL_SUFFIX: Final = ".tail"
 
 HEADER: Final = np.dtype(
     [
@@ -40,9 +47,12 @@ RECORD: Final = np.dtype(
 )
 """One record."""
 
+TAIL: Final = np.dtype([("magic", "S8"), ("belongs", "<u8"), ("unused", "<u8", 2)])
+"""What a tail begins with; records follow."""
+
 
 class Kind(IntEnum):
-    """What a record says; the numbers are those of ``raw.h``."""
+    """What a record says."""
 
     END_OF_FILE = 0
     ENTER = 1
@@ -84,6 +94,38 @@ class Kind(IntEnum):
     OVERHEAD = 73
     LEFT = 74
 
+
+class CommunicatorKind(IntEnum):
+    """What communicator a record of kind ``COMMUNICATOR`` defines."""
+
+    WORLD = 1
+    SELF = 2
+    INTRA = 3
+    INTER = 4
+
+
+class Named(IntEnum):
+    """What a record of kind ``NAME`` names."""
+
+    REGION = 0
+    EVENT_TYPE = 1
+    LOOP = 2
+    COMPILER = 3
+
+
+class Ending(IntEnum):
+    """How a thread or process ended, as a record of kind ``LEFT`` says."""
+
+    FINALIZE = 1
+    EXIT = 2
+    ABORT = 3
+    SIGNAL = 4
+
+
+COUNT_TYPE: Final = 1000
+"""Type of events in profile mode, less the number of an operation: how often it was called."""
+TIME_TYPE: Final = 2000
+"""The same for the nanoseconds in its calls."""
 
 OF_THE_CALL: Final = (
     Kind.COLLECTIVE,

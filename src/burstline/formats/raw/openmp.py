@@ -53,10 +53,10 @@ _OTHER: Final = ROLES.index("call")
 _LOOP: Final = ROLES.index("loop")
 _BARRIERS: Final = (ROLES.index("barrier"), ROLES.index("implicit_barrier"))
 _TASKLOOP: Final = ROLES.index("taskloop")
-_WORK_ROLES: Final = np.array([_OTHER, 2, 3, 4, 4, 5, _OTHER, _TASKLOOP])
-_SYNC_ROLES: Final = np.array([_OTHER, 7, 8, 9, 10])
+WORK_ROLES: Final = np.array([_OTHER, 2, 3, 4, 4, 5, _OTHER, _TASKLOOP])
+SYNC_ROLES: Final = np.array([_OTHER, 7, 8, 9, 10])
 LOCK_ROLES: Final = np.array([_OTHER, 11, 12, 13, 14])
-"""Roles of the regions of locks, by kind."""
+"""Roles of the regions of work, synchronisation and locks, by kind; see ``omp.h``."""
 
 _LOW: Final = (1 << 32) - 1
 _MOST: Final = 1 << 48
@@ -274,8 +274,8 @@ def _roles(records: Table, begin: Integers) -> Integers:
     role[op == Op.TEAM_BEGIN] = ROLES.index("team")
     role[op == Op.TASK_BEGIN] = ROLES.index("task")
     for which, kind, roles in (
-        (Op.WORK_BEGIN, high, _WORK_ROLES),
-        (Op.SYNC_BEGIN, records["b"][begin], _SYNC_ROLES),
+        (Op.WORK_BEGIN, high, WORK_ROLES),
+        (Op.SYNC_BEGIN, records["b"][begin], SYNC_ROLES),
         (Op.LOCK_REQUEST, high, LOCK_ROLES),
     ):
         rows = op == which

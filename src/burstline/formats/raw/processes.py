@@ -12,7 +12,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Final
 
 from burstline.formats.raw.definitions import Definitions, read_definitions
-from burstline.formats.raw.layout import Kind
+from burstline.formats.raw.layout import Ending, Kind
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from burstline.formats.raw.files import RawFile
 
 _MOST_THREADS: Final = 1 << 20
-_ABORTED, _SIGNALLED = 3, 4
 
 
 @dataclass(slots=True, eq=False)
@@ -157,8 +156,8 @@ def _note_ends(processes: Sequence[Process], odd: Defects) -> None:
         if not ends:
             odd.note("process_without_end", "loss", f"rank {process.rank}, {name}")
         for end in ends:
-            if end["op"] == _ABORTED:
+            if end["op"] == Ending.ABORT:
                 odd.note("process_aborted", "info", f"rank {process.rank}, {name}")
-            elif end["op"] == _SIGNALLED:
+            elif end["op"] == Ending.SIGNAL:
                 text = f"rank {process.rank}, {name}: signal {end['a']}"
                 odd.note("process_killed", "info", text)

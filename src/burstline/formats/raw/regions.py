@@ -17,7 +17,7 @@ import numpy as np
 
 from burstline.columns import enclosing, lookup, match_borders
 from burstline.extrae import RECORDED_REGIONS
-from burstline.formats.raw.layout import Kind
+from burstline.formats.raw.layout import Kind, Named
 from burstline.formats.raw.openmp_rows import OpenMpRows, Spans
 from burstline.schema import NO_VALUE, ORIGINS, PARADIGMS, UNKNOWN, arrow_table
 
@@ -33,10 +33,7 @@ if TYPE_CHECKING:
     from burstline.formats.raw.timeline import Timeline
 
 
-REGION, EVENT_TYPE, LOOP = 0, 1, 2
-"""What can have a name."""
-
-_OPENMP: Final = 3
+_OPENMP: Final = 3  # beside Named.REGION and Named.LOOP
 _ENTERS: Final = (Kind.REGION_ENTER, Kind.LOOP_ENTER)
 _LEAVES: Final = (Kind.REGION_LEAVE, Kind.LOOP_LEAVE)
 _LOOPS: Final = (Kind.LOOP_ENTER, Kind.LOOP_LEAVE)
@@ -132,10 +129,11 @@ class Regions:
     def _define(self, what: Integers, defined: Definitions) -> npt.NDArray[np.int32]:
         rows = {}
         for key in np.unique(what).tolist():
-            number, space = key // 2, LOOP if key % 2 else REGION
+            number, space = key // 2, Named.LOOP if key % 2 else Named.REGION
             # ids are per process, names are not; loops are known by their id everywhere
-            found = (space, number if space == LOOP else 0, defined.names.get((space, number)))
-            if space == REGION and found[2] is None:
+            name = defined.names.get((space, number))
+            found = (space, number if space == Named.LOOP else 0, name)
+            if space == Named.REGION and name is None:
                 found = (space, number, None)
             rows[key] = self._number(found)
         return lookup(what, rows)
@@ -161,7 +159,7 @@ class Regions:
         """Give the table `region_defs`; the source's id of a loop is its `source_value`."""
         found = list(self._definitions)
         lines = [UNKNOWN if name is None else name.line or UNKNOWN for _, _, name in found]
-        loops = [space == LOOP for space, _, _ in found]
+        loops = [space == Named.LOOP for space, _, _ in found]
         user, openmp = PARADIGMS.index("user"), PARADIGMS.index("openmp")
         described = [_described(*key) for key in found]
         return arrow_table(
@@ -190,7 +188,7 @@ def _described(space: int, number: int, name: Name | None) -> tuple[str, str, in
     if space == _OPENMP:
         role = list(RECORDED_REGIONS)[number]
         return (role, role, *RECORDED_REGIONS[role])
-    if space == LOOP:
+    if space == Named.LOOP:
         return loop_name(number, name), "loop", NO_VALUE, number
     return _region_name(number, name), "function", NO_VALUE, NO_VALUE
 

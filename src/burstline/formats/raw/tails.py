@@ -10,11 +10,11 @@ from __future__ import annotations
 
 import contextlib
 import os
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from burstline.formats.raw.layout import RECORD, Kind
+from burstline.formats.raw.layout import RECORD, TAIL, TAIL_MAGIC, TAIL_SUFFIX, Kind
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -22,10 +22,6 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from burstline.formats.intake.defects import Defects
-
-SUFFIX: Final = ".tail"
-_MAGIC: Final = b"BURSTEND"
-_HEAD: Final = np.dtype([("magic", "S8"), ("belongs", "<u8"), ("unused", "<u8", 2)])
 
 
 def stored(path: Path, begin: int, odd: Defects) -> npt.NDArray[Any]:
@@ -49,7 +45,7 @@ def stored(path: Path, begin: int, odd: Defects) -> npt.NDArray[Any]:
     records: npt.NDArray[Any] = np.zeros(0, RECORD)
     if count:
         records = np.memmap(path, RECORD, "r", begin, (count,))
-    place, tail = _tail(path.with_suffix(SUFFIX), begin)
+    place, tail = _tail(path.with_suffix(TAIL_SUFFIX), begin)
     if place is None:
         if rest and count and records[-1]["kind"] != Kind.END_OF_FILE:
             odd.note("truncated_record", "loss", f"{path.name}: {rest} bytes at the end")
@@ -81,7 +77,7 @@ def settle(folder: Path, begin: int) -> None:
     >>> with TemporaryDirectory() as empty:
     ...     settle(Path(empty), 4096)
     """
-    for path in sorted(folder.glob(f"*{SUFFIX}")):
+    for path in sorted(folder.glob(f"*{TAIL_SUFFIX}")):
         with contextlib.suppress(OSError):
             _put(path, begin)
 
@@ -107,14 +103,14 @@ def _tail(path: Path, begin: int) -> tuple[int | None, npt.NDArray[Any]]:
         content = path.read_bytes()
     except OSError:
         return None, none
-    if len(content) < _HEAD.itemsize or not content.startswith(_MAGIC):
+    if len(content) < TAIL.itemsize or not content.startswith(TAIL_MAGIC):
         return None, none
-    belongs = int(np.frombuffer(content, _HEAD, 1)["belongs"][0])
+    belongs = int(np.frombuffer(content, TAIL, 1)["belongs"][0])
     count, rest = divmod(belongs - begin, RECORD.itemsize)
     if rest or count < 0:  # written already, or damage
         return None, none
     records = np.frombuffer(
-        content, RECORD, (len(content) - _HEAD.itemsize) // RECORD.itemsize, _HEAD.itemsize
+        content, RECORD, (len(content) - TAIL.itemsize) // RECORD.itemsize, TAIL.itemsize
     )
     written = np.flatnonzero(records["kind"] != Kind.END_OF_FILE)
     return count, records[: written[-1] + 1] if len(written) else none

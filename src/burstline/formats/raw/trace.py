@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 from burstline.formats.intake import reading as intake
 from burstline.formats.intake.budget import require_memory
 from burstline.formats.intake.defects import Defects
-from burstline.formats.raw.files import RECORD_BYTES, SUFFIX, open_files
+from burstline.formats.raw.files import RECORD_BYTES, open_files
+from burstline.formats.raw.layout import SUFFIX
 from burstline.formats.raw.numbers import operation_numbers
 from burstline.formats.raw.source import COSTS, RECORDED_COSTS, RECORDS_AT_ONCE, RawSource
 from burstline.progress import SILENCE, Progress

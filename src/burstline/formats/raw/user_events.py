@@ -23,8 +23,8 @@ from burstline.extrae import (
     TABLE,
     classify,
 )
-from burstline.formats.raw.layout import Kind
-from burstline.formats.raw.regions import EVENT_TYPE, LOOP, loop_name
+from burstline.formats.raw.layout import Kind, Named
+from burstline.formats.raw.regions import loop_name
 from burstline.schema import arrow_table, event_table
 
 if TYPE_CHECKING:
@@ -65,9 +65,9 @@ class UserEvents:
         self._final = _final_types(known.tolist(), odd)
         for process in processes:
             for (space, number), name in process.defined.names.items():
-                if space == EVENT_TYPE:
+                if space == Named.EVENT_TYPE:
                     self._types.setdefault(number, name.text)
-                elif space == LOOP:
+                elif space == Named.LOOP:
                     self._loops.setdefault(number, loop_name(number, name))
 
     def rows(self, line: Timeline) -> Integers:

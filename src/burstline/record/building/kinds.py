@@ -295,9 +295,9 @@ _MANAGEMENT: Final = {
     "init_thread": Kind(learnt=("burst_initialized(call.thread);",)),
     "finalize": Kind(
         first=("if (call.follow) burst_finalizing(call.thread);",),
-        beyond=("if (call.follow) burst_close(1, 0);",),
+        beyond=("if (call.follow) burst_close(BURST_BY_FINALIZE, 0);",),
     ),
-    "abort": Kind(first=("if (call.follow) burst_close(3, errorcode);",)),
+    "abort": Kind(first=("if (call.follow) burst_close(BURST_BY_ABORT, errorcode);",)),
     "session_init": Kind(learnt=("burst_session_begun(*session);",)),
     "session_finalize": Kind(first=("if (call.follow) burst_session_ending(*session);",)),
     # Collective over the communicator they are given, or over the one they make.

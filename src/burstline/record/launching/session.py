@@ -27,10 +27,7 @@ if TYPE_CHECKING:
     from pathlib import Path
     from types import FrameType
 
-_HEADER_BYTES: Final = 4096
 _CHUNK: Final = 1 << 20
-_RANK, _GAP, _OVERHEAD, _LEFT = 30, 70, 73, 74
-_ABORTED, _SIGNALLED = 3, 4
 _ENDING: Final = ((signal.SIGINT, 5.0), (signal.SIGTERM, 5.0), (signal.SIGKILL, None))
 """What an interrupted program is told, and how many seconds it may take about it."""
 _TERMINAL_S: Final = 5.0
@@ -177,9 +174,9 @@ def survey(folder: Path, progress: Progress = SILENCE) -> Survey:
     -----
     O(records), a piece of a file at a time.
     """
-    from burstline.formats.raw import settle  # noqa: PLC0415 -- only after a run
+    from burstline.formats.raw import HEADER_BYTES, settle  # noqa: PLC0415 -- only after a run
 
-    settle(folder, _HEADER_BYTES)
+    settle(folder, HEADER_BYTES)
     found, paths = Survey(), sorted(folder.glob("*.raw"))
     progress.step("Looking through", len(paths), "files")
     for path in paths:
@@ -269,25 +266,26 @@ def _add(found: Survey, path: Path) -> None:
     import numpy as np  # noqa: PLC0415 -- slow, and only needed after a run
 
     from burstline.formats.intake.defects import Defects  # noqa: PLC0415 -- as above
-    from burstline.formats.raw import stored  # noqa: PLC0415 -- as above
+    from burstline.formats.raw import HEADER_BYTES, Kind, stored  # noqa: PLC0415 -- as above
 
-    records = stored(path, _HEADER_BYTES, Defects())
+    records = stored(path, HEADER_BYTES, Defects())
     if not len(records):
         return
     found.files += 1
     rank: int | None = None
     left = (0, 0)
+    wanted = (Kind.RANK, Kind.GAP, Kind.OVERHEAD, Kind.LEFT)
     for start in range(0, len(records), _CHUNK):
         piece = records[start : start + _CHUNK]
         kind = np.asarray(piece["kind"])
         found.records += int(np.count_nonzero(kind))
-        for row in piece[np.isin(kind, (_RANK, _GAP, _OVERHEAD, _LEFT))].tolist():
+        for row in piece[np.isin(kind, wanted)].tolist():
             _, what, op, a, b, c = row
-            if what == _RANK:
+            if what == Kind.RANK:
                 rank, found.size = a, max(found.size, b)
-            elif what == _GAP:
+            elif what == Kind.GAP:
                 found.dropped += c
-            elif what == _OVERHEAD:
+            elif what == Kind.OVERHEAD:
                 found.overhead_ns += b * c
             else:
                 left = (op, a)
@@ -299,11 +297,13 @@ def _add(found: Survey, path: Path) -> None:
 
 def _how(left: int, detail: int) -> str | None:
     """Say what ended a rank, unless it ended in order."""
+    from burstline.formats.raw import Ending  # noqa: PLC0415 -- as above
+
     if left == 0:
         return "was killed"
-    if left == _ABORTED:
+    if left == Ending.ABORT:
         return f"called MPI_Abort({detail})"
-    if left == _SIGNALLED:
+    if left == Ending.SIGNAL:
         names = {one.value: one.name for one in signal.Signals}
         return f"was ended by {names.get(detail, f'signal {detail}')}"
     return None

@@ -110,7 +110,7 @@ void burst_root(struct burst_thread* thread, MPI_Comm comm, int root) {
 
 void burst_put_root(struct burst_thread* thread, struct burst_comm* known, int root) {
     if (root == MPI_PROC_NULL) return; /* of an intercommunicator: the root is in the own group */
-    int32_t rank = -3;
+    int32_t rank = BURST_UNKNOWN_RANK;
     if (root != MPI_ROOT)
         rank = burst_world_rank(known, root);
     else if (known->local != NULL && known->rank < known->local->size)

@@ -62,7 +62,7 @@ static void translate(struct burst_group* members, MPI_Group group, int* numbers
         for (int i = 0; i < members->size; ++i) members->ranks[i] = MPI_UNDEFINED;
     members->hash = (uint64_t)members->size;
     for (int i = 0; i < members->size; ++i) {
-        if (members->ranks[i] == MPI_UNDEFINED) members->ranks[i] = -3;
+        if (members->ranks[i] == MPI_UNDEFINED) members->ranks[i] = BURST_UNKNOWN_RANK;
         members->hash = joined(members->hash, (uint32_t)members->ranks[i]);
     }
 }
@@ -203,7 +203,7 @@ static void put_members(struct burst_thread* thread, const struct burst_comm* co
             const int at = start + i;
             const int32_t rank = at < split ? first->ranks[at]
                                  : at < all ? second->ranks[at - split]
-                                            : -3;
+                                            : BURST_UNKNOWN_RANK;
             seven[i] = (uint32_t)rank;
         }
         burst_put(thread, BURST_MEMBERS, 0, seven[1] | (uint64_t)seven[2] << 32, seven[0],
@@ -221,10 +221,10 @@ uint32_t burst_comm_id(struct burst_thread* thread, struct burst_comm* comm) {
 }
 
 int32_t burst_world_rank(const struct burst_comm* comm, int rank) {
-    if (rank == MPI_PROC_NULL) return -1;
-    if (rank == MPI_ANY_SOURCE) return -2;
+    if (rank == MPI_PROC_NULL) return BURST_PROC_NULL;
+    if (rank == MPI_ANY_SOURCE) return BURST_ANY_SOURCE;
     const struct burst_group* group = comm->remote != NULL ? comm->remote : comm->local;
-    if (group == NULL || rank < 0 || rank >= group->size) return -3;
+    if (group == NULL || rank < 0 || rank >= group->size) return BURST_UNKNOWN_RANK;
     return group->ranks[rank];
 }
 
@@ -238,7 +238,7 @@ static void forget(MPI_Comm handle) {
 static void create(MPI_Comm handle, int tag, uint64_t name) {
     if (handle == burst_known.no_comm || handle == burst_known.world) return;
     pthread_mutex_lock(&lock);
-    forget(handle); /* freed while nobody looked */
+    forget(handle); /* freed by a call that is not recorded, perhaps */
     struct burst_comm* comm = added(handle);
     if (comm != NULL) comm->name = name != 0 ? name : next_name(comm, tag);
     pthread_mutex_unlock(&lock);

@@ -9,8 +9,6 @@
 
 #include "wrap.h"
 
-enum { BURST_WORLD = 1, BURST_SELF = 2, BURST_INTRA = 3, BURST_INTER = 4 };
-
 /* Processes in an order, as world ranks. Never freed, shared by communicators. */
 struct burst_group {
     struct burst_group* next;

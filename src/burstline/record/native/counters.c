@@ -18,8 +18,13 @@ struct counter {
 };
 
 static const char *const work_names[] = {
-    "IR_BB",     "IR_TOT_INS", "IR_LD_INS", "IR_SR_INS", "IR_BR_INS", "IR_FP_INS",   "IR_SP_OPS",
-    "IR_DP_OPS", "IR_VEC_INS", "IR_VEC_SP", "IR_VEC_DP", "IR_CALLS",  "IR_LOOP_ITER"};
+    [BURST_WORK_BB] = "IR_BB",           [BURST_WORK_TOT_INS] = "IR_TOT_INS",
+    [BURST_WORK_LD_INS] = "IR_LD_INS",   [BURST_WORK_SR_INS] = "IR_SR_INS",
+    [BURST_WORK_BR_INS] = "IR_BR_INS",   [BURST_WORK_FP_INS] = "IR_FP_INS",
+    [BURST_WORK_FP_SP] = "IR_SP_OPS",    [BURST_WORK_FP_DP] = "IR_DP_OPS",
+    [BURST_WORK_VEC_INS] = "IR_VEC_INS", [BURST_WORK_VEC_SP] = "IR_VEC_SP",
+    [BURST_WORK_VEC_DP] = "IR_VEC_DP",   [BURST_WORK_CALLS] = "IR_CALLS",
+    [BURST_WORK_LOOP_ITER] = "IR_LOOP_ITER"};
 #define WORK_NAMES (sizeof work_names / sizeof *work_names)
 
 static struct counter counters[SOURCES][BURST_MAX_COUNTERS];
@@ -42,7 +47,7 @@ static void add(enum source source, const char *name, unsigned place, int is_tim
     ++total;
 }
 
-/* Only what everything that counts keeps: of the rest nobody knows how much is missing. */
+/* Only what everything that counts keeps: of the rest the missing part is unknown. */
 static void add_work(const char *name) {
     const uint32_t uncounted = __atomic_load_n(&burst_uncounted, __ATOMIC_RELAXED);
     int known = 0, kept = 0;
@@ -127,7 +132,7 @@ static void define_compilers(struct burst_thread *thread) {
     uint32_t number = 0;
     for (const char *line = burst_made_by; *line != '\0'; ++line) {
         const size_t bytes = strcspn(line, "\n");
-        burst_put(thread, BURST_NAME, 3, 0, number++, 0, bytes);
+        burst_put(thread, BURST_NAME, BURST_NAME_COMPILER, 0, number++, 0, bytes);
         burst_put_text(thread, line, bytes);
         line += bytes;
         if (*line == '\0') break;

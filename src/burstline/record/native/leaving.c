@@ -1,7 +1,7 @@
 /* leaving.c -- How the records of a thread end: in order, by MPI_Abort, or by a signal.
  *
- * A signal handler stores one record, if it can do so without asking anybody, and hands over to
- * whoever was there before: files are complete as they are, the kernel owns their pages.
+ * A signal handler stores one record, if there is room in the window, and hands over to the handler
+ * that was there before: the window needs no writing, the kernel owns its pages.
  */
 #include "thread.h"
 
@@ -36,7 +36,8 @@ static void note_signal(int signal) {
     struct burst_thread *thread = burst_current;
     if (thread == NULL || thread->inside) return;
     if (__atomic_load_n(&burst_gate, __ATOMIC_RELAXED) < BURST_RUNNING) return;
-    burst_store(&thread->buffer, BURST_LEFT, 4, burst_now(), (uint32_t)signal, 0, 0);
+    burst_store(&thread->buffer, BURST_LEFT, BURST_BY_SIGNAL, burst_now(), (uint32_t)signal, 0,
+                0);
 }
 
 /* Nobody was there before: die as if we had not been here either. */

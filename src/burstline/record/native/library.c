@@ -1,4 +1,4 @@
-/* library.c -- Where the code of MPI's own libraries lies: they may stand between program and wrapper.
+/* library.c -- Where the code of MPI's libraries lies, which may stand between program and wrapper.
  *
  * Open MPI's Fortran bindings call C functions that are recorded; such frames are no callers.
  */
@@ -14,13 +14,12 @@ static struct {
 } ranges[MOST_RANGES];
 static uint32_t count;
 
-/* As _RUNTIME in call_paths.py, which leaves out what was missed here. */
+/* The reader leaves out what is missed here. */
 static int is_library(const char *path) {
-    static const char *const names[] = {"libmpi",         "libpmpi",      "libmpi_mpifh",
-                                        "libmpi_usempi",  "libmpifort",   "libmpi_usempif08",
-                                        "libmpich",       "libmpi_cxx",   "libmpi_usempi_ignore_tkr",
-                                        "libmpichfort",   "libmpichf90",  "libmpi_abi",
-                                        "libmpicxx",      "libmpichcxx"};
+    static const char *const names[] = {
+        "libmpi",   "libpmpi",      "libmpi_mpifh", "libmpi_usempi", "libmpi_usempif08",
+        "libmpich", "libmpi_cxx",   "libmpi_abi",   "libmpifort",    "libmpi_usempi_ignore_tkr",
+        "libmpicxx", "libmpichfort", "libmpichf90",  "libmpichcxx"};
     const char *slash = strrchr(path, '/'), *name = slash == NULL ? path : slash + 1;
     const size_t bytes = strcspn(name, ".-");
     for (unsigned i = 0; i < sizeof names / sizeof *names; ++i)

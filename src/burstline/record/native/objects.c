@@ -56,7 +56,8 @@ uint64_t burst_object_pending(int kind, uintptr_t handle, uint64_t id) {
 void burst_one_sided(struct burst_thread* thread, MPI_Win window, int target, uint64_t bytes,
                      int transfer) {
     const struct burst_object found = burst_object(BURST_WINDOW, (uintptr_t)window);
-    const int32_t rank = found.comm != NULL ? burst_world_rank(found.comm, target) : -3;
+    const int32_t rank =
+        found.comm != NULL ? burst_world_rank(found.comm, target) : BURST_UNKNOWN_RANK;
     const uint64_t comm = found.comm != NULL ? burst_comm_id(thread, found.comm) : 0;
     burst_put(thread, BURST_RMA, (uint16_t)transfer, 0, (uint32_t)rank, comm << 32 | found.id,
               bytes);

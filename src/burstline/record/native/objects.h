@@ -16,7 +16,7 @@ struct burst_object { /* a window or a file */
 void burst_object_created(int kind, uintptr_t handle, MPI_Comm comm);
 void burst_object_freed(int kind, uintptr_t handle);
 struct burst_object burst_object(int kind, uintptr_t handle); /* id 0: unknown */
-/* Gives the id that was pending, and sets another. */
+/* Sets the id that is pending, and returns the one before. */
 uint64_t burst_object_pending(int kind, uintptr_t handle, uint64_t id);
 
 void burst_one_sided(struct burst_thread* thread, MPI_Win window, int target, uint64_t bytes,

@@ -20,11 +20,11 @@
  *   TASK_BEGIN    number of the task in this process    where it was created
  *   TASK_END      number of the task in this process    0
  *
- * How they become rows (formats/raw/openmp.py):
+ * How the reader makes rows of them:
  *
  *   FORK … JOIN              `teams` (fork, join), and a region `parallel` of the forking thread
  *   TEAM_BEGIN … TEAM_END    region `team` of each thread, TEAM_END no later than JOIN: LLVM's
- *                            workers tell the end when they are woken for the next team
+ *                            workers report the end when they are woken for the next team
  *   WORK_BEGIN … WORK_END    regions `loop`, `sections`, `single`, `master` with `iterations`
  *   SYNC_BEGIN … SYNC_END    regions `barrier`, `implicit_barrier`, `taskwait`, `taskgroup`, cut
  *                            at JOIN like teams; barriers count within their team and thread
@@ -43,7 +43,7 @@
  * A record of an explicit task has the team of its thread. Serialised parallel regions are teams
  * of one thread. Every record is followed by the thread's counters.
  *
- * LLVM's runtime can stand in for that of gcc. Loops with static schedules are then not told, as
+ * LLVM's runtime can stand in for that of gcc. Loops with static schedules are then missing, as
  * gcc compiles them without a call, and explicit barriers count as implicit ones.
  */
 #ifndef BURSTLINE_OMP_H

@@ -201,10 +201,10 @@ static int start_files(struct burst_thread *thread) {
 }
 
 int burst_open_output(struct burst_thread *thread) {
-    static int told;
+    static int said;
     if (start_files(thread)) return 1;
     __atomic_fetch_sub(&next_number, 1, __ATOMIC_RELAXED);
-    if (!__atomic_exchange_n(&told, 1, __ATOMIC_RELAXED)) {
+    if (!__atomic_exchange_n(&said, 1, __ATOMIC_RELAXED)) {
         burst_say("cannot write %s: %s; calls are counted as dropped", thread->path,
                   strerror(errno));
     }
@@ -270,11 +270,11 @@ static void mark_gap(struct burst_thread *thread) {
 }
 
 static int find_room(struct burst_thread *thread) {
-    static int told;
+    static int said;
     if (thread->closed) return 0;
     if (thread->window == NULL) return burst_open_output(thread);
     if (empty_window(thread)) return 1;
-    if (!__atomic_exchange_n(&told, 1, __ATOMIC_RELAXED)) {
+    if (!__atomic_exchange_n(&said, 1, __ATOMIC_RELAXED)) {
         burst_say("no room in %s: %s; records are dropped", thread->path, strerror(errno));
     }
     return 0;

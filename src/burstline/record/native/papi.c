@@ -38,7 +38,7 @@ static int find_all(void *library) {
            find(library, "PAPI_unregister_thread", &unregister_thread);
 }
 
-/* PAPI wants to be told the version it was built as, and tells it to nobody. */
+/* PAPI starts only for a caller who knows its version, and has no function that returns it. */
 static int initialise(void) {
     for (int major = 9; major >= 5; --major) {
         for (int minor = 0; minor < 10; ++minor) {

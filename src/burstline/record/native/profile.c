@@ -1,10 +1,7 @@
-/* profile.c -- The file of a thread in profile mode: counts and times, written at its end. */
+/* profile.c -- The file of a thread in profile mode: counts and times, written when it ends. */
 #include "thread.h"
 
 #include <string.h>
-
-#define COUNT_TYPE 1000
-#define TIME_TYPE 2000
 
 static void add(uint64_t **at, uint16_t kind, uint32_t a, uint64_t time, uint64_t b, uint64_t c) {
     burst_fill(*at, kind, 0, time, a, b, c);
@@ -24,8 +21,8 @@ void burst_write_profile(struct burst_thread *thread, const uint64_t *last, unsi
     for (uint32_t op = 0; op < BURST_OPERATIONS; ++op) {
         const struct burst_tally tally = thread->tally[op];
         if (tally.count == 0) continue;
-        add(&at, BURST_EVENT, COUNT_TYPE + op, last[0], tally.count, 0);
-        add(&at, BURST_EVENT, TIME_TYPE + op, last[0], tally.ns, 0);
+        add(&at, BURST_EVENT, BURST_COUNT_TYPE + op, last[0], tally.count, 0);
+        add(&at, BURST_EVENT, BURST_TIME_TYPE + op, last[0], tally.ns, 0);
     }
     memcpy(at, last, records * sizeof(struct burst_record));
     at += records * BURST_WORDS;

@@ -1,6 +1,6 @@
 /* put.h -- The hot path: a record is stored in a buffer.
  *
- * It knows raw.h and a buffer, and calls nobody. Whoever finds the buffer full goes elsewhere:
+ * It knows raw.h and a buffer, and calls nobody. If the buffer is full, the caller decides:
  * burst_put (output.c) makes room, a signal handler gives up. The functions are inline, because
  * every recorded call stores a few records.
  */

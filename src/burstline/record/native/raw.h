@@ -16,6 +16,8 @@
  * call") describe the call that was entered last on the thread, whether it has been left or not;
  * their field `time` carries something else. Definitions stand before their first use on the
  * thread that uses them; ids are per process.
+ *
+ * The reader has the same numbers in Python; a test compares them with those that stand here.
  */
 #ifndef BURSTLINE_RAW_H
 #define BURSTLINE_RAW_H
@@ -32,13 +34,13 @@ struct burst_raw_header {
     uint32_t header_bytes;
     uint32_t record_bytes; /* 32 */
     uint32_t pid;
-    uint32_t thread;       /* 0: the thread that called MPI_Init, or the first seen */
-    uint32_t flags;
-    uint64_t start_ns;     /* CLOCK_MONOTONIC when the file was opened */
+    uint32_t thread; /* 0: the thread that called MPI_Init, or the first seen */
+    uint32_t flags;  /* 0 */
+    uint64_t start_ns; /* CLOCK_MONOTONIC when the file was opened */
     uint64_t start_realtime_ns;
     char host[256];
     char program[1024];
-    char mpi[256];         /* first line of MPI_Get_library_version, or empty */
+    char mpi[256]; /* first line of MPI_Get_library_version, or empty */
 };
 
 #define BURST_RAW_SUFFIX ".raw"
@@ -64,52 +66,52 @@ enum burst_kind {
     BURST_END_OF_FILE = 0,
 
     /* Calls. */
-    BURST_ENTER = 1, /* op; a: stack id (0: unknown) */
-    BURST_LEAVE = 2, /* op; a: 0, or the error code MPI returned */
-    BURST_COUNTERS = 3, /* readings at the ENTER, LEAVE or other record before it, two a record: a: number
-                           of the first counter; b, c: values since the process began (absolute) */
+    BURST_ENTER = 1,    /* op; a: stack id, 0 unknown */
+    BURST_LEAVE = 2,    /* op; a: 0, or the error code MPI returned */
+    BURST_COUNTERS = 3, /* readings at the ENTER, LEAVE or OMP before it, two a record: a: number
+                           of the first counter; b, c: values since the process began */
 
-    /* Of the call. Ranks are world ranks (MPI_COMM_WORLD of the own job), -1 MPI_PROC_NULL,
-       -2 any source, -3 unknown (another job: intercommunicators of spawned processes). */
-    BURST_COLLECTIVE = 10, /* time: 0, or request id (non-blocking); a: communicator; b: sent
-                              bytes << 0; c: received bytes; op: 1 if this rank is the root, and above
-                              this bit the operation, if it is not that of the call (Start) */
+    /* Of the call. Ranks are world ranks (MPI_COMM_WORLD of the own job), or of enum
+       burst_no_rank. */
+    BURST_COLLECTIVE = 10, /* time: 0, or request id (non-blocking); a: communicator; b: bytes
+                              sent; c: bytes received; op: in bit 0 whether this rank is the root,
+                              and above it the operation, if it is not that of the call (Start) */
     BURST_ROOT = 11,       /* a: communicator; b: world rank of the root (int64) */
-    BURST_SEND = 12,       /* time: request id, 0 if blocking; a: destination (int32); b: tag (low 32
-                              bits, int32) and communicator (high 32 bits); c: bytes */
+    BURST_SEND = 12,       /* time: request id, 0 if blocking; a: destination (int32); b: tag (low
+                              32 bits, int32) and communicator (high 32 bits); c: bytes */
     BURST_SEND_DONE = 13,  /* time: request id, completed by this call */
-    BURST_POST = 14,       /* time: request id, 0 if blocking; a: source or -2 (int32); b: tag (-1:
-                              any) and communicator as above; c: capacity in bytes */
+    BURST_POST = 14,       /* time: request id, 0 if blocking; a: source (int32); b: tag (-1: any)
+                              and communicator as above; c: capacity in bytes */
     BURST_RECEIVE = 15,    /* time: request id of the post, 0 if this call posted it; a: source
                               (int32); b: tag and communicator; c: bytes */
     BURST_CANCELLED = 16,  /* time: request id, completed as cancelled */
     BURST_FREED = 17,      /* time: request id, freed before it was known to be complete */
     BURST_COLLECTIVE_DONE = 18, /* time: request id, completed by this call */
     BURST_IO = 19,         /* a: file handle id; b: bytes written; c: bytes read */
-    BURST_RMA = 20,        /* a: target (int32); b: window id (communicator of it in the high 32 bits); c: bytes; op: 1
-                              put, 2 get, 3 accumulate, 4 both ways */
-    BURST_PROBE = 21,      /* time: 0, or request id of the post that will receive it (Mprobe); a: source; b: tag and communicator; c: bytes of what was found */
-    BURST_MISSES = 22,     /* summed up polls (Test*, Iprobe) without success since the call
-                              before: b: how many, c: ns spent in them */
+    BURST_RMA = 20,        /* a: target (int32); b: window id, and its communicator in the high 32
+                              bits; c: bytes; op: enum burst_transfer */
+    BURST_PROBE = 21,      /* time: 0, or request id of the post that will receive it (Mprobe);
+                              a: source; b: tag and communicator; c: bytes of what was found */
+    BURST_MISSES = 22,     /* polls (Test*, Iprobe) without success since the call before, summed
+                              up: b: how many; c: ns spent in them */
 
     /* Definitions; `time` is 0 unless said. */
     BURST_RANK = 30,       /* a: world rank; b: world size; c: thread level provided */
     BURST_COMMUNICATOR = 31, /* a: id; b: a name equal on all members and on no other
-                                communicator (a hash); c: members;
-                                op: 1 world, 2 self, 3 other, 4 intercommunicator. Followed by
-                                BURST_MEMBERS, seven world ranks a record in time (two), b, c (two
-                                each) and a (one), in this order: a, time, b, c; -3: none */
+                                communicator (a hash); c: members; op: enum burst_communicator.
+                                Followed by BURST_MEMBERS: seven world ranks a record, in a (one),
+                                time, b and c (two each), in this order; what is left over is
+                                BURST_UNKNOWN_RANK */
     BURST_MEMBERS = 32,
     BURST_STACK = 33,      /* a: id; c: frames. Followed by BURST_FRAMES: b, c: two frames, module
                               << 48 | offset of the return address, innermost first; 0: none */
     BURST_FRAMES = 34,
     BURST_MODULE = 35,     /* a: id from 1; c: bytes of its path, which follow as BURST_TEXT */
-    BURST_TEXT = 36,       /* op: bytes used; a, time, b, c: up to 28 bytes as they lie in the record
-                              in the order time (8), a (4), b (8), c (8) */
+    BURST_TEXT = 36,       /* op: bytes used, at most 28, as they lie in time (8), a (4), b (8) and
+                              c (8), in this order */
     BURST_COUNTER = 37,    /* a: number; c: bytes of its name, as text; op: 0 events, 1 ns */
-    BURST_NAME = 38,       /* a: id of a user region, event type or loop; op: 0 region, 1 event type, 2 loop,
-                              3 compiler that made counted code;
-                              b: source line (loops), c: bytes of its name (loops: of its file), as text */
+    BURST_NAME = 38,       /* a: id of what has the name; op: enum burst_name; b: source line
+                              (loops); c: bytes of the name (loops: of the file), as text */
 
     /* Threads, user code, loops, OpenMP: with a time. */
     BURST_EVENT = 50,      /* a: type; b: value */
@@ -118,17 +120,52 @@ enum burst_kind {
     BURST_LOOP_ENTER = 53, /* a: loop */
     BURST_LOOP_LEAVE = 54, /* a: loop; b: iterations in all */
     BURST_LOOP_ITERATION = 55, /* a: loop; b: iteration */
-    BURST_LABEL = 56,      /* of the call: a: innermost loop around it, 0 none; time 0 */
-    BURST_OMP = 57,        /* op: what (see omp.h); a, b, c: as said there */
+    BURST_LABEL = 56,      /* of the call: a: innermost loop around it, 0 none; time: 0 */
+    BURST_OMP = 57,        /* op: enum burst_omp; a, b, c: see omp.h */
 
     /* Bookkeeping. */
-    BURST_GAP = 70,        /* time: until when nothing was recorded; b: since when; c: records dropped */
+    BURST_GAP = 70,        /* time: until when nothing was recorded; b: since when; c: records
+                              dropped */
     BURST_PAUSE = 71,      /* time; a: 1 recording stopped by the program, 0 started again */
     BURST_CLOCK = 72,      /* time: local; b: estimate of rank 0's clock at that moment; c: round
                               trip in ns; op: 0 at initialisation, 1 at finalisation */
-    BURST_OVERHEAD = 73,   /* b: estimated ns of recording per call, c: calls recorded */
-    BURST_LEFT = 74        /* time; the thread or process ended in order; op: 1 MPI_Finalize, 2 exit,
-                              3 MPI_Abort, 4 a signal (a: its number) */
+    BURST_OVERHEAD = 73,   /* time; b: estimated ns of recording per call; c: calls recorded */
+    BURST_LEFT = 74        /* time: when the thread or process ended; op: enum burst_ending; a: of
+                              an abort its error code, of a signal its number */
 };
+
+enum burst_no_rank {
+    BURST_PROC_NULL = -1,
+    BURST_ANY_SOURCE = -2,
+    BURST_UNKNOWN_RANK = -3 /* of another job: intercommunicators of spawned processes */
+};
+
+enum burst_communicator { BURST_WORLD = 1, BURST_SELF = 2, BURST_INTRA = 3, BURST_INTER = 4 };
+
+enum burst_transfer { /* see calls.toml */
+    BURST_RMA_PUT = 1,
+    BURST_RMA_GET = 2,
+    BURST_RMA_ACCUMULATE = 3,
+    BURST_RMA_BOTH = 4
+};
+
+enum burst_name {
+    BURST_NAME_REGION = 0,
+    BURST_NAME_EVENT_TYPE = 1,
+    BURST_NAME_LOOP = 2,
+    BURST_NAME_COMPILER = 3 /* that made counted code */
+};
+
+enum burst_ending {
+    BURST_BY_FINALIZE = 1,
+    BURST_BY_EXIT = 2,
+    BURST_BY_ABORT = 3,
+    BURST_BY_SIGNAL = 4
+};
+
+/* In profile mode a file has no calls, but two BURST_EVENT for each operation that was called:
+ * of these types plus its number, with the calls of this thread and the ns spent in them. */
+#define BURST_COUNT_TYPE 1000
+#define BURST_TIME_TYPE 2000
 
 #endif

@@ -66,8 +66,11 @@ void burst_keep(enum burst_request_kind kind, MPI_Request request, MPI_Comm comm
 
 void burst_keep_partitioned(MPI_Request request, MPI_Comm comm, int peer, int tag, uint64_t bytes) {
     keep(request, comm,
-         (struct burst_followed){
-             .bytes = bytes, .peer = peer, .tag = tag, .kind = BURST_IS_RECEIVE, .by_arguments = 1});
+         (struct burst_followed){.bytes = bytes,
+                                 .peer = peer,
+                                 .tag = tag,
+                                 .kind = BURST_IS_RECEIVE,
+                                 .by_arguments = 1});
 }
 
 void burst_keep_collective(MPI_Request request, MPI_Comm comm, int op, uint64_t sent,
@@ -150,7 +153,8 @@ static void put_completion(struct burst_thread* thread, const struct burst_follo
         put_received(thread, entry, status, received);
 }
 
-/* What of a handle just completed; inactive if there is none or it has been told before. */
+/* The operation of a handle that is complete now; inactive if there is none, or if its completion
+ * was recorded before. */
 static struct burst_followed finished(MPI_Request request, const MPI_Request* where,
                                       int for_good) {
     struct burst_followed found = {0};
@@ -245,7 +249,8 @@ struct burst_match burst_unmatched(struct burst_thread* thread, MPI_Message mess
 
 void burst_received_matched(struct burst_thread* thread, struct burst_match match,
                             const MPI_Status* status) {
-    if (match.comm != NULL) burst_put_status(thread, BURST_RECEIVE, match.comm, status, match.id, 0);
+    if (match.comm == NULL) return;
+    burst_put_status(thread, BURST_RECEIVE, match.comm, status, match.id, 0);
 }
 
 void burst_follow_matched(MPI_Request request, struct burst_match match) {

@@ -3,9 +3,8 @@
  * The clock is read first in `burst_enter` and last in `burst_leave`: what recording costs lies
  * inside the calls, and the computation between two calls stays clean.
  *
- * Profile mode writes no call. Per operation it counts calls and sums up the nanoseconds spent
- * in them; when the thread ends they are written as two events: type 1000 + operation with the
- * count, type 2000 + operation with the nanoseconds.
+ * Profile mode records no call: it counts the calls of each operation and sums up the nanoseconds
+ * spent in them, for profile.c.
  */
 #include "thread.h"
 

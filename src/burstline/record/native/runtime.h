@@ -34,7 +34,8 @@
 
 #include "raw.h"
 
-/* What instrumented programs call (work.c); all else is hidden. */
+/* What instrumented programs call (work.c). Visible are also MPI's functions, the program's marks
+ * and the start of the OpenMP tool; all else is hidden. */
 #define BURST_FOR_PROGRAMS __attribute__((visibility("default")))
 
 struct burst_thread; /* one per thread, found by burst_self() */
@@ -43,10 +44,13 @@ struct burst_thread; /* one per thread, found by burst_self() */
  *   BURSTLINE_DIR          folder of the raw files; unset: nothing is recorded at all
  *   BURSTLINE_BLOCK        bytes of a window per thread (1 MiB)
  *   BURSTLINE_STACK_DEPTH  frames per call (8; 0: none)
- *   BURSTLINE_COUNTERS     comma-separated: cpu, perf:NAME, PAPI_NAME, work (default: cpu)
+ *   BURSTLINE_COUNTERS     comma-separated: cpu (default), perf:NAME, PAPI_NAME, papi:NAME, work,
+ *                          IR_NAME, none
  *   BURSTLINE_CALLS        only these operations, comma-separated; -NAME: all but
  *   BURSTLINE_MODE         trace | profile (counts per operation only) | off
  *   BURSTLINE_MISSES       0: record every unsuccessful Test and Iprobe; 1 (default): sum them up
+ *   BURSTLINE_LEAVE_FREE   MiB of the file system that stay free (1 % of it, at most 1 GiB)
+ * BURSTLINE_CLOCKS (init.c) and BURSTLINE_LOOP_SAMPLING (work.c) are read where they are used.
  */
 #define BURST_AUTOMATIC UINT32_MAX
 
@@ -54,7 +58,7 @@ struct burst_settings {
     uint32_t stack_depth;
     uint32_t block_bytes;
     uint32_t leave_free_mib; /* of the file system; BURST_AUTOMATIC: a share of it */
-    uint8_t active;   /* whether anything is to be recorded */
+    uint8_t active;          /* whether anything is to be recorded */
     uint8_t profile;
     uint8_t sum_misses;
 };
@@ -64,18 +68,18 @@ extern struct burst_settings burst_settings;
  * the runtime itself is running on this thread (so that it is never recorded). */
 BURST_FOR_PROGRAMS struct burst_thread *burst_self(void);
 
-/* Nested calls: MPI called by MPI is not recorded. Returns 1 if this is the outermost. */
+/* Around a call. Returns 1 if it is the outermost: MPI called by MPI is not recorded. */
 int burst_begin(struct burst_thread *thread);
 void burst_end(struct burst_thread *thread);
 
 BURST_FOR_PROGRAMS uint64_t burst_now(void);
 
-/* Writes a record; drops and counts it if there is no room on disk. */
-BURST_FOR_PROGRAMS void burst_put(struct burst_thread *thread, uint16_t kind, uint16_t op, uint64_t time, uint32_t a,
-               uint64_t b, uint64_t c);
+/* Stores a record; drops and counts it if there is no room on disk. */
+BURST_FOR_PROGRAMS void burst_put(struct burst_thread *thread, uint16_t kind, uint16_t op,
+                                  uint64_t time, uint32_t a, uint64_t b, uint64_t c);
 
-/* ENTER with stack and counters, LEAVE with counters. `skip`: frames of the recorder above the
- * caller of MPI (__builtin_return_address(0) of the wrapper is the innermost frame kept). */
+/* ENTER with stack and counters, LEAVE with counters. `return_address` of the wrapper: the stack
+ * begins with this frame. */
 void burst_enter(struct burst_thread *thread, uint16_t op, void *return_address);
 void burst_leave(struct burst_thread *thread, uint16_t op, int error);
 
@@ -84,7 +88,8 @@ void burst_leave(struct burst_thread *thread, uint16_t op, int error);
 void burst_enter_at(struct burst_thread *thread, uint16_t op, void *return_address, uint64_t time);
 
 /* Text that belongs to a definition record just put. */
-BURST_FOR_PROGRAMS void burst_put_text(struct burst_thread *thread, const char *text, size_t bytes);
+BURST_FOR_PROGRAMS void burst_put_text(struct burst_thread *thread, const char *text,
+                                       size_t bytes);
 
 /* Whether a definition (communicator, stack, module, name) has been put on this thread already;
  * marks it as put. `space` keeps kinds of ids apart: the record's kind. */
@@ -101,7 +106,7 @@ void burst_find_library(void);
 void burst_set_rank(int rank, int size, int thread_level, const char *library_version);
 void burst_close(int how, int detail); /* BURST_LEFT's op and a; flushes and trims all files */
 
-/* User API (burstline.h declares these for programs, as weak symbols). */
+/* Marks of the program: burstline.h looks for these when it runs. */
 void burstline_event(uint32_t type, uint64_t value);
 void burstline_region_begin(const char *name);
 void burstline_region_end(const char *name);
@@ -110,18 +115,32 @@ void burstline_resume(void);
 
 /* What instrumented code keeps (work.c), per thread: its counts, and the innermost loop around
  * what it executes, 0 for none. Whether there is such code in the process. */
-#define BURST_WORK_COUNTERS 16
+enum burst_work_counter { /* the pass has the same numbers in tally.h */
+    BURST_WORK_BB = 0,
+    BURST_WORK_TOT_INS = 1,
+    BURST_WORK_LD_INS = 2,
+    BURST_WORK_SR_INS = 3,
+    BURST_WORK_BR_INS = 4,
+    BURST_WORK_FP_INS = 5, /* scalar */
+    BURST_WORK_FP_SP = 6,
+    BURST_WORK_FP_DP = 7,
+    BURST_WORK_VEC_INS = 8,
+    BURST_WORK_VEC_SP = 9,
+    BURST_WORK_VEC_DP = 10,
+    BURST_WORK_CALLS = 11,
+    BURST_WORK_LOOP_ITER = 12,
+    BURST_WORK_COUNTERS = 16 /* places, some unused */
+};
 #define BURST_COUNTS 1 /* in burst_compiled: something counts its work */
 #define BURST_LABELS 2 /* something labels its loops */
 BURST_FOR_PROGRAMS extern __thread uint64_t burst_work[BURST_WORK_COUNTERS];
 BURST_FOR_PROGRAMS extern __thread uint32_t burst_label;
 BURST_FOR_PROGRAMS extern int burst_compiled;
 
-/* Bit k: some of what counts does not keep counter k, so that nobody can tell its sum. And the
+/* Bit k: some of what counts does not keep counter k, so that its sum is unknown. And the
  * compilers that made it, a line each. Both grow when something is loaded, by one thread. */
 #define BURST_MADE_BY_BYTES 1024
 BURST_FOR_PROGRAMS extern uint32_t burst_uncounted;
 BURST_FOR_PROGRAMS extern char burst_made_by[BURST_MADE_BY_BYTES];
-/* order: BB, TOT_INS, LD_INS, SR_INS, BR_INS, FP_INS (scalar), FP_SP, FP_DP, VEC_INS, VEC_SP, VEC_DP, CALLS, LOOP_ITER, 13.. reserved */
 
 #endif

@@ -1,4 +1,4 @@
-/* settings.c -- What the environment asks for, and the one way to tell the user something. */
+/* settings.c -- What the environment asks for, and the one way to say something to the user. */
 #include "thread.h"
 
 #include <errno.h>

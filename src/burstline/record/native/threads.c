@@ -1,4 +1,4 @@
-/* threads.c -- The threads of the process: found, listed, paused, closed, and what a fork leaves. */
+/* threads.c -- The threads of the process: found, paused, closed, and what a fork leaves. */
 #include "thread.h"
 
 #include <errno.h>
@@ -56,11 +56,12 @@ static void end_thread(void *value) {
     thread->inside = 1;
     burst_close_counters(thread);
     list_remove(thread);
-    if (__atomic_load_n(&burst_gate, __ATOMIC_RELAXED) != BURST_SHUT) finish(thread, 2, 0, 1);
+    if (__atomic_load_n(&burst_gate, __ATOMIC_RELAXED) != BURST_SHUT)
+        finish(thread, BURST_BY_EXIT, 0, 1);
     free_thread(thread);
 }
 
-/* The child shares the parent's window: it must never store into them. */
+/* The child shares the parent's window: it must never store into it. */
 static void leave_to_parent(void) {
     struct burst_thread *thread = burst_current;
     burst_gate = BURST_SHUT;
@@ -120,7 +121,7 @@ static struct burst_thread *open_thread(void) {
     return thread;
 }
 
-/* Writes the pauses this thread has slept through. */
+/* Records the pauses since this thread looked last. */
 static void catch_up(struct burst_thread *thread) {
     pthread_mutex_lock(&pause_lock);
     uint32_t seen = (thread->gate - BURST_RUNNING) / 2;
@@ -224,4 +225,4 @@ void burst_close(int how, int detail) {
 }
 
 /* Later than all atexit handlers of the program. */
-__attribute__((destructor)) static void close_at_exit(void) { burst_close(2, 0); }
+__attribute__((destructor)) static void close_at_exit(void) { burst_close(BURST_BY_EXIT, 0); }

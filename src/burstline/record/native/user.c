@@ -45,7 +45,7 @@ static uint32_t region_id(struct burst_thread *thread, const char *name) {
     pthread_mutex_unlock(&lock);
     thread->inside = 0;
     if (id != 0 && !burst_is_defined(thread, BURST_NAME, id)) {
-        burst_put(thread, BURST_NAME, 0, 0, id, 0, bytes);
+        burst_put(thread, BURST_NAME, BURST_NAME_REGION, 0, id, 0, bytes);
         burst_put_text(thread, name, bytes);
     }
     return id;

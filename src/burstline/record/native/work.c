@@ -16,7 +16,6 @@
 
 #define WEAK __attribute__((weak))
 #define SHARED __attribute__((weak, visibility("default")))
-#define LOOP_ITER 12
 #define MOST_LOOPS 64u /* nested; those inside are not labelled */
 
 extern WEAK struct burst_thread *burst_self(void);
@@ -89,13 +88,13 @@ SHARED void burst_loop_static(int32_t schedule, int64_t lower, int64_t upper, in
     uint64_t span = (uint64_t)last - (uint64_t)lower;
     uint64_t whole = stride > 0 ? span / (uint64_t)stride : 0;
     uint64_t rest = span - whole * (uint64_t)stride + 1;
-    burst_work[LOOP_ITER] += whole * chunk + (rest < chunk ? rest : chunk);
+    burst_work[BURST_WORK_LOOP_ITER] += whole * chunk + (rest < chunk ? rest : chunk);
 }
 
 /* A chunk that OpenMP's dynamic schedules gave this thread. */
 SHARED void burst_loop_chunk(int32_t given, int64_t lower, int64_t upper) {
     if (given && upper >= lower)
-        burst_work[LOOP_ITER] += (uint64_t)upper - (uint64_t)lower + 1;
+        burst_work[BURST_WORK_LOOP_ITER] += (uint64_t)upper - (uint64_t)lower + 1;
 }
 
 /* A share of 2^32 of all iterations; everything unless BURSTLINE_LOOP_SAMPLING says less. */
@@ -131,7 +130,7 @@ static void define(uint32_t id, const char *file, uint32_t line) {
     /* Regions have small numbers, loops a hash: one space serves both. */
     if (thread == NULL || burst_is_defined(thread, BURST_NAME, id)) return;
     size_t bytes = strnlen(file, 255);
-    burst_put(thread, BURST_NAME, 2, 0, id, line, bytes);
+    burst_put(thread, BURST_NAME, BURST_NAME_LOOP, 0, id, line, bytes);
     burst_put_text(thread, file, bytes);
 }
 

@@ -11,7 +11,7 @@
 
 namespace burstline {
 
-// The order of burst_work in runtime.h.
+// The places in burst_work, see runtime.h.
 enum Counter : unsigned {
     BB,
     TOT_INS,
