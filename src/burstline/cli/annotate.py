@@ -84,9 +84,7 @@ def run(arguments: argparse.Namespace) -> None:
                 "--from and --to can keep it from what comes before and after"
             )
         if not trace.has_raw:
-            from burstline.formats.derivation.records import (  # noqa: PLC0415 -- rare
-                with_records,
-            )
+            from burstline.formats.derivation import with_records  # noqa: PLC0415
 
             trace = with_records(trace, memory=memory)
         write_trace(annotated(trace, marks), path, memory=memory, progress=progress)

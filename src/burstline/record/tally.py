@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from burstline.formats.intake.defects import Defects
+from burstline.formats.intake import Defects
 from burstline.formats.raw import COUNT_TYPE, TIME_TYPE, Kind, open_files, operation_numbers
 from burstline.progress import SILENCE
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from burstline.columns import lookup
-from burstline.formats.intake.calls import LARGEST, Calls, Details
+from burstline.formats.intake import LARGEST, Calls, Details
 from burstline.formats.raw.layout import OF_THE_CALL, Kind
 from burstline.operations import CODES, NAMES
 from burstline.schema import UNKNOWN
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from burstline.columns import Integers
-    from burstline.formats.intake.defects import Defects
+    from burstline.formats.intake import Defects
     from burstline.formats.raw.timeline import Timeline
 
 

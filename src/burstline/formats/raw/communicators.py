@@ -14,7 +14,7 @@ from burstline.schema import arrow_table
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from burstline.formats.intake.defects import Defects
+    from burstline.formats.intake import Defects
     from burstline.formats.raw.processes import Process
 
 _KINDS: Final[dict[int, str]] = {

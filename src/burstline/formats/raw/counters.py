@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from burstline.columns import Integers, Mask
-    from burstline.formats.intake.defects import Defects
+    from burstline.formats.intake import Defects
     from burstline.formats.raw.definitions import Counter, Definitions
     from burstline.formats.raw.timeline import Timeline
 

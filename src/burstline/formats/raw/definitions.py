@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
-    from burstline.formats.intake.defects import Defects
+    from burstline.formats.intake import Defects
     from burstline.formats.raw.files import RawFile
 
 _CONTINUED_BY: Final[dict[int, Kind]] = {

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
-    from burstline.formats.intake.defects import Defects
+    from burstline.formats.intake import Defects
     from burstline.progress import Progress
 
 RECORD_BYTES: Final = RECORD.itemsize

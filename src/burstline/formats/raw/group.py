@@ -18,11 +18,17 @@ import numpy as np
 import pyarrow as pa
 
 from burstline.bursts import bursts_of
-from burstline.formats.intake.calls import Facts, describe_transfers
-from burstline.formats.intake.collectives import collective_parts, describe_collectives
-from burstline.formats.intake.defects import Defects
-from burstline.formats.intake.messages import describe_messages, message_halves, sides_of
-from burstline.formats.intake.requests import follow
+from burstline.formats.intake import (
+    Defects,
+    Facts,
+    collective_parts,
+    describe_collectives,
+    describe_messages,
+    describe_transfers,
+    follow,
+    message_halves,
+    sides_of,
+)
 from burstline.formats.raw.calls import Gathering
 from burstline.formats.raw.counters import Readings
 from burstline.formats.raw.gaps import Gaps
@@ -34,9 +40,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from burstline.columns import Integers
-    from burstline.formats.intake.calls import Calls, Details
-    from burstline.formats.intake.places import Places
-    from burstline.formats.intake.source import Columns
+    from burstline.formats.intake import Calls, Details, Places
     from burstline.formats.raw.clocks import Correction
     from burstline.formats.raw.communicators import Communicators
     from burstline.formats.raw.counters import Counters
@@ -107,10 +111,10 @@ class Batch:
     processes: range
     tables: Mapping[str, pa.Table]
     operations: tuple[str, ...]
-    sends: Columns
-    receives: Columns
-    waiting: Columns
-    parts: Columns
+    sends: Mapping[str, Integers]
+    receives: Mapping[str, Integers]
+    waiting: Mapping[str, Integers]
+    parts: Mapping[str, Integers]
     events: Integers
     lives: list[Life]
     overhead_ns: int

@@ -13,8 +13,7 @@ import pyarrow as pa
 
 from burstline import schema
 from burstline.columns import shifted
-from burstline.formats.intake.source import Group
-from burstline.formats.intake.target import with_operations
+from burstline.formats.intake import Group, with_operations
 from burstline.operations import CODES, NAMES
 
 if TYPE_CHECKING:

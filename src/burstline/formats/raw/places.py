@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from burstline.formats.intake.places import Places
+from burstline.formats.intake import Places
 from burstline.schema import LOCATION_KINDS, UNKNOWN, arrow_table
 
 if TYPE_CHECKING:

@@ -17,7 +17,7 @@ from burstline.formats.raw.layout import Ending, Kind
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from burstline.formats.intake.defects import Defects
+    from burstline.formats.intake import Defects
     from burstline.formats.raw.files import RawFile
 
 _MOST_THREADS: Final = 1 << 20

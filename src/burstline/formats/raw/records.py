@@ -18,10 +18,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from burstline.columns import to_numpy
-from burstline.formats.derivation.labels import Callers, label_tables
-from burstline.formats.derivation.other_events import Others
-from burstline.formats.derivation.records import with_records
-from burstline.formats.intake.messages import RECEIVE_COLUMNS, SEND_COLUMNS
+from burstline.formats.derivation import Callers, Others, label_tables, with_records
+from burstline.formats.intake import RECEIVE_COLUMNS, SEND_COLUMNS
 from burstline.formats.raw.places import location_table
 from burstline.formats.raw.user_events import merged
 from burstline.schema import TABLES, UNKNOWN, arrow_table
@@ -31,7 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from burstline.columns import Integers
-    from burstline.formats.intake.source import Group
+    from burstline.formats.intake import Group
     from burstline.formats.raw.group import Basis, Batch
 
 _OF_LOCATIONS: Final = ("calls", "bursts", "regions", "locks", "readings", "gaps")

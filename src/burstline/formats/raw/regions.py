@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from burstline.columns import Integers
-    from burstline.formats.intake.defects import Defects
+    from burstline.formats.intake import Defects
     from burstline.formats.raw.definitions import Definitions, Name
     from burstline.formats.raw.timeline import Timeline
 

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from burstline import schema
 from burstline.errors import FormatError
-from burstline.formats.intake.budget import Costs, way_by_store
-from burstline.formats.intake.groups import groups_of
+from burstline.formats.intake import Costs, groups_of, way_by_store
 from burstline.formats.raw.call_paths import CallPaths
 from burstline.formats.raw.clocks import corrections
 from burstline.formats.raw.communicators import Communicators
@@ -29,9 +28,7 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
-    from burstline.formats.intake.defects import Defects
-    from burstline.formats.intake.places import Places
-    from burstline.formats.intake.source import Group, Processes
+    from burstline.formats.intake import Defects, Group, Places, Processes
     from burstline.formats.raw.call_paths import Resolver
     from burstline.formats.raw.files import RawFile
     from burstline.formats.raw.group import Batch

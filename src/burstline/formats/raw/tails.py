@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
-    from burstline.formats.intake.defects import Defects
+    from burstline.formats.intake import Defects
 
 
 def stored(path: Path, begin: int, odd: Defects) -> npt.NDArray[Any]:

@@ -5,9 +5,8 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from burstline.formats.intake import reading as intake
-from burstline.formats.intake.budget import require_memory
-from burstline.formats.intake.defects import Defects
+from burstline.formats import intake
+from burstline.formats.intake import Defects, require_memory
 from burstline.formats.raw.files import RECORD_BYTES, open_files
 from burstline.formats.raw.layout import SUFFIX
 from burstline.formats.raw.numbers import operation_numbers

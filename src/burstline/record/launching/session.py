@@ -265,7 +265,7 @@ def _interrupt(_signal: int, _frame: FrameType | None) -> None:
 def _add(found: Survey, path: Path) -> None:
     import numpy as np  # noqa: PLC0415 -- slow, and only needed after a run
 
-    from burstline.formats.intake.defects import Defects  # noqa: PLC0415 -- as above
+    from burstline.formats.intake import Defects  # noqa: PLC0415 -- as above
     from burstline.formats.raw import HEADER_BYTES, Kind, stored  # noqa: PLC0415 -- as above
 
     records = stored(path, HEADER_BYTES, Defects())

@@ -21,7 +21,7 @@ from burstline.formats.otf2.reading.definitions import Definitions, decode
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from burstline.formats.intake.defects import Defects
+    from burstline.formats.intake import Defects
 
 SUFFIX: Final = ".otf2"
 MAGIC: Final = b"OTF2"

@@ -11,8 +11,7 @@ import numpy as np
 
 from burstline._core import RecordKind
 from burstline.columns import ordinal_within
-from burstline.formats.intake.calls import Kind
-from burstline.formats.intake.collectives import PART_COLUMNS
+from burstline.formats.intake import PART_COLUMNS, Kind
 from burstline.formats.otf2.collective_operations import COLLECTIVE_OPERATIONS, NO_ROOT
 from burstline.schema import UNKNOWN
 
@@ -20,8 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from burstline.columns import Integers, Mask
-    from burstline.formats.intake.calls import Calls, Details, Facts
-    from burstline.formats.intake.defects import Defects
+    from burstline.formats.intake import Calls, Defects, Details, Facts
     from burstline.formats.otf2.reading.communicators import Communicators
     from burstline.formats.otf2.reading.places import Standing
     from burstline.formats.otf2.reading.records import Records

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from burstline.columns import Integers
-    from burstline.formats.intake.defects import Defects
+    from burstline.formats.intake import Defects
 
 NOWHERE: Final = 0xFFFFFFFF
 """A reference to nothing, in 32 bits."""

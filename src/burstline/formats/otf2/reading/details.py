@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from burstline._core import RecordKind, TransferEvent
-from burstline.formats.intake.calls import ANY_SOURCE, LARGEST, PROC_NULL, Calls, Details, Kind
+from burstline.formats.intake import ANY_SOURCE, LARGEST, PROC_NULL, Calls, Details, Kind
 from burstline.formats.otf2.reading.matched import resolve
 from burstline.formats.otf2.reading.records import OF_CALLS, Records, raw_kinds, raw_transfers
 from burstline.schema import NO_VALUE, UNKNOWN
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from burstline.columns import Columns, Integers
-    from burstline.formats.intake.defects import Defects
+    from burstline.formats.intake import Defects
     from burstline.formats.otf2.reading.communicators import Communicators
     from burstline.formats.otf2.reading.places import Standing
 

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from burstline.columns import Columns
-    from burstline.formats.intake.defects import Defects
+    from burstline.formats.intake import Defects
     from burstline.formats.otf2.reading.archive import Archive
     from burstline.formats.otf2.reading.places import Standing
     from burstline.formats.otf2.reading.regions import Regions

@@ -18,10 +18,16 @@ import pyarrow as pa
 from burstline._core import RecordKind
 from burstline.bursts import bursts_of
 from burstline.columns import shifted
-from burstline.formats.intake.calls import Facts, Kind, describe_transfers
-from burstline.formats.intake.messages import describe_messages, message_halves, sides_of
-from burstline.formats.intake.requests import follow
-from burstline.formats.intake.source import Group
+from burstline.formats.intake import (
+    Facts,
+    Group,
+    Kind,
+    describe_messages,
+    describe_transfers,
+    follow,
+    message_halves,
+    sides_of,
+)
 from burstline.formats.otf2.reading.collective_parts import collective_parts, describe_parts
 from burstline.formats.otf2.reading.details import (
     REQUEST_MARK,
@@ -40,9 +46,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from burstline.columns import Columns, Integers
-    from burstline.formats.intake.calls import Calls, Details
-    from burstline.formats.intake.defects import Defects
-    from burstline.formats.intake.places import Places
+    from burstline.formats.intake import Calls, Defects, Details, Places
     from burstline.formats.otf2.reading.archive import Archive
     from burstline.formats.otf2.reading.communicators import Communicators
     from burstline.formats.otf2.reading.events import Events

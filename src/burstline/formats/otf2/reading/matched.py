@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from burstline.columns import Integers
-    from burstline.formats.intake.defects import Defects
+    from burstline.formats.intake import Defects
     from burstline.formats.otf2.reading.records import Records
 
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from burstline.formats.intake.places import Places
+from burstline.formats.intake import Places
 from burstline.formats.otf2.reading.definitions import NOWHERE, LocationGroup
 from burstline.schema import LOCATION_KINDS, UNKNOWN, arrow_table
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from burstline.columns import Integers
-    from burstline.formats.intake.defects import Defects
+    from burstline.formats.intake import Defects
     from burstline.formats.otf2.reading.definitions import Definitions
 
 MPI: Final = 4

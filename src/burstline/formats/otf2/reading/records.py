@@ -15,7 +15,7 @@ import numpy as np
 
 from burstline import _core
 from burstline._core import RecordKind, Way
-from burstline.formats.intake.calls import Kind, Transfer
+from burstline.formats.intake import Kind, Transfer
 from burstline.schema import UNKNOWN
 
 if TYPE_CHECKING:

@@ -7,9 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from burstline import schema
-from burstline.formats.intake.budget import Costs, way_by_store
-from burstline.formats.intake.defects import Defects
-from burstline.formats.intake.groups import groups_of
+from burstline.formats.intake import Costs, Defects, groups_of, way_by_store
 from burstline.formats.otf2.reading.archive import open_archive
 from burstline.formats.otf2.reading.communicators import Communicators
 from burstline.formats.otf2.reading.events import read_events
@@ -26,8 +24,7 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
-    from burstline.formats.intake.places import Places
-    from burstline.formats.intake.source import Group, Processes
+    from burstline.formats.intake import Group, Places, Processes
     from burstline.formats.otf2.reading.definitions import Definitions
     from burstline.formats.otf2.reading.events import Events
 

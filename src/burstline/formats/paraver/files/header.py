@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from burstline.errors import FormatError, ParameterError, UnsupportedRecordError, printable
-from burstline.formats.intake.defects import Defect
+from burstline.formats.intake import Defect
 from burstline.formats.paraver.files.encoding import decode
 
 if TYPE_CHECKING:

@@ -17,7 +17,7 @@ from typing import Final
 
 from burstline._core import EventClass
 from burstline.extrae import STATE_COLORS, STATES, classify
-from burstline.formats.intake.defects import Defect, Defects
+from burstline.formats.intake import Defect, Defects
 from burstline.formats.paraver.files.encoding import decode
 
 Color = tuple[int, int, int]

@@ -16,7 +16,7 @@ import re
 from dataclasses import dataclass, field
 from typing import Final
 
-from burstline.formats.intake.defects import Defect, Defects
+from burstline.formats.intake import Defect, Defects
 from burstline.formats.paraver.files.encoding import decode
 
 LEVELS: Final = ("CPU", "NODE", "THREAD", "WORKLOAD", "APPL", "TASK", "SYSTEM")

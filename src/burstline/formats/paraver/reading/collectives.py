@@ -13,7 +13,7 @@ import numpy as np
 
 from burstline import schema
 from burstline._core import CallKind
-from burstline.formats.intake.collectives import comm_ranks
+from burstline.formats.intake import comm_ranks
 from burstline.formats.paraver.reading.kernel_vocabulary import call_kinds
 from burstline.matching import collective_instances
 from burstline.operations import CODES, NON_BLOCKING_COLLECTIVES

@@ -21,7 +21,7 @@ import numpy as np
 
 from burstline import _core
 from burstline.errors import MemoryBudgetError
-from burstline.formats.intake.spool import JournalSpill, Spool, require_disk
+from burstline.formats.intake import JournalSpill, Spool, require_disk
 from burstline.formats.paraver.reading.collectives import PART_COLUMNS, collective_parts
 from burstline.formats.paraver.reading.joins import (
     RECEIVE_COLUMNS,

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from burstline.columns import Integers
-    from burstline.formats.intake.spool import Spool
+    from burstline.formats.intake import Spool
     from burstline.formats.paraver.reading.assembly import Assembly
     from burstline.progress import Progress
 

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Final, Protocol
 
 from burstline import _core
 from burstline.errors import printable
-from burstline.formats.intake.defects import Defect, Defects
+from burstline.formats.intake import Defect, Defects
 from burstline.formats.paraver.files.communicator_lines import Communicator, read_communicator
 
 if TYPE_CHECKING:

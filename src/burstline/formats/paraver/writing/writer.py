@@ -20,7 +20,7 @@ import numpy as np
 from burstline import _core
 from burstline.errors import InconsistentTraceError, NotEnoughDataError, ParameterError
 from burstline.formats import atomic
-from burstline.formats.derivation.records import with_records
+from burstline.formats.derivation import with_records
 from burstline.formats.paraver.files.companions import companion_paths
 from burstline.formats.paraver.files.pcf import write_pcf
 from burstline.formats.paraver.files.row import write_row
