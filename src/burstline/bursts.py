@@ -22,7 +22,7 @@ from burstline import _core, schema
 from burstline.columns import to_numpy
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from burstline.columns import Integers, Mask
 
@@ -112,6 +112,21 @@ def _between_calls(tables: Mapping[str, pa.Table]) -> pa.Table:
         _offsets(gaps, locations),
     )
     return burst_table(columns, counters)
+
+
+def read_at_starts(
+    leave_ns: Integers, leave_seq: Integers, next_seq: Integers, readings: Sequence[Integers]
+) -> Mask:
+    """Whether each counter is read where a burst begins, of `seq`, `time_ns` and counters.
+
+    A burst begins where a call is left, and the event `next_seq` ends it.
+    """
+    seq, time, *values = readings
+    at = np.searchsorted(leave_seq, seq, "right") - 1
+    inside = np.flatnonzero(at >= 0)
+    at = at[inside]
+    begin = inside[(seq[inside] < next_seq[at]) & (time[inside] == leave_ns[at])]
+    return np.array([bool((value[begin] != schema.NO_VALUE).any()) for value in values], bool)
 
 
 def burst_table(columns: Mapping[str, Integers], counters: list[str]) -> pa.Table:

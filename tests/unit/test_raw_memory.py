@@ -13,7 +13,7 @@ from burstline import errors
 from burstline.cli import main
 from burstline.formats import raw as raw_format
 from burstline.formats.intake.groups import borders_of
-from burstline.formats.raw import source
+from burstline.formats.raw import slices, source
 from burstline.formats.raw import trace as raw_trace
 from burstline.progress import SILENCE
 from raw_files import Run
@@ -46,19 +46,63 @@ def test_a_budget_too_small_for_any_run_is_refused(tmp_path):
         )
 
 
-def test_a_process_larger_than_the_budget_is_refused_and_nothing_is_left(tmp_path, monkeypatch):
-    folder = exchange(tmp_path / "run")
+def exchange_of_threads(folder):
+    run = Run(2)
+    for rank in range(2):
+        for thread in (run[rank], run.thread(rank, 1)):
+            thread.call("MPI_Send", 10, 15, raw_files.send(1 - rank, size=8))
+            thread.call("MPI_Recv", 16, 30, raw_files.receive(1 - rank))
+    folder.mkdir()
+    return run.end(50).write(folder)
+
+
+def convert_raw(folder, target, memory):
+    raw_format.convert(
+        folder,
+        target,
+        raw=True,
+        memory=memory,
+        threads=2,
+        progress=SILENCE,
+        operations=raw_files.NUMBERS,
+    )
+
+
+def test_a_process_larger_than_the_budget_is_converted_in_slices(tmp_path, monkeypatch):
+    folder = exchange(tmp_path / "run", calls=30)
+    most = []
+    cut = slices.cut
+    monkeypatch.setattr(
+        slices, "cut", lambda file, clock, at_once, **rest: most.append(at_once) or
+        cut(file, clock, at_once, **rest)
+    )  # fmt: skip
+    monkeypatch.setattr(source, "COSTS", replace(source.COSTS, streamed=10**6))
+
+    convert_raw(folder, tmp_path / "x.store", 3 * 10**8)
+
+    assert most == [26, 26, 26]
+    stored = burstline.read(tmp_path / "x.store")
+    whole = raw_format.read(folder, operations=raw_files.NUMBERS)
+    for name in ("calls", "messages", "bursts", "locations", "defects"):
+        assert stored.table(name).to_pylist() == whole.table(name).to_pylist()
+
+
+def test_a_process_of_several_callers_must_fit_and_nothing_is_left(tmp_path, monkeypatch):
+    folder = exchange_of_threads(tmp_path / "run")
     monkeypatch.setattr(source, "COSTS", replace(source.COSTS, streamed=10**8))
 
     with pytest.raises(errors.MemoryBudgetError, match="a process is read at once"):
-        raw_format.convert(
-            folder,
-            tmp_path / "x.store",
-            raw=True,
-            memory=3 * 10**8,
-            threads=1,
-            progress=SILENCE,
-        )
+        convert_raw(folder, tmp_path / "x.store", 3 * 10**8)
+
+    assert [path.name for path in tmp_path.iterdir()] == ["run"]
+
+
+def test_records_without_a_place_to_cut_must_fit(tmp_path, monkeypatch):
+    folder = exchange(tmp_path / "run")
+    monkeypatch.setattr(source, "COSTS", replace(source.COSTS, streamed=5 * 10**7))
+
+    with pytest.raises(errors.MemoryBudgetError, match="a process is read at once"):
+        convert_raw(folder, tmp_path / "x.store", 3 * 10**8)
 
     assert [path.name for path in tmp_path.iterdir()] == ["run"]
 

@@ -85,20 +85,28 @@ class Costs:
         return at_once, threads
 
     def streamed_within(
-        self, sizes: Sequence[int], memory: int, threads: int
+        self, sizes: Sequence[int], uncut: Sequence[int], memory: int, threads: int
     ) -> tuple[int, int]:
         """Units at once and groups read ahead of a conversion.
 
-        One more group than is read ahead is being stored.
+        `uncut` are the units of each process that are read at once in any case. One more
+        group than is read ahead is being stored, and the next process may be cut meanwhile.
         """
         room = int((memory - _STREAMED_BASE) / self.streamed)
         largest = max(sizes)
+        self.require_room(max(uncut), memory)
         if largest > room:
-            needed = _STREAMED_BASE + int(largest * self.streamed)
-            way_out = "Give --memory as much: a process is read at once."
-            raise MemoryBudgetError(needed, memory, way_out=way_out)
+            most = max(room // (threads + 3), *uncut, 1)
+            return min(most, self.most), threads
         threads = min(threads, room // max(largest, 1) - 1)
         return min(room // (threads + 1), self.most), threads
+
+    def require_room(self, units: int, memory: int) -> None:
+        """Refuse a conversion that has to read more units at once than fit."""
+        needed = _STREAMED_BASE + int(units * self.streamed)
+        if needed > memory:
+            way_out = "Give --memory as much: a process is read at once."
+            raise MemoryBudgetError(needed, memory, way_out=way_out)
 
 
 def way_by_store(noun: str, name: str) -> str:

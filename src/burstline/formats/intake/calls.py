@@ -108,6 +108,9 @@ class Details:
         Row of the communicator, world rank, tag, as far as the kind has them.
     variant, first, second : ndarray of int64, shape (records,)
         What else is written; the properties name it, each for the kinds that have it.
+    own : range, optional
+        Those that are read here; the others are of other slices, and start or end requests of
+        these. All by default.
     """
 
     kind: Integers
@@ -121,6 +124,7 @@ class Details:
     variant: Integers
     first: Integers
     second: Integers
+    own: range | None = None
 
     def __len__(self) -> int:
         return len(self.kind)
@@ -172,8 +176,19 @@ class Details:
 
     def pick(self, rows: npt.NDArray[Any]) -> Details:
         """Give some of the records."""
-        columns = {column.name: getattr(self, column.name)[rows] for column in fields(self)}
-        return replace(self, **columns)
+        names = [column.name for column in fields(self) if column.name != "own"]
+        return replace(self, own=None, **{name: getattr(self, name)[rows] for name in names})
+
+    def is_own(self, rows: Integers) -> Mask:
+        """Whether each of some records is read here."""
+        own = range(len(self)) if self.own is None else self.own
+        mine: Mask = (rows >= own.start) & (rows < own.stop)
+        return mine
+
+    def where(self, mask: Mask) -> Integers:
+        """The records read here for which something holds."""
+        own = range(len(self)) if self.own is None else self.own
+        return np.flatnonzero(mask[own.start : own.stop]) + own.start
 
     def of(self, *kinds: int) -> Details:
         """Give the records of some kinds, in order."""

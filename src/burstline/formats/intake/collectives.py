@@ -63,7 +63,7 @@ def collective_parts(
 
     `ends` is what :func:`burstline.formats.intake.requests.follow` found.
     """
-    rows = np.flatnonzero(details.kind == Kind.COLLECTIVE)
+    rows = details.where(details.kind == Kind.COLLECTIVE)
     parts = details.pick(rows)
     # Threads of a process take turns: their parts are in the order of time.
     process = places.process[parts.location]

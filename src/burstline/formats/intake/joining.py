@@ -8,10 +8,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from burstline.columns import begins_run, codes
 from burstline.formats.intake.collectives import PART_COLUMNS, join_collectives
 from burstline.formats.intake.half_messages import half_table, half_types
 from burstline.formats.intake.meeting import Joining
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     from burstline.columns import Integers
     from burstline.formats.intake.defects import Defects
     from burstline.formats.intake.places import Places
-    from burstline.formats.intake.source import Group
+    from burstline.formats.intake.source import Columns, Group
     from burstline.formats.intake.target import Heap
 
 
@@ -49,6 +50,7 @@ class Halves:
     ) -> None:
         self._places, self._members, self._odd = places, members, odd
         self._borders = np.array([one.stop for one in processes], np.int64)
+        self._first = np.searchsorted(self._borders, self._borders)
         self._at_once = parts_at_once
         self._sends = Rows(heap("sends"), types_of(SEND_COLUMNS, "messages"))
         self._receives = Rows(heap("receives"), types_of(RECEIVE_COLUMNS, "messages"))
@@ -56,37 +58,74 @@ class Halves:
         self._parts = Rows(heap("parts"), part)
         self._ranges = Rows(heap("ranges"), part)
         self._alone = Rows(heap("alone"), half_types())
+        # Of processes in several groups: which numbers on channels each group has.
+        self._begins = Rows(heap("begins"), dict.fromkeys(_BEGIN_COLUMNS, np.dtype(np.int64)))
+        self._parted = Rows(heap("parted"), types_of(RECEIVE_COLUMNS, "messages"))
+        self._alone_ranges = Rows(heap("halves"), half_types())
+        self._alone_counts, self._alone_last = np.zeros((2, len(processes)), np.int64)
         self._instances = np.zeros(len(members), np.int64)
 
     def append(self, number: int, group: Group) -> None:
         """Keep the halves and parts of a group; receives go where their sends are."""
         self._sends.append(number, group.sends)
+        if self._is_parted(number):
+            self._begins.append(int(self._first[number]), _begins_of(group.sends, number))
         self._receives.scatter(self._group_of(group.receives["sender"]), group.receives)
         parts = group.parts
         np.maximum.at(self._instances, parts["communicator"], parts["sequence"] + 1)
         self._parts.append(number, parts)
-        self._alone.append(number, group.waiting)
+        self._keep(group.waiting)
 
     def _group_of(self, process: Integers) -> Integers:
         """The group of each process; of a process in several groups, the first."""
         return np.searchsorted(self._borders, process, "right")
 
+    def _keep(self, alone: Columns) -> None:
+        """Keep events without another side for the first group of their process."""
+        group = self._group_of(self._places.process[alone["location"]])
+        np.add.at(self._alone_counts, group, 1)
+        np.maximum.at(self._alone_last, group, alone["seq"])
+        self._alone.scatter(group, alone)
+
+    def _is_parted(self, number: int) -> bool:
+        """Whether a group is one of several of its process."""
+        return int(np.count_nonzero(self._first == self._first[number])) > 1
+
     def messages(self) -> Iterator[pa.Table]:
         """Give the messages that each group sent."""
         joining = Joining(self._places, self._odd)
         for number in range(len(self._borders)):
-            yield joining.join(self._sends.take(number), self._receives.take(number))
+            yield joining.join(self._sends.take(number), self._received(number))
             for alone in joining.alone:
-                process = self._places.process[alone["location"]]
-                self._alone.scatter(self._group_of(process), alone)
+                self._keep(alone)
             joining.alone.clear()
             give_back()
         joining.finish()
 
+    def _received(self, number: int) -> dict[str, Integers]:
+        """The receives of what a group sent."""
+        if not self._is_parted(number):
+            return self._receives.take(number)
+        if number == self._first[number]:
+            begins = self._begins.take(number)
+            for receives in self._receives.pieces(number):
+                owner = _owners(begins, receives, self._places.process, number)
+                self._parted.scatter(owner, receives)
+        return self._parted.take(number)
+
     def half_messages(self) -> Iterator[pa.Table]:
         """Give what each group has of messages without another side, after the messages."""
         for number in range(len(self._borders)):
-            yield half_table(self._alone.take(number))
+            if self._alone_counts[number] <= self._at_once or not self._is_parted(number):
+                yield half_table(self._alone.take(number))
+                continue
+            # All events of a process in several groups are of one location.
+            ranges = -(-self._alone_counts[number] // self._at_once)
+            width = self._alone_last[number] // ranges + 1
+            for alone in self._alone.pieces(number):
+                self._alone_ranges.scatter(alone["seq"] // width, alone)
+            for place in range(ranges):
+                yield half_table(self._alone_ranges.take(place))
 
     def collectives(self, operations: Sequence[str]) -> Iterator[tuple[pa.Table, pa.Table]]:
         """Give instances and their members, a range of instances at a time."""
@@ -118,3 +157,35 @@ class Halves:
         of = np.searchsorted(weight, cuts, "right")
         inside = (cuts - (weight[of] - self._instances[of] * size[of])) // size[of]
         return base, np.unique(base[of] + inside)
+
+
+_CHANNEL: Final = ("communicator", "receiver", "tag")
+_BEGIN_COLUMNS: Final = (*_CHANNEL, "ordinal", "group")
+_WIDEST: Final = 40
+
+
+def _begins_of(sends: Columns, number: int) -> dict[str, Integers]:
+    """The first ordinal that a group has on each of its channels."""
+    channel = [sends[name] for name in _CHANNEL]
+    order = np.lexsort((sends["ordinal"], *channel))
+    first = order[np.flatnonzero(begins_run(*(column[order] for column in channel)))]
+    begins = {name: sends[name][first] for name in (*_CHANNEL, "ordinal")}
+    return begins | {"group": np.full(len(first), number)}
+
+
+def _owners(begins: Columns, receives: Columns, process: Integers, otherwise: int) -> Integers:
+    """The group that sent what each receive took; `otherwise` where no group did."""
+    receiver = process[receives["receiver_location"]]
+    known, wanted = codes(
+        [begins[name] for name in _CHANNEL],
+        [receives["communicator"], receiver, receives["tag"]],
+    )
+    channels = np.unique(known)
+    if not len(channels):
+        return np.full(len(wanted), otherwise)
+    at = np.minimum(np.searchsorted(channels, wanted), len(channels) - 1)
+    is_known = channels[at] == wanted
+    key = np.searchsorted(channels, known) << _WIDEST | begins["ordinal"]
+    order = np.argsort(key)
+    place = np.searchsorted(key[order], at << _WIDEST | receives["ordinal"], "right") - 1
+    return np.where(is_known, begins["group"][order[np.maximum(place, 0)]], otherwise)

@@ -21,7 +21,6 @@ import numpy as np
 from burstline.columns import codes, ordinal_within
 from burstline.formats.intake.calls import ANY_SOURCE, PROC_NULL, Kind
 from burstline.formats.intake.half_messages import events
-from burstline.matching import channels, match_messages
 from burstline.schema import NO_VALUE, SEND_DONE_SOURCES, UNKNOWN
 
 if TYPE_CHECKING:
@@ -70,6 +69,9 @@ RECEIVE_COLUMNS: Final = (
 )
 """A receive: its columns of `messages`, and its channel and number there."""
 
+QUEUE_COLUMNS: Final = ("communicator", "sender", "tag", "ordinal")
+"""The channel of a receive, and its number there."""
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Halves:
@@ -101,7 +103,8 @@ def sides_of(details: Details, places: Places, odd: Defects) -> Sides:
     """Both sides of messages whose partner is a process of the trace; others are noted."""
     sends, receivers = _halves(details, Kind.SEND, places)
     receives, senders = _halves(details, Kind.RECEIVE, places)
-    _note_unknown(details, len(sends) + len(receives), places, odd)
+    known = sum(int(np.count_nonzero(details.is_own(rows))) for rows in (sends, receives))
+    _note_unknown(details, known, places, odd)
     return Sides(sends, receivers, receives, senders)
 
 
@@ -113,41 +116,48 @@ def message_halves(
     *,
     places: Places,
     odd: Defects,
-    probe: Integers | None = None,
-) -> tuple[Columns, Columns, Columns]:
-    """Sends, receives, and receives that never completed, of some whole processes.
+    probe: Integers,
+) -> tuple[Columns, Columns, Columns, Columns]:
+    """Sends, receives, receives that never completed, and what waits in queues.
 
-    `ends` is what :func:`burstline.formats.intake.requests.follow` found. `probe` is, of a
-    post or receive of a matched message, the record of its probe, else -1; by default
-    requests tell it. The halves have :data:`SEND_COLUMNS` and :data:`RECEIVE_COLUMNS`, by
-    location and in the order of their records; the rest are events of `half_messages`.
+    They are of some whole processes, or what was sent or posted in a slice. `ends` is what
+    :func:`burstline.formats.intake.requests.follow` found. `probe` is, of a receive of a
+    matched message or of its post, the record of its probe, else -1. The halves have
+    :data:`SEND_COLUMNS` and :data:`RECEIVE_COLUMNS`, by location and in the order of their
+    records; receives that never completed are events of `half_messages`, and what waits has
+    :data:`QUEUE_COLUMNS`.
     """
     sends = _Halves(details, sides.sends, sides.receivers)
     receives = _Halves(details, sides.receives, sides.senders)
     lost = _never_completed(details, calls, ends, odd)
     end = ends[sends.rows]
-    sends = sends.pick((end < 0) | (details.kind[end] != Kind.CANCELLED))
+    kept = (end < 0) | (details.kind[end] != Kind.CANCELLED)
+    sends = sends.pick(kept & details.is_own(sends.rows))
     entered = calls.enter_ns[details.call]
     columns = _send_columns(sends, calls, ends)
     columns["receiver"] = sends.other
     columns["ordinal"] = _ordinals(_channel(sends, places), entered[sends.rows], sends.rows)
     post = ends[receives.rows]
     posted = np.where(post >= 0, post, receives.rows)
-    if probe is None:
-        posted = _decided(posted, details, places)
-    else:
-        posted = np.where(probe[posted] >= 0, probe[posted], posted)
-    ordinal = _queue(receives, posted, _waiting(details, ends, places), entered, places)
+    by = np.maximum(probe[posted], probe[receives.rows])
+    posted = np.where(by >= 0, by, posted)
+    here = details.is_own(posted)
+    if not here.all():
+        receives, posted = receives.pick(here), posted[here]
+    waiting = _waiting(details, ends, places)
+    ordinal = _queue(receives, posted, waiting, entered, places)
     received = _receive_columns(receives, calls, ends)
-    received |= {"sender": receives.other, "ordinal": ordinal}
-    return columns, received, lost
+    received |= {"sender": receives.other, "ordinal": ordinal[: len(posted)]}
+    queued = {name: waiting.of(name) for name in ("communicator", "tag")}
+    queued |= {"sender": waiting.other, "ordinal": ordinal[len(posted) :]}
+    return columns, received, lost, queued
 
 
 def _never_completed(details: Details, calls: Calls, ends: Integers, odd: Defects) -> Columns:
     """Give the posts of receives that nobody saw complete, as halves of messages."""
     waiting = (details.kind == Kind.POST) & (details.request != 0) & (ends < 0)
     waiting &= details.partner != PROC_NULL
-    mine = details.pick(np.flatnonzero(waiting))
+    mine = details.pick(details.where(waiting))
     _note_first("receive_never_completed", mine, odd)
     return events(
         "post",
@@ -162,29 +172,18 @@ def _never_completed(details: Details, calls: Calls, ends: Integers, odd: Defect
     )
 
 
-def _decided(posted: Integers, details: Details, places: Places) -> Integers:
-    """Give the probe of a post that receives a matched message: it decided which."""
-    probes = np.flatnonzero((details.kind == Kind.PROBE) & (details.request != 0))
-    if not len(probes):
-        return posted
-    process = places.process[details.location]
-    sides = [[process[at], details.request[at]] for at in (probes, posted)]
-    probe = match_messages(*channels(*sides))
-    mine = (probe >= 0) & (details.request[posted] != 0)
-    return np.where(mine, probes[probe], posted)
-
-
 def _queue(
     receives: _Halves, posted: Integers, waiting: _Halves, entered: Integers, places: Places
 ) -> Integers:
-    """Give the places of receives by when they were posted; `entered` is by record.
+    """Places of receives, then of those that wait, by when they were posted.
 
-    Receives that wait stand in the queue too: what they took is nobody else's.
+    Receives that wait stand in the queue too: what they took is nobody else's. `entered` is
+    by record.
     """
     index = np.concatenate([posted, waiting.rows])
     sides = [_channel(half, places) for half in (receives, waiting)]
     columns = [np.concatenate(pair) for pair in zip(*sides, strict=True)]
-    return _ordinals(columns, entered[index], index)[: len(receives.rows)]
+    return _ordinals(columns, entered[index], index)
 
 
 def _ordinals(channel: list[Integers], time_ns: Integers, index: Integers) -> Integers:
@@ -207,7 +206,7 @@ def _known(details: Details, rows: Integers, places: Places) -> tuple[Integers, 
 
 def _note_unknown(details: Details, known: int, places: Places, odd: Defects) -> None:
     named = np.isin(details.kind, np.array([Kind.SEND, Kind.RECEIVE]))
-    rows = np.flatnonzero(named & (details.partner != PROC_NULL))
+    rows = details.where(named & (details.partner != PROC_NULL))
     if known == len(rows):
         return
     mine = details.pick(rows)
@@ -234,7 +233,7 @@ def _waiting(details: Details, ends: Integers, places: Places) -> _Halves:
     """
     waiting = (details.kind == Kind.POST) & (details.request != 0)
     waiting &= (details.partner >= 0) & (details.tag >= 0)
-    rows = np.flatnonzero(waiting)
+    rows = details.where(waiting)
     rows = rows[(ends[rows] < 0) | (details.kind[ends[rows]] == Kind.FREED)]
     return _Halves(details, *_known(details, rows, places))
 

@@ -67,13 +67,15 @@ def convert(
     """Make a store of a source within `memory` bytes; the tables are those of memory."""
     sizes = source.sizes()
     require_disk(path.absolute().parent, int(sum(sizes) * source.costs.disk))
-    most, threads = source.costs.streamed_within(sizes, memory, threads)
+    most, threads = source.costs.streamed_within(sizes, source.uncut(), memory, threads)
+    parts = source.parts(most)
+    source.costs.require_room(source.longest(parts), memory)
     with StoreWriter(path, source.counters) as store:
         spill = store.folder / "spill"
         spill.mkdir()
         read_parts(
             source,
-            source.parts(most),
+            parts,
             store,
             lambda name: Spool(spill, name, spool_within(memory)),
             threads=threads,

@@ -28,14 +28,14 @@ _COMPLETED_BY: Final[dict[int, tuple[Kind, ...]]] = {
     Kind.POST: (Kind.RECEIVE, Kind.CANCELLED, Kind.FREED),
     Kind.COLLECTIVE: (Kind.COLLECTIVE_DONE, Kind.CANCELLED, Kind.FREED),
 }
-_FITS: Final[Mask] = np.array(
+FITS: Final[Mask] = np.array(
     [
         [end in _COMPLETED_BY.get(start, ()) for end in range(max(Kind) + 1)]
         for start in range(max(Kind) + 1)
     ]
 )
-_IS_START: Final[Mask] = np.any(_FITS, axis=1)
-_IS_END: Final[Mask] = np.any(_FITS, axis=0)
+IS_START: Final[Mask] = np.any(FITS, axis=1)
+IS_END: Final[Mask] = np.any(FITS, axis=0)
 
 
 def follow(
@@ -68,25 +68,42 @@ def follow(
     started it: then the time of the calls tells the order.
     """
     partner = np.full(len(details), UNKNOWN, np.int64)
-    at = np.flatnonzero((details.request != 0) & (_IS_START | _IS_END)[details.kind])
+    at = np.flatnonzero((details.request != 0) & (IS_START | IS_END)[details.kind])
     if not len(at):
         return partner
     kind = details.kind[at]
-    is_end = _IS_END[kind]
+    is_end = IS_END[kind]
     order = _in_turn(details, calls, process, at, is_end)
     before, after = order[:-1], order[1:]
-    joined = _FITS[kind[before], kind[after]]
+    joined = FITS[kind[before], kind[after]]
     for column in (process[details.location[at]], details.request[at]):
         joined &= column[before] == column[after]
     partner[at[before[joined]]] = at[after[joined]]
     partner[at[after[joined]]] = at[before[joined]]
-    alone = is_end & (partner[at] < 0) & (kind != Kind.FREED)
+    alone = is_end & (partner[at] < 0) & (kind != Kind.FREED) & details.is_own(at)
     if alone.any():
         first = at[int(alone.argmax())]
         asked = (int(details.request[first]) ^ mark) & 0xFFFFFFFFFFFFFFFF
         text = f"location {details.location[first]}, request {asked}"
         odd.note("completion_without_start", "loss", text, np.count_nonzero(alone))
     return partner
+
+
+def decided(details: Details, calls: Calls, process: Integers) -> Integers:
+    """The probe that decided which message each receive takes, -1 where none did."""
+    probe = np.full(len(details), UNKNOWN, np.int64)
+    is_probe = details.kind == Kind.PROBE
+    at = np.flatnonzero(is_probe & (details.request != 0))
+    if not len(at):
+        return probe
+    at = np.flatnonzero((is_probe | (details.kind == Kind.RECEIVE)) & (details.request != 0))
+    order = _in_turn(details, calls, process, at, ~is_probe[at])
+    before, after = at[order[:-1]], at[order[1:]]
+    joined = is_probe[before] & ~is_probe[after]
+    for column in (process[details.location], details.request):
+        joined &= column[before] == column[after]
+    probe[after[joined]] = before[joined]
+    return probe
 
 
 def _in_turn(

@@ -101,8 +101,16 @@ class Source(Protocol[PartOf, Loaded]):
         """Units of each process: what a part is measured in."""
         ...
 
+    def uncut(self) -> list[int]:
+        """Units of each process that are read at once, however little memory there is."""
+        ...
+
     def parts(self, most: int) -> Sequence[PartOf]:
         """All parts in order, each of at most so many units where the source can cut there."""
+        ...
+
+    def longest(self, parts: Sequence[PartOf]) -> int:
+        """Units of the longest part that could not be cut further."""
         ...
 
     def load(self, part: PartOf) -> Loaded:

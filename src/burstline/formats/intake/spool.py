@@ -15,7 +15,7 @@ import numpy as np
 from burstline.errors import NotEnoughDataError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
     from pathlib import Path
 
     import numpy.typing as npt
@@ -66,6 +66,18 @@ class Spool:
             parts.insert(0, np.fromfile(path, np.uint8))
             path.unlink()
         return np.concatenate(parts) if parts else np.empty(0, np.uint8)
+
+    def pieces(self, key: int, size: int) -> Iterator[npt.NDArray[np.uint8]]:
+        """What was kept under a key, so many bytes of a file at a time; it is forgotten."""
+        parts = self._held.pop(key, [])
+        self._bytes -= sum(part.nbytes for part in parts)
+        path = self._path(key)
+        if path.exists():
+            with path.open("rb") as file:
+                while len(piece := np.fromfile(file, np.uint8, size)):
+                    yield piece
+            path.unlink()
+        yield from parts
 
     def _path(self, key: int) -> Path:
         return self._folder / f"{self._name}-{key:06d}"

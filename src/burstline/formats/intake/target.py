@@ -13,7 +13,7 @@ from burstline.formats.intake.memory import give_back
 from burstline.schema import TABLES
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     import numpy.typing as npt
 
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     Columns = dict[str, Integers]
 
 _WITH_OPERATIONS: Final = ("calls", "collectives")
+_ROWS_AT_ONCE: Final = 1 << 18
 _CODES: Final = {"enum": "int8", "operation": "int16"}
 
 
@@ -42,6 +43,10 @@ class Heap(Protocol):
 
     def take(self, key: int) -> npt.NDArray[np.uint8]:
         """Give back what was kept under a key, and forget it."""
+        ...
+
+    def pieces(self, key: int, size: int) -> Iterator[npt.NDArray[np.uint8]]:
+        """What was kept under a key, about so many bytes at a time; it is forgotten."""
         ...
 
 
@@ -69,6 +74,11 @@ class Held:
         """Give back what was kept under a key, and forget it."""
         parts = self._parts.pop(key, [])
         return parts[0] if len(parts) == 1 else np.concatenate([np.zeros(0, np.uint8), *parts])
+
+    def pieces(self, key: int, size: int) -> Iterator[npt.NDArray[np.uint8]]:
+        """What was kept under a key, as it came; it is forgotten."""
+        del size
+        yield from self._parts.pop(key, [])
 
 
 class Rows:
@@ -110,7 +120,15 @@ class Rows:
 
     def take(self, key: int) -> Columns:
         """Give back the rows of a key, and forget them."""
-        rows = self._heap.take(key).view(self._row)
+        return self._unpacked(self._heap.take(key))
+
+    def pieces(self, key: int) -> Iterator[Columns]:
+        """The rows of a key, some at a time; they are forgotten."""
+        for piece in self._heap.pieces(key, _ROWS_AT_ONCE * self._row.itemsize):
+            yield self._unpacked(piece)
+
+    def _unpacked(self, data: npt.NDArray[np.uint8]) -> Columns:
+        rows = data.view(self._row)
         return {name: np.ascontiguousarray(rows[name]) for name in self._names}
 
     def _packed(self, columns: Mapping[str, Integers]) -> npt.NDArray[Any]:

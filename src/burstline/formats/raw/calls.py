@@ -6,14 +6,14 @@ operation, stack) is already a row or code of the trace.
 
 from __future__ import annotations
 
-from dataclasses import fields
+from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
 from burstline.columns import lookup
 from burstline.formats.intake import LARGEST, Calls, Details
-from burstline.formats.raw.layout import OF_THE_CALL, Kind
+from burstline.formats.raw.layout import OF_THE_CALL, RECORD, Kind
 from burstline.operations import CODES, NAMES
 from burstline.schema import UNKNOWN
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
-    from burstline.columns import Integers
+    from burstline.columns import Integers, Mask
     from burstline.formats.intake import Defects
     from burstline.formats.raw.timeline import Timeline
 
@@ -38,22 +38,57 @@ _SIZES: Final = {
 }
 
 
+ENTRY: Final = np.dtype(
+    [
+        ("record", RECORD),
+        *((name, "<i8") for name in ("number", "call", "enter_ns", "leave_ns")),
+        *((name, "<i8") for name in ("enter_seq", "leave_seq")),
+    ]
+)
+"""A record of a call that another slice needs: which one of the file, and its call."""
+
+
+class Operations:
+    """Codes of operations, numbered as they come: those that every trace has come first."""
+
+    def __init__(self, numbers: Mapping[int, str]) -> None:
+        self._numbers = numbers
+        self._codes = dict(CODES)
+        self.names = list(NAMES)
+
+    def name(self, number: int) -> str:
+        """What an operation is called."""
+        return self._numbers.get(number) or f"MPI call {number}"
+
+    def add(self, used: Integers, counts: Integers, odd: Defects) -> None:
+        """Take in numbers that occur, each once, and how often."""
+        for number, count in zip(used.tolist(), counts.tolist(), strict=True):
+            name = self.name(number)
+            if name not in self._codes:
+                self._codes[name] = len(self.names)
+                self.names.append(name)
+            if number not in self._numbers:
+                odd.note("unknown_mpi_call", "info", f"number {number}", count)
+
+    def codes(self, numbers: npt.NDArray[np.uint16]) -> npt.NDArray[np.int32]:
+        """The code of each number; all of them have been added."""
+        used = np.flatnonzero(np.bincount(numbers, minlength=1))
+        rows = {number: self._codes[self.name(number)] for number in used.tolist()}
+        return lookup(numbers, rows)
+
+
 class Gathering:
     """Gathers calls and their records, one location after the other.
 
-    Parameters
-    ----------
-    numbers : mapping of int to str
-        Name of each operation by its number in raw files.
-    odd : Defects
-        Told of what is odd.
+    With `known` operations, of a slice, all that occur are among them, and counted already.
     """
 
-    def __init__(self, numbers: Mapping[int, str], odd: Defects) -> None:
+    def __init__(
+        self, numbers: Mapping[int, str], odd: Defects, known: Operations | None = None
+    ) -> None:
         self._odd = odd
-        self._numbers = numbers
-        self._names = list(NAMES)
-        self._codes = dict(CODES)
+        self._operations = Operations(numbers) if known is None else known
+        self._is_counted = known is not None
         self._calls: list[Integers] = []
         self._details: list[Integers] = []
         self._rows = 0
@@ -66,18 +101,53 @@ class Gathering:
         self._add_details(line, communicators)
         self._rows += len(line.enter)
 
+    @property
+    def records(self) -> int:
+        """Records of calls so far."""
+        return sum(columns.shape[1] for columns in self._details)
+
+    def visit(
+        self, entries: npt.NDArray[Any], location: int, communicators: Mapping[int, int]
+    ) -> None:
+        """Take in records of other slices, each with a call of its own."""
+        if not len(entries):
+            return
+        none = np.zeros(len(entries), np.int64)
+        columns = [
+            none + location,
+            entries["call"],
+            none,
+            entries["enter_ns"],
+            entries["leave_ns"],
+            entries["enter_seq"],
+            entries["leave_seq"],
+            none + UNKNOWN,
+        ]
+        self._calls.append(np.stack([np.asarray(column, np.int64) for column in columns]))
+        records = entries["record"]
+        kind = np.ascontiguousarray(records["kind"])
+        _, communicator = _communicators(records, kind, communicators)
+        sizes = _sizes(records)
+        self._clear_absurd(kind, sizes)
+        call = np.arange(self._rows, self._rows + len(entries))
+        about: list[npt.NDArray[Any]] = [kind, call, none + location, entries["number"]]
+        self._append_details(records, about, communicator, records["op"], sizes)
+        self._rows += len(entries)
+
     def _add_calls(self, line: Timeline, paths: Mapping[int, int]) -> None:
         count = len(line.enter)
         leave_ns, leave_seq = line.leaves()
         open_calls = np.flatnonzero(line.leave < 0)
         if len(open_calls):
-            text = f"{line.name}: call {open_calls[0]} of {count}"
+            first = line.first_call + open_calls[0]
+            text = f"{line.name}: call {first} of {line.calls}"
             self._odd.note("call_never_left", "loss", text, len(open_calls))
         left = line.leave[line.leave >= 0]
         failed = left[line.records["a"][left] != 0]
         if len(failed):
             record = line.records[failed[0]]
-            text = f"{line.name}: {self._name(int(record['op']))} returned {record['a']}"
+            name = self._operations.name(int(record["op"]))
+            text = f"{line.name}: {name} returned {record['a']}"
             self._odd.note("call_failed", "info", text, len(failed))
         stack = line.records["a"][line.enter]
         path = lookup(stack, paths)
@@ -87,8 +157,8 @@ class Gathering:
             self._odd.note("stack_not_defined", "loss", text, len(lost))
         columns = [
             np.full(count, line.location),
-            np.arange(count),
-            self._operations(line.records["op"][line.enter]),
+            np.arange(line.first_call, line.first_call + count),
+            self._codes(line.records["op"][line.enter]),
             line.time_ns[line.enter],
             leave_ns,
             line.seq[line.enter],
@@ -97,88 +167,120 @@ class Gathering:
         ]
         self._calls.append(np.stack([np.asarray(column, np.int64) for column in columns]))
 
-    def _name(self, number: int) -> str:
-        return self._numbers.get(number) or f"MPI call {number}"
+    def _codes(self, numbers: npt.NDArray[np.uint16]) -> npt.NDArray[np.int32]:
+        if not self._is_counted:
+            self._operations.add(*occurring(numbers), self._odd)
+        return self._operations.codes(numbers)
 
-    def _operations(self, numbers: npt.NDArray[np.uint16]) -> npt.NDArray[np.int32]:
-        rows = {}
-        for number in np.unique(numbers).tolist():
-            name = self._name(number)
-            if name not in self._codes:
-                self._codes[name] = len(self._names)
-                self._names.append(name)
-            if number not in self._numbers:
-                count = int(np.count_nonzero(numbers == number))
-                self._odd.note("unknown_mpi_call", "info", f"number {number}", count)
-            rows[number] = self._codes[name]
-        return lookup(numbers, rows)
-
-    def _operations_told(
-        self, kind: npt.NDArray[np.uint16], told: npt.NDArray[np.uint16]
-    ) -> Integers:
-        """Put code + 1 where a record of a collective names an operation: above a bit."""
-        given = told.astype(np.int64)
-        named = (kind == Kind.COLLECTIVE) & (given > 1)
-        codes = self._operations(told[named] >> np.uint16(1)).astype(np.int64)
-        given[named] = (codes + 1) << 1 | (given[named] & 1)
-        return given
+    def _named(self, kind: npt.NDArray[np.uint16], given: npt.NDArray[np.uint16]) -> Integers:
+        """What stands in `op`; above a bit code + 1 where a collective names an operation."""
+        found = given.astype(np.int64)
+        named = names_operation(kind, given)
+        codes = self._codes(given[named] >> np.uint16(1)).astype(np.int64)
+        found[named] = (codes + 1) << 1 | (found[named] & 1)
+        return found
 
     def _add_details(self, line: Timeline, communicators: Mapping[int, int]) -> None:
         at = line.of(*OF_THE_CALL)
         homeless = at[line.call[at] < 0]
         if len(homeless):
-            text = f"{line.name}: record {homeless[0]}"
+            text = f"{line.name}: record {line.number[homeless[0]]}"
             self._odd.note("record_without_call", "loss", text, len(homeless))
         at = at[line.call[at] >= 0]
         records, kind = line.records[at], line.kind[at]
-        packed, plain = np.isin(kind, _PACKED), np.isin(kind, _PLAIN)
-        place = np.where(packed, records["b"] >> np.uint64(32), records["a"]).astype(np.int64)
-        named = packed | plain
-        communicator = np.full(len(at), UNKNOWN, np.int64)
-        communicator[named] = lookup(place[named], communicators)
-        lost = np.flatnonzero(named & (communicator < 0))
+        place, communicator = _communicators(records, kind, communicators)
+        lost = np.flatnonzero((place >= 0) & (communicator < 0))
         if len(lost):
             text = f"{line.name}: communicator {place[lost[0]]}"
             self._odd.note("communicator_not_defined", "loss", text, len(lost))
-        sizes = {name: records[name].view(np.int64).copy() for name in ("b", "c")}
-        self._check_sizes(line, kind, sizes)
+        sizes = _sizes(records)
+        count, first = self._clear_absurd(kind, sizes)
+        self._odd.note("size_absurd", "loss", f"{line.name}: {first} bytes", count)
+        call, place = line.call[at] + self._rows, np.full(len(at), line.location)
+        op = self._named(kind, records["op"])
+        about: list[npt.NDArray[Any]] = [kind, call, place, line.number[at]]
+        self._append_details(records, about, communicator, op, sizes)
+
+    def _append_details(
+        self,
+        records: npt.NDArray[Any],
+        columns: list[npt.NDArray[Any]],
+        communicator: Integers,
+        op: npt.NDArray[Any],
+        sizes: dict[str, Integers],
+    ) -> None:
         columns = [
-            kind,
-            line.call[at] + self._rows,
-            np.full(len(at), line.location),
-            at,
+            *columns,
             records["time"].view(np.int64),
             communicator,
             records["a"].view(np.int32),
             (records["b"] & np.uint64(0xFFFFFFFF)).astype(np.uint32).view(np.int32),
-            self._operations_told(kind, records["op"]),
+            op,
             sizes["b"],
             sizes["c"],
         ]
         self._details.append(np.stack([np.asarray(column, np.int64) for column in columns]))
 
-    def _check_sizes(
-        self, line: Timeline, kind: npt.NDArray[np.uint16], sizes: dict[str, Integers]
-    ) -> None:
+    @staticmethod
+    def _clear_absurd(
+        kind: npt.NDArray[np.uint16], sizes: dict[str, Integers]
+    ) -> tuple[int, int]:
+        """Make sizes that cannot be 0; how many there were, and the first in the file."""
+        count, first, place = 0, 0, len(kind)
         for sized, names in _SIZES.items():
             for name in names:
                 wrong = (kind == sized) & ((sizes[name] < 0) | (sizes[name] >= LARGEST))
-                count = int(np.count_nonzero(wrong))
-                if count:
-                    text = f"{line.name}: {sizes[name][wrong][0]} bytes"
-                    self._odd.note("size_absurd", "loss", text, count)
-                    sizes[name][wrong] = 0
+                if not wrong.any():
+                    continue
+                at = int(wrong.argmax())
+                if at < place:
+                    first, place = int(sizes[name][at]), at
+                count += int(np.count_nonzero(wrong))
+                sizes[name][wrong] = 0
+        return count, first
 
     def calls(self) -> Calls:
         """Give all calls."""
         columns = np.concatenate([np.zeros((8, 0), np.int64), *self._calls], axis=1)
         known = [column.name for column in fields(Calls)]
-        given: dict[str, Any] = dict(zip(known, [*columns, tuple(self._names)], strict=True))
+        names = tuple(self._operations.names)
+        given: dict[str, Any] = dict(zip(known, [*columns, names], strict=True))
         return Calls(**given)
 
-    def details(self) -> Details:
-        """Give all records of calls."""
-        return Details(*np.concatenate([np.zeros((11, 0), np.int64), *self._details], axis=1))
+    def details(self, own: range | None = None) -> Details:
+        """All records of calls, of which some are read here."""
+        columns = np.concatenate([np.zeros((11, 0), np.int64), *self._details], axis=1)
+        return replace(Details(*columns), own=own)
+
+
+def occurring(numbers: npt.NDArray[np.uint16]) -> tuple[Integers, Integers]:
+    """The numbers that occur, ascending, and how often each does."""
+    counts = np.bincount(numbers, minlength=1)
+    used = np.flatnonzero(counts)
+    return used, counts[used]
+
+
+def names_operation(kind: npt.NDArray[np.uint16], op: npt.NDArray[np.uint16]) -> Mask:
+    """Whether each record is of a collective that names another operation than its call."""
+    named: Mask = (kind == Kind.COLLECTIVE) & (op > 1)
+    return named
+
+
+def _communicators(
+    records: npt.NDArray[Any], kind: npt.NDArray[np.uint16], communicators: Mapping[int, int]
+) -> tuple[Integers, Integers]:
+    """The communicator that each record names, -1 where it names none, and its row."""
+    packed, plain = np.isin(kind, _PACKED), np.isin(kind, _PLAIN)
+    place = np.where(packed, records["b"] >> np.uint64(32), records["a"]).astype(np.int64)
+    named = packed | plain
+    place[~named] = UNKNOWN
+    row = np.full(len(kind), UNKNOWN, np.int64)
+    row[named] = lookup(place[named], communicators)
+    return place, row
+
+
+def _sizes(records: npt.NDArray[Any]) -> dict[str, Integers]:
+    return {name: records[name].view(np.int64).copy() for name in "bc"}
 
 
 def join_names(numbers: Sequence[tuple[str, int]]) -> dict[int, str]:

@@ -6,18 +6,18 @@ thread; the first is 0, because nobody knows what was counted before the thread 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
 from burstline import schema
-from burstline.columns import lookup
+from burstline.columns import begins_run, lookup
 from burstline.extrae import counter_types
 from burstline.formats.raw.layout import Kind
 from burstline.schema import arrow_table
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     import pyarrow as pa
 
@@ -79,6 +79,21 @@ class Counters:
         )
 
 
+class Known(NamedTuple):
+    """What was read of a counter before a cut: its last value, and how often."""
+
+    value: int
+    times: int
+
+
+class Backwards(NamedTuple):
+    """A counter that runs backwards: its place, at which of its readings first, how often."""
+
+    place: int
+    reading: int
+    times: int
+
+
 class Readings:
     """The readings of some locations.
 
@@ -88,62 +103,109 @@ class Readings:
         Those of the run.
     odd : Defects
         Told of counters that run backwards.
+
+    Attributes
+    ----------
+    backwards : list of Backwards
+        Those of slices: they are noted when the whole location has been read.
     """
 
     def __init__(self, counters: Counters, odd: Defects) -> None:
         self._names, self._odd = counters.names, odd
         self._readings: list[Integers] = []
+        self.backwards: list[Backwards] = []
 
-    def add(self, line: Timeline, places: Mapping[int, int]) -> None:
+    def add(
+        self,
+        line: Timeline,
+        places: Mapping[int, int],
+        before: Mapping[int, Known] | None = None,
+    ) -> None:
         """Take in the readings of a location; counters of its process are given places."""
-        at = line.of(Kind.COUNTERS)
-        at = at[line.seq[at] >= 0]
-        number = line.records["a"][at].astype(np.int64)
-        numbers = np.stack([number, number + 1], axis=1).ravel()
-        column = lookup(numbers, places)
-        value = np.stack([line.records["b"][at], line.records["c"][at]], axis=1).ravel()
-        kept = column >= 0
-        where = np.repeat(at, 2)[kept]
+        where, column, value = _values(line, places)
         events, row = np.unique(line.seq[where], return_inverse=True)
         table = np.full((len(self._names) + 3, len(events)), schema.NO_VALUE)
         table[0], table[1] = line.location, events
         table[2][row] = line.time_ns[where]
         readings = np.zeros((len(self._names), len(events)), np.int64)
         known = np.zeros((len(self._names), len(events)), bool)
-        readings[column[kept], row] = value[kept].view(np.int64)
-        known[column[kept], row] = True
-        for position, name in enumerate(self._names):
-            self._differ(line, name, readings[position], known[position], table[3 + position])
+        readings[column, row] = value
+        known[column, row] = True
+        found = []
+        for place in range(len(self._names)):
+            last = None if before is None else before.get(place)
+            found += _differ(place, readings[place], known[place], table[3 + place], last)
+        if before is None:
+            note_backwards(found, self._names, line.name, self._odd)
+        else:
+            self.backwards += found
         self._readings.append(table)
 
-    def _differ(
-        self,
-        line: Timeline,
-        name: str,
-        reading: Integers,
-        known: Mask,
-        target: Integers,
-    ) -> None:
-        at = np.flatnonzero(known)
-        if not len(at):
-            return
-        step = np.diff(reading[at], prepend=reading[at[:1]])
-        back = step < 0
-        if back.any():
-            text = f"{line.name}: {name}, reading {int(back.argmax())}"
-            self._odd.note("counter_runs_backwards", "loss", text, np.count_nonzero(back))
-        target[at] = np.where(back, schema.NO_VALUE, step)
+    def columns(self) -> Integers:
+        """Location, event, time and the step of each counter: a row each."""
+        empty = np.zeros((len(self._names) + 3, 0), np.int64)
+        return np.concatenate([empty, *self._readings], axis=1)
 
     def table(self) -> pa.Table:
         """Give the table `readings`."""
-        empty = np.zeros((len(self._names) + 3, 0), np.int64)
-        columns = np.concatenate([empty, *self._readings], axis=1)
+        columns = self.columns()
         fixed = ("location", "seq", "time_ns")
         return arrow_table(
             "readings",
             dict(zip([*fixed, *self._names], columns, strict=True)),
             counters=self._names,
         )
+
+
+def last_known(
+    line: Timeline, places: Mapping[int, int], before: Mapping[int, Known]
+) -> dict[int, Known]:
+    """What is known of each counter behind some records, of what was known before them."""
+    where, column, value = _values(line, places)
+    found = dict(before)
+    for place in set(places.values()):
+        rows = np.flatnonzero(column == place)
+        if len(rows):
+            times = int(np.count_nonzero(begins_run(line.seq[where[rows]])))
+            times += before[place].times if place in before else 0
+            found[place] = Known(int(value[rows[-1]]), times)
+    return found
+
+
+def note_backwards(
+    found: Iterable[Backwards], names: Sequence[str], file: str, odd: Defects
+) -> None:
+    """Note counters of a location that run backwards, the first one first."""
+    for place, reading, times in sorted(found):
+        text = f"{file}: {names[place]}, reading {reading}"
+        odd.note("counter_runs_backwards", "loss", text, times)
+
+
+def _values(line: Timeline, places: Mapping[int, int]) -> tuple[Integers, Integers, Integers]:
+    """The record, the counter's place and the value of each reading."""
+    at = line.of(Kind.COUNTERS)
+    at = at[line.seq[at] >= 0]
+    number = line.records["a"][at].astype(np.int64)
+    column = lookup(np.stack([number, number + 1], axis=1).ravel(), places)
+    value = np.stack([line.records["b"][at], line.records["c"][at]], axis=1).ravel()
+    kept = column >= 0
+    return np.repeat(at, 2)[kept], column[kept].astype(np.int64), value[kept].view(np.int64)
+
+
+def _differ(
+    place: int, reading: Integers, known: Mask, target: Integers, last: Known | None
+) -> list[Backwards]:
+    """Set the steps of a counter, and say whether it runs backwards."""
+    at = np.flatnonzero(known)
+    if not len(at):
+        return []
+    first, times = (reading[at[0]], 0) if last is None else last
+    step = np.diff(reading[at], prepend=np.int64(first))
+    back = step < 0
+    target[at] = np.where(back, schema.NO_VALUE, step)
+    if not back.any():
+        return []
+    return [Backwards(place, times + int(back.argmax()), int(np.count_nonzero(back)))]
 
 
 def _column(name: str) -> str:

@@ -38,7 +38,9 @@ class Gaps:
         lost = at[dropped > 0]
         if len(lost):
             count = sum(min(int(number), 1 << 50) for number in dropped.tolist())
-            self._odd.note("records_dropped", "loss", f"{line.name}: record {lost[0]}", count)
+            self._odd.note(
+                "records_dropped", "loss", f"{line.name}: record {line.number[lost[0]]}", count
+            )
         begin = np.minimum(line.when(line.records["b"][at], correction), line.time_ns[at])
         flush, drop = GAP_KINDS.index("flush"), GAP_KINDS.index("dropped")
         self._append(line, begin, line.time_ns[at], np.where(dropped > 0, drop, flush))

@@ -12,16 +12,18 @@ Nothing here depends on other processes, nor on which processes are taken togeth
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import pyarrow as pa
 
 from burstline.bursts import bursts_of
+from burstline.columns import to_numpy
 from burstline.formats.intake import (
     Defects,
     Facts,
     collective_parts,
+    decided,
     describe_collectives,
     describe_messages,
     describe_transfers,
@@ -47,6 +49,8 @@ if TYPE_CHECKING:
     from burstline.formats.raw.processes import Process
     from burstline.formats.raw.timeline import Timeline
     from burstline.formats.raw.user_events import UserEvents
+
+    Rows = Mapping[str, Integers]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -97,6 +101,8 @@ class Batch:
         Names behind the codes.
     sends, receives, waiting, parts : mapping of str to ndarray of int64
         Halves of messages and parts of collectives.
+    queued : mapping of str to ndarray of int64
+        Receives that wait in the queues of their channels.
     events : ndarray of int64
         The program's events, as :class:`burstline.formats.raw.user_events.UserEvents` has
         them.
@@ -115,6 +121,7 @@ class Batch:
     receives: Mapping[str, Integers]
     waiting: Mapping[str, Integers]
     parts: Mapping[str, Integers]
+    queued: Mapping[str, Integers]
     events: Integers
     lives: list[Life]
     overhead_ns: int
@@ -144,26 +151,16 @@ class _Gatherer:
             self.regions.add(line, process.defined, paths)
             self.gaps.add(line, correction)
             self.events.append(basis.events.rows(line))
-            self.overhead_ns += _overhead_ns(line)
+            self.overhead_ns += overhead_ns(line)
             self.lives.append(Life(line.born_ns, line.died_ns))
             file.release()
         self.regions.end_process(number)
 
     def batch(self, processes: range) -> Batch:
         """What was taken in, put together as far as that does not look beyond it."""
-        places = self.basis.places
-        calls, details = self.calls.calls(), self.calls.details()
-        facts = Facts(calls)
-        ends = follow(details, calls, places.process, self.defects)
-        sides = sides_of(details, places, self.defects)
-        describe_messages(details, ends, sides, facts)
-        sends, receives, waiting = message_halves(
-            details, calls, ends, sides, places=places, odd=self.defects
-        )
-        describe_collectives(details, places, facts)
-        describe_transfers(details, facts)
+        described = describe(self.basis, self.calls, self.defects)
         tables = {
-            "calls": facts.table(),
+            "calls": described.table,
             "regions": self.regions.table(),
             "region_defs": self.regions.definitions(),
             "teams": self.regions.teams(),
@@ -171,28 +168,61 @@ class _Gatherer:
             "readings": self.readings.table(),
             "gaps": self.gaps.table(),
         }
-        tables["bursts"] = _with_polls(self._bursts(tables), calls, details)
+        bursts = bursts_of({**tables, **whole_tables(self.basis)})
+        tables["bursts"] = with_polls(bursts, described.calls, described.details)
         return Batch(
             processes,
             tables,
-            calls.names,
-            sends,
-            receives,
-            waiting,
-            collective_parts(details, calls, ends, places=places),
+            described.calls.names,
+            *described.halves,
             np.concatenate(self.events, axis=1),
             self.lives,
             self.overhead_ns,
             self.defects,
         )
 
-    def _bursts(self, tables: Mapping[str, pa.Table]) -> pa.Table:
-        locations = len(self.basis.places.process)
-        whole = {
-            "locations": pa.table({"location": np.arange(locations, dtype=np.int32)}),
-            "counters": self.basis.counters.table(),
-        }
-        return bursts_of({**tables, **whole})
+
+class Described(NamedTuple):
+    """Calls, the table of them, what describes them, and halves as a batch has them."""
+
+    calls: Calls
+    table: pa.Table
+    details: Details
+    halves: tuple[Rows, Rows, Rows, Rows, Rows]
+
+
+def describe(
+    basis: Basis, gathering: Gathering, defects: Defects, own: range | None = None
+) -> Described:
+    """Put calls and their records together; of the records of a slice, some are its own."""
+    places = basis.places
+    calls, details = gathering.calls(), gathering.details(own)
+    facts = Facts(calls)
+    ends = follow(details, calls, places.process, defects)
+    sides = sides_of(details, places, defects)
+    describe_messages(details, ends, sides, facts)
+    sends, receives, waiting, queued = message_halves(
+        details,
+        calls,
+        ends,
+        sides,
+        places=places,
+        odd=defects,
+        probe=decided(details, calls, places.process),
+    )
+    describe_collectives(details, places, facts)
+    describe_transfers(details, facts)
+    parts = collective_parts(details, calls, ends, places=places)
+    return Described(calls, facts.table(), details, (sends, receives, waiting, parts, queued))
+
+
+def whole_tables(basis: Basis) -> dict[str, pa.Table]:
+    """What bursts need that no group has of its own."""
+    locations = np.arange(len(basis.places.process), dtype=np.int32)
+    return {
+        "locations": pa.table({"location": locations}),
+        "counters": basis.counters.table(),
+    }
 
 
 def read_batch(basis: Basis, processes: range) -> Batch:
@@ -205,19 +235,21 @@ def read_batch(basis: Basis, processes: range) -> Batch:
     return gatherer.batch(processes)
 
 
-def _overhead_ns(line: Timeline) -> int:
+def overhead_ns(line: Timeline) -> int:
+    """Estimated time spent in recording a thread."""
     records = line.records[line.of(Kind.OVERHEAD)]
     return sum(min(int(record["b"]) * int(record["c"]), LATEST) for record in records)
 
 
-def _with_polls(bursts: pa.Table, calls: Calls, details: Details) -> pa.Table:
+def with_polls(bursts: pa.Table, calls: Calls, details: Details) -> pa.Table:
     """Give the bursts the polls that failed in them: they are told by the call after."""
     misses = details.of(Kind.MISSES)
     misses = misses.pick(calls.call[misses.call] > 0)
     if not len(misses):
         return bursts
-    first = np.searchsorted(bursts["location"].to_numpy(), misses.location)
-    row = first + calls.call[misses.call] - 1
+    first = np.searchsorted(to_numpy(bursts["location"]), misses.location)
+    number = to_numpy(bursts["burst"])[first].astype(np.int64)
+    row = first + calls.call[misses.call] - 1 - number
     for name, values in (("polling_ns", misses.polling_ns), ("polls", misses.polls)):
         sums = np.zeros(bursts.num_rows, np.int64)
         np.add.at(sums, row, np.clip(values, 0, LATEST))

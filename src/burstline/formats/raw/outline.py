@@ -60,6 +60,8 @@ class Outline:
         Where definitions, clock samples and ends are, and what each is.
     has_events : bool
         Whether anything happened.
+    has_calls : bool
+        Whether its thread calls MPI.
     has_own : bool
         Whether the program recorded events itself, or its calls have labels.
     event_types : ndarray of int64
@@ -71,6 +73,7 @@ class Outline:
     rows: Integers = field(default_factory=_nothing)
     kinds: Integers = field(default_factory=_nothing)
     has_events: bool = False
+    has_calls: bool = False
     has_own: bool = False
     event_types: Integers = field(default_factory=_nothing)
     first_ns: int = -1
@@ -105,6 +108,7 @@ def outline_of(records: npt.NDArray[Any]) -> Outline:
         rows=np.concatenate(rows),
         kinds=np.concatenate(kinds),
         has_events=bool(found[_EVENTS].any()),
+        has_calls=bool(found[Kind.ENTER]),
         # A label outside of any call says nothing.
         has_own=bool(found[_OWN].any()) or first_enter < last_label,
         event_types=np.unique(np.concatenate(types)),

@@ -107,7 +107,9 @@ class Regions:
             ("region_never_left", begin[~closed]),
         ):
             if len(rows):
-                self._odd.note(name, "info", f"{line.name}: record {at[rows[0]]}", len(rows))
+                self._odd.note(
+                    name, "info", f"{line.name}: record {line.number[at[rows[0]]]}", len(rows)
+                )
         end = at[partner[begin]]
         times = np.where(closed, line.records["b"][end], _MOST_ITERATIONS).astype(np.uint64)
         known = closed & loop[begin] & (times < _MOST_ITERATIONS)

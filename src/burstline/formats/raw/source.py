@@ -11,13 +11,27 @@ from burstline.formats.intake import Costs, groups_of, way_by_store
 from burstline.formats.raw.call_paths import CallPaths
 from burstline.formats.raw.clocks import corrections
 from burstline.formats.raw.communicators import Communicators
-from burstline.formats.raw.counters import Counters
-from burstline.formats.raw.group import Basis, read_batch
+from burstline.formats.raw.counters import Counters, note_backwards
+from burstline.formats.raw.group import Basis, Batch, read_batch
 from burstline.formats.raw.layout import VERSION
 from burstline.formats.raw.numbering import Numbering
 from burstline.formats.raw.places import location_table, places_of
 from burstline.formats.raw.processes import compilers_of, find_processes
 from burstline.formats.raw.records import Records
+from burstline.formats.raw.slices import (
+    Called,
+    Calling,
+    Closing,
+    Course,
+    Opened,
+    Opening,
+    caller_of,
+    length_of,
+    parts_of,
+    read_opening,
+    read_slice,
+    sliced,
+)
 from burstline.formats.raw.timeline import born_ns
 from burstline.formats.raw.user_events import UserEvents
 from burstline.schema import arrow_table
@@ -28,11 +42,11 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
-    from burstline.formats.intake import Defects, Group, Places, Processes
+    from burstline.formats.intake import Defects, Group, Places
     from burstline.formats.raw.call_paths import Resolver
     from burstline.formats.raw.files import RawFile
-    from burstline.formats.raw.group import Batch
     from burstline.formats.raw.processes import Process
+    from burstline.formats.raw.slices import Loaded, Part
     from burstline.formats.raw.timeline import Life
 
 RECORDS_AT_ONCE: Final = 1 << 18
@@ -109,6 +123,7 @@ class RawSource:
         self._overhead_ns = 0
         own = raw and self._basis.events.any
         self._records = None
+        self._course: Course | None = None
         if records or own:
             self._records = Records(self._basis, self._shared, own=own)
         self.costs = RECORDED_COSTS if records else COSTS
@@ -132,24 +147,76 @@ class RawSource:
         """Records of each process."""
         return [sum(len(f.records) for f in process.files) for process in self._basis.processes]
 
-    def parts(self, most: int) -> Sequence[Processes]:
-        """Groups of whole processes, of at most so many records or of one process."""
-        return groups_of(self.sizes(), most)
+    def uncut(self) -> list[int]:
+        """Records of each process that are read at once: of one that is cut, little."""
+        found = []
+        for number, process in enumerate(self._basis.processes):
+            sizes = [len(file.records) for file in process.files]
+            caller = self._caller_of(number)
+            found.append(sum(sizes) - (0 if caller is None else sizes[caller]))
+        return found
 
-    def load(self, part: Processes) -> Batch:
-        """What some processes recorded, numbered for itself."""
-        return read_batch(self._basis, part.processes)
+    def longest(self, parts: Sequence[Part]) -> int:
+        """Records of the longest stretch without a place to cut."""
+        uncut = self.uncut()
+        return max(
+            length_of(part) + (0 if isinstance(part, Calling) else uncut[part.processes.start])
+            for part in parts
+        )
 
-    def group(self, part: Processes, loaded: Batch) -> Group:
+    def parts(self, most: int) -> Sequence[Part]:
+        """Groups of whole processes, of at most so many records, and slices of larger ones.
+
+        A process is read at once where several threads call MPI, and where there are raw
+        tables.
+        """
+        parts: list[Part] = []
+        for group in groups_of(self.sizes(), most):
+            number = group.processes.start
+            caller = self._caller_of(number)
+            if self.sizes()[number] <= most or caller is None:
+                parts.append(group)
+            else:
+                parts += parts_of(sliced(self._basis, number, caller, most))
+        return parts
+
+    def _caller_of(self, number: int) -> int | None:
+        return None if self._records else caller_of(self._basis.processes[number])
+
+    def load(self, part: Part) -> Loaded:
+        """What some processes recorded, or a slice of one, numbered for itself."""
+        if isinstance(part, Opening):
+            return read_opening(self._basis, part.of)
+        if isinstance(part, Calling):
+            return read_slice(self._basis, part.of, part.place)
+        return None if isinstance(part, Closing) else read_batch(self._basis, part.processes)
+
+    def group(self, part: Part, loaded: Loaded) -> Group:
         """The group of a part, numbered after those before it."""
-        del part
-        self.defects.take(loaded.defects)
-        self._lives += loaded.lives
-        self._overhead_ns += loaded.overhead_ns
-        group = self._numbering.number(loaded)
-        if self._records is None:
-            return group
-        return self._records.added_to(group, loaded, self._numbering.definitions())
+        if isinstance(loaded, Batch):
+            group = self._numbered(loaded)
+            if self._records is None:
+                return group
+            return self._records.added_to(group, loaded, self._numbering.definitions())
+        if isinstance(loaded, Opened):
+            self._course = Course(loaded.closing)
+            return replace(self._numbered(loaded.opening), locations=0)
+        course = self._course
+        if isinstance(loaded, Called) and course is not None:
+            group = self._numbered(loaded.batch)
+            self._course = course.after(loaded)
+            return course.ordinals.number(group, loaded.batch.queued)
+        if course is None or not isinstance(part, Closing):
+            raise TypeError(f"{part} before the process was opened")
+        name = self._basis.processes[part.processes.start].files[part.of.file].path.name
+        note_backwards(course.backwards, self.counters, name, self.defects)
+        return self._numbered(course.closing)
+
+    def _numbered(self, batch: Batch) -> Group:
+        self.defects.take(batch.defects)
+        self._lives += batch.lives
+        self._overhead_ns += batch.overhead_ns
+        return self._numbering.number(batch)
 
     def whole(self) -> dict[str, pa.Table]:
         """Tables that no part owns."""

@@ -8,7 +8,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
@@ -17,6 +17,8 @@ from burstline.columns import begins_run
 from burstline.formats.raw.layout import EVENTS, LATEST, TIMED, Kind
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     import numpy.typing as npt
 
     from burstline.columns import Integers, Mask
@@ -27,6 +29,7 @@ if TYPE_CHECKING:
 
 _EVENTS: Final = np.array(EVENTS, np.uint16)
 _TIMED: Final = np.array(TIMED, np.uint16)
+_COLUMNS: Final = ("records", "kind", "time_ns", "seq", "number")
 
 
 class Life(NamedTuple):
@@ -36,9 +39,39 @@ class Life(NamedTuple):
     died_ns: int
 
 
+class Cut(NamedTuple):
+    """A place between two records of a thread, before a call, and what went before it."""
+
+    record: int
+    """Records before."""
+    call: int
+    """Calls before."""
+    seq: int
+    """Ordinal of the last event before, -1 without one."""
+    local_ns: int
+    """Latest local time before."""
+    enter_ns: int
+    enter_seq: int
+    """When the call after is entered; at the end of the thread, when that ends."""
+    leave_ns: int = 0
+    leave_seq: int = 0
+    """When the call before was left."""
+    left: int = 0
+    """Record of that leave: readings from there on count for the burst that the cut is in."""
+
+
+class Slice(NamedTuple):
+    """The records of a thread between two cuts."""
+
+    begin: Cut
+    end: Cut
+    calls: int
+    """Calls of the whole thread."""
+
+
 @dataclass(slots=True, eq=False)
 class Timeline:
-    """The records of one location in time.
+    """The records of one location in time, or some of them in a row.
 
     Attributes
     ----------
@@ -59,7 +92,19 @@ class Timeline:
     enter, leave : ndarray of int64, shape (calls,)
         Its records by call; leave is -1 where the call was never left.
     born_ns, died_ns : int
-        First and last moment.
+        First and last moment of the location.
+    last_seq : int
+        Ordinal of its last event, -1 without any.
+    number : ndarray of int64, shape (records,)
+        Which record of the file each is.
+    first_call : int
+        Which call of the location the first is.
+    calls : int
+        Calls of the location.
+    next_ns, next_seq : int
+        When the call after the last one is entered, or the location ends.
+    local_ns : int
+        Latest local time.
     """
 
     location: int
@@ -73,6 +118,13 @@ class Timeline:
     leave: Integers
     born_ns: int
     died_ns: int
+    last_seq: int
+    number: Integers
+    first_call: int
+    calls: int
+    next_ns: int
+    next_seq: int
+    local_ns: int
 
     def of(self, *kinds: Kind) -> Integers:
         """Give the records of some kinds, in order."""
@@ -86,17 +138,29 @@ class Timeline:
         A call that was never left ends when the next is entered, the last one with the
         location itself.
         """
-        time = np.append(self.time_ns[self.enter[1:]], self.died_ns)[: len(self.enter)]
-        seq = np.append(self.seq[self.enter[1:]], self.last_seq + 1)[: len(self.enter)]
+        time = np.append(self.time_ns[self.enter[1:]], self.next_ns)[: len(self.enter)]
+        seq = np.append(self.seq[self.enter[1:]], self.next_seq)[: len(self.enter)]
         left = self.leave >= 0
         time[left] = self.time_ns[self.leave[left]]
         seq[left] = self.seq[self.leave[left]]
         return time, seq
 
-    @property
-    def last_seq(self) -> int:
-        """Ordinal of the last event, -1 without any."""
-        return int(self.seq[-1]) if len(self.seq) else -1
+    def only(self, *kinds: Kind) -> Timeline:
+        """The records of some kinds alone, without calls."""
+        return self._some(self.of(*kinds))
+
+    def upto(self, record: int) -> Timeline:
+        """The records before one of the file, without calls."""
+        return self._some(slice(0, int(np.searchsorted(self.number, record))))
+
+    def behind(self, record: int) -> Timeline:
+        """One record of the file and those behind it, without calls."""
+        return self._some(slice(int(np.searchsorted(self.number, record)), None))
+
+    def _some(self, rows: Integers | slice) -> Timeline:
+        none = np.zeros(0, np.int64)
+        columns: dict[str, Any] = {name: getattr(self, name)[rows] for name in _COLUMNS}
+        return replace(self, call=none, enter=none, leave=none, **columns)
 
     def when(self, local: npt.NDArray[np.uint64], correction: Correction) -> Integers:
         """Give further local times by the common clock, within the location's life."""
@@ -104,50 +168,61 @@ class Timeline:
         return np.clip(correction.apply(sane), self.born_ns, self.died_ns)
 
 
-def timeline(location: int, file: RawFile, correction: Correction, odd: Defects) -> Timeline:
-    """Order the records of a thread.
-
-    Parameters
-    ----------
-    location : int
-        Its row in `locations`.
-    file : RawFile
-        What it wrote.
-    correction : Correction
-        Of its clock.
-    odd : Defects
-        Told of times and calls that cannot be.
-
-    Returns
-    -------
-    Timeline
-        The records with their times and calls.
-
-    Notes
-    -----
-    O(records).
-    """
-    kind = np.ascontiguousarray(file.records["kind"])
-    local, born = _times(file, kind, odd)
+def timeline(
+    location: int,
+    file: RawFile,
+    correction: Correction,
+    odd: Defects,
+    part: Slice | None = None,
+) -> Timeline:
+    """The records of a thread, or of a slice of it, with their times and calls; O(records)."""
+    begin = start_of(file) if part is None else part.begin
+    records = file.records[begin.record : None if part is None else part.end.record]
+    kind = np.ascontiguousarray(records["kind"])
+    local = _times(file, records, kind, begin, odd)
     time_ns = correction.apply(local)
-    seq = np.cumsum(np.isin(kind, _EVENTS)) - 1
+    seq = np.cumsum(np.isin(kind, _EVENTS)) + begin.seq
     call = np.cumsum(kind == Kind.ENTER) - 1
+    enter = np.flatnonzero(kind == Kind.ENTER)
+    born_ns = int(correction.apply(np.array([_born(file)]))[0])
+    last_ns = max(int(time_ns[-1]) if len(time_ns) else 0, born_ns)
+    last_seq = int(seq[-1]) if len(seq) else begin.seq
     found = Timeline(
         location=location,
         name=file.path.name,
-        records=file.records,
+        records=records,
         kind=kind,
         time_ns=time_ns,
         seq=seq,
         call=call,
-        enter=np.flatnonzero(kind == Kind.ENTER),
+        enter=enter,
         leave=np.zeros(0, np.int64),
-        born_ns=int(correction.apply(np.array([born]))[0]),
-        died_ns=int(time_ns[-1]) if len(time_ns) else 0,
+        born_ns=born_ns,
+        died_ns=last_ns,
+        last_seq=last_seq,
+        number=np.arange(begin.record, begin.record + len(records)),
+        first_call=begin.call,
+        calls=len(enter) if part is None else part.calls,
+        next_ns=last_ns if part is None else part.end.enter_ns,
+        next_seq=last_seq + 1 if part is None else part.end.enter_seq,
+        local_ns=int(local[-1]) if len(local) else begin.local_ns,
     )
-    found.died_ns = max(found.died_ns, found.born_ns)
     found.leave = _leaves(found, odd)
     return found
+
+
+def joined(lines: Sequence[Timeline]) -> Timeline:
+    """Records of a location behind each other, without calls."""
+    none = np.zeros(0, np.int64)
+    columns: dict[str, Any] = {
+        name: np.concatenate([getattr(line, name) for line in lines]) for name in _COLUMNS
+    }
+    return replace(lines[-1], call=none, enter=none, leave=none, **columns)
+
+
+def start_of(file: RawFile) -> Cut:
+    """The place before the first record of a file."""
+    return Cut(0, 0, -1, _born(file), 0, 0)
 
 
 def born_ns(file: RawFile, correction: Correction) -> int:
@@ -162,25 +237,30 @@ def _born(file: RawFile) -> int:
     return file.start_ns if 0 < file.start_ns <= begin else begin
 
 
-def _times(file: RawFile, kind: npt.NDArray[np.uint16], odd: Defects) -> tuple[Integers, int]:
-    """Give the local time of each record, and when the thread was first watched."""
-    time = np.ascontiguousarray(file.records["time"])
+def _times(
+    file: RawFile,
+    records: npt.NDArray[Any],
+    kind: npt.NDArray[np.uint16],
+    begin: Cut,
+    odd: Defects,
+) -> Integers:
+    """The local time of each record after a cut."""
+    time = np.ascontiguousarray(records["time"])
     timed = np.isin(kind, _TIMED)
     absurd = timed & (time >= LATEST)
-    odd.note("time_absurd", "loss", _place(file, absurd), np.count_nonzero(absurd))
+    odd.note("time_absurd", "loss", _place(file, absurd, begin), np.count_nonzero(absurd))
     timed &= ~absurd
-    known = time[timed].astype(np.int64)
-    born = _born(file)
-    local = np.full(len(time), born, np.int64)
-    local[timed] = np.maximum(known, born)
-    running = np.maximum.accumulate(local)
+    local = np.full(len(time), begin.local_ns, np.int64)
+    local[timed] = np.maximum(time[timed].astype(np.int64), _born(file))
+    running = np.maximum(np.maximum.accumulate(local), begin.local_ns)
     back = timed & (local < running)
-    odd.note("time_runs_backwards", "error", _place(file, back), np.count_nonzero(back))
-    return running, born
+    odd.note("time_runs_backwards", "error", _place(file, back, begin), np.count_nonzero(back))
+    return running
 
 
-def _place(file: RawFile, wrong: Mask) -> str:
-    return f"{file.path.name}: record {int(wrong.argmax()) if len(wrong) else 0}"
+def _place(file: RawFile, wrong: Mask, begin: Cut) -> str:
+    first = begin.record + int(wrong.argmax()) if len(wrong) else 0
+    return f"{file.path.name}: record {first}"
 
 
 def _leaves(found: Timeline, odd: Defects) -> Integers:
@@ -195,7 +275,8 @@ def _leaves(found: Timeline, odd: Defects) -> Integers:
         ("call_left_as_another", _renamed(found, leave)),
     ):
         if len(wrong):
-            odd.note(kind, "loss", f"{found.name}: record {wrong[0]}", len(wrong))
+            number = found.number[wrong[0]]
+            odd.note(kind, "loss", f"{found.name}: record {number}", len(wrong))
     return leave
 
 

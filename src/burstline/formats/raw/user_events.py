@@ -83,7 +83,7 @@ class UserEvents:
         rows = [
             np.full(len(at), line.location),
             line.time_ns[moment],
-            moment,
+            line.number[moment],
             types,
             np.where(label, number, line.records["b"][at].view(np.int64)),
         ]

@@ -127,7 +127,7 @@ def make_group(
     describe_transfers(details, facts)
     sides = sides_of(details, places, odd)
     describe_messages(details, ends, sides, facts)
-    sends, receives, waiting = message_halves(
+    sends, receives, waiting, _ = message_halves(
         alone, stamps, ends, sides, places=places, odd=odd, probe=probe
     )
     del details, alone, stamps, ends, sides

@@ -91,6 +91,15 @@ class ArchiveSource:
         """World ranks of the members of each communicator."""
         return self.basis.communicators.members
 
+    def uncut(self) -> list[int]:
+        """Bytes of events of each process: all are read at once."""
+        return self.sizes()
+
+    def longest(self, parts: Sequence[Processes]) -> int:
+        """Bytes of events of the largest process."""
+        del parts
+        return max(self.sizes())
+
     def sizes(self) -> list[int]:
         """Bytes of events of each process."""
         places = self.basis.places

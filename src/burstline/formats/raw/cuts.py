@@ -1,0 +1,355 @@
+"""Where a process too large to be read at once is cut, and what its slices need of each other.
+
+::
+
+    records ──cut before calls──► slices ┬─ requests that end in another slice ──► entries
+                                         ├─ borders of regions, gaps ──► one thin timeline
+                                         └─ last readings, operations
+
+A slice is then read as if it was alone. A process is cut where only one thread calls MPI: the
+order of its calls is the order of its records.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from burstline.bursts import read_at_starts
+from burstline.columns import begins_run
+from burstline.formats.intake import FITS, Defects
+from burstline.formats.raw.calls import ENTRY, Operations, names_operation
+from burstline.formats.raw.counters import Known, Readings, last_known
+from burstline.formats.raw.layout import LATEST, OF_THE_CALL, Kind
+from burstline.formats.raw.timeline import Cut, Slice, joined, start_of, timeline
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    import numpy.typing as npt
+
+    from burstline.columns import Integers, Mask
+    from burstline.formats.raw.clocks import Correction
+    from burstline.formats.raw.counters import Counters
+    from burstline.formats.raw.files import RawFile
+    from burstline.formats.raw.timeline import Timeline
+
+    Entries = npt.NDArray[Any]
+    Member = tuple[int, Any]
+    """A record of a request, behind the number of its slice."""
+
+BORDERS: Final = (
+    Kind.REGION_ENTER,
+    Kind.REGION_LEAVE,
+    Kind.LOOP_ENTER,
+    Kind.LOOP_LEAVE,
+    Kind.OMP,
+    Kind.GAP,
+    Kind.PAUSE,
+    Kind.OVERHEAD,
+)
+"""What is put together for a whole process: it goes on across cuts, and is little."""
+
+_PROBED: Final = np.zeros_like(FITS)
+_PROBED[Kind.PROBE, Kind.RECEIVE] = True
+_OPS: Final = 1 << 16
+_FEW: Final = 1 << 16
+
+
+@dataclass(slots=True, eq=False)
+class Cuts:
+    """The slices of a thread that calls MPI, and what goes on across their cuts.
+
+    Attributes
+    ----------
+    slices : list of Slice
+        In order.
+    earlier, later : list of ndarray of ENTRY
+        For each slice, the records of others that start or end its requests.
+    readings : list of dict of int to Known
+        For each slice, what was read of each counter before its first reading.
+    unread : list of Timeline
+        For each slice, readings behind the last call before it.
+    at_starts : ndarray of bool, shape (counters,)
+        Counters that are read where a burst begins.
+    border_count : int
+        How many records of :data:`BORDERS` it has.
+    borders : Timeline, optional
+        Its records of :data:`BORDERS`, if they are few.
+    operations : Operations
+        Those of all its calls.
+    odd : Defects
+        Operations that nobody knows.
+    """
+
+    slices: list[Slice]
+    earlier: list[Entries]
+    later: list[Entries]
+    readings: list[dict[int, Known]]
+    unread: list[Timeline | None]
+    at_starts: Mask
+    border_count: int
+    borders: Timeline | None
+    operations: Operations
+    odd: Defects = field(default_factory=Defects)
+
+
+def cut(
+    file: RawFile,
+    correction: Correction,
+    most: int,
+    *,
+    numbers: Mapping[int, str],
+    counters: Counters,
+    places: Mapping[int, int],
+) -> Cuts:
+    """Cut the records of a thread into slices of at most `most`, as far as calls allow it.
+
+    O(records) time, and the memory of one slice, of what is cut and of the borders.
+    """
+    walk = _Walk(file, correction, counters, places)
+    for first, last in _stretches(file.records, most):
+        walk.take(first, last)
+        file.release()
+    return walk.finish(numbers)
+
+
+def _stretches(records: npt.NDArray[Any], most: int) -> Iterator[tuple[int, int]]:
+    """First and last record of each slice: each but the first begins with a call."""
+    first = 0
+    while first < len(records):
+        width, last = most, len(records)
+        while first + width < len(records):
+            enters = np.flatnonzero(
+                records["kind"][first + 1 : first + width + 1] == Kind.ENTER
+            )
+            if len(enters):
+                last = first + 1 + int(enters[-1])
+                break
+            width *= 2
+        yield first, last
+        first = last
+
+
+class _Walk:
+    """Goes through a thread once, slice after slice."""
+
+    def __init__(
+        self,
+        file: RawFile,
+        correction: Correction,
+        counters: Counters,
+        places: Mapping[int, int],
+    ) -> None:
+        self._file, self._correction = file, correction
+        self._counters, self._places = counters, places
+        self._cut = start_of(file)
+        self._cuts: list[Cut] = [self._cut]
+        self._known: dict[int, Known] = {}
+        self._readings: list[dict[int, Known]] = []
+        self._rest: Timeline | None = None
+        self._at_starts = np.zeros(len(counters.names), bool)
+        self._missing = set(places.values())
+        self._requests, self._probes = _Open(FITS), _Open(_PROBED)
+        self._visits: list[Member] = []
+        self._borders: list[Timeline] = []
+        self._border_count = 0
+        self._unread: list[Timeline | None] = []
+        self._entered = np.zeros(_OPS, np.int64)
+        self._named = np.zeros(_OPS, np.int64)
+
+    def take(self, first: int, last: int) -> None:
+        """Go over the next slice."""
+        end = self._cut._replace(record=last)
+        whole = Slice(self._cut, end, 0)
+        line = timeline(0, self._file, self._correction, Defects(), whole)
+        end = self._behind(line, last)
+        line.next_ns, line.next_seq = end.enter_ns, end.enter_seq
+        leave_ns, leave_seq = line.leaves()
+        if len(line.enter) and last < len(self._file.records):
+            left = int(line.leave[-1])
+            end = end._replace(
+                leave_ns=int(leave_ns[-1]),
+                leave_seq=int(leave_seq[-1]),
+                left=last if left < 0 else first + left,
+            )
+        self._follow(line, leave_ns, leave_seq)
+        self._read(line, leave_ns, leave_seq, end)
+        self._count(line)
+        self._keep(line.only(*BORDERS))
+        self._cut = end
+        self._cuts.append(end)
+
+    def _behind(self, line: Timeline, last: int) -> Cut:
+        local, seq = line.local_ns, line.last_seq
+        enter_ns = line.died_ns
+        if last < len(self._file.records):
+            time = int(self._file.records["time"][last])
+            enter_local = max(local, time) if time < LATEST else local
+            enter_ns = int(self._correction.apply(np.array([enter_local]))[0])
+        call = self._cut.call + len(line.enter)
+        return Cut(last, call, seq, local, enter_ns, seq + 1, left=last)
+
+    def _follow(self, line: Timeline, leave_ns: Integers, leave_seq: Integers) -> None:
+        number = len(self._cuts) - 1
+        at = line.of(*OF_THE_CALL)
+        at = at[(line.call[at] >= 0) & (line.records["time"][at] != 0)]
+        entries = np.zeros(len(at), ENTRY)
+        call = line.call[at]
+        entries["record"] = line.records[at]
+        entries["number"] = line.number[at]
+        entries["call"] = call + line.first_call
+        entries["enter_ns"], entries["leave_ns"] = (
+            line.time_ns[line.enter[call]],
+            leave_ns[call],
+        )
+        entries["enter_seq"], entries["leave_seq"] = line.seq[line.enter[call]], leave_seq[call]
+        for start, end in self._requests.feed(entries, number):
+            self._visit(start, end)
+        for probe, receive in self._probes.feed(entries, number):
+            before = self._requests.before(receive, entries)
+            self._visit(probe, receive, *([] if before is None else [before]))
+
+    def _visit(self, *members: Member) -> None:
+        """Let records of different slices know each other."""
+        for place, _ in members:
+            self._visits += [(place, entry) for other, entry in members if other != place]
+
+    def _read(self, line: Timeline, leave_ns: Integers, leave_seq: Integers, end: Cut) -> None:
+        """Remember the last readings before where those of the next slice begin."""
+        self._unread.append(self._rest)
+        rest = [] if self._rest is None else [self._rest]
+        read = joined([*rest, line.only(Kind.COUNTERS)])
+        mine, self._rest = read.upto(end.left), joined([read.behind(end.left)])
+        self._readings.append(self._known)
+        if self._missing and len(line.enter):
+            readings = Readings(self._counters, Defects())
+            readings.add(mine, self._places, self._known)
+            if self._cut.call:
+                leave_ns = np.append(self._cut.leave_ns, leave_ns)
+                leave_seq = np.append(self._cut.leave_seq, leave_seq)
+            bursts = len(leave_ns) - 1
+            next_seq = line.seq[line.enter][len(line.enter) - bursts :]
+            self._at_starts |= read_at_starts(
+                leave_ns[:bursts], leave_seq[:bursts], next_seq, list(readings.columns()[1:])
+            )
+            self._missing -= set(np.flatnonzero(self._at_starts).tolist())
+        self._known = last_known(mine, self._places, self._known)
+
+    def _keep(self, borders: Timeline) -> None:
+        self._borders.append(borders)
+        self._border_count += len(borders.kind)
+        if self._border_count > _FEW:  # they are read again when they are needed
+            self._borders = [borders.upto(0)]
+
+    def _count(self, line: Timeline) -> None:
+        op = line.records["op"]
+        self._entered += np.bincount(op[line.enter], minlength=_OPS)
+        at = np.flatnonzero(names_operation(line.kind, op) & (line.call >= 0))
+        self._named += np.bincount(op[at] >> np.uint16(1), minlength=_OPS)
+
+    def finish(self, numbers: Mapping[int, str]) -> Cuts:
+        """What was found."""
+        calls = self._cuts[-1].call
+        slices = [
+            Slice(begin, end, calls)
+            for begin, end in zip(self._cuts[:-1], self._cuts[1:], strict=True)
+        ]
+        operations, odd = Operations(numbers), Defects()
+        for counts in (self._entered, self._named):
+            used = np.flatnonzero(counts)
+            operations.add(used, counts[used], odd)
+        borders = joined(self._borders) if self._border_count <= _FEW else None
+        earlier, later = [], []
+        visits: list[list[Entries]] = [[] for _ in slices]
+        for place, entry in self._visits:
+            visits[place].append(entry)
+        for part, entries in zip(slices, visits, strict=True):
+            found = np.array(entries, ENTRY)
+            found = found[np.unique(found["number"], return_index=True)[1]]
+            is_earlier = found["number"] < part.begin.record
+            earlier.append(found[is_earlier])
+            later.append(found[~is_earlier])
+        return Cuts(
+            slices,
+            earlier,
+            later,
+            self._readings,
+            self._unread,
+            self._at_starts,
+            self._border_count,
+            borders,
+            operations,
+            odd,
+        )
+
+
+def borders_of(file: RawFile, correction: Correction, slices: Sequence[Slice]) -> Timeline:
+    """The records of a thread that are put together for all of it."""
+    lines = []
+    for part in slices:
+        lines.append(timeline(0, file, correction, Defects(), part).only(*BORDERS))
+        file.release()
+    return joined(lines)
+
+
+class _Open:
+    """Requests whose last record so far may be ended by one of a later slice."""
+
+    def __init__(self, fits: Mask) -> None:
+        self._fits = fits
+        self._ends: Mask = np.any(fits, axis=0)
+        self._starts: Mask = np.any(fits, axis=1)
+        self._open = self._was_open = _nothing()
+
+    def feed(self, entries: Entries, number: int) -> Iterator[tuple[Member, Member]]:
+        """Take in the records of a slice, and give ends in it with their earlier starts."""
+        kind = entries["record"]["kind"]
+        self._was_open = self._open
+        if not len(self._open[0]) and not self._starts[kind].any():
+            return
+        entries = entries[(self._starts | self._ends)[kind]]
+        kind, request = entries["record"]["kind"], entries["record"]["time"]
+        order = np.lexsort((self._key(entries), request))
+        first = begins_run(request[order])
+        begins, ends = entries[order[first]], entries[order[np.append(first, True)[1:]]]
+        slices, known = self._open
+        at = np.searchsorted(begins["record"]["time"], known["record"]["time"])
+        again = np.zeros(len(known), bool)
+        if len(begins):
+            near = begins[np.minimum(at, len(begins) - 1)]
+            again = near["record"]["time"] == known["record"]["time"]
+        fresh = ends[self._starts[ends["record"]["kind"]]]
+        self._open = (
+            np.concatenate([slices[~again], np.full(len(fresh), number)]),
+            np.concatenate([known[~again], fresh]),
+        )
+        for row in np.flatnonzero(again).tolist():
+            start, end = known[row], begins[at[row]]
+            if self._fits[start["record"]["kind"], end["record"]["kind"]]:
+                yield (int(slices[row]), start.copy()), (number, end.copy())
+
+    def before(self, end: Member, entries: Entries) -> Member | None:
+        """The record of the same request before one of the slice that was taken in last."""
+        number, record = end
+        kind = entries["record"]["kind"]
+        mine = entries["record"]["time"] == record["record"]["time"]
+        entries = entries[mine & (self._starts | self._ends)[kind]]
+        key = self._key(entries)
+        rows = np.lexsort((entries["number"], key))
+        place = int(np.flatnonzero(entries["number"][rows] == record["number"])[0])
+        if place:
+            return number, entries[rows[place - 1]].copy()
+        slices, known = self._was_open
+        row = np.flatnonzero(known["record"]["time"] == record["record"]["time"])
+        return (int(slices[row[0]]), known[row[0]].copy()) if len(row) else None
+
+    def _key(self, entries: Entries) -> Integers:
+        is_end = self._ends[entries["record"]["kind"]]
+        return np.where(is_end, entries["leave_ns"], entries["enter_ns"])
+
+
+def _nothing() -> tuple[Integers, Entries]:
+    return np.zeros(0, np.int64), np.zeros(0, ENTRY)
