@@ -12,7 +12,7 @@ import numpy as np
 from burstline._core import RecordKind
 from burstline.columns import ordinal_within
 from burstline.formats.intake import PART_COLUMNS, Kind
-from burstline.formats.otf2.collective_operations import COLLECTIVE_OPERATIONS, NO_ROOT
+from burstline.formats.otf2.numbers import COLLECTIVE_OPERATIONS, NO_ROOT
 from burstline.schema import UNKNOWN
 
 if TYPE_CHECKING:

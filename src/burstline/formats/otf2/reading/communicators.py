@@ -12,8 +12,7 @@ import numpy as np
 import pyarrow as pa
 
 from burstline import schema
-from burstline.formats.otf2.reading.definitions import NOWHERE
-from burstline.formats.otf2.reading.places import MPI
+from burstline.formats.otf2.numbers import MPI, NOWHERE
 from burstline.schema import UNKNOWN, arrow_table
 
 if TYPE_CHECKING:

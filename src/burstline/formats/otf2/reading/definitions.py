@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar
 
 from burstline._core import Defined
+from burstline.formats.otf2.numbers import NOWHERE
 
 if TYPE_CHECKING:
     import numpy as np
@@ -21,9 +22,6 @@ if TYPE_CHECKING:
 
     from burstline.columns import Integers
     from burstline.formats.intake import Defects
-
-NOWHERE: Final = 0xFFFFFFFF
-"""A reference to nothing, in 32 bits."""
 
 
 class Region(NamedTuple):

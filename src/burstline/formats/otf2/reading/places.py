@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from burstline.formats.intake import Places
-from burstline.formats.otf2.reading.definitions import NOWHERE, LocationGroup
+from burstline.formats.otf2.numbers import MPI, NOWHERE
+from burstline.formats.otf2.reading.definitions import LocationGroup
 from burstline.schema import LOCATION_KINDS, UNKNOWN, arrow_table
 
 if TYPE_CHECKING:
@@ -23,9 +24,6 @@ if TYPE_CHECKING:
     from burstline.columns import Integers
     from burstline.formats.intake import Defects
     from burstline.formats.otf2.reading.definitions import Definitions
-
-MPI: Final = 4
-"""The paradigm MPI."""
 
 _KINDS: Final = {1: "cpu", 2: "gpu_stream", 3: "metric"}
 _ACCELERATOR: Final = 2

@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from burstline.extrae import RECORDED_REGIONS
-from burstline.formats.otf2.reading.definitions import NOWHERE
-from burstline.formats.otf2.reading.places import MPI
+from burstline.formats.otf2.numbers import MPI, NOWHERE, ROLES
 from burstline.operations import CODES, NAMES
 from burstline.schema import NO_VALUE, PARADIGMS, UNKNOWN, arrow_table
 
@@ -23,46 +22,6 @@ if TYPE_CHECKING:
     from burstline.formats.otf2.reading.definitions import Definitions, Region
 
 
-ROLES: Final = (
-    "unknown",
-    "function",
-    "wrapper",
-    "loop",
-    "code",
-    "parallel",
-    "sections",
-    "section",
-    "workshare",
-    "single",
-    "single_sblock",
-    "master",
-    "critical",
-    "critical_sblock",
-    "atomic",
-    "barrier",
-    "implicit_barrier",
-    "flush",
-    "ordered",
-    "ordered_sblock",
-    "task",
-    "task_create",
-    "taskwait",
-    "coll_one2all",
-    "coll_all2one",
-    "coll_all2all",
-    "coll_other",
-    "file_io",
-    "point2point",
-    "rma",
-    "data_transfer",
-    "artificial",
-    "thread_create",
-    "thread_wait",
-    "task",
-    "allocate",
-    "deallocate",
-    "reallocate",
-)
 _PARADIGMS: Final = {
     1: "user",
     2: "user",

@@ -8,7 +8,7 @@ import numpy as np
 
 from burstline import operations
 from burstline._core import Written
-from burstline.formats.otf2.collective_operations import COLLECTIVE_OPERATIONS, NO_ROOT
+from burstline.formats.otf2.numbers import COLLECTIVE_OPERATIONS, NO_ROOT
 from burstline.formats.otf2.writing.order import RowsByLocation, Stamp, Turn, columns_of
 from burstline.schema import NO_VALUE
 

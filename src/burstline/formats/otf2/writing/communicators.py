@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from burstline.columns import distinct
-from burstline.formats.otf2.reading.places import MPI
+from burstline.formats.otf2.numbers import MPI
 from burstline.formats.otf2.writing.rows import ALL_MEMBERS, OWN_MEMBER, SOME_MEMBERS
 
 if TYPE_CHECKING:

@@ -17,9 +17,7 @@ import numpy as np
 
 from burstline import operations
 from burstline._core import Defined
-from burstline.formats.otf2.reading.definitions import NOWHERE
-from burstline.formats.otf2.reading.places import MPI
-from burstline.formats.otf2.reading.regions import ROLES
+from burstline.formats.otf2.numbers import MPI, NOWHERE, ROLES
 from burstline.formats.otf2.writing.communicators import Communicators
 from burstline.formats.otf2.writing.rows import ALL_MEMBERS, SOME_MEMBERS, Rows
 from burstline.schema import VALUE_TYPES

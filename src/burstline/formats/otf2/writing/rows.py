@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from burstline._core import Defined
-from burstline.formats.otf2.reading.definitions import NOWHERE
+from burstline.formats.otf2.numbers import NOWHERE
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
