@@ -5,6 +5,7 @@ from __future__ import annotations
 import doctest
 import inspect
 import re
+import tomllib
 from importlib import import_module
 
 import pytest
@@ -25,6 +26,8 @@ from repository.source import PACKAGE, ROOT, python_files, where
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 PAGES = [page for page in PAGES if "_build" not in page.parts]
 BELOW = {"burstline.columns"}  # whose marks of absent values are a part of the schema
+ROOMS = [path.parent for path in PACKAGE.glob("*/__init__.py") if path.parent.name != "cli"]
+ROOMS += [path.parent for path in (PACKAGE / "formats").glob("*/__init__.py")]
 SCRIPTS = [*python_files("docs"), *python_files("examples")]
 
 
@@ -94,6 +97,19 @@ def test_scripts_of_the_pages_go_through_doors(script):
     ]
 
     assert not wrong
+
+
+@pytest.mark.parametrize("room", ROOMS, ids=where)
+def test_a_room_has_a_door_and_nobody_may_pass_it_by(room):
+    contracts = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["importlinter"]
+    protected = {
+        module for one in contracts["contracts"] for module in one.get("protected_modules", ())
+    }
+    door = dotted(room / "__init__.py")
+    around = door.rpartition(".")[0]
+
+    assert (room / "__init__.pyi").is_file()
+    assert {f"{door}.*", f"{door}.*.*", f"{around}.*.*"} & protected
 
 
 @pytest.mark.parametrize("door", doors())
