@@ -479,7 +479,9 @@ def without_trace() -> dict[str, str]:
 def plan(root: Path, folder: Path) -> list[Case]:
     """Return all cases, after copying their traces below `folder`."""
     inputs = gather(root, folder)
-    made = [Case(f"-/{name}", "", commands(text)) for name, text in without_trace().items()]
+    made = [
+        Case(f"no_trace/{name}", "", commands(text)) for name, text in without_trace().items()
+    ]
     for one in inputs.every:
         for name, text in texts(one, folder).items():
             steps = commands(text, one.file)

@@ -72,7 +72,7 @@ def fields(step: dict[str, Any]) -> dict[str, str]:
 def differences(name: str, old: dict[str, Any], new: dict[str, Any]) -> list[Difference]:
     """Return where two results of the case `name` differ."""
     found = []
-    trace = old.get("trace") or "-"
+    trace = old.get("trace") or "no_trace"
     before, after = old.get("steps", []), new.get("steps", [])
     if len(before) != len(after):
         counts = str(len(before)), str(len(after))
@@ -117,8 +117,11 @@ def explanation(difference: Difference, contents: Contents) -> list[str]:
     return [line[:300] for line in lines[:LINES]] + more
 
 
-def report(old_out: Path, new_out: Path, table: Path, shown: int) -> int:
-    """Print where two trees differ, and return 1 where no row allows it."""
+def report(old_out: Path, new_out: Path, table: Path, shown: int, *, whole: bool) -> int:
+    """Print where two trees differ, and return 1 where no row allows it.
+
+    Rows that nothing needs are named where the `whole` was compared.
+    """
     listed = sorted(json.loads((new_out / "cases.json").read_text()))
     old, new = results(old_out, listed), results(new_out, listed)
     rows = allowed(table)
@@ -141,7 +144,7 @@ def report(old_out: Path, new_out: Path, table: Path, shown: int) -> int:
     if len(refused) > shown:
         print(f"\n… and {len(refused) - shown} differences more")
     for row in rows:
-        if not row.used:
+        if whole and not row.used:
             print(f"\nno difference any more: {row.command!r} on {row.trace!r}, {row.field!r}")
     commands = sum(len(result["steps"]) for result in new)
     print(

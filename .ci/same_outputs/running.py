@@ -307,7 +307,7 @@ def selected(every: list[cases.Case], only: str) -> list[cases.Case]:
         if any(
             fnmatch.fnmatchcase(text, pattern)
             for pattern in patterns
-            for text in (case.name, case.trace, case.name.rpartition("/")[2])
+            for text in (case.name, case.trace or "no_trace", case.name.rpartition("/")[2])
         )
     ]
 

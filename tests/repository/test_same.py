@@ -52,9 +52,9 @@ def stored(same, tmp_path):
 def report(same, tmp_path, capsys):
     """Compare two folders; return the exit code and what is printed."""
 
-    def compare(old, new, rows=""):
+    def compare(old, new, rows="", *, whole=True):
         (tmp_path / "same.toml").write_text(rows)
-        code = same["comparing"].report(old, new, tmp_path / "same.toml", 10)
+        code = same["comparing"].report(old, new, tmp_path / "same.toml", 10, whole=whole)
         return code, capsys.readouterr().out
 
     return compare
@@ -104,10 +104,14 @@ def test_a_row_of_the_table_allows_its_field_and_no_other(stored, report):
 
 
 def test_a_row_that_matches_nothing_any_more_is_named(stored, report):
-    code, text = report(stored("old"), stored("new"), ROW)
+    old, new = stored("old"), stored("new")
+    named = "no difference any more: 'info run.prv --memory *'"
 
-    assert code == 0
-    assert "no difference any more: 'info run.prv --memory *'" in text
+    code, text = report(old, new, ROW)
+    assert (code, named in text) == (0, True)
+
+    code, text = report(old, new, ROW, whole=False)
+    assert (code, named in text) == (0, False)
 
 
 def test_each_row_of_the_table_says_what_asks_for_it(same):
