@@ -15,12 +15,14 @@ from burstline.formats import store
 from burstline.formats.intake.defects import Defects
 from burstline.formats.intake.reading import read_parts
 from burstline.formats.intake.spool import Spool
+from burstline.formats.intake.target import Held, Tables
 from burstline.formats.raw import read as read_raw
 from burstline.formats.raw.files import open_files
 from burstline.formats.raw.layout import Kind
 from burstline.formats.raw.source import RawSource
 from burstline.formats.store.writing import StoreWriter
 from burstline.progress import SILENCE
+from burstline.trace import Trace
 
 RANKS = 3
 _UNKNOWN_CALL = 900
@@ -112,7 +114,7 @@ def _stored(folder, target, *, most, records=False, raw=True):
         spill.mkdir()
         read_parts(
             source,
-            source.parts(most),
+            source.parts(most, most),
             writer,
             lambda name: Spool(spill, name, 100),
             threads=1,
@@ -128,6 +130,26 @@ def _read(folder, **options):
         return _tables(read_raw(folder, operations=raw_files.NUMBERS, **options))
     except errors.FormatError as error:
         return str(error)
+
+
+def _in_slices(folder, most):
+    """Read with slices of about so many records, all in memory."""
+    defects, tables = Defects(), Tables()
+    try:
+        files = open_files(folder, defects, SILENCE)
+        source = RawSource(folder, files, raw_files.NUMBERS, None, defects, raw=False)
+    except errors.FormatError as error:
+        return str(error)
+    read_parts(
+        source,
+        source.parts(most, most),
+        tables,
+        lambda _: Held(),
+        threads=2,
+        parts_at_once=2,
+        progress=SILENCE,
+    )
+    return _tables(Trace(tables.finish(source.operations)))
 
 
 @given(_steps, st.booleans(), st.integers(1, 60), st.integers(1, 3))
@@ -175,6 +197,52 @@ def test_a_prv_by_way_of_a_store_is_the_prv_of_memory(steps, most, raw):
             assert bodies[0] == bodies[1]
 
 
+@settings(max_examples=25)
+@given(_steps, st.integers(1, 40))
+def test_where_a_process_is_cut_does_not_show(steps, most):
+    with tempfile.TemporaryDirectory() as name:
+        folder = _run(steps, has_threads=False).write(name)
+
+        assert _in_slices(folder, most) == _read(folder, raw=False)
+
+
+_long = st.lists(
+    st.tuples(
+        st.sampled_from(["MPI_Irecv", "MPI_Isend", "MPI_Mprobe", "MPI_Mrecv", "MPI_Waitall"]),
+        st.integers(0, 3),
+        st.sampled_from([raw_files.ANY_SOURCE, 0, 1]),
+    ),
+    max_size=30,
+)
+
+
+def _detail(operation, request, source):
+    return {
+        "MPI_Irecv": [raw_files.post(source, tag=5, request=request)],
+        "MPI_Isend": [raw_files.send(1, tag=5, request=request)],
+        "MPI_Mprobe": [raw_files.record(21, time=request, a=1, b=5 | 1 << 32)],
+        "MPI_Mrecv": [
+            raw_files.post(1, tag=5, request=request),
+            raw_files.receive(1, tag=5, request=request),
+        ],
+        "MPI_Waitall": [raw_files.receive(1, tag=5, request=request), raw_files.sent(request)],
+    }[operation]
+
+
+@settings(max_examples=25)
+@given(_long, st.integers(1, 12))
+def test_requests_and_probes_go_on_across_cuts(steps, most):
+    run = raw_files.Run(2)
+    for number, (operation, request, source) in enumerate(steps):
+        now = 10 + 10 * number
+        run[0].call(operation, now, now + 4, *_detail(operation, request, source))
+        run[1].call("MPI_Send", now, now + 4, raw_files.send(0, tag=5))
+    with tempfile.TemporaryDirectory() as name:
+        folder = run.end(1000).write(name)
+
+        assert _in_slices(folder, most) == _read(folder, raw=False)
+
+
 _words = st.one_of(st.integers(0, 9), st.integers(0, 2**64 - 1), st.just(2**61 - 1))
 _records = st.builds(
     lambda kind, op, time, a, b, c: raw_files.record(kind, op=op, time=time, a=a, b=b, c=c),
@@ -215,3 +283,4 @@ def test_whatever_the_records_are_groups_do_not_show(threads, most):
         found = _read(Path(name), records_at_once=most, threads=2)
 
         assert found == _read(Path(name), threads=1)
+        assert _in_slices(Path(name), most) == _read(Path(name), raw=False)

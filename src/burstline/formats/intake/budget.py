@@ -86,20 +86,21 @@ class Costs:
 
     def streamed_within(
         self, sizes: Sequence[int], uncut: Sequence[int], memory: int, threads: int
-    ) -> tuple[int, int]:
-        """Units at once and groups read ahead of a conversion.
+    ) -> tuple[int, int | None, int]:
+        """Units at once, those of the longest process that is not cut, and groups read ahead.
 
-        `uncut` are the units of each process that are read at once in any case. One more
-        group than is read ahead is being stored, and the next process may be cut meanwhile.
+        None is cut if all fit. `uncut` are the units of each process that are read at once in
+        any case. One more group than is read ahead is being stored.
         """
         room = int((memory - _STREAMED_BASE) / self.streamed)
         largest = max(sizes)
         self.require_room(max(uncut), memory)
         if largest > room:
             most = max(room // (threads + 3), *uncut, 1)
-            return min(most, self.most), threads
+            most = min(most, self.most)
+            return most, most, threads
         threads = min(threads, room // max(largest, 1) - 1)
-        return min(room // (threads + 1), self.most), threads
+        return min(room // (threads + 1), self.most), None, threads
 
     def require_room(self, units: int, memory: int) -> None:
         """Refuse a conversion that has to read more units at once than fit."""

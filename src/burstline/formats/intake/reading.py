@@ -67,8 +67,10 @@ def convert(
     """Make a store of a source within `memory` bytes; the tables are those of memory."""
     sizes = source.sizes()
     require_disk(path.absolute().parent, int(sum(sizes) * source.costs.disk))
-    most, threads = source.costs.streamed_within(sizes, source.uncut(), memory, threads)
-    parts = source.parts(most)
+    most, longest, threads = source.costs.streamed_within(
+        sizes, source.uncut(), memory, threads
+    )
+    parts = source.parts(most, longest)
     source.costs.require_room(source.longest(parts), memory)
     with StoreWriter(path, source.counters) as store:
         spill = store.folder / "spill"

@@ -105,8 +105,11 @@ class Source(Protocol[PartOf, Loaded]):
         """Units of each process that are read at once, however little memory there is."""
         ...
 
-    def parts(self, most: int) -> Sequence[PartOf]:
-        """All parts in order, each of at most so many units where the source can cut there."""
+    def parts(self, most: int, longest: int | None = None) -> Sequence[PartOf]:
+        """All parts in order, of at most so many units or of one process.
+
+        A process of more than `longest` units, if that is given, is cut where it can be.
+        """
         ...
 
     def longest(self, parts: Sequence[PartOf]) -> int:

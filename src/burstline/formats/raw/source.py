@@ -164,17 +164,18 @@ class RawSource:
             for part in parts
         )
 
-    def parts(self, most: int) -> Sequence[Part]:
-        """Groups of whole processes, of at most so many records, and slices of larger ones.
+    def parts(self, most: int, longest: int | None = None) -> Sequence[Part]:
+        """Groups of at most so many records, and slices of processes longer than `longest`.
 
         A process is read at once where several threads call MPI, and where there are raw
         tables.
         """
         parts: list[Part] = []
-        for group in groups_of(self.sizes(), most):
+        sizes = self.sizes()
+        for group in groups_of(sizes, most):
             number = group.processes.start
             caller = self._caller_of(number)
-            if self.sizes()[number] <= most or caller is None:
+            if longest is None or caller is None or sizes[number] <= longest:
                 parts.append(group)
             else:
                 parts += parts_of(sliced(self._basis, number, caller, most))

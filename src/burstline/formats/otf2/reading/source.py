@@ -111,8 +111,9 @@ class ArchiveSource:
         np.add.at(sizes, places.process, bytes_each)
         return [int(size) for size in sizes]
 
-    def parts(self, most: int) -> Sequence[Processes]:
-        """Groups of whole processes, of at most so many bytes or of one process."""
+    def parts(self, most: int, longest: int | None = None) -> Sequence[Processes]:
+        """Groups of whole processes, of at most so many bytes or of one: none is cut."""
+        del longest
         return groups_of(self.sizes(), most)
 
     def load(self, part: Processes) -> tuple[Events, Defects]:
