@@ -30,6 +30,7 @@ _RANKS: Final = 16
 _THREADS: Final = 2
 _MEGA: Final = 1e6
 _MEMORY: Final = 500_000_000
+_LITTLE: Final = 300_000_000
 _COPY: Final = "copy of the raw files through NumPy"
 _ENTER, _LEAVE, _COUNTERS, _COLLECTIVE, _SEND, _SENT, _POST, _RECEIVE = (
     1,
@@ -74,6 +75,25 @@ def raw_files(trace: Input) -> Iterator[Figure]:
             yield Figure("raw", f"{label}: records", records, "M/s")
             share = done.peak_bytes / size
             yield Figure("raw", f"{label}: peak memory", share, "of the raw bytes")
+        yield from _in_slices(trace, place, small)
+
+
+def _in_slices(trace: Input, place: Path, small: Path) -> Iterator[Figure]:
+    """Convert processes that are larger than the budget."""
+    calls = write_run(place / "few", ranks=2, size=2 * trace.bytes)
+    done = measure(
+        "store_raw",
+        repeats=1,
+        path=str(place / "few"),
+        warm_up=str(small),
+        threads=_THREADS,
+        memory=_LITTLE,
+    )
+    if done.result["calls"] != calls:
+        sys.exit(f"slices: {done.result['calls']} calls, expected {calls}")
+    label, size = "two ranks to a store in 300 MB", 2 * trace.bytes
+    yield Figure("raw", f"{label}: records", size / 32 / done.wall_s / _MEGA, "M/s")
+    yield Figure("raw", f"{label}: peak memory", done.peak_bytes / _LITTLE, "of the budget")
 
 
 def copy_raw(path: str, target: str) -> Task:

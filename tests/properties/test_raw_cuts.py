@@ -1,0 +1,68 @@
+"""Where the records of a thread are cut, against a walk record by record."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import raw_files
+from burstline.formats.intake.defects import Defects
+from burstline.formats.raw.clocks import Correction
+from burstline.formats.raw.counters import Counters
+from burstline.formats.raw.cuts import cut
+from burstline.formats.raw.files import open_files
+from burstline.progress import SILENCE
+from oracles.raw_cuts import crossing, cuts_of
+
+_steps = st.lists(
+    st.tuples(st.sampled_from("psrewg"), st.integers(1, 4), st.integers(0, 3)), max_size=40
+)
+
+
+def _thread(steps):
+    thread, now = raw_files.Thread(1, 0), 10
+    thread.add(raw_files.record(30, a=0, b=2))
+    for what, request, pause in steps:
+        now += pause
+        if what == "e":
+            thread.add(raw_files.record(51, a=request, time=now))
+            continue
+        if what == "g":
+            thread.add(raw_files.record(70, time=now, b=now - 1))
+            continue
+        detail = {
+            "p": raw_files.post(1, request=request),
+            "s": raw_files.send(1, request=request),
+            "r": raw_files.receive(1, request=request),
+            "w": raw_files.sent(request),
+        }[what]
+        thread.call("MPI_Waitall", now, now + 1, detail)
+        now += 1
+    return thread
+
+
+@settings(max_examples=40)
+@given(_steps, st.integers(1, 30))
+def test_cuts_are_those_of_a_walk_record_by_record(steps, most):
+    thread = _thread(steps)
+    with tempfile.TemporaryDirectory() as name:
+        path = Path(name) / thread.name
+        path.write_bytes(thread.content)
+        (file,) = open_files(Path(name), Defects(), SILENCE)
+        found = cut(file, Correction(), most, numbers={}, counters=Counters([]), places={})
+        records = file.records.copy()
+
+    expected = cuts_of(records, most)
+    assert [part.begin.record for part in found.slices] == [place for place, _, _ in expected]
+    states = [(part.begin.record, part.begin.call, part.begin.seq) for part in found.slices]
+    assert states == expected
+    visits = [
+        sorted(
+            int(entry["number"]) for side in (found.earlier, found.later) for entry in side[k]
+        )
+        for k in range(len(found.slices))
+    ]
+    assert visits == crossing(records, [place for place, _, _ in expected])
