@@ -210,8 +210,21 @@ def collective_instances(
     >>> found.instance, found.complete
     (array([0, 1, 0]), array([ True, False]))
     """
-    parts = len(communicator)
     sequence = ordinal_within(communicator, location)
+    return instances_of(communicator, sequence, location, comm_rank, operation, sizes=sizes)
+
+
+def instances_of(
+    communicator: AnyIntegers,
+    sequence: Integers,
+    location: AnyIntegers,
+    comm_rank: AnyIntegers,
+    operation: AnyIntegers,
+    *,
+    sizes: AnyIntegers,
+) -> Instances:
+    """The instances of parts whose place on their communicator is known, as `sequence`."""
+    parts = len(communicator)
     order = np.lexsort((location, comm_rank, sequence, communicator))
     sorted_communicator, sorted_sequence = communicator[order], sequence[order]
     first = begins_run(sorted_communicator, sorted_sequence)

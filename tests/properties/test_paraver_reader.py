@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import tempfile
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -14,9 +15,7 @@ import burstline
 from burstline import schema
 from burstline.formats import store
 from burstline.formats.paraver.files import lines as blocks
-from burstline.formats.paraver.reading import conversion as converting
-from burstline.formats.paraver.reading import in_memory as reading
-from burstline.formats.paraver.reading import joins as joining
+from burstline.formats.paraver.reading import trace as reading
 from burstline.progress import SILENCE
 from burstline.testing import assert_same_trace
 from oracles import prv_reader as oracle
@@ -229,18 +228,16 @@ def test_microseconds_are_a_thousand_nanoseconds(folder, program):
         assert found.calls[column].to_pylist() == wanted
 
 
-@given(program=programs(), share=st.integers(10, 10**9))
-def test_a_store_holds_the_same_tables(program, share):
+@given(program=programs(), share=st.integers(10, 10**9), at_once=st.integers(1, 50))
+def test_a_store_holds_the_same_tables(program, share, at_once):
     with tempfile.TemporaryDirectory() as name, pytest.MonkeyPatch.context() as patch:
         path = put(Path(name), program.text)
         # Tables "larger than memory": several buckets, spills, ranges of instances.
-        patch.setattr(converting, "_TABLES_PER_BYTE", 10**7)
-        patch.setattr(converting, "_SHARE_OF_JOURNAL", share)
-        patch.setattr(joining, "_BYTES_PER_PART", share)
+        patch.setattr(reading, "COSTS", replace(reading.COSTS, streamed=10**8, disk=0))
+        patch.setattr(reading, "_SHARE_OF_JOURNAL", share)
+        patch.setattr(reading, "parts_within", lambda *_, **__: at_once)
         target = Path(name) / "a.store"
-        converting.convert(
-            path, target, raw=True, memory=256 << 20, threads=2, progress=SILENCE
-        )
+        reading.convert(path, target, raw=True, memory=256 << 20, threads=2, progress=SILENCE)
 
         assert_same_trace(store.read(target), reading_of(path))
         assert {entry.name for entry in Path(name).iterdir()} == {"a.prv", "a.pcf", "a.store"}

@@ -15,7 +15,7 @@ from burstline.formats import store
 from burstline.formats.intake.defects import Defects
 from burstline.formats.intake.reading import read_parts
 from burstline.formats.intake.spool import Spool
-from burstline.formats.intake.target import Held, Tables
+from burstline.formats.intake.target import HeldRows, PackedRows, Tables
 from burstline.formats.raw import read as read_raw
 from burstline.formats.raw.files import open_files
 from burstline.formats.raw.layout import Kind
@@ -116,7 +116,7 @@ def _stored(folder, target, *, most, records=False, raw=True):
             source,
             source.parts(most, most),
             writer,
-            lambda name: Spool(spill, name, 100),
+            lambda name, types: PackedRows(Spool(spill, name, 100), types),
             threads=1,
             parts_at_once=2,
             progress=SILENCE,
@@ -144,7 +144,7 @@ def _in_slices(folder, most):
         source,
         source.parts(most, most),
         tables,
-        lambda _: Held(),
+        lambda _, types: HeldRows(types),
         threads=2,
         parts_at_once=2,
         progress=SILENCE,

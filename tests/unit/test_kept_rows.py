@@ -11,7 +11,8 @@ from burstline import schema
 from burstline.formats.intake import memory as freeing
 from burstline.formats.intake.collectives import PART_COLUMNS
 from burstline.formats.intake.messages import RECEIVE_COLUMNS, SEND_COLUMNS
-from burstline.formats.intake.target import Held, Rows, types_of
+from burstline.formats.intake.spool import Spool
+from burstline.formats.intake.target import HeldRows, PackedRows, types_of
 
 
 def test_a_half_of_a_message_takes_no_more_than_its_columns_of_the_table():
@@ -30,13 +31,14 @@ def test_a_half_of_a_message_takes_no_more_than_its_columns_of_the_table():
         (PART_COLUMNS, ["collectives", "collective_members"]),
     ],
 )
-def test_rows_come_back_as_they_were_kept(columns, tables):
+@pytest.mark.parametrize("packed", [False, True])
+def test_rows_come_back_as_they_were_kept(columns, tables, packed, tmp_path):
     types = types_of(columns, *tables)
     kept = {
         name: np.array([np.iinfo(kind).min, -1, 0, np.iinfo(kind).max], np.int64)
         for name, kind in types.items()
     }
-    rows = Rows(Held(), types)
+    rows = PackedRows(Spool(tmp_path, "rows", 100), types) if packed else HeldRows(types)
     rows.append(0, kept)
     rows.scatter(np.array([1, 0, 1, 0]), kept)
 

@@ -11,7 +11,7 @@ from burstline.errors import FormatError, MemoryBudgetError
 from burstline.formats.intake.budget import SMALLEST_MEMORY
 from burstline.formats.otf2 import convert as convert_otf2
 from burstline.formats.otf2.reading.archive import most_for, require_anchor
-from burstline.formats.paraver.reading.conversion import convert as convert_paraver
+from burstline.formats.paraver.reading.trace import convert as convert_paraver
 from burstline.formats.raw import convert as convert_raw
 from burstline.progress import SILENCE
 from otf2_archives import archive

@@ -81,7 +81,7 @@ class Costs:
             elif threads:
                 threads = 0
             else:
-                raise MemoryBudgetError(needed, memory, way_out=self.way_out)
+                require_bytes(needed, memory, way_out=self.way_out)
         return at_once, threads
 
     def streamed_within(
@@ -105,9 +105,12 @@ class Costs:
     def require_room(self, units: int, memory: int) -> None:
         """Refuse a conversion that has to read more units at once than fit."""
         needed = _STREAMED_BASE + int(units * self.streamed)
-        if needed > memory:
-            way_out = "Give --memory as much: a process is read at once."
-            raise MemoryBudgetError(needed, memory, way_out=way_out)
+        way_out = "Give --memory as much: a process is read at once."
+        require_bytes(needed, memory, way_out=way_out)
+
+    def cuts_within(self, units: int, memory: int) -> int:
+        """Parts to cut so many units into, before anything is known of processes."""
+        return int(units * self.streamed / memory) + 1
 
 
 def way_by_store(noun: str, name: str) -> str:
@@ -120,13 +123,18 @@ def way_by_store(noun: str, name: str) -> str:
 
 def require_memory(memory: int) -> None:
     """Refuse a budget that is too small for any conversion."""
-    if memory < SMALLEST_MEMORY:
-        raise MemoryBudgetError(SMALLEST_MEMORY, memory, way_out="Give --memory 256Mi or more.")
+    require_bytes(SMALLEST_MEMORY, memory, way_out="Give --memory 256Mi or more.")
 
 
-def parts_within(memory: int) -> int:
-    """Parts of collectives to put together at a time."""
-    return min(memory // _SHARE_OF_PARTS // _BYTES_PER_PART, PARTS_AT_ONCE)
+def require_bytes(needed: int, memory: int | None, *, way_out: str) -> None:
+    """Refuse what needs more bytes than are allowed; None allows all."""
+    if memory is not None and needed > memory:
+        raise MemoryBudgetError(needed, memory, way_out=way_out)
+
+
+def parts_within(memory: int, most: int = PARTS_AT_ONCE) -> int:
+    """Parts of collectives to put together at a time, at most so many."""
+    return min(memory // _SHARE_OF_PARTS // _BYTES_PER_PART, most)
 
 
 def spool_within(memory: int) -> int:

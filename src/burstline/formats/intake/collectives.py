@@ -17,7 +17,7 @@ import numpy as np
 
 from burstline.columns import ordinal_within
 from burstline.formats.intake.calls import Kind
-from burstline.matching import collective_instances
+from burstline.matching import instances_of
 from burstline.schema import NO_VALUE, UNKNOWN, arrow_table
 
 if TYPE_CHECKING:
@@ -56,6 +56,10 @@ PART_COLUMNS: Final = (
 and the root: the member itself where it is one, and the one that it names; -1 if unknown."""
 
 
+WORDS_OF_INSTANCE: Final = "{operation}, number {number} on communicator {communicator}"
+"""How an instance is named in a defect."""
+
+
 def collective_parts(
     details: Details, calls: Calls, ends: Integers, *, places: Places
 ) -> Columns:
@@ -83,43 +87,60 @@ def collective_parts(
     }
 
 
+def even_borders(instances: Integers, size: Integers, most: int) -> Integers:
+    """The first instance of each range but the first, each of at most so many parts or so.
+
+    `instances` and `size` are of each communicator; instances are numbered through.
+    """
+    base = np.cumsum(instances) - instances
+    weight = np.cumsum(instances * size)
+    total = int(weight[-1]) if len(weight) else 0
+    cuts = np.arange(most, total, most)
+    of = np.searchsorted(weight, cuts, "right")
+    inside = (cuts - (weight[of] - instances[of] * size[of])) // size[of]
+    return np.unique(base[of] + inside)
+
+
+def window_borders(instances: Integers, size: Integers, most: int) -> Integers:
+    """As :func:`even_borders`, where equal numbers of all communicators are a window.
+
+    A range is small communicators together, or a window of a large one.
+    """
+    largest = int(size.max(initial=1))
+    step = max(1, most // largest)
+    borders, held, at = [], 0, 0
+    for count, members in zip(instances.tolist(), size.tolist(), strict=True):
+        for first in range(0, count, step):
+            if held and held + members > largest:
+                borders.append(at)
+                held = 0
+            held += members
+            at += min(step, count - first)
+    return np.array(borders, np.int64)
+
+
 def join_collectives(
     parts: Columns,
     *,
     places: Places,
     members: Sequence[tuple[int, ...]],
     operations: Sequence[str],
+    words: str,
     first: int,
     odd: Defects,
 ) -> tuple[pa.Table, pa.Table]:
-    """Put the parts of some instances together.
+    """Rows of `collectives` and `collective_members`, by communicator and sequence.
 
-    Parameters
-    ----------
-    parts : dict of str to ndarray of int64
-        :data:`PART_COLUMNS`; of the instances that are there, all parts, by process.
-    places : Places
-        Where locations are.
-    members : sequence of tuple of int
-        World ranks of the members of each communicator.
-    operations : sequence of str
-        Names behind the codes of operations.
-    first : int
-        Number of the first instance.
-    odd : Defects
-        Told of instances that lack members.
-
-    Returns
-    -------
-    instances, members : pyarrow.Table
-        Rows of `collectives` and `collective_members`, by communicator and sequence.
+    `parts` has :data:`PART_COLUMNS`: of the instances that are there, all parts, by location.
+    Instances are numbered from `first`; those that lack members are noted with `words`.
     """
     process = places.process[parts["location"]]
     communicator, operation = parts["communicator"], parts["operation"]
     comm_rank = comm_ranks(communicator, places.rank[process], members)
-    found = collective_instances(
+    found = instances_of(
         communicator,
-        process,
+        parts["sequence"],
+        parts["location"],
         comm_rank,
         operation,
         sizes=np.array([len(listed) for listed in members], np.int64),
@@ -135,10 +156,10 @@ def join_collectives(
         "communicator": found.communicator,
         "operation": operation[begin],
         "root": np.where(roots["own_root"] >= 0, roots["own_root"], roots["named_root"]),
-        "sequence": parts["sequence"][begin],
+        "sequence": found.sequence,
         "complete": found.complete,
     }
-    _note_incomplete(columns, operations, odd)
+    _note_incomplete(columns, operations, words, odd)
     rows = {name: parts[name][found.order] for name in _MEMBER_COLUMNS}
     rows |= {"collective": found.instance[found.order] + first}
     rows["comm_rank"] = comm_rank[found.order]
@@ -160,14 +181,17 @@ def describe_collectives(details: Details, places: Places, facts: Facts) -> None
 
 
 def _note_incomplete(
-    columns: dict[str, npt.NDArray[np.generic]], operations: Sequence[str], odd: Defects
+    columns: dict[str, npt.NDArray[np.generic]],
+    operations: Sequence[str],
+    words: str,
+    odd: Defects,
 ) -> None:
     wrong = np.flatnonzero(~columns["complete"].astype(bool))
     if len(wrong):
         code, number, where = (
             int(columns[name][wrong[0]]) for name in ("operation", "sequence", "communicator")
         )
-        text = f"{operations[code]}, number {number} on communicator {where}"
+        text = words.format(operation=operations[code], number=number, communicator=where)
         odd.note("incomplete_collective", "loss", text, len(wrong))
 
 

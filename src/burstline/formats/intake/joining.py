@@ -8,73 +8,81 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
 from burstline.columns import begins_run, codes
 from burstline.formats.intake.collectives import PART_COLUMNS, join_collectives
 from burstline.formats.intake.half_messages import half_table, half_types
-from burstline.formats.intake.meeting import Joining
 from burstline.formats.intake.memory import give_back
-from burstline.formats.intake.messages import RECEIVE_COLUMNS, SEND_COLUMNS
-from burstline.formats.intake.target import Rows, types_of
+from burstline.formats.intake.messages import RECEIVE_COLUMNS
+from burstline.formats.intake.target import types_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     import pyarrow as pa
 
     from burstline.columns import Integers
-    from burstline.formats.intake.defects import Defects
-    from burstline.formats.intake.places import Places
-    from burstline.formats.intake.source import Columns, Group
-    from burstline.formats.intake.target import Heap
+    from burstline.formats.intake.source import Columns, Group, Source
+    from burstline.formats.intake.target import MakeRows
 
 
 class Halves:
     """Keeps what groups need of each other, and joins it when all are there.
 
-    `processes` are those of each group, in order; `heap` makes a heap of a name.
+    `processes` are those of each group, in order.
     """
 
     def __init__(
         self,
-        places: Places,
-        members: Sequence[tuple[int, ...]],
+        source: Source[Any, Any],
         processes: Sequence[range],
-        heap: Callable[[str], Heap],
+        rows: MakeRows,
         *,
         parts_at_once: int,
-        odd: Defects,
     ) -> None:
-        self._places, self._members, self._odd = places, members, odd
+        self._source, self._places, self._joining = source, source.places, source.joining
         self._borders = np.array([one.stop for one in processes], np.int64)
         self._first = np.searchsorted(self._borders, self._borders)
         self._at_once = parts_at_once
-        self._sends = Rows(heap("sends"), types_of(SEND_COLUMNS, "messages"))
-        self._receives = Rows(heap("receives"), types_of(RECEIVE_COLUMNS, "messages"))
+        self._sends = rows("sends", self._joining.sends)
+        self._receives = rows("receives", self._joining.receives)
         part = types_of(PART_COLUMNS, "collectives", "collective_members")
-        self._parts = Rows(heap("parts"), part)
-        self._ranges = Rows(heap("ranges"), part)
-        self._alone = Rows(heap("alone"), half_types())
+        self._parts = rows("parts", part)
+        self._ranges = rows("ranges", part)
+        self._alone = rows("alone", half_types())
         # Of processes in several groups: which numbers on channels each group has.
-        self._begins = Rows(heap("begins"), dict.fromkeys(_BEGIN_COLUMNS, np.dtype(np.int64)))
-        self._parted = Rows(heap("parted"), types_of(RECEIVE_COLUMNS, "messages"))
-        self._alone_ranges = Rows(heap("halves"), half_types())
+        self._begins = rows("begins", dict.fromkeys(_BEGIN_COLUMNS, np.dtype(np.int64)))
+        self._parted = rows("parted", types_of(RECEIVE_COLUMNS, "messages"))
+        self._alone_ranges = rows("halves", half_types())
         self._alone_counts, self._alone_last = np.zeros((2, len(processes)), np.int64)
-        self._instances = np.zeros(len(members), np.int64)
+        self._instances = np.zeros(0, np.int64)
+        self._has_parts = self._has_alone = False
 
     def append(self, number: int, group: Group) -> None:
         """Keep the halves and parts of a group; receives go where their sends are."""
         self._sends.append(number, group.sends)
         if self._is_parted(number):
             self._begins.append(int(self._first[number]), _begins_of(group.sends, number))
-        self._receives.scatter(self._group_of(group.receives["sender"]), group.receives)
-        parts = group.parts
+        if len(self._borders) == 1:
+            self._receives.append(number, group.receives)
+        else:
+            sender = self._joining.senders(group.receives)
+            self._receives.scatter(self._group_of(sender), group.receives)
+        if group.parts is not None:
+            self._has_parts = True
+            self._count(group.parts)
+            self._parts.append(number, group.parts)
+        if group.waiting is not None:
+            self._has_alone = True
+            self._keep(group.waiting)
+
+    def _count(self, parts: Columns) -> None:
+        """Count the instances of each communicator that parts are of."""
+        self._widen(int(parts["communicator"].max(initial=-1)) + 1)
         np.maximum.at(self._instances, parts["communicator"], parts["sequence"] + 1)
-        self._parts.append(number, parts)
-        self._keep(group.waiting)
 
     def _group_of(self, process: Integers) -> Integers:
         """The group of each process; of a process in several groups, the first."""
@@ -91,16 +99,18 @@ class Halves:
         """Whether a group is one of several of its process."""
         return int(np.count_nonzero(self._first == self._first[number])) > 1
 
-    def messages(self) -> Iterator[pa.Table]:
-        """Give the messages that each group sent."""
-        joining = Joining(self._places, self._odd)
+    def messages(self) -> Iterator[Mapping[str, pa.Table]]:
+        """Give the messages that each group sent, and what its format has beside."""
         for number in range(len(self._borders)):
-            yield joining.join(self._sends.take(number), self._received(number))
-            for alone in joining.alone:
+            tables, events = self._joining.join(
+                self._sends.take(number), self._received(number)
+            )
+            yield tables
+            del tables
+            for alone in events:
                 self._keep(alone)
-            joining.alone.clear()
             give_back()
-        joining.finish()
+        self._joining.finish()
 
     def _received(self, number: int) -> dict[str, Integers]:
         """The receives of what a group sent."""
@@ -115,6 +125,8 @@ class Halves:
 
     def half_messages(self) -> Iterator[pa.Table]:
         """Give what each group has of messages without another side, after the messages."""
+        if not self._has_alone:
+            return
         for number in range(len(self._borders)):
             if self._alone_counts[number] <= self._at_once or not self._is_parted(number):
                 yield half_table(self._alone.take(number))
@@ -127,9 +139,15 @@ class Halves:
             for place in range(ranges):
                 yield half_table(self._alone_ranges.take(place))
 
-    def collectives(self, operations: Sequence[str]) -> Iterator[tuple[pa.Table, pa.Table]]:
+    def collectives(self) -> Iterator[tuple[pa.Table, pa.Table]]:
         """Give instances and their members, a range of instances at a time."""
-        base, borders = self._ranges_of(self._members)
+        if not self._has_parts:
+            return
+        members = self._source.members
+        size = np.array([max(len(listed), 1) for listed in members], np.int64)
+        self._widen(len(size))
+        base = np.cumsum(self._instances) - self._instances
+        borders = self._source.borders(self._instances, size, self._at_once)
         for number in range(len(self._borders)):
             parts = self._parts.take(number)
             instance = base[parts["communicator"]] + parts["sequence"]
@@ -139,24 +157,19 @@ class Halves:
             found = join_collectives(
                 self._ranges.take(number),
                 places=self._places,
-                members=self._members,
-                operations=operations,
+                members=members,
+                operations=self._source.operations,
+                words=self._source.words_of_instance,
                 first=first,
-                odd=self._odd,
+                odd=self._source.defects,
             )
             first += found[0].num_rows
             yield found
 
-    def _ranges_of(self, members: Sequence[tuple[int, ...]]) -> tuple[Integers, Integers]:
-        """Give the first instance of each communicator, and of each range but the first."""
-        size = np.array([max(len(listed), 1) for listed in members], np.int64)
-        base = np.cumsum(self._instances) - self._instances
-        weight = np.cumsum(self._instances * size)
-        total = int(weight[-1]) if len(weight) else 0
-        cuts = np.arange(self._at_once, total, self._at_once)
-        of = np.searchsorted(weight, cuts, "right")
-        inside = (cuts - (weight[of] - self._instances[of] * size[of])) // size[of]
-        return base, np.unique(base[of] + inside)
+    def _widen(self, communicators: int) -> None:
+        """Have room to count the instances of so many communicators."""
+        more = max(communicators - len(self._instances), 0)
+        self._instances = np.append(self._instances, np.zeros(more, np.int64))
 
 
 _CHANNEL: Final = ("communicator", "receiver", "tag")

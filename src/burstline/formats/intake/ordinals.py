@@ -41,7 +41,8 @@ class Ordinals:
                 **receives,
                 "ordinal": self._queued.after(received, _QUEUED, "ordinal")[:count],
             },
-            parts={
+            parts=parts
+            and {
                 **parts,
                 "sequence": self._collectives.after(parts, ("communicator",), "sequence"),
             },

@@ -12,7 +12,8 @@ What a part is does not show in the tables, nor how many are read at once.
 from __future__ import annotations
 
 import shutil
-from contextlib import closing
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing, contextmanager
 from typing import TYPE_CHECKING
 
 from burstline.formats.intake.budget import PARTS_AT_ONCE, parts_within, spool_within
@@ -20,21 +21,23 @@ from burstline.formats.intake.groups import in_order
 from burstline.formats.intake.joining import Halves
 from burstline.formats.intake.memory import give_back
 from burstline.formats.intake.spool import Spool, require_disk
-from burstline.formats.intake.target import Held, Tables
+from burstline.formats.intake.target import HeldRows, PackedRows, Tables
 from burstline.formats.store import StoreWriter
 from burstline.trace import Trace
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
-    from burstline.formats.intake.source import Loaded, PartOf, Source
-    from burstline.formats.intake.target import Heap, Target
+    import pyarrow as pa
+
+    from burstline.formats.intake.source import Divisible, Loaded, PartOf, Source
+    from burstline.formats.intake.target import MakeRows, Target
     from burstline.progress import Progress
 
 
 def read_whole(
-    source: Source[PartOf, Loaded],
+    source: Divisible[PartOf, Loaded],
     *,
     at_once: int,
     memory: int | None,
@@ -44,11 +47,23 @@ def read_whole(
     """The trace of a source in memory; tables that outgrow `memory` are refused."""
     costs = source.costs
     tables = Tables(memory, base=costs.base, way_out=costs.way_out)
+    return hold(source, source.parts(at_once), tables, threads=threads, progress=progress)
+
+
+def hold(
+    source: Source[PartOf, Loaded],
+    parts: Sequence[PartOf],
+    tables: Tables,
+    *,
+    threads: int,
+    progress: Progress,
+) -> Trace:
+    """The trace of all parts of a source, its tables in memory."""
     read_parts(
         source,
-        source.parts(at_once),
+        parts,
         tables,
-        lambda _: Held(),
+        lambda _, types: HeldRows(types),
         threads=threads,
         parts_at_once=PARTS_AT_ONCE,
         progress=progress,
@@ -57,7 +72,7 @@ def read_whole(
 
 
 def convert(
-    source: Source[PartOf, Loaded],
+    source: Divisible[PartOf, Loaded],
     path: Path,
     *,
     memory: int,
@@ -72,64 +87,102 @@ def convert(
     )
     parts = source.parts(most, longest)
     source.costs.require_room(source.longest(parts), memory)
-    with StoreWriter(path, source.counters) as store:
-        spill = store.folder / "spill"
-        spill.mkdir()
-        read_parts(
+    at_once = parts_within(memory)
+    with new_store(path) as (store, spill):
+        fill(
+            store,
+            spill,
             source,
             parts,
-            store,
-            lambda name: Spool(spill, name, spool_within(memory)),
+            memory=memory,
             threads=threads,
-            parts_at_once=parts_within(memory),
+            parts_at_once=at_once,
             progress=progress,
         )
-        shutil.rmtree(spill)
-        store.finish(source.operations)
+
+
+@contextmanager
+def new_store(path: Path) -> Iterator[tuple[StoreWriter, Path]]:
+    """A store to fill, and a folder in it for what waits; an error leaves neither."""
+    with StoreWriter(path, ()) as store:
+        spill = store.folder / "spill"
+        spill.mkdir()
+        yield store, spill
+
+
+def fill(
+    store: StoreWriter,
+    spill: Path,
+    source: Source[PartOf, Loaded],
+    parts: Sequence[PartOf],
+    *,
+    memory: int,
+    threads: int,
+    writers: int = 1,
+    parts_at_once: int,
+    progress: Progress,
+) -> None:
+    """Finish a store with all parts of a source; what waits takes little of `memory`."""
+    store.counters = source.counters
+    read_parts(
+        source,
+        parts,
+        store,
+        lambda name, types: PackedRows(Spool(spill, name, spool_within(memory)), types),
+        threads=threads,
+        writers=writers,
+        parts_at_once=parts_at_once,
+        progress=progress,
+    )
+    shutil.rmtree(spill)
+    store.finish(source.operations)
 
 
 def read_parts(
     source: Source[PartOf, Loaded],
     parts: Sequence[PartOf],
     target: Target,
-    heap: Callable[[str], Heap],
+    rows: MakeRows,
     *,
     threads: int,
+    writers: int = 1,
     parts_at_once: int,
     progress: Progress,
 ) -> None:
     """Append all tables of a source to a target.
 
-    Halves of messages and parts of collectives wait in heaps, each made by `heap` of a name;
-    `threads` parts are read ahead, and `parts_at_once` parts of collectives are joined at a
-    time.
+    Halves of messages and parts of collectives wait in `rows`; `threads` parts are read ahead,
+    `writers` tables of a part are appended and `parts_at_once` parts of collectives are joined
+    at a time.
     """
-    halves = Halves(
-        source.places,
-        source.members,
-        [part.processes for part in parts],
-        heap,
-        parts_at_once=parts_at_once,
-        odd=source.defects,
-    )
+    ranges = [part.processes for part in parts]
+    halves = Halves(source, ranges, rows, parts_at_once=parts_at_once)
     progress.step("Reading", len(source.places.process), "locations")
     with closing(in_order(source.load, parts, threads)) as loaded:
         for number, part in enumerate(parts):
             group = source.group(part, next(loaded))
             halves.append(number, group)
-            for name, table in group.tables.items():
-                target.append(name, table)
+            _append_all(target, group.tables, writers)
             progress.advance(group.locations)
             del group
             give_back()
     progress.step("Matching", len(parts), "groups")
     for messages in halves.messages():
-        target.append("messages", messages)
+        _append_all(target, messages, 1)
         progress.advance(1)
     for alone in halves.half_messages():
         target.append("half_messages", alone)
-    for instances, members in halves.collectives(source.operations):
+    for instances, members in halves.collectives():
         target.append("collectives", instances)
         target.append("collective_members", members)
-    for name, table in source.whole().items():
-        target.append(name, table)
+    _append_all(target, source.whole(), 1)
+
+
+def _append_all(target: Target, tables: Mapping[str, pa.Table], writers: int) -> None:
+    if writers == 1:
+        for name, table in tables.items():
+            target.append(name, table)
+        return
+    with ThreadPoolExecutor(writers, "write") as pool:
+        for written in [pool.submit(target.append, *item) for item in tables.items()]:
+            written.result()

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    import numpy as np
     import pyarrow as pa
 
     from burstline.columns import Integers
@@ -38,15 +39,17 @@ class Processes:
 class Group:
     """What one part has, in the numbers of the trace.
 
+    Where all groups have None, there is no table of it.
+
     Attributes
     ----------
     tables : mapping of str to pyarrow.Table
         Rows of its locations.
     sends, receives : mapping of str to ndarray of int64
         Halves of messages, each with its ordinal on its channel.
-    waiting : mapping of str to ndarray of int64
+    waiting : mapping of str to ndarray of int64, or None
         Receives that never completed, as events of `half_messages`.
-    parts : mapping of str to ndarray of int64
+    parts : mapping of str to ndarray of int64, or None
         Parts of collectives, each with its ordinal on its communicator.
     locations : int
         Locations that it completes.
@@ -55,16 +58,45 @@ class Group:
     tables: Mapping[str, pa.Table]
     sends: Columns
     receives: Columns
-    waiting: Columns
-    parts: Columns
+    waiting: Columns | None
+    parts: Columns | None
     locations: int
 
 
 PartOf = TypeVar("PartOf", bound=Part)
+PartOf_contra = TypeVar("PartOf_contra", bound=Part, contravariant=True)
 Loaded = TypeVar("Loaded")
 
 
-class Source(Protocol[PartOf, Loaded]):
+class Joining(Protocol):
+    """How both halves of messages meet."""
+
+    @property
+    def sends(self) -> Mapping[str, np.dtype[Any]]:
+        """The columns of a send, each as narrow as its values allow."""
+        ...
+
+    @property
+    def receives(self) -> Mapping[str, np.dtype[Any]]:
+        """The columns of a receive."""
+        ...
+
+    def senders(self, receives: Columns) -> Integers:
+        """The process that sent what each receive took."""
+        ...
+
+    def join(
+        self, sends: Columns, receives: Columns
+    ) -> tuple[Mapping[str, pa.Table], Sequence[Columns]]:
+        """Tables of all messages of some senders, and events of halves that stay alone."""
+        ...
+
+    def finish(self) -> None:
+        """Note what is odd, once all are joined."""
+        ...
+
+
+class Source(Protocol[PartOf_contra, Loaded]):
     """A recording of any format, as the loop reads it."""
 
     @property
@@ -93,6 +125,39 @@ class Source(Protocol[PartOf, Loaded]):
         ...
 
     @property
+    def joining(self) -> Joining:
+        """How its halves of messages meet."""
+        ...
+
+    @property
+    def words_of_instance(self) -> str:
+        """How a defect names a collective, with `operation`, `number` and `communicator`."""
+        ...
+
+    def borders(self, instances: Integers, size: Integers, most: int, /) -> Integers:
+        """The first instance of each range but the first; a range is joined at once.
+
+        `instances` and `size` are of each communicator; `most` parts are to be in a range.
+        """
+        ...
+
+    def load(self, part: PartOf_contra) -> Loaded:
+        """What a part holds; several threads call this at once, so it changes nothing."""
+        ...
+
+    def group(self, part: PartOf_contra, loaded: Loaded) -> Group:
+        """The group of a part; parts come in order, and what counts through goes on."""
+        ...
+
+    def whole(self) -> Mapping[str, pa.Table]:
+        """Tables that no part owns, once all parts are read."""
+        ...
+
+
+class Divisible(Source[PartOf, Loaded], Protocol[PartOf, Loaded]):
+    """A recording that says, before it is read, how large its processes are."""
+
+    @property
     def costs(self) -> Costs:
         """Memory and disk that its units take."""
         ...
@@ -114,16 +179,4 @@ class Source(Protocol[PartOf, Loaded]):
 
     def longest(self, parts: Sequence[PartOf]) -> int:
         """Units of the longest part that could not be cut further."""
-        ...
-
-    def load(self, part: PartOf) -> Loaded:
-        """What a part holds; several threads call this at once, so it changes nothing."""
-        ...
-
-    def group(self, part: PartOf, loaded: Loaded) -> Group:
-        """The group of a part; parts come in order, and what counts through goes on."""
-        ...
-
-    def whole(self) -> Mapping[str, pa.Table]:
-        """Tables that no part owns, once all parts are read."""
         ...

@@ -20,8 +20,6 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
-    from burstline import _core
-
 
 class Spool:
     """Keeps byte strings by key, in the order in which they came.
@@ -81,41 +79,6 @@ class Spool:
 
     def _path(self, key: int) -> Path:
         return self._folder / f"{self._name}-{key:06d}"
-
-
-class JournalSpill:
-    """Moves journals to files whenever they outgrow the memory allowed for them.
-
-    Parameters
-    ----------
-    folder : Path
-        Where files are made; must exist.
-    buckets : int
-        Buckets of the journal.
-    memory : int
-        Bytes of journals kept in memory.
-    """
-
-    def __init__(self, folder: Path, buckets: int, memory: int) -> None:
-        self._folder, self._buckets, self._memory = folder, buckets, memory
-
-    def relieve(self, journal: _core.Journal) -> None:
-        """Write all journals to their files if there are too many of them."""
-        if journal.resident <= self._memory:
-            return
-        for bucket in range(self._buckets):
-            append_to(self._path(bucket), journal.parts(bucket))
-            journal.release(bucket)
-
-    def restore(self, journal: _core.Journal, bucket: int) -> None:
-        """Bring a bucket's journal back into memory and delete its file."""
-        path = self._path(bucket)
-        if path.exists():
-            journal.restore(bucket, np.fromfile(path, np.uint8))
-            path.unlink()
-
-    def _path(self, bucket: int) -> Path:
-        return self._folder / f"journal-{bucket:06d}"
 
 
 def append_to(path: Path, parts: Iterable[npt.NDArray[np.uint8]]) -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, Protocol
 import numpy as np
 import pyarrow as pa
 
-from burstline.errors import MemoryBudgetError
+from burstline.formats.intake.budget import require_bytes
 from burstline.formats.intake.memory import give_back
 from burstline.schema import TABLES
 
@@ -50,55 +50,81 @@ class Heap(Protocol):
         ...
 
 
-class Held:
-    """A heap in memory.
+class Rows(Protocol):
+    """Keeps rows of columns of integers by key."""
+
+    def append(self, key: int, columns: Mapping[str, Integers]) -> None:
+        """Keep rows under a key, after those that are there."""
+        ...
+
+    def scatter(self, keys: Integers, columns: Mapping[str, Integers]) -> None:
+        """Keep each row under its key, in order."""
+        ...
+
+    def take(self, key: int) -> Columns:
+        """The rows of a key, which are forgotten."""
+        ...
+
+    def pieces(self, key: int) -> Iterator[Columns]:
+        """The rows of a key, some at a time; they are forgotten."""
+        ...
+
+
+class MakeRows(Protocol):
+    """Makes a keeper of rows of a name, whose columns are as narrow as their values allow."""
+
+    def __call__(self, name: str, types: Mapping[str, np.dtype[Any]], /) -> Rows:
+        """Rows that are kept by key."""
+        ...
+
+
+class HeldRows:
+    """Rows in memory, column by column: what is kept and taken whole is not copied.
 
     Examples
     --------
     >>> import numpy as np
-    >>> held = Held()
-    >>> held.append(3, np.array([[7]]))
-    >>> held.take(3).view(np.int64).tolist()
-    [7]
-    """
-
-    def __init__(self) -> None:
-        self._parts: defaultdict[int, list[npt.NDArray[np.uint8]]] = defaultdict(list)
-
-    def append(self, key: int, data: npt.NDArray[Any]) -> None:
-        """Keep the bytes of an array under a key."""
-        if data.size:
-            self._parts[key].append(np.ascontiguousarray(data).reshape(-1).view(np.uint8))
-
-    def take(self, key: int) -> npt.NDArray[np.uint8]:
-        """Give back what was kept under a key, and forget it."""
-        parts = self._parts.pop(key, [])
-        return parts[0] if len(parts) == 1 else np.concatenate([np.zeros(0, np.uint8), *parts])
-
-    def pieces(self, key: int, size: int) -> Iterator[npt.NDArray[np.uint8]]:
-        """What was kept under a key, as it came; it is forgotten."""
-        del size
-        yield from self._parts.pop(key, [])
-
-
-class Rows:
-    """Rows of columns of integers by key, packed into a heap.
-
-    Parameters
-    ----------
-    heap : Heap
-        Keeps them.
-    types : mapping of str to dtype
-        The columns, each as narrow as its values allow.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> rows = Rows(Held(), {"a": np.dtype(np.int64), "b": np.dtype(np.int32)})
+    >>> rows = HeldRows({"a": np.dtype(np.int64), "b": np.dtype(np.int32)})
     >>> rows.append(0, {"a": np.array([1, 2]), "b": np.array([3, 4])})
     >>> rows.take(0)["b"].tolist()
     [3, 4]
     """
+
+    def __init__(self, types: Mapping[str, np.dtype[Any]]) -> None:
+        self._types = types
+        self._parts: defaultdict[int, list[Columns]] = defaultdict(list)
+
+    def append(self, key: int, columns: Mapping[str, Integers]) -> None:
+        """Keep rows under a key, after those that are there."""
+        self._parts[key].append(self._narrowed(columns))
+
+    def scatter(self, keys: Integers, columns: Mapping[str, Integers]) -> None:
+        """Keep each row under its key, in order."""
+        narrow = self._narrowed(columns)
+        for key, rows in _by_key(keys):
+            whole = len(rows) == len(keys)
+            part = narrow if whole else {name: narrow[name][rows] for name in narrow}
+            self._parts[key].append(part)
+
+    def take(self, key: int) -> Columns:
+        """The rows of a key, which are forgotten."""
+        parts = self._parts.pop(key, [])
+        if len(parts) == 1:
+            return parts[0]
+        none = {name: np.zeros(0, kind) for name, kind in self._types.items()}
+        parts = parts or [none]
+        return {name: np.concatenate([part[name] for part in parts]) for name in self._types}
+
+    def pieces(self, key: int) -> Iterator[Columns]:
+        """The rows of a key, as they came; they are forgotten."""
+        yield from self._parts.pop(key, [])
+
+    def _narrowed(self, columns: Mapping[str, Integers]) -> Columns:
+        return {name: columns[name].astype(to, copy=False) for name, to in self._types.items()}
+
+
+class PackedRows:
+    """Rows packed into a heap, column beside column."""
 
     def __init__(self, heap: Heap, types: Mapping[str, np.dtype[Any]]) -> None:
         self._heap = heap
@@ -110,16 +136,12 @@ class Rows:
 
     def scatter(self, keys: Integers, columns: Mapping[str, Integers]) -> None:
         """Keep each row under its key, in order."""
-        if not len(keys):
-            return
         packed = self._packed(columns)
-        order = np.argsort(keys, kind="stable")
-        borders = np.flatnonzero(np.diff(keys[order])) + 1
-        for rows in np.split(order, borders):
-            self._heap.append(int(keys[rows[0]]), packed[rows])
+        for key, rows in _by_key(keys):
+            self._heap.append(key, packed[rows])
 
     def take(self, key: int) -> Columns:
-        """Give back the rows of a key, and forget them."""
+        """The rows of a key, which are forgotten."""
         return self._unpacked(self._heap.take(key))
 
     def pieces(self, key: int) -> Iterator[Columns]:
@@ -140,6 +162,16 @@ class Rows:
     @property
     def _names(self) -> tuple[str, ...]:
         return self._row.names or ()
+
+
+def _by_key(keys: Integers) -> Iterator[tuple[int, Integers]]:
+    """Each key, with its places in order."""
+    if not len(keys):
+        return
+    order = np.argsort(keys, kind="stable")
+    borders = np.flatnonzero(np.diff(keys[order])) + 1
+    for rows in np.split(order, borders):
+        yield int(keys[rows[0]]), rows
 
 
 def types_of(names: Sequence[str], *tables: str) -> dict[str, np.dtype[Any]]:
@@ -168,8 +200,7 @@ class Tables:
     def append(self, name: str, table: pa.Table) -> None:
         """Append rows to a table, unless they are more than fit."""
         self._used += table.nbytes
-        if self._memory is not None and self._used > self._memory:
-            raise MemoryBudgetError(self._used, self._memory, way_out=self._way_out)
+        require_bytes(self._used, self._memory, way_out=self._way_out)
         self._parts.setdefault(name, []).append(table)
 
     def finish(self, operations: Sequence[str]) -> dict[str, pa.Table]:

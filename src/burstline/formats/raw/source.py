@@ -7,7 +7,14 @@ from typing import TYPE_CHECKING, Any, Final
 
 from burstline import schema
 from burstline.errors import FormatError
-from burstline.formats.intake import Costs, groups_of, way_by_store
+from burstline.formats.intake import (
+    WORDS_OF_INSTANCE,
+    Costs,
+    MpiOrder,
+    even_borders,
+    groups_of,
+    way_by_store,
+)
 from burstline.formats.raw.call_paths import CallPaths
 from burstline.formats.raw.clocks import corrections
 from burstline.formats.raw.communicators import Communicators
@@ -72,6 +79,9 @@ RECORDED_COSTS: Final = replace(COSTS, tables=256, streamed=450)
 class RawSource:
     """The files of a run; `records` asks for raw tables even if the program has no events."""
 
+    words_of_instance: Final = WORDS_OF_INSTANCE
+    borders = staticmethod(even_borders)
+
     def __init__(
         self,
         folder: Path,
@@ -113,6 +123,7 @@ class RawSource:
             UserEvents(processes, defects),
         )
         self.counters = self._basis.counters.names
+        self.joining = MpiOrder(self._basis.places, defects)
         self._shared = {
             "call_paths": paths.table(),
             "counters": self._basis.counters.table(),

@@ -7,7 +7,15 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from burstline import schema
-from burstline.formats.intake import Costs, Defects, groups_of, way_by_store
+from burstline.formats.intake import (
+    WORDS_OF_INSTANCE,
+    Costs,
+    Defects,
+    MpiOrder,
+    even_borders,
+    groups_of,
+    way_by_store,
+)
 from burstline.formats.otf2.reading.archive import open_archive
 from burstline.formats.otf2.reading.communicators import Communicators
 from burstline.formats.otf2.reading.events import read_events
@@ -51,6 +59,8 @@ class ArchiveSource:
     """An archive; `kinds` counts its events of each kind, once they are read."""
 
     costs: Final = COSTS
+    words_of_instance: Final = WORDS_OF_INSTANCE
+    borders = staticmethod(even_borders)
 
     def __init__(self, anchor: Path, defects: Defects) -> None:
         self.defects = defects
@@ -68,6 +78,7 @@ class ArchiveSource:
         if not archive.defined.clock[0]:
             text = f"{anchor}: ticks are taken for nanoseconds"
             defects.note("clock_not_defined", "loss", text)
+        self.joining = MpiOrder(where.places, defects)
         self.counters = self.basis.metrics.names
         self.operations = regions.operations
         self.kinds: dict[str, int] = {}

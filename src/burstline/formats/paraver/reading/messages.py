@@ -1,8 +1,12 @@
-"""Messages and links out of both sides of the communication records."""
+"""Messages and links out of both sides of the communication records.
+
+The receiver's side of a message knows its sender's location, and which of the messages of
+that location it is: both sides meet without a doubt.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 import pyarrow as pa
@@ -14,54 +18,93 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
-    from burstline.columns import Mask
+    from burstline.columns import Integers, Mask
+    from burstline.formats.intake import Defects
+
+    Columns = Mapping[str, npt.NDArray[Any]]
+    Types = Mapping[str, np.dtype[Any]]
 
 _FOUR_GIB = 1 << 32
 _TWO_GIB = 1 << 31
 
 
-def join_sides(
-    sends: Mapping[str, npt.NDArray[Any]], receives: Mapping[str, npt.NDArray[Any]]
-) -> dict[str, npt.NDArray[Any]]:
-    """Join receivers' sides, which come with their key, to the senders' sides.
+SENDS: Final[Types] = {
+    "sender_location": np.dtype(np.int32),
+    "send_call": np.dtype(np.int32),
+    "send_ns": np.dtype(np.int64),
+    "send_seq": np.dtype(np.int64),
+    "send_leave_ns": np.dtype(np.int64),
+    "send_done_call": np.dtype(np.int32),
+    "send_done_ns": np.dtype(np.int64),
+    "send_done_seq": np.dtype(np.int64),
+    "send_done_from": np.dtype(np.int8),
+    "receiver_location": np.dtype(np.int32),
+    "size": np.dtype(np.int64),
+    "tag": np.dtype(np.int64),
+    "is_link": np.dtype(np.int8),
+}
+"""The sender's side of a message or link."""
+_RECEIVES: Final[Types] = {
+    "post_call": np.dtype(np.int32),
+    "post_ns": np.dtype(np.int64),
+    "post_seq": np.dtype(np.int64),
+    "receive_call": np.dtype(np.int32),
+    "receive_ns": np.dtype(np.int64),
+    "receive_seq": np.dtype(np.int64),
+}
+_KEY: Final[Types] = {"sender_location": np.dtype(np.int32), "ordinal": np.dtype(np.int64)}
 
-    Parameters
-    ----------
-    sends : mapping of str to ndarray, shape (messages,)
-        Senders' sides of some locations, sorted by location, each location's whole.
-    receives : mapping of str to ndarray, shape (messages,)
-        The receivers' sides of the same messages in any order, with ``sender_location``
-        and ``ordinal`` of the message on it.
 
-    Returns
-    -------
-    dict of str to ndarray
-        The receivers' columns in the senders' order.
+class ExactOrder:
+    """Joins both sides of messages by the sender's location and the number there.
+
+    `process` is that of each location. Of a trace in one part the receivers' sides come in the
+    order of the senders', without a key; `raw` asks for links.
     """
+
+    sends: Final = SENDS
+
+    def __init__(
+        self, process: Integers, defects: Defects, *, in_one_part: bool, raw: bool
+    ) -> None:
+        self._process, self._defects = process, defects
+        self._in_one_part, self._raw = in_one_part, raw
+        self.receives: Types = _RECEIVES if in_one_part else {**_KEY, **_RECEIVES}
+
+    def senders(self, receives: Columns) -> Integers:
+        """The process that sent what each receive took."""
+        return self._process[receives["sender_location"]]
+
+    def join(
+        self, sends: Columns, receives: Columns
+    ) -> tuple[dict[str, pa.Table], list[Columns]]:
+        """Messages, links if asked for, by sender and as in the file; no half stays alone."""
+        if not self._in_one_part:
+            receives = _in_order(sends, receives)
+        messages, links, negative = _tables(sends, receives)
+        text = "taken as unsigned 32-bit numbers"
+        self._defects.note("negative_message_size", "info", text, negative)
+        return {"messages": messages} | ({"links": links} if self._raw else {}), []
+
+    def finish(self) -> None:
+        """Nothing stays to be said."""
+
+
+def _in_order(sends: Columns, receives: Columns) -> Columns:
+    """The receivers' sides in the order of the senders', which are sorted by location."""
     first = np.searchsorted(sends["sender_location"], receives["sender_location"])
     row = first + receives["ordinal"]
     joined = {}
-    for name, values in receives.items():
-        if name in ("sender_location", "ordinal"):
-            continue
-        target = np.empty_like(values)
-        target[row] = values
-        joined[name] = target
+    for name in _RECEIVES:
+        joined[name] = np.empty_like(receives[name])
+        joined[name][row] = receives[name]
     return joined
 
 
-def message_tables(
-    sends: dict[str, npt.NDArray[Any]], receives: dict[str, npt.NDArray[Any]]
-) -> tuple[pa.Table, pa.Table, int]:
-    """Give messages and links as tables.
+def _tables(sends: Columns, receives: Columns) -> tuple[pa.Table, pa.Table, int]:
+    """Messages, links, and how many sizes were printed negative and are taken as unsigned.
 
-    Returns
-    -------
-    messages, links : pyarrow.Table
-        As in the schema, sorted by sender and then as in the file. The communicator is
-        null: the format does not record it.
-    negative : int
-        How many sizes were printed negative and taken as 32-bit unsigned ones.
+    The communicator is null: the format does not record it.
     """
     is_link = sends["is_link"].astype(bool)
     links = _link_table(sends, receives, is_link)
@@ -95,8 +138,8 @@ def _nothing(rows: int, kind: type[np.signedinteger[Any]]) -> pa.Array:
 
 
 def _link_table(
-    sends: Mapping[str, npt.NDArray[Any]],
-    receives: Mapping[str, npt.NDArray[Any]],
+    sends: Columns,
+    receives: Columns,
     is_link: Mask,
 ) -> pa.Table:
     row = np.flatnonzero(is_link)
@@ -111,12 +154,3 @@ def _link_table(
         "tag": sends["tag"],
     }
     return arrow_table("links", {name: values[row] for name, values in names.items()})
-
-
-def unmatched(messages: pa.Table) -> int:
-    """Count the messages of which some call is not known."""
-    nulls = [
-        messages[name].is_null().to_numpy()
-        for name in ("send_call", "post_call", "receive_call")
-    ]
-    return int(np.count_nonzero(np.logical_or.reduce(nulls))) if len(messages) else 0

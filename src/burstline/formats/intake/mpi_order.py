@@ -1,4 +1,4 @@
-"""Where halves of messages meet: those of equal channel and number belong together."""
+"""Halves of messages in MPI's order: those of equal channel and number belong together."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import numpy as np
 
 from burstline.formats.intake.half_messages import of_receives, of_sends
 from burstline.formats.intake.messages import RECEIVE_COLUMNS, SEND_COLUMNS
+from burstline.formats.intake.target import types_of
 from burstline.matching import channels, match_messages
 from burstline.schema import UNKNOWN, arrow_table
 
@@ -17,43 +18,32 @@ if TYPE_CHECKING:
     from burstline.columns import Integers
     from burstline.formats.intake.defects import Defects
     from burstline.formats.intake.places import Places
-    from burstline.formats.intake.target import Columns
+    from burstline.formats.intake.source import Columns
 
 
 _SENT: Final = ("sender_location", "send_call", "receiver")
 _RECEIVED: Final = ("receiver_location", "receive_call", "sender")
 
 
-class Joining:
-    """Joins the halves of messages, and remembers what was odd until all are joined.
+class MpiOrder:
+    """Joins the halves of messages by channel and number; at the end it notes what is odd."""
 
-    Parameters
-    ----------
-    places : Places
-        Where processes and locations are.
-    odd : Defects
-        Told, at the end, of halves that stay alone, and of messages that arrive before
-        they are sent.
-
-    Attributes
-    ----------
-    alone : list of dict of str to ndarray of int64
-        Events of halves that stay alone, as `half_messages` has them.
-    """
+    sends: Final = types_of(SEND_COLUMNS, "messages")
+    receives: Final = types_of(RECEIVE_COLUMNS, "messages")
 
     def __init__(self, places: Places, odd: Defects) -> None:
         self._places, self._odd = places, odd
         self._alone: dict[str, tuple[int, tuple[int, ...]]] = {}
-        self.alone: list[Columns] = []
 
-    def join(self, sends: Columns, receives: Columns) -> pa.Table:
-        """Give the messages of some senders, out of their sends and all receives of them.
+    def senders(self, receives: Columns) -> Integers:
+        """The process that sent what each receive took."""
+        return receives["sender"]
 
-        Returns
-        -------
-        pyarrow.Table
-            Rows of `messages`, by sender and in the order of sending.
-        """
+    def join(
+        self, sends: Columns, receives: Columns
+    ) -> tuple[dict[str, pa.Table], list[Columns]]:
+        """Messages of some senders, in the order of sending, and events of what stays alone."""
+        events: list[Columns] = []
         process = self._places.process
         partner = match_messages(
             *channels(
@@ -85,12 +75,12 @@ class Joining:
             places = [halves[name][rows] for name in (location, call)]
             self._count(kind, [*places, rank, halves["tag"][rows]])
             half = {name: column[rows] for name, column in halves.items()}
-            self.alone += (of_sends if halves is sends else of_receives)(half, rank)
+            events += (of_sends if halves is sends else of_receives)(half, rank)
         sent = np.flatnonzero(taken >= 0)
         columns = {name: sends[name][sent] for name in SEND_COLUMNS[:-2]}
         columns |= {name: receives[name][taken[sent]] for name in RECEIVE_COLUMNS[:-4]}
         self._note_early(columns)
-        return arrow_table("messages", columns)
+        return {"messages": arrow_table("messages", columns)}, events
 
     def _count(self, kind: str, alone: list[Integers]) -> None:
         if not len(alone[0]):

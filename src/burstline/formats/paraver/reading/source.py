@@ -1,0 +1,164 @@
+"""A scanned Paraver trace as a source of the one loop that reads."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from burstline import _core
+from burstline.formats.intake import Group, Places, even_borders, window_borders
+from burstline.formats.paraver.reading.collectives import collective_parts
+from burstline.formats.paraver.reading.messages import ExactOrder
+from burstline.formats.paraver.reading.trace_file import used_operations
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import pyarrow as pa
+
+    from burstline.columns import Integers
+    from burstline.formats.paraver.reading.assembly import Columns
+    from burstline.formats.paraver.reading.journals import JournalSpill
+    from burstline.formats.paraver.reading.objects import Objects
+    from burstline.formats.paraver.reading.scan import Scanned
+    from burstline.formats.paraver.reading.trace_file import OpenTrace
+    from burstline.progress import Progress
+
+
+@dataclass(frozen=True, slots=True)
+class Buckets:
+    """A part: some buckets of journals, and the processes whose they are."""
+
+    buckets: range
+    processes: range
+
+
+class ScannedSource:
+    """The journals of a trace, in one part, or one for each bucket if there is a `spill`.
+
+    Buckets of one part are built into the same columns, `threads` at a time.
+    """
+
+    words_of_instance: Final = "instance {number} of communicator {communicator}"
+
+    def __init__(
+        self,
+        opened: OpenTrace,
+        journal: _core.Journal,
+        scanned: Scanned,
+        spill: JournalSpill | None,
+        *,
+        raw: bool,
+        threads: int,
+        progress: Progress,
+    ) -> None:
+        self._opened, self._journal, self._spill = opened, journal, spill
+        self._raw, self._threads, self._progress = raw, threads, progress
+        self._assembly, self._words = opened.assembly(journal, scanned)
+        self._paths = _core.PathTable()
+        self.counts: dict[str, Integers] = journal.counts(opened.layout)
+        self._keep_states = raw or not self.counts["calls"].any()
+        objects = opened.objects
+        self._used = np.zeros((len(objects.tasks_per_application), 0), bool)
+        self.places, self.defects = _places_of(objects), scanned.defects
+        self.counters: Sequence[str] = self._assembly.counter_names
+        self.operations: Sequence[str] = self._assembly.operations
+        self.borders = even_borders if spill is None else window_borders
+        in_one_part = spill is None or opened.buckets == 1
+        self.joining = ExactOrder(
+            self.places.process, self.defects, in_one_part=in_one_part, raw=raw
+        )
+
+    @property
+    def members(self) -> Sequence[tuple[int, ...]]:
+        """Ranks of the members of each communicator, none where they are not known."""
+        known = self._assembly.scanned.communicators
+        return [
+            tuple(known[key].members.tolist()) if key in known else ()
+            for key in self._assembly.communicators
+        ]
+
+    def parts(self) -> list[Buckets]:
+        """All buckets at once if they stay in memory, else each of them."""
+        count = self._opened.buckets
+        tasks = len(self.places.rank)
+        if self._spill is None:
+            return [Buckets(range(count), range(tasks))]
+        bucket = np.arange(tasks) * count // tasks
+        first = np.searchsorted(bucket, np.arange(count + 1)).tolist()
+        return [
+            Buckets(range(number, number + 1), range(first[number], first[number + 1]))
+            for number in range(count)
+        ]
+
+    def load(self, part: Buckets) -> _core.Builder:
+        """The rows of some buckets; their journals are used up, one part after the other."""
+        first, last = part.buckets.start, part.buckets.stop
+        if self._spill is not None:
+            for bucket in part.buckets:
+                self._spill.restore(self._journal, bucket)
+        builder = _core.Builder(
+            self._journal,
+            self._opened.layout,
+            self._words,
+            self._paths,
+            first,
+            last,
+            self._raw,
+            self._keep_states,
+        )
+        pool = ThreadPoolExecutor(self._threads, "build")
+        try:
+            for _ in pool.map(builder.build, part.buckets):
+                pass
+        finally:
+            pool.shutdown(cancel_futures=True)
+        builder.finish()
+        return builder
+
+    def group(self, part: Buckets, loaded: _core.Builder) -> Group:
+        """The group of a part, numbered after those before it."""
+        built: dict[str, Columns] = loaded.tables()
+        calls = self._assembly.calls(built["calls"], self._paths)
+        sends, receives = built.pop("sends"), built.pop("receives")
+        tables = self._assembly.tables(built, loaded.extras(), raw=self._raw)
+        built.clear()
+        self._note_used(calls)
+        parts = collective_parts(calls)
+        # A store has no tables of collectives where there are none.
+        has_parts = self._spill is None or len(parts["call"]) > 0
+        first, last = np.searchsorted(
+            self.places.process, (part.processes.start, part.processes.stop)
+        )
+        return Group(
+            tables,
+            sends,
+            receives,
+            waiting=None,
+            parts=parts if has_parts else None,
+            locations=int(last - first),
+        )
+
+    def _note_used(self, calls: Columns) -> None:
+        width = len(self.operations)
+        objects = self._opened.objects
+        used = used_operations(calls["operation"], calls["location"], objects, width)
+        used[:, : self._used.shape[1]] |= self._used
+        self._used = used
+
+    def whole(self) -> dict[str, pa.Table]:
+        """Tables that no part owns."""
+        return self._opened.whole_tables(
+            self._assembly, self._journal, self._used, raw=self._raw
+        )
+
+
+def _places_of(objects: Objects) -> Places:
+    """Where the declared objects are; the format does not say how accurate clocks are."""
+    tasks = objects.tasks_per_application
+    application = np.repeat(np.arange(len(tasks)), tasks)
+    rank: Any = np.arange(len(application)) - np.repeat(np.cumsum(tasks) - tasks, tasks)
+    return Places(objects.process.astype(np.int64), application, rank, 0)
