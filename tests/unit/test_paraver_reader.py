@@ -275,3 +275,29 @@ def test_callers_are_read_from_old_and_new_labels(trace, function, line):
     )
     assert inner["parent"] == outer["call_path"]
     assert only(t.calls)["call_path"] == inner["call_path"]
+
+
+class Steps:
+    """Progress that is written down."""
+
+    def __init__(self):
+        self.steps = []
+
+    def step(self, what, total, unit):
+        self.steps.append((f"{what} {unit}", total, []))
+
+    def advance(self, done):
+        self.steps[-1][-1].append(done)
+
+
+def test_reading_whole_reports_each_process_as_it_is_read(tmp_path):
+    path = tmp_path / "t.prv"
+    lines = [*call(ONE, 3, 10, 20), *call(TWO, 4, 5, 8)]
+    path.write_text(HEAD.format(end=1000) + "".join(f"{line}\n" for line in lines))
+    progress = Steps()
+
+    burstline.read(path, progress=progress)
+
+    total, moves = next(rest for name, *rest in progress.steps if name == "Reading locations")
+    assert sum(moves) == total == 3
+    assert sum(move > 0 for move in moves) == 2

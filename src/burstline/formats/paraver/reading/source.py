@@ -64,6 +64,9 @@ class ScannedSource:
         objects = opened.objects
         self._used = np.zeros((len(objects.tasks_per_application), 0), bool)
         self.places, self.defects = _places_of(objects), scanned.defects
+        self._locations = np.bincount(
+            self._buckets()[self.places.process], minlength=opened.buckets
+        )
         self.counters: Sequence[str] = self._assembly.counter_names
         self.operations: Sequence[str] = self._assembly.operations
         self.borders = even_borders if spill is None else window_borders
@@ -87,12 +90,17 @@ class ScannedSource:
         tasks = len(self.places.rank)
         if self._spill is None:
             return [Buckets(range(count), range(tasks))]
-        bucket = np.arange(tasks) * count // tasks
+        bucket = self._buckets()
         first = np.searchsorted(bucket, np.arange(count + 1)).tolist()
         return [
             Buckets(range(number, number + 1), range(first[number], first[number + 1]))
             for number in range(count)
         ]
+
+    def _buckets(self) -> Integers:
+        """The bucket of each process."""
+        tasks = len(self.places.rank)
+        return np.arange(tasks) * self._opened.buckets // max(tasks, 1)
 
     def load(self, part: Buckets) -> _core.Builder:
         """The rows of some buckets; their journals are used up, one part after the other."""
@@ -112,8 +120,12 @@ class ScannedSource:
         )
         pool = ThreadPoolExecutor(self._threads, "build")
         try:
-            for _ in pool.map(builder.build, part.buckets):
-                pass
+            for bucket, _ in zip(
+                part.buckets, pool.map(builder.build, part.buckets), strict=True
+            ):
+                # All in one part: the loop would not move before the end.
+                if self._spill is None:
+                    self._progress.advance(int(self._locations[bucket]))
         finally:
             pool.shutdown(cancel_futures=True)
         builder.finish()
@@ -139,7 +151,7 @@ class ScannedSource:
             receives,
             waiting=None,
             parts=parts if has_parts else None,
-            locations=int(last - first),
+            locations=0 if self._spill is None else int(last - first),
         )
 
     def _note_used(self, calls: Columns) -> None:
