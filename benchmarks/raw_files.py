@@ -158,7 +158,7 @@ def write_run(folder: Path, *, ranks: int, size: int) -> int:
     int
         Calls of all ranks.
     """
-    from burstline.formats.raw.layout import HEADER, RECORD  # noqa: PLC0415 -- benchmarks only
+    from burstline.formats.raw.files.layout import HEADER, RECORD  # noqa: PLC0415 -- benchmarks only
 
     folder.mkdir()
     calls = 0

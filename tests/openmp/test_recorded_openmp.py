@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from burstline.formats.raw.openmp import ROLES, decode
+from burstline.formats.raw.events.openmp import ROLES, decode
 from burstline.schema import NO_VALUE
 from raw_records import files, records
 from runtime_building import NATIVE, build

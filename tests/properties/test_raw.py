@@ -14,8 +14,8 @@ import burstline
 import raw_files
 from burstline import errors, schema
 from burstline.formats.raw import read as read_raw
-from burstline.formats.raw.layout import Kind
-from burstline.formats.raw.regions import match_borders
+from burstline.formats.raw.events.regions import match_borders
+from burstline.formats.raw.files.layout import Kind
 from oracles.raw_messages import Machine, rows_of
 
 RANKS = 2

@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 
 import raw_files
 from burstline.formats.intake.defects import Defects
-from burstline.formats.raw.clocks import Correction
-from burstline.formats.raw.counters import Counters
 from burstline.formats.raw.cuts import cut
-from burstline.formats.raw.files import open_files
+from burstline.formats.raw.events.counters import Counters
+from burstline.formats.raw.files.folder import open_files
+from burstline.formats.raw.processes.clocks import Correction
 from burstline.progress import SILENCE
 from oracles.raw_cuts import crossing, cuts_of
 

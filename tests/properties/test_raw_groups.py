@@ -17,8 +17,8 @@ from burstline.formats.intake.reading import read_parts
 from burstline.formats.intake.spool import Spool
 from burstline.formats.intake.target import HeldRows, PackedRows, Tables
 from burstline.formats.raw import read as read_raw
-from burstline.formats.raw.files import open_files
-from burstline.formats.raw.layout import Kind
+from burstline.formats.raw.files.folder import open_files
+from burstline.formats.raw.files.layout import Kind
 from burstline.formats.raw.source import RawSource
 from burstline.formats.store.writing import StoreWriter
 from burstline.progress import SILENCE

@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 
 from burstline.formats.intake import calls
-from burstline.formats.raw import layout, openmp
+from burstline.formats.raw.events import openmp
+from burstline.formats.raw.files import layout
 from repository.source import PACKAGE
 
 NATIVE = PACKAGE / "record" / "native"

@@ -10,7 +10,7 @@ import numpy as np
 from burstline import _core
 from burstline.formats.intake.calls import Kind
 from burstline.formats.otf2.reading.records import OF_CALLS, Records, raw_kinds
-from burstline.formats.raw import layout
+from burstline.formats.raw.files import layout
 from burstline.schema import GAP_KINDS
 
 RAW_H = Path(_core.__file__).parent / "record" / "native" / "raw.h"

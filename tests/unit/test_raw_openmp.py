@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from burstline.formats.raw.openmp import ROLES, Op, decode
+from burstline.formats.raw.events.openmp import ROLES, Op, decode
 from burstline.schema import NO_VALUE
 
 FIELDS = [("time", "<u8"), ("op", "<u2"), ("a", "<u4"), ("b", "<u8"), ("c", "<u8")]

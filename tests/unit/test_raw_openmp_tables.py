@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 import burstline
 from burstline.columns import enclosing
-from burstline.formats.raw.openmp import Op
+from burstline.formats.raw.events.openmp import Op
 from raw_files import Run, column, defects, record, stack
 
 LOOP, BARRIER, IMPLICIT, CRITICAL, LOCK, ADDRESS = 1, 1, 2, 2, 1, 0x7F00DEADBEE8

@@ -20,10 +20,10 @@ import numpy as np
 from burstline.bursts import read_at_starts
 from burstline.columns import begins_run
 from burstline.formats.intake import FITS, Defects
-from burstline.formats.raw.calls import ENTRY, Operations, names_operation
-from burstline.formats.raw.counters import Known, Readings, last_known
-from burstline.formats.raw.layout import LATEST, OF_THE_CALL, Kind
-from burstline.formats.raw.timeline import Cut, Slice, joined, start_of, timeline
+from burstline.formats.raw.events.calls import ENTRY, Operations, names_operation
+from burstline.formats.raw.events.counters import Known, Readings, last_known
+from burstline.formats.raw.events.timeline import Cut, Slice, joined, start_of, timeline
+from burstline.formats.raw.files.layout import LATEST, OF_THE_CALL, Kind
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -31,10 +31,10 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from burstline.columns import Integers, Mask
-    from burstline.formats.raw.clocks import Correction
-    from burstline.formats.raw.counters import Counters
-    from burstline.formats.raw.files import RawFile
-    from burstline.formats.raw.timeline import Timeline
+    from burstline.formats.raw.events.counters import Counters
+    from burstline.formats.raw.events.timeline import Timeline
+    from burstline.formats.raw.files.folder import RawFile
+    from burstline.formats.raw.processes.clocks import Correction
 
     Entries = npt.NDArray[Any]
     Member = tuple[int, Any]

@@ -31,24 +31,24 @@ from burstline.formats.intake import (
     message_halves,
     sides_of,
 )
-from burstline.formats.raw.calls import Gathering
-from burstline.formats.raw.counters import Readings
-from burstline.formats.raw.gaps import Gaps
-from burstline.formats.raw.layout import LATEST, Kind
-from burstline.formats.raw.regions import Regions
-from burstline.formats.raw.timeline import Life, timeline
+from burstline.formats.raw.events.calls import Gathering
+from burstline.formats.raw.events.counters import Readings
+from burstline.formats.raw.events.gaps import Gaps
+from burstline.formats.raw.events.regions import Regions
+from burstline.formats.raw.events.timeline import Life, timeline
+from burstline.formats.raw.files.layout import LATEST, Kind
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from burstline.columns import Integers
     from burstline.formats.intake import Calls, Details, Places
-    from burstline.formats.raw.clocks import Correction
-    from burstline.formats.raw.communicators import Communicators
-    from burstline.formats.raw.counters import Counters
-    from burstline.formats.raw.processes import Process
-    from burstline.formats.raw.timeline import Timeline
-    from burstline.formats.raw.user_events import UserEvents
+    from burstline.formats.raw.events.counters import Counters
+    from burstline.formats.raw.events.timeline import Timeline
+    from burstline.formats.raw.events.user_events import UserEvents
+    from burstline.formats.raw.processes.clocks import Correction
+    from burstline.formats.raw.processes.communicators import Communicators
+    from burstline.formats.raw.processes.processes import Process
 
     Rows = Mapping[str, Integers]
 
@@ -104,8 +104,7 @@ class Batch:
     queued : mapping of str to ndarray of int64
         Receives that wait in the queues of their channels.
     events : ndarray of int64
-        The program's events, as :class:`burstline.formats.raw.user_events.UserEvents` has
-        them.
+        The program's events, as `UserEvents` has them.
     lives : list of Life
         Of each location.
     overhead_ns : int

@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
-    from burstline.formats.raw.processes import Process
-    from burstline.formats.raw.timeline import Life
+    from burstline.formats.raw.events.timeline import Life
+    from burstline.formats.raw.processes.processes import Process
 
 
 def places_of(processes: Sequence[Process], accuracy_ns: int) -> Places:

@@ -20,8 +20,8 @@ import pyarrow.compute as pc
 from burstline.columns import to_numpy
 from burstline.formats.derivation import Callers, Others, label_tables, with_records
 from burstline.formats.intake import RECEIVE_COLUMNS, SEND_COLUMNS
+from burstline.formats.raw.events.user_events import merged
 from burstline.formats.raw.places import location_table
-from burstline.formats.raw.user_events import merged
 from burstline.schema import TABLES, UNKNOWN, arrow_table
 from burstline.trace import Trace
 

@@ -30,23 +30,23 @@ from burstline.formats.intake import (
     Defects,
     Ordinals,
 )
-from burstline.formats.raw.calls import Gathering
-from burstline.formats.raw.counters import Readings
 from burstline.formats.raw.cuts import borders_of, cut
-from burstline.formats.raw.gaps import Gaps
+from burstline.formats.raw.events.calls import Gathering
+from burstline.formats.raw.events.counters import Readings
+from burstline.formats.raw.events.gaps import Gaps
+from burstline.formats.raw.events.regions import Regions
+from burstline.formats.raw.events.timeline import Life, joined, timeline
+from burstline.formats.raw.files.layout import Kind
 from burstline.formats.raw.group import Batch, describe, overhead_ns, whole_tables, with_polls
-from burstline.formats.raw.layout import Kind
-from burstline.formats.raw.regions import Regions
-from burstline.formats.raw.timeline import Life, joined, timeline
 
 if TYPE_CHECKING:
     from burstline.columns import Integers
     from burstline.formats.intake import Processes
-    from burstline.formats.raw.counters import Backwards
     from burstline.formats.raw.cuts import Cuts
+    from burstline.formats.raw.events.counters import Backwards
+    from burstline.formats.raw.events.timeline import Slice, Timeline
     from burstline.formats.raw.group import Basis
-    from burstline.formats.raw.processes import Process
-    from burstline.formats.raw.timeline import Slice, Timeline
+    from burstline.formats.raw.processes.processes import Process
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -15,15 +15,17 @@ from burstline.formats.intake import (
     groups_of,
     way_by_store,
 )
-from burstline.formats.raw.call_paths import CallPaths
-from burstline.formats.raw.clocks import corrections
-from burstline.formats.raw.communicators import Communicators
-from burstline.formats.raw.counters import Counters, note_backwards
+from burstline.formats.raw.events.counters import Counters, note_backwards
+from burstline.formats.raw.events.timeline import born_ns
+from burstline.formats.raw.events.user_events import UserEvents
+from burstline.formats.raw.files.layout import VERSION
 from burstline.formats.raw.group import Basis, Batch, read_batch
-from burstline.formats.raw.layout import VERSION
 from burstline.formats.raw.numbering import Numbering
 from burstline.formats.raw.places import location_table, places_of
-from burstline.formats.raw.processes import compilers_of, find_processes
+from burstline.formats.raw.processes.call_paths import CallPaths
+from burstline.formats.raw.processes.clocks import corrections
+from burstline.formats.raw.processes.communicators import Communicators
+from burstline.formats.raw.processes.processes import compilers_of, find_processes
 from burstline.formats.raw.records import Records
 from burstline.formats.raw.slices import (
     Called,
@@ -39,8 +41,6 @@ from burstline.formats.raw.slices import (
     read_slice,
     sliced,
 )
-from burstline.formats.raw.timeline import born_ns
-from burstline.formats.raw.user_events import UserEvents
 from burstline.schema import arrow_table
 
 if TYPE_CHECKING:
@@ -50,11 +50,11 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from burstline.formats.intake import Defects, Group, Places
-    from burstline.formats.raw.call_paths import Resolver
-    from burstline.formats.raw.files import RawFile
-    from burstline.formats.raw.processes import Process
+    from burstline.formats.raw.events.timeline import Life
+    from burstline.formats.raw.files.folder import RawFile
+    from burstline.formats.raw.processes.call_paths import Resolver
+    from burstline.formats.raw.processes.processes import Process
     from burstline.formats.raw.slices import Loaded, Part
-    from burstline.formats.raw.timeline import Life
 
 RECORDS_AT_ONCE: Final = 1 << 18
 """Records that a thread takes on at a time when all tables fit in memory."""

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 from burstline.formats import intake
 from burstline.formats.intake import Defects, require_memory
-from burstline.formats.raw.files import RECORD_BYTES, open_files
-from burstline.formats.raw.layout import SUFFIX
-from burstline.formats.raw.numbers import operation_numbers
+from burstline.formats.raw.events.numbers import operation_numbers
+from burstline.formats.raw.files.folder import RECORD_BYTES, open_files
+from burstline.formats.raw.files.layout import SUFFIX
 from burstline.formats.raw.source import COSTS, RECORDED_COSTS, RECORDS_AT_ONCE, RawSource
 from burstline.progress import SILENCE, Progress
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-    from burstline.formats.raw.call_paths import Resolver
+    from burstline.formats.raw.processes.call_paths import Resolver
     from burstline.trace import Trace
 
 

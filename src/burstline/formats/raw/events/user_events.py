@@ -23,8 +23,8 @@ from burstline.extrae import (
     TABLE,
     classify,
 )
-from burstline.formats.raw.layout import Kind, Named
-from burstline.formats.raw.regions import loop_name
+from burstline.formats.raw.events.regions import loop_name
+from burstline.formats.raw.files.layout import Kind, Named
 from burstline.schema import arrow_table, event_table
 
 if TYPE_CHECKING:
@@ -32,8 +32,8 @@ if TYPE_CHECKING:
 
     from burstline.columns import Integers
     from burstline.formats.intake import Defects
-    from burstline.formats.raw.processes import Process
-    from burstline.formats.raw.timeline import Timeline
+    from burstline.formats.raw.events.timeline import Timeline
+    from burstline.formats.raw.processes.processes import Process
     from burstline.trace import Trace
 
 _LARGEST_TYPE: Final = 2**31 - 1

@@ -13,14 +13,14 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from burstline.formats.raw.layout import LATEST, Kind
+from burstline.formats.raw.files.layout import LATEST, Kind
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from burstline.columns import Integers
     from burstline.formats.intake import Defects
-    from burstline.formats.raw.processes import Process
+    from burstline.formats.raw.processes.processes import Process
 
 _STEEPEST: Final = 1e-3
 

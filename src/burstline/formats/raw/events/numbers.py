@@ -6,7 +6,7 @@ import tomllib
 from importlib.resources import files
 from typing import TYPE_CHECKING, Final
 
-from burstline.formats.raw.calls import join_names
+from burstline.formats.raw.events.calls import join_names
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

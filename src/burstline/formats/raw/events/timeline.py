@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 import numpy as np
 
 from burstline.columns import begins_run
-from burstline.formats.raw.layout import EVENTS, LATEST, TIMED, Kind
+from burstline.formats.raw.files.layout import EVENTS, LATEST, TIMED, Kind
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 
     from burstline.columns import Integers, Mask
     from burstline.formats.intake import Defects
-    from burstline.formats.raw.clocks import Correction
-    from burstline.formats.raw.files import RawFile
+    from burstline.formats.raw.files.folder import RawFile
+    from burstline.formats.raw.processes.clocks import Correction
 
 
 _EVENTS: Final = np.array(EVENTS, np.uint16)

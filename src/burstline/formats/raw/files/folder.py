@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from burstline.errors import FormatError, UnsupportedRecordError
-from burstline.formats.raw.blocks import blocks, release
-from burstline.formats.raw.layout import HEADER, MAGIC, RECORD, SUFFIX, VERSION, Kind
-from burstline.formats.raw.outline import Outline, outline_of, table_of
-from burstline.formats.raw.tails import stored
+from burstline.formats.raw.files.blocks import blocks, release
+from burstline.formats.raw.files.layout import HEADER, MAGIC, RECORD, SUFFIX, VERSION, Kind
+from burstline.formats.raw.files.outline import Outline, outline_of, table_of
+from burstline.formats.raw.files.tails import stored
 from burstline.formats.store import MANIFEST
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from burstline.formats.raw.layout import Kind
+from burstline.formats.raw.files.layout import Kind
 from burstline.schema import GAP_KINDS, arrow_table
 
 if TYPE_CHECKING:
@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 
     from burstline.columns import Integers
     from burstline.formats.intake import Defects
-    from burstline.formats.raw.clocks import Correction
-    from burstline.formats.raw.timeline import Timeline
+    from burstline.formats.raw.events.timeline import Timeline
+    from burstline.formats.raw.processes.clocks import Correction
 
 
 class Gaps:

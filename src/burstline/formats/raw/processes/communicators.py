@@ -8,14 +8,14 @@ import numpy as np
 import pyarrow as pa
 
 from burstline import schema
-from burstline.formats.raw.layout import CommunicatorKind
+from burstline.formats.raw.files.layout import CommunicatorKind
 from burstline.schema import arrow_table
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from burstline.formats.intake import Defects
-    from burstline.formats.raw.processes import Process
+    from burstline.formats.raw.processes.processes import Process
 
 _KINDS: Final[dict[int, str]] = {
     CommunicatorKind.WORLD: "world",

@@ -13,7 +13,7 @@ import numpy as np
 
 from burstline.columns import lookup
 from burstline.formats.intake import LARGEST, Calls, Details
-from burstline.formats.raw.layout import OF_THE_CALL, RECORD, Kind
+from burstline.formats.raw.files.layout import OF_THE_CALL, RECORD, Kind
 from burstline.operations import CODES, NAMES
 from burstline.schema import UNKNOWN
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from burstline.columns import Integers, Mask
     from burstline.formats.intake import Defects
-    from burstline.formats.raw.timeline import Timeline
+    from burstline.formats.raw.events.timeline import Timeline
 
 
 _PACKED: Final = np.array([Kind.SEND, Kind.POST, Kind.RECEIVE, Kind.PROBE, Kind.RMA], np.uint16)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
-from burstline.formats.raw.layout import MOST_RANKS, Kind, Named
+from burstline.formats.raw.files.layout import MOST_RANKS, Kind, Named
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from burstline.formats.intake import Defects
-    from burstline.formats.raw.files import RawFile
+    from burstline.formats.raw.files.folder import RawFile
 
 _CONTINUED_BY: Final[dict[int, Kind]] = {
     Kind.COMMUNICATOR: Kind.MEMBERS,
@@ -41,7 +41,7 @@ class Communicator(NamedTuple):
     Attributes
     ----------
     kind : int
-        A :class:`~burstline.formats.raw.layout.CommunicatorKind`, if it is known.
+        A :class:`~burstline.formats.raw.files.layout.CommunicatorKind`, if it is known.
     name : int
         Equal on all members.
     members : tuple of int

@@ -11,14 +11,14 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import TYPE_CHECKING, Final
 
-from burstline.formats.raw.definitions import Definitions, read_definitions
-from burstline.formats.raw.layout import Ending, Kind
+from burstline.formats.raw.files.layout import Ending, Kind
+from burstline.formats.raw.processes.definitions import Definitions, read_definitions
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from burstline.formats.intake import Defects
-    from burstline.formats.raw.files import RawFile
+    from burstline.formats.raw.files.folder import RawFile
 
 _MOST_THREADS: Final = 1 << 20
 

@@ -18,8 +18,8 @@ import numpy as np
 
 from burstline.columns import lookup
 from burstline.extrae import RECORDED_REGIONS
-from burstline.formats.raw.layout import Kind
-from burstline.formats.raw.openmp import LOCK_ROLES, ROLES, decode
+from burstline.formats.raw.events.openmp import LOCK_ROLES, ROLES, decode
+from burstline.formats.raw.files.layout import Kind
 from burstline.schema import NO_VALUE, UNKNOWN, arrow_table
 
 if TYPE_CHECKING:
@@ -30,8 +30,8 @@ if TYPE_CHECKING:
 
     from burstline.columns import Integers
     from burstline.formats.intake import Defects
-    from burstline.formats.raw.openmp import OpenMp
-    from burstline.formats.raw.timeline import Timeline
+    from burstline.formats.raw.events.openmp import OpenMp
+    from burstline.formats.raw.events.timeline import Timeline
 
     Table = dict[str, Integers]
 

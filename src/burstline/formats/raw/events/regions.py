@@ -17,8 +17,8 @@ import numpy as np
 
 from burstline.columns import enclosing, lookup, match_borders
 from burstline.extrae import RECORDED_REGIONS
-from burstline.formats.raw.layout import Kind, Named
-from burstline.formats.raw.openmp_rows import OpenMpRows, Spans
+from burstline.formats.raw.events.openmp_rows import OpenMpRows, Spans
+from burstline.formats.raw.files.layout import Kind, Named
 from burstline.schema import NO_VALUE, ORIGINS, PARADIGMS, UNKNOWN, arrow_table
 
 if TYPE_CHECKING:
@@ -29,8 +29,8 @@ if TYPE_CHECKING:
 
     from burstline.columns import Integers
     from burstline.formats.intake import Defects
-    from burstline.formats.raw.definitions import Definitions, Name
-    from burstline.formats.raw.timeline import Timeline
+    from burstline.formats.raw.events.timeline import Timeline
+    from burstline.formats.raw.processes.definitions import Definitions, Name
 
 
 _OPENMP: Final = 3  # beside Named.REGION and Named.LOOP

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from burstline.formats.raw.blocks import blocks
-from burstline.formats.raw.layout import EVENTS, LATEST, TIMED, Kind
+from burstline.formats.raw.files.blocks import blocks
+from burstline.formats.raw.files.layout import EVENTS, LATEST, TIMED, Kind
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

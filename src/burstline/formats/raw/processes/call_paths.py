@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
-    from burstline.formats.raw.definitions import Definitions
+    from burstline.formats.raw.processes.definitions import Definitions
 
 Frame: TypeAlias = "tuple[str, str | None, int | None]"
 """Function, file and line."""

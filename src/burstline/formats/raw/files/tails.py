@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from burstline.formats.raw.layout import RECORD, TAIL, TAIL_MAGIC, TAIL_SUFFIX, Kind
+from burstline.formats.raw.files.layout import RECORD, TAIL, TAIL_MAGIC, TAIL_SUFFIX, Kind
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -13,7 +13,7 @@ import numpy as np
 from burstline import schema
 from burstline.columns import begins_run, lookup
 from burstline.extrae import counter_types
-from burstline.formats.raw.layout import Kind
+from burstline.formats.raw.files.layout import Kind
 from burstline.schema import arrow_table
 
 if TYPE_CHECKING:
@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 
     from burstline.columns import Integers, Mask
     from burstline.formats.intake import Defects
-    from burstline.formats.raw.definitions import Counter, Definitions
-    from burstline.formats.raw.timeline import Timeline
+    from burstline.formats.raw.events.timeline import Timeline
+    from burstline.formats.raw.processes.definitions import Counter, Definitions
 
 _FIXED: Final = {
     column.name for table in ("readings", "bursts") for column in schema.TABLES[table].columns

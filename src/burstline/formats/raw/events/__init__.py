@@ -1,0 +1,1 @@
+"""What threads recorded, on its way to tables: calls, readings, regions, OpenMP, gaps."""
