@@ -56,7 +56,7 @@ images: $(VENV)/.installed $(VENV)/.test  ## draw the pictures of README and doc
 bench: $(VENV)/.installed  ## run the benchmarks; ARGS="--size 500M" for large inputs
 	$(VENV)/bin/python -m benchmarks $(if $(ARGS),$(ARGS),--quick)
 
-fuzz: $(VENV)/.installed  ## throw bytes at kernels and parsers for SECONDS_PER_TARGET each (needs clang)
+fuzz: $(VENV)/.installed $(VENV)/.test  ## throw bytes at kernels and parsers for SECONDS_PER_TARGET each (needs clang)
 	.ci/system-packages fuzz
 	@$(PIP) install --group fuzz || echo "atheris is not to be had: parsers in Python are left out" >&2
 	PATH="$(abspath $(VENV))/bin:$$PATH" .ci/fuzz $(BUILD)/fuzz $(SECONDS_PER_TARGET)
