@@ -28,7 +28,7 @@ def door(
         if home == ".":
             return import_module(f".{name}", package)
         value = getattr(import_module(home, package), name)
-        # Next time the name is there, and nobody asks for it here.
+        # The next access finds the name in the module, without this function.
         vars(import_module(package))[name] = value
         return value
 
