@@ -47,22 +47,6 @@ GUARDED_ROLES: Final = frozenset(["critical_sblock", "ordered_sblock"])
 def bursts_of(tables: Mapping[str, pa.Table]) -> pa.Table:
     """Derive the table of bursts of a trace.
 
-    Parameters
-    ----------
-    tables : mapping of str to pyarrow.Table
-        ``locations``; ``calls``, ``readings``, ``gaps``, ``regions``, ``region_defs`` and
-        ``counters`` where the trace has them.
-
-    Returns
-    -------
-    pyarrow.Table
-        As the schema's ``bursts``, sorted by location. A counter is known only where it
-        was read at both borders of the burst, or, if its location never reads it where
-        bursts begin, at the end; ``polls`` are 0, because a source that records polls one
-        by one has them as calls.
-
-    Notes
-    -----
     O(calls + readings · counters + gaps + regions · log regions). The time before the
     first and after the last call of a thread is in no burst.
     """
@@ -130,7 +114,7 @@ def read_at_starts(
 
 
 def burst_table(columns: Mapping[str, Integers], counters: list[str]) -> pa.Table:
-    """Give bursts as a table; counter columns are named ``"0"``, ``"1"``, … in `columns`."""
+    """Bursts as a table; counter columns are named ``"0"``, ``"1"``, … in `columns`."""
     target = schema.arrow_schema("bursts", counters)
     fixed = [column.name for column in schema.TABLES["bursts"].columns]
     arrays = []
@@ -267,22 +251,7 @@ def _reading_at(
 
 
 def bursts_of_states(states: pa.Table, useful: int, counters: list[str]) -> pa.Table:
-    """Take the intervals of one state as bursts, for traces that have no events.
-
-    Parameters
-    ----------
-    states : pyarrow.Table
-        The raw states.
-    useful : int
-        The state in which a thread computes.
-    counters : list of str
-        Counters of the trace: their columns are null.
-
-    Returns
-    -------
-    pyarrow.Table
-        As the schema's ``bursts``; what calls they lie between is not known.
-    """
+    """Take the intervals of one state as bursts, for traces that have no events."""
     chosen = states.filter(pc.equal(states["state"], useful))
     location = to_numpy(chosen["location"]).astype(np.int64)
     first = np.searchsorted(location, location)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 def door(
     package: str, file: str
 ) -> tuple[Callable[[str], Any], Callable[[], list[str]], list[str]]:
-    """Return ``__getattr__``, ``__dir__`` and ``__all__`` of the package that `file` opens."""
+    """``__getattr__``, ``__dir__`` and ``__all__`` of the package that `file` opens."""
     homes, public = names_of(f"{file.removesuffix('.py')}.pyi")
 
     def attribute(name: str) -> Any:  # noqa: ANN401 -- any name
@@ -36,7 +36,7 @@ def door(
 
 
 def names_of(stub: str) -> tuple[dict[str, str], list[str]]:
-    """Return the home of each name of a stub, and those of them that are for everybody.
+    """The home of each name of a stub, and those of them that are for everybody.
 
     Every import of the stub is a line of its own, ``from home import name as name``: this is
     read at each start, and splitting lines takes a hundredth of the time of a parser.

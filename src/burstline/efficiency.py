@@ -64,7 +64,7 @@ class Efficiency:
     ranks: tuple[tuple[int, int], ...]
 
     def as_dict(self) -> dict[str, Any]:
-        """Give it as JSON shows it: the factors, then what they were made from."""
+        """The factors, then what they were made from, as JSON output says them."""
         useful = self.useful_ns
         busiest = self.ranks[useful.index(max(useful))] if useful else None
         return {
@@ -84,7 +84,7 @@ class Efficiency:
 
 
 def efficiency(trace: Trace, *, application: int | None = None) -> Efficiency:
-    """Give the parallel efficiency of a run and its two factors, as POP defines them.
+    """The parallel efficiency of a run and its two factors, as POP defines them.
 
     With U(r) the useful time of rank r and T the runtime: load balance is
     mean U / max U, communication efficiency is max U / T, and parallel efficiency,
@@ -93,25 +93,6 @@ def efficiency(trace: Trace, *, application: int | None = None) -> Efficiency:
     that time without MPI calls and without time nobody watched. T is the longest time any
     rank was watched in its span.
 
-    Parameters
-    ----------
-    trace : Trace
-        The run, or a selection of it.
-    application : int, optional
-        Only this application; by default all that call MPI, taken together.
-
-    Returns
-    -------
-    Efficiency
-        The three efficiencies, or the reason why there are none.
-
-    Raises
-    ------
-    ParameterError
-        If the trace has no such application.
-
-    Notes
-    -----
     O(calls) time; memory for one batch of calls and for the gaps.
 
     Threads: a rank is its first CPU thread. What the others do between two MPI calls of the
@@ -124,15 +105,11 @@ def efficiency(trace: Trace, *, application: int | None = None) -> Efficiency:
     it. A rank that spent all its time in MPI has U = 0; if all did, load balance is 1 and
     communication efficiency 0.
 
-    References
-    ----------
     Performance Optimisation and Productivity (POP), Standard Metrics for Parallel Performance
     Analysis, https://co-design.pop-coe.eu/metrics/. C. Rosas, J. Giménez, J. Labarta,
     Scalability Prediction for Fundamental Performance Factors, Supercomputing Frontiers and
     Innovations 1(2), 2014, DOI 10.14529/jsfi140201.
 
-    Examples
-    --------
     >>> from burstline import Trace
     >>> efficiency(Trace({})).reason
     'no application calls MPI'
@@ -144,13 +121,7 @@ def efficiency(trace: Trace, *, application: int | None = None) -> Efficiency:
 
 
 class UsefulTime:
-    """The fold behind :func:`efficiency`: calls go in by batch, the result comes out.
-
-    Parameters
-    ----------
-    trace : Trace
-        The trace whose calls will be added; only its locations and gaps are read here.
-    """
+    """The fold behind :func:`efficiency`: calls go in by batch, the result comes out."""
 
     def __init__(self, trace: Trace) -> None:
         self._application, self._rank, self._process, thread, born, died = trace.arrays(
@@ -164,13 +135,7 @@ class UsefulTime:
         self._gaps = dict(_unwatched(trace, self._first))
 
     def add(self, calls: pa.Table) -> None:
-        """Take in the calls of some locations, whole.
-
-        Parameters
-        ----------
-        calls : pyarrow.Table
-            Rows of `calls` with :data:`CALL_COLUMNS`, of locations not added before.
-        """
+        """Take in the calls of some locations, whole."""
         location, enter, leave = (
             to_numpy(calls[name]) for name in ("location", "enter_ns", "leave_ns")
         )
@@ -189,44 +154,19 @@ class UsefulTime:
                 self._mpi[place] -= self._hidden(place, enter[rows], leave[rows])
 
     def add_bursts(self, bursts: pa.Table) -> None:
-        """Take in the failed polls of some locations whose calls were added.
-
-        Parameters
-        ----------
-        bursts : pyarrow.Table
-            Rows of `bursts` with :data:`BURST_COLUMNS`.
-        """
+        """Take in the failed polls of some locations whose calls were added."""
         location, start, _, polling = (to_numpy(bursts[name]) for name in BURST_COLUMNS)
         inside = (start >= self._begin[location]) & (start < self._end[location])
         np.add.at(self._polling, location[inside], polling[inside])
 
     def applications(self) -> tuple[int, ...]:
-        """Give the applications that called MPI so far."""
+        """The applications that called MPI so far."""
         return tuple(np.unique(self._application[self._calls > 0]).tolist())
 
     def result(
         self, application: int | None = None, *, without_polls: bool = False
     ) -> Efficiency:
-        """Give the efficiency of what was added.
-
-        Parameters
-        ----------
-        application : int, optional
-            Only this application; by default all that call MPI.
-        without_polls : bool
-            Whether failed polls are MPI time, which they are, instead of useful time, which
-            is what they look like where the source does not record them one by one.
-
-        Returns
-        -------
-        Efficiency
-            The factors; undefined, with a reason, where nothing calls MPI.
-
-        Raises
-        ------
-        ParameterError
-            If the trace has no such application.
-        """
+        """The efficiency of what was added."""
         if application is not None and application not in self._application:
             raise ParameterError(f"the trace has no application {application}")
         wanted = self.applications() if application is None else (application,)
@@ -266,20 +206,7 @@ class UsefulTime:
 
 
 def operation_codes(column: pa.ChunkedArray) -> tuple[npt.NDArray[np.int16], list[str]]:
-    """Give the operations of a batch as codes into one list of names.
-
-    Parameters
-    ----------
-    column : pyarrow.ChunkedArray
-        A dictionary column; its chunks may have dictionaries of their own.
-
-    Returns
-    -------
-    codes : ndarray of int16, shape (rows,)
-        Position in `names`.
-    names : list of str
-        The dictionary.
-    """
+    """The operations of a batch as codes into one list of names."""
     unified = column.unify_dictionaries()
     names = unified.chunk(0).dictionary.to_pylist() if unified.num_chunks else []
     return to_numpy(unified), names
@@ -319,7 +246,7 @@ def _rows_of(location: npt.NDArray[np.int32]) -> Iterator[tuple[int, slice]]:
 
 
 def _mpi_before(moments: Integers, enter: Integers, leave: Integers) -> Integers:
-    """Give the time in calls before each moment; the calls are disjoint and in order."""
+    """The time in calls before each moment; the calls are disjoint and in order."""
     total = np.concatenate([np.zeros(1, np.int64), np.cumsum(leave - enter)])
     entered = np.searchsorted(enter, moments, side="right")
     last_leave = np.where(entered > 0, leave[np.maximum(entered - 1, 0)], moments)

@@ -30,33 +30,14 @@ if TYPE_CHECKING:
 def channels(
     sends: Sequence[AnyIntegers], receives: Sequence[AnyIntegers]
 ) -> tuple[Integers, Integers]:
-    """Name the channel of every send and receive by one integer.
+    """Name the channel of every send and receive by one integer, shape (sends,).
 
     A channel is what MPI keeps in order: communicator, source, destination and tag.
     Two halves get the same name if and only if all their columns agree.
 
-    Parameters
-    ----------
-    sends, receives : sequence of ndarray of integers, shape (sends,) and (receives,)
-        The columns that make a channel, in the same order on both sides.
-
-    Returns
-    -------
-    tuple of ndarray of int64, shape (sends,) and (receives,)
-        The names; their values mean nothing.
-
-    Raises
-    ------
-    ParameterError
-        If the two sides have different numbers of columns.
-
-    Notes
-    -----
     Exact. O(halves) time where the columns' ranges fit into 62 bits together, which is
     usual; else O(halves · log halves).
 
-    Examples
-    --------
     >>> import numpy as np
     >>> channels([np.array([0, 0]), np.array([5, 6])], [np.array([0]), np.array([6])])
     (array([0, 1]), array([1]))
@@ -68,32 +49,13 @@ def channels(
 
 
 def match_messages(send_channel: Integers, receive_channel: Integers) -> Integers:
-    """Find the send that each receive completed.
+    """Find the send that each receive completed, shape (receives,).
 
     Messages of one channel (same communicator, source, destination and tag) do not
     overtake each other [1]_: the k-th receive *posted* on a channel completes the k-th
     send of that channel. Wildcards need nothing extra where the source recorded whom
     the message really came from.
 
-    Parameters
-    ----------
-    send_channel : ndarray of int64, shape (sends,)
-        Channel of each send, in the order the sends were started on their location.
-    receive_channel : ndarray of int64, shape (receives,)
-        Channel of each receive, in the order the receives were posted on theirs.
-
-    Returns
-    -------
-    ndarray of int64, shape (receives,)
-        Position of the send, or -1 for a receive whose channel has no send left.
-        No send appears twice.
-
-    See Also
-    --------
-    channels : Makes the names of the channels.
-
-    Notes
-    -----
     O(n log n) time for n halves, exact. The names of the channels do not matter.
     The answer is wrong, and nothing shows it, where a trace is cut at its *start*: if a
     send was lost and its receive was not, every later pair of that channel shifts by one
@@ -101,14 +63,10 @@ def match_messages(send_channel: Integers, receive_channel: Integers) -> Integer
     completion instead of their posting, receives of one channel that were completed out
     of order (``MPI_Waitany``, ``MPI_Test``) get each other's message.
 
-    References
-    ----------
+    Two messages on channel 7 arrive in order; nobody sent on channel 9.
+
     .. [1] Message Passing Interface Forum, "MPI: A Message-Passing Interface Standard,
        Version 4.1", section 3.5 "Semantics of Point-to-Point Communication", 2023.
-
-    Examples
-    --------
-    Two messages on channel 7 arrive in order; nobody sent on channel 9.
 
     >>> import numpy as np
     >>> match_messages(np.array([7, 8, 7]), np.array([7, 9, 7]))
@@ -165,39 +123,15 @@ def collective_instances(
     the k-th part of each location on a communicator belongs to its k-th instance.
     Non-blocking collectives count where they were started.
 
-    Parameters
-    ----------
-    communicator, location : ndarray of integers, shape (parts,)
-        Where each part took place, in program order within each location; communicator
-        -1 stands for one that is not known.
-    comm_rank : ndarray of integers, shape (parts,)
-        Rank of the part's location in the communicator, -1 if not known.
-    operation : ndarray of integers, shape (parts,)
-        Code of the operation.
-    sizes : ndarray of integers, shape (communicators,)
-        Members of each communicator.
-
-    Returns
-    -------
-    Instances
-        An instance is complete if it has as many distinct known ranks as its communicator
-        has members, and one operation. None of an unknown communicator is.
-
-    Notes
-    -----
     O(parts · log parts) time. Where a trace is cut at its start, members may begin with
     different instances, and every instance is put together wrongly; mixed operations
     show it, equal ones hide it. A communicator that stands for several (two duplicates
     under one id) is sound only while they are not in use at the same time.
 
-    References
-    ----------
+    Two locations take part in a first operation, only one in a second.
+
     .. [1] Message Passing Interface Forum, "MPI: A Message-Passing Interface Standard,
        Version 4.1", section 6.14 "Correctness", 2023.
-
-    Examples
-    --------
-    Two locations take part in a first operation, only one in a second.
 
     >>> import numpy as np
     >>> found = collective_instances(

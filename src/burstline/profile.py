@@ -133,7 +133,7 @@ class Profile:
     attributes: Mapping[str, str]
 
     def exclusive(self, metric: str) -> npt.NDArray[Any]:
-        """Give a metric's values of every call path alone.
+        """A metric's values of every call path alone.
 
         Parameters
         ----------
@@ -162,7 +162,7 @@ class Profile:
         return dense
 
     def inclusive(self, metric: str) -> npt.NDArray[Any]:
-        """Give a metric's values of every call path with all below it.
+        """A metric's values of every call path with all below it.
 
         Parameters
         ----------
@@ -188,7 +188,7 @@ class Profile:
         return dense
 
     def total(self, metric: str) -> float | int:
-        """Give a metric's value of the whole program.
+        """A metric's value of the whole program.
 
         Parameters
         ----------
@@ -214,7 +214,7 @@ class Profile:
         return float(_COMBINERS[combined].reduce(known)) if len(known) else float("nan")
 
     def to_table(self, metric: str) -> pa.Table:
-        """Give a metric's values of call paths alone as rows, without the zeros.
+        """A metric's values of call paths alone as rows, without the zeros.
 
         Parameters
         ----------

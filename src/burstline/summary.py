@@ -181,7 +181,7 @@ class Summary:
     defects: tuple[Defect, ...]
 
     def as_dict(self) -> dict[str, Any]:
-        """Give it as ``burstline info --format json`` prints it."""
+        """The document that ``burstline info --format json`` prints."""
         return {
             "path": self.path,
             "format": self.format,

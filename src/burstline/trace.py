@@ -45,7 +45,7 @@ class Batched(Protocol):
         locations: Mask | None = None,
         window: tuple[int, int] | None = None,
     ) -> Iterator[pa.Table]:
-        """Give the table `name` in parts of whole locations, in order."""
+        """The table `name` in parts of whole locations, in order."""
         ...
 
     def rows(self, name: str) -> int:
@@ -156,7 +156,7 @@ class Trace:
         return int(died.max() - born.min())
 
     def table(self, name: str) -> pa.Table:
-        """Give a table whole; an empty one if the source had nothing of the kind.
+        """A table whole; an empty one if the source had nothing of the kind.
 
         Parameters
         ----------
@@ -264,7 +264,7 @@ class Trace:
                 first = last
 
     def offsets(self, name: str) -> Integers:
-        """Give where each location's rows begin in a table sorted by location.
+        """Where each location's rows begin in a table sorted by location.
 
         Returns
         -------
@@ -276,7 +276,7 @@ class Trace:
         return np.searchsorted(column, np.arange(self.locations.num_rows + 1)).astype(np.int64)
 
     def arrays(self, name: str, *columns: str) -> tuple[npt.NDArray[Any], ...]:
-        """Give columns of a table as NumPy arrays, without a copy where they are contiguous.
+        """Columns of a table as NumPy arrays, without a copy where they are contiguous.
 
         Parameters
         ----------
@@ -295,7 +295,7 @@ class Trace:
         return tuple(to_numpy(table[column]) for column in columns)
 
     def to_frame(self, name: str) -> pl.DataFrame:
-        """Give a table as a Polars data frame, without a copy where Polars can."""
+        """A table as a Polars data frame, without a copy where Polars can."""
         import polars as pl  # noqa: PLC0415 -- a third of a second that not everybody needs
 
         frame = pl.from_arrow(self.table(name), rechunk=False)

@@ -16,7 +16,7 @@ DEEPEST: Final = 99
 
 
 def loop_type(depth: int) -> int:
-    """Give the type whose value is the number of the loop at a nesting depth.
+    """The type whose value is the number of the loop at a nesting depth.
 
     Parameters
     ----------
@@ -37,7 +37,7 @@ def loop_type(depth: int) -> int:
 
 
 def iteration_type(depth: int) -> int:
-    """Give the type whose value is the iteration of the loop at a nesting depth.
+    """The type whose value is the iteration of the loop at a nesting depth.
 
     Parameters
     ----------

@@ -57,15 +57,7 @@ class _Rows(NamedTuple):
 
 
 class Insertion:
-    """Marks on their way into a trace.
-
-    Parameters
-    ----------
-    trace : Trace
-        With raw tables, in memory or in a store.
-    marks : Marks
-        The events to add; those of their types that the trace has are left out.
-    """
+    """Marks on their way into a trace."""
 
     def __init__(self, trace: Trace, marks: Marks) -> None:
         self._trace, self._marks = trace, marks
@@ -77,18 +69,7 @@ class Insertion:
         return self._trace.rows("events") + more
 
     def merged(self, events: pa.Table) -> pa.Table:
-        """Give some events with the marks among them.
-
-        Parameters
-        ----------
-        events : pyarrow.Table
-            The table, or a part of it with whole locations.
-
-        Returns
-        -------
-        pyarrow.Table
-            Marks come after the other events of their moment.
-        """
+        """Some events with the marks among them."""
         columns = [to_numpy(events[name]) for name in _EVENTS]
         kept = ~_is_structure(columns[2])
         columns = [column[kept] for column in columns]
@@ -112,20 +93,7 @@ class Insertion:
         )
 
     def renumbered(self, name: str, table: pa.Table) -> pa.Table:
-        """Give a table whose numbers of events count the marks, too.
-
-        Parameters
-        ----------
-        name : str
-            A table of :data:`ORDINALS`.
-        table : pyarrow.Table
-            Its rows, or some of them; with the columns of locations.
-
-        Returns
-        -------
-        pyarrow.Table
-            What was unknown still is.
-        """
+        """A table whose numbers of events count the marks, too."""
         for owner, columns in ORDINALS[name]:
             for column in columns:
                 position = table.schema.get_field_index(column)
@@ -141,7 +109,7 @@ class Insertion:
         return table
 
     def _within(self, location: npt.NDArray[np.int32]) -> slice:
-        """Give the marks of locations that lie between the first and the last of a part."""
+        """The marks of locations that lie between the first and the last of a part."""
         if not len(location):
             return slice(0, 0)
         first, end = np.searchsorted(self._marks.location, (location[0], location[-1] + 1))
@@ -179,7 +147,7 @@ def _is_structure(kind: Integers) -> Mask:
 def _after(
     location: npt.NDArray[np.int32], time_ns: Integers, owner: Integers, moment_ns: Integers
 ) -> Integers:
-    """Give the row before which a mark belongs, after all of its location up to its moment."""
+    """The row before which a mark belongs, after all of its location up to its moment."""
     row = np.empty(len(owner), np.int64)
     owners, begin = np.unique(owner, return_index=True)
     borders = np.append(begin, len(owner))
@@ -192,5 +160,5 @@ def _after(
 
 
 def _key(location: Integers, seq: Integers) -> Integers:
-    """Give one number that sorts by location and number of the event."""
+    """One number that sorts by location and number of the event."""
     return (location << _SEQ_BITS) + seq

@@ -21,20 +21,7 @@ _OUTSIDE: Final = "Outside of loops"
 
 
 def labelled(trace: Trace, marks: Marks) -> dict[str, pa.Table]:
-    """Give the labels of a trace with those of its marks.
-
-    Parameters
-    ----------
-    trace : Trace
-        With raw tables.
-    marks : Marks
-        Its loops; labels that an earlier annotation left are replaced.
-
-    Returns
-    -------
-    dict of str to pyarrow.Table
-        The tables `event_types` and `event_values`.
-    """
+    """The labels of a trace with those of its marks."""
     types = trace.table("event_types").to_pylist()
     values = trace.table("event_values").to_pylist()
     kept = [row for row in types if row["type"] not in STRUCTURE]

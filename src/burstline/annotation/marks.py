@@ -47,7 +47,7 @@ class MarkedLoop:
     name: str
 
     def as_dict(self) -> dict[str, Any]:
-        """Give what JSON output says about the loop."""
+        """What JSON output says about the loop."""
         return {
             "id": self.id,
             "parent": self.parent,
@@ -116,7 +116,7 @@ def marks_of(
     max_depth: int | None = None,
     locations: AnyIntegers | None = None,
 ) -> Marks:
-    """Give the loops and iterations of a structure as events.
+    """The loops and iterations of a structure as events.
 
     At each nesting depth an iteration begins with an event that says which loop it is of
     and an event that says which iteration it is, counted from 1 on its location over all
@@ -191,7 +191,7 @@ def _depths(loops: Sequence[Loop]) -> dict[int, int]:
 
 
 def _spans(structure: Structure, loops: Sequence[Loop]) -> _Spans:
-    """Give the iterations of loops at one depth, each until the next one begins."""
+    """The iterations of loops at one depth, each until the next one begins."""
     found = [structure.iterations(loop.id) for loop in loops]
     location, start, end, iteration = (
         np.concatenate([getattr(some, name) for some in found]).astype(np.int64)
@@ -223,7 +223,7 @@ def _changes(spans: _Spans) -> _Changes:
 
 
 def _events(levels: Sequence[_Changes]) -> tuple[Integers, Integers, Integers, Integers]:
-    """Give location, time, type and value of all events, in no order."""
+    """Location, time, type and value of all events, in no order."""
     none = np.empty(0, np.int64)
     parts = [_innermost(levels) if levels else (none, none, none, none)]
     for depth, level in enumerate(levels, 1):
@@ -240,7 +240,7 @@ def _events(levels: Sequence[_Changes]) -> tuple[Integers, Integers, Integers, I
 def _innermost(
     levels: Sequence[_Changes],
 ) -> tuple[Integers, Integers, Integers, Integers]:
-    """Give the events that say which loop is the innermost, where that changes."""
+    """The events that say which loop is the innermost, where that changes."""
     location = np.concatenate([level.location for level in levels])
     time_ns = np.concatenate([level.time_ns for level in levels])
     order = np.lexsort((time_ns, location))
@@ -266,7 +266,7 @@ def _innermost(
 
 
 def _lasting(moment: Integers, value: Integers, moments: int) -> Integers:
-    """Give a value at every moment, given where it changes; 0 before its first change."""
+    """A value at every moment, given where it changes; 0 before its first change."""
     set_at = np.zeros(moments, np.int64)
     set_at[moment] = moment
     known = np.zeros(moments, np.int64)

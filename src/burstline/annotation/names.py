@@ -22,21 +22,7 @@ _NEARLY: Final = 0.005
 
 
 def loop_name(loop: Loop) -> str:
-    """Say in one line which loop of the program a loop is.
-
-    Parameters
-    ----------
-    loop : Loop
-        From a structure.
-
-    Returns
-    -------
-    str
-        Its number, where it is in the source and how often it iterates; safe to print.
-        Where it is: the first and the last line of its calls in the innermost function
-        that makes them all; if none does, in the one of its first call. Without call
-        paths, the operation of its first call stands in for that.
-    """
+    """Say in one line which loop of the program a loop is."""
     calls = [item for item, _ in walk(loop.items) if isinstance(item, Call)]
     paths = [call.path for call in calls if call.path]
     where = _place(paths) if paths else printable(calls[0].operation, limit=_NAME)
@@ -47,7 +33,7 @@ def loop_name(loop: Loop) -> str:
 
 
 def _place(paths: Sequence[Path]) -> str:
-    """Give file and lines where the paths part, or where the first one ends."""
+    """File and lines where the paths part, or where the first one ends."""
     first = paths[0]
     shared = 0
     for frames in zip(*paths, strict=False):

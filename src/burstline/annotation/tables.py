@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 def annotated(trace: Trace, marks: Marks) -> Trace:
-    """Give a trace with loops and iterations as events.
+    """A trace with loops and iterations as events.
 
     Parameters
     ----------
@@ -141,7 +141,7 @@ class _StoredTables(_Tables):
 
 
 def _needed(name: str, columns: list[str] | None) -> list[str] | None:
-    """Give the columns to load so that those asked for can be changed."""
+    """The columns to load so that those asked for can be changed."""
     if columns is None or name == "events":
         return None
     owners = [

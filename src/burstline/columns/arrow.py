@@ -19,8 +19,6 @@ def nullable(
 ) -> pa.Array:
     """Values as an Arrow array, null where not `known`; no copy where the type fits.
 
-    Examples
-    --------
     >>> nullable(np.array([4, -1]), np.array([True, False]), pa.int32()).to_pylist()
     [4, None]
     """
@@ -40,8 +38,6 @@ def fractions(values: npt.NDArray[np.float64]) -> pa.Array:
 def encoded(codes: npt.NDArray[Any], names: pa.Array) -> pa.Array:
     """Texts by their numbers, as a dictionary with 32-bit indices; null where negative.
 
-    Examples
-    --------
     >>> encoded(np.array([1, -1]), pa.array(["a", "b"])).to_pylist()
     ['b', None]
     """
@@ -52,8 +48,6 @@ def encoded(codes: npt.NDArray[Any], names: pa.Array) -> pa.Array:
 def shifted(table: pa.Table, name: str, by: int) -> pa.Table:
     """The table with a number added to one column; nulls stay.
 
-    Examples
-    --------
     >>> shifted(pa.table({"team": [0, None]}), "team", 2)["team"].to_pylist()
     [2, None]
     """

@@ -18,8 +18,6 @@ _PACKABLE = 1 << 62
 def begins_run(*columns: AnyIntegers) -> Mask:
     """Whether each row differs in any column from the row before; the first one does.
 
-    Examples
-    --------
     >>> begins_run(np.array([3, 3, 4]), np.array([1, 1, 1])).tolist()
     [True, False, True]
     """
@@ -34,8 +32,6 @@ def begins_run(*columns: AnyIntegers) -> Mask:
 def run_lengths(starts: AnyIntegers, total: int) -> Integers:
     """The rows of each run, from the first row of each and the number of all rows.
 
-    Examples
-    --------
     >>> run_lengths(np.array([0, 2]), 5).tolist()
     [2, 3]
     """
@@ -48,8 +44,6 @@ def ordinal_within(*groups: AnyIntegers, order: AnyIntegers | None = None) -> In
     Rows count in the order in which they stand, or in `order`, which has the rows of each
     group beside each other.
 
-    Examples
-    --------
     >>> ordinal_within(np.array([7, 8, 7]), np.array([1, 1, 1])).tolist()
     [0, 0, 1]
     """
@@ -68,8 +62,6 @@ def codes(*sides: Sequence[AnyIntegers]) -> tuple[Integers, ...]:
     The values mean nothing. O(rows) where the ranges of the columns fit into 62 bits
     together, which is usual; else O(rows log rows).
 
-    Examples
-    --------
     >>> codes([np.array([0, 0]), np.array([5, 6])], [np.array([0]), np.array([6])])
     (array([0, 1]), array([1]))
     """
@@ -103,8 +95,6 @@ def distinct(*columns: AnyIntegers) -> tuple[Integers, Integers]:
 
     Several times as fast as sorting the rows of a matrix.
 
-    Examples
-    --------
     >>> first, which = distinct(np.array([7, 5, 7]), np.array([1, 2, 1]))
     >>> first.tolist(), which.tolist()
     ([1, 0], [1, 0, 1])

@@ -24,8 +24,6 @@ def take(
 ) -> npt.NDArray[Any]:
     """The values at some rows; `missing` where the row is negative.
 
-    Examples
-    --------
     >>> take(np.array([5, 6]), np.array([1, -1])).tolist()
     [6, -1]
     """
@@ -37,8 +35,6 @@ def take(
 def lookup(ids: AnyIntegers, rows: Mapping[int, int]) -> npt.NDArray[np.int32]:
     """The row of each id, -1 where it has none.
 
-    Examples
-    --------
     >>> lookup(np.array([7, 9, 7]), {7: 0}).tolist()
     [0, -1, 0]
     """
@@ -58,18 +54,9 @@ def lookup(ids: AnyIntegers, rows: Mapping[int, int]) -> npt.NDArray[np.int32]:
 class Ordinals:
     """The names of the rows of a table.
 
-    Parameters
-    ----------
-    location, ordinal : ndarray of integers, shape (rows,)
-        Location of each row and its ordinal there, sorted by both; locations from 0.
-
-    Notes
-    -----
     O(1) for a name where the rows of each location count through, which those of a whole
     trace and most of a part do; else O(log rows).
 
-    Examples
-    --------
     >>> Ordinals(np.array([0, 0, 1]), np.array([3, 7, 0])).rows(
     ...     np.array([0, 0, 1, 2]), np.array([7, 4, 0, 0])
     ... )

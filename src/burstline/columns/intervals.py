@@ -17,8 +17,6 @@ def match_borders(what: Integers, enters: Mask) -> Integers:
 
     Borders of the things `what` stand in order of time. O(borders log borders), no stack.
 
-    Examples
-    --------
     >>> what = np.array([7, 7, 7, 7])
     >>> match_borders(what, np.array([True, True, False, False])).tolist()
     [3, 2, 1, 0]
@@ -52,8 +50,6 @@ def enclosing(enter: Integers, leave: Integers) -> Integers:
     Intervals stand in order of `enter`; each is open up to and at `leave`; they may cross.
     O(intervals log intervals) for intervals of any one depth.
 
-    Examples
-    --------
     >>> enclosing(np.array([0, 1, 4, 8]), np.array([7, 3, 6, 9])).tolist()
     [-1, 0, 0, -1]
     """

@@ -12,7 +12,7 @@ def classify(
     label: str | None = None,
     gradient: int | None = None,
 ) -> EventClass:
-    """Return the class of an event type; ``OTHER`` for an unknown one: its events are punctual.
+    """The class of an event type; ``OTHER`` for an unknown one: its events are punctual.
 
     >>> classify(50000001).name, classify(45000000, "User time used").name
     ('MPI_CALL', 'OTHER')

@@ -25,7 +25,7 @@ _REDUCTIONS: Final = ("MPI_Reduce", "MPI_Ireduce")
 
 
 def _each(names: Sequence[str], code: AnyIntegers) -> tuple[Mask, Mask]:
-    """Return which calls exchange blocks, and which are reductions to a root."""
+    """Which calls exchange blocks, and which are reductions to a root."""
     blocks = [position for position, name in enumerate(names) if name in _PER_PEER]
     reductions = [position for position, name in enumerate(names) if name in _REDUCTIONS]
     return np.isin(code, blocks), np.isin(code, reductions)
@@ -39,7 +39,7 @@ def sent_in_all(
     sent: Integers,
     received: Integers,
 ) -> Integers:
-    """Return the bytes that calls sent in all, from those that Extrae wrote, shape (calls,).
+    """The bytes that calls sent in all, from those that Extrae wrote, shape (calls,).
 
     `code` is each call's place in `names`; `root` is negative where a call is no root, sizes
     where they are unknown. MPI wants both sides to be of one size: a call that exchanges
@@ -63,7 +63,7 @@ def sent_as_written(
     sent: Integers,
     peers: AnyIntegers,
 ) -> Integers:
-    """Return the bytes that Extrae would write, from those sent in all, shape (calls,).
+    """The bytes that Extrae would write, from those sent in all, shape (calls,).
 
     `peers` are the members of each call's communicator, 0 where they are unknown. One block
     of those that exchange blocks, 0 at the root of a reduction.

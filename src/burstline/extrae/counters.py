@@ -60,7 +60,7 @@ _DESCRIBED_LABEL = re.compile(r"(?:Absolute )?[^\s\[(]\S* (?:\[|\(\[?)\S")
 
 
 def is_label_of_counter(label: str, gradient: int | None = None) -> bool:
-    """Return whether an event type's label looks like a counter's.
+    """Whether an event type's label looks like a counter's.
 
     ``NAME [description]``, ``NAME (description)``, or a bare name of a PAPI preset, also after
     ``Absolute``; for names other than PAPI's also by the colour, which Extrae sets to 7.
@@ -74,7 +74,7 @@ def is_label_of_counter(label: str, gradient: int | None = None) -> bool:
 
 
 def is_counter_set(type: int, label: str | None) -> bool:  # noqa: A002 -- the format's word
-    """Return whether an event type says which counter set is active."""
+    """Whether an event type says which counter set is active."""
     if type not in SET_TYPES:
         return False
     return type == SET_TYPES[0] or not label or _SET_LABEL in label
@@ -85,7 +85,7 @@ def is_counter(
     label: str | None = None,
     gradient: int | None = None,
 ) -> bool:
-    """Return whether an event type is a counter: by range, by label where ranges overlap.
+    """Whether an event type is a counter: by range, by label where ranges overlap.
 
     Outside their range, counters are known by label and colour.
 
@@ -102,7 +102,7 @@ def is_counter(
 
 
 def counter_name(type: int, label: str | None = None) -> str:  # noqa: A002 -- the format's word
-    """Return the name of a counter: its label's, else the preset's, else one of its type.
+    """The name of a counter: its label's, else the preset's, else one of its type.
 
     >>> counter_name(42000050), counter_name(44000001)
     ('PAPI_TOT_INS', 'counter_44000001')
@@ -114,7 +114,7 @@ def counter_name(type: int, label: str | None = None) -> str:  # noqa: A002 -- t
 
 
 def counter_mode(type: int, label: str | None = None) -> str:  # noqa: A002 -- the format's word
-    """Return the mode of a counter, of the schema's; without a label by the range.
+    """The mode of a counter, of the schema's; without a label by the range.
 
     >>> counter_mode(42000050), counter_mode(43000050)
     ('delta', 'absolute')
@@ -126,7 +126,7 @@ def counter_mode(type: int, label: str | None = None) -> str:  # noqa: A002 -- t
 
 
 def counter_types(names: Iterable[str]) -> dict[str, int]:
-    """Return the event type of each counter: the same in every trace, unless two collide.
+    """The event type of each counter: the same in every trace, unless two collide.
 
     PAPI's presets have Extrae's types.
 

@@ -258,7 +258,7 @@ ATTRIBUTE_TYPES: Final = _enter_range(range(78_500_000, 79_000_000), "", Writer.
 
 
 def types_of(event_class: EventClass) -> frozenset[int]:
-    """Return the types of the table that are of a class."""
+    """The types of the table that are of a class."""
     return frozenset(one for one, row in TABLE.items() if row.event_class is event_class)
 
 

@@ -44,7 +44,7 @@ class SourceLine:
 
 
 def read_function(label: str) -> str | None:
-    """Return the function that a caller label means, None if it is unresolved.
+    """The function that a caller label means, None if it is unresolved.
 
     The name without return type, arguments, template arguments and the compiler's suffixes,
     but with ``._omp_fn.N``, which tells outlined loops apart. Of a chain of inlined functions,
@@ -75,7 +75,7 @@ def read_function(label: str) -> str | None:
 
 
 def _plain_name(text: str) -> str:
-    """Return the name in a demangled C++ signature; other text as it is."""
+    """The name in a demangled C++ signature; other text as it is."""
     kept: list[str] = []
     depth = 0
     at = 0
@@ -108,7 +108,7 @@ def _without_return_type(signature: str) -> str:
 
 
 def read_line(label: str) -> SourceLine:
-    """Return the source line that a caller-line label means.
+    """The source line that a caller-line label means.
 
     Text that follows neither style is taken for the file's name, but ``End``, which labels the
     value 0. Line 0 is how compilers mark code of their own: the line is None.
@@ -132,7 +132,7 @@ def read_line(label: str) -> SourceLine:
 
 
 def _parts(text: str) -> tuple[str | None, int | None, str | None]:
-    """Return the parts of ``file:line[, module]`` or ``line (file[, module])``."""
+    """The parts of ``file:line[, module]`` or ``line (file[, module])``."""
     # the test of the last character keeps the search linear
     if text.endswith(")") and (found := _OLD_LINE.fullmatch(text)):
         number, name, module = found.groups()
@@ -151,7 +151,7 @@ def _resolved(text: str | None) -> str | None:
 
 
 def read_counter(label: str) -> str:
-    """Return the counter that a type's label means: its first word, empty if it has none.
+    """The counter that a type's label means: its first word, empty if it has none.
 
     >>> read_counter("PAPI_TOT_INS [Instr completed]")
     'PAPI_TOT_INS'
@@ -165,7 +165,7 @@ def read_counter(label: str) -> str:
 
 
 def is_absolute(label: str) -> bool:
-    """Return whether a counter's label means absolute values, not differences.
+    """Whether a counter's label means absolute values, not differences.
 
     >>> is_absolute("Absolute PAPI_TOT_CYC [Total cycles]")
     True

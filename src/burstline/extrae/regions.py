@@ -148,7 +148,7 @@ LOCK_STEPS: Final = {
 
 
 def region_kind(type: int, value: int, label: str | None = None) -> RegionKind:  # noqa: A002 -- the format's word
-    """Return what the region is that a nonzero value opens; a call for an unknown type.
+    """What the region is that a nonzero value opens; a call for an unknown type.
 
     A device activity labelled as a kernel is one in any version.
 
@@ -164,7 +164,7 @@ def region_kind(type: int, value: int, label: str | None = None) -> RegionKind: 
 
 
 def region_name(type: int, value: int, label: str | None = None) -> str:  # noqa: A002 -- the format's word
-    """Return the name of the region that a value opens; never empty.
+    """The name of the region that a value opens; never empty.
 
     The function for types whose values are functions, else the label; without a label what
     Extrae calls it, the role, or at last ``type:value``.

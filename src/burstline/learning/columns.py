@@ -78,10 +78,8 @@ class Roles:
 
 
 def target_column(target: str) -> str:
-    """Give the column that a target names: ``duration`` is short for ``duration_ns``.
+    """The column that a target names: ``duration`` is short for ``duration_ns``.
 
-    Examples
-    --------
     >>> target_column("duration"), target_column("ipc")
     ('duration_ns', 'ipc')
     """
@@ -89,10 +87,8 @@ def target_column(target: str) -> str:
 
 
 def counter_of(field: pa.Field) -> str:
-    """Give the counter that a column holds, without the run it is from.
+    """The counter that a column holds, without the run it is from.
 
-    Examples
-    --------
     >>> import pyarrow as pa
     >>> counter_of(pa.field("run2.PAPI_L1_DCM", pa.int64(), metadata={"runs": "2"}))
     'PAPI_L1_DCM'
@@ -101,25 +97,13 @@ def counter_of(field: pa.Field) -> str:
 
 
 def runs_of(field: pa.Field) -> tuple[int, ...]:
-    """Give the runs, from 1, that a counter's column is from; none if it does not say."""
+    """The runs, from 1, that a counter's column is from; none if it does not say."""
     told = (field.metadata or {}).get(b"runs", b"").decode()
     return tuple(int(run) for run in told.split(",") if run.strip().isdigit())
 
 
 def base_run(schema: pa.Schema) -> int | None:
-    """Give the run, from 1, whose bursts a fused table holds.
-
-    Parameters
-    ----------
-    schema : pyarrow.Schema
-        Of the table.
-
-    Returns
-    -------
-    int or None
-        As the table says it; else of the counters that stand among the columns of the
-        base's own table. None for a table of one run, or if the base has no counters.
-    """
+    """The run, from 1, whose bursts a fused table holds."""
     told = (schema.metadata or {}).get(b"base", b"").decode()
     if told.isdigit():
         return int(told)
@@ -129,18 +113,7 @@ def base_run(schema: pa.Schema) -> int | None:
 
 
 def counters_of(schema: pa.Schema) -> tuple[list[pa.Field], list[pa.Field]]:
-    """Give the counters of the base run, and those of other runs.
-
-    Parameters
-    ----------
-    schema : pyarrow.Schema
-        Of a fused table, or of a burst table.
-
-    Returns
-    -------
-    base, merged : list of pyarrow.Field
-        In the table's order. Without a word on where they are from, all are the base's.
-    """
+    """The counters of the base run, and those of other runs."""
     own: list[pa.Field] = []
     merged: list[pa.Field] = []
     base = base_run(schema)
@@ -155,32 +128,8 @@ def counters_of(schema: pa.Schema) -> tuple[list[pa.Field], list[pa.Field]]:
 def roles(
     schema: pa.Schema, target: str, *, without: Sequence[str] = (), repeats: bool = False
 ) -> Roles:
-    """Say which columns are features, for a target.
+    """Which columns are features, for a target.
 
-    Parameters
-    ----------
-    schema : pyarrow.Schema
-        Of a fused table.
-    target : str
-        Column to predict.
-    without : sequence of str
-        Columns to leave out, too.
-    repeats : bool
-        Let another run's measurement of the target, or of its parts, be a feature.
-
-    Returns
-    -------
-    Roles
-        Never the target, nor what it is made of: cycles, CPU time and frequency for
-        a duration; instructions, too, for instructions per cycle.
-
-    Raises
-    ------
-    ParameterError
-        If `target` or `without` names a column that is not there.
-
-    Examples
-    --------
     >>> from burstline.merge import table_schema
     >>> found = roles(table_schema(["PAPI_TOT_CYC", "PAPI_LD_INS"]), "duration_ns")
     >>> found.base[-1], found.left_out["PAPI_TOT_CYC"]
@@ -211,18 +160,7 @@ def roles(
 
 
 def parts_of(target: str) -> frozenset[str]:
-    """Give the kinds of columns that say a target: itself, and what it is made of.
-
-    Parameters
-    ----------
-    target : str
-        A counter or column.
-
-    Returns
-    -------
-    frozenset of str
-        Lower-case names, without the prefix of whoever counts.
-    """
+    """The kinds of columns that say a target: itself, and what it is made of."""
     kind = _kind(target)
     if kind == "ipc":
         return _TIMES | _INSTRUCTIONS

@@ -32,23 +32,10 @@ SEED: Final = 20_250_101
 class Predictor:
     """Predicts a target from features.
 
-    Parameters
-    ----------
-    model : {"forest", "boosting"}
-        Kind of ensemble.
-    is_log : bool
-        Predict the logarithm, and give the target again.
-    threads : int
-        To grow trees on. It does not change what they predict.
-
-    Notes
-    -----
     Forest: 100 trees [1]_, at least three bursts in a leaf; all features are tried at each
     split, so that useless ones do not crowd out the others. Boosting: 200 rounds on
     histograms, no early stopping, on one thread.
 
-    References
-    ----------
     .. [1] L. Breiman, "Random forests", Machine Learning 45 (2001),
        DOI 10.1023/A:1010933404324.
     """
@@ -60,20 +47,7 @@ class Predictor:
         self._ensemble: Any = None
 
     def learn(self, features: Matrix, target: Floats) -> Predictor:
-        """Learn from bursts whose target is known.
-
-        Parameters
-        ----------
-        features : Matrix
-            Of the bursts.
-        target : ndarray of float64, shape (rows,)
-            Positive where its logarithm is predicted.
-
-        Returns
-        -------
-        Predictor
-            This one.
-        """
+        """Learn from bursts whose target is known."""
         self._ensemble = self._new(features)
         with _one_thread():
             self._ensemble.fit(features.values, np.log(target) if self._is_log else target)
@@ -82,18 +56,7 @@ class Predictor:
         return self
 
     def predict(self, features: Matrix) -> Floats:
-        """Predict the target.
-
-        Parameters
-        ----------
-        features : Matrix
-            The features it has learnt from, of any bursts.
-
-        Returns
-        -------
-        ndarray of float64, shape (rows,)
-            The target, not its logarithm.
-        """
+        """Predict the target, shape (rows,)."""
         with _one_thread():
             found = np.asarray(self._ensemble.predict(features.values), np.float64)
         return np.exp(found) if self._is_log else found
@@ -127,20 +90,7 @@ def _one_thread() -> AbstractContextManager[Any]:
 
 
 def require(model: str) -> None:
-    """Make sure that there is such a model, and that it can be grown.
-
-    Parameters
-    ----------
-    model : str
-        One of :data:`MODELS`.
-
-    Raises
-    ------
-    ParameterError
-        If there is none of that name.
-    MissingExtraError
-        If scikit-learn is not installed.
-    """
+    """Make sure that there is such a model, and that it can be grown."""
     if model not in MODELS:
         raise ParameterError(f"there is no model {model}; there are {', '.join(MODELS)}")
     try:

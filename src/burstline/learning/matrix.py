@@ -43,17 +43,17 @@ class Matrix:
     is_name: tuple[bool, ...]
 
     def of(self, names: Sequence[str]) -> Matrix:
-        """Give some of the features."""
+        """Some of the features."""
         places = [self.names.index(name) for name in names]
         flags = tuple(self.is_name[place] for place in places)
         return Matrix(tuple(names), self.values[:, places], flags)
 
     def rows(self, rows: Integers) -> Matrix:
-        """Give some of the bursts."""
+        """Some of the bursts."""
         return self.holding(self.values[rows])
 
     def holding(self, values: Floats) -> Matrix:
-        """Give the same features of other bursts."""
+        """The same features of other bursts."""
         return Matrix(self.names, values, self.is_name)
 
     def shuffled(self, names: Sequence[str], generator: np.random.Generator) -> Matrix:
@@ -83,22 +83,8 @@ class Matrix:
 
 
 def matrix(tables: Sequence[pa.Table], names: Sequence[str]) -> Matrix:
-    """Give columns of tables as features, the rows of one table after another.
+    """Columns of tables as features, the rows of one table after another.
 
-    Parameters
-    ----------
-    tables : sequence of pyarrow.Table
-        That have the columns.
-    names : sequence of str
-        The columns.
-
-    Returns
-    -------
-    Matrix
-        Texts have the number of their name in the order of the alphabet.
-
-    Examples
-    --------
     >>> import pyarrow as pa
     >>> table = pa.table({"a": ["y", "x"], "b": [1, None]})
     >>> matrix([table], ["a", "b"]).values.tolist()
@@ -113,13 +99,7 @@ def matrix(tables: Sequence[pa.Table], names: Sequence[str]) -> Matrix:
 
 
 def column_values(tables: Sequence[pa.Table], name: str) -> Floats:
-    """Give one column as numbers, NaN where nothing is known; see :func:`matrix`.
-
-    Returns
-    -------
-    ndarray of float64, shape (rows,)
-        The rows of all tables.
-    """
+    """One column as numbers, NaN where nothing is known; see :func:`matrix`, shape (rows,)."""
     if _is_text(tables[0].schema.field(name)):
         numbers = _numbers_of_names([table[name] for table in tables])
         return np.concatenate([_coded(table[name], numbers) for table in tables])

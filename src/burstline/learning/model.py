@@ -75,7 +75,7 @@ class Score:
         return float(self.errors.std(ddof=1))
 
     def as_dict(self) -> dict[str, Any]:
-        """Give the score as JSON output says it."""
+        """The score as JSON output says it."""
         known = self.r2[~np.isnan(self.r2)]
         return {
             "mean": self.mean,
@@ -115,7 +115,7 @@ class Gain:
     verdict: str
 
     def as_dict(self) -> dict[str, Any]:
-        """Give the gain as JSON output says it."""
+        """The gain as JSON output says it."""
         return {
             "mean": self.mean,
             "standard_error": self.error,
@@ -126,18 +126,7 @@ class Gain:
 
 
 def gain(before: Score, after: Score) -> Gain:
-    """Compare two sets of features, fold by fold.
-
-    Parameters
-    ----------
-    before, after : Score
-        Of the same folds.
-
-    Returns
-    -------
-    Gain
-        Of `after` over `before`.
-    """
+    """Compare two sets of features, fold by fold."""
     differences = before.errors - after.errors
     mean = float(differences.mean())
     error = float(differences.std(ddof=1)) / math.sqrt(len(differences))
@@ -198,7 +187,7 @@ class Learned:
     warnings: tuple[str, ...]
 
     def score(self, name: str) -> Score | None:
-        """Give the score of a set of features; None if it was not tried."""
+        """The score of a set of features; None if it was not tried."""
         return next((one for one in self.scores if one.name == name), None)
 
     @property
@@ -209,7 +198,7 @@ class Learned:
         return {} if base is None else {one.name: gain(base, one) for one in others}
 
     def as_dict(self) -> dict[str, Any]:
-        """Give all of it as JSON output says it."""
+        """All of it as JSON output says it."""
         scores = dict.fromkeys(("base", "merged"))
         return {
             "target": self.target,

@@ -57,7 +57,7 @@ def learn(
     threads: int = 1,
     progress: Progress = SILENCE,
 ) -> Learned:
-    """Say how well bursts can be predicted, and whether more counters help.
+    """How well bursts can be predicted, and whether more counters help.
 
     Parameters
     ----------
@@ -191,7 +191,7 @@ def _parts(tables: Mapping[str, pa.Table]) -> list[pa.Table]:
 def _shared_roles(
     tables: Mapping[str, pa.Table], target: str, *, without: Sequence[str], repeats: bool
 ) -> Roles:
-    """Give the features that all tables have in the same role."""
+    """The features that all tables have in the same role."""
     each = [
         roles(table.schema, target, without=without, repeats=repeats)
         for table in tables.values()
@@ -207,7 +207,7 @@ def _shared_roles(
 
 
 def _way_out(values: npt.NDArray[np.float64], target: str) -> str:
-    """Say what to do where too few bursts have a target."""
+    """What to do where too few bursts have a target."""
     if not np.isnan(values).all():
         return "Record a longer run"
     if target == "ipc":
@@ -267,7 +267,7 @@ def _varying(found: Roles, whole: Matrix) -> Roles:
 def _sets(
     whole: Matrix, found: Roles, features: str, bad: Sequence[str] | None, *, control: bool
 ) -> dict[str, Matrix]:
-    """Give the sets of features to try, by name."""
+    """The sets of features to try, by name."""
     sets = {}
     if features != "merged":
         sets["base"] = whole.of(found.base)
@@ -288,7 +288,7 @@ def _sets(
 def _tried(
     trial: Trial, sets: Mapping[str, Matrix], progress: Progress
 ) -> tuple[list[Score], dict[str, float]]:
-    """Give the scores of all sets, and the importance of what the largest one holds."""
+    """The scores of all sets, and the importance of what the largest one holds."""
     progress.step("Learning", len(trial.split) * len(sets), "folds")
     scores = []
     importance: dict[str, float] = {}
@@ -303,7 +303,7 @@ def _tried(
 
 
 def _warnings(whole: Matrix, found: Roles, measured: Floats) -> list[str]:
-    """Say which features follow the target so closely that they may be it."""
+    """Which features follow the target so closely that they may be it."""
     warnings = []
     for name in (*found.base, *found.merged):
         values = whole.of([name]).values[:, 0]

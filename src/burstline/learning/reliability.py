@@ -22,25 +22,8 @@ if TYPE_CHECKING:
 
 
 def reliability(tables: Sequence[pa.Table]) -> dict[str, str]:
-    """Give a verdict on each counter that several runs have counted.
+    """A verdict on each counter that several runs have counted.
 
-    Parameters
-    ----------
-    tables : sequence of pyarrow.Table
-        Fused tables.
-
-    Returns
-    -------
-    dict of str to str
-        ``trust``, ``with care`` or ``do not use``, by counter; of several tables the worst.
-        A counter that a single run has is not among them: nothing can be said of it.
-
-    See Also
-    --------
-    burstline.merge.trust.quality.compare : Where the verdicts come from.
-
-    Examples
-    --------
     >>> import pyarrow as pa
     >>> told = [pa.field("A", pa.int64(), metadata={"runs": "1,2"})]
     >>> reliability([pa.table([[5, 6]], schema=pa.schema(told))])
@@ -59,30 +42,13 @@ def reliability(tables: Sequence[pa.Table]) -> dict[str, str]:
 
 
 def unreliable(schema: pa.Schema, names: Iterable[str], found: Mapping[str, str]) -> list[str]:
-    """Give those of some columns whose counter is not to be used.
-
-    Parameters
-    ----------
-    schema : pyarrow.Schema
-        Of a fused table.
-    names : iterable of str
-        Columns.
-    found : mapping of str to str
-        Verdict by counter.
-
-    Returns
-    -------
-    list of str
-        Of `names`.
-    """
+    """Those of some columns whose counter is not to be used."""
     return [name for name in names if found.get(counter_of(schema.field(name))) == DO_NOT_USE]
 
 
 def worst(verdicts: Iterable[str]) -> str:
-    """Give the worst of some verdicts.
+    """The worst of some verdicts.
 
-    Examples
-    --------
     >>> worst(["trust", "do not use"])
     'do not use'
     """

@@ -55,24 +55,7 @@ class Trial:
 def score(
     trial: Trial, name: str, features: Matrix, progress: Progress
 ) -> tuple[Score, list[Predictor]]:
-    """Predict each fold from the others.
-
-    Parameters
-    ----------
-    trial : Trial
-        Targets and folds.
-    name : str
-        Of the set of features.
-    features : Matrix
-        A row for each of the targets.
-    progress : Progress
-        Told of each fold.
-
-    Returns
-    -------
-    Score, list of Predictor
-        How well that went; and who predicted each fold.
-    """
+    """Predict each fold from the others."""
     predicted = np.zeros(len(trial.measured))
     seen = np.zeros(len(trial.measured), bool)
     kinds = features.kinds()
@@ -88,18 +71,7 @@ def score(
 
 
 def score_of_nothing(trial: Trial) -> Score:
-    """Give the score of whoever always says the median of what was learnt from.
-
-    Parameters
-    ----------
-    trial : Trial
-        Targets and folds.
-
-    Returns
-    -------
-    Score
-        Called ``nothing``.
-    """
+    """The score of whoever always says the median of what was learnt from."""
     predicted = np.zeros(len(trial.measured))
     for train, test in trial.split:
         predicted[test] = np.median(trial.measured[train])
@@ -133,20 +105,8 @@ def _scored(
 
 
 def relative_errors(measured: Floats, predicted: Floats) -> Floats:
-    """Give how far predictions are off, relative to the larger of both.
+    """How far predictions are off, relative to the larger of both, shape (rows,).
 
-    Parameters
-    ----------
-    measured, predicted : ndarray of float64, shape (rows,)
-        Positive.
-
-    Returns
-    -------
-    ndarray of float64, shape (rows,)
-        From 0 to 1, the same for twice and for half of what was measured.
-
-    Examples
-    --------
     >>> import numpy as np
     >>> relative_errors(np.array([4.0, 8.0]), np.array([8.0, 4.0])).tolist()
     [0.5, 0.5]
@@ -164,23 +124,7 @@ def _r2(trial: Trial, predicted: Floats, test: Integers) -> float:
 def importances(
     trial: Trial, features: Matrix, predictors: Sequence[Predictor]
 ) -> dict[str, float]:
-    """Say by how much the error rises if a feature is shuffled among the bursts tested.
-
-    Parameters
-    ----------
-    trial : Trial
-        Targets and folds.
-    features : Matrix
-        What the predictors know.
-    predictors : sequence of Predictor
-        One for each fold.
-
-    Returns
-    -------
-    dict of str to float
-        Rise of the mean error, by feature, largest first. Each fold counts as much
-        as it has bursts; up to 2,000 of each are shuffled five times.
-    """
+    """Say by how much the error rises if a feature is shuffled among the bursts tested."""
     generator = np.random.default_rng(SEED)
     rises = np.zeros(len(features.names))
     total = 0

@@ -86,17 +86,17 @@ class Fusion:
         return tuple(one for one in self.counters if self.base not in one.runs)
 
     def runs_with(self, counter: str) -> list[int]:
-        """Give the runs that have a counter, ascending."""
+        """The runs that have a counter, ascending."""
         return sorted(
             run for one in self.counters if one.counter == counter for run in one.runs
         )
 
     def is_divergent(self, counter: str) -> bool:
-        """Tell whether runs have different values of a counter in the same bursts."""
+        """Whether runs have different values of a counter in the same bursts."""
         return sum(one.counter == counter for one in self.counters) > 1
 
     def matched_only(self) -> pa.Table:
-        """Give the table without the bursts that no other run has.
+        """The table without the bursts that no other run has.
 
         One that only some of the others have is kept: the counters of the rest are null.
         """
@@ -104,7 +104,7 @@ class Fusion:
 
 
 def fuse(tables: Sequence[BurstTable], matching: Matching) -> Fusion:
-    """Give the bursts of the base run with the counters of all runs.
+    """The bursts of the base run with the counters of all runs.
 
     Parameters
     ----------
@@ -171,7 +171,7 @@ def fuse(tables: Sequence[BurstTable], matching: Matching) -> Fusion:
 
 
 def values_of(tables: Sequence[BurstTable], fused: Fusion, counter: str) -> Integers:
-    """Give what each run that has a counter counted in the bursts of the base.
+    """What each run that has a counter counted in the bursts of the base.
 
     Parameters
     ----------
@@ -237,7 +237,7 @@ def _stage_codes(column: pa.DictionaryArray) -> npt.NDArray[np.int8]:
 
 
 def _lanes(pairs: pa.Table) -> list[tuple[Place, slice]]:
-    """Give the rows of each thread; those of a thread are neighbours."""
+    """The rows of each thread; those of a thread are neighbours."""
     columns = [to_numpy(pairs[name]).astype(np.int64) for name in PLACE[:3]]
     return list(_neighbours(columns))
 
@@ -258,7 +258,7 @@ def _neighbours(columns: Sequence[Integers]) -> list[tuple[Place, slice]]:
 def _rows(
     table: BurstTable, pairs: pa.Table, lanes: list[tuple[Place, slice]], run: int
 ) -> Integers:
-    """Give the row of the table that each pair names, -1 where it names none."""
+    """The row of the table that each pair names, -1 where it names none."""
     names = [to_numpy(table.table[name]).astype(np.int64) for name in PLACE]
     location_of = {key: int(names[3][part.start]) for key, part in _neighbours(names[:3])}
     column = pairs[f"burst_{run}"]
@@ -277,7 +277,7 @@ def _rows(
 def _counters(
     tables: Sequence[BurstTable], partners: _Partners, base: int
 ) -> list[tuple[FusedCounter, Integers]]:
-    """Give the columns of counters with their values in the base's rows; the base's first."""
+    """The columns of counters with their values in the base's rows; the base's first."""
     found: list[tuple[FusedCounter, Integers]] = []
     order = [base, *(run for run in range(len(tables)) if run != base)]
     counters = dict.fromkeys(name for run in order for name in tables[run].counters)
@@ -319,7 +319,7 @@ def _taken_from(table: BurstTable, column: str, rows: Integers) -> npt.NDArray[A
 
 
 def _alike(one: Integers, other: Integers) -> bool:
-    """Tell whether two columns hold the same wherever both are known."""
+    """Whether two columns hold the same wherever both are known."""
     both = (one != NO_VALUE) & (other != NO_VALUE)
     return bool((one[both] == other[both]).all())
 

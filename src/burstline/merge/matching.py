@@ -195,7 +195,7 @@ def _by_thread(
 
 
 def _places(members: Integers, lanes: Sequence[Integers]) -> tuple[Integers, Integers]:
-    """Give the thread of each row, and which burst of it in the first run that has it."""
+    """The thread of each row, and which burst of it in the first run that has it."""
     lane = np.zeros(len(members), np.int64)
     place = np.full(len(members), -1, np.int64)
     for run, own in enumerate(lanes):
@@ -280,7 +280,7 @@ class _Found:
         return pa.table(columns)
 
     def _similarity(self, base: int) -> Floats:
-        """Give the largest S between the base's burst, or the first there is, and others."""
+        """The largest S between the base's burst, or the first there is, and others."""
         runs = [base, *(run for run in range(len(self._tokens)) if run != base)]
         largest = np.zeros(len(self._members))
         for first, ours in enumerate(runs[:-1]):
@@ -315,7 +315,7 @@ class _Found:
 
 
 def _compared(tokens: Tokens, rows: Integers, how: Alignment | Published) -> Compared:
-    """Give what the method compares: aligning asks only what the call before did."""
+    """What the method compares: aligning asks only what the call before did."""
     sides = [0, 1] if isinstance(how, Published) else [0]
     sized = sides if isinstance(how, Published) and how.both_sizes else [0]
     return Compared(

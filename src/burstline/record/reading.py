@@ -27,28 +27,6 @@ def read_recorded(
 ) -> Trace:
     """Read raw files, and name the functions and lines of their call stacks.
 
-    Parameters
-    ----------
-    folder : Path
-        The raw files of one run.
-    raw : bool
-        Whether events that the program recorded itself are kept.
-    threads : int, optional
-        Threads to use; by default as many as this process may run on.
-    progress : Progress
-        Told how far the reading is.
-    resolver : Resolver, optional
-        Names the places, and knows afterwards what it could not name; by default a new one.
-    name : str, optional
-        What the trace says it is made of; by default the folder.
-
-    Returns
-    -------
-    Trace
-        In memory.
-
-    Notes
-    -----
     Names are found in the programs and libraries themselves, so this wants to happen where
     the program ran; `burstline.read` names frames by their addresses, anywhere.
     """
@@ -78,37 +56,7 @@ def recorded(
     resolver: Resolver | None = None,
     name: str | None = None,
 ) -> Iterator[Trace]:
-    """Give the trace of raw files of any size, within a memory budget.
-
-    Parameters
-    ----------
-    folder : Path
-        The raw files of one run.
-    beside : Path
-        A folder for a store, if the trace does not fit in memory; gone in the end.
-    raw : bool
-        Whether events that the program recorded itself are kept.
-    records : bool
-        Whether the trace is to become a ``.prv``: a store then holds its records, too.
-    memory : int
-        Bytes that may be used.
-    threads : int
-        Threads to use.
-    progress : Progress
-        Told how far the reading is.
-    resolver, name
-        As for :func:`read_recorded`.
-
-    Yields
-    ------
-    Trace
-        In memory where it fits there, else in a store.
-
-    Raises
-    ------
-    MemoryBudgetError
-        If the largest process alone does not fit.
-    """
+    """The trace of raw files of any size, within a memory budget."""
     from burstline.formats import store  # noqa: PLC0415 -- slow, and only after a run
     from burstline.formats.raw import fits  # noqa: PLC0415 -- as above
 
@@ -150,24 +98,7 @@ def store_recorded(
     resolver: Resolver | None = None,
     name: str | None = None,
 ) -> None:
-    """Make a store of raw files of any size, within a memory budget.
-
-    Parameters
-    ----------
-    folder : Path
-        The raw files of one run.
-    path : Path
-        The store to make.
-    raw, memory, threads, records, progress, resolver, name
-        As for :func:`recorded`.
-
-    Raises
-    ------
-    MemoryBudgetError
-        If the largest process alone does not fit.
-    ParameterError
-        If `path` exists.
-    """
+    """Make a store of raw files of any size, within a memory budget."""
     from burstline.formats import raw as raw_files  # noqa: PLC0415 -- as above
     from burstline.record.symbols import resolution as symbols  # noqa: PLC0415 -- as above
 

@@ -33,23 +33,7 @@ class Tally(NamedTuple):
 
 
 def tallies(folder: Path) -> dict[str, Tally]:
-    """Sum up what the threads of a profiled run counted.
-
-    Parameters
-    ----------
-    folder : Path
-        The raw files of a run in profile mode.
-
-    Returns
-    -------
-    dict of str to Tally
-        By operation, the most time first.
-
-    Raises
-    ------
-    FormatError
-        If none of the files is a raw file.
-    """
+    """Sum up what the threads of a profiled run counted."""
     sums = np.zeros(3 * COUNT_TYPE, np.int64)
     for file in open_files(folder, Defects(), SILENCE):
         events = file.records[file.records["kind"] == Kind.EVENT]

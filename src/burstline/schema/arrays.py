@@ -28,7 +28,7 @@ def event_table(
     type: Values,  # noqa: A002 -- the column's name
     value: Values,
 ) -> pa.Table:
-    """Return the table `events` of rows sorted by location, counted on each."""
+    """The table `events` of rows sorted by location, counted on each."""
     seq = np.arange(len(location)) - np.searchsorted(location, location)
     columns = {"location": location, "seq": seq, "time_ns": time_ns, "type": type}
     return arrow_table("events", {**columns, "value": value})
@@ -41,26 +41,7 @@ def arrow_table(
     counters: Sequence[str] = (),
     operations: Sequence[str] = NAMES,
 ) -> pa.Table:
-    """Give a table of the schema out of its columns.
-
-    Parameters
-    ----------
-    name : str
-        A key of :data:`burstline.schema.TABLES`.
-    columns : mapping of str to ndarray, pyarrow.Array or sequence
-        One per column of the schema. Arrays of a nullable column hold -1 (int32) or
-        :data:`burstline.schema.NO_VALUE` (int64) where nothing is known; dictionary
-        columns are given by their codes.
-    counters : sequence of str
-        Names of the counter columns.
-    operations : sequence of str
-        Names behind the codes of ``operation`` columns.
-
-    Returns
-    -------
-    pyarrow.Table
-        Views of the arrays; O(rows) only for nullable columns.
-    """
+    """A table of the schema out of its columns."""
     target = schema.arrow_schema(name, counters)
     specs = {column.name: column for column in schema.TABLES[name].columns}
     arrays = [
@@ -71,10 +52,8 @@ def arrow_table(
 
 
 def shifted(table: pa.Table, name: str, by: int) -> pa.Table:
-    """Give a table with a number added to a column; nulls stay.
+    """A table with a number added to a column; nulls stay.
 
-    Examples
-    --------
     >>> import pyarrow as pa
     >>> shifted(pa.table({"team": [0, None]}), "team", 2)["team"].to_pylist()
     [2, None]

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def arrow_schema(name: str, counters: Sequence[str] = ()) -> pa.Schema:
-    """Give the Arrow schema of a table.
+    """The Arrow schema of a table.
 
     Parameters
     ----------

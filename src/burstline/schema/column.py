@@ -114,7 +114,7 @@ class TableSchema:
     counters: bool = False
 
     def column(self, name: str) -> Column:
-        """Give the column called `name`, or raise KeyError."""
+        """The column called `name`, or raise KeyError."""
         for column in self.columns:
             if column.name == name:
                 return column
@@ -122,32 +122,32 @@ class TableSchema:
 
 
 def id_column(name: str, doc: str, *, nullable: bool = False) -> Column:
-    """Give a column of ids: int32."""
+    """A column of ids: int32."""
     return Column(name, "int32", doc, nullable=nullable)
 
 
 def ns_column(name: str, doc: str, *, nullable: bool = False) -> Column:
-    """Give a column of times in nanoseconds: int64."""
+    """A column of times in nanoseconds: int64."""
     return Column(name, "int64", doc, "ns", nullable)
 
 
 def seq_column(name: str, doc: str, *, nullable: bool = False) -> Column:
-    """Give a column of event ordinals: int64."""
+    """A column of event ordinals: int64."""
     return Column(name, "int64", doc, nullable=nullable)
 
 
 def bytes_column(name: str, doc: str, *, nullable: bool = False) -> Column:
-    """Give a column of sizes in bytes: int64."""
+    """A column of sizes in bytes: int64."""
     return Column(name, "int64", doc, "bytes", nullable)
 
 
 def enum_column(
     name: str, doc: str, values: tuple[str, ...], *, nullable: bool = False
 ) -> Column:
-    """Give a column with one of a few values: a dictionary."""
+    """A column with one of a few values: a dictionary."""
     return Column(name, "enum", doc, nullable=nullable, values=values)
 
 
 def text_column(name: str, doc: str, *, nullable: bool = False) -> Column:
-    """Give a column of text."""
+    """A column of text."""
     return Column(name, "string", doc, nullable=nullable)

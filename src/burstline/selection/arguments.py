@@ -27,25 +27,8 @@ _LARGEST_RANK: Final = 2**31 - 1
 
 
 def parse_ranks(text: str) -> tuple[range, ...]:
-    """Give the ranks that a list of numbers and ranges names.
+    """The ranks that a list of numbers and ranges names.
 
-    Parameters
-    ----------
-    text : str
-        Numbers and inclusive ranges, separated by commas; blanks do not matter.
-
-    Returns
-    -------
-    tuple of range
-        In the order given, one per number or range: nothing is counted out.
-
-    Raises
-    ------
-    ParameterError
-        If the text is no such list, or a range runs backwards.
-
-    Examples
-    --------
     >>> parse_ranks("0,3-7")
     (range(0, 1), range(3, 8))
     """
@@ -66,26 +49,8 @@ def parse_ranks(text: str) -> tuple[range, ...]:
 
 
 def parse_time(text: str) -> int:
-    """Give a time or a duration in nanoseconds.
+    """A time or a duration in nanoseconds.
 
-    Parameters
-    ----------
-    text : str
-        A number and a unit: ns, us, ms, s, m (or min), h; without a unit, seconds.
-
-    Returns
-    -------
-    int
-        Nanoseconds, exactly.
-
-    Raises
-    ------
-    ParameterError
-        If the text is no such time, is no whole number of nanoseconds, or is beyond
-        64 bits.
-
-    Examples
-    --------
     >>> parse_time("1.5s"), parse_time("200ms"), parse_time("10us"), parse_time("123ns")
     (1500000000, 200000000, 10000, 123)
     >>> parse_time("5")
@@ -106,26 +71,8 @@ def parse_time(text: str) -> int:
 
 
 def parse_iterations(text: str) -> tuple[int, int]:
-    """Give the first and the last iteration that somebody asks for.
+    """The first and the last iteration that somebody asks for.
 
-    Parameters
-    ----------
-    text : str
-        ``A:B``, both included and counted from 1, or from the end if negative: ``-1`` is the
-        last one. A missing end is that of the loop; a single number is one iteration.
-
-    Returns
-    -------
-    tuple of (int, int)
-        First and last, as they were written.
-
-    Raises
-    ------
-    ParameterError
-        If the text says nothing of the kind, asks for iteration 0, or runs backwards.
-
-    Examples
-    --------
     >>> [parse_iterations(text) for text in ("5", "3:7", ":7", "-5:", ":")]
     [(5, 5), (3, 7), (1, 7), (-5, -1), (1, -1)]
     """

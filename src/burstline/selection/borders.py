@@ -36,25 +36,7 @@ class Borders(NamedTuple):
 
     @classmethod
     def of(cls, start_ns: Moments | None, end_ns: Moments | None, locations: int) -> Borders:
-        """Check the borders of a selection.
-
-        Parameters
-        ----------
-        start_ns, end_ns : int, ndarray of integers or None
-            The window; None where it has no border.
-        locations : int
-            Locations of the trace.
-
-        Returns
-        -------
-        Borders
-            Numbers if both were.
-
-        Raises
-        ------
-        ParameterError
-            If a window for all locations is empty, or an array does not suit the trace.
-        """
+        """Check the borders of a selection."""
         start = _moments("start_ns", start_ns, _FIRST, locations)
         end = _moments("end_ns", end_ns, _LAST, locations)
         if isinstance(start, int) and isinstance(end, int):
@@ -70,36 +52,20 @@ class Borders(NamedTuple):
         )
 
     def at(self, location: AnyIntegers) -> Borders:
-        """Give the window of each of some rows, by their locations."""
+        """The window of each of some rows, by their locations."""
         if isinstance(self.start, int) or isinstance(self.end, int):
             return self
         return Borders(self.start[location], self.end[location])
 
     def reached(self, kept: Mask) -> Mask:
-        """Give which of the kept locations have a window that is not empty.
-
-        Parameters
-        ----------
-        kept : ndarray of bool, shape (locations,)
-            Which locations may stay.
-
-        Returns
-        -------
-        ndarray of bool, shape (locations,)
-            Which do.
-
-        Raises
-        ------
-        ParameterError
-            If none does.
-        """
+        """Which of the kept locations have a window that is not empty, shape (locations,)."""
         some = kept & (self.start < self.end)
         if len(kept) and not some.any():
             raise ParameterError("the window is empty on every location that was chosen")
         return some
 
     def hull(self, kept: Mask) -> tuple[int, int]:
-        """Give the first and the last moment of the windows of some locations."""
+        """The first and the last moment of the windows of some locations."""
         if isinstance(self.start, int) or isinstance(self.end, int):
             return int(self.start), int(self.end)
         return (

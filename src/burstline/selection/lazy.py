@@ -10,15 +10,7 @@ if TYPE_CHECKING:
 
 
 class Lazy(Mapping[str, "pa.Table"]):
-    """Tables that are made when first asked for, and kept.
-
-    Parameters
-    ----------
-    names : iterable of str
-        The tables there are.
-    make : callable
-        Gives a table by its name.
-    """
+    """Tables that are made when first asked for, and kept."""
 
     def __init__(self, names: Iterable[str], make: Callable[[str], pa.Table]) -> None:
         self._made: dict[str, pa.Table | None] = dict.fromkeys(names)

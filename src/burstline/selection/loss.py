@@ -88,18 +88,7 @@ def losses(before: Trace, after: Trace) -> Losses:
 
 
 def former_locations(before: Trace, after: Trace) -> AnyIntegers:
-    """Say which locations of a trace those of a selection are.
-
-    Parameters
-    ----------
-    before, after : Trace
-        A trace, and a selection of it.
-
-    Returns
-    -------
-    ndarray of int64, shape (locations of `after`,)
-        Their numbers in `before`.
-    """
+    """Which locations of a trace those of a selection are, shape (locations of `after`,)."""
     places = "application", "rank", "thread"
     old, new = channels(before.arrays("locations", *places), after.arrays("locations", *places))
     order = np.argsort(old, kind="stable")
@@ -109,7 +98,7 @@ def former_locations(before: Trace, after: Trace) -> AnyIntegers:
 def _calls_still_there(
     before: Trace, after: Trace, old_location: AnyIntegers
 ) -> tuple[Mask, int]:
-    """Tell which calls of `before` are in `after`, and how many are shorter."""
+    """Which calls of `before` are in `after`, and how many are shorter."""
     old_calls = before.arrays("calls", "location", "enter_seq", "enter_ns", "leave_ns")
     new_calls = after.arrays("calls", "location", "enter_seq", "enter_ns", "leave_ns")
     was, still = channels(old_calls[:2], [old_location[new_calls[0]], new_calls[1]])

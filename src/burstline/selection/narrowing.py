@@ -49,29 +49,7 @@ _WAY_OUT: Final = (
 
 
 def narrow(trace: Trace, borders: Borders, kept: Mask, *, memory: int | None = None) -> Trace:
-    """Load what a selection can need.
-
-    Parameters
-    ----------
-    trace : Trace
-        In a store.
-    borders : Borders
-        The window, in nanoseconds.
-    kept : ndarray of bool, shape (locations,)
-        Which locations stay.
-    memory : int, optional
-        Bytes that the tables may take.
-
-    Returns
-    -------
-    Trace
-        In memory; each table is loaded when it is first asked for.
-
-    Raises
-    ------
-    MemoryBudgetError
-        If the tables exceed `memory`; when the one that does is first asked for.
-    """
+    """Load what a selection can need."""
     return Trace(_Narrowing(trace, borders, kept, memory).tables)
 
 
@@ -109,7 +87,7 @@ class _Narrowing:
     def _filtered(
         self, name: str, is_near: Callable[[pa.Table], Mask], first: int
     ) -> Iterator[pa.Table]:
-        """Give rows of a table by location that begin from `first` on, and are near."""
+        """Rows of a table by location that begin from `first` on, and are near."""
         window = first, self.end
         for part in self.trace.batches(name, locations=self.kept, window=window):
             yield kept_rows(part, is_near(part))
@@ -154,7 +132,7 @@ class _Narrowing:
         return self.kept[sender] & self.kept[receiver] & self._within(sender, time)
 
     def events(self) -> Iterator[pa.Table]:
-        """Give events near, and those elsewhere that enter or leave what is near."""
+        """Events near, and those elsewhere that enter or leave what is near."""
         edges = self._edges()
 
         def is_near(part: pa.Table) -> Mask:
@@ -167,7 +145,7 @@ class _Narrowing:
         return self._filtered("events", is_near, _EARLIEST)
 
     def _edges(self) -> tuple[Integers, Integers]:
-        """Give location and ordinal of the enters and leaves outside the window."""
+        """Location and ordinal of the enters and leaves outside the window."""
         locations, seqs = [], []
         for name in ("calls", "regions"):
             if name not in self.tables:
@@ -200,7 +178,7 @@ class _Narrowing:
 
     @cached_property
     def _instances(self) -> Mask:
-        """Tell which collectives have a member's call near, or no member at all."""
+        """Which collectives have a member's call near, or no member at all."""
         near, alone = np.zeros((2, self.trace.rows("collectives")), bool)
         alone[:] = True
         columns = "collective", "location", "call"
@@ -241,7 +219,7 @@ class _Stretches(NamedTuple):
         return cls(first, last)
 
     def has(self, location: Integers, ordinal: Integers) -> Mask:
-        """Tell which ordinals are between the first and the last of their location."""
+        """Which ordinals are between the first and the last of their location."""
         return (ordinal >= self.first[location]) & (ordinal <= self.last[location])
 
 

@@ -103,31 +103,6 @@ def select(
 def narrowed(trace: Trace, *, memory: int | None = None, **region: Any) -> Trace:  # noqa: ANN401 -- as select
     """Load from a store what selecting a region and counting its losses needs.
 
-    Parameters
-    ----------
-    trace : Trace
-        The trace; it does not change.
-    memory : int, optional
-        Bytes that the tables may take; no limit by default.
-    **region
-        As for :func:`select`.
-
-    Returns
-    -------
-    Trace
-        In memory. Its calls, regions, bursts and teams are those near the region, with the
-        ordinals they have in the trace: make nothing of it but a selection of this region,
-        or of a part of it. `trace` itself if that is in memory already.
-
-    Raises
-    ------
-    ParameterError
-        If the window is empty, or there is no such rank or application.
-    MemoryBudgetError
-        If the tables exceed `memory`; when the one that does is first asked for.
-
-    Notes
-    -----
     O(rows) of the tables asked for, less those of locations that are stored apart from
     those wanted; memory for the rows near the region, and for one row group.
     """
@@ -137,27 +112,7 @@ def narrowed(trace: Trace, *, memory: int | None = None, **region: Any) -> Trace
 
 
 def estimate_bytes(trace: Trace, tables: Iterable[str], **region: Any) -> int:  # noqa: ANN401 -- as select
-    """Estimate the memory that tables of a selection take, before any is loaded.
-
-    Parameters
-    ----------
-    trace : Trace
-        The trace, in memory or in a store.
-    tables : iterable of str
-        The tables.
-    **region
-        As for :func:`select`.
-
-    Returns
-    -------
-    int
-        Bytes; see :meth:`burstline.Trace.estimate_bytes`.
-
-    Raises
-    ------
-    ParameterError
-        If the window is empty, or there is no such rank or application.
-    """
+    """Estimate the memory that tables of a selection take, before any is loaded."""
     borders, kept = _region(trace, **region)
     window = borders.hull(kept)
     return sum(trace.estimate_bytes(name, locations=kept, window=window) for name in tables)

@@ -26,20 +26,7 @@ _STAMPS: Final = ("send_ns", "send_leave_ns", "post_ns", "receive_ns")
 
 
 def selected(window: Window, name: str) -> pa.Table:
-    """Give a table of the selection.
-
-    Parameters
-    ----------
-    window : Window
-        The window and the trace.
-    name : str
-        A table the trace has. What has neither place nor time stays as it is.
-
-    Returns
-    -------
-    pyarrow.Table
-        As the schema says, sorted as before.
-    """
+    """A table of the selection."""
     make = _TABLES.get(name)
     return window.trace.table(name) if make is None else make(window)
 
@@ -101,7 +88,7 @@ def _bursts(window: Window) -> pa.Table:
 
 
 def _gap_within(window: Window, bursts: pa.Table, cut: Mask) -> npt.NDArray[np.int64]:
-    """Give the unwatched time of cut bursts; there are at most two to a location."""
+    """The unwatched time of cut bursts; there are at most two to a location."""
     location, start, end = numpy_columns(bursts, "location", "start_ns", "end_ns")
     where, begin, stop = window.trace.arrays("gaps", "location", "start_ns", "end_ns")
     gap_ns = np.zeros(len(location), np.int64)
@@ -180,7 +167,7 @@ def _member_mask(window: Window) -> Mask:
 
 
 def _member_counts(window: Window, mask: Mask) -> tuple[Integers, Integers]:
-    """Give the members of each instance, in the trace and in the selection."""
+    """The members of each instance, in the trace and in the selection."""
     (instance,) = window.trace.arrays("collective_members", "collective")
     count = window.trace.collectives.num_rows
     return np.bincount(instance, minlength=count), np.bincount(instance[mask], minlength=count)
@@ -274,7 +261,7 @@ def _events(window: Window) -> pa.Table:
 
 
 def _edges(window: Window) -> tuple[tuple[Integers, Integers], Mask]:
-    """Give location and ordinal of every enter and leave, and whether it stays."""
+    """Location and ordinal of every enter and leave, and whether it stays."""
     locations, seqs, stays = [], [], []
     for name in ("regions", "calls"):
         columns = window.trace.arrays(name, "location", "enter_seq", "leave_seq")

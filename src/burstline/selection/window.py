@@ -27,17 +27,17 @@ _INTERVALS: Final = {
 
 
 def numpy_columns(table: pa.Table, *columns: str) -> list[npt.NDArray[Any]]:
-    """Give columns of a table as arrays, nulls as the sentinels of the schema."""
+    """Columns of a table as arrays, nulls as the sentinels of the schema."""
     return [to_numpy(table[column]) for column in columns]
 
 
 def kept_rows(table: pa.Table, mask: Mask) -> pa.Table:
-    """Give the rows of a mask; the table itself if those are all."""
+    """The rows of a mask; the table itself if those are all."""
     return table if mask.all() else table.filter(pa.array(mask))
 
 
 def replaced(table: pa.Table, **columns: npt.NDArray[Any]) -> pa.Table:
-    """Give a table with other values in some integer columns; sentinels become nulls."""
+    """A table with other values in some integer columns; sentinels become nulls."""
     for name, values in columns.items():
         position = table.schema.get_field_index(name)
         field = table.schema.field(position)
@@ -48,17 +48,7 @@ def replaced(table: pa.Table, **columns: npt.NDArray[Any]) -> pa.Table:
 
 
 class Window:
-    """A window in time, or one on each location, and the locations that are kept.
-
-    Parameters
-    ----------
-    trace : Trace
-        The trace that is looked at.
-    borders : Borders
-        Where it begins and ends, in nanoseconds.
-    kept : ndarray of bool, shape (locations,)
-        Which locations stay.
-    """
+    """A window in time, or one on each location, and the locations that are kept."""
 
     def __init__(self, trace: Trace, borders: Borders, kept: Mask) -> None:
         self.trace, self.borders, self.kept = trace, borders, kept
@@ -66,45 +56,30 @@ class Window:
         self._numbers: dict[str, Numbers] = {}
 
     def begins(self, location: AnyIntegers, time: AnyIntegers) -> Mask:
-        """Tell which moments that begin something are inside."""
+        """Which moments that begin something are inside."""
         start, end = self.borders.at(location)
         last = (time == end) & (time == self.died[location])
         return self.kept[location] & (time >= start) & ((time < end) | last)
 
     def ends(self, location: AnyIntegers, time: AnyIntegers) -> Mask:
-        """Tell which moments that end something are inside, if it is known to begin inside."""
+        """Which moments that end something are inside, if it is known to begin inside."""
         start, end = self.borders.at(location)
         return self.kept[location] & (time >= start) & (time <= end)
 
     def counts(self, location: AnyIntegers, time: AnyIntegers) -> Mask:
-        """Tell which readings count over a stretch that ends inside."""
+        """Which readings count over a stretch that ends inside."""
         start, end = self.borders.at(location)
         first = (time == start) & (time == self.born[location])
         return self.kept[location] & ((time > start) | first) & (time <= end)
 
     def overlaps(self, location: AnyIntegers, begin: AnyIntegers, end: AnyIntegers) -> Mask:
-        """Tell which intervals overlap the window."""
+        """Which intervals overlap the window."""
         first, last = self.borders.at(location)
         some = (begin < last) & (end > first) & self.kept[location]
         return np.where(begin == end, self.begins(location, begin), some)
 
     def clip(self, table: pa.Table, where: str, *columns: str) -> pa.Table:
-        """Clip columns of times to the window; nulls stay.
-
-        Parameters
-        ----------
-        table : pyarrow.Table
-            Rows of the trace, with their old locations.
-        where : str
-            The column with the location whose window counts.
-        *columns : str
-            The times.
-
-        Returns
-        -------
-        pyarrow.Table
-            The rows with no time outside.
-        """
+        """Clip columns of times to the window; nulls stay."""
         location, *times = numpy_columns(table, where, *columns)
         start, end = self.borders.at(location)
         clipped = {}
@@ -115,7 +90,7 @@ class Window:
         return replaced(table, **clipped)
 
     def numbers(self, name: str) -> Numbers:
-        """Give which rows of calls, regions, bursts or teams stay, and their new numbers."""
+        """Which rows of calls, regions, bursts or teams stay, and their new numbers."""
         if name not in self._numbers:
             location, ordinal, begins, ends = self.trace.arrays(name, *_INTERVALS[name])
             mask = self.overlaps(location, begins, ends)
@@ -123,34 +98,17 @@ class Window:
         return self._numbers[name]
 
     def locate(self, table: pa.Table, *columns: str) -> pa.Table:
-        """Give locations their new numbers."""
+        """The table with the new numbers of its locations."""
         old = dict(zip(columns, numpy_columns(table, *columns), strict=True))
         return replaced(table, **{name: self.located(values) for name, values in old.items()})
 
     def located(self, location: AnyIntegers) -> Integers:
-        """Give the new numbers of locations, -1 for those that do not stay or are none."""
+        """The new numbers of locations, -1 for those that do not stay or are none."""
         known = (location >= 0) & (location < len(self.kept))
         return np.where(known, _renumbered(self.kept)[np.where(known, location, 0)], UNKNOWN)
 
     def refer(self, table: pa.Table, where: str, name: str, *columns: str) -> pa.Table:
-        """Let references to rows of the table `name` follow; where they cannot, null.
-
-        Parameters
-        ----------
-        table : pyarrow.Table
-            Rows of the trace, with their old locations.
-        where : str
-            The column with the location that the references are counted on.
-        name : str
-            The table they refer to: calls, regions, bursts or teams.
-        *columns : str
-            The references.
-
-        Returns
-        -------
-        pyarrow.Table
-            The rows with their references as they are numbered now.
-        """
+        """Let references to rows of the table `name` follow; where they cannot, null."""
         location, *old = numpy_columns(table, where, *columns)
         location, numbers = _counted_on(name, location), self.numbers(name)
         new = {c: numbers.new(location, o) for c, o in zip(columns, old, strict=True)}
@@ -162,27 +120,19 @@ def _renumbered(kept: Mask) -> Integers:
 
 
 def _counted_on(name: str, location: AnyIntegers) -> AnyIntegers:
-    """Give the locations that ordinals are counted on: teams count over all of them."""
+    """The locations that ordinals are counted on: teams count over all of them."""
     return np.zeros_like(location) if name == "teams" else location
 
 
 class Numbers:
-    """Which rows of a table stay, and their new ordinals on their location.
-
-    Parameters
-    ----------
-    mask : ndarray of bool, shape (rows,)
-        Which rows stay.
-    location, ordinal : ndarray of integers, shape (rows,)
-        The names of the rows, sorted.
-    """
+    """Which rows of a table stay, and their new ordinals on their location."""
 
     def __init__(self, mask: Mask, location: AnyIntegers, ordinal: AnyIntegers) -> None:
         self.mask, self._ordinals = mask, Ordinals(location, ordinal)
         self._before = np.concatenate([[0], np.cumsum(mask)])
 
     def new(self, location: AnyIntegers, old: AnyIntegers) -> Integers:
-        """Give the new ordinals of old ones, -1 for those that do not stay or are -1."""
+        """The new ordinals of old ones, -1 for those that do not stay or are -1."""
         if not len(self.mask):
             return np.full(len(old), UNKNOWN, np.int64)
         row = self._ordinals.rows(location, old)

@@ -191,7 +191,7 @@ def assembly(trace: Trace, reduced: Reduced) -> Assembly:
 
 
 def _lanes(reduced: Reduced) -> Iterator[list[int]]:
-    """Give the signatures of each lane in the order of their first execution."""
+    """The signatures of each lane in the order of their first execution."""
     bounds = np.searchsorted(reduced.lane, np.arange(len(reduced.ranks) + 1))
     for begin, end in zip(bounds[:-1].tolist(), bounds[1:].tolist(), strict=True):
         order = begin + np.argsort(reduced.first_ns[begin:end], kind="stable")

@@ -123,7 +123,7 @@ def detect(
 
 
 def _structure(outcome: Outcome, calls: Calls) -> Structure:
-    """Say how true what was found is, and how much it explains."""
+    """How true what was found is, and how much it explains."""
     reduced, items = outcome.reduced, outcome.items
     expander = Expander.of(items, len(reduced.ranks))
     by_lane, fidelity = _fidelity(reduced, expander)

@@ -54,21 +54,6 @@ class Pool:
     def calls(self, groups: Sequence[Sequence[int]], iterations: Sequence[int]) -> list[Call]:
         """Make one call of each group.
 
-        Parameters
-        ----------
-        groups : sequence of sequence of int
-            Unique calls of one signature, at most one per lane.
-        iterations : sequence of int
-            Iterations around each group, on all lanes it is executed on; its probability
-            is the share of them in which it is executed.
-
-        Returns
-        -------
-        list of Call
-            In the order of the groups.
-
-        Notes
-        -----
         O(unique calls * counters), however many groups they are in.
         """
         if not groups:
@@ -178,28 +163,8 @@ def _known(names: Sequence[str], values: Sequence[float]) -> dict[str, float]:
 def pooled(
     means: Floats, spreads: Floats, weights: Integers, begin: Integers
 ) -> tuple[Floats, Floats]:
-    """Give the mean and standard deviation of groups as if their members were one.
+    """The mean and standard deviation of groups as if their members were one.
 
-    Parameters
-    ----------
-    means : ndarray of float64, shape (members, quantities)
-        Mean of each quantity for each member; NaN for what a member does not have.
-    spreads : ndarray of float64, shape (members, spread quantities)
-        Standard deviations of the first quantities.
-    weights : ndarray of int64, shape (members,)
-        How many values each mean is of.
-    begin : ndarray of int64, shape (groups,)
-        First member of each group; none is empty.
-
-    Returns
-    -------
-    means : ndarray of float64, shape (groups, quantities)
-        NaN where no member has the quantity.
-    spreads : ndarray of float64, shape (groups, spread quantities)
-        Likewise.
-
-    Examples
-    --------
     >>> import numpy as np
     >>> column = np.array([[1.0], [3.0], [np.nan]])
     >>> mean, spread = pooled(column, np.zeros((3, 1)), np.array([3, 1, 5]), np.array([0]))

@@ -124,22 +124,16 @@ class Reduced:
         )
 
     def shares(self) -> Floats:
-        """Share of the run between executions: repetitions times mean over the duration.
-
-        Returns
-        -------
-        ndarray of float64, shape (unique,)
-            Between 0 and 1; 0 for a single execution.
-        """
+        """Repetitions times mean over duration: what is between executions, shape (unique,)."""
         spanned = np.nan_to_num(self.iteration_mean_ns()) * self.repetitions
         return np.clip(spanned / self.run_ns, 0.0, 1.0)
 
     def repetitions_of(self, uniques: Integers) -> Integers:
-        """Give how often some unique calls were executed, shape (uniques,)."""
+        """How often some unique calls were executed, shape (uniques,)."""
         return self.begin[uniques + 1] - self.begin[uniques]
 
     def executions(self, unique: int) -> Integers:
-        """Give when a unique call was entered, shape (repetitions,), in time order."""
+        """When a unique call was entered, shape (repetitions,), in time order."""
         return self.enter_ns[self.begin[unique] : self.begin[unique + 1]]
 
 
@@ -150,27 +144,6 @@ def reduce_calls(trace: Trace, *, application: int | None = None) -> Reduced:
     operation. Without call paths, operation, communicator and the partner's rank relative
     to one's own take their place.
 
-    Parameters
-    ----------
-    trace : Trace
-        Its calls, bursts, call paths and counters are read.
-    application : int, optional
-        The application to look at; the one with MPI calls by default.
-
-    Returns
-    -------
-    Reduced
-        One row per unique call.
-
-    Raises
-    ------
-    NotEnoughDataError
-        If there is no MPI call.
-    ParameterError
-        If several applications call MPI and none is chosen.
-
-    Notes
-    -----
     O(calls) time and memory.
     """
     calls = Calls(trace, application)
@@ -178,22 +151,7 @@ def reduce_calls(trace: Trace, *, application: int | None = None) -> Reduced:
 
 
 def reduce_signed(trace: Trace, columns: Calls, signed: Signed) -> Reduced:
-    """Collapse calls to the unique ones, whatever it is that makes them the same.
-
-    Parameters
-    ----------
-    trace : Trace
-        Its bursts and counters are read.
-    columns : Calls
-        The calls of one application in it.
-    signed : Signed
-        Their signatures.
-
-    Returns
-    -------
-    Reduced
-        One row per unique call.
-    """
+    """Collapse calls to the unique ones, whatever it is that makes them the same."""
     begin = trace.offsets("bursts")
     after, *bursts = trace.arrays(
         "bursts", "call_after", "start_ns", "end_ns", *trace.counter_names

@@ -106,7 +106,7 @@ def _numbered(labels: list[str]) -> tuple[Integers, dict[int, str]]:
 
 
 def region_events(trace: Trace) -> tuple[Integers, Integers]:
-    """Return the event type and value of each region of `region_defs`, shape (regions,).
+    """The event type and value of each region of `region_defs`, shape (regions,).
 
     Those of the source where Paraver knows the type, else a user function and the region's
     row + 1.
@@ -120,7 +120,7 @@ def region_events(trace: Trace) -> tuple[Integers, Integers]:
 def label_tables(
     trace: Trace, callers: Callers, others: Others, used: Integers
 ) -> dict[str, pa.Table]:
-    """Return the tables of the labels of all types in `used`, sorted, and of their values."""
+    """The tables of the labels of all types in `used`, sorted, and of their values."""
     groups = [
         *_fixed(),
         *_callers(callers),

@@ -45,7 +45,7 @@ class LockSteps(NamedTuple):
 
 
 def lock_steps(trace: Trace) -> LockSteps:
-    """Return the steps of locks, but those that a region's own end says."""
+    """The steps of locks, but those that a region's own end says."""
     location, lock, acquire, acquire_seq, release, release_seq = (
         column.astype(np.int64)
         for column in trace.arrays(
@@ -71,7 +71,7 @@ def lock_steps(trace: Trace) -> LockSteps:
 
 
 def openmp_states(trace: Trace) -> tuple[Integers, Integers, Integers, Integers]:
-    """Return location, begin_ns, end_ns and state, where OpenMP says what threads do.
+    """Location, begin_ns, end_ns and state, where OpenMP says what threads do.
 
     What a thread is in innermost counts: fork or join, synchronisation in barriers and until
     it has a lock, running in a task or else in a team. A thread that calls no MPI is idle
@@ -116,7 +116,7 @@ def _until_taken(
     begin: tuple[Integers, Integers],
     end: tuple[Integers, Integers],
 ) -> tuple[Integers, Integers]:
-    """Return the ends of regions, those of locks where the lock is taken, if that is known."""
+    """The ends of regions, those of locks where the lock is taken, if that is known."""
     where, when, seq = (
         column.astype(np.int64)
         for column in trace.arrays("locks", "location", "acquire_ns", "acquire_seq")
@@ -131,7 +131,7 @@ def _until_taken(
 
 
 def _base(trace: Trace, role: npt.NDArray[np.str_], location: Integers) -> Integers:
-    """Return the state of each location outside of all regions."""
+    """The state of each location outside of all regions."""
     base = np.full(trace.rows("locations"), RUNNING, np.int64)
     base[location[role == "team"]] = IDLE
     base[trace.arrays("calls", "location")[0]] = RUNNING

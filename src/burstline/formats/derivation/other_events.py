@@ -80,7 +80,7 @@ class Others:
 
 
 def _coded(column: pa.ChunkedArray) -> tuple[Integers, list[str | None]]:
-    """Return words as places in a list, which ends with none."""
+    """Words as places in a list, which ends with none."""
     coded = column.combine_chunks().dictionary_encode()
     words = [*coded.dictionary.to_pylist(), None]
     return coded.indices.fill_null(len(words) - 1).to_numpy().astype(np.int64), words

@@ -62,7 +62,7 @@ _ROW_BYTES: Final = 160
 
 
 def with_records(trace: Trace, *, memory: int | None = None) -> Trace:
-    """Return a trace with its tables, and with events, states and labels, which it has not.
+    """A trace with its tables, and with events, states and labels, which it has not.
 
     Its messages have the times that Extrae would have recorded: a send begins and ends with
     its call, a receive with the call that posted and the call that completed it. Failed polls
@@ -122,7 +122,7 @@ class _Pairs:
         )
 
     def table(self) -> pa.Table:
-        """Return the events in their order."""
+        """The events in their order."""
         columns = [np.concatenate(column) for column in zip(*self._parts, strict=True)]
         location, time, seq, rank, kind, value = columns
         order = np.lexsort((rank, seq, time, location))
@@ -161,16 +161,16 @@ class _Calls:
         self._entry, self._exit = (enter, enter_seq), (leave, leave_seq)
 
     def one_of(self, names: tuple[str, ...]) -> Mask:
-        """Return which calls are of these operations."""
+        """Which calls are of these operations."""
         wanted = [code for code, name in enumerate(self.names) if name in names]
         return np.isin(self.code, wanted)
 
     def entry(self, rows: Mask | slice = _ALL) -> _Place:
-        """Return location, time and seq of the entries."""
+        """Location, time and seq of the entries."""
         return self.location[rows], self._entry[0][rows], self._entry[1][rows]
 
     def exit(self, rows: Mask | slice = _ALL) -> _Place:
-        """Return location, time and seq of the exits."""
+        """Location, time and seq of the exits."""
         return self.location[rows], self._exit[0][rows], self._exit[1][rows]
 
 
@@ -254,7 +254,7 @@ def _add_polls(pairs: _Pairs, trace: Trace) -> None:
 
 
 def _messages(trace: Trace) -> pa.Table:
-    """Return the messages with the times that Extrae defines, where their calls are known."""
+    """The messages with the times that Extrae defines, where their calls are known."""
     table = trace.table("messages")
     enter, leave = trace.arrays("calls", "enter_ns", "leave_ns")
     if not len(enter):

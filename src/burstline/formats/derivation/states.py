@@ -71,13 +71,13 @@ STATE_OF: Final[dict[str, int]] = {
 
 
 def operation_codes(trace: Trace) -> tuple[list[str], npt.NDArray[np.int16]]:
-    """Return the names of the operations, and the code of each call's, shape (calls,)."""
+    """The names of the operations, and the code of each call's, shape (calls,)."""
     column = trace.table("calls")["operation"].unify_dictionaries().combine_chunks()
     return column.dictionary.to_pylist(), column.indices.to_numpy(zero_copy_only=False)
 
 
 def call_states(trace: Trace) -> pa.Table:
-    """Return the table `states` that follows from calls, gaps and OpenMP regions.
+    """The table `states` that follows from calls, gaps and OpenMP regions.
 
     Per location a partition of the time from 0 to its last moment: not created before its
     first moment, then calls, gaps, and running in between; of what overlaps, what began
@@ -109,7 +109,7 @@ def call_states(trace: Trace) -> pa.Table:
 
 
 def _partition(where: Integers, begin: Integers, end: Integers, state: Integers) -> pa.Table:
-    """Return the table `states`: overlaps clipped, holes within a location running."""
+    """The table `states`: overlaps clipped, holes within a location running."""
     order = np.lexsort((end, begin, where))
     where, begin, end, state = where[order], begin[order], end[order], state[order]
     # one running maximum serves all locations: each is lifted above the one before it

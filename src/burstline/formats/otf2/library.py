@@ -24,21 +24,8 @@ _WAY_OUT: Final = (
 
 
 def find_library() -> str:
-    """Give the path of the library.
+    """The path of the library.
 
-    Returns
-    -------
-    str
-        What the environment variable ``BURSTLINE_OTF2`` names, else the extension module of
-        the package ``otf2``.
-
-    Raises
-    ------
-    MissingExtraError
-        If there is none.
-
-    Examples
-    --------
     >>> import os
     >>> os.environ["BURSTLINE_OTF2"] = "/opt/lib/libotf2.so"
     >>> find_library()

@@ -70,7 +70,7 @@ class LaneRows:
 
 
 def have_same_collectives(tokens: Sequence[Tokens], lanes: Sequence[Integers]) -> bool:
-    """Tell whether every thread has the same collectives in all runs, one after the other."""
+    """Whether every thread has the same collectives in all runs, one after the other."""
 
     def collectives(one: Tokens, own: Integers) -> Iterator[npt.NDArray[np.int32]]:
         for first, last in own.tolist():
@@ -94,26 +94,6 @@ def align_lane(
 ) -> LaneRows:
     """Match the bursts of one thread in all runs.
 
-    Parameters
-    ----------
-    tokens : sequence of Tokens
-        A run each, named in common words.
-    lanes : sequence of tuple of int
-        For each run, the first row of the thread's bursts, and the row after the last.
-    order : sequence of int
-        The runs, in the order in which they are aligned.
-    how : Alignment
-        How to align.
-    anchored : bool
-        Whether collectives are the same one after the other, and none is left out.
-
-    Returns
-    -------
-    LaneRows
-        A row for each burst that any run has, as often as it has it.
-
-    Notes
-    -----
     O(n log n) in the bursts where runs are alike, O(n · window) at worst.
     """
     if _are_direct(tokens, lanes):
@@ -130,14 +110,14 @@ def align_lane(
 
 
 def _are_direct(tokens: Sequence[Tokens], lanes: Sequence[Lane]) -> bool:
-    """Tell whether all runs did the same, in the same order."""
+    """Whether all runs did the same, in the same order."""
     (first, last), rest = lanes[0], zip(tokens[1:], lanes[1:], strict=True)
     kinds = tokens[0].kind[first:last]
     return all(np.array_equal(kinds, one.kind[slice(*lane)]) for one, lane in rest)
 
 
 def _are_handed_out(tokens: Sequence[Tokens], lanes: Sequence[Lane]) -> bool:
-    """Tell whether a thread sent the same in the same order, but to whoever asked for it."""
+    """Whether a thread sent the same in the same order, but to whoever asked for it."""
     sent = []
     for one, lane in zip(tokens, lanes, strict=True):
         own = slice(*lane)
@@ -152,13 +132,13 @@ def _are_handed_out(tokens: Sequence[Tokens], lanes: Sequence[Lane]) -> bool:
 
 
 def _matter_alike(tokens: Sequence[Tokens], lanes: Sequence[Lane]) -> bool:
-    """Tell whether a thread did the same in the same order, whoever it reached."""
+    """Whether a thread did the same in the same order, whoever it reached."""
     first, *rest = (one.matter[slice(*lane)] for one, lane in zip(tokens, lanes, strict=True))
     return all(np.array_equal(first, other) for other in rest)
 
 
 def _first_free(tokens: Sequence[Tokens]) -> int:
-    """Give a number from which on no burst has a label or kind."""
+    """A number from which on no burst has a label or kind."""
     return 1 + max(
         int(max(one.label.max(initial=0), one.kind.max(initial=0))) for one in tokens
     )
@@ -227,7 +207,7 @@ class _Sequence:
         return _Sequence(self.columns | {"gap": gap}, self.members, self.stage)
 
     def tokens(self, kind: str) -> tuple[npt.NDArray[Any], ...]:
-        """Give the columns that the kernel wants, with what it may take for equal."""
+        """The columns that the kernel wants, with what it may take for equal."""
         names = ("label", kind, "place", "size", "gap", "turn")
         return tuple(np.ascontiguousarray(self.columns[name]) for name in names)
 
@@ -262,7 +242,7 @@ def _chained(one: _Sequence, other: _Sequence) -> _Sequence:
 def _paired(
     common: _Sequence, other: _Sequence, how: Alignment, *, anchored: bool
 ) -> tuple[Integers, npt.NDArray[np.uint8]]:
-    """Give for each burst of the common sequence its place in the other, and how found."""
+    """For each burst of the common sequence its place in the other, and how found."""
     weights = how.weights
     if anchored:
         common, other = common.anchored(), other.anchored()

@@ -56,29 +56,10 @@ class _Run:
 def are_at_odds(
     found: Sequence[LaneRows], tokens: Sequence[Tokens], lanes: Sequence[Integers]
 ) -> bool:
-    """Tell whether threads say different things of which collective is which.
+    """Whether threads say different things of which collective is which.
 
-    Parameters
-    ----------
-    found : sequence of LaneRows
-        Of each thread.
-    tokens : sequence of Tokens
-        A run each, named in common words.
-    lanes : sequence of ndarray of int64, shape (lanes, 2)
-        For each run and thread, the first row of its bursts and the row after the last.
-
-    Returns
-    -------
-    bool
-        Whether they do for more than a tenth of the collectives of any run; never if the
-        threads of a run differ in their collectives.
-
-    Notes
-    -----
     O(bursts · log collectives) time for each run.
 
-    Examples
-    --------
     >>> from burstline.merge.align.alignment import align_lane
     >>> from burstline.merge import Alignment
     >>> from burstline.merge.align.tokens import tokens_of
@@ -99,7 +80,7 @@ def are_at_odds(
 
 
 def _odd(found: Sequence[LaneRows], rows: Sequence[Sequence[Integers]], run: int) -> float:
-    """Give the share of a run's collectives of which threads say different things."""
+    """The share of a run's collectives of which threads say different things."""
     said: Integers | None = None
     is_odd = np.zeros(0, bool)
     for lane, one in enumerate(found):
@@ -115,7 +96,7 @@ def _odd(found: Sequence[LaneRows], rows: Sequence[Sequence[Integers]], run: int
 
 
 def _ordinals(members: Integers, rows: Sequence[Integers], leader: int) -> Integers:
-    """Give for each collective of a run its ordinal in each run, or -1."""
+    """For each collective of a run its ordinal in each run, or -1."""
     places = []
     for run, own in enumerate(rows):
         place = np.searchsorted(own, members[:, run])
@@ -132,30 +113,10 @@ def renamed(
     order: Sequence[int],
     how: Alignment,
 ) -> list[Tokens] | None:
-    """Give the collectives of all runs names that say which is which.
+    """Names for the collectives of all runs that say which is which.
 
-    Parameters
-    ----------
-    tokens, lanes
-        As for :func:`are_at_odds`; the threads of a run have the same collectives.
-    order : sequence of int
-        The runs, in the order in which they are aligned.
-    how : Alignment
-        How to align.
-
-    Returns
-    -------
-    list of Tokens or None
-        With other labels, kinds, matters and gaps of bursts that a collective is before;
-        nothing if what lies before most collectives of a run lies before none of another:
-        nothing then says which is which.
-
-    Notes
-    -----
     O(bursts · log bursts) time, and the named columns of all bursts again.
 
-    Examples
-    --------
     >>> from burstline.merge import Alignment
     >>> from burstline.merge.align.tokens import tokens_of
     >>> from burstline.testing import trace_of
@@ -191,7 +152,7 @@ def _rows(tokens: Tokens, lanes: Integers) -> list[Integers]:
 
 
 def _are_common(tokens: Tokens, rows: Sequence[Integers]) -> bool:
-    """Tell whether several threads have collectives, and all of these the same ones."""
+    """Whether several threads have collectives, and all of these the same ones."""
     own = [lane for lane in rows if len(lane)]
     kinds = [tokens.kind[lane] for lane in own]
     return len(own) > 1 and all(np.array_equal(kinds[0], other) for other in kinds[1:])
@@ -226,7 +187,7 @@ def _between(codes: Codes, ends: Integers, counts: Mask) -> Hashes:
 
 
 def _telling(runs: Sequence[_Run]) -> list[Codes] | None:
-    """Give what lies before collectives as numbers: what most have, and what tells most."""
+    """Numbers for what lies before collectives: what most have, and what tells most."""
     best, most = None, (0.0, 0.0)
     for found in zip(*(run.content for run in runs), strict=True):
         shared = found[0]
@@ -246,7 +207,7 @@ def _telling(runs: Sequence[_Run]) -> list[Codes] | None:
 def _named(
     runs: Sequence[_Run], content: Sequence[Codes], order: Sequence[int], how: Alignment
 ) -> list[Integers]:
-    """Give the collectives of each run numbers: those that are the same, the same."""
+    """A number for each collective of each run, equal where collectives are the same."""
     kinds = 1 + max(int(run.kind.max()) for run in runs)
     columns = [
         np.stack([own.astype(np.int64) * kinds + run.kind, run.kind, own, run.turn])

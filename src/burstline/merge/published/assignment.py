@@ -19,27 +19,8 @@ if TYPE_CHECKING:
 
 
 def pair_optimally(ours: Columns, theirs: Columns, how: Published) -> Integers:
-    """Match bursts within groups so that the sum of S is least.
+    """Match bursts within groups so that the sum of S is least, shape (our bursts,).
 
-    Parameters
-    ----------
-    ours, theirs : tuple of ndarray
-        Where the groups begin; place, size before and after, partner before and after.
-    how : Published
-        Weights, and the longest block.
-
-    Returns
-    -------
-    ndarray of int64, shape (our bursts,)
-        Place of the other side's burst, or -1.
-
-    Raises
-    ------
-    MissingExtraError
-        If scipy is not installed.
-
-    Notes
-    -----
     As many pairs as possible with an S under the limit, and of these choices the one of
     least sum; O(block^3) for each block.
     """

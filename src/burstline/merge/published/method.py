@@ -45,24 +45,6 @@ def match_published(
 ) -> tuple[Integers, npt.NDArray[np.uint8]]:
     """Match the bursts of all runs by patterns and similarity.
 
-    Parameters
-    ----------
-    tokens : sequence of Tokens
-        A run each, named in common words.
-    lanes : sequence of ndarray of int64, shape (lanes, 2)
-        For each run and thread, the first row of its bursts and the row after the last.
-    how : Published
-        Options.
-
-    Returns
-    -------
-    members : ndarray of int64, shape (rows, runs)
-        Rows of the runs' tables of bursts that are the same burst; -1 where a run has none.
-    stage : ndarray of uint8, shape (rows,)
-        Index into :data:`burstline.merge.STAGES`.
-
-    Notes
-    -----
     O(n log n) for n bursts, and O(block) for each that is left after the first stage.
     """
     runs = [_Run.of(one, of_lanes) for one, of_lanes in zip(tokens, lanes, strict=True)]
@@ -162,7 +144,7 @@ def _similar(runs: list[_Run], how: Published) -> Integers:
 
 
 def _group_keys(runs: list[_Run]) -> list[Integers]:
-    """Give thread, span and pattern of what is left as a number; -1: no such span."""
+    """Thread, span and pattern of what is left as a number; -1: no such span."""
     spans = 1 + max(_highest(run.span) for run in runs)
     patterns = 1 + max(_highest(run.pattern) for run in runs)
     keys = []
@@ -181,7 +163,7 @@ class _Rest:
     group: Integers
 
     def of(self, chosen: Bits) -> tuple[Integers, tuple[npt.NDArray[Any], ...]]:
-        """Give the bursts of some groups, group after group, in the order of their places."""
+        """The bursts of some groups, group after group, in the order of their places."""
         kept = chosen[self.group]
         group, rows = (np.cumsum(chosen) - 1)[self.group[kept]], self.run.row[self.place[kept]]
         tokens = self.run.tokens
@@ -236,7 +218,7 @@ def _align_spans(runs: list[_Run], how: Published) -> None:
 
 
 def _renumbered(ours: _Run, part: slice, run: _Run, own: slice, how: Published) -> Integers:
-    """Give the spans of a thread the numbers of the reference's; -1: it has no such span."""
+    """The spans of a thread by the numbers of the reference's; -1: it has no such span."""
     first, second = ours.row[part], run.row[own]
     begins = [
         rows[one.tokens.gap[rows] == DIVIDING_GAP]

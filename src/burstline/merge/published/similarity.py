@@ -34,22 +34,8 @@ class Compared(NamedTuple):
 
 
 def unlikeness(ours: Compared, theirs: Compared, weights: Weights) -> Floats:
-    """Give S of pairs of bursts.
+    """S of pairs of bursts.
 
-    Parameters
-    ----------
-    ours, theirs : Compared
-        Of both sides.
-    weights : Weights
-        Of places, sizes and partners.
-
-    Returns
-    -------
-    ndarray of float64
-        0 where bursts are alike.
-
-    Examples
-    --------
     >>> import numpy as np
     >>> from burstline.merge import Weights
     >>> one = Compared(np.array([0.5]), [np.array([8.0])], [np.array([1])])

@@ -59,11 +59,11 @@ class BurstTable:
         return f"<BurstTable: {len(self):,} bursts, {self.table.num_columns} columns>"
 
     def to_arrow(self) -> pa.Table:
-        """Give the table itself."""
+        """The table itself."""
         return self.table
 
     def to_frame(self) -> pl.DataFrame:
-        """Give the table as a Polars data frame, without a copy where Polars can.
+        """The table as a Polars data frame, without a copy where Polars can.
 
         Returns
         -------
@@ -77,7 +77,7 @@ class BurstTable:
         return frame
 
     def arrays(self, *columns: str) -> tuple[npt.NDArray[Any], ...]:
-        """Give columns as NumPy arrays, without a copy where they hold no null.
+        """Columns as NumPy arrays, without a copy where they hold no null.
 
         Parameters
         ----------
@@ -98,7 +98,7 @@ class BurstTable:
         return tuple(found)
 
     def names(self, column: str) -> list[str]:
-        """Give the texts behind the numbers of a column of texts.
+        """The texts behind the numbers of a column of texts.
 
         Parameters
         ----------
@@ -121,7 +121,7 @@ def burst_table(
     min_duration_ns: int = 0,
     whole: Trace | None = None,
 ) -> BurstTable:
-    """Give the bursts of a trace with their counters, the calls around them, and what follows.
+    """The bursts of a trace with their counters, the calls around them, and what follows.
 
     Parameters
     ----------
@@ -188,7 +188,7 @@ def burst_parts(
     min_duration_ns: int = 0,
     whole: Trace | None = None,
 ) -> Iterator[pa.Table]:
-    """Give the burst table in parts of whole locations, in order.
+    """The burst table in parts of whole locations, in order.
 
     Parameters
     ----------
@@ -235,7 +235,7 @@ def burst_parts(
 
 
 def _burst_columns(trace: Trace, target: pa.Schema) -> list[str]:
-    """Give the columns of `bursts` that some columns of the table need."""
+    """The columns of `bursts` that some columns of the table need."""
     counters = counter_columns(trace.counter_names)
     needed = {counters[name] for name in target.names if name in counters}
     needed |= {name for name in ("polling_ns", "gap_ns") if name in target.names}
@@ -251,7 +251,7 @@ def _burst_columns(trace: Trace, target: pa.Schema) -> list[str]:
 def _parts(
     trace: Trace, of_bursts: list[str], of_calls: list[str]
 ) -> Iterator[tuple[pa.Table, pa.Table]]:
-    """Give bursts with the calls of their locations, a few locations at a time."""
+    """Bursts with the calls of their locations, a few locations at a time."""
     if not trace.rows("bursts"):
         return
     stored = trace.is_stored and "calls" in trace
@@ -281,7 +281,7 @@ def _stored_calls(trace: Trace, columns: list[str], first: int, last: int) -> pa
 
 
 def _concurrency(everybody: Trace, trace: Trace) -> Concurrency:
-    """Say how many of `everybody` compute on each node, by the locations of `trace`."""
+    """How many of `everybody` compute on each node, by the locations of `trace`."""
     nodes: dict[str, int] = {}
     node_of = []
     for each in (everybody, trace):
@@ -297,6 +297,6 @@ def _concurrency(everybody: Trace, trace: Trace) -> Concurrency:
 
 
 def _has_silent(bursts: pa.Table) -> bool:
-    """Tell whether there are bursts between no calls."""
+    """Whether there are bursts between no calls."""
     before, after = (to_numpy(bursts[name]) for name in ("call_before", "call_after"))
     return bool(((before < 0) & (after < 0)).any())

@@ -72,20 +72,8 @@ FIXED: Final = frozenset(column.name for column in (*WHERE, *WHEN, *DERIVED, *AR
 
 
 def counter_columns(counters: Iterable[str]) -> dict[str, str]:
-    """Give the column of each counter: its name, unless another column has that.
+    """The column of each counter: its name, unless another column has that.
 
-    Parameters
-    ----------
-    counters : iterable of str
-        Counters of a trace.
-
-    Returns
-    -------
-    dict of str to str
-        Name of the counter by name of its column.
-
-    Examples
-    --------
     >>> counter_columns(["PAPI_TOT_INS", "ipc"])
     {'PAPI_TOT_INS': 'PAPI_TOT_INS', 'ipc (counter)': 'ipc'}
     """
@@ -95,7 +83,7 @@ def counter_columns(counters: Iterable[str]) -> dict[str, str]:
 def table_schema(
     counters: Sequence[str] = (), columns: Sequence[str] | None = None
 ) -> pa.Schema:
-    """Give the Arrow schema of a burst table.
+    """The Arrow schema of a burst table.
 
     Parameters
     ----------

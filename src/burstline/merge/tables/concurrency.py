@@ -23,18 +23,9 @@ if TYPE_CHECKING:
 class Computing:
     """How many threads of one node compute, as a function of time.
 
-    Parameters
-    ----------
-    start_ns, end_ns : ndarray of int64, shape (bursts,)
-        When each burst of the node begins and ends; half-open, in any order.
-
-    Notes
-    -----
     O(n log n), fewer comparisons where bursts are sorted by thread and time. Keeps 20 bytes
     for each different time.
 
-    Examples
-    --------
     >>> import numpy as np
     >>> node = Computing(np.array([0, 5]), np.array([10, 10]))
     >>> node.average(np.array([0, 5]), np.array([10, 10]))
@@ -58,18 +49,7 @@ class Computing:
         return int(self._spent[-1])
 
     def before(self, time_ns: Integers) -> Integers:
-        """Give the time computed before some moments, over all threads, in ns.
-
-        Parameters
-        ----------
-        time_ns : ndarray of int64, shape (n,)
-            The moments.
-
-        Returns
-        -------
-        ndarray of int64, shape (n,)
-            The integral of how many compute, up to each.
-        """
+        """The time computed before some moments, over all threads, in ns, shape (n,)."""
         if not len(self._time):
             return np.zeros(len(time_ns), np.int64)
         at = np.maximum(np.searchsorted(self._time, time_ns, side="right") - 1, 0)
@@ -77,18 +57,7 @@ class Computing:
         return self._spent[at] + self._running[at] * since
 
     def average(self, start_ns: Integers, end_ns: Integers) -> Floats:
-        """Give how many compute on average in some intervals.
-
-        Parameters
-        ----------
-        start_ns, end_ns : ndarray of int64, shape (n,)
-            The intervals, half-open.
-
-        Returns
-        -------
-        ndarray of float64, shape (n,)
-            NaN for intervals without a length.
-        """
+        """How many compute on average in some intervals, shape (n,)."""
         length = end_ns - start_ns
         spent = self.before(end_ns) - self.before(start_ns)
         averages = np.full(len(length), np.nan)
@@ -96,15 +65,7 @@ class Computing:
 
 
 class Concurrency:
-    """How many threads compute on each node.
-
-    Parameters
-    ----------
-    node_of : ndarray of integers, shape (locations,)
-        Number of the node that each location is on; negative where it is not known.
-    bursts : iterable of (location, start_ns, end_ns)
-        Arrays of all bursts, a few locations at a time.
-    """
+    """How many threads compute on each node."""
 
     def __init__(
         self,
@@ -125,38 +86,13 @@ class Concurrency:
             self._nodes[number] = Computing(starts, ends)
 
     def seen_from(self, node_of: AnyIntegers) -> Concurrency:
-        """Give the same for other locations on the same nodes.
-
-        Parameters
-        ----------
-        node_of : ndarray of integers, shape (locations,)
-            Number of the node that each of them is on.
-
-        Returns
-        -------
-        Concurrency
-            With the bursts of this one.
-        """
+        """The same for other locations on the same nodes."""
         other = Concurrency(node_of, ())
         other._nodes = self._nodes
         return other
 
     def average(self, location: AnyIntegers, start_ns: Integers, end_ns: Integers) -> Floats:
-        """Give how many compute on the node of each burst, on average while it lasts.
-
-        Parameters
-        ----------
-        location : ndarray of integers, shape (bursts,)
-            Where each burst is.
-        start_ns, end_ns : ndarray of int64, shape (bursts,)
-            When it begins and ends.
-
-        Returns
-        -------
-        ndarray of float64, shape (bursts,)
-            From 1 to the threads of the node that compute; NaN where the node is not known
-            or the burst has no length.
-        """
+        """How many compute on each burst's node on average while it lasts, shape (bursts,)."""
         node = self._node_of[location]
         averages = np.full(len(node), np.nan)
         for number in np.unique(node[node >= 0]).tolist():

@@ -69,7 +69,7 @@ class ColumnFacts:
         self.known += known
 
     def as_dict(self) -> dict[str, Any]:
-        """Give the facts as JSON output says them: of texts, how many there are."""
+        """The facts as JSON output says them: of texts, how many there are."""
         facts = asdict(self)
         values = facts.pop("values")
         return facts | {"distinct": None if values is None else len(values)}
@@ -78,20 +78,6 @@ class ColumnFacts:
 class Overview:
     """What a burst table holds.
 
-    Parameters
-    ----------
-    schema : pyarrow.Schema
-        Of the table.
-    longest : int
-        Bursts to keep, those that last longest; needs the column ``duration_ns``.
-
-    Raises
-    ------
-    ParameterError
-        If `longest` is negative.
-
-    Examples
-    --------
     >>> from burstline import burst_table
     >>> from burstline.testing import trace_of
     >>> calls = "0 enter MPI_Init | 5 leave | 9 enter MPI_Barrier | 12 leave"
@@ -124,18 +110,7 @@ class Overview:
             self._kept = best.take(ranked[: self._longest])
 
     def through(self, parts: Iterable[pa.Table]) -> Iterator[pa.Table]:
-        """Let parts pass by, and add each.
-
-        Parameters
-        ----------
-        parts : iterable of pyarrow.Table
-            Parts of the table.
-
-        Yields
-        ------
-        pyarrow.Table
-            The same parts.
-        """
+        """Let parts pass by, and add each."""
         for part in parts:
             self.add(part)
             yield part
@@ -146,7 +121,7 @@ class Overview:
         return list(self._kept.to_pylist())
 
     def as_dict(self) -> dict[str, Any]:
-        """Give the overview as JSON output says it."""
+        """The overview as JSON output says it."""
         return {
             "bursts": self.bursts,
             "columns": [facts.as_dict() for facts in self.columns.values()],

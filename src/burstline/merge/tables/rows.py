@@ -39,21 +39,7 @@ _AS_IT_IS: Final = ("location", "burst", "start_ns", "end_ns", "polling_ns", "ga
 
 
 class Rows:
-    """The bursts of a few locations, and what is known of them.
-
-    Parameters
-    ----------
-    trace : Trace
-        The whole trace: its locations are read.
-    bursts, calls : pyarrow.Table
-        All of some locations, sorted.
-    decoder : Decoder
-        What the ids of the calls mean.
-    concurrency : Concurrency or None
-        How many compute; None if nobody asks.
-    begun : Begun or None
-        The spans of threads without calls; None if there are none.
-    """
+    """The bursts of a few locations, and what is known of them."""
 
     def __init__(
         self,
@@ -71,20 +57,7 @@ class Rows:
         self._decoder, self._computing, self._begun = decoder, concurrency, begun
 
     def table(self, target: pa.Schema, min_duration_ns: int) -> pa.Table:
-        """Give the rows with the columns of a schema.
-
-        Parameters
-        ----------
-        target : pyarrow.Schema
-            Columns of a burst table.
-        min_duration_ns : int
-            Leave out shorter bursts.
-
-        Returns
-        -------
-        pyarrow.Table
-            The rows of the others.
-        """
+        """The rows with the columns of a schema."""
         around = {
             name: column
             for side in SIDES
@@ -125,7 +98,7 @@ class Rows:
 
     @cached_property
     def _row(self) -> dict[str, Integers]:
-        """Give the rows of the calls around each burst, -1 without."""
+        """The rows of the calls around each burst, -1 without."""
         where = self._burst("location")
         found = {}
         for side in SIDES:

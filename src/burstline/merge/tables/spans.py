@@ -22,22 +22,7 @@ if TYPE_CHECKING:
 def span_of_rows(
     before: Integers, after: Integers, ends_span: Mask, first: Integers
 ) -> Integers:
-    """Give the span of bursts between calls.
-
-    Parameters
-    ----------
-    before, after : ndarray of int64, shape (bursts,)
-        Rows of the calls around each, -1 if there is none.
-    ends_span : ndarray of bool, shape (calls,)
-        Which calls are collectives that end a span.
-    first : ndarray of int64, shape (bursts,)
-        Row of the first call of the location of each.
-
-    Returns
-    -------
-    ndarray of int64, shape (bursts,)
-        Spans count from 0 on each location; -1 where neither call is known.
-    """
+    """The span of bursts between calls, shape (bursts,)."""
     sums = np.concatenate([np.zeros(1, np.int64), np.cumsum(ends_span)])
     until = np.where(before >= 0, before + 1, after)
     known = until >= 0
@@ -45,15 +30,7 @@ def span_of_rows(
 
 
 class Begun:
-    """How many spans each process has begun at any time, for threads without calls.
-
-    Parameters
-    ----------
-    trace : Trace
-        Its calls are read.
-    decoder : Decoder
-        Which operations end a span.
-    """
+    """How many spans each process has begun at any time, for threads without calls."""
 
     def __init__(self, trace: Trace, decoder: Decoder) -> None:
         (self._process,) = trace.arrays("locations", "process")
@@ -70,20 +47,7 @@ class Begun:
         self._by_process, self._time = process[order], time_ns[order]
 
     def spans(self, location: AnyIntegers, start_ns: Integers) -> Integers:
-        """Give the span of bursts of threads without calls.
-
-        Parameters
-        ----------
-        location : ndarray of integers, shape (bursts,)
-            Where each is.
-        start_ns : ndarray of int64, shape (bursts,)
-            When it begins.
-
-        Returns
-        -------
-        ndarray of int64, shape (bursts,)
-            Collectives that its process has entered by then.
-        """
+        """The span of bursts of threads without calls, shape (bursts,)."""
         process = self._process[location]
         found = np.zeros(len(process), np.int64)
         for each in np.unique(process).tolist():

@@ -118,7 +118,7 @@ def check(
     names: Sequence[str] = (),
     progress: Progress = SILENCE,
 ) -> Check:
-    """Say how far counters can be trusted, from runs that have the same ones.
+    """How far counters can be trusted, from runs that have the same ones.
 
     Parameters
     ----------
@@ -204,7 +204,7 @@ def check(
 def shared(
     traces: Sequence[Trace], matching: Matching, *, limits: Limits = PUBLISHED
 ) -> tuple[CounterQuality, ...]:
-    """Say how well the counters agree that several of some merged runs have.
+    """How well the counters agree that several of some merged runs have.
 
     Parameters
     ----------
@@ -261,7 +261,7 @@ def _quality(quantity: Quantity, limits: Limits) -> CounterQuality:
 
 
 def _pair(quantity: Quantity) -> tuple[Floats, Floats]:
-    """Give the base and the mean of the others, NaN where there is none."""
+    """The base and the mean of the others, NaN where there is none."""
     others = quantity.present.copy()
     others[:, quantity.base] = False
     count = others.sum(axis=1)

@@ -64,13 +64,6 @@ class Quantity(NamedTuple):
 class Measured:
     """Matched bursts, and what their runs measured in them.
 
-    Parameters
-    ----------
-    traces : sequence of Trace
-        The runs that were matched, in that order.
-    matching : Matching
-        What was found in them.
-
     Attributes
     ----------
     rows : ndarray of int64, shape (bursts, runs)
@@ -78,13 +71,6 @@ class Measured:
         where a run lacks it.
     base : int
         Base of the matching.
-
-    Raises
-    ------
-    ParameterError
-        If there are not as many traces as matched runs.
-    NotEnoughDataError
-        If no burst was matched.
     """
 
     def __init__(self, traces: Sequence[Trace], matching: Matching) -> None:
@@ -105,44 +91,14 @@ class Measured:
         return tuple(name for name in dict.fromkeys(names) if names.count(name) >= 2)
 
     def counter(self, name: str) -> Quantity:
-        """Give a counter of the bursts.
-
-        Parameters
-        ----------
-        name : str
-            Its name in the traces.
-
-        Returns
-        -------
-        Quantity
-            Absent where a run does not have the counter, or not in that burst.
-        """
+        """A counter of the bursts."""
         column = f"{name} (counter)" if name in FIXED else name
         return self._gathered(
             column, lambda trace: trace.arrays("bursts", name)[0], self._having(name)
         )
 
     def feature(self, name: str) -> Quantity:
-        """Give a quantity that every run has.
-
-        Parameters
-        ----------
-        name : str
-            ``duration``, in ns; ``position``, the fraction of the bursts of its thread before
-            it; ``sizes``, the bytes sent and received by the calls around it; ``partner``,
-            ranks of the partners before and after, two rows a burst: only where
-            some run has one.
-
-        Returns
-        -------
-        Quantity
-            Its values.
-
-        Raises
-        ------
-        ParameterError
-            If there is no such feature.
-        """
+        """A quantity that every run has."""
         everybody = range(len(self._traces))
         if name == "duration":
             return self._gathered(name, _durations, everybody)
@@ -177,7 +133,7 @@ class Measured:
         return Quantity(name, base, values, present)
 
     def _partners(self) -> Quantity:
-        """Give partners before and, below them, after."""
+        """Partners before and, below them, after."""
         sides = [
             self._gathered(side, lambda trace, side=side: _column(trace, side), range(runs))  # type: ignore[misc]
             for runs in [len(self._traces)]
@@ -192,7 +148,7 @@ class Measured:
 
 
 def _rows(trace: Trace, matching: Matching, run: int) -> Integers:
-    """Give the row of each burst of the pairs in one run, -1 where it has none."""
+    """The row of each burst of the pairs in one run, -1 where it has none."""
     own = trace.arrays("locations", *_THREAD)
     named = [to_numpy(matching.pairs[name]) for name in _THREAD]
     shape = [

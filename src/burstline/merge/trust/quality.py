@@ -116,7 +116,7 @@ class CounterQuality:
         return sum(known) / len(known) if known else None
 
     def as_dict(self) -> dict[str, Any]:
-        """Give the figures for programs.
+        """The figures for programs.
 
         Returns
         -------
@@ -149,7 +149,7 @@ def compare(
     categories: bool = False,
     limits: Limits = PUBLISHED,
 ) -> CounterQuality:
-    """Say how well a counter repeats over matched bursts.
+    """How well a counter repeats over matched bursts.
 
     Parameters
     ----------
@@ -227,19 +227,7 @@ def compare(
 def relative_differences(
     values: npt.ArrayLike, *, base: int = 0, present: npt.ArrayLike | None = None
 ) -> Floats:
-    """Give the relative difference of each burst to the mean of the other runs.
-
-    Parameters
-    ----------
-    values, base, present
-        As for :func:`compare`.
-
-    Returns
-    -------
-    ndarray of float64, shape (bursts,)
-        ``|b - µ| / b``; infinite where the base counted nothing and others did, NaN where
-        there is nothing to compare.
-    """
+    """The relative difference of each burst to the mean of the other runs, shape (bursts,)."""
     table, there = _checked(values, present, base)
     others = [run for run in range(table.shape[1]) if run != base]
     compared = there[:, base] & (there.sum(axis=1) >= 2)
@@ -252,20 +240,8 @@ def relative_differences(
 
 
 def pearson(one: Floats, other: Floats) -> float | None:
-    """Give Pearson's correlation.
+    """Pearson's correlation.
 
-    Parameters
-    ----------
-    one, other : ndarray of float64, shape (n,)
-        Finite values.
-
-    Returns
-    -------
-    float or None
-        -1..1; None if one of them is constant, or there are fewer than two values.
-
-    Examples
-    --------
     >>> import numpy as np
     >>> pearson(np.array([1.0, 2.0, 4.0]), np.array([3.0, 5.0, 9.0]))
     1.0
@@ -299,7 +275,7 @@ def _checked(
 def _scores(
     table: Floats, there: Mask, base: int, others: list[int], *, categories: bool
 ) -> Floats:
-    """Give ``|b - µ|``, or the share of others that differ; exactly 0 where all are equal."""
+    """``|b - µ|``, or the share of others that differ; exactly 0 where all are equal."""
     total = np.zeros(len(table))
     for other in others:
         away = table[:, other] - table[:, base]

@@ -59,7 +59,7 @@ class Variation:
     share: float
 
     def as_dict(self) -> dict[str, Any]:
-        """Give the attributes by name."""
+        """The attributes by name."""
         return {name: getattr(self, name) for name in self.__slots__}
 
 
@@ -79,29 +79,7 @@ class Labels(NamedTuple):
 
 
 def labels_of(trace: Trace, measured: Measured, by: str) -> Labels:
-    """Say where each matched burst is in the program.
-
-    Parameters
-    ----------
-    trace : Trace
-        The base run.
-    measured : Measured
-        The bursts.
-    by : str
-        ``call-path`` or ``phase``.
-
-    Returns
-    -------
-    Labels
-        Places.
-
-    Raises
-    ------
-    ParameterError
-        If bursts cannot be told apart so.
-    NotEnoughDataError
-        If loops are asked for and none can be found.
-    """
+    """Where each matched burst is in the program."""
     if by not in BY:
         raise ParameterError(f"{by} is no way to tell bursts apart; ways are {', '.join(BY)}")
     labels = _by_path(trace) if by == "call-path" else _by_loop(trace)
@@ -110,22 +88,7 @@ def labels_of(trace: Trace, measured: Measured, by: str) -> Labels:
 
 
 def variations(quantity: Quantity, labels: Labels, tolerance: float) -> list[Variation]:
-    """Say how much a counter differs at each place.
-
-    Parameters
-    ----------
-    quantity : Quantity
-        The counter.
-    labels : Labels
-        Places of the same bursts.
-    tolerance : float
-        Below this relative difference, values are close.
-
-    Returns
-    -------
-    list of Variation
-        Places where it differs, the one with most of the difference first.
-    """
+    """How much a counter differs at each place."""
     base, present = quantity.base, quantity.present
     relative = relative_differences(quantity.values, base=base, present=present)
     compared = present[:, base] & (present.sum(axis=1) >= 2) & (labels.code >= 0)
@@ -152,7 +115,7 @@ def variations(quantity: Quantity, labels: Labels, tolerance: float) -> list[Var
 
 
 def _away(quantity: Quantity) -> Floats:
-    """Give ``|b - µ|`` of every burst, 0 where there is nothing to compare."""
+    """``|b - µ|`` of every burst, 0 where there is nothing to compare."""
     mine = quantity.values[:, [quantity.base]]
     others = quantity.present.copy()
     others[:, quantity.base] = False
@@ -174,7 +137,7 @@ def _by_path(trace: Trace) -> Labels:
 
 
 def _by_loop(trace: Trace) -> Labels:
-    """Give the innermost loop that the call before each burst is in."""
+    """The innermost loop that the call before each burst is in."""
     structure = detect(trace)
     location, before = trace.arrays("bursts", "location", "call_before")
     call = Ordinals(*trace.arrays("calls", "location", "call")).rows(location, before)

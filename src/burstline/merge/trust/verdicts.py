@@ -74,25 +74,8 @@ PUBLISHED: Final = Limits()
 
 
 def verdict(difference: float | None, close: float | None, limits: Limits = PUBLISHED) -> str:
-    """Say how far a counter can be trusted.
+    """How far a counter can be trusted.
 
-    Parameters
-    ----------
-    difference : float or None
-        Its relative difference; None if it is positive in no burst of the base.
-    close : float or None
-        Share of bursts below the tolerance, of those where some run counted anything;
-        None if there is no such burst.
-    limits : Limits
-        Where verdicts change.
-
-    Returns
-    -------
-    str
-        One of :data:`VERDICTS`. A counter that is 0 everywhere repeats: it is trusted.
-
-    Examples
-    --------
     >>> verdict(0.019, 0.973), verdict(0.081, 0.967), verdict(0.669, 0.385)
     ('trust', 'with care', 'do not use')
     >>> verdict(None, None), verdict(None, 0.0)

@@ -123,17 +123,7 @@ _HEADERS: Final = (".h", ".hh", ".hpp", ".hxx", ".H")
 
 @dataclass(frozen=True, slots=True)
 class Clang:
-    """A compiler that is made of LLVM.
-
-    Parameters
-    ----------
-    words : tuple of str
-        How to call it.
-    version : int
-        The major version of its LLVM.
-    says : str
-        What it says of its version.
-    """
+    """A compiler that is made of LLVM."""
 
     words: tuple[str, ...]
     version: int
@@ -141,26 +131,7 @@ class Clang:
 
 
 def instrumented(words: Sequence[str]) -> list[str]:
-    """Give the command that compiles as asked, and counts.
-
-    Parameters
-    ----------
-    words : sequence of str
-        The compiler and its arguments.
-
-    Returns
-    -------
-    list of str
-        The arguments as they stand, with the plug-in and, where a program or shared library
-        is linked, the work object.
-
-    Raises
-    ------
-    ParameterError
-        If the compiler cannot be run, or is none of LLVM's.
-    NotEnoughDataError
-        If the plug-in cannot be built.
-    """
+    """The command that compiles as asked, and counts."""
     clang = identify(words[0])
     arguments = list(words[1:])
     added = ["-fpass-plugin=" + os.fspath(plugin(clang))]
@@ -175,20 +146,8 @@ def instrumented(words: Sequence[str]) -> list[str]:
 
 
 def links(arguments: Sequence[str]) -> bool:
-    """Say whether a compiler that gets these arguments links something.
+    """Whether a compiler that gets these arguments links something.
 
-    Parameters
-    ----------
-    arguments : sequence of str
-        Without the compiler itself.
-
-    Returns
-    -------
-    bool
-        Whether there is something to link, and nothing says to stop before.
-
-    Examples
-    --------
     >>> links(["-O2", "main.c", "-o", "main"]), links(["-c", "main.c"]), links(["-v"])
     (True, False, False)
     """
@@ -206,23 +165,7 @@ def links(arguments: Sequence[str]) -> bool:
 
 
 def identify(compiler: str) -> Clang:
-    """Find out which LLVM a compiler is made of.
-
-    Parameters
-    ----------
-    compiler : str
-        Its name or path; a wrapper such as ``mpicc`` that calls clang will do.
-
-    Returns
-    -------
-    Clang
-        The compiler.
-
-    Raises
-    ------
-    ParameterError
-        If it cannot be run, is not of LLVM, or too old.
-    """
+    """Which LLVM a compiler is made of."""
     shown = printable(compiler)
     if shutil.which(compiler) is None:
         raise ParameterError(f"{shown}: no such compiler. Give one of LLVM's, such as clang")
@@ -243,23 +186,7 @@ def identify(compiler: str) -> Clang:
 
 
 def plugin(clang: Clang) -> Path:
-    """Give the plug-in for a compiler; builds it on first use.
-
-    Parameters
-    ----------
-    clang : Clang
-        Which compiler.
-
-    Returns
-    -------
-    Path
-        The shared object for ``-fpass-plugin=``.
-
-    Raises
-    ------
-    NotEnoughDataError
-        If LLVM's headers or a C++ compiler are missing, or the plug-in does not compile.
-    """
+    """The plug-in for a compiler; builds it on first use."""
     sources = sorted(_PASS.glob("*.cpp"))
     target = _place(clang, [*sources, *_PASS.glob("*.h")]) / "burstline-pass.so"
     if target.is_file():
@@ -271,23 +198,7 @@ def plugin(clang: Clang) -> Path:
 
 
 def work_object(clang: Clang) -> Path:
-    """Give the object that holds the counters; builds it on first use.
-
-    Parameters
-    ----------
-    clang : Clang
-        Which compiler.
-
-    Returns
-    -------
-    Path
-        The object, to be linked.
-
-    Raises
-    ------
-    NotEnoughDataError
-        If it does not compile.
-    """
+    """The object that holds the counters; builds it on first use."""
     source = _NATIVE / "work.c"
     target = _place(clang, [source, *_NATIVE.glob("*.h")]) / "burstline-work.o"
     if target.is_file():
@@ -359,7 +270,7 @@ def _built(target: Path, words: list[str]) -> Path:
 
 
 def _said(words: list[str]) -> str:
-    """Give what a program says, whatever it thinks of the question."""
+    """What a program says, whatever it thinks of the question."""
     asked = (LOOPS, COUNT)
     environment = {name: text for name, text in os.environ.items() if name not in asked}
     try:

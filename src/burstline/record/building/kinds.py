@@ -8,25 +8,7 @@ from typing import Final
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """The statements of a wrapper.
-
-    Parameters
-    ----------
-    first : tuple of str
-        In any case, before the call.
-    known : tuple of str
-        If the call is recorded: what is known before it.
-    instead : dict
-        Arguments the real function is given in place of the program's.
-    success : str
-        Of polls: whether one found something; those that did not are summed up.
-    learnt : tuple of str
-        After a call that succeeded, whether it is recorded or not.
-    last : tuple of str
-        In any case, after the call.
-    beyond : tuple of str
-        After the record of the call is complete.
-    """
+    """The statements of a wrapper."""
 
     first: tuple[str, ...] = ()
     known: tuple[str, ...] = ()

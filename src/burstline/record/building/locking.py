@@ -15,25 +15,7 @@ if TYPE_CHECKING:
 
 @contextlib.contextmanager
 def locked(folder: Path, what: str) -> Iterator[None]:
-    """Let one process at a time build into a folder, which is made.
-
-    Parameters
-    ----------
-    folder : Path
-        Where to.
-    what : str
-        What is built, for messages.
-
-    Yields
-    ------
-    None
-        Once it is this process's turn.
-
-    Raises
-    ------
-    ParameterError
-        If the folder cannot be written.
-    """
+    """Let one process at a time build into a folder, which is made."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
         lock = (folder / ".lock").open("w")

@@ -54,17 +54,7 @@ _HEADERS: Final = {
 
 @dataclass(frozen=True, slots=True)
 class Compiler:
-    """A C compiler, and what it takes to find the headers of an MPI.
-
-    Parameters
-    ----------
-    words : tuple of str
-        The compiler and its options.
-    version : str
-        First line of what it says of itself.
-    header : bytes
-        The text of its header.
-    """
+    """A C compiler, and what it takes to find the headers of an MPI."""
 
     words: tuple[str, ...]
     version: str
@@ -72,23 +62,7 @@ class Compiler:
 
 
 def shared_object(abi: Abi) -> Path:
-    """Give the recorder for an MPI; builds it on first use if none was shipped.
-
-    Parameters
-    ----------
-    abi : Abi
-        Which MPI.
-
-    Returns
-    -------
-    Path
-        The shared object, to be preloaded.
-
-    Raises
-    ------
-    NotEnoughDataError
-        If there is none, and none can be built.
-    """
+    """The recorder for an MPI; builds it on first use if none was shipped."""
     shipped = _SHIPPED / _file_name(abi)
     if shipped.is_file():
         return shipped if _can_be_preloaded(shipped) else _copied(shipped)
@@ -103,23 +77,7 @@ def shared_object(abi: Abi) -> Path:
 
 
 def find_compiler(abi: Abi) -> Compiler:
-    """Find a compiler that knows the headers of an MPI.
-
-    Parameters
-    ----------
-    abi : Abi
-        Which MPI.
-
-    Returns
-    -------
-    Compiler
-        The user's ``MPICC``, or the first of the usual wrappers that fits.
-
-    Raises
-    ------
-    NotEnoughDataError
-        If there is none.
-    """
+    """Find a compiler that knows the headers of an MPI."""
     tried = []
     for name in (os.environ.get("MPICC", ""), *abi.compilers):
         wrapper = shutil.which(name) if name else None
@@ -138,22 +96,7 @@ def find_compiler(abi: Abi) -> Compiler:
 
 
 def compile_into(target: Path, abi: Abi, compiler: Compiler) -> None:
-    """Build the recorder for an MPI; the file appears whole or not at all.
-
-    Parameters
-    ----------
-    target : Path
-        Where to, in a folder that exists.
-    abi : Abi
-        Which MPI.
-    compiler : Compiler
-        What to build with.
-
-    Raises
-    ------
-    NotEnoughDataError
-        If the compiler fails.
-    """
+    """Build the recorder for an MPI; the file appears whole or not at all."""
     with tempfile.TemporaryDirectory(dir=target.parent, prefix=".build-") as folder:
         sources = list(map(str, _sources()))
         for name, text in _generated_sources().items():
@@ -174,18 +117,7 @@ def compile_into(target: Path, abi: Abi, compiler: Compiler) -> None:
 
 
 def build_all(folder: Path) -> dict[str, str]:
-    """Build the recorders of all MPIs whose headers are installed.
-
-    Parameters
-    ----------
-    folder : Path
-        Where to; made if need be.
-
-    Returns
-    -------
-    dict of str to str
-        By MPI, what came of it: ``built``, or why not.
-    """
+    """Build the recorders of all MPIs whose headers are installed."""
     folder.mkdir(parents=True, exist_ok=True)
 
     def built(abi: Abi) -> str:

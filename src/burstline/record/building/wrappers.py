@@ -46,17 +46,7 @@ int burst_completes(uint16_t op);
 
 @dataclass(frozen=True, slots=True)
 class Argument:
-    """An argument of an MPI function.
-
-    Parameters
-    ----------
-    type : str
-        What stands before the name.
-    name : str
-        The standard's name, which is its role.
-    suffix : str
-        What stands behind: brackets.
-    """
+    """An argument of an MPI function."""
 
     type: str
     name: str
@@ -80,27 +70,7 @@ class Argument:
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """A row of the table.
-
-    Parameters
-    ----------
-    name : str
-        Without ``MPI_``.
-    number : int
-        Which stands in raw files.
-    kind : str
-        What the wrapper does.
-    arguments : tuple of Argument
-        In order.
-    large : bool
-        Whether there is a large-count twin.
-    sent, received : str
-        Bytes of a collective, in the table's words.
-    transfer : int
-        Direction of a one-sided call.
-    since : int
-        The MPI version that brought it, 0: all have it.
-    """
+    """A row of the table."""
 
     name: str
     number: int
@@ -116,13 +86,6 @@ class Call:
 def calls() -> tuple[Call, ...]:
     """Read the table of MPI functions.
 
-    Returns
-    -------
-    tuple of Call
-        In the order of the table.
-
-    Examples
-    --------
     >>> calls()[0].name, calls()[0].number
     ('Send', 1)
     """
@@ -131,15 +94,8 @@ def calls() -> tuple[Call, ...]:
 
 
 def operation_names() -> dict[int, str]:
-    """Tell which MPI function a number in a raw file stands for.
+    """Which MPI function a number in a raw file stands for.
 
-    Returns
-    -------
-    dict
-        Names by number.
-
-    Examples
-    --------
     >>> operation_names()[1]
     'MPI_Send'
     """
@@ -149,13 +105,6 @@ def operation_names() -> dict[int, str]:
 def wrappers_source() -> str:
     """Write the wrappers of all functions of the table.
 
-    Returns
-    -------
-    str
-        C11 text, for the headers of any MPI.
-
-    Examples
-    --------
     >>> "int PMPI_Send(" in wrappers_source()
     True
     """
@@ -167,7 +116,7 @@ def wrappers_source() -> str:
 
 
 def operations_source() -> str:
-    """Return the C11 text of what the runtime asks about operations by their numbers."""
+    """The C11 text of what the runtime asks about operations by their numbers."""
     table = calls()
     return "\n".join([_OPERATIONS_HEAD, _names(table), _completions(table)])
 
@@ -188,7 +137,7 @@ def _argument(text: str) -> Argument:
 
 
 def _wide(name: str) -> str | None:
-    """Tell what an ``int`` of this role is in the large-count twin."""
+    """What an ``int`` of this role is in the large-count twin."""
     if re.fullmatch(r"\w*displs|disp_unit", name):
         return "MPI_Aint"
     if re.fullmatch(r"\w*counts?|size|insize|outsize|position", name):

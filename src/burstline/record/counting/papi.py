@@ -30,18 +30,7 @@ _WAY_OUT: Final = (
 
 
 class Papi:
-    """A PAPI library that has been loaded.
-
-    Parameters
-    ----------
-    path : str, optional
-        Of the shared library; by default the one of the system.
-
-    Raises
-    ------
-    NotEnoughDataError
-        If there is none, or it does not start.
-    """
+    """A PAPI library that has been loaded."""
 
     def __init__(self, path: str | None = None) -> None:
         found = path or ctypes.util.find_library("papi") or "libpapi.so"
@@ -80,18 +69,7 @@ class Papi:
             shutdown()
 
     def fits(self, events: Sequence[str]) -> bool:
-        """Tell whether events can be counted together.
-
-        Parameters
-        ----------
-        events : sequence of str
-            Names of events, preset or native.
-
-        Returns
-        -------
-        bool
-            Whether one event set takes all of them; False for one that does not exist.
-        """
+        """Whether events can be counted together."""
         names = [event.encode() for event in events]
         event_set = ctypes.c_int(_NO_EVENT_SET)
         if self._create(ctypes.byref(event_set)) != _OK:
@@ -105,7 +83,7 @@ class Papi:
             self._destroy(ctypes.byref(event_set))
 
     def presets(self) -> Iterable[str]:
-        """Give the names of the preset events that this machine can count."""
+        """The names of the preset events that this machine can count."""
         code = ctypes.c_int(_PRESETS)
         name = ctypes.create_string_buffer(_LONGEST_NAME)
         enumerate_next = self._library.PAPI_enum_event

@@ -54,33 +54,12 @@ def plan_sets(
 ) -> CounterPlan:
     """Divide events into the fewest sets that can be counted together.
 
-    Parameters
-    ----------
-    events : sequence of str
-        Their names; repeated ones count once.
-    fits : callable
-        Tells whether the events of a tuple can be counted together.
-    reference : str, optional
-        An event that is to be in each set, by which runs can be compared.
-    most_questions : int
-        How often `fits` is called at most before the search takes the best it has found.
-
-    Returns
-    -------
-    CounterPlan
-        The fewest sets for up to :data:`MOST_EXACT` events, unless that takes too many
-        questions; else those found by filling one set after the other.
-
-    Notes
-    -----
     The search takes the event that goes with the fewest others, tries every largest set
     around it and goes on with the rest. It gives up a branch that needs as many sets as
     the best found: at least as many as events of which no two go together, and as the
     events divided by the size of the largest set. The result depends only on the order
     of the events and on the answers.
 
-    Examples
-    --------
     >>> plan = plan_sets(["A", "B", "C"], lambda names: len(names) <= 2)
     >>> plan.sets, plan.fewest
     ((('A', 'B'), ('C',)), True)
@@ -137,7 +116,7 @@ class _Search:
         return tuple(self.events[number] for number in _members(mask))
 
     def cover(self) -> tuple[list[int], bool]:
-        """Give a cover, and whether it is one of the smallest."""
+        """A cover, and whether it is one of the smallest."""
         everything = (1 << len(self.events)) - 1
         budget, self.questions_left = self.questions_left, 1 << 60
         best = self._greedy(everything)
@@ -185,7 +164,7 @@ class _Search:
         return cover
 
     def _largest_size(self, rest: int, helpful: int) -> int:
-        """Give the size of the largest set that fits; one less than `helpful` if no more."""
+        """The size of the largest set that fits; one less than `helpful` if no more."""
         best = helpful - 1
         stack = [(0, rest)]
         while stack:
@@ -202,7 +181,7 @@ class _Search:
         return best
 
     def _at_least(self, rest: int) -> int:
-        """Give a number of sets below which `rest` cannot be covered."""
+        """A number of sets below which `rest` cannot be covered."""
         strangers, candidates = 0, rest
         while candidates:
             number = self._loneliest(candidates)
@@ -245,7 +224,7 @@ class _Search:
 
 
 def _members(mask: int) -> Iterator[int]:
-    """Give the numbers of the bits that are set, from the lowest."""
+    """The numbers of the bits that are set, from the lowest."""
     while mask:
         lowest = mask & -mask
         yield lowest.bit_length() - 1
@@ -253,20 +232,8 @@ def _members(mask: int) -> Iterator[int]:
 
 
 def sets_text(plan: CounterPlan) -> str:
-    """Give the sets as the TOML file that ``record --counters-set`` reads.
+    """The sets as the TOML file that ``record --counters-set`` reads.
 
-    Parameters
-    ----------
-    plan : CounterPlan
-        With at least one set.
-
-    Returns
-    -------
-    str
-        A table ``sets`` of lists, called ``set1`` and so on.
-
-    Examples
-    --------
     >>> plan = plan_sets(["A", "B"], lambda names: len(names) <= 1)
     >>> print(sets_text(plan), end="")
     # One run for each set.

@@ -20,24 +20,7 @@ if TYPE_CHECKING:
 
 
 def read_sets(path: Path) -> dict[str, list[str]]:
-    """Read sets of counters.
-
-    Parameters
-    ----------
-    path : Path
-        A TOML file: a table ``sets`` of lists by name, or a list of lists, which are then
-        numbered from 1.
-
-    Returns
-    -------
-    dict of str to list of str
-        Counters by set.
-
-    Raises
-    ------
-    FormatError
-        If it is something else.
-    """
+    """Read sets of counters."""
     try:
         document = tomllib.loads(path.read_text(encoding="utf-8"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:

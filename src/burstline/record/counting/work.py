@@ -23,23 +23,6 @@ KINDS: Final[dict[str, tuple[str, ...]]] = {
 def kinds_of(text: str) -> tuple[str, ...]:
     """Read which kinds of work are to be counted.
 
-    Parameters
-    ----------
-    text : str
-        Names with commas between, or ``all``.
-
-    Returns
-    -------
-    tuple of str
-        Each once, in the order of `KINDS`.
-
-    Raises
-    ------
-    ParameterError
-        If there is none, or a name is no kind.
-
-    Examples
-    --------
     >>> kinds_of("flops,memory")
     ('memory', 'flops')
     >>> kinds_of("all") == tuple(KINDS)

@@ -19,18 +19,7 @@ if TYPE_CHECKING:
 
 
 def check_programs(command: Command) -> None:
-    """See to it that everything the command runs is there.
-
-    Parameters
-    ----------
-    command : Command
-        What is to be run.
-
-    Raises
-    ------
-    ParameterError
-        If the launcher or a program does not exist or cannot be executed.
-    """
+    """See to it that everything the command runs is there."""
     first = (
         [command.words[0]]
         if command.launcher is None
@@ -44,23 +33,7 @@ def check_programs(command: Command) -> None:
 
 
 def checked_calls(text: str) -> str:
-    """See to it that every operation of a list for ``--calls`` is one.
-
-    Parameters
-    ----------
-    text : str
-        Names, with commas or blanks between; all or none behind a minus.
-
-    Returns
-    -------
-    str
-        The same.
-
-    Raises
-    ------
-    ParameterError
-        If the recorder knows no operation of such a name.
-    """
+    """See to it that every operation of a list for ``--calls`` is one."""
     from burstline.formats.raw import operation_numbers  # noqa: PLC0415 -- slow
 
     numbers = operation_numbers()
@@ -75,28 +48,7 @@ def checked_calls(text: str) -> str:
 
 
 def choose_abi(command: Command, asked: str | None) -> mpi.Abi:
-    """Choose the MPI whose recorder the run needs.
-
-    Parameters
-    ----------
-    command : Command
-        What is to be run.
-    asked : str, optional
-        What the user says it is; otherwise the libraries of the programs tell, then the
-        launcher, then the mpi4py of a Python.
-
-    Returns
-    -------
-    Abi
-        The MPI.
-
-    Raises
-    ------
-    ParameterError
-        If program and launcher belong to different MPIs, or nothing tells which it is.
-    UnsupportedRecordError
-        If a program has MPI within itself, where no recorder comes in between.
-    """
+    """Choose the MPI whose recorder the run needs."""
     if asked is not None:
         return mpi.ABIS[asked]
     launcher = launcher_abi(command)
@@ -122,18 +74,7 @@ def choose_abi(command: Command, asked: str | None) -> mpi.Abi:
 
 
 def launcher_abi(command: Command) -> mpi.Abi | None:
-    """Tell whose launcher a command uses.
-
-    Parameters
-    ----------
-    command : Command
-        What is to be run.
-
-    Returns
-    -------
-    Abi or None
-        None without a launcher, and for launchers of a batch system.
-    """
+    """Tell whose launcher a command uses."""
     if command.launcher is None:
         return None
     path = mpi.found(command.words[command.launcher])
@@ -145,18 +86,7 @@ def launcher_abi(command: Command) -> mpi.Abi | None:
 
 
 def with_paths(command: Command) -> Command:
-    """Name programs of the current folder so that they are found on the ranks, too.
-
-    Parameters
-    ----------
-    command : Command
-        What is to be run.
-
-    Returns
-    -------
-    Command
-        The same, with ``./app`` for ``app`` where that is meant.
-    """
+    """Name programs of the current folder so that they are found on the ranks, too."""
     from dataclasses import replace  # noqa: PLC0415 -- only here
 
     words = list(command.words)

@@ -62,24 +62,14 @@ _SHELLS: Final = re.compile(r"(?:ba|da|z|k)?sh|python[\d.]*")
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """A command line, taken apart.
-
-    Parameters
-    ----------
-    words : tuple of str
-        All of it.
-    launcher : int or None
-        Which word starts the ranks; None if the program runs by itself.
-    starts : tuple of int
-        Where the programs begin; none if the launcher reads them from a file.
-    """
+    """A command line, taken apart."""
 
     words: tuple[str, ...]
     launcher: int | None
     starts: tuple[int, ...]
 
     def programs(self) -> list[tuple[str, ...]]:
-        """Give the command line of each program."""
+        """The command line of each program."""
         found = []
         for start in self.starts:
             rest = self.words[start:]
@@ -88,7 +78,7 @@ class Command:
         return found
 
     def moves(self) -> bool:
-        """Tell whether the launcher is told to look for programs somewhere else."""
+        """Whether the launcher is told to look for programs somewhere else."""
         if self.launcher is None or not self.starts:
             return False
         options = self.words[self.launcher + 1 : self.starts[-1]]
@@ -98,23 +88,6 @@ class Command:
 def parse_command(words: Sequence[str]) -> Command:
     """Find launcher and programs in a command line.
 
-    Parameters
-    ----------
-    words : sequence of str
-        What a shell would run.
-
-    Returns
-    -------
-    Command
-        The same words, and what they are.
-
-    Raises
-    ------
-    ParameterError
-        If there are no words, or a launcher is given no program.
-
-    Examples
-    --------
     >>> parse_command(["mpirun", "-n", "2", "/bin/true", "x"]).starts
     (3,)
     >>> parse_command(["/bin/true", "-n", "2"]).starts
@@ -132,22 +105,7 @@ def parse_command(words: Sequence[str]) -> Command:
 def with_environment(
     command: Command, environment: Mapping[str, str], abi: mpi.Abi | None
 ) -> list[str]:
-    """Give the command line whose programs find some variables in their environment.
-
-    Parameters
-    ----------
-    command : Command
-        What the user wants to run.
-    environment : mapping of str to str
-        The variables.
-    abi : Abi or None
-        Whose launcher it is, where a launcher reads the programs from a file.
-
-    Returns
-    -------
-    list of str
-        What to run instead.
-    """
+    """The command line whose programs find some variables in their environment."""
     settings = [f"{name}={value}" for name, value in environment.items()]
     words = list(command.words)
     for start in reversed(command.starts):
@@ -166,20 +124,8 @@ def with_environment(
 
 
 def program_name(words: Sequence[str]) -> str:
-    """Give a trace's name: that of the program, or of the script an interpreter runs.
+    """A trace's name: that of the program, or of the script an interpreter runs.
 
-    Parameters
-    ----------
-    words : sequence of str
-        The command line of one program.
-
-    Returns
-    -------
-    str
-        A name without folder and ending.
-
-    Examples
-    --------
     >>> [program_name(w.split()) for w in ("./bin/lulesh.x -i 3", "python -u ring.py 4")]
     ['lulesh', 'ring']
     """
@@ -202,7 +148,7 @@ def _launcher(words: tuple[str, ...]) -> int | None:
 
 
 def _values_of(launcher: str) -> frozenset[str] | None:
-    """Give the options of a launcher that take a value; None if it is no launcher."""
+    """The options of a launcher that take a value; None if it is no launcher."""
     name = Path(launcher).name
     for known in (name, re.sub(r"[._-].*$", "", name)):
         if known in _VALUES:

@@ -28,19 +28,7 @@ _ELF: Final = b"\x7fELF"
 
 @dataclass(frozen=True, slots=True)
 class Abi:
-    """A binary interface of MPI.
-
-    Parameters
-    ----------
-    name : str
-        As ``--mpi`` takes it, and as it stands in the name of the recorder's shared object.
-    title : str
-        As people call it.
-    library : str
-        Regular expression: the whole name of its shared library.
-    compilers : tuple of str
-        Compiler wrappers that may build for it, the surest first.
-    """
+    """A binary interface of MPI."""
 
     name: str
     title: str
@@ -57,18 +45,7 @@ ABIS: Final = {abi.name: abi for abi in (OPEN_MPI, MPICH, STANDARD)}
 
 
 def abi_of_program(path: Path) -> Abi | None:
-    """Tell which MPI a program is linked with, itself or by a library of its own.
-
-    Parameters
-    ----------
-    path : Path
-        An executable file.
-
-    Returns
-    -------
-    Abi or None
-        None if it is a script, or no library of MPI is among those it needs.
-    """
+    """Which MPI a program is linked with, itself or by a library of its own."""
     if not is_elf(path):
         return None
     return abi_of_libraries(_answer(["ldd", os.fspath(path)]))
@@ -77,18 +54,6 @@ def abi_of_program(path: Path) -> Abi | None:
 def abi_of_libraries(text: str) -> Abi | None:
     """Find the library of an MPI in a text that lists libraries.
 
-    Parameters
-    ----------
-    text : str
-        As ``ldd`` prints it, or a map of a process's memory.
-
-    Returns
-    -------
-    Abi or None
-        The first one that is named.
-
-    Examples
-    --------
     >>> abi_of_libraries("libmpi.so.12 => not found").title
     'MPICH'
     """
@@ -99,36 +64,13 @@ def abi_of_libraries(text: str) -> Abi | None:
 
 
 def abi_of_launcher(path: Path) -> Abi | None:
-    """Tell whose launcher a program is: Open MPI's, or MPICH's (Hydra).
-
-    Parameters
-    ----------
-    path : Path
-        ``mpirun``, ``mpiexec`` or the like.
-
-    Returns
-    -------
-    Abi or None
-        None for launchers of a batch system, which start programs of any MPI.
-    """
+    """Tell whose launcher a program is: Open MPI's, or MPICH's (Hydra)."""
     return abi_of_version(_answer([os.fspath(path), "--version"]))
 
 
 def abi_of_version(text: str) -> Abi | None:
     """Tell from what a launcher says of its version whose it is.
 
-    Parameters
-    ----------
-    text : str
-        Answer of ``mpirun --version``.
-
-    Returns
-    -------
-    Abi or None
-        None if it is nobody's we know.
-
-    Examples
-    --------
     >>> abi_of_version("mpirun (Open MPI) 4.1.4").name
     'openmpi'
     """
@@ -140,18 +82,7 @@ def abi_of_version(text: str) -> Abi | None:
 
 
 def abi_of_python(words: Sequence[str]) -> Abi | None:
-    """Ask a Python which MPI its mpi4py loads.
-
-    Parameters
-    ----------
-    words : sequence of str
-        The command line of an interpreter, of which the first word counts.
-
-    Returns
-    -------
-    Abi or None
-        None if it is no Python, has no mpi4py, or loads no MPI that we know.
-    """
+    """Ask a Python which MPI its mpi4py loads."""
     if not words or not re.fullmatch(r"python[\d.]*", Path(words[0]).name):
         return None
     code = (
@@ -162,7 +93,7 @@ def abi_of_python(words: Sequence[str]) -> Abi | None:
 
 
 def is_elf(path: Path) -> bool:
-    """Tell whether a file is a binary program, no script."""
+    """Whether a file is a binary program, no script."""
     try:
         with path.open("rb") as file:
             return file.read(len(_ELF)) == _ELF
@@ -171,19 +102,7 @@ def is_elf(path: Path) -> bool:
 
 
 def holds_mpi(path: Path) -> bool:
-    """Tell whether MPI is part of a program itself: linked statically.
-
-    Parameters
-    ----------
-    path : Path
-        A binary program that needs no library of MPI.
-
-    Returns
-    -------
-    bool
-        Whether its symbols name the profiling interface, which only a library defines. A
-        program without symbols gives no sign.
-    """
+    """Whether MPI is part of a program itself: linked statically."""
     try:
         with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as m:
             return m.find(b"\0PMPI_Init\0") >= 0
@@ -192,24 +111,13 @@ def holds_mpi(path: Path) -> bool:
 
 
 def found(word: str) -> Path | None:
-    """Give the executable file that a word of a command line means.
-
-    Parameters
-    ----------
-    word : str
-        A path, or a name on PATH or in the current folder.
-
-    Returns
-    -------
-    Path or None
-        None if there is none.
-    """
+    """The executable file that a word of a command line means."""
     path = shutil.which(word) or shutil.which(os.path.join(os.curdir, word))  # noqa: PTH118 -- Path drops the dot that keeps it off PATH
     return None if path is None else Path(path)
 
 
 def _answer(words: list[str]) -> str:
-    """Give what a program prints, on whichever stream; empty if it cannot be asked."""
+    """What a program prints, on whichever stream; empty if it cannot be asked."""
     try:
         done = subprocess.run(  # noqa: S603 -- the user's own programs, which run next
             words,

@@ -36,43 +36,19 @@ _TERMINAL_S: Final = 5.0
 
 @dataclass(frozen=True, slots=True)
 class Ended:
-    """How a command ended.
-
-    Parameters
-    ----------
-    code : int
-        Its exit code; negative: the signal that ended it.
-    interrupted : bool
-        Whether the user ended it.
-    """
+    """How a command ended."""
 
     code: int
     interrupted: bool
 
     def exit_code(self) -> int:
-        """Give what a shell would: 128 and the signal for what a signal ended."""
+        """What a shell would: 128 and the signal for what a signal ended."""
         return 128 - self.code if self.code < 0 else self.code
 
 
 @dataclass(slots=True)
 class Survey:
-    """What the raw files of a run hold, and how its ranks ended.
-
-    Parameters
-    ----------
-    files : int
-        Threads that wrote something.
-    ranks : dict of int to set of str
-        The processes that said to be a rank.
-    size : int
-        Ranks the run should have.
-    records, dropped : int
-        Records kept, and lost for want of room.
-    overhead_ns : int
-        Estimated time spent in recording, over all threads.
-    ended : dict of int to str
-        What ended a rank out of order.
-    """
+    """What the raw files of a run hold, and how its ranks ended."""
 
     files: int = 0
     ranks: dict[int, set[str]] = field(default_factory=dict)
@@ -87,30 +63,12 @@ class Survey:
         return max(self.size - len(self.ranks), 0)
 
     def alone(self) -> bool:
-        """Tell whether several processes each took themselves for the only rank."""
+        """Whether several processes each took themselves for the only rank."""
         return self.size == 1 and len(self.ranks.get(0, ())) > 1
 
 
 def make_folder(output: Path, keep: Path | None) -> Path:
-    """Make the folder of a run's raw files.
-
-    Parameters
-    ----------
-    output : Path
-        The trace that will be made of them; they lie beside it, on the same file system.
-    keep : Path, optional
-        Where the user wants them instead.
-
-    Returns
-    -------
-    Path
-        The folder, absolute and empty.
-
-    Raises
-    ------
-    ParameterError
-        If it cannot be made, or holds something already.
-    """
+    """Make the folder of a run's raw files."""
     folder = keep or output.with_name(f".{output.name}.{secrets.token_hex(4)}.raw")
     try:
         folder.mkdir(exist_ok=keep is not None)
@@ -128,25 +86,7 @@ def make_folder(output: Path, keep: Path | None) -> Path:
 
 
 def run_command(words: Sequence[str], *, stdout: IO[Any] | None = None) -> Ended:
-    """Run a command to its end; Ctrl-C and SIGTERM end it, not us.
-
-    Parameters
-    ----------
-    words : sequence of str
-        The command.
-    stdout : file, optional
-        Where its output goes; by default where ours does.
-
-    Returns
-    -------
-    Ended
-        How it ended.
-
-    Raises
-    ------
-    ParameterError
-        If it cannot be started.
-    """
+    """Run a command to its end; Ctrl-C and SIGTERM end it, not us."""
     try:
         process = subprocess.Popen(words, stdout=stdout)  # noqa: S603 -- what the user wants
     except OSError as error:
@@ -158,20 +98,6 @@ def run_command(words: Sequence[str], *, stdout: IO[Any] | None = None) -> Ended
 def survey(folder: Path, progress: Progress = SILENCE) -> Survey:
     """Go through the raw files of a run that is over, and put their tails to them.
 
-    Parameters
-    ----------
-    folder : Path
-        Where they are.
-    progress : Progress
-        Told of every file.
-
-    Returns
-    -------
-    Survey
-        What is in them.
-
-    Notes
-    -----
     O(records), a piece of a file at a time.
     """
     from burstline.formats.raw import HEADER_BYTES, settle  # noqa: PLC0415 -- only after a run
@@ -186,18 +112,7 @@ def survey(folder: Path, progress: Progress = SILENCE) -> Survey:
 
 
 def require_ranks(found: Survey) -> None:
-    """See to it that there is something to make a trace of.
-
-    Parameters
-    ----------
-    found : Survey
-        What the raw files hold.
-
-    Raises
-    ------
-    NotEnoughDataError
-        If no rank recorded anything, or each took itself for the only one.
-    """
+    """See to it that there is something to make a trace of."""
     if found.alone():
         raise NotEnoughDataError(
             f"{len(found.ranks[0])} processes ran, each as the only rank: launcher and "
@@ -232,7 +147,7 @@ class _Terminated(KeyboardInterrupt):
 
 
 def _has_terminal() -> bool:
-    """Tell whether Ctrl-C goes to the program, too: all in the foreground get it."""
+    """Whether Ctrl-C goes to the program, too: all in the foreground get it."""
     try:
         terminal = os.open("/dev/tty", os.O_RDONLY)
     except OSError:
@@ -296,7 +211,7 @@ def _add(found: Survey, path: Path) -> None:
 
 
 def _how(left: int, detail: int) -> str | None:
-    """Say what ended a rank, unless it ended in order."""
+    """What ended a rank, unless it ended in order."""
     from burstline.formats.raw import Ending  # noqa: PLC0415 -- as above
 
     if left == 0:
@@ -312,23 +227,7 @@ def _how(left: int, detail: int) -> str | None:
 def program_environment(
     settings: dict[str, str], folder: Path, recorder: Path
 ) -> dict[str, str]:
-    """Give the environment of a rank that is recorded.
-
-    Parameters
-    ----------
-    settings : dict of str to str
-        What the recorder is told beside the folder; wins over what the user's own
-        environment tells it.
-    folder : Path
-        For the raw files.
-    recorder : Path
-        The shared object.
-
-    Returns
-    -------
-    dict of str to str
-        The variables to set.
-    """
+    """The environment of a rank that is recorded."""
     own = {name: text for name, text in os.environ.items() if name.startswith("BURSTLINE_")}
     others = os.environ.get("LD_PRELOAD", "")
     preload = f"{recorder}:{others}" if others else str(recorder)

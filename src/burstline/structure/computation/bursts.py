@@ -54,23 +54,6 @@ class Bursts:
     def of(cls, structure: Structure) -> Bursts:
         """Find the node of every call of a structure.
 
-        Parameters
-        ----------
-        structure : Structure
-            Found by any method.
-
-        Returns
-        -------
-        Bursts
-            Of its calls.
-
-        Raises
-        ------
-        ParameterError
-            If a method found it that does not say which of its nodes made a call.
-
-        Notes
-        -----
         O(calls · log(unique calls)). Where a method has several nodes for calls of one
         signature on a lane, all are taken for the first.
         """
@@ -101,19 +84,7 @@ class Bursts:
         return time_ns
 
     def call_after(self, location: Integers, time_ns: Integers) -> Integers:
-        """Give the call that ends the burst of each moment.
-
-        Parameters
-        ----------
-        location, time_ns : ndarray of int64, shape (moments,)
-            Where and when, sorted by location.
-
-        Returns
-        -------
-        ndarray of int64, shape (moments,)
-            A call that has a node, by its place among all calls; -1 if the moment is in
-            a call, before the first or after the last of its location, or elsewhere.
-        """
+        """The call that ends the burst of each moment, shape (moments,)."""
         calls = self.calls
         found = np.full(len(time_ns), _NONE, np.int64)
         begins = np.searchsorted(location, calls.locations)
@@ -156,20 +127,6 @@ class Recorded:
 def loops_in(trace: Trace, bursts: Bursts) -> Recorded:
     """Find the recorded loops that begin and end in one burst.
 
-    Parameters
-    ----------
-    trace : Trace
-        Its `regions` and `region_defs` are read.
-    bursts : Bursts
-        The bursts.
-
-    Returns
-    -------
-    Recorded
-        One row per entry of a loop.
-
-    Notes
-    -----
     O(loops · log(calls)).
     """
     definitions = trace.table("region_defs")
@@ -231,24 +188,6 @@ def samples_in(
 ) -> Samples:
     """Find the burst, place and recorded loop of each sample.
 
-    Parameters
-    ----------
-    table : pyarrow.Table or None
-        The samples, as :func:`burstline.structure.inside` takes them.
-    trace : Trace
-        Its `regions` are read.
-    bursts : Bursts
-        The bursts.
-    recorded : Recorded
-        The recorded loops in them.
-
-    Returns
-    -------
-    Samples
-        Those in a burst.
-
-    Notes
-    -----
     O(samples · log(calls)).
     """
     if table is None:
@@ -278,7 +217,7 @@ def samples_in(
 def _innermost(
     trace: Trace, recorded: Recorded, location: Integers, time_ns: Integers
 ) -> Integers:
-    """Give the innermost recorded loop at each moment, -1 where there is none."""
+    """The innermost recorded loop at each moment, -1 where there is none."""
     found = np.full(len(location), _NONE, np.int64)
     if not len(recorded.row):
         return found
@@ -299,7 +238,7 @@ def _innermost(
 
 
 def _above(trace: Trace) -> Integers:
-    """Give the row in `regions` of the one around each, -1 without one."""
+    """The row in `regions` of the one around each, -1 without one."""
     location, row, parent = trace.arrays("regions", "location", "row", "parent")
     first = trace.offsets("regions")[location]
     above = first + parent - row[first]

@@ -137,7 +137,7 @@ class _Computation:
             self.runs[name].add(run)
 
     def loops(self) -> Iterable[InsideLoop]:
-        """Give the loops that were recorded, then those that samples show."""
+        """The loops that were recorded, then those that samples show."""
         for name, run in self.runs.items():
             mean = run.iterations / run.counted if run.counted else None
             share = run.time_ns / max(self.time_ns, 1)
@@ -177,35 +177,12 @@ class Inside:
         return self.samples > 0 or self.recorded > 0
 
     def loops(self, node: Item) -> tuple[InsideLoop, ...]:
-        """Give the loops in the computation of a node.
-
-        Parameters
-        ----------
-        node : Call, Loop or Condition
-            Of the structure; the computation of a call is the one just before it, that
-            of any other node the one before each call in it.
-
-        Returns
-        -------
-        tuple of InsideLoop
-            Those with the largest share first.
-        """
+        """The loops in the computation of a node."""
         found = self._computation(node).loops()
         return tuple(sorted(found, key=lambda loop: (-loop.share, loop.first_line or 0)))
 
     def places(self, node: Item) -> tuple[Place, ...]:
-        """Give where the samples in the computation of a node were taken.
-
-        Parameters
-        ----------
-        node : Call, Loop or Condition
-            As for :meth:`loops`.
-
-        Returns
-        -------
-        tuple of Place
-            Those with most samples first.
-        """
+        """Where the samples in the computation of a node were taken."""
         counts = self._computation(node).places.most_common()
         return tuple(Place(*function, line, count) for (function, line), count in counts)
 
@@ -214,18 +191,7 @@ class Inside:
         return self._computation(node).places.total()
 
     def as_dict(self, node: Item) -> dict[str, Any]:
-        """Give what JSON output says of the computation of a node.
-
-        Parameters
-        ----------
-        node : Call, Loop or Condition
-            As for :meth:`loops`.
-
-        Returns
-        -------
-        dict
-            Of strings, numbers and lists only.
-        """
+        """What JSON output says of the computation of a node."""
         samples = self.samples_in(node)
         return {
             "samples": samples,
@@ -344,7 +310,7 @@ def _add_samples(computations: list[_Computation], taken: Samples) -> None:
 
 
 def _distinct(columns: Sequence[Integers]) -> tuple[Integers, Integers]:
-    """Give the different rows, shape (columns, different), and which of them each row is."""
+    """The different rows, shape (columns, different), and which of them each row is."""
     number = np.zeros(len(columns[0]), np.int64)
     first = number
     for column in columns:

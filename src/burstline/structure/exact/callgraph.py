@@ -61,7 +61,7 @@ class CallGraph:
     paths: Sequence[Path]
 
     def stands_before(self, a: int, b: int) -> bool:
-        """Tell whether lines say for certain that call `a` stands before `b`.
+        """Whether lines say for certain that call `a` stands before `b`.
 
         They do if both are reached from the same body of one function, on lines that
         differ. Whoever executes `b` before `a` then, went through a loop.
@@ -70,9 +70,7 @@ class CallGraph:
         return branch is not None and branch[0] < branch[1]
 
     def between(self, a: int, b: int, nodes: Collection[int]) -> list[int]:
-        """Give the nodes in the body of the function that `a` and `b` branch off from,
-        on lines from that of `a` to that of `b`, both included.
-        """  # noqa: D205 -- one sentence
+        """The nodes from `a` to `b`, by line, in the function that both branch off from."""
         path, other = self.paths[a], self.paths[b]
         depth = next(k for k, (x, y) in enumerate(zip(path, other, strict=False)) if x != y)
         above, low, high = path[:depth], path[depth], other[depth]
@@ -92,7 +90,7 @@ class CallGraph:
         return sorted(filter(is_between, nodes), key=self.place.__getitem__)
 
     def _branch(self, a: int, b: int) -> tuple[int, int] | None:
-        """Give the lines on which two paths part, if these can be compared."""
+        """The lines on which two paths part, if these can be compared."""
         pairs = zip(self.paths[a], self.paths[b], strict=False)
         for one, other in pairs:
             if one != other:
@@ -116,20 +114,6 @@ class CallGraph:
 def call_graph(signed: Signed, lane_begin: Integers) -> CallGraph:
     """Count which call follows which.
 
-    Parameters
-    ----------
-    signed : Signed
-        The calls of all lanes.
-    lane_begin : ndarray of int64, shape (lanes + 1,)
-        Where the calls of each lane begin.
-
-    Returns
-    -------
-    CallGraph
-        One node per signature.
-
-    Notes
-    -----
     O(calls). A lane that does not begin with MPI's initialisation, or does not end with its
     finalisation, was cut somewhere: where it begins or ends then says nothing about the
     program.

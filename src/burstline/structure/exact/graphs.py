@@ -12,7 +12,7 @@ Edge = tuple[int, int]
 
 
 def successors(edges: Iterable[Edge]) -> dict[int, list[int]]:
-    """Give the successors of each node that has any, in the order of the edges."""
+    """The successors of each node that has any, in the order of the edges."""
     found: dict[int, list[int]] = {}
     for source, target in edges:
         found.setdefault(source, []).append(target)
@@ -20,26 +20,10 @@ def successors(edges: Iterable[Edge]) -> dict[int, list[int]]:
 
 
 def components(nodes: Iterable[int], after: Mapping[int, Collection[int]]) -> list[list[int]]:
-    """Give the strongly connected components of a graph.
+    """The strongly connected components of a graph.
 
-    Parameters
-    ----------
-    nodes : iterable of int
-        The nodes of the graph.
-    after : mapping of int to collection of int
-        Their successors, all of them nodes of the graph.
-
-    Returns
-    -------
-    list of list of int
-        Each before those it has an edge to.
-
-    Notes
-    -----
     O(nodes + edges), by Tarjan's algorithm without recursion: DOI 10.1137/0201010.
 
-    Examples
-    --------
     >>> components([1, 2, 3], {1: [2], 2: [1, 3]})
     [[2, 1], [3]]
     """
@@ -97,22 +81,6 @@ def sorted_by_edges(
 ) -> list[int]:
     """Sort nodes so that each comes before its successors; where no edge decides, by a key.
 
-    Parameters
-    ----------
-    nodes : collection of int
-        The nodes of a graph without cycles.
-    edges : iterable of (int, int)
-        Its edges; those from a node to itself do not matter.
-    key : callable
-        Gives what sorts nodes that no path connects.
-
-    Returns
-    -------
-    list of int
-        All nodes.
-
-    Examples
-    --------
     >>> sorted_by_edges([1, 2, 3], [(3, 1)], key=lambda node: node)
     [2, 3, 1]
     """

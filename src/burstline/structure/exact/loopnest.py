@@ -58,7 +58,7 @@ class Body:
     cost: int = 0
 
     def symbols(self) -> Iterator[int]:
-        """Give the signatures of its calls and of those in its loops, in order."""
+        """The signatures of its calls and of those in its loops, in order."""
         for element in self.elements:
             if isinstance(element, Body):
                 yield from element.symbols()
@@ -69,19 +69,6 @@ class Body:
 def find_nest(graph: CallGraph) -> Body:
     """Find the loops in a graph of calls.
 
-    Parameters
-    ----------
-    graph : CallGraph
-        What follows what.
-
-    Returns
-    -------
-    Body
-        The program: every signature once. Read in the order of its elements, and each loop
-        as often as needed, it gives any of the sequences the graph is made of.
-
-    Notes
-    -----
     Where several edges could be those to the next iteration, the reading with the fewest
     loops, conditions and lines in disorder is taken. The search is cut off for graphs that no
     structured program has; then loops are as wide as the order of the lines allows.
@@ -127,7 +114,7 @@ class _Nester:
         return Body((node,)) if (node, node) in region.edges else node
 
     def _groups(self, region: Region) -> list[list[int]]:
-        """Give the nodes that are in one loop together.
+        """The nodes that are in one loop together.
 
         Those in a cycle of the graph; and those on the lines between two calls of one
         function that were executed against the order of their lines.
@@ -146,7 +133,7 @@ class _Nester:
         return components(region.nodes, after)
 
     def _against_lines(self, region: Region, groups: Sequence[Sequence[int]]) -> list[Edge]:
-        """Give the edges between groups that go back to an earlier line of one function."""
+        """The edges between groups that go back to an earlier line of one function."""
         of_node = {node: k for k, group in enumerate(groups) for node in group}
         return [
             (a, b)
@@ -163,7 +150,7 @@ class _Nester:
         return min(readings, key=lambda body: body.cost)
 
     def _ways(self, region: Region) -> Iterator[set[Edge]]:
-        """Give sets of edges that may lead to the next iteration, the likeliest first.
+        """Sets of edges that may lead to the next iteration, the likeliest first.
 
         Each leaves less than one loop; none is given twice. If there is no such set, or no
         time to look for one, all edges against the order of the program.
@@ -194,7 +181,7 @@ class _Nester:
 
 
 def _ends(element: int | Body) -> tuple[int, int]:
-    """Give the first and the last call of an element."""
+    """The first and the last call of an element."""
     if isinstance(element, int):
         return element, element
     return _ends(element.elements[0])[0], _ends(element.elements[-1])[1]

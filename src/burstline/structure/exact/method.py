@@ -39,24 +39,7 @@ if TYPE_CHECKING:
 def by_order(
     trace: Trace, calls: Calls, signed: Signed, reduced: Reduced | None = None
 ) -> Outcome:
-    """Find the loops of a program by which of its calls follow which.
-
-    Parameters
-    ----------
-    trace : Trace
-        Its bursts, counters and communicators are read.
-    calls : Calls
-        The calls of one application in it.
-    signed : Signed
-        Their signatures.
-    reduced : Reduced, optional
-        The calls reduced by these signatures, if somebody has done that already.
-
-    Returns
-    -------
-    Outcome
-        The program of all ranks; its fidelity is 1.
-    """
+    """Find the loops of a program by which of its calls follow which."""
     count = len(signed.signatures)
     unique = dense(calls.lane * count + signed.of_call, len(calls.ranks) * count)[1]
     ways = [signed, *told_apart(signed, calls.lane_begin)]
@@ -99,7 +82,7 @@ class _Version:
         return cls(signed, graph, program, nest, read(nest, signed.of_call, calls))
 
     def size(self) -> float:
-        """Give what it takes to write the program down, for a lane of the mean kind.
+        """What it takes to write the program down, for a lane of the mean kind.
 
         That is its nodes, and what is irregular in when and how often they are executed.
         """

@@ -50,20 +50,7 @@ class Nest:
 
     @classmethod
     def of(cls, program: Body, symbols: int) -> Nest:
-        """Give each loop of a program a number, each before those in it.
-
-        Parameters
-        ----------
-        program : Body
-            Every signature once.
-        symbols : int
-            Signatures there are.
-
-        Returns
-        -------
-        Nest
-            The place of each.
-        """
+        """Give each loop of a program a number, each before those in it."""
         loop, position = np.zeros(symbols, np.int32), np.zeros(symbols, np.int32)
         parents, positions = [-1], [0]
 
@@ -104,33 +91,17 @@ class Reading:
     lanes: int
 
     def of_element(self, element: int) -> Runs:
-        """Give when an element was executed, on each lane."""
+        """When an element was executed, on each lane."""
         return self.when.part(element * self.lanes, self.lanes)
 
     def trips_of(self, loop: int) -> Runs:
-        """Give the iterations of a loop at each entry, on each lane."""
+        """The iterations of a loop at each entry, on each lane."""
         return self.trips.part(loop * self.lanes, self.lanes)
 
 
 def read(nest: Nest, sequence: Sequences, calls: Calls) -> Reading:
     """Read the calls of all lanes as a nest of loops.
 
-    Parameters
-    ----------
-    nest : Nest
-        Where each call stands.
-    sequence : ndarray of int32, shape (calls,)
-        Signatures of the calls, lane after lane.
-    calls : Calls
-        Their lanes and times.
-
-    Returns
-    -------
-    Reading
-        What each element did.
-
-    Notes
-    -----
     Linear in the calls; memory in what is irregular.
     """
     when, trips, iterations, inside_ns = _core.read_nest(
@@ -172,7 +143,7 @@ class NestSteps:
     lane_begin: Integers
 
     def spans(self, loop: int) -> Spans:
-        """Give the calls of each iteration of a loop; its number in the nest is its own."""
+        """The calls of each iteration of a loop; its number in the nest is its own."""
         columns = _core.nest_spans(
             self.nest.symbol_loop,
             self.nest.symbol_position,

@@ -135,7 +135,7 @@ class Programmer:
 
 
 def _end_of_condition(keys: Sequence[bytes | None], when: Sequence[Runs], begin: int) -> int:
-    """Give the end of what is executed only if the element at `begin` is.
+    """The end of what is executed only if the element at `begin` is.
 
     That reaches to the last element with the same executions, if all between have no others.
     """

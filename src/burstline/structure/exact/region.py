@@ -29,7 +29,7 @@ class Region:
     exits: Mapping[int, int]
 
     def part(self, nodes: Sequence[int]) -> Region:
-        """Give the part of a few nodes; entered and left where the rest does."""
+        """The part of a few nodes; entered and left where the rest does."""
         inside = set(nodes)
         entries = {node: who for node, who in self.entries.items() if node in inside}
         exits = {node: who for node, who in self.exits.items() if node in inside}
@@ -58,24 +58,8 @@ class Region:
 def next_iterations(
     region: Region, graph: CallGraph, against: Collection[Edge]
 ) -> Iterator[set[Edge]]:
-    """Give sets of edges that may be those to the next iteration, the likeliest first.
+    """Sets of edges that may be those to the next iteration, the likeliest first.
 
-    Parameters
-    ----------
-    region : Region
-        Something that is repeated.
-    graph : CallGraph
-        The graph it is a part of.
-    against : collection of (int, int)
-        Its edges that are in no cycle but go back to an earlier line.
-
-    Yields
-    ------
-    set of (int, int)
-        Edges of the region; not every set breaks the cycle, and some are equal.
-
-    Notes
-    -----
     Edges against the lines are certain. Then, those from where the loop is left to where it
     is entered, as in any loop that is left after its body. A loop that is left in the middle
     of its body has no such edge: its iterations end with the call it is left at, or begin
@@ -109,7 +93,7 @@ def next_iterations(
 
 
 def _ends_by_kind(region: Region, graph: CallGraph) -> tuple[dict[int, int], dict[int, int]]:
-    """Give the first and the last nodes by line, and for which kinds of lanes they are that."""
+    """The first and the last nodes by line, and for which kinds of lanes they are that."""
     ordered = sorted(region.nodes, key=graph.place.__getitem__)
     return _first_of_each(ordered, graph), _first_of_each(ordered[::-1], graph)
 

@@ -31,23 +31,8 @@ _MOST_SITES: Final = 8
 
 
 def told_apart(signed: Signed, lane_begin: Integers) -> list[Signed]:
-    """Give calls without a line of source a signature per site.
+    """A signature per site for calls without a line of source.
 
-    Parameters
-    ----------
-    signed : Signed
-        Calls by operation and call path.
-    lane_begin : ndarray of int64, shape (lanes + 1,)
-        Where the calls of each lane begin.
-
-    Returns
-    -------
-    list of Signed
-        The same calls in different ways; several signatures may have one operation and call
-        path. Empty if there is nothing to tell apart.
-
-    Notes
-    -----
     Linear in the calls of a regular program; an irregular one is given up after 200
     comparisons a call.
     """

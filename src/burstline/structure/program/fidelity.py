@@ -84,29 +84,12 @@ class Expander:
         )
 
     def lane(self, number: int) -> Sequences:
-        """Give the calls that the program makes on one lane, in order.
+        """The calls that the program makes on one lane, in order, shape (executed calls,).
 
         What the program does not know is spread evenly: a call of which only is known that
         it is executed in 9 of 10 iterations skips the first, a loop of 2.5 iterations has 2
         and 3 in turns.
 
-        Parameters
-        ----------
-        number : int
-            Whose executions count.
-
-        Returns
-        -------
-        ndarray of int32, shape (executed calls,)
-            Their signatures.
-
-        Raises
-        ------
-        ValueError
-            If the nodes contradict each other.
-
-        Notes
-        -----
         O(calls) per level of nesting.
         """
         return _core.expand(
@@ -122,13 +105,7 @@ class Expander:
         )
 
     def kinds(self) -> Integers:
-        """Give lanes with the same calls in the same order the same number.
-
-        Returns
-        -------
-        ndarray of int64, shape (lanes,)
-            Kinds from 0, by their first lane.
-        """
+        """A number per lane, equal where lanes have the same calls in the same order."""
         known: dict[bytes, int] = {}
         lanes = self.executions.shape[1]
         found = np.zeros(lanes, np.int64)
@@ -145,27 +122,10 @@ class Expander:
 
 
 def similarity(a: Sequences, b: Sequences, *, window: int = WINDOW) -> float:
-    """Say how alike two sequences are: 1 - (insertions + deletions) / (both lengths).
+    """How alike two sequences are: 1 - (insertions + deletions) / (both lengths).
 
-    Parameters
-    ----------
-    a, b : ndarray of int32, shape (symbols,)
-        The sequences.
-    window : int
-        Longest stretch compared exactly; what differs over longer stretches is compared
-        piece by piece.
-
-    Returns
-    -------
-    float
-        1 if they are equal, 0 if they have no symbol in common; never more than is true.
-
-    Notes
-    -----
     One pass if they are equal, ``window / 64`` steps per symbol otherwise.
 
-    Examples
-    --------
     >>> import numpy as np
     >>> similarity(np.array([1, 2, 3], np.int32), np.array([1, 3], np.int32))
     0.8

@@ -48,7 +48,7 @@ class Steps(Protocol):
         ...
 
     def spans(self, loop: int) -> Spans:
-        """Give the calls of each iteration of a loop."""
+        """The calls of each iteration of a loop."""
         ...
 
 
@@ -92,22 +92,7 @@ class Iterations:
 
 
 def timed(loop: int, spans: Spans, calls: Calls) -> Iterations:
-    """Say when iterations began and ended.
-
-    Parameters
-    ----------
-    loop : int
-        Number of the loop.
-    spans : Spans
-        The calls of its iterations.
-    calls : Calls
-        The calls themselves.
-
-    Returns
-    -------
-    Iterations
-        One row per iteration, in the order of the spans.
-    """
+    """Say when iterations began and ended."""
     start_ns = calls.enter_ns[spans.first]
     end_ns = calls.leave_ns[spans.last]
     goes_on = (np.diff(spans.lane) == 0) & (np.diff(spans.entry) == 0)

@@ -111,7 +111,7 @@ class Structure:
         return tuple(item for item, _ in walk(self.items) if isinstance(item, Loop))
 
     def loop(self, number: int) -> Loop:
-        """Give a loop by its number.
+        """A loop by its number.
 
         Parameters
         ----------
@@ -159,7 +159,7 @@ class Structure:
         return timed(number, self.steps.spans(self.loop(number).id), self.found_in)
 
     def expand(self, lane: int = 0) -> npt.NDArray[np.int32]:
-        """Give the calls that the program makes on a lane, in order.
+        """The calls that the program makes on a lane, in order.
 
         Parameters
         ----------
@@ -189,7 +189,7 @@ class Structure:
         return sum(1 for _ in walk(self.items))
 
     def as_dict(self) -> dict[str, Any]:
-        """Give the structure as JSON output says it.
+        """The structure as JSON output says it.
 
         Returns
         -------
@@ -225,7 +225,7 @@ class Structure:
         }
 
     def rows(self) -> list[dict[str, Any]]:
-        """Give one dictionary per node, in the order of the program.
+        """One dictionary per node, in the order of the program.
 
         Returns
         -------
@@ -235,7 +235,7 @@ class Structure:
         return [item.row(depth) for item, depth in walk(self.items)]
 
     def to_frame(self) -> pl.DataFrame:
-        """Give the structure as a Polars data frame, one row per node.
+        """The structure as a Polars data frame, one row per node.
 
         Returns
         -------
@@ -269,7 +269,7 @@ class Structure:
 
 
 def _by_rank(ranks: Sequence[int], values: Sequence[float]) -> dict[str, float]:
-    """Give the smallest value of each rank's lanes."""
+    """The smallest value of each rank's lanes."""
     found: dict[str, float] = {}
     for rank, value in zip(ranks, values, strict=True):
         found[str(rank)] = min(value, found.get(str(rank), value))

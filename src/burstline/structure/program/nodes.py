@@ -109,7 +109,7 @@ class Call:
         return self.path[-1] if self.path else None
 
     def as_dict(self) -> dict[str, Any]:
-        """Give what JSON output says about the call."""
+        """What JSON output says about the call."""
         caller = self.caller
         return {
             "operation": self.operation,
@@ -136,7 +136,7 @@ class Call:
         }
 
     def row(self, depth: int) -> dict[str, Any]:
-        """Give what a table of nodes says about the call."""
+        """What a table of nodes says about the call."""
         caller = self.caller
         return dict.fromkeys(_COLUMNS) | {
             "depth": depth,
@@ -214,7 +214,7 @@ class Loop:
         return tuple(call for call, _ in _own_calls(self.items))
 
     def as_dict(self) -> dict[str, Any]:
-        """Give what JSON output says about the loop."""
+        """What JSON output says about the loop."""
         return {
             "id": self.id,
             "parent": self.parent,
@@ -234,7 +234,7 @@ class Loop:
         }
 
     def row(self, depth: int) -> dict[str, Any]:
-        """Give what a table of nodes says about the loop."""
+        """What a table of nodes says about the loop."""
         return dict.fromkeys(_COLUMNS) | {
             "depth": depth,
             "kind": "loop",
@@ -277,7 +277,7 @@ class Condition:
     when: Runs
 
     def as_dict(self) -> dict[str, Any]:
-        """Give what JSON output says about the condition."""
+        """What JSON output says about the condition."""
         return {
             "probability": self.probability,
             "ranks": list(self.ranks),
@@ -286,7 +286,7 @@ class Condition:
         }
 
     def row(self, depth: int) -> dict[str, Any]:
-        """Give what a table of nodes says about the condition."""
+        """What a table of nodes says about the condition."""
         return dict.fromkeys(_COLUMNS) | {
             "depth": depth,
             "kind": "condition",
@@ -304,7 +304,7 @@ Item = Call | Loop | Condition
 
 
 def tree(items: Sequence[Item]) -> list[dict[str, Any]]:
-    """Give a program as JSON output says it, what is in a node below its key `items`."""
+    """A program as JSON output says it, what is in a node below its key `items`."""
     found: list[dict[str, Any]] = []
     for item in items:
         node = {"kind": item.row(0)["kind"]} | item.as_dict()
@@ -316,7 +316,7 @@ def tree(items: Sequence[Item]) -> list[dict[str, Any]]:
 
 
 def _progressions(runs: Runs | None, executions: Integers) -> list[list[int]] | None:
-    """Give the progressions (first, step, count) of the first lane that executes anything."""
+    """The progressions (first, step, count) of the first lane that executes anything."""
     if runs is None:
         return None
     lane = int((executions > 0).argmax())
@@ -326,7 +326,7 @@ def _progressions(runs: Runs | None, executions: Integers) -> list[list[int]] | 
 
 
 def _own_calls(items: Sequence[Item]) -> Iterator[tuple[Call, Runs | None]]:
-    """Give the calls of a body, and the executions of the body in which they happen."""
+    """The calls of a body, and the executions of the body in which they happen."""
     for item in items:
         if isinstance(item, Call):
             yield item, item.when

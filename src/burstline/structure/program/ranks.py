@@ -13,20 +13,6 @@ _WORTH_A_STRIDE: Final = 3
 def compact(ranks: Collection[int], everybody: Collection[int] = ()) -> str:
     """Write a set of ranks shortly.
 
-    Parameters
-    ----------
-    ranks : collection of int
-        The set.
-    everybody : collection of int
-        All ranks there are; lets a set be written by what it leaves out.
-
-    Returns
-    -------
-    str
-        Ranges ``a..b``, strides ``a..b by s``, or ``all but …``, whichever is shortest.
-
-    Examples
-    --------
     >>> compact([0, 3, 4, 5, 6, 7])
     '0, 3..7'
     >>> compact([1, 3, 5, 7], range(8))

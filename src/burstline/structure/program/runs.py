@@ -76,7 +76,7 @@ class Runs:
         return cls(np.array(begin, np.int64), *np.ascontiguousarray(columns))
 
     def values(self, lane: int) -> Integers:
-        """Give the numbers of a lane, shape (numbers,)."""
+        """The numbers of a lane, shape (numbers,)."""
         here = slice(self.begin[lane], self.begin[lane + 1])
         count = self.count[here]
         within = np.arange(count.sum()) - np.repeat(np.cumsum(count) - count, count)
@@ -99,11 +99,11 @@ class Runs:
         )
 
     def columns(self) -> tuple[Integers, Integers, Integers, Integers]:
-        """Give begin, first, step and count."""
+        """Begin, first, step and count."""
         return self.begin, self.first, self.step, self.count
 
     def every(self, step: int, start: int) -> bytes:
-        """Give what is equal for equal sequences number `start`, `start + step`, and so on."""
+        """What is equal for equal sequences number `start`, `start + step`, and so on."""
         begins, ends = self.begin[:-1][start::step], self.begin[1:][start::step]
         sizes = ends - begins
         at = np.repeat(begins - (np.cumsum(sizes) - sizes), sizes) + np.arange(sizes.sum())
@@ -111,22 +111,22 @@ class Runs:
         return np.concatenate([sizes, *taken]).tobytes()
 
     def part(self, first: int, lanes: int) -> Runs:
-        """Give the sequences of a few lanes, from `first` on."""
+        """The sequences of a few lanes, from `first` on."""
         begin = self.begin[first : first + lanes + 1]
         here = slice(begin[0], begin[-1])
         return Runs(begin - begin[0], self.first[here], self.step[here], self.count[here])
 
     def counts(self) -> Integers:
-        """Give how many numbers each lane has, shape (lanes,)."""
+        """How many numbers each lane has, shape (lanes,)."""
         until = np.concatenate([[0], np.cumsum(self.count)])
         return np.diff(until[self.begin])
 
     def irregularities(self) -> int:
-        """Give how many progressions there are beyond one per sequence."""
+        """How many progressions there are beyond one per sequence."""
         return int(np.maximum(np.diff(self.begin) - 1, 0).sum())
 
     def leaves_out(self, totals: Integers) -> bool:
-        """Tell whether any lane has some of the numbers 0..total-1, but not all.
+        """Whether any lane has some of the numbers 0..total-1, but not all.
 
         Parameters
         ----------
@@ -143,18 +143,18 @@ class Runs:
         return bool(np.any((counts > 0) & (counts < totals)))
 
     def key(self) -> bytes:
-        """Give what is equal for equal numbers on all lanes, and only for those."""
+        """What is equal for equal numbers on all lanes, and only for those."""
         return np.concatenate([self.begin, self.first, self.step, self.count]).tobytes()
 
     def is_within(self, other: Runs) -> bool:
-        """Tell whether every number of each lane is one of the other's."""
+        """Whether every number of each lane is one of the other's."""
         if np.any(self.counts() > other.counts()):
             return False
         lanes = np.flatnonzero(self.counts()).tolist()
         return all(np.isin(self.values(k), other.values(k)).all() for k in lanes)
 
     def out_of(self, other: Runs) -> Runs:
-        """Give the numbers of the other at the places that are the numbers of this one.
+        """The numbers of the other at the places that are the numbers of this one.
 
         Undoes :meth:`within`.
         """
@@ -162,7 +162,7 @@ class Runs:
         return Runs.of(other.values(k)[self.values(k)] for k in lanes)
 
     def within(self, other: Runs) -> Runs:
-        """Give the places of the numbers of each lane among those of the other, from 0.
+        """The places of the numbers of each lane among those of the other, from 0.
 
         Parameters
         ----------

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 def iterations_window(
     trace: Trace, structure: Structure, loop: int, first: int = 1, last: int = -1
 ) -> tuple[Integers, Integers]:
-    """Give when each location was in some iterations of a loop.
+    """When each location was in some iterations of a loop.
 
     Ranks reach an iteration at different times, so that each has a window of its own: from
     the begin of its first iteration to the end of its last one.
@@ -98,7 +98,7 @@ def iterations_window(
 def _for_whole_processes(
     trace: Trace, start_ns: Integers, end_ns: Integers
 ) -> tuple[Integers, Integers]:
-    """Give threads without the loop the window of the first of their process that runs it."""
+    """The windows; a thread without the loop has its process's first that runs it."""
     (process,) = trace.arrays("locations", "process")
     own = np.flatnonzero(start_ns < end_ns)
     processes, leader = np.unique(process[own], return_index=True)

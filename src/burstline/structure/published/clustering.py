@@ -36,40 +36,16 @@ _TAKE_TURNS: Final = 0.75
 
 
 def clusters(points: Floats, *, eps: float) -> Integers:
-    """Give the cluster of each point: DBSCAN in which a single point is a cluster.
+    """The cluster of each point: DBSCAN in which a single point is a cluster, shape (points,).
 
     With one point per core, DBSCAN [1]_ finds the connected components of the graph that
     joins points at distance `eps` or less, and nothing is noise.
 
-    Parameters
-    ----------
-    points : ndarray of float64, shape (points, dimensions)
-        One to three coordinates each.
-    eps : float
-        Largest distance that joins two points, positive.
-
-    Returns
-    -------
-    ndarray of int64, shape (points,)
-        Clusters numbered by their first point.
-
-    Raises
-    ------
-    ParameterError
-        If `eps` is not positive and finite, or so small that the points are too many
-        steps apart.
-
-    Notes
-    -----
     About O(points log points); exact.
 
-    References
-    ----------
     .. [1] M. Ester, H.-P. Kriegel, J. Sander, X. Xu, "A density-based algorithm for
        discovering clusters in large spatial databases with noise", KDD 1996.
 
-    Examples
-    --------
     >>> import numpy as np
     >>> clusters(np.array([[0.0], [5.0], [0.1]]), eps=0.2).tolist()
     [0, 1, 0]
@@ -86,27 +62,7 @@ def clusters(points: Floats, *, eps: float) -> Integers:
 
 
 def normalised(values: Floats, *, scale: Scale) -> Floats:
-    """Give positive quantities on a scale on which `eps` means something.
-
-    Parameters
-    ----------
-    values : ndarray of float64, shape (points, dimensions)
-        Positive quantities.
-    scale : {"log", "minmax"}
-        ``"log"``: the natural logarithm, so that a distance is a ratio; 0.2 apart is
-        22 % more. ``"minmax"``: each dimension shifted and scaled to 0..1, so that a
-        distance is a part of the range; a dimension without a range becomes 0.
-
-    Returns
-    -------
-    ndarray of float64, shape (points, dimensions)
-        The same points, rescaled.
-
-    Raises
-    ------
-    ParameterError
-        If there is no such scale.
-    """
+    """Positive quantities on the scale of `eps`, shape (points, dimensions)."""
     if scale == "log":
         return np.log(np.maximum(values, np.finfo(np.float64).tiny))
     if scale != "minmax":
@@ -124,27 +80,7 @@ def cluster_calls(
     scale: Scale,
     rank_merge: RankMerge = "late",
 ) -> list[list[int]]:
-    """Group unique calls that are repeated equally often, equally far apart.
-
-    Parameters
-    ----------
-    reduced : Reduced
-        The unique calls.
-    chosen : ndarray of int, shape (chosen,)
-        Those to group; with late merging each executed at least twice.
-    eps : float
-        Largest distance within a cluster; see :func:`normalised` for its meaning.
-    scale : {"log", "minmax"}
-        How repetitions and times are made comparable.
-    rank_merge : {"late", "early"}
-        ``"late"``: the calls of each rank are points of their own. ``"early"``: those of all
-        ranks from one call path are one point, at the means of their repetitions and times.
-
-    Returns
-    -------
-    list of list of int
-        Unique calls of each cluster.
-    """
+    """Group unique calls that are repeated equally often, equally far apart."""
     if not len(chosen):
         return []
     features = np.stack(
@@ -161,22 +97,6 @@ def cluster_calls(
 def merged(signature: Integers, features: Floats) -> tuple[Integers, Floats]:
     """Merge the calls of all ranks from one call path.
 
-    Parameters
-    ----------
-    signature : ndarray of int64, shape (calls,)
-        What is merged if it is equal.
-    features : ndarray of float64, shape (calls, dimensions)
-        A row per unique call; NaN for what a call does not have.
-
-    Returns
-    -------
-    point : ndarray of int64, shape (calls,)
-        The merged call each is part of.
-    features : ndarray of float64, shape (points, dimensions)
-        Means over the calls that have them.
-
-    Examples
-    --------
     >>> import numpy as np
     >>> merged(np.array([7, 9, 7]), np.array([[1.0], [5.0], [3.0]]))[1].tolist()
     [[2.0], [5.0]]
@@ -206,20 +126,6 @@ def split_aliased(reduced: Reduced, cluster: Sequence[int]) -> list[list[int]]:
     put in the order of their first execution and the cluster is cut between neighbours that do
     not take turns, unless another rank says they do.
 
-    Parameters
-    ----------
-    reduced : Reduced
-        The unique calls.
-    cluster : sequence of int
-        Unique calls of one cluster.
-
-    Returns
-    -------
-    list of list of int
-        Unique calls of each loop.
-
-    Notes
-    -----
     The published method does the same with a matrix of timestamps. Ranks with the same
     set of calls are taken to behave alike: one of each kind is looked at.
     O(executions of the calls looked at).
@@ -244,7 +150,7 @@ def split_aliased(reduced: Reduced, cluster: Sequence[int]) -> list[list[int]]:
 
 
 def _by_lane_and_time(reduced: Reduced, cluster: Sequence[int]) -> Iterator[list[int]]:
-    """Give the unique calls of each lane, in the order of their first execution."""
+    """The unique calls of each lane, in the order of their first execution."""
     members = np.array(cluster)
     lane = reduced.lane[members]
     order = np.lexsort((reduced.enter_ns[reduced.begin[members]], lane))
@@ -264,20 +170,8 @@ def _join(group: dict[int, int], a: int, b: int) -> None:
 
 
 def take_turns(a_ns: Integers, b_ns: Integers) -> bool:
-    """Tell whether two calls are executed in turns, by and large.
+    """Whether two calls are executed in turns, by and large.
 
-    Parameters
-    ----------
-    a_ns, b_ns : ndarray of int64, shape (executions,)
-        When each was entered, in order.
-
-    Returns
-    -------
-    bool
-        Whether at least three of four executions are followed by one of the other call.
-
-    Examples
-    --------
     >>> import numpy as np
     >>> take_turns(np.array([1, 3, 5]), np.array([2, 4, 6]))
     True
@@ -291,18 +185,6 @@ def take_turns(a_ns: Integers, b_ns: Integers) -> bool:
 def count_runs(of_ns: Integers, other_ns: Integers) -> int:
     """Count the stretches of executions of one call that no execution of another interrupts.
 
-    Parameters
-    ----------
-    of_ns, other_ns : ndarray of int64, shape (executions,)
-        When each was entered, in order.
-
-    Returns
-    -------
-    int
-        At least 1 if there is any execution.
-
-    Notes
-    -----
     O(executions of both). Of executions at one moment, `of_ns` counts as the earlier.
     """
     return _core.count_runs(np.ascontiguousarray(of_ns), np.ascontiguousarray(other_ns))

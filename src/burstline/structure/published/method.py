@@ -69,24 +69,7 @@ class Limits:
 
 
 def by_means(trace: Trace, calls: Calls, signed: Signed, limits: Limits) -> Outcome:
-    """Find the loops of a program by how often, and how far apart, its calls return.
-
-    Parameters
-    ----------
-    trace : Trace
-        Its bursts, counters and communicators are read.
-    calls : Calls
-        The calls of one application in it.
-    signed : Signed
-        Their signatures.
-    limits : Limits
-        The choices of the method.
-
-    Returns
-    -------
-    Outcome
-        The program of all ranks.
-    """
+    """Find the loops of a program by how often, and how far apart, its calls return."""
     reduced = reduce_signed(trace, calls, signed)
     repeated, enough = _worth(reduced, limits)
     found = cluster_calls(
@@ -114,7 +97,7 @@ def by_means(trace: Trace, calls: Calls, signed: Signed, limits: Limits) -> Outc
 
 
 def _worth(reduced: Reduced, limits: Limits) -> tuple[Mask, Mask]:
-    """Tell which unique calls are repeated, and which of them span enough of the run."""
+    """Which unique calls are repeated, and which of them span enough of the run."""
     features = np.stack([reduced.repetitions, reduced.shares()], axis=1)
     if limits.rank_merge == "early":
         point, means = merged(reduced.signature, features)
@@ -146,7 +129,7 @@ class DraftSteps:
         return self.reduced.sequence
 
     def spans(self, loop: int) -> Spans:
-        """Give the calls of each iteration of a loop.
+        """The calls of each iteration of a loop.
 
         Where the body begins with its own calls, an iteration ends with the last call of
         the loop, or of a loop in it, before the next begins. Where it begins with a loop,

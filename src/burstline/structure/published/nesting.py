@@ -68,18 +68,6 @@ def join_split(reduced: Reduced, loops: Sequence[Draft]) -> list[Draft]:
     A rank that was delayed once, or the first iteration of a loop, can move a call away
     from the others of its body. Loops with the same number of iterations are one if they
     take turns on a rank they share, or share a call and no rank.
-
-    Parameters
-    ----------
-    reduced : Reduced
-        The unique calls.
-    loops : sequence of Draft
-        Loops without children.
-
-    Returns
-    -------
-    list of Draft
-        As many or fewer.
     """
     joined: list[Draft] = []
     alike: dict[int, list[int]] = {}
@@ -115,22 +103,6 @@ def nest(reduced: Reduced, loops: list[Draft], *, eps: float) -> list[Draft]:
     larger one they repeat in; then siblings that alternate in blocks get the superloop they
     must have had.
 
-    Parameters
-    ----------
-    reduced : Reduced
-        The unique calls.
-    loops : list of Draft
-        Loops without children.
-    eps : float
-        Shares of one phase differ by a factor of ``exp(eps)`` at most, from one to the next.
-
-    Returns
-    -------
-    list of Draft
-        The loops in no other loop.
-
-    Notes
-    -----
     About linear in the loops of a phase, each question O(iterations log iterations). Only
     the 64 loops whose numbers of iterations are nearest are asked.
     """

@@ -91,7 +91,7 @@ class Accuracy:
     overlaps: tuple[Overlap, ...]
 
     def as_dict(self) -> dict[str, Any]:
-        """Give the accuracy as JSON output says it."""
+        """The accuracy as JSON output says it."""
         return asdict(self)
 
 
@@ -160,25 +160,14 @@ def accuracy(structure: Structure, labels: Labels) -> Accuracy:
 
 
 def innermost_loops(structure: Structure) -> Integers:
-    """Give the innermost detected loop around each call.
-
-    Parameters
-    ----------
-    structure : Structure
-        Found by any method.
-
-    Returns
-    -------
-    ndarray of int64, shape (calls,)
-        Number of the loop; 0 outside of loops, and for calls that the method left out.
-    """
+    """The innermost detected loop around each call, shape (calls,)."""
     node = Bursts.of(structure).node
     loops = [*_numbers(structure.items, _NO_LOOP), *[_NO_LOOP] * len(structure.left_out)]
     return np.array([*loops, _NO_LOOP], np.int64)[node]  # the last one is that of no node
 
 
 def adjusted_rand(first: AnyIntegers, second: AnyIntegers) -> float:
-    """Say how far two partitions of the same things agree, corrected for chance.
+    """How far two partitions of the same things agree, corrected for chance.
 
     Parameters
     ----------
@@ -234,7 +223,7 @@ def _pairs(counts: AnyIntegers) -> int:
 
 
 def _numbers(items: Sequence[Item], loop: int) -> Iterator[int]:
-    """Give the innermost loop of each call, in the order in which `walk` comes to them."""
+    """The innermost loop of each call, in the order in which `walk` comes to them."""
     for item in items:
         if isinstance(item, Call):
             yield loop
@@ -245,7 +234,7 @@ def _numbers(items: Sequence[Item], loop: int) -> Iterator[int]:
 
 
 def _once(structure: Structure, known: Integers, found: Integers, truth: Integers) -> Integers:
-    """Give one execution of each unique call, loop and label, by its place in `known`."""
+    """One execution of each unique call, loop and label, by its place in `known`."""
     sequence, lane = structure.steps.sequence[known], structure.found_in.lane[known]
     place = np.zeros(len(known), np.int64)
     for column in (lane, sequence, found, truth):

@@ -103,15 +103,7 @@ class Features:
         return len(self.loop)
 
     def by_loop(self) -> Features:
-        """Give the loops as rows, instead of their unique calls.
-
-        Returns
-        -------
-        Features
-            A row per loop of the source that has calls: the mean of theirs, of the first of
-            which it has lane and signature. Calls outside of loops or without a label are
-            left out.
-        """
+        """The loops as rows, instead of their unique calls."""
         inside = np.flatnonzero(self.loop > 0)
         loops, first, group = np.unique(
             self.loop[inside], return_index=True, return_inverse=True
@@ -128,19 +120,7 @@ class Features:
         return Features(**fields)
 
     def rows(self, ranks: Integers) -> list[dict[str, Any]]:
-        """Give a dictionary per row.
-
-        Parameters
-        ----------
-        ranks : ndarray of int64, shape (lanes,)
-            Rank of each lane.
-
-        Returns
-        -------
-        list of dict
-            ``rank``, ``operation``, ``file``, ``line``, ``loop`` (None without a label) and
-            the variables.
-        """
+        """A dictionary per row."""
         found = []
         for row, signature in enumerate(self.signature.tolist()):
             call = self.signatures[signature]
@@ -162,7 +142,7 @@ class Features:
 def features(
     trace: Trace, calls: Calls, labels: Labels | None = None, *, scale: Scale = "log"
 ) -> Features:
-    """Give the features of the unique calls of a trace.
+    """The features of the unique calls of a trace.
 
     Parameters
     ----------
@@ -236,7 +216,7 @@ def features(
 def _columns(
     reduced: Reduced, trace: Trace, calls: Calls, scale: Scale
 ) -> tuple[dict[str, Floats], dict[str, str]]:
-    """Give the variables, and which counters they are made of."""
+    """The variables, and which counters they are made of."""
     iterations = reduced.repetitions.astype(np.float64)
     time_ns = reduced.iteration_mean_ns()
     if scale == "log":
@@ -250,7 +230,7 @@ def _columns(
 
 
 def _wanted(known: frozenset[str]) -> dict[str, tuple[str, str | None]]:
-    """Give the counter of each variable, and what it is divided by: a counter, or time."""
+    """The counter of each variable, and what it is divided by: a counter, or time."""
     found: dict[str, tuple[str, str | None]] = {}
     for prefix in _SETS:
         total = f"{prefix}_{_TOTAL}"
@@ -304,7 +284,7 @@ class _Ratios:
 
 
 def _executions(reduced: Reduced, calls: Calls) -> tuple[Integers, Integers]:
-    """Give the unique call of each call, and the calls by unique call, in the order of time."""
+    """The unique call of each call, and the calls by unique call, in the order of time."""
     count = len(reduced.signatures)
     keys = reduced.lane * count + reduced.signature
     unique = np.searchsorted(keys, calls.lane * count + reduced.sequence)
@@ -312,7 +292,7 @@ def _executions(reduced: Reduced, calls: Calls) -> tuple[Integers, Integers]:
 
 
 def _loops(reduced: Reduced, calls: Calls, labels: Labels | None) -> Integers:
-    """Give the loop that most of the labelled executions of each unique call are in."""
+    """The loop that most of the labelled executions of each unique call are in."""
     found = np.full(len(reduced.lane), NO_LABEL, np.int64)
     if labels is None:
         return found

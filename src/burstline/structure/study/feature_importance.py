@@ -64,7 +64,7 @@ class Importance:
     tested: int
 
     def as_dict(self) -> dict[str, Any]:
-        """Give the importance as JSON output says it."""
+        """The importance as JSON output says it."""
         tested = self.tested > 0
         return {
             "rows": self.rows,
@@ -80,30 +80,12 @@ class Importance:
 
 
 def importances(programs: Mapping[str, Features]) -> dict[str, Importance]:
-    """Give the importance of features for several programs, each by itself.
-
-    Parameters
-    ----------
-    programs : mapping of str to Features
-        Features of each program: loops of different programs have nothing in common.
-
-    Returns
-    -------
-    dict of str to Importance
-        By program, in the same order.
-
-    Raises
-    ------
-    MissingExtraError
-        If scikit-learn is not installed.
-    NotEnoughDataError
-        As :func:`importance`; it names no program.
-    """
+    """The importance of features for several programs, each by itself."""
     return {name: importance(found) for name, found in programs.items()}
 
 
 def importance(found: Features) -> Importance:
-    """Say which features tell the loops of a program apart.
+    """Which features tell the loops of a program apart.
 
     Parameters
     ----------
@@ -164,13 +146,7 @@ def importance(found: Features) -> Importance:
 
 
 def require() -> None:
-    """Make sure that forests can be grown.
-
-    Raises
-    ------
-    MissingExtraError
-        If scikit-learn is not installed.
-    """
+    """Make sure that forests can be grown."""
     try:
         import sklearn  # noqa: F401, PLC0415 -- an extra
     except ImportError:
@@ -200,7 +176,7 @@ def _folds(loop: Integers, site: Integers) -> Iterator[tuple[Integers, Integers]
 
 
 def _losses(forest: RandomForestClassifier, values: Floats, loop: Integers) -> Floats:
-    """Give the accuracy that is lost if a variable is shuffled, shape (variables,)."""
+    """The accuracy that is lost if a variable is shuffled, shape (variables,)."""
     generator = np.random.default_rng(_SEED)
     whole = np.mean(forest.predict(values) == loop)
     found = np.zeros(values.shape[1])

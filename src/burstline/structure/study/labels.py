@@ -66,18 +66,7 @@ class Labels:
         return int(np.count_nonzero(self.loop == NO_LABEL))
 
     def name(self, loop: int) -> str:
-        """Give what a loop is called.
-
-        Parameters
-        ----------
-        loop : int
-            Its number, or 0.
-
-        Returns
-        -------
-        str
-            Where it is; its number if the trace has no name for it.
-        """
+        """What a loop is called."""
         if loop == OUTSIDE:
             return "outside of loops"
         return self.names.get(loop) or f"loop {loop}"
@@ -142,18 +131,7 @@ def labels_of(trace: Trace, calls: Calls, *, repeated: bool = False) -> Labels:
 
 
 def has_labels(trace: Trace) -> bool:
-    """Tell whether a trace says which loops its calls are in.
-
-    Parameters
-    ----------
-    trace : Trace
-        Its `events` and `region_defs` are read.
-
-    Returns
-    -------
-    bool
-        Whether :func:`labels_of` has an answer.
-    """
+    """Whether a trace says which loops its calls are in."""
     return bool(_label_events(trace).num_rows) or bool(_recorded(trace).any())
 
 
@@ -187,7 +165,7 @@ def _of_events(trace: Trace, calls: Calls) -> Labels | None:
 def _labelled(
     enter_ns: Integers, leave_ns: Integers, time_ns: Integers
 ) -> npt.NDArray[np.intp]:
-    """Give the call that each event is of; as many as there are calls for none."""
+    """The call that each event is of; as many as there are calls for none."""
     entered = np.searchsorted(enter_ns, time_ns)
     until = np.searchsorted(enter_ns, time_ns, side="right")
     # Calls that are entered at one moment take the events of that moment in turn.
@@ -207,7 +185,7 @@ def _value_names(trace: Trace) -> Mapping[int, str]:
 
 
 def _recorded(trace: Trace) -> Mask:
-    """Tell which kinds of regions are loops of the source."""
+    """Which kinds of regions are loops of the source."""
     definitions = trace.table("region_defs")
     kinds = (definitions[name].to_pylist() for name in ("role", "paradigm"))
     return np.array([kind == (_ROLE, _PARADIGM) for kind in zip(*kinds, strict=True)], bool)

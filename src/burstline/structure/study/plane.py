@@ -163,7 +163,7 @@ def _repeated(calls: Calls, signed: Signed) -> tuple[Integers, Integers, Integer
 
 
 def _loops(trace: Trace, structure: Structure, signed: Signed) -> Integers:
-    """Give the loop of each signature on each lane, shape (signatures, lanes)."""
+    """The loop of each signature on each lane, shape (signatures, lanes)."""
     names = _communicator_names(trace)
     numbers = {
         _key(signed, each, None if each.communicator is None else names[each.communicator]): n
@@ -187,7 +187,7 @@ def _loops(trace: Trace, structure: Structure, signed: Signed) -> Integers:
 
 
 def _key(signed: Signed, call: Call | Signature, communicator: str | None) -> Hashable:
-    """Give what is equal for nodes of one signature: a method may number sites of its own."""
+    """What is equal for nodes of one signature: a method may number sites of its own."""
     if signed.has_paths:
         return call.operation, call.path
     return call.operation, communicator, call.offset

@@ -31,24 +31,8 @@ _FEWEST: Final = 4
 
 
 def medians(values: Integers | Floats, group: Integers, count: int) -> Floats:
-    """Give the median of each group of values.
+    """The median of each group of values, shape (groups,).
 
-    Parameters
-    ----------
-    values : ndarray, shape (values,)
-        The values.
-    group : ndarray of int64, shape (values,)
-        Group of each value.
-    count : int
-        Groups there are.
-
-    Returns
-    -------
-    ndarray of float64, shape (groups,)
-        NaN for a group without values.
-
-    Examples
-    --------
     >>> medians(np.array([5, 1, 3, 8, 2]), np.array([0, 0, 0, 1, 1]), 2).tolist()
     [3.0, 5.0]
     """
@@ -63,27 +47,11 @@ def medians(values: Integers | Floats, group: Integers, count: int) -> Floats:
 
 
 def scores(values: Integers | Floats, group: Integers, count: int) -> Floats:
-    """Say how far each value is from the median of its group, in units of the usual distance.
+    """How far each value is from its group's median, in usual distances, shape (values,).
 
     The modified z-score [1]_: 0.6745 times the distance over the median distance; where more
     than half of the values are equal, 0.7979 times the distance over the mean distance.
 
-    Parameters
-    ----------
-    values : ndarray, shape (values,)
-        The values.
-    group : ndarray of int64, shape (values,)
-        Group of each value.
-    count : int
-        Groups there are.
-
-    Returns
-    -------
-    ndarray of float64, shape (values,)
-        Negative below the median; 0 where all values are equal.
-
-    References
-    ----------
     .. [1] B. Iglewicz, D. C. Hoaglin, How to Detect and Handle Outliers, ASQC Basic
        References in Quality Control 16, 1993; above 3.5 they call a value an outlier.
     """
@@ -116,35 +84,19 @@ class Trend:
 
 
 def trend(values: Floats) -> Trend | None:
-    """Give the drift of a series: the median slope of all pairs, and Kendall's test of it.
+    """The drift of a series: the median slope of all pairs, and Kendall's test of it.
 
-    Parameters
-    ----------
-    values : ndarray of float64, shape (values,)
-        The series, equally spaced.
-
-    Returns
-    -------
-    Trend or None
-        None for fewer than four values.
-
-    Notes
-    -----
     Up to 1000 values all pairs are looked at [1]_; a longer series is first reduced to 1000
     medians of neighbours. The test [2]_ counts rising and falling pairs, takes ties into
     account and is a normal approximation, rough for fewer than ten values. It takes the
     values for independent of each other: where slow iterations come in groups, the
     probability is too small.
 
-    References
-    ----------
     .. [1] P. K. Sen, Estimates of the Regression Coefficient Based on Kendall's Tau, Journal
        of the American Statistical Association 63, 1968, DOI 10.1080/01621459.1968.10480934
     .. [2] H. B. Mann, Nonparametric Tests Against Trend, Econometrica 13, 1945,
        DOI 10.2307/1907187
 
-    Examples
-    --------
     >>> trend(np.array([1.0, 3.0, 5.0, 99.0, 9.0, 11.0])).slope
     2.0
     """

@@ -85,7 +85,7 @@ class LoopSummary:
         return self.std_ns / self.mean_ns if self.mean_ns else 0.0
 
     def as_dict(self) -> dict[str, Any]:
-        """Give the summary as JSON output says it."""
+        """The summary as JSON output says it."""
         return asdict(self) | {"variation": self.variation}
 
 
@@ -129,20 +129,7 @@ class Slow(NamedTuple):
 
 
 def over_ranks(table: Rows, counted: Mask | None = None) -> Columns:
-    """Give what each iteration cost over the ranks.
-
-    Parameters
-    ----------
-    table : Rows
-        The iterations.
-    counted : ndarray of bool, shape (rows,), optional
-        Look at these rows only.
-
-    Returns
-    -------
-    dict of str to ndarray, shape (iterations,)
-        See :meth:`burstline.structure.LoopTable.by_iteration`.
-    """
+    """What each iteration cost over the ranks, shape (iterations,)."""
     chosen = np.arange(len(table)) if counted is None else np.flatnonzero(counted)
     order = chosen[np.argsort(table.iteration[chosen], kind="stable")]
     numbers, begin, group, lanes = np.unique(
@@ -172,18 +159,7 @@ def over_ranks(table: Rows, counted: Mask | None = None) -> Columns:
 
 
 def over_iterations(table: Rows) -> Columns:
-    """Give what the iterations of each lane cost.
-
-    Parameters
-    ----------
-    table : Rows
-        The iterations.
-
-    Returns
-    -------
-    dict of str to ndarray, shape (lanes,)
-        See :meth:`burstline.structure.LoopTable.by_rank`.
-    """
+    """What the iterations of each lane cost, shape (lanes,)."""
     _, first, lane = np.unique(table.lane, return_index=True, return_inverse=True)
     count = len(first)
     counted = table.counted
@@ -219,18 +195,7 @@ def over_iterations(table: Rows) -> Columns:
 
 
 def summary(table: Rows) -> LoopSummary:
-    """Sum a loop up.
-
-    Parameters
-    ----------
-    table : Rows
-        Its iterations; at least one.
-
-    Returns
-    -------
-    LoopSummary
-        Its mean, spread, balance and trend.
-    """
+    """Sum a loop up."""
     counted = table.counted
     by_iteration = over_ranks(table, counted)
     by_lane = over_iterations(table)
@@ -263,20 +228,7 @@ def summary(table: Rows) -> LoopSummary:
 
 
 def slowest(table: Rows, most: int) -> tuple[Slow, ...]:
-    """Give the iterations that are unusually slow on some rank, the longest first.
-
-    Parameters
-    ----------
-    table : Rows
-        The iterations.
-    most : int
-        How many at most.
-
-    Returns
-    -------
-    tuple of Slow
-        Each iteration once.
-    """
+    """The iterations that are unusually slow on some rank, the longest first."""
     rows, lanes, score = _slow_rows(table)
     order = np.argsort(-table.duration_ns[rows], kind="stable")[: max(most, 0)]
     more = {name: _beyond_median(table, name) for name in ("useful_ns", "mpi_ns")}
@@ -305,13 +257,13 @@ def slowest(table: Rows, most: int) -> tuple[Slow, ...]:
 
 
 def _beyond_median(table: Rows, name: str) -> Floats:
-    """Say how far a column of each row is above the median of its lane."""
+    """How far a column of each row is above the median of its lane."""
     values, lane, counted = getattr(table, name), _lanes(table), table.counted
     return values - medians(values[counted], lane[counted], int(lane.max()) + 1)[lane]
 
 
 def _slow_rows(table: Rows) -> tuple[Integers, Integers, Floats]:
-    """Give the longest row of each slow iteration, on how many lanes it is, and all scores."""
+    """The longest row of each slow iteration, on how many lanes it is, and all scores."""
     counted = np.flatnonzero(table.counted)
     lane = _lanes(table)
     score = np.zeros(len(table))
@@ -323,7 +275,7 @@ def _slow_rows(table: Rows) -> tuple[Integers, Integers, Floats]:
 
 
 def _lanes(table: Rows) -> Integers:
-    """Give the lane of each row, counted from 0 without holes."""
+    """The lane of each row, counted from 0 without holes."""
     return np.unique(table.lane, return_inverse=True)[1]
 
 

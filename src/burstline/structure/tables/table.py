@@ -59,7 +59,7 @@ class LoopTable(Rows):
         return summary(self)
 
     def slowest(self, most: int = 5) -> tuple[Slow, ...]:
-        """Give the iterations that were unusually slow on some rank, the slowest first.
+        """The iterations that were unusually slow on some rank, the slowest first.
 
         Parameters
         ----------
@@ -75,7 +75,7 @@ class LoopTable(Rows):
         return slowest(self, most)
 
     def by_iteration(self) -> dict[str, npt.NDArray[Any]]:
-        """Give what each iteration cost over the ranks.
+        """What each iteration cost over the ranks.
 
         Returns
         -------
@@ -88,7 +88,7 @@ class LoopTable(Rows):
         return over_ranks(self)
 
     def by_rank(self) -> dict[str, npt.NDArray[Any]]:
-        """Give what the iterations of each lane cost: the loop's row in a table of loops.
+        """What the iterations of each lane cost: the loop's row in a table of loops.
 
         Returns
         -------
@@ -101,7 +101,7 @@ class LoopTable(Rows):
         return over_iterations(self)
 
     def to_frame(self) -> pl.DataFrame:
-        """Give the table as a Polars data frame.
+        """The table as a Polars data frame.
 
         Returns
         -------
@@ -115,13 +115,13 @@ class LoopTable(Rows):
         return frame
 
     def columns(self) -> dict[str, npt.NDArray[Any]]:
-        """Give the columns of the table, in the order in which files hold them."""
+        """The columns of the table, in the order in which files hold them."""
         names = ("rank", "location", "entry", "iteration", "whole", "start_ns", "duration_ns")
         spent = ("calls", "mpi_ns", "useful_ns", "unwatched_ns")
         return {name: getattr(self, name) for name in names + spent} | self.counters
 
     def to_arrow(self) -> pa.Table:
-        """Give the table as an Arrow table, counters null where not known."""
+        """The table as an Arrow table, counters null where not known."""
         columns = self.columns()
         return pa.table(
             {
@@ -133,14 +133,14 @@ class LoopTable(Rows):
         )
 
     def rows(self) -> list[tuple[object, ...]]:
-        """Give a tuple per lane and iteration, as :meth:`columns`; None where not known."""
+        """A tuple per lane and iteration, as :meth:`columns`; None where not known."""
         return [
             tuple(None if value == NO_VALUE else value for value in row)
             for row in zip(*(c.tolist() for c in self.columns().values()), strict=True)
         ]
 
     def as_dict(self, *, most: int = 5) -> dict[str, Any]:
-        """Give the table as JSON output says it.
+        """The table as JSON output says it.
 
         Parameters
         ----------
@@ -168,7 +168,7 @@ class LoopTable(Rows):
 
 
 def records(columns: dict[str, npt.NDArray[Any]]) -> list[dict[str, Any]]:
-    """Give a dictionary per row, None for what is not a number."""
+    """A dictionary per row, None for what is not a number."""
     return [
         {
             name: None if value != value else value  # noqa: PLR0124 -- not a number
@@ -179,7 +179,7 @@ def records(columns: dict[str, npt.NDArray[Any]]) -> list[dict[str, Any]]:
 
 
 def loop_table(trace: Trace, structure: Structure, loop: int) -> LoopTable:
-    """Give what each iteration of a loop cost, on each rank.
+    """What each iteration of a loop cost, on each rank.
 
     Parameters
     ----------
@@ -222,7 +222,7 @@ def loop_table(trace: Trace, structure: Structure, loop: int) -> LoopTable:
 
 
 def loops_table(trace: Trace, structure: Structure) -> pa.Table:
-    """Give what the loops of a program cost, on each rank.
+    """What the loops of a program cost, on each rank.
 
     Parameters
     ----------
@@ -265,13 +265,7 @@ def _no_loops(trace: Trace) -> pa.Table:
 
 
 class Costs:
-    """What lies between any two calls of a trace: sums that loops take their share from.
-
-    Parameters
-    ----------
-    trace : Trace
-        Its calls and bursts are read.
-    """
+    """What lies between any two calls of a trace: sums that loops take their share from."""
 
     def __init__(self, trace: Trace) -> None:
         location, call, enter_ns, leave_ns = trace.arrays(
@@ -298,7 +292,7 @@ class Costs:
         return _sums(each)
 
     def table(self, structure: Structure, loop: int) -> LoopTable:
-        """Give the table of a loop, as :func:`loop_table`."""
+        """The table of a loop, as :func:`loop_table`."""
         at = structure.iterations(loop)
         whole = np.zeros(len(at), bool)
         whole[:-1] = (np.diff(at.lane) == 0) & (np.diff(at.entry) == 0)
@@ -336,5 +330,5 @@ class Costs:
 
 
 def _sums(values: npt.NDArray[Any]) -> Integers:
-    """Give the sum of everything before each position, and of all."""
+    """The sum of everything before each position, and of all."""
     return np.concatenate([np.zeros(1, np.int64), np.cumsum(values, dtype=np.int64)])

@@ -58,12 +58,12 @@ class Archive:
     defined: Definitions
 
     def event_bytes(self, location: int) -> int:
-        """Give the size of a location's events, 0 without a file."""
+        """The size of a location's events, 0 without a file."""
         return file_size(self.anchor.with_suffix("") / f"{location}.evt")
 
 
 def file_size(path: Path) -> int:
-    """Give the size of a file, 0 without one."""
+    """The size of a file, 0 without one."""
     try:
         return path.stat().st_size
     except OSError:
@@ -73,18 +73,6 @@ def file_size(path: Path) -> int:
 def find_anchor(path: Path) -> Path | None:
     """Find the anchor of an archive.
 
-    Parameters
-    ----------
-    path : Path
-        The anchor, a folder that holds it, or a folder with such a folder.
-
-    Returns
-    -------
-    Path or None
-        The anchor; None where there is none, or more than one.
-
-    Examples
-    --------
     >>> from pathlib import Path
     >>> from tempfile import TemporaryDirectory
     >>> with TemporaryDirectory() as place:
@@ -105,23 +93,6 @@ def find_anchor(path: Path) -> Path | None:
 def require_anchor(path: Path) -> Path:
     """Find the anchor of an archive, or say what stands in its place.
 
-    Parameters
-    ----------
-    path : Path
-        The anchor, or a folder.
-
-    Returns
-    -------
-    Path
-        The anchor.
-
-    Raises
-    ------
-    FormatError
-        If there is none, or more than one.
-
-    Examples
-    --------
     >>> from pathlib import Path
     >>> from tempfile import TemporaryDirectory
     >>> with TemporaryDirectory() as place:
@@ -150,7 +121,7 @@ def require_anchor(path: Path) -> Path:
 
 
 def named_as_anchors(folder: Path) -> list[Path]:
-    """Give the files of a folder that are named like anchors, or else of the folders in it."""
+    """The files of a folder that are named like anchors, or else of the folders in it."""
     if not folder.is_dir():
         return []
     return sorted(folder.glob(f"*{SUFFIX}")) or sorted(folder.glob(f"*/*{SUFFIX}"))
@@ -159,8 +130,6 @@ def named_as_anchors(folder: Path) -> list[Path]:
 def anchor_beside(path: Path) -> Path | None:
     """Find the anchor of an archive of which a file, or the folder of events, is named.
 
-    Examples
-    --------
     >>> from pathlib import Path
     >>> from tempfile import TemporaryDirectory
     >>> with TemporaryDirectory() as place:
@@ -203,8 +172,6 @@ def is_part(path: Path) -> bool:
 def begins_anchor(head: bytes) -> bool:
     """Whether a file that begins with `head` is an anchor.
 
-    Examples
-    --------
     >>> begins_anchor(bytes.fromhex("03424f54463200")), begins_anchor(b"#Paraver")
     (True, False)
     """
@@ -212,27 +179,7 @@ def begins_anchor(head: bytes) -> bool:
 
 
 def open_archive(anchor: Path, odd: Defects) -> Archive:
-    """Read what an archive defines.
-
-    Parameters
-    ----------
-    anchor : Path
-        Its anchor file.
-    odd : Defects
-        Told of what is odd.
-
-    Returns
-    -------
-    Archive
-        Opened; its events are not yet read.
-
-    Raises
-    ------
-    FormatError
-        If there are no definitions of locations.
-    MissingExtraError
-        If there is no library, or it does not read archives that are stored so.
-    """
+    """Read what an archive defines."""
     library = find_library()
     size = file_size(anchor.with_suffix(".def"))
     try:
@@ -259,13 +206,11 @@ def open_archive(anchor: Path, odd: Defects) -> Archive:
 
 
 def most_for(size: int) -> tuple[int, int]:
-    """Give the seconds and the bytes that reading definitions of a size may take.
+    """The seconds and the bytes that reading definitions of a size may take.
 
     A count in a damaged anchor sends the library round billions of times: what a small
     archive takes is bounded by its size.
 
-    Examples
-    --------
     >>> most_for(1 << 20)
     (3, 1140850688)
     """
@@ -274,7 +219,7 @@ def most_for(size: int) -> tuple[int, int]:
 
 
 def describe(told: tuple[int, int, str, bytes]) -> str:
-    """Say what went wrong in the library, empty if nothing did."""
+    """What went wrong in the library, empty if nothing did."""
     number, status, name, complaint = told
     if number:
         known = {one.value: one.name for one in signal.Signals}

@@ -86,7 +86,7 @@ def describe_parts(parts: Mapping[str, Integers], call: Integers, facts: Facts) 
 def _ended(
     details: Details, own: Records, ends: Integers, standing: Standing, odd: Defects
 ) -> tuple[Integers, Integers, Mask]:
-    """Give the records that begin and end collectives, and whether they are blocking."""
+    """The records that begin and end collectives, and whether they are blocking."""
     start = np.flatnonzero(details.kind == Kind.COLLECTIVE)
     blocking = own["kind"][start] == RecordKind.COLLECTIVE
     end = np.where(blocking, start, ends[start])
@@ -109,7 +109,7 @@ def _roots(
 
 
 def _operations(calls: Calls, call: Integers, told: Integers) -> Integers:
-    """Give the operation of each part: that of its call, unless the record names another."""
+    """The operation of each part: that of its call, unless the record names another."""
     codes = {name: code for code, name in enumerate(calls.names)}
     of_call = calls.operation[call].astype(np.int64)
     names = calls.names

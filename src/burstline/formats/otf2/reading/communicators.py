@@ -28,13 +28,6 @@ _BY_LOCATION: Final = 1
 class Communicators:
     """The communicators of MPI.
 
-    Parameters
-    ----------
-    defined : Definitions
-        What the archive defines.
-    standing : Standing
-        Where locations stand.
-
     Attributes
     ----------
     members : list of tuple of int
@@ -85,7 +78,7 @@ class Communicators:
         self._kinds.append(kind)
 
     def rows(self, reference: Integers, process: Integers) -> Integers:
-        """Give the row of each communicator as its process names it, -1 where it has none."""
+        """The row of each communicator as its process names it, -1 where it has none."""
         used, place = np.unique(reference, return_inverse=True)
         known = [self._rows.get(one, UNKNOWN) for one in used.tolist()]
         rows = np.array(known, np.int64)[place.reshape(-1)]
@@ -93,7 +86,7 @@ class Communicators:
         return np.where(own, rows + process, rows)
 
     def world_ranks(self, reference: Integers, process: Integers, rank: Integers) -> Integers:
-        """Give the world rank of a rank in a communicator, -1 where it has none.
+        """The world rank of a rank in a communicator, -1 where it has none.
 
         Between groups it is one of the group that `process` is not in.
         """
@@ -116,7 +109,7 @@ class Communicators:
         return result
 
     def table(self) -> pa.Table:
-        """Give the table `communicators`."""
+        """The table `communicators`."""
         count = len(self.members)
         kinds = [schema.COMMUNICATOR_KINDS.index(kind) for kind in self._kinds]
         return arrow_table(

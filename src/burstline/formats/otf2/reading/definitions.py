@@ -133,7 +133,7 @@ class Definitions:
     source_lines: dict[int, tuple[int, int]] = field(default_factory=dict)
 
     def text(self, reference: int) -> str:
-        """Give a text, empty where it is not defined."""
+        """A text, empty where it is not defined."""
         return self.texts.get(reference, "")
 
 
@@ -145,22 +145,7 @@ _COMM_GROUP: Final = 5
 
 
 def decode(rows: Integers, text: npt.NDArray[np.int8], odd: Defects) -> Definitions:
-    """Make definitions of the kernel's rows.
-
-    Parameters
-    ----------
-    rows : ndarray of int64
-        Kind, length, and as many integers, again and again.
-    text : ndarray of int8
-        All texts, one after the other, in UTF-8.
-    odd : Defects
-        Told of what is defined twice.
-
-    Returns
-    -------
-    Definitions
-        By reference.
-    """
+    """Make definitions of the kernel's rows."""
     taking = _Taking(Definitions(), text.tobytes(), odd)
     numbers = rows.tolist()
     at = 0

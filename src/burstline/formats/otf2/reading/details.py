@@ -58,7 +58,7 @@ def details_of(
     windows: dict[int, int],
     odd: Defects,
 ) -> tuple[Details, Records, Integers]:
-    """Return the records of calls, as details and as the kernel has them, and their probes.
+    """The records of calls, as details and as the kernel has them, and their probes.
 
     Requests of details have :data:`REQUEST_MARK` turned over, 0 is none. A probe is the row
     of the record that matched the message of a post or receive, else -1.
@@ -174,7 +174,7 @@ def _note_strangers(
 
 
 def stamped(details: Details, own: Records, calls: Calls) -> tuple[Details, Calls]:
-    """Give the records as if each were a call of its own, entered and left at its stamp.
+    """The records as if each were a call of its own, entered and left at its stamp.
 
     A blocking send is complete when its call is left, and a blocking receive is posted when
     its call is entered.

@@ -105,26 +105,6 @@ def read_events(
 ) -> Events:
     """Read the events of some locations.
 
-    Parameters
-    ----------
-    archive : Archive
-        Where they are.
-    standing : Standing
-        All locations.
-    regions : Regions
-        All regions.
-    locations : sequence of int
-        Which locations.
-    odd : Defects
-        Told of locations that could not be read, or not to their end.
-
-    Returns
-    -------
-    Events
-        Of these locations in this order.
-
-    Notes
-    -----
     O(events) time, some 10 million events a second. Memory is that of the columns: about
     fifty bytes for each enter and leave, a hundred for each event that describes a call.
     """
@@ -166,7 +146,7 @@ def _read(
 
 
 def _like(metrics: Mapping[int, Sequence[int]]) -> tuple[npt.NDArray[np.uint32], ...]:
-    """Give metrics, and of each the first one of those it shares members with."""
+    """Metrics, and of each the first one of those it shares members with."""
     first: dict[int, int] = {}
     like: dict[int, int] = {}
     for metric, members in metrics.items():

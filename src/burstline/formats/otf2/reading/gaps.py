@@ -21,7 +21,7 @@ _ON: Final = 1
 
 
 def gap_table(records: Records, died_ns: dict[int, int]) -> pa.Table:
-    """Return the table `gaps`; what is never on again is off until its location ends."""
+    """The table `gaps`; what is never on again is off until its location ends."""
     flush = records.rows_of(RecordKind.FLUSH)
     columns = [
         np.stack(

@@ -181,7 +181,7 @@ def _parts(
 
 
 def _moved(ends: Integers, rows: Integers) -> Integers:
-    """Give what ended some records as places among these, -1 where it is none of them."""
+    """What ended some records as places among these, -1 where it is none of them."""
     place = np.full(len(ends) + 1, UNKNOWN)
     place[rows] = np.arange(len(rows))
     return place[ends[rows]]

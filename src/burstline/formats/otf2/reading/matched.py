@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 def resolve(
     own: Records, process: Integers, names: Sequence[str], odd: Defects
 ) -> tuple[Records, Integers]:
-    """Return the records with posts and receives of matched messages named, and their probes.
+    """The records with posts and receives of matched messages named, and their probes.
 
     Such a receive has the sender, communicator and tag of its probe; one without a probe is
     left out. Messages, like requests, are numbered by process, and a number may be used

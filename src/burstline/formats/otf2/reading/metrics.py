@@ -39,11 +39,6 @@ _FIXED: Final = {
 class Metrics:
     """The metrics of an archive that events may read.
 
-    Parameters
-    ----------
-    defined : Definitions
-        What the archive defines.
-
     Attributes
     ----------
     names : list of str
@@ -78,7 +73,7 @@ class Metrics:
         return found
 
     def table(self) -> pa.Table:
-        """Give the table `counters`."""
+        """The table `counters`."""
         types = counter_types(self.names)
         absolute = [member.mode & _PROPERTY == _ABSOLUTE for member in self._members]
         modes = [COUNTER_MODES.index("absolute" if one else "delta") for one in absolute]
@@ -93,21 +88,7 @@ class Metrics:
         )
 
     def readings(self, readings: Columns, values: Columns, odd: Defects) -> pa.Table:
-        """Give the table `readings`.
-
-        Parameters
-        ----------
-        readings, values : dict of str to ndarray
-            The kernel's tables, by location and ordinal.
-        odd : Defects
-            Told of readings of what is not defined, of values that are no integer or do not
-            fit into one, and of counters that run backwards.
-
-        Returns
-        -------
-        pyarrow.Table
-            One row for each event at which metrics were read.
-        """
+        """The table `readings`."""
         location, seq = readings["location"], readings["seq"]
         new = begins_run(seq, location)
         first = np.flatnonzero(new)

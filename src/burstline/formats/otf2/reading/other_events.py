@@ -42,7 +42,7 @@ _LARGEST: Final = 0xFFFFFFFF
 def other_event_table(
     records: Records, defined: Definitions, standing: Standing, communicators: Communicators
 ) -> pa.Table:
-    """Return the table `other_events`, by location and ordinal.
+    """The table `other_events`, by location and ordinal.
 
     An attribute has the ordinal of its event. A task has its number, with that of the thread
     that created it in the upper half.
@@ -76,7 +76,7 @@ def other_event_table(
 
 
 def _places(references: Integers, standing: Standing) -> Integers:
-    """Give the rows of locations that are named by their references."""
+    """The rows of locations that are named by their references."""
     wanted, known = references.view(np.uint64), standing.references
     order = np.argsort(known)
     row = order[np.minimum(np.searchsorted(known, wanted, sorter=order), len(known) - 1)]
@@ -84,14 +84,14 @@ def _places(references: Integers, standing: Standing) -> Integers:
 
 
 def _looked_up(keys: Integers, give: Callable[[int], str | None]) -> pa.Array:
-    """Give the text of each key; each key is looked up once."""
+    """The text of each key; each key is looked up once."""
     used, place = np.unique(keys, return_inverse=True)
     words = pa.array([give(one) for one in used.tolist()], pa.string())
     return words.take(pa.array(place.reshape(-1)))
 
 
 def _names(told: Records, defined: Definitions) -> pa.Array:
-    """Give the names of programs, parameters and attributes."""
+    """The names of programs, parameters and attributes."""
     tables = {
         int(RecordKind.PARAMETER): defined.parameters,
         int(RecordKind.ATTRIBUTE): defined.attributes,
@@ -110,7 +110,7 @@ def _names(told: Records, defined: Definitions) -> pa.Array:
 
 
 def _texts(records: Records, told: Records, words: Mask, defined: Definitions) -> pa.Array:
-    """Give values that are texts, and the arguments of programs."""
+    """Values that are texts, and the arguments of programs."""
     texts = _looked_up(
         np.where(words, told["value"] & _LARGEST, -1),
         lambda one: None if one < 0 else defined.text(one),

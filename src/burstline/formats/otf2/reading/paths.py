@@ -21,26 +21,20 @@ if TYPE_CHECKING:
 
 
 class CallPaths:
-    """The calling-context tree of a trace; it grows.
-
-    Parameters
-    ----------
-    regions : Regions
-        What functions are called.
-    """
+    """The calling-context tree of a trace; it grows."""
 
     def __init__(self, regions: Regions) -> None:
         self._regions = regions
         self._rows: dict[tuple[int, int, int], int] = {}
 
     def child(self, parent: int, called: int) -> int:
-        """Give the row of a region, or of a calling context, that is called from a path."""
+        """The row of a region, or of a calling context, that is called from a path."""
         for region, place in self._regions.chain(called):
             parent = self._rows.setdefault((parent, region, place), len(self._rows))
         return parent
 
     def table(self) -> pa.Table:
-        """Give the table `call_paths`."""
+        """The table `call_paths`."""
         parents = [parent for parent, _, _ in self._rows]
         described = [self._regions.function(region) for _, region, _ in self._rows]
         places = [self._regions.place(place) for _, _, place in self._rows]
@@ -66,7 +60,7 @@ class _Tree:
         self._known: dict[tuple[int, int], int] = {}
 
     def rows(self, base: Integers, node: npt.NDArray[Any]) -> npt.NDArray[np.int32]:
-        """Give the row of each node as it hangs below a row of the trace, or below nothing.
+        """The row of each node as it hangs below a row of the trace, or below nothing.
 
         New rows are numbered in the order in which they come.
         """
@@ -98,19 +92,7 @@ class _Tree:
 def rehang(
     paths: CallPaths, tables: dict[str, Columns], fork: Integers, process: Integers
 ) -> None:
-    """Make the paths of a group those of the trace, and hang teams where they were forked.
-
-    Parameters
-    ----------
-    paths : CallPaths
-        The tree of the trace; it grows, process by process.
-    tables : dict of str to dict of str to ndarray
-        The kernel's tables; the columns `path` of calls and regions are replaced.
-    fork : ndarray of int64, shape (begins,)
-        The fork of each begin of a team, -1 without one.
-    process : ndarray of int64, shape (locations,)
-        Process of each location.
-    """
+    """Make the paths of a group those of the trace, and hang teams where they were forked."""
     tree = _Tree(paths, tables["paths"]["parent"], tables["paths"]["region"])
     base = np.full(len(fork), UNKNOWN, np.int64)
     calls, regions = tables["calls"], tables["regions"]
@@ -161,7 +143,7 @@ def _find_bases(
 def _bases_of_calls(
     calls: Columns, rows: slice, begins: Columns, mine: slice, base: Integers
 ) -> Integers:
-    """Give the row that the path of each call hangs below, -1 outside of teams."""
+    """The row that the path of each call hangs below, -1 outside of teams."""
     location, enter = calls["location"][rows], calls["enter_seq"][rows]
     found = np.full(len(location), UNKNOWN, np.int64)
     if not (base[mine] >= 0).any() or not len(location):

@@ -61,7 +61,7 @@ class Standing:
     ranks: dict[int, int]
 
     def table(self, lives: Integers) -> pa.Table:
-        """Give the table `locations`; `lives` has a row of births and one of deaths."""
+        """The table `locations`; `lives` has a row of births and one of deaths."""
         process = self.places.process
         count = len(process)
         kinds = [LOCATION_KINDS.index(kind) for kind in self.kind]
@@ -84,21 +84,7 @@ class Standing:
 
 
 def standing(defined: Definitions, odd: Defects) -> Standing:
-    """Find out where the locations of an archive stand.
-
-    Parameters
-    ----------
-    defined : Definitions
-        What the archive defines.
-    odd : Defects
-        Told of processes whose rank is not known although others' are, and of accelerators
-        of which the archive does not say whose they are.
-
-    Returns
-    -------
-    Standing
-        Locations by rank of their process, and within it as defined: the one of MPI first.
-    """
+    """Where the locations of an archive stand."""
     ranks = _ranks(defined)
     owner = _owners(defined, ranks, odd)
     members: dict[int, list[int]] = {}
@@ -149,7 +135,7 @@ def _place_in(defined: Definitions, location: int, ranks: dict[int, int]) -> tup
 
 
 def _owners(defined: Definitions, ranks: dict[int, int], odd: Defects) -> dict[int, int]:
-    """Give the process of each group that has locations: itself, unless it is an accelerator.
+    """The process of each group that has locations: itself, unless it is an accelerator.
 
     An accelerator that the archive gives to nobody is taken for one of the first process on
     its node: a process of its own would be a rank of MPI that never was.
@@ -177,7 +163,7 @@ def _owners(defined: Definitions, ranks: dict[int, int], odd: Defects) -> dict[i
 
 
 def _maker(groups: dict[int, LocationGroup], group: int) -> int:
-    """Give the process that made an accelerator, through others that made it."""
+    """The process that made an accelerator, through others that made it."""
     for _ in range(_DEEPEST):
         if groups.get(group, _NO_GROUP).type != _ACCELERATOR:
             return group

@@ -61,26 +61,26 @@ class Records:
         return self._columns[_COLUMN_OF.get(name, name)]
 
     def pick(self, rows: npt.NDArray[Any]) -> Records:
-        """Return some of the records."""
+        """Some of the records."""
         return Records({name: column[rows] for name, column in self._columns.items()})
 
     def rows_of(self, *kinds: RecordKind) -> Integers:
-        """Return the rows of some kinds, ascending."""
+        """The rows of some kinds, ascending."""
         if len(kinds) == 1:
             return np.flatnonzero(self["kind"] == int(kinds[0]))
         return np.flatnonzero(np.isin(self["kind"], np.array(kinds)))
 
     def of(self, *kinds: RecordKind) -> Records:
-        """Return the records of some kinds, in order."""
+        """The records of some kinds, in order."""
         return self.pick(self.rows_of(*kinds))
 
 
 def raw_kinds(records: Records) -> Integers:
-    """Return the raw format's kind of each record of a call."""
+    """The raw format's kind of each record of a call."""
     return _RAW_KIND[records["kind"]]
 
 
 def raw_transfers(records: Records) -> Integers:
-    """Return the raw format's number for how each record moves data, 0 for no transfer."""
+    """The raw format's number for how each record moves data, 0 for no transfer."""
     is_transfer = records["kind"] == RecordKind.RMA
     return _RAW_TRANSFER[np.where(is_transfer, records["way"], 0)]

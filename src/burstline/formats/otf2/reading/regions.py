@@ -52,11 +52,6 @@ class Regions:
     Rows are those of the definitions in their order; two follow: a team on one of its threads,
     and what is not defined.
 
-    Parameters
-    ----------
-    defined : Definitions
-        What the archive defines.
-
     Attributes
     ----------
     columns : tuple of ndarray
@@ -111,25 +106,14 @@ class Regions:
         return self._codes[full]
 
     def function(self, row: int) -> tuple[str, str | None]:
-        """Give the name and the file of a region."""
+        """The name and the file of a region."""
         if row >= self.team_row:
             return ("team" if row == self.team_row else "unknown region"), None
         region = self._regions[row]
         return self._defined.text(region.name), self._defined.texts.get(region.file) or None
 
     def chain(self, number: int) -> list[tuple[int, int]]:
-        """Give what a path says as regions, and where in the source of each, outermost first.
-
-        Parameters
-        ----------
-        number : int
-            A region, or a calling context by its number in paths.
-
-        Returns
-        -------
-        list of (int, int)
-            Rows of regions, and references to places; that is none where it is a region.
-        """
+        """What a path says as regions, and where in the source of each, outermost first."""
         if number <= self.unknown_row:
             return [(number, NOWHERE)]
         found: dict[int, tuple[int, int]] = {}
@@ -140,12 +124,12 @@ class Regions:
         return list(found.values())[::-1]
 
     def place(self, reference: int) -> tuple[str | None, int]:
-        """Give the file and the line of a place in a source, none and -1 where not told."""
+        """The file and the line of a place in a source, none and -1 where not told."""
         file, line = self._defined.source_lines.get(reference, (NOWHERE, 0))
         return self._defined.texts.get(file) or None, line if 0 < line < 1 << 31 else UNKNOWN
 
     def numbers(self, rows: npt.NDArray[np.int32]) -> npt.NDArray[np.int32]:
-        """Give what is used its number, in the order in which it is asked for."""
+        """Number what is used, in the order in which it is asked for."""
         first = np.full(self.unknown_row + 1, UNKNOWN, np.int64)
         first[rows[::-1]] = np.arange(len(rows))[::-1]
         used = np.flatnonzero(first >= 0)
@@ -155,7 +139,7 @@ class Regions:
         return numbers[rows]
 
     def table(self) -> pa.Table:
-        """Give the table `region_defs` of what was numbered."""
+        """The table `region_defs` of what was numbered."""
         described = [self._described(row) for row in self._numbers]
         names, paradigms, roles, files, begins, ends, kinds, values = (
             zip(*described, strict=True) if described else ((),) * 8
@@ -200,10 +184,8 @@ def _role(number: int) -> str:
 
 
 def _operation_name(name: str) -> str:
-    """Give the MPI name of a call, however its binding spells it.
+    """The MPI name of a call, however its binding spells it.
 
-    Examples
-    --------
     >>> (
     ...     _operation_name("mpi_send_"),
     ...     _operation_name("MPI_Isend"),

@@ -27,22 +27,7 @@ if TYPE_CHECKING:
 
 
 def forks_of(forks: Columns, begins: Columns, process: Integers, odd: Defects) -> Integers:
-    """Find the fork of each begin of a team.
-
-    Parameters
-    ----------
-    forks, begins : dict of str to ndarray
-        The kernel's tables `forks` and `teams`.
-    process : ndarray of int64, shape (locations,)
-        Process of each location.
-    odd : Defects
-        Told of threads in teams that nobody forked.
-
-    Returns
-    -------
-    ndarray of int64, shape (begins,)
-        Row of the fork, -1 without one.
-    """
+    """Find the fork of each begin of a team, shape (begins,)."""
     found = begins["of"].astype(np.int64)
     own = np.flatnonzero(found >= 0)
     rest = np.flatnonzero(found < 0)
@@ -68,7 +53,7 @@ def forks_of(forks: Columns, begins: Columns, process: Integers, odd: Defects) -
 
 
 def team_table(forks: Columns, fork: Integers, process: Integers, odd: Defects) -> pa.Table:
-    """Give the table `teams`: one for each fork."""
+    """The table `teams`: one for each fork."""
     count = len(forks["location"])
     threads = np.bincount(fork[fork >= 0], minlength=count)
     inside = forks["of"].astype(np.int64)
@@ -95,7 +80,7 @@ def team_table(forks: Columns, fork: Integers, process: Integers, odd: Defects) 
 
 
 def lock_table(acquired: Records, released: Records, odd: Defects) -> pa.Table:
-    """Give the table `locks` of the records that acquire and release.
+    """The table `locks` of the records that acquire and release.
 
     A lock is released by the location that acquired it, the last acquisition first.
     """

@@ -40,7 +40,7 @@ class WantedCounter:
 def added_types(
     wanted: Sequence[WantedCounter], known: Mapping[int, str]
 ) -> list[SplicedCounter]:
-    """Return the types and labels of counters of other runs, in their order.
+    """The types and labels of counters of other runs, in their order.
 
     A counter under its own name has its own type, that of differences; if that means something
     else among the `known` of the trace, or the counter has another name than in its run, a type
@@ -71,7 +71,7 @@ def added_types(
 
 
 def type_labels(path: Path, trace: Trace) -> dict[int, str]:
-    """Return the event types of a trace with their labels, without reading its records.
+    """The event types of a trace with their labels, without reading its records.
 
     From the ``.pcf`` beside `path`, or from its tables; counters without a label by name.
     """

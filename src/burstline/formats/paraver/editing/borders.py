@@ -87,7 +87,7 @@ def cut_events(
     end_ns: int | Integers,
     torn: AbstractSet[tuple[int, int]] = frozenset(),
 ) -> pa.Table:
-    """Return the table `events` of a cut, in the times of the trace.
+    """The table `events` of a cut, in the times of the trace.
 
     `location` is the number of each location in the cut, -1 where it is left out; the window is
     half-open and may be each location's own. `torn` are calls, as (location, time of entry),
@@ -120,7 +120,7 @@ def cut_events(
 
 
 def _awake(events: _Events, location: npt.NDArray[np.int32], window: _Window) -> _Events:
-    """Return events that say that locations live which are silent at the window's begin."""
+    """Events that say that locations live which are silent at the window's begin."""
     alive = (location >= 0) & (window.born < window.start) & (window.died > window.start)
     alive[events.location[events.time == window.start[events.location]]] = False
     silent = np.flatnonzero(alive).astype(np.int64)
@@ -144,7 +144,7 @@ def _joined(parts: Sequence[_Events]) -> _Events:
 
 
 def _forgetting(events: _Events, torn: AbstractSet[tuple[int, int]]) -> _Events:
-    """Return the events, the communicators of torn calls unknown."""
+    """The events, the communicators of torn calls unknown."""
     if not torn:
         return events
     times = np.array([time for _, time in torn], np.int64)
@@ -164,7 +164,7 @@ class _Window(NamedTuple):
     died: Integers
 
     def holds(self, events: _Events) -> Mask:
-        """Return which events are inside."""
+        """Which events are inside."""
         end = self.end[events.location]
         last = (events.time == end) & (events.time == self.died[events.location])
         return (events.time >= self.start[events.location]) & ((events.time < end) | last)
@@ -196,7 +196,7 @@ def _cut(events: _Events, labels: Mapping[int, tuple[str, int]], window: _Window
 
 
 def _recounted(events: _Events, counted: Mask, which: Integers, window: _Window) -> _Events:
-    """Return the events, counting from the window's begin: a delta that spans it is 0."""
+    """The events, counting from the window's begin: a delta that spans it is 0."""
     watched_before = (window.born < window.start)[events.location]
     rows = np.flatnonzero(counted & watched_before)
     key = events.location[rows] * (int(which.max(initial=0)) + 1) + which[rows]
@@ -207,7 +207,7 @@ def _recounted(events: _Events, counted: Mask, which: Integers, window: _Window)
 
 
 def _matched(events: _Events, classes: Integers) -> _Spans:
-    """Return what opens and what closes it: the last that is open of a location and type."""
+    """What opens and what closes it: the last that is open of a location and type."""
     rows = np.flatnonzero(np.isin(classes, _SPANS))
     rows = rows[np.lexsort((rows, events.kind[rows], events.location[rows]))]
     opens = (events.value[rows] != 0) != (classes[rows] == EventClass.TRACING)
@@ -228,7 +228,7 @@ def _matched(events: _Events, classes: Integers) -> _Spans:
 
 
 def _levels(opens: Mask, group: Integers) -> Integers:
-    """Return how many are open with each: from 1; 0 for what closes nothing."""
+    """How many are open with each: from 1; 0 for what closes nothing."""
     step = np.where(opens, 1, -1)
     total = np.cumsum(step)
     # lowering each group below the one before makes one running minimum serve them all
@@ -243,7 +243,7 @@ def _levels(opens: Mask, group: Integers) -> Integers:
 
 
 def _entries(events: _Events, classes: Integers, opening: Integers, window: _Window) -> _Events:
-    """Return what is open at the window's begin, there again, calls with attributes."""
+    """What is open at the window's begin, there again, calls with attributes."""
     rows: list[int] = []
     for row in np.sort(opening).tolist():
         rows.append(row)
@@ -264,7 +264,7 @@ def _entries(events: _Events, classes: Integers, opening: Integers, window: _Win
 
 
 def _exits(events: _Events, classes: Integers, opening: Integers, window: _Window) -> _Events:
-    """Return what closes all left open, the innermost first, at the end or the last moment."""
+    """What closes all left open, the innermost first, at the end or the last moment."""
     rows = np.sort(opening)[::-1]
     closing = (classes[rows] == EventClass.TRACING).astype(np.int64)
     where = events.location[rows]

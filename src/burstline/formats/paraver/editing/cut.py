@@ -33,7 +33,7 @@ def completed(
     end_ns: int | Integers | None,
     near: Trace | None = None,
 ) -> Trace:
-    """Return a selection of `before` whose raw tables read back as its calls.
+    """A selection of `before` whose raw tables read back as its calls.
 
     Its events are opened and closed at the borders of the window, half-open, and a comment says
     what was cut; it is `after` itself if `before` has no raw tables. `near` is what
@@ -91,7 +91,7 @@ def _new_locations(before: Trace, after: Trace) -> npt.NDArray[np.int32]:
 def _torn_calls(
     before: Trace, location: npt.NDArray[np.int32], start: Integers
 ) -> frozenset[tuple[int, int]]:
-    """Return location and entry of calls whose collective a kept member had left by `start`."""
+    """Location and entry of calls whose collective a kept member had left by `start`."""
     where, call, instance, begin = before.arrays(
         "collective_members", "location", "call", "collective", "begin_ns"
     )

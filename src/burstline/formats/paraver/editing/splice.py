@@ -76,15 +76,6 @@ def splice(
     more; the three files appear together, whole, or not at all. 40 bytes a burst and 20 MB. A
     counter is read at the end of bursts only: what a viewer shows for the calls between them
     belongs to the burst behind.
-
-    Raises
-    ------
-    ParameterError
-        If the name of the target is none of a Paraver trace, or its folder does not exist.
-    FormatError
-        If the source is no Paraver trace.
-    InconsistentTraceError
-        If a burst ends where the source has no record of its thread.
     """
     companions = companion_paths(target)
     labels, names = (_bytes_of(path) for path in companion_paths(source))
@@ -164,7 +155,7 @@ class _Found:
         return len(text)
 
     def places(self, source: Path) -> tuple[Integers, Integers]:
-        """Return the place in the text for each burst, and the burst, by place."""
+        """The place in the text for each burst, and the burst, by place."""
         moment, end, holds = (
             np.concatenate([part[column] for part in self._parts] or [np.zeros(0, np.int64)])
             for column in range(3)
@@ -197,7 +188,7 @@ class _Found:
         return slice(int(first), int(last))
 
     def _chosen(self, mine: Integers, ends: list[int], holds: list[int]) -> list[int]:
-        """Return the places of bursts that end in one moment, in which are several records."""
+        """The places of bursts that end in one moment, in which are several records."""
         enters = [k for k, bits in enumerate(holds) if bits & _ENTERS]
         if not enters:
             with_counters = [k for k, bits in enumerate(holds) if bits & _COUNTER]
@@ -230,7 +221,7 @@ class _Found:
 
 
 def _record_of(enter: int, holds: list[int]) -> int:
-    """Return the record with the counters of a call that is entered, or the one that enters it.
+    """The record with the counters of a call that is entered, or the one that enters it.
 
     Counters of its entry may stand in a record of their own, behind it; where the set of
     counters changes, before it.
@@ -281,7 +272,7 @@ def _copy(
 
 
 def _labelled(labels: bytes, counters: Sequence[SplicedCounter]) -> bytes:
-    """Return a ``.pcf`` with an ``EVENT_TYPE`` of the counters."""
+    """A ``.pcf`` with an ``EVENT_TYPE`` of the counters."""
     if not counters:
         return labels
     lines = ["", "", "EVENT_TYPE"]

@@ -15,12 +15,12 @@ _STAMP: Final = "%Y%m%d%H%M%S"
 
 
 def now() -> datetime:
-    """Return the time of day where we are."""
+    """The time of day where we are."""
     return datetime.now().astimezone()
 
 
 def comment(action: str, trace: Trace, *fields: object) -> str:
-    """Return the line that says how a trace was derived: ``#YYYYMMDDhhmmss:ACTION:…``.
+    """The line that says how a trace was derived: ``#YYYYMMDDhhmmss:ACTION:…``.
 
     `action` is in capitals; the fields after ``CUTTER`` are the offset of the times, begin and
     end of the cut. `trace` is the one that it was derived from.
@@ -31,7 +31,7 @@ def comment(action: str, trace: Trace, *fields: object) -> str:
 
 
 def compiler_in(comments: Sequence[str]) -> str | None:
-    """Return the compiler of the code that counts its work, as comments say it.
+    """The compiler of the code that counts its work, as comments say it.
 
     >>> compiler_in(["# counted code is of clang version 16.0.6"])
     'clang version 16.0.6'

@@ -50,23 +50,8 @@ class Communicator:
 def read_communicator(line: bytes) -> Communicator | None:
     """Read a communicator line.
 
-    Parameters
-    ----------
-    line : bytes
-        A line that begins with ``c``, ``C``, ``i`` or ``I``, with or without its end.
-
-    Returns
-    -------
-    Communicator or None
-        None if the line is malformed: wrong fields, ids below 1, or a size that is not
-        that of its list.
-
-    Notes
-    -----
     O(bytes) time and memory, whatever the size claims.
 
-    Examples
-    --------
     >>> read_communicator(b"c:1:6:2:1:3").members.tolist()
     [0, 2]
     >>> read_communicator(b"c:1:6:3:1:3") is None
@@ -91,8 +76,6 @@ def read_communicator(line: bytes) -> Communicator | None:
 def write_communicator(communicator: Communicator) -> bytes:
     r"""Write a communicator line, ended.
 
-    Examples
-    --------
     >>> write_communicator(Communicator(0, 6, np.array([0, 2], np.int32)))
     b'c:1:6:2:1:3\n'
     """
@@ -105,7 +88,7 @@ def write_communicator(communicator: Communicator) -> bytes:
 
 
 def communicator_kind(members: npt.NDArray[np.int32], tasks: int) -> str:
-    """Return the kind of a group, of the schema's, from its size and the tasks there are.
+    """The kind of a group, of the schema's, from its size and the tasks there are.
 
     A permutation of all tasks counts as the world; of several in a file the first is
     ``MPI_COMM_WORLD``, which the caller decides.

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 def companion_paths(path: Path) -> tuple[Path, Path]:
-    """Return the names of the ``.pcf`` and ``.row`` that belong to a trace.
+    """The names of the ``.pcf`` and ``.row`` that belong to a trace.
 
     Raises ParameterError if the name ends neither in ``.prv`` nor in ``.prv.gz``, by which
     Paraver knows what it is.

@@ -6,13 +6,6 @@ from __future__ import annotations
 def decode(line: bytes) -> tuple[str, bool]:
     r"""Decode a line as UTF-8, or as Latin-1 where it is not; never fails.
 
-    Returns
-    -------
-    tuple of str and bool
-        The text, and whether it was UTF-8.
-
-    Examples
-    --------
     >>> decode(b"caf\xe9")
     ('café', False)
     """

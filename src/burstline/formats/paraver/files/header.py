@@ -88,7 +88,7 @@ class Header:
 
 
 def read_header(line: bytes, path: Path) -> Header:
-    """Return what the first line of a Paraver trace says; `path` is for messages.
+    """What the first line of a Paraver trace says; `path` is for messages.
 
     O(bytes) time and memory, whatever the numbers claim. Both forms of several applications
     are read: one count of communicators at the end, and the old one with a count after each
@@ -160,12 +160,12 @@ def _malformed(path: Path, expected: str, found: str) -> FormatError:
 
 
 def _shown(text: bytes) -> str:
-    """Return the begin of something that may be a picture or megabytes long, printable."""
+    """The begin of something that may be a picture or megabytes long, printable."""
     return printable(text[:_SHOWN].decode("ascii", "replace"))
 
 
 def _duration(time: bytes, defects: list[Defect]) -> tuple[str, int | None]:
-    """Return the unit of the end time, and its value in nanoseconds if it has one."""
+    """The unit of the end time, and its value in nanoseconds if it has one."""
     number, _, name = time.strip().partition(b"_")
     unit = name.decode("latin-1")
     if unit not in UNITS_NS:
@@ -250,7 +250,7 @@ def _cpus_per_node(
 def _known_nodes(
     applications: list[ApplicationLayout], nodes: int, defects: list[Defect]
 ) -> list[ApplicationLayout]:
-    """Return the applications without the nodes that the resource model does not have."""
+    """The applications without the nodes that the resource model does not have."""
     kept, strange = [], 0
     for application in applications:
         unknown = (application.nodes < 0) | (application.nodes >= nodes)
@@ -270,7 +270,7 @@ def write_header(
     applications: Sequence[ApplicationLayout],
     communicators: int,
 ) -> bytes:
-    r"""Return the first line of a Paraver trace in nanoseconds, ended.
+    r"""The first line of a Paraver trace in nanoseconds, ended.
 
     `date` is in :data:`DATE_FORMAT`, `duration` at least every time in the body; without
     `cpus_per_node` all records have cpu 0, and nodes do not matter. More than 65,535 threads

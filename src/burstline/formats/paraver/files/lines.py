@@ -43,7 +43,7 @@ class Stretch(Protocol):
         ...
 
     def fetch(self, buffer: bytearray) -> npt.NDArray[np.uint8]:
-        """Return the whole lines of the stretch, in the buffer where they fit."""
+        """The whole lines of the stretch, in the buffer where they fit."""
         ...
 
 
@@ -137,7 +137,7 @@ class LineSource:
         self._file.close()
 
     def first_line(self) -> bytes:
-        """Return the first line with its end; whatever it is, at most LONGEST_LINE bytes."""
+        """The first line with its end; whatever it is, at most LONGEST_LINE bytes."""
         if not self.is_gzip:
             line = self._file.readline(LONGEST_LINE)
             if len(line) == LONGEST_LINE:
@@ -210,7 +210,7 @@ class LineSource:
 
 
 def _salvage(inflater: zlib._Decompress, packed: bytes) -> bytes:
-    """Return what is before the damage: byte by byte, an error loses what its call made."""
+    """What is before the damage: byte by byte, an error loses what its call made."""
     text = bytearray()
     for position in range(len(packed)):
         try:

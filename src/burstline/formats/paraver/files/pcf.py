@@ -75,12 +75,12 @@ class Pcf:
     defects: tuple[Defect, ...] = field(default=(), compare=False)
 
     def type_label(self, type: int) -> str | None:  # noqa: A002 -- the format's word
-        """Return the label of an event type, None if it has none."""
+        """The label of an event type, None if it has none."""
         known = self.types.get(type)
         return known.label or None if known else None
 
     def value_label(self, type: int, value: int) -> str | None:  # noqa: A002 -- same
-        """Return the label of a value of an event type, None if it has none."""
+        """The label of a value of an event type, None if it has none."""
         known = self.types.get(type)
         return self.values.get(known.group, {}).get(value) if known else None
 
@@ -102,7 +102,7 @@ class _Block:
 
 
 def read_pcf(data: bytes) -> Pcf:
-    r"""Return the labels of a whole ``.pcf``, as far as they can be understood.
+    r"""The labels of a whole ``.pcf``, as far as they can be understood.
 
     O(bytes) time and memory, and never an error: labels only refine, and the rest is counted in
     the defects. Lines that are not UTF-8 are read as Latin-1. Values from 2**63 on are those
@@ -208,7 +208,7 @@ def _grouped(
     blocks: list[_Block],
     defects: Defects,
 ) -> tuple[dict[int, TypeLabel], dict[int, dict[int, str]], dict[int, int]]:
-    """Return types, values and precision by group: types of the same blocks share one."""
+    """Types, values and precision by group: types of the same blocks share one."""
     groups: dict[tuple[int, ...], int] = {}
     values: dict[int, dict[int, str]] = {}
     precision: dict[int, int] = {}
@@ -254,7 +254,7 @@ _CALL_LIKE = frozenset([EventClass.MPI_CALL, EventClass.REGION])
 
 
 def write_pcf(pcf: Pcf) -> bytes:
-    """Return a whole ``.pcf`` that Paraver reads all of.
+    """A whole ``.pcf`` that Paraver reads all of.
 
     The level THREAD, times in nanoseconds, the table of states completed, one ``EVENT_TYPE``
     per group. What Paraver would drop in silence is left out: types from 2**31 on and values
@@ -299,7 +299,7 @@ def _free_lines(lines: tuple[str, ...]) -> list[str]:
 
 
 def _written_options(options: tuple[str, ...]) -> list[str]:
-    """Return the options of the source, but the two that our times and levels rely on."""
+    """The options of the source, but the two that our times and levels rely on."""
     kept = [line for line in _free_lines(options) if line.split()[0] not in {"LEVEL", "UNITS"}]
     return [*_DEFAULT_OPTIONS[:2], *(kept or _DEFAULT_OPTIONS[2:])]
 

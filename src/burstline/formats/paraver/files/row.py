@@ -33,13 +33,13 @@ class Row:
     defects: tuple[Defect, ...] = field(default=(), compare=False)
 
     def name(self, level: str, number: int) -> str | None:
-        """Return the name of an object counted from 0, None if it has none."""
+        """The name of an object counted from 0, None if it has none."""
         names = self.levels.get(level, ())
         return names[number] or None if 0 <= number < len(names) else None
 
 
 def read_row(data: bytes) -> Row:
-    r"""Return the names in a whole ``.row``, of every level Paraver knows.
+    r"""The names in a whole ``.row``, of every level Paraver knows.
 
     O(bytes) time and memory, whatever SIZE claims, and never an error. A level that stands
     twice has the names of both. The first SIZE lines of a block are names as they stand, blank
@@ -95,7 +95,7 @@ class _Names:
 
 
 def write_row(row: Row) -> bytes:
-    """Return a whole ``.row``: the blocks of :data:`LEVELS`, each with its exact size.
+    """A whole ``.row``: the blocks of :data:`LEVELS`, each with its exact size.
 
     A name that is empty or would not be a line of its own is replaced. Some tools take the
     number of processes from the first line: give the level CPU.

@@ -80,7 +80,7 @@ class Assembly:
         return [name for _, name in self.counters]
 
     def calls(self, built: Columns, paths: _core.PathTable) -> Columns:
-        """Give final numbers to what the builder could not name, in place."""
+        """Number what the builder could not name, in place."""
         node = self.call_paths.extend(paths)
         np.take(node, built["call_path"], out=built["call_path"], mode="wrap")
         self._name_operations(built["operation"])
@@ -139,22 +139,7 @@ class Assembly:
     def tables(
         self, built: Mapping[str, Columns], extras: Mapping[str, Any], *, raw: bool
     ) -> dict[str, pa.Table]:
-        """Give the tables of the locations that were built, all but messages and collectives.
-
-        Parameters
-        ----------
-        built : mapping of str to columns
-            The builder's tables, the calls already finished by :meth:`calls`.
-        extras : mapping
-            The builder's gaps, locks, set members and defects.
-        raw : bool
-            Whether events and states belong to the result.
-
-        Returns
-        -------
-        dict of str to pyarrow.Table
-            By name; `raw` adds ``events`` and ``states``.
-        """
+        """The tables of the locations that were built, all but messages and collectives."""
         self.set_members |= set(extras["set_members"])
         for kind, count, location, time in extras["defects"]:
             where = f"location {location} at {time} ns"
@@ -204,7 +189,7 @@ class Assembly:
         return sorted_by_location(pa.concat_tables([bursts, *others])) if others else bursts
 
     def counter_table(self) -> pa.Table:
-        """Give the table of counters."""
+        """The table of counters."""
         rows = len(self.counters)
         return arrow_table(
             "counters",
@@ -217,7 +202,7 @@ class Assembly:
         )
 
     def counter_set_table(self) -> pa.Table:
-        """Give the counters of each set; set 0 stands for a trace that names no set."""
+        """The counters of each set; set 0 stands for a trace that names no set."""
         members = sorted(self.set_members)
         return arrow_table(
             "counter_sets",

@@ -36,11 +36,6 @@ class CallPathTree:
 
     Nodes are numbered in the order in which paths first occur, by location and call, so
     the numbers depend neither on threads nor on whether the trace was read in parts.
-
-    Parameters
-    ----------
-    pcf : Pcf
-        Labels of functions and lines.
     """
 
     def __init__(self, pcf: Pcf) -> None:
@@ -51,13 +46,7 @@ class CallPathTree:
         self._known: list[int] = []
 
     def extend(self, paths: _core.PathTable) -> npt.NDArray[np.int32]:
-        """Take in the paths met since last time.
-
-        Returns
-        -------
-        ndarray of int32, shape (paths + 1,)
-            Node of each raw path; the last entry, which -1 picks, is -1.
-        """
+        """Take in the paths met since last time, shape (paths + 1,)."""
         fresh = [
             (*paths.path(number), number) for number in range(len(self._known), len(paths))
         ]
@@ -94,7 +83,7 @@ class CallPathTree:
         return self._frames[key]
 
     def table(self) -> pa.Table:
-        """Give the tree as the table of call paths, parents before their children."""
+        """The tree as the table of call paths, parents before their children."""
         frames = [frame for _, frame in self._node]
         return arrow_table(
             "call_paths",

@@ -53,7 +53,7 @@ _CLASSIFIED: Final = KNOWN_TYPES | OVERLAPPED_TYPES | frozenset(SET_TYPES)
 
 
 def call_kinds() -> npt.NDArray[np.uint16]:
-    """Return the bits of each operation: array of uint16, shape (operations,)."""
+    """The bits of each operation: array of uint16, shape (operations,)."""
     kinds = np.zeros(len(mpi.NAMES), np.uint16)
     for bit, names in _CALL_KINDS:
         kinds[[mpi.CODES[name] for name in names]] |= np.uint16(bit)
@@ -61,7 +61,7 @@ def call_kinds() -> npt.NDArray[np.uint16]:
 
 
 def type_table(pcf: Pcf) -> _core.TypeTable:
-    """Return the classes of all types the labels name, and of ranges for the others."""
+    """The classes of all types the labels name, and of ranges for the others."""
     known = {
         kind: classify(kind, label.label, label.gradient) for kind, label in pcf.types.items()
     }
@@ -72,7 +72,7 @@ def type_table(pcf: Pcf) -> _core.TypeTable:
 
 
 def counters_of(types: Integers, pcf: Pcf) -> list[tuple[int, str]]:
-    """Return the counters among the types that occur: (type, name), sorted by type.
+    """The counters among the types that occur: (type, name), sorted by type.
 
     Two types with one name get distinct columns: the later ones carry their type.
     """
@@ -113,7 +113,7 @@ def vocabulary(
     application_of_location: npt.NDArray[np.int32],
     end_of_time: int,
 ) -> _core.Vocabulary:
-    """Return what the builder must know, once the whole file was scanned."""
+    """What the builder must know, once the whole file was scanned."""
     column = {kind: position for position, (kind, _) in enumerate(counters)}
     codes = np.array([column.get(int(kind), -1) for kind in types.types()], np.int32)
     operation = np.full(max(MPI_OPERATIONS) + 1, -1, np.int16)

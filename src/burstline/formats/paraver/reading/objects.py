@@ -86,7 +86,7 @@ def declared_objects(header: Header) -> Objects:
 def location_table(
     objects: Objects, counts: Mapping[str, Integers], row: Row | None
 ) -> pa.Table:
-    """Give the table of locations, with the times each was observed.
+    """The table of locations, with the times each was observed.
 
     A location is born with its first event, and dies with its last event or state.
     """
@@ -151,25 +151,7 @@ def communicator_table(
     *,
     twins: frozenset[int],
 ) -> pa.Table:
-    """Give the table of communicators.
-
-    Parameters
-    ----------
-    scanned : Scanned
-        Holds the communicator lines.
-    rows : mapping of (application, id) to int
-        Row of each; those without a line come last and have no members.
-    objects : Objects
-        The declared objects.
-    twins : frozenset of int
-        Applications that call something of :data:`TWIN_MAKERS`: their communicators may
-        each stand for several.
-
-    Returns
-    -------
-    pyarrow.Table
-        In the order of `rows`.
-    """
+    """The table of communicators."""
     tasks = objects.tasks_per_application
     kinds, members = [], []
     for key in rows:

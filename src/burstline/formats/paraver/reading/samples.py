@@ -37,7 +37,7 @@ _KEYS: Final = ("location", "time_ns", "nth")
 
 
 def sampled(trace: Trace) -> pa.Table:
-    """Give the samples of a trace.
+    """The samples of a trace.
 
     Parameters
     ----------
@@ -96,7 +96,7 @@ def _function(label: str | None, value: int) -> str:
 
 
 def _of_type(trace: Trace, kind: int) -> pa.Table:
-    """Give the events of one type, numbered among those at one time of one location."""
+    """The events of one type, numbered among those at one time of one location."""
     parts: Iterable[pa.Table] = trace.batches("events", _COLUMNS)
     chosen = [
         part.filter(pc.equal(part["type"], kind)).drop_columns(["type"]) for part in parts
@@ -114,7 +114,7 @@ def _nth(table: pa.Table) -> Integers:
 
 
 def _labels(trace: Trace, kind: int) -> dict[int, str]:
-    """Give the labels of the values of an event type."""
+    """The labels of the values of an event type."""
     types = trace.table("event_types").select(["type", "group"]).to_pylist()
     groups = [row["group"] for row in types if row["type"] == kind]
     table = trace.table("event_values")

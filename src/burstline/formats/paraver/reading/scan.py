@@ -132,30 +132,6 @@ def scan_source(
 ) -> Scanned:
     """Scan the rest of a source, after its first line.
 
-    Parameters
-    ----------
-    source : LineSource
-        The file.
-    layout, types : _core.Layout, _core.TypeTable
-        Declared objects; table of event types, which is filled.
-    unit_ns : int
-        Nanoseconds per unit of time in the file.
-    journal : _core.Journal or None
-        Filled where the records are wanted; None to count only.
-    threads : int
-        Threads that scan.
-    progress : Progress
-        Told the bytes done.
-    overflow : Overflow, optional
-        Asked after every block.
-
-    Returns
-    -------
-    Scanned
-        Counts, lines that are no records, and defects.
-
-    Notes
-    -----
     O(bytes). Memory: the journal, and about 15 MB per thread.
     """
     scanned = Scanned()

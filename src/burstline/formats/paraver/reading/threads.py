@@ -32,13 +32,7 @@ _BARRIERS = frozenset(["barrier", "implicit_barrier"])
 
 
 class RegionDefinitions:
-    """The definitions of regions, growing as they are met, in order of appearance.
-
-    Parameters
-    ----------
-    pcf : Pcf
-        Labels of types and values.
-    """
+    """The definitions of regions, growing as they are met, in order of appearance."""
 
     def __init__(self, pcf: Pcf) -> None:
         self._pcf = pcf
@@ -46,7 +40,7 @@ class RegionDefinitions:
         self.roles: list[str] = []
 
     def number(self, built: Mapping[str, npt.NDArray[Any]]) -> npt.NDArray[np.int32]:
-        """Give the definition of each region: array of int32, shape (regions,)."""
+        """The definition of each region: array of int32, shape (regions,)."""
         if not len(built["type"]):
             return np.empty(0, np.int32)
         keys = np.stack([built["type"], built["value"], built["line"]], axis=1)
@@ -66,7 +60,7 @@ class RegionDefinitions:
         return region_kind(kind, value, self._pcf.value_label(kind, value))
 
     def table(self) -> pa.Table:
-        """Give the definitions as a table."""
+        """The definitions as a table."""
         rows = list(self._rows)
         kinds = [self._kind(kind, value) for kind, value, _ in rows]
         places = [self._place(kind, line) for kind, _, line in rows]
@@ -105,29 +99,11 @@ def region_tables(
     objects: Objects,
     first_team: int,
 ) -> tuple[pa.Table, pa.Table]:
-    """Give regions and OpenMP teams as tables.
+    """Regions and OpenMP teams as tables.
 
     A team is one parallel region on the first thread of a process, from fork to join;
     the other threads' regions belong to the team whose span they begin in.
 
-    Parameters
-    ----------
-    built : mapping of str to ndarray, shape (regions,)
-        The builder's regions, sorted by location; locations of whole processes.
-    definitions : RegionDefinitions
-        Extended by what is new.
-    objects : Objects
-        The declared objects.
-    first_team : int
-        Number of the first team.
-
-    Returns
-    -------
-    regions, teams : pyarrow.Table
-        As in the schema.
-
-    Notes
-    -----
     Nested parallel regions belong to the team of the outermost. O(regions · log teams).
     """
     region = definitions.number(built)
@@ -235,7 +211,7 @@ def _team_table(
 def lock_table(
     locks: Sequence[tuple[int, int, int, int, int, int]], objects: Objects
 ) -> pa.Table:
-    """Give acquisitions as a table; `order` counts those of one lock of one process."""
+    """Acquisitions as a table; `order` counts those of one lock of one process."""
     columns = np.array(locks, np.int64).reshape(-1, 6)
     location, lock, acquire = columns[:, 0], columns[:, 1], columns[:, 2]
     process = objects.process[location]

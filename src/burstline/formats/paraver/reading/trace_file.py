@@ -77,25 +77,7 @@ class OpenTrace:
 
     @classmethod
     def open(cls, path: Path, *, most_buckets: int) -> Self:
-        """Open a trace and read everything but its body.
-
-        Parameters
-        ----------
-        path : Path
-            The ``.prv`` or ``.prv.gz``.
-        most_buckets : int
-            Groups of processes that are built one at a time.
-
-        Returns
-        -------
-        OpenTrace
-            Ready to scan.
-
-        Raises
-        ------
-        FormatError
-            If the first line is no header of a Paraver trace.
-        """
+        """Open a trace and read everything but its body."""
         source = LineSource(path)
         with ExitStack() as unless_opened:
             unless_opened.callback(source.close)
@@ -188,24 +170,7 @@ class OpenTrace:
         *,
         raw: bool,
     ) -> dict[str, pa.Table]:
-        """Give the tables that describe the trace as a whole; ask last.
-
-        Parameters
-        ----------
-        assembly : Assembly
-            After every part was assembled.
-        journal : Journal
-            For the counts of each location.
-        used_operations : ndarray of bool, shape (applications, operations)
-            Which application calls what.
-        raw : bool
-            Whether labels and lines of the source are kept.
-
-        Returns
-        -------
-        dict of str to pyarrow.Table
-            By name: everything that no location owns.
-        """
+        """The tables that describe the trace as a whole; ask last."""
         counts: dict[str, Integers] = journal.counts(self.layout)
         twins = [assembly.operations.index(name) for name in TWIN_MAKERS]
         makers = frozenset(np.flatnonzero(used_operations[:, twins].any(axis=1)).tolist())
@@ -335,7 +300,7 @@ def used_operations(
     objects: Objects,
     operations: int,
 ) -> Mask:
-    """Tell which application calls what: array of bool, shape (applications, operations)."""
+    """Which application calls what: array of bool, shape (applications, operations)."""
     borders = np.searchsorted(
         objects.application, np.arange(len(objects.tasks_per_application) + 1)
     )

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 def labels(trace: Trace) -> Pcf:
-    """Return the labels of a trace with raw tables; what they lack, as the source has it."""
+    """The labels of a trace with raw tables; what they lack, as the source has it."""
     other = read_pcf("\n".join(source_lines(trace, "pcf")).encode())
     in_order = sorted(trace.table("event_types").to_pylist(), key=lambda row: row["group"])
     types = {
@@ -45,7 +45,7 @@ def labels(trace: Trace) -> Pcf:
 
 
 def object_names(trace: Trace, names: Numbering) -> Row:
-    """Return the names of the objects of a trace: the source's while the objects are.
+    """The names of the objects of a trace: the source's while the objects are.
 
     Else processors, nodes and threads by what the trace calls them.
     """

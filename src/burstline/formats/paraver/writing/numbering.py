@@ -49,7 +49,7 @@ class Numbering:
 
 
 def numbering(trace: Trace) -> Numbering:
-    """Return the ids of the source, as far as they have no holes.
+    """The ids of the source, as far as they have no holes.
 
     Nodes and processors are those that its header declared, else one processor for each
     location. Raises NotEnoughDataError if the trace has no location.
@@ -83,7 +83,7 @@ class _Places(NamedTuple):
 def _declared_places(
     trace: Trace, application: npt.NDArray[np.int32], rank: npt.NDArray[np.int32]
 ) -> _Places | None:
-    """Return the places that the header of the source declared, if Paraver accepts them."""
+    """The places that the header of the source declared, if Paraver accepts them."""
     header = source_header(trace)
     if header is None:
         return None
@@ -105,7 +105,7 @@ def _declared_places(
 
 
 def _named_places(trace: Trace) -> _Places:
-    """Return nodes by their names, and a processor of its own for every location."""
+    """Nodes by their names, and a processor of its own for every location."""
     names = trace.locations["node"].fill_null("").to_pylist()
     seen = {name: k for k, name in enumerate(dict.fromkeys(names))}
     node = np.array([seen[name] for name in names], np.int64)
@@ -119,7 +119,7 @@ def _dense(ids: AnyIntegers) -> Integers:
 
 
 def _dense_within(ids: AnyIntegers, groups: Integers) -> Integers:
-    """Return the number of each id among the different ones of its group, from 0, in order."""
+    """The number of each id among the different ones of its group, from 0, in order."""
     order = np.lexsort((ids, groups))
     sorted_ids, sorted_groups = ids[order], groups[order]
     new_group = begins_run(sorted_groups)
@@ -133,7 +133,7 @@ def _dense_within(ids: AnyIntegers, groups: Integers) -> Integers:
 
 
 def source_header(trace: Trace) -> Header | None:
-    """Return what the source's header declared, None if it was no Paraver file."""
+    """What the source's header declared, None if it was no Paraver file."""
     lines = source_lines(trace, "header")
     if not lines:
         return None
@@ -141,6 +141,6 @@ def source_header(trace: Trace) -> Header | None:
 
 
 def source_lines(trace: Trace, kind: str) -> list[str]:
-    """Return the lines of the source that are no records, of one kind, in their order."""
+    """The lines of the source that are no records, of one kind, in their order."""
     table = trace.table("source")
     return table.filter(pc.equal(table["kind"].cast(pa.string()), kind))["text"].to_pylist()

@@ -36,7 +36,7 @@ _DATE: Final = re.compile(r"[ -(*-~]{1,29}")
 
 
 def prologue(trace: Trace, names: Numbering, end_ns: int) -> bytes:
-    """Return all before the first record of a trace whose last moment is `end_ns`.
+    """All before the first record of a trace whose last moment is `end_ns`.
 
     The header, exactly as many communicators as it says, and the comments of the source; if
     ranks are renumbered, a comment that says so.
@@ -58,7 +58,7 @@ def prologue(trace: Trace, names: Numbering, end_ns: int) -> bytes:
 
 
 def _date(trace: Trace) -> str:
-    """Return the date of the source, if it is one that every reader accepts, else today's."""
+    """The date of the source, if it is one that every reader accepts, else today's."""
     header = source_header(trace)
     if header is not None and _DATE.fullmatch(header.date):
         return header.date
@@ -77,7 +77,7 @@ def _layouts(names: Numbering) -> list[ApplicationLayout]:
 
 
 def _communicators(trace: Trace, names: Numbering) -> Iterator[Communicator]:
-    """Give the communicators, with members that are left and as they are called now."""
+    """The communicators, with members that are left and as they are called now."""
     application, rank = trace.arrays("locations", "application", "rank")
     task = {
         (int(a), int(r)): int(t) - 1

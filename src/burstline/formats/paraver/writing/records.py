@@ -57,7 +57,7 @@ class Records(NamedTuple):
 
 
 def whole(trace: Trace) -> Records:
-    """Return the records of a trace, with no copy of events and states that are in memory."""
+    """The records of a trace, with no copy of events and states that are in memory."""
     return from_tables(
         trace.table("events").select(list(EVENT_COLUMNS)),
         trace.table("states").select(list(STATE_COLUMNS)),
@@ -67,7 +67,7 @@ def whole(trace: Trace) -> Records:
 
 
 def from_tables(events: pa.Table, states: pa.Table, links: pa.Table, locations: int) -> Records:
-    """Return the records of three tables sorted by location; `links` in any order within it."""
+    """The records of three tables sorted by location; `links` in any order within it."""
     order = np.lexsort((to_numpy(links["send_leave_ns"]), to_numpy(links["sender_location"])))
     return Records(
         _grouped(events, locations),
@@ -77,7 +77,7 @@ def from_tables(events: pa.Table, states: pa.Table, links: pa.Table, locations: 
 
 
 def as_links(table: pa.Table) -> pa.Table:
-    """Return messages or other communications with :data:`LINK_COLUMNS`, as int64.
+    """Messages or other communications with :data:`LINK_COLUMNS`, as int64.
 
     The size of a message is the receiver's, its tag is unsigned, as Extrae prints it.
     """

@@ -70,7 +70,7 @@ class Survey(NamedTuple):
 
 
 def survey(trace: Trace) -> Survey:
-    """Return the survey of a trace, read in batches; moments are 0 without records."""
+    """The survey of a trace, read in batches; moments are 0 without records."""
     rows = dict.fromkeys(ROW_BYTES, 0)
     first: list[int] = []
     last: list[int] = []
@@ -152,7 +152,7 @@ def _kind(name: str) -> str:
 
 
 def _edges(trace: Trace, found: Survey, limit: int) -> Integers:
-    """Return where windows of at most `limit` bytes begin."""
+    """Where windows of at most `limit` bytes begin."""
     width = (found.last_ns - found.first_ns) // _BINS + 1
     load = np.zeros(_BINS, np.int64)
     for name, due in _DUE.items():

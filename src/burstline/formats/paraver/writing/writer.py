@@ -59,17 +59,6 @@ def write(
     once. Ids of a trace whose ranks were filtered count what is left; the ``.row`` keeps the
     old names. States that do not end after they begin and event types outside 1 to 2**31 - 1
     are left out, because Paraver refuses them.
-
-    Raises
-    ------
-    ParameterError
-        If the name is no Paraver trace's, its folder does not exist, or a record is before 0.
-    NotEnoughDataError
-        If the trace has no location or no record.
-    InconsistentTraceError
-        If the records of a location run backwards in time.
-    MemoryBudgetError
-        If records must be derived and do not fit in `memory`.
     """
     path = Path(path)
     companions = companion_paths(path)
