@@ -175,7 +175,7 @@ class Details:
         return self.second
 
     def pick(self, rows: npt.NDArray[Any]) -> Details:
-        """Give some of the records."""
+        """Some of the records."""
         names = [column.name for column in fields(self) if column.name != "own"]
         return replace(self, own=None, **{name: getattr(self, name)[rows] for name in names})
 
@@ -191,7 +191,7 @@ class Details:
         return np.flatnonzero(mask[own.start : own.stop]) + own.start
 
     def of(self, *kinds: int) -> Details:
-        """Give the records of some kinds, in order."""
+        """The records of some kinds, in order."""
         return self.pick(np.flatnonzero(np.isin(self.kind, np.array(kinds))))
 
 
@@ -199,13 +199,7 @@ _NEVER: Final = -(2**62)
 
 
 class Facts:
-    """What is known of each call: partner, tag, communicator, root, bytes.
-
-    Parameters
-    ----------
-    calls : Calls
-        All calls.
-    """
+    """What is known of each call: partner, tag, communicator, root, bytes."""
 
     def __init__(self, calls: Calls) -> None:
         self._calls = calls
@@ -237,7 +231,7 @@ class Facts:
         self._counted[name][call] = True
 
     def table(self) -> pa.Table:
-        """Give the table `calls`."""
+        """The table `calls`."""
         calls = self._calls
         none = np.zeros(0, np.int64)
         sends, posts = (
@@ -289,15 +283,7 @@ def _only(call: Integers, value: Integers, count: int) -> Integers:
 
 
 def describe_transfers(details: Details, facts: Facts) -> None:
-    """Tell the calls what they moved to and from memory of others and files.
-
-    Parameters
-    ----------
-    details : Details
-        Records of all calls.
-    facts : Facts
-        Told of partners and bytes.
-    """
+    """Tell the calls what they moved to and from memory of others and files."""
     remote = details.of(Kind.RMA)
     facts.partner(remote.call, remote.partner, np.full(len(remote), -1), received=False)
     facts.communicator(remote.call, remote.communicator)

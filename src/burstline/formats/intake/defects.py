@@ -31,8 +31,6 @@ class Defects:
 
     Memory is that of the kinds, however many oddities there are.
 
-    Examples
-    --------
     >>> defects = Defects()
     >>> defects.note("unknown_record", "info", "kind 9")
     >>> defects.note("unknown_record", "info", "kind 8", 2)

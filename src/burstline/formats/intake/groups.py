@@ -26,20 +26,6 @@ Result = TypeVar("Result")
 def borders_of(sizes: Sequence[int], most: int) -> list[int]:
     """Cut processes into groups of at most so many records, or of one process.
 
-    Parameters
-    ----------
-    sizes : sequence of int
-        Records of each process.
-    most : int
-        Records of a group.
-
-    Returns
-    -------
-    list of int
-        First process of each group, and behind the last one of the last.
-
-    Examples
-    --------
     >>> borders_of([3, 3, 3, 9, 1], 6)
     [0, 2, 3, 4, 5]
     """
@@ -60,24 +46,8 @@ def groups_of(sizes: Sequence[int], most: int) -> list[Processes]:
 def in_order(
     read: Callable[[Part], Result], parts: Sequence[Part], threads: int
 ) -> Generator[Result]:
-    """Give what is read of each part in order, while some of those to come are being read.
+    """What is read of each part in order, while some of those to come are being read.
 
-    Parameters
-    ----------
-    read : callable
-        Reads a part; called by several threads at once.
-    parts : sequence
-        What is to be read.
-    threads : int
-        Parts to read at once, 0 for none while another one is in use.
-
-    Yields
-    ------
-    object
-        What was read of each part.
-
-    Examples
-    --------
     >>> list(in_order(str, [3, 1, 2], threads=2))
     ['3', '1', '2']
     """

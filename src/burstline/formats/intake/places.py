@@ -33,7 +33,7 @@ class Places:
     accuracy_ns: int
 
     def process_of(self, location: Integers, rank: Integers) -> Integers:
-        """Give the process of a rank in the application of a location, -1 without one."""
+        """The process of a rank in the application of a location, -1 without one."""
         if not len(location):
             return np.zeros(0, np.int64)
         span = int(self.rank.max()) + 1

@@ -41,29 +41,8 @@ IS_END: Final[Mask] = np.any(FITS, axis=0)
 def follow(
     details: Details, calls: Calls, process: Integers, odd: Defects, *, mark: int = 0
 ) -> Integers:
-    """Find what completed each request.
+    """Find what completed each request, shape (records,).
 
-    Parameters
-    ----------
-    details : Details
-        Records of all calls.
-    calls : Calls
-        All calls.
-    process : ndarray of int64, shape (locations,)
-        Process of each location.
-    odd : Defects
-        Told of completions of what was never started.
-    mark : int
-        Bits that are turned over in requests, against what the source calls them.
-
-    Returns
-    -------
-    ndarray of int64, shape (records,)
-        Of a record that starts a request, the record that ends it; of one that ends a
-        request, the one that started it; else -1.
-
-    Notes
-    -----
     O(records log records). A request may be completed by another thread than the one that
     started it: then the time of the calls tells the order.
     """

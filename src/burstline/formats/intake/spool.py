@@ -22,17 +22,7 @@ if TYPE_CHECKING:
 
 
 class Spool:
-    """Keeps byte strings by key, in the order in which they came.
-
-    Parameters
-    ----------
-    folder : Path
-        Where files are made; must exist.
-    name : str
-        What the files begin with.
-    memory : int
-        Bytes kept in memory before all of it goes to files.
-    """
+    """Keeps byte strings by key, in the order in which they came."""
 
     def __init__(self, folder: Path, name: str, memory: int) -> None:
         self._folder, self._name, self._memory = folder, name, memory
@@ -89,13 +79,7 @@ def append_to(path: Path, parts: Iterable[npt.NDArray[np.uint8]]) -> None:
 
 
 def require_disk(folder: Path, needed: int) -> None:
-    """Refuse to begin what the disk cannot hold.
-
-    Raises
-    ------
-    NotEnoughDataError
-        If fewer bytes are free there.
-    """
+    """Refuse to begin what the disk cannot hold."""
     free = shutil.disk_usage(folder).free
     if free < needed:
         raise NotEnoughDataError(

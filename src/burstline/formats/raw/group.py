@@ -241,7 +241,7 @@ def overhead_ns(line: Timeline) -> int:
 
 
 def with_polls(bursts: pa.Table, calls: Calls, details: Details) -> pa.Table:
-    """Give the bursts the polls that failed in them: they are told by the call after."""
+    """The bursts the polls that failed in them: they are told by the call after."""
     misses = details.of(Kind.MISSES)
     misses = misses.pick(calls.call[misses.call] > 0)
     if not len(misses):

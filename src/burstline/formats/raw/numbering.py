@@ -56,7 +56,7 @@ class Numbering:
         return Group(tables, *halves, parts, len(batch.lives))
 
     def definitions(self) -> pa.Table:
-        """Give the table `region_defs` of all groups so far."""
+        """The table `region_defs` of all groups so far."""
         table = pa.concat_tables(self._definitions).combine_chunks()
         self._definitions = [table]
         numbers = pa.array(np.arange(table.num_rows, dtype=np.int32))
@@ -92,7 +92,7 @@ def _recoded(
 
 
 def _changed(table: pa.Table, name: str, values: pa.Array) -> pa.Table:
-    """Give a table in which each number of a column is another one."""
+    """A table in which each number of a column is another one."""
     if not table.num_rows:
         return table
     place = table.column_names.index(name)

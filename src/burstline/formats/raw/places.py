@@ -30,7 +30,7 @@ def places_of(processes: Sequence[Process], accuracy_ns: int) -> Places:
 
 
 def location_table(processes: Sequence[Process], lives: Sequence[Life]) -> pa.Table:
-    """Give the table `locations`."""
+    """The table `locations`."""
     rows = []
     for number, process in enumerate(processes):
         for thread in process.threads:

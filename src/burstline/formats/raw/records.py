@@ -36,17 +36,7 @@ _OF_LOCATIONS: Final = ("calls", "bursts", "regions", "locks", "readings", "gaps
 
 
 class Records:
-    """Derives the raw tables of a run.
-
-    Parameters
-    ----------
-    basis : Basis
-        What all processes share.
-    whole : mapping of str to pyarrow.Table
-        Tables that all groups share: call paths, communicators, counters.
-    own : bool
-        Whether the program has events of its own, and they are wanted.
-    """
+    """Derives the raw tables of a run."""
 
     def __init__(self, basis: Basis, whole: Mapping[str, pa.Table], *, own: bool) -> None:
         self._basis, self._whole, self._has_own = basis, dict(whole), own
@@ -82,7 +72,7 @@ class Records:
         return replace(group, tables={**moved, **group.tables})
 
     def labels(self, definitions: pa.Table) -> dict[str, pa.Table]:
-        """Give the labels of all events, once all groups have been gone through."""
+        """The labels of all events, once all groups have been gone through."""
         trace = Trace(self._whole | {"region_defs": definitions})
         used = np.array(sorted(self._used), np.int64)
         found = label_tables(trace, Callers(trace), Others(trace), used)
@@ -93,7 +83,7 @@ class Records:
 
 
 def _moved(table: pa.Table, name: str, by: int) -> pa.Table:
-    """Give a table whose locations are counted from elsewhere."""
+    """A table whose locations are counted from elsewhere."""
     if not by or name not in table.column_names:
         return table
     place = table.column_names.index(name)
@@ -103,7 +93,7 @@ def _moved(table: pa.Table, name: str, by: int) -> pa.Table:
 
 
 def _halves(group: Group, first: int) -> pa.Table:
-    """Give the halves of messages as rows of `messages`, of which one side is not known."""
+    """The halves of messages as rows of `messages`, of which one side is not known."""
     count = len(group.sends["tag"]) + len(group.receives["tag"])
     split = len(group.sends["tag"])
     columns: dict[str, Integers] = {}

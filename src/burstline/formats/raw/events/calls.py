@@ -240,7 +240,7 @@ class Gathering:
         return count, first
 
     def calls(self) -> Calls:
-        """Give all calls."""
+        """All calls."""
         columns = np.concatenate([np.zeros((8, 0), np.int64), *self._calls], axis=1)
         known = [column.name for column in fields(Calls)]
         names = tuple(self._operations.names)
@@ -284,10 +284,8 @@ def _sizes(records: npt.NDArray[Any]) -> dict[str, Integers]:
 
 
 def join_names(numbers: Sequence[tuple[str, int]]) -> dict[int, str]:
-    """Give the operation of each number; large-count calls are those they stand for.
+    """The operation of each number; large-count calls are those they stand for.
 
-    Examples
-    --------
     >>> join_names([("MPI_Send", 1), ("MPI_Send_c", 2), ("Recv", 3)])
     {1: 'MPI_Send', 2: 'MPI_Send', 3: 'MPI_Recv'}
     """

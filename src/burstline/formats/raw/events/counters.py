@@ -34,11 +34,6 @@ _FIXED: Final = {
 class Counters:
     """The counters of a run.
 
-    Parameters
-    ----------
-    processes : iterable of Definitions
-        What the processes defined.
-
     Attributes
     ----------
     names : list of str
@@ -55,11 +50,11 @@ class Counters:
         self._place = {name: position for position, name in enumerate(self.names)}
 
     def places(self, counters: Mapping[int, Counter]) -> dict[int, int]:
-        """Give the place of each counter of a process among all."""
+        """The place of each counter of a process among all."""
         return {key: self._place[_column(counter.name)] for key, counter in counters.items()}
 
     def table(self) -> pa.Table:
-        """Give the table `counters`."""
+        """The table `counters`."""
         types = counter_types(self.names)
         return arrow_table(
             "counters",
@@ -72,7 +67,7 @@ class Counters:
         )
 
     def sets(self) -> pa.Table:
-        """Give the table `counter_sets`: a run has one."""
+        """The table `counter_sets`: a run has one."""
         return arrow_table(
             "counter_sets",
             {"counter_set": np.ones(len(self.names), np.int32), "counter": self.names},
@@ -96,13 +91,6 @@ class Backwards(NamedTuple):
 
 class Readings:
     """The readings of some locations.
-
-    Parameters
-    ----------
-    counters : Counters
-        Those of the run.
-    odd : Defects
-        Told of counters that run backwards.
 
     Attributes
     ----------
@@ -147,7 +135,7 @@ class Readings:
         return np.concatenate([empty, *self._readings], axis=1)
 
     def table(self) -> pa.Table:
-        """Give the table `readings`."""
+        """The table `readings`."""
         columns = self.columns()
         fixed = ("location", "seq", "time_ns")
         return arrow_table(

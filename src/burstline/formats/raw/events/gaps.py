@@ -19,13 +19,7 @@ if TYPE_CHECKING:
 
 
 class Gaps:
-    """The gaps of all locations.
-
-    Parameters
-    ----------
-    odd : Defects
-        Told of dropped records.
-    """
+    """The gaps of all locations."""
 
     def __init__(self, odd: Defects) -> None:
         self._odd = odd
@@ -52,7 +46,7 @@ class Gaps:
         self._rows.append(columns[:, begin < end])
 
     def table(self) -> pa.Table:
-        """Give the table `gaps`."""
+        """The table `gaps`."""
         rows = np.concatenate([np.zeros((4, 0), np.int64), *self._rows], axis=1)
         rows = rows[:, np.lexsort((rows[2], rows[1], rows[0]))]
         return arrow_table(
@@ -61,7 +55,7 @@ class Gaps:
 
 
 def _pauses(line: Timeline) -> tuple[Integers, Integers]:
-    """Give begin and end of each pause; one that is never ended lasts to the end."""
+    """Begin and end of each pause; one that is never ended lasts to the end."""
     at = line.of(Kind.PAUSE)
     stopped = line.records["a"][at] != 0
     turns = np.flatnonzero(np.diff(stopped.astype(np.int8), prepend=0))

@@ -15,12 +15,6 @@ _TABLE: Final = "calls.toml"
 
 
 def operation_numbers() -> Mapping[int, str]:
-    """Give the operation of each number, from the recorder's own table of calls.
-
-    Returns
-    -------
-    mapping of int to str
-        Names of :data:`burstline.operations.NAMES` where it has them.
-    """
+    """The operation of each number, from the recorder's own table of calls."""
     text = files("burstline").joinpath("record", _TABLE).read_text(encoding="utf-8")
     return join_names([(call["name"], call["number"]) for call in tomllib.loads(text)["call"]])

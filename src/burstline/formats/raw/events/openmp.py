@@ -117,19 +117,6 @@ class OpenMp:
 def decode(threads: Sequence[npt.NDArray[Any]]) -> OpenMp:
     """Make regions, teams and locks of the OpenMP records of one process.
 
-    Parameters
-    ----------
-    threads : sequence of ndarray, one per thread
-        Its records of kind ``OMP`` in order, as structured arrays with the fields ``time``
-        (ns, of a clock that all threads share), ``op, a, b, c``; maybe empty.
-
-    Returns
-    -------
-    OpenMp
-        Columns in which threads are numbered as given.
-
-    Notes
-    -----
     An end without its begin is dropped. A region of a team that was told to end after its
     team's join, or not at all, ends at the join; without a join, at the last record of its
     thread. O(records log records).
@@ -231,7 +218,7 @@ def _teams(records: Table) -> Table:
 
 
 def _pairs(records: Table) -> tuple[Integers, Integers]:
-    """Give the begins of all that is no lock, and the end of each or -1."""
+    """The begins of all that is no lock, and the end of each or -1."""
     rows = np.flatnonzero(np.isin(records["op"], np.append(_BEGINS, _ENDS)))
     op = records["op"][rows]
     begins = np.isin(op, _BEGINS)
@@ -243,7 +230,7 @@ def _pairs(records: Table) -> tuple[Integers, Integers]:
 
 
 def _locks(records: Table) -> tuple[Integers, Integers, Integers, Integers]:
-    """Give requests that were granted and the releases, acquisitions and the releases, or -1.
+    """Requests that were granted and the releases, acquisitions and the releases, or -1.
 
     A request of a lock that the thread has already, or a test that failed, is not followed
     by an acquisition.
@@ -285,7 +272,7 @@ def _roles(records: Table, begin: Integers) -> Integers:
 
 
 def _of_team(column: Integers, team: Integers) -> Integers:
-    """Give a column of the team of each row, the smallest int64 where that is unknown."""
+    """A column of the team of each row, the smallest int64 where that is unknown."""
     if not len(column):
         return np.full(len(team), NO_VALUE)
     return np.where(team >= 0, column[team], NO_VALUE)
@@ -339,7 +326,7 @@ def _iterations(
 
 
 def _members_of(records: Table, at: Integers, team: Integers) -> tuple[Integers, Integers]:
-    """Give the size of the team around each record, and the number of its thread in it."""
+    """The size of the team around each record, and the number of its thread in it."""
     begun = np.flatnonzero(records["op"] == Op.TEAM_BEGIN)
     keys = records["thread"][begun] << 32 | records["a"][begun]
     order = np.argsort(keys, kind="stable")

@@ -86,18 +86,18 @@ class Spans:
         return len(self.what)
 
     def picked(self, rows: npt.NDArray[Any]) -> Spans:
-        """Give some of the regions."""
+        """Some of the regions."""
         return Spans(*(getattr(self, field.name)[rows] for field in fields(self)))
 
     def joined(self, other: Spans) -> Spans:
-        """Give these regions and others."""
+        """These regions and others."""
         names = [field.name for field in fields(self)]
         return Spans(
             *(np.concatenate([getattr(self, name), getattr(other, name)]) for name in names)
         )
 
     def named(self, what: npt.NDArray[np.int32]) -> Spans:
-        """Give the same regions under other numbers."""
+        """The same regions under other numbers."""
         rest = [getattr(self, field.name) for field in fields(self)[1:]]
         return Spans(what.astype(np.int64), *rest)
 
@@ -114,7 +114,7 @@ class _Thread:
     last_seq: int
 
     def left(self, position: Integers, leave_ns: Integers) -> Integers:
-        """Give the ordinal of recorded ends; of others the last event before, or -1."""
+        """The ordinal of recorded ends; of others the last event before, or -1."""
         if not len(self.seq):
             return np.full(len(position), UNKNOWN, np.int64)
         before = np.searchsorted(self.records["time"], leave_ns, "right") - 1
@@ -124,13 +124,7 @@ class _Thread:
 
 
 class OpenMpRows:
-    """The teams and locks of all processes, and the regions of one.
-
-    Parameters
-    ----------
-    odd : Defects
-        Told of teams that were never joined.
-    """
+    """The teams and locks of all processes, and the regions of one."""
 
     def __init__(self, odd: Defects) -> None:
         self._odd = odd
@@ -151,7 +145,7 @@ class OpenMpRows:
         )
 
     def end_process(self, process: int) -> list[Spans]:
-        """Give the regions of each location of a process; none if it has no OpenMP.
+        """The regions of each location of a process; none if it has no OpenMP.
 
         What a region is, is a place in :data:`RECORDED_REGIONS`.
         """
@@ -223,11 +217,11 @@ class OpenMpRows:
         self._locks.append(columns)
 
     def teams(self) -> pa.Table:
-        """Give the table `teams`."""
+        """The table `teams`."""
         return _table("teams", _TEAMS, self._teams)
 
     def locks(self) -> pa.Table:
-        """Give the table `locks`."""
+        """The table `locks`."""
         return _table("locks", _LOCKS, self._locks)
 
 

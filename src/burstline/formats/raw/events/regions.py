@@ -59,11 +59,6 @@ class Regions:
 
     Locations are added process by process; each process is ended when all its locations
     are there, because the end of a team on one thread is told by another.
-
-    Parameters
-    ----------
-    odd : Defects
-        Told of borders without a partner.
     """
 
     def __init__(self, odd: Defects) -> None:
@@ -141,7 +136,7 @@ class Regions:
         return lookup(what, rows)
 
     def table(self) -> pa.Table:
-        """Give the table `regions`."""
+        """The table `regions`."""
         columns = np.concatenate([np.zeros((len(_NAMES), 0), np.int64), *self._rows], axis=1)
         return arrow_table(
             "regions",
@@ -150,15 +145,15 @@ class Regions:
         )
 
     def teams(self) -> pa.Table:
-        """Give the table `teams`."""
+        """The table `teams`."""
         return self._openmp.teams()
 
     def locks(self) -> pa.Table:
-        """Give the table `locks`."""
+        """The table `locks`."""
         return self._openmp.locks()
 
     def definitions(self) -> pa.Table:
-        """Give the table `region_defs`; the source's id of a loop is its `source_value`."""
+        """The table `region_defs`; the source's id of a loop is its `source_value`."""
         found = list(self._definitions)
         lines = [UNKNOWN if name is None else name.line or UNKNOWN for _, _, name in found]
         loops = [space == Named.LOOP for space, _, _ in found]
@@ -186,7 +181,7 @@ class Regions:
 
 
 def _described(space: int, number: int, name: Name | None) -> tuple[str, str, int, int]:
-    """Give name, role, and the source's type and value of a definition."""
+    """Name, role, and the source's type and value of a definition."""
     if space == _OPENMP:
         role = list(RECORDED_REGIONS)[number]
         return (role, role, *RECORDED_REGIONS[role])
@@ -198,8 +193,6 @@ def _described(space: int, number: int, name: Name | None) -> tuple[str, str, in
 def loop_name(number: int, name: Name | None) -> str:
     """Name a loop by its place in the source.
 
-    Examples
-    --------
     >>> loop_name(7, None)
     'loop 7'
     """
@@ -214,7 +207,7 @@ def _region_name(number: int, name: Name | None) -> str:
 
 
 def _closed(location: int, spans: Spans, last_seq: int) -> Integers:
-    """Give the rows of a location: in order of enter, all of them left, with their parents."""
+    """The rows of a location: in order of enter, all of them left, with their parents."""
     spans = spans.picked(np.argsort(spans.enter_seq, kind="stable"))
     leave_seq = spans.leave_seq.copy()
     still_open = np.flatnonzero(leave_seq < 0)

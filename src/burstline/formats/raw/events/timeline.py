@@ -127,13 +127,13 @@ class Timeline:
     local_ns: int
 
     def of(self, *kinds: Kind) -> Integers:
-        """Give the records of some kinds, in order."""
+        """The records of some kinds, in order."""
         if len(kinds) == 1:
             return np.flatnonzero(self.kind == kinds[0])
         return np.flatnonzero(np.isin(self.kind, np.array(kinds, np.uint16)))
 
     def leaves(self) -> tuple[Integers, Integers]:
-        """Give time and ordinal of the leave of each call.
+        """Time and ordinal of the leave of each call.
 
         A call that was never left ends when the next is entered, the last one with the
         location itself.
@@ -163,7 +163,7 @@ class Timeline:
         return replace(self, call=none, enter=none, leave=none, **columns)
 
     def when(self, local: npt.NDArray[np.uint64], correction: Correction) -> Integers:
-        """Give further local times by the common clock, within the location's life."""
+        """Further local times by the common clock, within the location's life."""
         sane = np.where(local < LATEST, local, 0).astype(np.int64)
         return np.clip(correction.apply(sane), self.born_ns, self.died_ns)
 
@@ -226,7 +226,7 @@ def start_of(file: RawFile) -> Cut:
 
 
 def born_ns(file: RawFile, correction: Correction) -> int:
-    """Give when a thread was first watched, by the common clock."""
+    """When a thread was first watched, by the common clock."""
     return int(correction.apply(np.array([_born(file)]))[0])
 
 

@@ -42,13 +42,6 @@ _LARGEST_TYPE: Final = 2**31 - 1
 class UserEvents:
     """What the program's events mean.
 
-    Parameters
-    ----------
-    processes : sequence of Process
-        All processes, with what they defined.
-    odd : Defects
-        Told of event types that were moved.
-
     Attributes
     ----------
     any : bool
@@ -71,7 +64,7 @@ class UserEvents:
                     self._loops.setdefault(number, loop_name(number, name))
 
     def rows(self, line: Timeline) -> Integers:
-        """Give the events of a location: location, time, record, type, value as rows."""
+        """The events of a location: location, time, record, type, value as rows."""
         at = line.of(Kind.EVENT, Kind.LABEL, Kind.LOOP_ITERATION)
         at = at[(line.kind[at] != Kind.LABEL) | (line.call[at] >= 0)]
         kind, number = line.kind[at], line.records["a"][at].astype(np.int64)
@@ -90,7 +83,7 @@ class UserEvents:
         return np.stack([np.asarray(column, np.int64) for column in rows])
 
     def labels(self, types: pa.Table, values: pa.Table, used: Integers) -> dict[str, pa.Table]:
-        """Give tables of labels with those of the program's events that occur."""
+        """Tables of labels with those of the program's events that occur."""
         sources = {final: number for number, final in self._final.items()}
         group = max(types["group"].to_pylist(), default=-1) + 1
         rows, meanings = [], []
@@ -128,20 +121,7 @@ def _is_taken(number: int) -> bool:
 
 
 def merged(calls: Trace, own: Integers) -> pa.Table:
-    """Put the program's events among those of its calls.
-
-    Parameters
-    ----------
-    calls : Trace
-        With the events of the calls.
-    own : ndarray of int64
-        What :meth:`UserEvents.rows` gave of all its locations.
-
-    Returns
-    -------
-    pyarrow.Table
-        The table `events`; of one moment, those of the calls come first.
-    """
+    """Put the program's events among those of its calls."""
     there, when, types, values = calls.arrays("events", "location", "time_ns", "type", "value")
     location, time_ns, moment, kind, value = own
     mine = np.lexsort((moment, time_ns, location))

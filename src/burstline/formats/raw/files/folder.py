@@ -76,29 +76,7 @@ def recognises(folder: Path, _head: bytes = b"") -> bool:
 
 
 def open_files(folder: Path, odd: Defects, progress: Progress) -> list[RawFile]:
-    """Open every raw file of a folder.
-
-    Parameters
-    ----------
-    folder : Path
-        The folder.
-    odd : Defects
-        Told of what is odd.
-    progress : Progress
-        Told of every file.
-
-    Returns
-    -------
-    list of RawFile
-        In the order of their names.
-
-    Raises
-    ------
-    FormatError
-        If none of the files is a raw file.
-    UnsupportedRecordError
-        If a file is of a version that is not read.
-    """
+    """Open every raw file of a folder."""
     paths = sorted(path for path in folder.glob(f"*{SUFFIX}") if path.is_file())
     if not paths:
         raise FormatError(

@@ -27,10 +27,8 @@ _KINDS: Final = 1 << 16
 
 
 def table_of(kinds: Iterable[int]) -> Mask:
-    """Give a table that tells of every kind whether it is one of some.
+    """A table that tells of every kind whether it is one of some.
 
-    Examples
-    --------
     >>> import numpy as np
     >>> table_of([Kind.SEND])[np.array([12, 13, 12], np.uint16)].tolist()
     [True, False, True]
@@ -79,7 +77,7 @@ class Outline:
     first_ns: int = -1
 
     def of(self, kind: Kind) -> Integers:
-        """Give the rows of a kind that is rare."""
+        """The rows of a kind that is rare."""
         return self.rows[self.kinds == kind]
 
 

@@ -25,22 +25,7 @@ if TYPE_CHECKING:
 
 
 def stored(path: Path, begin: int, odd: Defects) -> npt.NDArray[Any]:
-    """Give the records of a file as far as they go, with those of its tail.
-
-    Parameters
-    ----------
-    path : Path
-        The raw file.
-    begin : int
-        Where its records begin, in bytes.
-    odd : Defects
-        Told of half a record at the end, and of what is missing before the tail.
-
-    Returns
-    -------
-    ndarray of RECORD
-        Mapped where there is no tail, else in memory; zeros may be at the end.
-    """
+    """The records of a file as far as they go, with those of its tail."""
     count, rest = divmod(max(path.stat().st_size - begin, 0), RECORD.itemsize)
     records: npt.NDArray[Any] = np.zeros(0, RECORD)
     if count:
@@ -58,20 +43,9 @@ def stored(path: Path, begin: int, odd: Defects) -> npt.NDArray[Any]:
 def settle(folder: Path, begin: int) -> None:
     """Put tails where they belong, so that files can be mapped as they are.
 
-    Parameters
-    ----------
-    folder : Path
-        Raw files of a run that is over.
-    begin : int
-        Where their records begin, in bytes.
-
-    Notes
-    -----
     A tail is removed last: whatever happens before, the two are read as before. One that
     cannot be put in its place stays where it is.
 
-    Examples
-    --------
     >>> from tempfile import TemporaryDirectory
     >>> from pathlib import Path
     >>> with TemporaryDirectory() as empty:

@@ -43,8 +43,6 @@ _RUNTIME: Final = re.compile(
 def of_runtime(module: str) -> bool:
     """Tell a library of MPI or OpenMP, or the recorder, by its path.
 
-    Examples
-    --------
     >>> of_runtime("/usr/lib/libmpi_mpifh.so.40.30.0"), of_runtime("/opt/libmpiplot.so")
     (True, False)
     >>> of_runtime("/usr/lib/x86_64-linux-gnu/libgomp.so.1")
@@ -58,15 +56,13 @@ class ResolvesMany(Protocol):
     """A resolver that would rather be asked for many addresses of a module at once."""
 
     def resolve(self, module: str, offsets: Iterable[int]) -> Mapping[int, Sequence[Frame]]:
-        """Give the frames of each offset."""
+        """The frames of each offset."""
         ...
 
 
 def by_address(module: str, offset: int) -> list[Frame]:
     """Name a frame by its address: what is left where nobody can resolve it.
 
-    Examples
-    --------
     >>> by_address("/usr/bin/app", 4660)
     [('app+0x1234', None, None)]
     """
@@ -81,13 +77,6 @@ def _callers(stack: Sequence[tuple[str, int]]) -> Sequence[tuple[str, int]]:
 class CallPaths:
     """The tree of call paths, growing with the stacks of each process.
 
-    Parameters
-    ----------
-    resolve : Resolver or None
-        Gives the frames of an address; by default they are named by it.
-
-    Examples
-    --------
     >>> paths = CallPaths(None)
     >>> paths.insert([("a.out", 32), ("a.out", 16)])
     1
@@ -101,7 +90,7 @@ class CallPaths:
         self._nodes: dict[tuple[int, Frame], int] = {}
 
     def rows(self, defined: Definitions) -> dict[int, int]:
-        """Give the row of each stack of a process; frames of MPI's own are left out."""
+        """The row of each stack of a process; frames of MPI's own are left out."""
         stacks = {
             number: _callers(
                 [(defined.modules.get(module, ""), offset) for module, offset in stack]
@@ -123,7 +112,7 @@ class CallPaths:
                 self._keep(module, offset, frames)
 
     def insert(self, stack: Sequence[tuple[str, int]]) -> int:
-        """Give the row of a stack, innermost first; new nodes where it has none."""
+        """The row of a stack, innermost first; new nodes where it has none."""
         node = UNKNOWN
         for place in reversed(stack):
             for frame in reversed(self._frames_of(*place)):
@@ -143,7 +132,7 @@ class CallPaths:
         self._frames[module, offset] = known or by_address(module, offset)
 
     def table(self) -> pa.Table:
-        """Give the table `call_paths`, parents before their children."""
+        """The table `call_paths`, parents before their children."""
         parents = [parent for parent, _ in self._nodes]
         frames = [frame for _, frame in self._nodes]
         lines = [UNKNOWN if frame[2] is None else frame[2] for frame in frames]

@@ -54,12 +54,10 @@ class Correction:
     accuracy_ns: int = 0
 
     def apply(self, time_ns: Integers) -> Integers:
-        """Give local times as those of rank 0; their order is kept.
+        """Local times as those of rank 0; their order is kept.
 
         What no clock shows becomes the first or last time that there can be.
 
-        Examples
-        --------
         >>> Correction(100, 5, 0.001).apply(np.array([100, 1100])).tolist()
         [105, 1106]
         """
@@ -69,22 +67,7 @@ class Correction:
 
 
 def corrections(processes: Sequence[Process], odd: Defects) -> list[Correction]:
-    """Find how the clock of each process is corrected.
-
-    Parameters
-    ----------
-    processes : sequence of Process
-        The processes of the run, rank 0 first.
-    odd : Defects
-        Told of nodes without samples, and of samples that cannot be.
-
-    Returns
-    -------
-    list of Correction
-        One per process: between two samples the offset is linear, with one it is constant.
-        A process on rank 0's node that has no sample, or whose samples say so within
-        their accuracy, reads the same clock.
-    """
+    """Find how the clock of each process is corrected."""
     samples = [_samples(process, odd) for process in processes]
     if not processes:
         return []
@@ -108,7 +91,7 @@ def corrections(processes: Sequence[Process], odd: Defects) -> list[Correction]:
 
 
 def _samples(process: Process, odd: Defects) -> list[Sample]:
-    """Give the best sample of the begin and of the end, as far as there are any."""
+    """The best sample of the begin and of the end, as far as there are any."""
     best: dict[int, Sample] = {}
     for file in process.files:
         for record in file.records[file.outline.of(Kind.CLOCK)]:
@@ -123,7 +106,7 @@ def _samples(process: Process, odd: Defects) -> list[Sample]:
 
 
 def _shared(samples: Sequence[list[Sample]]) -> list[Sample]:
-    """Give the best samples of a node; none if its processes contradict each other."""
+    """The best samples of a node; none if its processes contradict each other."""
     shared = []
     for position in range(2):
         every = [own[position] for own in samples if len(own) > position]

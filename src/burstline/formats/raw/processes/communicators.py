@@ -28,13 +28,6 @@ _KINDS: Final[dict[int, str]] = {
 class Communicators:
     """The communicators of a run.
 
-    Parameters
-    ----------
-    processes : sequence of Process
-        The processes, with what they defined.
-    odd : Defects
-        Told of members that contradict each other.
-
     Attributes
     ----------
     members : list of tuple of int
@@ -91,7 +84,7 @@ class Communicators:
             self._add((application, CommunicatorKind.WORLD, 0), members or tuple(ranks))
 
     def table(self) -> pa.Table:
-        """Give the table `communicators`."""
+        """The table `communicators`."""
         count = len(self.members)
         kinds = [_KINDS.get(kind, "unknown") for kind in self._kinds]
         return arrow_table(

@@ -100,20 +100,6 @@ class Definitions:
 def read_definitions(files: Sequence[RawFile], odd: Defects) -> Definitions:
     """Read the definitions of the threads of one process; the first of an id counts.
 
-    Parameters
-    ----------
-    files : sequence of RawFile
-        What its threads wrote.
-    odd : Defects
-        Told of definitions that are not whole.
-
-    Returns
-    -------
-    Definitions
-        What they defined.
-
-    Notes
-    -----
     O(definitions) time; Python works once for each.
     """
     defined = Definitions()

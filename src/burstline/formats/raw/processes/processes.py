@@ -57,22 +57,7 @@ class Process:
 
 
 def find_processes(files: Sequence[RawFile], odd: Defects) -> list[Process]:
-    """Put files together to processes, in the order of application and rank.
-
-    Parameters
-    ----------
-    files : sequence of RawFile
-        What all threads wrote.
-    odd : Defects
-        Told of ranks that are missing, claimed twice or never said, and of processes that
-        did not end in order.
-
-    Returns
-    -------
-    list of Process
-        Those that recorded anything. Where several claim one rank, as the processes that
-        a program spawns do, the later ones are of another application.
-    """
+    """Put files together to processes, in the order of application and rank."""
 
     def key(file: RawFile) -> tuple[str, int]:
         return file.host, file.pid
