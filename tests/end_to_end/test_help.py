@@ -5,19 +5,10 @@ import sys
 
 import pytest
 
-COMMANDS = (
-    "info",
-    "structure",
-    "browse",
-    "plot",
-    "cut",
-    "annotate",
-    "convert",
-    "demo",
-    "completion",
-    "record",
-    "counters",
-)
+from burstline.cli.commands import COMMANDS
+
+NAMES = tuple(command.name for command in COMMANDS)
+MODULES = {f"burstline.cli.{command.module}": command.name for command in COMMANDS}
 HEAVY = ("numpy", "pyarrow", "polars", "sklearn", "rich", "burstline._core")
 
 
@@ -27,7 +18,7 @@ def burstline(*words):
     )
 
 
-@pytest.mark.parametrize("words", [["--help"], *([name, "--help"] for name in COMMANDS)])
+@pytest.mark.parametrize("words", [["--help"], *([name, "--help"] for name in NAMES)])
 def test_help_loads_no_library_that_is_slow_to_load(words):
     probe = (
         "import sys\n"
@@ -46,14 +37,42 @@ def test_help_loads_no_library_that_is_slow_to_load(words):
     assert "usage: burstline" in run.stdout
 
 
+@pytest.mark.parametrize(
+    ("words", "modules"),
+    [
+        (["--help"], ""),
+        (["--version"], ""),
+        (["info", "--help"], "info"),
+        (["c++", "--help"], "compile"),
+        (["nothing"], ""),
+    ],
+)
+def test_only_the_command_that_is_named_is_loaded(words, modules):
+    probe = (
+        "import sys\n"
+        "from burstline import cli\n"
+        "try:\n"
+        f"    cli.main({words})\n"
+        "except SystemExit:\n"
+        f"    loaded = {sorted(MODULES)} & sys.modules.keys()\n"
+        "    sys.exit(','.join(sorted(name.rpartition('.')[2] for name in loaded)))\n"
+    )
+
+    run = subprocess.run(
+        [sys.executable, "-c", probe], capture_output=True, text=True, check=False
+    )
+
+    assert run.stderr.split("\n")[-2:][0] == modules
+
+
 def test_help_lists_every_command_in_a_group():
     lines = burstline("--help").stdout.splitlines()
 
-    for name in COMMANDS:
+    for name in NAMES:
         assert any(line.startswith(f"  {name} ") for line in lines)
 
 
-@pytest.mark.parametrize("name", COMMANDS)
+@pytest.mark.parametrize("name", NAMES)
 def test_every_command_shows_an_example(name):
     run = burstline(name, "--help")
 

@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
+from importlib.resources import files
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
+import burstline
+from burstline import annotation, report, selection
 from burstline.cli.convert import write_trace
+from burstline.cli.inputs.budget import ANALYSED, require
 from burstline.cli.inputs.iterations import iterations_asked, iterations_region
 from burstline.cli.inputs.options import (
     add_trace_options,
     memory_budget,
     progress_bar,
+    region_asked,
     thread_count,
 )
 from burstline.cli.products.traces import add_output, output_path
 from burstline.errors import NotEnoughDataError, ParameterError
+from burstline.formats import atomic, derivation
 
 if TYPE_CHECKING:
     import argparse
@@ -23,12 +29,12 @@ if TYPE_CHECKING:
     from burstline.annotation import Marks
     from burstline.trace import Trace
 
-_DESCRIPTION: Final = """\
+DESCRIPTION: Final = """\
 Write a copy of TRACE in which every iteration of every loop is an event, so that Paraver
 shows the structure of the program in its timeline. Nothing else of the trace changes.
 With a region of interest, loops are looked for there; the copy is still whole.
 """
-_EXAMPLES: Final = """\
+EXAMPLES: Final = """\
 examples:
   burstline annotate run.prv -o loops.prv
   burstline annotate run.prv -o loops.prv --cfg-dir cfgs     with files for Paraver
@@ -38,14 +44,8 @@ examples:
 _COPIES: Final = 4  # of a table: as loaded, as selected, as detection sorts it, as marks
 
 
-def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    """Add the command to the command line."""
-    parser = commands.add_parser(
-        "annotate",
-        help="loops and iterations as events, for Paraver",
-        description=_DESCRIPTION,
-        epilog=_EXAMPLES,
-    )
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options of the command."""
     add_trace_options(parser)
     add_output(parser)
     parser.add_argument(
@@ -60,7 +60,6 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     parser.add_argument(
         "--cfg-dir", metavar="DIR", help="write ready configurations of Paraver there, too"
     )
-    parser.set_defaults(run=run)
 
 
 def run(arguments: argparse.Namespace) -> None:
@@ -70,9 +69,6 @@ def run(arguments: argparse.Namespace) -> None:
     if arguments.max_depth is not None and arguments.max_depth < 1:
         raise ParameterError(f"--max-depth must be at least 1, got {arguments.max_depth}")
     memory, threads = memory_budget(arguments), thread_count(arguments)
-    import burstline  # noqa: PLC0415 -- `burstline --help` stays fast
-    from burstline.annotation import annotated  # noqa: PLC0415 -- as above
-
     with progress_bar(arguments) as progress:
         trace = burstline.read(
             arguments.trace, raw=True, memory=memory, threads=threads, progress=progress
@@ -84,47 +80,23 @@ def run(arguments: argparse.Namespace) -> None:
                 "--from and --to can keep it from what comes before and after"
             )
         if not trace.has_raw:
-            from burstline.formats.derivation import with_records  # noqa: PLC0415
-
-            trace = with_records(trace, memory=memory)
-        write_trace(annotated(trace, marks), path, memory=memory, progress=progress)
+            trace = derivation.with_records(trace, memory=memory)
+        write_trace(annotation.annotated(trace, marks), path, memory=memory, progress=progress)
         _write(configurations)
     _print(arguments, path, marks)
 
 
 def _found(trace: Trace, arguments: argparse.Namespace, memory: int) -> Marks:
     """Find the loops of the region of interest, and place them in the whole trace."""
-    import burstline  # noqa: PLC0415 -- `burstline --help` stays fast
-    from burstline.annotation import marks_of  # noqa: PLC0415 -- as above
-    from burstline.cli.inputs.budget import ANALYSED, require  # noqa: PLC0415 -- as above
-    from burstline.selection import former_locations  # noqa: PLC0415 -- as above
-    from burstline.structure import detect  # noqa: PLC0415 -- as above
-
-    region, asked = _region(arguments), iterations_asked(arguments)
+    region, asked = region_asked(arguments), iterations_asked(arguments)
     part = require(trace, memory, tables=ANALYSED, copies=_COPIES, region=region)
     if asked:
         region = iterations_region(part, region, asked, arguments)
     if region:
         part = burstline.select(part, **region)
-    structure = detect(part, method=arguments.method)
-    places = former_locations(trace, part) if region else None
-    return marks_of(structure, max_depth=arguments.max_depth, locations=places)
-
-
-def _region(arguments: argparse.Namespace) -> dict[str, Any]:
-    """Give the arguments of `select`; empty if loops are looked for in the whole trace."""
-    from burstline.selection import parse_ranks, parse_time  # noqa: PLC0415 -- NumPy
-
-    region: dict[str, Any] = {
-        name: parse_time(text)
-        for name, text in (("start_ns", arguments.start), ("end_ns", arguments.end))
-        if text is not None
-    }
-    if arguments.ranks is not None:
-        region["ranks"] = parse_ranks(arguments.ranks)
-    if arguments.app is not None:
-        region["application"] = arguments.app
-    return region
+    structure = burstline.detect(part, method=arguments.method)
+    places = selection.former_locations(trace, part) if region else None
+    return annotation.marks_of(structure, max_depth=arguments.max_depth, locations=places)
 
 
 def _configurations(arguments: argparse.Namespace) -> dict[Path, bytes]:
@@ -149,8 +121,6 @@ def shipped_configurations() -> Iterator[tuple[str, bytes]]:
     tuple of (str, bytes)
         In the order of their names.
     """
-    from importlib.resources import files  # noqa: PLC0415 -- `--help` stays fast
-
     folder = files("burstline") / "data" / "cfgs"
     for file in sorted(folder.iterdir(), key=lambda file: file.name):
         yield file.name, file.read_bytes()
@@ -159,8 +129,6 @@ def shipped_configurations() -> Iterator[tuple[str, bytes]]:
 def _write(configurations: dict[Path, bytes]) -> None:
     if not configurations:
         return
-    from burstline.formats import atomic  # noqa: PLC0415 -- `--help` stays fast
-
     for path in configurations:
         path.parent.mkdir(parents=True, exist_ok=True)
     with atomic.outputs(list(configurations)) as files:
@@ -170,8 +138,6 @@ def _write(configurations: dict[Path, bytes]) -> None:
 
 def _print(arguments: argparse.Namespace, path: Path, marks: Marks) -> None:
     """Say what was added: to people on stderr, to programs on stdout."""
-    from burstline.report import note, print_csv, print_json  # noqa: PLC0415 -- --help
-
     types = marks.types
     iterations = {depth: marks.iterations(depth) for depth in range(1, marks.depth + 1)}
     if arguments.format == "json":
@@ -180,12 +146,12 @@ def _print(arguments: argparse.Namespace, path: Path, marks: Marks) -> None:
             "iterations": {str(depth): count for depth, count in iterations.items()},
             "types": {str(number): count for number, count in types.items()},
         }
-        print_json(document)
+        report.print_json(document)
         return
     if arguments.format == "csv":
-        print_csv(["type", "events"], types.items())
+        report.print_csv(["type", "events"], types.items())
         return
     for loop in marks.loops:
-        note(loop.name)
+        report.note(loop.name)
     count = sum(iterations.values())
-    note(f"{path}: {count:,} iterations as {len(marks.time_ns):,} events added")
+    report.note(f"{path}: {count:,} iterations as {len(marks.time_ns):,} events added")

@@ -6,6 +6,7 @@ import os
 import sys
 from typing import TYPE_CHECKING, Final
 
+from burstline import browser, selection
 from burstline.cli.inputs.detection import add_detection, detected
 from burstline.cli.inputs.options import add_region, add_resources, add_trace, read_selected
 from burstline.errors import ParameterError
@@ -13,12 +14,12 @@ from burstline.errors import ParameterError
 if TYPE_CHECKING:
     import argparse
 
-_DESCRIPTION: Final = """\
+DESCRIPTION: Final = """\
 Show the pseudo-code of TRACE on the whole terminal: fold loops, hide what is short, show
 what some ranks execute, search, and see of each line who executes it, how long it takes,
 and how its loop went over time.
 """
-_EXAMPLES: Final = """\
+EXAMPLES: Final = """\
 keys:
   arrows, enter   move, fold and unfold      - + 0..9   fold all, unfold all, to a depth
   t b r c         time, computation, ranks, counter to show
@@ -33,14 +34,8 @@ needs an extra: pip install 'burstline[tui]'
 """
 
 
-def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    """Add the command to the command line."""
-    parser = commands.add_parser(
-        "browse",
-        help="its loops, to be folded and looked into",
-        description=_DESCRIPTION,
-        epilog=_EXAMPLES,
-    )
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options of the command."""
     add_trace(parser)
     add_region(parser)
     add_resources(parser)
@@ -52,26 +47,20 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         "--bursts", metavar="TIME", help="computation before calls from this mean on: 1ms"
     )
     shown.add_argument("--least", metavar="TIME", help="only what takes this long: 1ms")
-    parser.set_defaults(run=run)
 
 
 def run(arguments: argparse.Namespace) -> None:
     """Detect the structure of the trace and show it until somebody leaves it."""
-    from burstline import browser  # noqa: PLC0415 -- `burstline --help` stays fast
-
     browser.require()
     _require_terminal()
     trace = read_selected(arguments)
     structure = detected(trace, arguments)
-    from burstline.browser import View, chosen_ranks  # noqa: PLC0415 -- `--help` stays fast
-    from burstline.selection import parse_time  # noqa: PLC0415 -- as above
-
     ranks, bursts = arguments.show_ranks, arguments.bursts
-    view = View(
+    view = browser.View(
         counter=arguments.counter,
-        ranks=None if ranks is None else chosen_ranks(ranks, structure),
-        bursts_ns=None if bursts is None else parse_time(bursts),
-        least_ns=0 if arguments.least is None else parse_time(arguments.least),
+        ranks=None if ranks is None else browser.chosen_ranks(ranks, structure),
+        bursts_ns=None if bursts is None else selection.parse_time(bursts),
+        least_ns=0 if arguments.least is None else selection.parse_time(arguments.least),
     )
     browser.browse(trace, structure, view, name=os.path.basename(arguments.trace))  # noqa: PTH119 -- a store may end with a slash
 

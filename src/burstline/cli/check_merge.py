@@ -6,6 +6,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from burstline import merge, report
 from burstline.cli.inputs.options import (
     add_format,
     add_resources,
@@ -13,6 +14,7 @@ from burstline.cli.inputs.options import (
     progress_bar,
     read_selected,
 )
+from burstline.cli.inputs.runs import warn_of_losses, warn_of_twins
 from burstline.cli.products.pictures import form_of, picture_path, write_picture
 from burstline.errors import InconsistentTraceError, ParameterError
 
@@ -22,13 +24,13 @@ if TYPE_CHECKING:
     from burstline.merge import Check
     from burstline.trace import Trace
 
-_DESCRIPTION: Final = """\
+DESCRIPTION: Final = """\
 Match the bursts of runs that recorded the same counters, and say of each counter how well
 it repeats: the correlation, the mean difference, the share of bursts that agree within
 30 %, and a verdict: trust, with care, or do not use. What cannot be reproduced from run to
 run cannot be taken from one run into another.
 """
-_EXAMPLES: Final = """\
+EXAMPLES: Final = """\
 examples:
   burstline check-merge run1.prv run2.prv run3.prv        a verdict for each counter
   burstline check-merge run1.prv run2.prv --by phase      the loops where counters differ
@@ -43,14 +45,8 @@ _TOP: Final = 5
 _OF_ONE_RUN: Final = ("start", "end", "loop", "iterations")
 
 
-def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    """Add the command to the command line."""
-    parser = commands.add_parser(
-        "check-merge",
-        help="how far counters can be trusted after merging runs",
-        description=_DESCRIPTION,
-        epilog=_EXAMPLES,
-    )
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options of the command."""
     parser.add_argument(
         "traces",
         nargs="+",
@@ -81,7 +77,6 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     group.add_argument("--ranks", metavar="LIST", help="only these ranks: 0-7,12")
     group.add_argument("--app", type=int, metavar="N", help="only this application, from 0")
     add_resources(parser)
-    parser.set_defaults(run=run)
 
 
 def run(arguments: argparse.Namespace) -> None:
@@ -94,14 +89,10 @@ def run(arguments: argparse.Namespace) -> None:
     picture = None
     if arguments.plot is not None:
         picture = picture_path(arguments.plot, force=arguments.force)
-    from burstline.cli.inputs.runs import warn_of_losses, warn_of_twins  # noqa: PLC0415 -- `--help` stays fast
-
     warn_of_twins([Path(path) for path in paths])
     traces = _read(arguments)
-    from burstline.merge import check  # noqa: PLC0415 -- `burstline --help` stays fast
-
     with progress_bar(arguments) as progress:
-        found = check(
+        found = merge.check(
             traces,
             method=arguments.method,
             by=arguments.by or "",
@@ -137,25 +128,21 @@ def _ranks(trace: Trace) -> int:
 
 
 def _draw(found: Check, path: Path, traces: Sequence[str]) -> None:
-    from burstline.report import (  # noqa: PLC0415 -- `--help` stays fast
-        drawn_of,
-        note,
-        quality_plot,
-    )
 
     title = ", ".join(Path(trace).name for trace in traces)
-    write_picture(path, quality_plot(found, form=form_of(path), title=title))
-    note(f"{path}: {len(drawn_of(found))} quantities of {found.matching.runs} runs")
+    write_picture(path, report.quality_plot(found, form=form_of(path), title=title))
+    report.note(
+        f"{path}: {len(report.drawn_of(found))} quantities of {found.matching.runs} runs"
+    )
 
 
 def _say(found: Check, arguments: argparse.Namespace) -> None:
-    from burstline.report import doubts, note, print_check, print_csv, print_json, quality_rows  # noqa: PLC0415 -- --help  # noqa: PLC0415 -- --help
 
     if arguments.format == "json":
-        print_json(found.as_dict())
+        report.print_json(found.as_dict())
     elif arguments.format == "csv":
-        print_csv(*quality_rows(found))
+        report.print_csv(*report.quality_rows(found))
     else:
-        print_check(found, arguments.traces, top=arguments.top)
-    for doubt in doubts(found):
-        note(doubt)
+        report.print_check(found, arguments.traces, top=arguments.top)
+    for doubt in report.doubts(found):
+        report.note(doubt)

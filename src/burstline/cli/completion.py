@@ -2,7 +2,7 @@
 
 ::
 
-    the parser's own tree  ->  a script for bash, zsh or fish
+    the parsers of all commands  ->  a script for bash, zsh or fish
 """
 
 from __future__ import annotations
@@ -11,11 +11,13 @@ import argparse
 import sys
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from burstline.cli.commands import command_parsers
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-_DESCRIPTION: Final = "Print a script that teaches a shell burstline's commands and options."
-_EXAMPLES: Final = """\
+DESCRIPTION: Final = "Print a script that teaches a shell burstline's commands and options."
+EXAMPLES: Final = """\
 examples:
   burstline completion bash >> ~/.bashrc
   burstline completion zsh >> ~/.zshrc
@@ -53,21 +55,14 @@ class _Word(NamedTuple):
     values: tuple[str, ...]
 
 
-def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    """Add the command to the command line."""
-    parser = commands.add_parser(
-        "completion",
-        help="teach your shell the commands and options",
-        description=_DESCRIPTION,
-        epilog=_EXAMPLES,
-    )
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options of the command."""
     parser.add_argument("shell", choices=("bash", "zsh", "fish"))
-    parser.set_defaults(run=run)
 
 
 def run(arguments: argparse.Namespace) -> None:
     """Print the script for the shell."""
-    commands = dict(_commands(arguments.root))
+    commands = {name: _words(parser) for name, parser in command_parsers().items()}
     if arguments.shell == "fish":
         sys.stdout.writelines(f"{line}\n" for line in _fish(commands))
         return
@@ -75,19 +70,13 @@ def run(arguments: argparse.Namespace) -> None:
     sys.stdout.write(head + _bash(commands))
 
 
-def _commands(root: argparse.ArgumentParser) -> Iterator[tuple[str, tuple[_Word, ...]]]:
-    """Give each command with its words; argparse has no public way to ask."""
-    for action in root._actions:  # noqa: SLF001 -- see above
-        if isinstance(action, argparse._SubParsersAction):  # noqa: SLF001 -- see above
-            for name, parser in action.choices.items():
-                yield (
-                    name,
-                    tuple(
-                        _Word(tuple(each.option_strings), tuple(map(str, each.choices or ())))
-                        for each in parser._actions  # noqa: SLF001 -- see above
-                        if each.help != argparse.SUPPRESS
-                    ),
-                )
+def _words(parser: argparse.ArgumentParser) -> tuple[_Word, ...]:
+    """The words of a command; argparse has no public way to ask."""
+    return tuple(
+        _Word(tuple(each.option_strings), tuple(map(str, each.choices or ())))
+        for each in parser._actions  # noqa: SLF001 -- see above
+        if each.help != argparse.SUPPRESS
+    )
 
 
 def _bash(commands: dict[str, tuple[_Word, ...]]) -> str:

@@ -5,16 +5,19 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, TypedDict
 
-from burstline import record
+import burstline
+from burstline import formats, record, report, schema
 from burstline.cli.inputs.options import (
     add_format,
     add_resources,
     add_trace,
+    is_recorded,
     memory_budget,
     progress_bar,
     thread_count,
 )
 from burstline.cli.products.traces import add_output, kept_rows, output_path, print_written
+from burstline.formats import atomic, otf2, paraver, store
 
 if TYPE_CHECKING:
     import argparse
@@ -23,12 +26,12 @@ if TYPE_CHECKING:
     from burstline.record import Resolver
     from burstline.trace import Trace
 
-_DESCRIPTION: Final = """\
+DESCRIPTION: Final = """\
 Write TRACE in another format; the ending of OUTPUT says in which. A store opens at once
 and holds traces larger than memory; CSV and Parquet folders have one file per table, for
 other programs; ui.perfetto.dev and chrome://tracing show a .perfetto.json.
 """
-_EXAMPLES: Final = """\
+EXAMPLES: Final = """\
 examples:
   burstline convert run.prv run.store
   burstline convert big.prv.gz big.store --no-raw --memory 2G
@@ -39,14 +42,8 @@ examples:
 """
 
 
-def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    """Add the command to the command line."""
-    parser = commands.add_parser(
-        "convert",
-        help="the same trace in another format",
-        description=_DESCRIPTION,
-        epilog=_EXAMPLES,
-    )
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options of the command."""
     add_trace(parser)
     add_output(parser)
     parser.add_argument(
@@ -56,7 +53,6 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     )
     add_format(parser)
     add_resources(parser)
-    parser.set_defaults(run=run)
 
 
 def run(arguments: argparse.Namespace) -> None:
@@ -70,8 +66,6 @@ def run(arguments: argparse.Namespace) -> None:
         if resolver is not None:
             kept = write_recorded(source, path, resolver, raw=not arguments.no_raw, **resources)
         elif path.suffix == ".store" and is_paraver(source):
-            from burstline.formats import store  # noqa: PLC0415 -- `--help` stays fast
-
             to_store(arguments.trace, path, raw=not arguments.no_raw, **resources)
             kept = kept_rows(store.read(path))
         elif path.suffix == ".store" and is_archive(source):
@@ -103,7 +97,6 @@ class _Resources(TypedDict):
 def _read(
     arguments: argparse.Namespace, *, memory: int, threads: int, progress: Progress
 ) -> Trace:
-    import burstline  # noqa: PLC0415 -- `--help` stays fast
 
     trace = burstline.read(
         arguments.trace,
@@ -116,17 +109,8 @@ def _read(
 
 
 def _without_raw(trace: Trace) -> Trace:
-    from burstline.formats.overlay import overlaid  # noqa: PLC0415 -- `--help` stays fast
-    from burstline.schema import RAW_TABLES  # noqa: PLC0415 -- as above
 
-    return overlaid(trace, {}, without=RAW_TABLES)
-
-
-def is_recorded(path: Path) -> bool:
-    """Tell whether a folder holds raw files of the recorder."""
-    from burstline.formats.raw import recognises  # noqa: PLC0415 -- `--help` stays fast
-
-    return path.is_dir() and recognises(path)
+    return formats.overlaid(trace, {}, without=schema.RAW_TABLES)
 
 
 def write_recorded(
@@ -144,8 +128,6 @@ def write_recorded(
 
     The trace says that it is made of `name`, by default of the folder.
     """
-    from burstline.formats import atomic, store  # noqa: PLC0415 -- `--help` stays fast
-
     resources: _Resources = {"memory": memory, "threads": threads, "progress": progress}
     if path.suffix == ".store":
         with atomic.replacement(path) as part:
@@ -169,10 +151,8 @@ def write_recorded(
 
 def say_unnamed(resolver: Resolver) -> None:
     """Say in one line which modules have places without names, if any."""
-    from burstline.report import note  # noqa: PLC0415 -- `--help` stays fast
-
     if said := record.unnamed(resolver.problems):
-        note(f"burstline: {said}")
+        report.note(f"burstline: {said}")
 
 
 def is_paraver(path: Path) -> bool:
@@ -182,8 +162,6 @@ def is_paraver(path: Path) -> bool:
 
 def is_archive(path: Path) -> bool:
     """Tell whether a file or folder is an OTF2 archive, and no store."""
-    from burstline.formats import otf2  # noqa: PLC0415 -- `--help` stays fast
-
     return path.exists() and otf2.find_anchor(path) is not None
 
 
@@ -191,8 +169,6 @@ def archive_to_store(
     source: Path, path: Path, *, memory: int, threads: int, progress: Progress
 ) -> dict[str, int]:
     """Convert an OTF2 archive of any size to a store; count its rows."""
-    from burstline.formats import atomic, otf2, store  # noqa: PLC0415 -- `--help` stays fast
-
     with atomic.replacement(path) as part:
         otf2.convert(source, part, memory=memory, threads=threads, progress=progress)
     return kept_rows(store.read(path))
@@ -202,8 +178,6 @@ def to_store(
     source: str, path: Path, *, raw: bool, memory: int, threads: int, progress: Progress
 ) -> None:
     """Convert a Paraver trace of any size to a store."""
-    from burstline.formats import atomic, paraver  # noqa: PLC0415 -- `--help` stays fast
-
     with atomic.replacement(path) as part:
         paraver.convert(
             Path(source), part, raw=raw, memory=memory, threads=threads, progress=progress
@@ -212,9 +186,6 @@ def to_store(
 
 def write_trace(trace: Trace, path: Path, *, memory: int, progress: Progress) -> None:
     """Write a trace in the format that the ending of the name says; replaces what is there."""
-    from burstline import formats  # noqa: PLC0415 -- `--help` stays fast
-    from burstline.formats import atomic, paraver, store  # noqa: PLC0415 -- as above
-
     if path.suffix == ".store":
         with atomic.replacement(path) as part:
             store.write(trace, part, progress=progress)

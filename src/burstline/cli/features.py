@@ -12,6 +12,8 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, TypeVar
 
+import burstline
+from burstline import report
 from burstline.cli.inputs.detection import detected
 from burstline.cli.products.pictures import form_of, picture_path, write_picture
 from burstline.errors import MissingExtraError, NotEnoughDataError
@@ -97,35 +99,31 @@ def print_features(trace: Trace, structure: Structure, arguments: argparse.Names
     """
     study = _study(trace, structure, arguments)
     if arguments.format == "table":
-        from burstline.report import print_study  # noqa: PLC0415 -- loads rich
-
-        print_study(study)
+        report.print_study(study)
+    elif arguments.format == "json":
+        report.print_json(report.study_document(study))
     else:
-        from burstline import report  # noqa: PLC0415 -- `--help` stays fast
-
-        if arguments.format == "json":
-            report.print_json(report.study_document(study))
-        else:
-            rows = report.feature_rows(study.features, structure.found_in.ranks)
-            report.print_csv(tuple(rows[0]), (tuple(row.values()) for row in rows))
+        rows = report.feature_rows(study.features, structure.found_in.ranks)
+        report.print_csv(tuple(rows[0]), (tuple(row.values()) for row in rows))
     _draw(study, arguments)
 
 
 def _study(trace: Trace, structure: Structure, arguments: argparse.Namespace) -> Study:
-    from burstline.report import Study  # noqa: PLC0415 -- loads rich
-    from burstline.structure import factor_map, features, importance  # noqa: PLC0415
-
     missing: list[str] = []
     labels = _labels(trace, structure, missing)
-    found = features(trace, structure.found_in, labels, scale=arguments.scale)
+    found = burstline.structure.features(
+        trace, structure.found_in, labels, scale=arguments.scale
+    )
     rows = arguments.features or _ROWS[0]
     shown = _of_loops(found, labels) if rows == "loops" else found
-    return Study(
+    return report.Study(
         rows=rows,
         features=shown,
         labels=labels,
-        factors=_or_why(lambda: factor_map(shown), missing),
-        importance=None if labels is None else _or_why(lambda: importance(found), missing),
+        factors=_or_why(lambda: burstline.structure.factor_map(shown), missing),
+        importance=None
+        if labels is None
+        else _or_why(lambda: burstline.structure.importance(found), missing),
         accuracies=()
         if labels is None
         else tuple(_accuracies(trace, structure, labels, arguments)),
@@ -134,9 +132,8 @@ def _study(trace: Trace, structure: Structure, arguments: argparse.Namespace) ->
 
 
 def _labels(trace: Trace, structure: Structure, missing: list[str]) -> Labels | None:
-    from burstline.structure import labels_of  # noqa: PLC0415 -- `--help` stays fast
 
-    return _or_why(lambda: labels_of(trace, structure.found_in), missing)
+    return _or_why(lambda: burstline.structure.labels_of(trace, structure.found_in), missing)
 
 
 def _or_why(compute: Callable[[], T], missing: list[str]) -> T | None:
@@ -160,13 +157,12 @@ def _of_loops(found: Features, labels: Labels | None) -> Features:
 def _accuracies(
     trace: Trace, structure: Structure, labels: Labels, arguments: argparse.Namespace
 ) -> Iterator[Accuracy]:
-    from burstline.structure import accuracy  # noqa: PLC0415 -- `--help` stays fast
 
-    yield accuracy(structure, labels)
+    yield burstline.structure.accuracy(structure, labels)
     for method in _METHODS:
         if method != structure.method:
             other = argparse.Namespace(**vars(arguments) | {"method": method})
-            yield accuracy(detected(trace, other), labels)
+            yield burstline.structure.accuracy(detected(trace, other), labels)
 
 
 def _draw(study: Study, arguments: argparse.Namespace) -> None:
@@ -175,11 +171,9 @@ def _draw(study: Study, arguments: argparse.Namespace) -> None:
         return
     if study.factors is None:
         raise NotEnoughDataError(f"{path} is not drawn: {'; '.join(study.missing)}")
-    from burstline.report import factor_plot, note  # noqa: PLC0415 -- `--help` stays fast
-
     title = Path(arguments.trace).name
-    write_picture(path, factor_plot(study.factors, form=form_of(path), title=title))
-    note(f"{path}: {len(study.factors.names)} variables")
+    write_picture(path, report.factor_plot(study.factors, form=form_of(path), title=title))
+    report.note(f"{path}: {len(study.factors.names)} variables")
 
 
 def _picture(arguments: argparse.Namespace) -> Path | None:

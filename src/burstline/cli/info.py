@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+import burstline
+from burstline import report
 from burstline.cli import profile
 from burstline.cli.inputs.options import add_trace_options, read_selected
 from burstline.errors import ParameterError
@@ -11,12 +13,12 @@ from burstline.errors import ParameterError
 if TYPE_CHECKING:
     import argparse
 
-_DESCRIPTION: Final = """\
+DESCRIPTION: Final = """\
 Show what is in TRACE: ranks, nodes and duration, MPI calls by operation with their
 time and bytes, messages, counters, call paths; the parallel efficiency; and what was
 odd or could not be seen. Of a profile (.cubex), show the totals of its metrics.
 """
-_EXAMPLES: Final = """\
+EXAMPLES: Final = """\
 examples:
   burstline info run.prv
   burstline info run.prv --from 2s --to 3s --ranks 0-7
@@ -29,19 +31,12 @@ _CSV_COLUMNS: Final = ("operation", "count", "time_ns", "bytes_sent", "bytes_rec
 _TOP: Final = 12
 
 
-def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    """Add the command to the command line."""
-    parser = commands.add_parser(
-        "info",
-        help="what is in a trace, and its parallel efficiency",
-        description=_DESCRIPTION,
-        epilog=_EXAMPLES,
-    )
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options of the command."""
     add_trace_options(parser)
     parser.add_argument(
         "--top", type=int, default=_TOP, metavar="N", help=f"operations to list ({_TOP})"
     )
-    parser.set_defaults(run=run)
 
 
 def run(arguments: argparse.Namespace) -> None:
@@ -52,19 +47,13 @@ def run(arguments: argparse.Namespace) -> None:
         profile.run(arguments)
         return
     trace = read_selected(arguments, streams=True)
-    from burstline.summary import summarise  # noqa: PLC0415 -- `burstline --help` stays fast
-
-    summary = summarise(trace)
+    summary = burstline.summarise(trace)
     if arguments.format == "table":
-        from burstline.report import print_summary  # noqa: PLC0415 -- loads rich
-
-        print_summary(summary, top=arguments.top)
+        report.print_summary(summary, top=arguments.top)
         return
-    from burstline.report import print_csv, print_json  # noqa: PLC0415 -- as above
-
     document = summary.as_dict()
     if arguments.format == "json":
-        print_json(document)
+        report.print_json(document)
     else:
         calls = document["calls"]
-        print_csv(_CSV_COLUMNS, ((name, *calls[name].values()) for name in calls))
+        report.print_csv(_CSV_COLUMNS, ((name, *calls[name].values()) for name in calls))

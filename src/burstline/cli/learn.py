@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+import burstline
+from burstline import learning, merge, report
 from burstline.cli.inputs.options import (
     add_format,
     add_resources,
     progress_bar,
     thread_count,
 )
+from burstline.cli.inputs.runs import read_runs
 from burstline.cli.products.pictures import form_of, picture_path, write_picture
 from burstline.errors import FormatError, ParameterError, printable
 
@@ -23,13 +27,13 @@ if TYPE_CHECKING:
     from burstline.learning import Learned
     from burstline.progress import Progress
 
-_DESCRIPTION: Final = """\
+DESCRIPTION: Final = """\
 Predict how long bursts of computation last, or their instructions per cycle, from what the
 base run alone recorded, and from the counters of all merged runs. Ranks, or programs, that
 are predicted are never learnt from. What says the target itself is no feature: cycles do
 not predict a duration here.
 """
-_EXAMPLES: Final = """\
+EXAMPLES: Final = """\
 examples:
   burstline merge run1.prv run2.prv --dataset bursts.parquet
   burstline learn bursts.parquet                        duration, other ranks left out
@@ -46,14 +50,8 @@ Errors are |predicted - measured| / max(predicted, measured), the mean over burs
 _TABLES: Final = (".parquet", ".arrow")
 
 
-def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    """Add the command to the command line."""
-    parser = commands.add_parser(
-        "learn",
-        help="predict bursts from counters: do more of them help?",
-        description=_DESCRIPTION,
-        epilog=_EXAMPLES,
-    )
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options of the command."""
     parser.add_argument(
         "inputs",
         nargs="+",
@@ -66,7 +64,6 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     group.add_argument("--force", action="store_true", help="replace a FILE that exists")
     add_format(parser)
     add_resources(parser)
-    parser.set_defaults(run=run)
 
 
 def _add_questions(parser: argparse.ArgumentParser) -> None:
@@ -115,12 +112,10 @@ def run(arguments: argparse.Namespace) -> None:
     verdicts = None if arguments.quality is None else _verdicts(Path(arguments.quality))
     if not arguments.most >= 40:
         raise ParameterError(f"--most must be at least 40, got {arguments.most}")
-    from burstline.learning import learn, require  # noqa: PLC0415 -- `--help` stays fast
-
-    require(arguments.model)
+    learning.require(arguments.model)
     with progress_bar(arguments) as progress:
         tables = _tables(paths, arguments, progress)
-        found = learn(
+        found = learning.learn(
             tables,
             target=arguments.target,
             features=arguments.features,
@@ -147,7 +142,7 @@ def _tables(
     if len(datasets) == len(paths):
         if len(set(paths)) < len(paths):
             raise ParameterError("a dataset is given twice: it would be learnt from itself")
-        return {str(path): _dataset(path) for path in paths}
+        return {str(path): report.read_table(path) for path in paths}
     if datasets:
         raise ParameterError(
             f"{datasets[0]} is a dataset, others are traces: give datasets, or the runs of one "
@@ -161,49 +156,22 @@ def _tables(
     return {"runs": _merged(paths, arguments, progress)}
 
 
-def _dataset(path: Path) -> pa.Table:
-    import pyarrow as pa  # noqa: PLC0415 -- `--help` stays fast
-    from pyarrow import ipc, parquet  # noqa: PLC0415 -- as above
-
-    with path.open("rb") as file:
-        try:
-            if path.suffix == ".parquet":
-                return parquet.read_table(file)
-            return ipc.open_file(file).read_all()
-        except (pa.ArrowException, OSError) as error:
-            what = "a Parquet table" if path.suffix == ".parquet" else "an Arrow file"
-            raise FormatError(
-                path,
-                None,
-                expected=what,
-                found=str(error).splitlines()[0],
-                way_out="burstline merge --dataset writes one.",
-            ) from error
-
-
 def _merged(
     paths: Sequence[Path], arguments: argparse.Namespace, progress: Progress
 ) -> pa.Table:
     """Match runs, and give the base's bursts with the counters of all."""
-    from burstline.cli.inputs.runs import read_runs  # noqa: PLC0415 -- `--help` stays fast
-    from burstline.merge import burst_table, fuse, match  # noqa: PLC0415 -- `--help` stays fast
-
     traces = read_runs(paths, arguments, progress)
-    matching = match(traces, progress=progress)
-    return fuse([burst_table(trace) for trace in traces], matching).table
+    matching = burstline.match(traces, progress=progress)
+    return burstline.fuse([burstline.burst_table(trace) for trace in traces], matching).table
 
 
 def _verdicts(path: Path) -> dict[str, str]:
     """Read what ``check-merge`` says of counters."""
-    import json  # noqa: PLC0415 -- only here
-
-    from burstline.merge import VERDICTS  # noqa: PLC0415 -- `--help` stays fast
-
     wrong = "no document of check-merge"
     try:
         document: Any = json.loads(path.read_text(encoding="utf-8"))
         found = {name: told["verdict"] for name, told in document["counters"].items()}
-        wrong = next((str(told) for told in found.values() if told not in VERDICTS), "")
+        wrong = next((str(told) for told in found.values() if told not in merge.VERDICTS), "")
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         wrong = f"{type(error).__name__}: {error}"
         found = {}
@@ -219,14 +187,12 @@ def _verdicts(path: Path) -> dict[str, str]:
 
 
 def _draw(found: Learned, path: Path) -> None:
-    from burstline.report import learn_plot, note  # noqa: PLC0415 -- `--help` stays fast
 
-    write_picture(path, learn_plot(found, form=form_of(path)))
-    note(f"{path}: {len(found.measured):,} bursts")
+    write_picture(path, report.learn_plot(found, form=form_of(path)))
+    report.note(f"{path}: {len(found.measured):,} bursts")
 
 
 def _say(found: Learned, arguments: argparse.Namespace) -> None:
-    from burstline import report  # noqa: PLC0415 -- `--help` stays fast
 
     if arguments.format == "json":
         report.print_json(found.as_dict())

@@ -5,13 +5,18 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+import burstline
+from burstline import merge, report
+from burstline.cli.convert import is_paraver
 from burstline.cli.inputs.options import (
     add_format,
     add_resources,
     memory_budget,
     progress_bar,
 )
+from burstline.cli.inputs.runs import read_runs, warn_of_losses, warn_of_twins
 from burstline.cli.products.pictures import form_of, picture_path, write_picture
+from burstline.cli.products.splicing import write_merged
 from burstline.cli.products.traces import files_of
 from burstline.errors import NotEnoughDataError, ParameterError
 
@@ -22,13 +27,13 @@ if TYPE_CHECKING:
     from burstline.merge import Alignment, BurstTable, Fusion, Matching, Published
     from burstline.trace import Trace
 
-_DESCRIPTION: Final = """\
+DESCRIPTION: Final = """\
 Put the counters of several runs of one program into one trace. A processor counts a few
 things at a time: record the program once per set of counters, then merge. Bursts of
 computation that are the same in several runs are found; the run of which the smallest share
 stays without a match is the base, and its bursts get what the other runs counted in theirs.
 """
-_EXAMPLES: Final = """\
+EXAMPLES: Final = """\
 examples:
   burstline merge run1.prv run2.prv run3.prv -o all.prv
   burstline merge run*.prv -o all.prv.gz --dataset bursts.parquet --pairs pairs.parquet
@@ -46,14 +51,8 @@ _ALIGN_ONLY: Final = ("window",)
 _SEED_ONLY: Final = ("block", "both_sizes", "aligned_spans", "assignment", "partner_weight")
 
 
-def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    """Add the command to the command line."""
-    parser = commands.add_parser(
-        "merge",
-        help="one trace with the counters of several runs",
-        description=_DESCRIPTION,
-        epilog=_EXAMPLES,
-    )
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options of the command."""
     parser.add_argument(
         "traces",
         nargs="+",
@@ -79,7 +78,6 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     _add_matching(parser)
     add_format(parser)
     add_resources(parser)
-    parser.set_defaults(run=run)
 
 
 def _add_matching(parser: argparse.ArgumentParser) -> None:
@@ -122,14 +120,9 @@ def run(arguments: argparse.Namespace) -> None:
     paths = [Path(text) for text in arguments.traces]
     _check_paths(paths)
     options = _options(arguments)
-    from burstline.cli.inputs.runs import read_runs, warn_of_losses  # noqa: PLC0415 -- --help
-    from burstline.report import MergeReport, print_merge  # noqa: PLC0415 -- --help
-
     with progress_bar(arguments) as progress:
         traces = read_runs(paths, arguments, progress)
-        from burstline.merge import match  # noqa: PLC0415 -- `--help` stays fast
-
-        matching = match(
+        matching = burstline.match(
             traces,
             method=arguments.method,
             options=options,
@@ -141,20 +134,16 @@ def run(arguments: argparse.Namespace) -> None:
             _table(trace, whole=wanted.whole(run, matching.base))
             for run, trace in enumerate(traces)
         ]
-        from burstline.merge import fuse  # noqa: PLC0415 -- as above
-
-        fused = fuse(tables, matching)
+        fused = burstline.fuse(tables, matching)
         if wanted.trace is not None:
-            from burstline.cli.products.splicing import write_merged  # noqa: PLC0415 -- as above
-
             runs = list(zip(paths, traces, strict=True))
             memory = memory_budget(arguments)
             write_merged(runs, fused, wanted.trace, memory=memory, progress=progress)
         wanted.write_tables(fused, matching)
         if wanted.plot is not None:
             wanted.draw(traces, matching, paths, arguments.rank or 0)
-    report = MergeReport.of(paths, traces, tables, matching, fused)
-    print_merge(report, arguments.format)
+    result = report.MergeReport.of(paths, traces, tables, matching, fused)
+    report.print_merge(result, arguments.format)
     warn_of_losses(paths, traces)
     _warn_of_strangers(matching)
     wanted.say(fused)
@@ -162,13 +151,11 @@ def run(arguments: argparse.Namespace) -> None:
 
 def _warn_of_strangers(matching: Matching) -> None:
     """Say it where most of the base is in no other run: some bursts of any programs agree."""
-    from burstline.report import format_share, note  # noqa: PLC0415 -- `--help` stays fast
-
     rate = float(matching.match_rate[matching.base])
     if rate < _FEW:
-        note(
-            f"warning: only {format_share(rate)} of the base's bursts are in another run: "
-            "give runs of one program with one input"
+        report.note(
+            f"warning: only {report.format_share(rate)} of the base's bursts are in another "
+            "run: give runs of one program with one input"
         )
 
 
@@ -192,11 +179,9 @@ class _Outputs(NamedTuple):
     @classmethod
     def of(cls, arguments: argparse.Namespace) -> _Outputs:
         """Check names before anything is read."""
-        from burstline.report import table_path  # noqa: PLC0415 -- --help
-
         force = arguments.force
         dataset, pairs = (
-            None if text is None else table_path(text, force=force)
+            None if text is None else report.table_path(text, force=force)
             for text in (arguments.dataset, arguments.pairs)
         )
         if dataset is not None and pairs is not None and dataset.resolve() == pairs.resolve():
@@ -215,37 +200,31 @@ class _Outputs(NamedTuple):
 
     def write_tables(self, fused: Fusion, matching: Matching) -> None:
         """Write the dataset and the pairs."""
-        from burstline.report import write_parts  # noqa: PLC0415 -- --help
-
         if self.dataset is not None:
             table = fused.matched_only() if self.drop else fused.table
-            write_parts([table], table.schema, self.dataset)
+            report.write_parts([table], table.schema, self.dataset)
         if self.pairs is not None:
-            write_parts([matching.pairs], matching.pairs.schema, self.pairs)
+            report.write_parts([matching.pairs], matching.pairs.schema, self.pairs)
 
     def draw(
         self, traces: Sequence[Trace], matching: Matching, paths: Sequence[Path], rank: int
     ) -> None:
         """Draw the matches of a rank."""
-        from burstline.report import merge_plot  # noqa: PLC0415 -- `--help` stays fast
-
         if self.plot is None:
             return
         names = [path.name.removesuffix(".gz").removesuffix(".prv") for path in paths]
-        picture = merge_plot(traces, matching, names, rank, form=form_of(self.plot))
+        picture = report.merge_plot(traces, matching, names, rank, form=form_of(self.plot))
         write_picture(self.plot, picture)
 
     def say(self, fused: Fusion) -> None:
         """Say in one line each what was written."""
-        from burstline.report import note  # noqa: PLC0415 -- `--help` stays fast
-
         added = len(fused.added)
         if self.trace is not None:
             said = f"{added} more" if added else "no more"
-            note(f"{self.trace}: the base with {said} counter{'s' * (added != 1)}")
+            report.note(f"{self.trace}: the base with {said} counter{'s' * (added != 1)}")
         for path in (self.dataset, self.pairs, self.plot):
             if path is not None:
-                note(f"{path}: written")
+                report.note(f"{path}: written")
 
 
 def _trace(arguments: argparse.Namespace) -> Path:
@@ -254,8 +233,6 @@ def _trace(arguments: argparse.Namespace) -> Path:
         raise ParameterError(
             f"{path}: a merged trace is a .prv or .prv.gz; --dataset FILE writes a table"
         )
-    from burstline.cli.convert import is_paraver  # noqa: PLC0415 -- beside the next
-
     inputs = [
         file
         for source in map(Path, arguments.traces)
@@ -272,15 +249,13 @@ def _trace(arguments: argparse.Namespace) -> Path:
 def _check_paths(paths: Sequence[Path]) -> None:
     if len(paths) < 2:
         raise ParameterError("merging wants at least two runs: burstline merge A.prv B.prv")
-    from burstline.cli.inputs.runs import warn_of_twins  # noqa: PLC0415 -- `--help` stays fast
-
     warn_of_twins(paths)
 
 
-def _options(arguments: argparse.Namespace) -> Alignment | Published:
+def _options(
+    arguments: argparse.Namespace,
+) -> Alignment | Published:
     """Give the options of the method; those of the other one are refused."""
-    from burstline.merge import Alignment, Published, Weights  # noqa: PLC0415 -- --help
-
     others = _SEED_ONLY if arguments.method == "align" else _ALIGN_ONLY
     for name in others:
         if getattr(arguments, name) not in {None, False}:
@@ -295,15 +270,19 @@ def _options(arguments: argparse.Namespace) -> Alignment | Published:
     for name, value in given.items():
         if value is not None and not 0 <= value <= 1:
             raise ParameterError(f"the {name} of S is between 0 and 1, got {value}")
-    weights = Weights(**{name: value for name, value in given.items() if value is not None})
+    weights = merge.Weights(
+        **{name: value for name, value in given.items() if value is not None}
+    )
     for name in ("window", "block"):
         if getattr(arguments, name) is not None and getattr(arguments, name) < 1:
             raise ParameterError(f"--{name} must be at least 1, got {getattr(arguments, name)}")
     if arguments.method == "align":
-        return Alignment(window=arguments.window or Alignment().window, weights=weights)
-    return Published(
+        return merge.Alignment(
+            window=arguments.window or merge.Alignment().window, weights=weights
+        )
+    return merge.Published(
         weights=weights,
-        block=arguments.block or Published().block,
+        block=arguments.block or merge.Published().block,
         both_sizes=arguments.both_sizes,
         aligned_spans=arguments.aligned_spans,
         assignment=arguments.assignment or "greedy",
@@ -322,8 +301,9 @@ def _check_matching(matching: Matching, paths: Sequence[Path]) -> None:
 
 def _table(trace: Trace, *, whole: bool) -> BurstTable:
     """Give a burst table: all of it, or what fusing needs."""
-    from burstline.merge import PLACE, burst_table, counter_columns  # noqa: PLC0415
-
     if whole:
-        return burst_table(trace)
-    return burst_table(trace, columns=[*PLACE, *counter_columns(trace.counter_names)])
+        return burstline.burst_table(trace)
+    return burstline.burst_table(
+        trace,
+        columns=[*merge.PLACE, *merge.counter_columns(trace.counter_names)],
+    )

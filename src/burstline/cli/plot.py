@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
+from shutil import get_terminal_size
 from typing import TYPE_CHECKING, Final
 
+import burstline
+from burstline import report
 from burstline.cli.inputs.detection import add_detection, detected
 from burstline.cli.inputs.options import add_region, add_resources, add_trace, read_selected
 from burstline.cli.products.pictures import form_of, picture_path, write_picture
@@ -14,12 +17,12 @@ if TYPE_CHECKING:
 
     from burstline.structure import Points, Structure
 
-_DESCRIPTION: Final = """\
+DESCRIPTION: Final = """\
 Draw the picture that loops are found in: every call of every rank by how often, and how
 far apart, it is executed. Calls of one loop lie together; what spans the same share of the
 run lies on one curve.
 """
-_EXAMPLES: Final = """\
+EXAMPLES: Final = """\
 examples:
   burstline plot run.prv                   in characters, on the terminal
   burstline plot run.prv -o loops.svg
@@ -31,14 +34,8 @@ _PIPED: Final = (100, 34)
 """Columns and lines where no terminal sets them."""
 
 
-def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    """Add the command to the command line."""
-    parser = commands.add_parser(
-        "plot",
-        help="how often and how far apart calls return, a picture",
-        description=_DESCRIPTION,
-        epilog=_EXAMPLES,
-    )
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options of the command."""
     add_trace(parser)
     parser.add_argument(
         "-o", "--output", metavar="FILE", help="X.svg or X.png; characters without it"
@@ -47,7 +44,6 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     add_region(parser)
     add_resources(parser)
     add_detection(parser)
-    parser.set_defaults(run=run)
 
 
 def run(arguments: argparse.Namespace) -> None:
@@ -55,9 +51,7 @@ def run(arguments: argparse.Namespace) -> None:
     path = _output(arguments)
     trace = read_selected(arguments)
     structure = detected(trace, arguments)
-    from burstline.structure import points  # noqa: PLC0415 -- `--help` stays fast
-
-    found = points(trace, structure)
+    found = burstline.structure.points(trace, structure)
     if path is None:
         _print(found, structure)
     else:
@@ -65,23 +59,21 @@ def run(arguments: argparse.Namespace) -> None:
 
 
 def _print(found: Points, structure: Structure) -> None:
-    from shutil import get_terminal_size  # noqa: PLC0415 -- only here
-
-    from burstline.report import character_plot, console  # noqa: PLC0415 -- loads rich
 
     width, height = get_terminal_size(_PIPED)
-    screen = console()
-    lines = character_plot(found, structure, width=width, height=max(height - 1, _PIPED[1]))
+    screen = report.console()
+    lines = report.character_plot(
+        found, structure, width=width, height=max(height - 1, _PIPED[1])
+    )
     for line in lines:
         screen.print(line, soft_wrap=True)
 
 
 def _write(found: Points, structure: Structure, path: Path, *, title: str) -> None:
-    from burstline.report import cluster_plot, note, plural  # noqa: PLC0415
 
-    write_picture(path, cluster_plot(found, structure, form=form_of(path), title=title))
-    said = plural(len(found), "point"), plural(len(structure.loops), "loop")
-    note(f"{path}: {said[0]} of {said[1]}")
+    write_picture(path, report.cluster_plot(found, structure, form=form_of(path), title=title))
+    said = report.plural(len(found), "point"), report.plural(len(structure.loops), "loop")
+    report.note(f"{path}: {said[0]} of {said[1]}")
 
 
 def _output(arguments: argparse.Namespace) -> Path | None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+import burstline
+from burstline import report
 from burstline.cli.inputs.iterations import iterations_asked
 from burstline.cli.inputs.options import memory_budget
 from burstline.errors import ParameterError
@@ -26,18 +28,12 @@ def run(arguments: argparse.Namespace) -> None:
         raise ParameterError(
             f"{arguments.trace} is a profile: it has no times, so no part of it can be chosen"
         )
-    from burstline.formats.cube import read_profile  # noqa: PLC0415 -- `--help` stays fast
-
-    profile = read_profile(arguments.trace, memory=memory_budget(arguments))
-    from burstline.report import print_profile, totals  # noqa: PLC0415 -- loads rich
-
+    profile = burstline.read_profile(arguments.trace, memory=memory_budget(arguments))
     if arguments.format == "table":
-        print_profile(arguments.trace, profile)
+        report.print_profile(arguments.trace, profile)
         return
-    from burstline.report import print_csv, print_json  # noqa: PLC0415 -- as above
-
-    rows = totals(profile)
+    rows = report.totals(profile)
     if arguments.format == "json":
-        print_json({"path": arguments.trace, "metrics": rows})
+        report.print_json({"path": arguments.trace, "metrics": rows})
     else:
-        print_csv(_COLUMNS, ([row[name] for name in _COLUMNS] for row in rows))
+        report.print_csv(_COLUMNS, ([row[name] for name in _COLUMNS] for row in rows))

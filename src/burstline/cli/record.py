@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from burstline import record
+from burstline import record, report
+from burstline.cli.convert import say_unnamed, write_recorded
 from burstline.cli.inputs.options import (
     add_resources,
     memory_budget,
@@ -18,17 +19,18 @@ from burstline.cli.inputs.options import (
     progress_bar,
     thread_count,
 )
+from burstline.cli.products.traces import ENDINGS, files_of
 from burstline.errors import ParameterError, printable
 
 if TYPE_CHECKING:
     from burstline.record import Abi, Ended, Survey, Tally
 
-_DESCRIPTION: Final = """\
+DESCRIPTION: Final = """\
 Run an MPI program and make a trace of it: its MPI calls, messages, call stacks and
 counters. The program is neither changed nor compiled again; C, C++, Fortran and Python
 under Open MPI or MPICH are all the same. The exit code is the program's.
 """
-_EXAMPLES: Final = """\
+EXAMPLES: Final = """\
 examples:
   burstline record -- mpirun -n 8 ./app input.txt        gives app.prv, app.pcf, app.row
   burstline record -o run.store -- srun -n 64 ./app
@@ -50,15 +52,9 @@ class _Plan:
     folder: Path
 
 
-def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    """Add the command to the command line."""
-    parser = commands.add_parser(
-        "record",
-        help="run an MPI program and make a trace of it",
-        usage="burstline record [OPTION …] -- mpirun -n 8 ./app …",
-        description=_DESCRIPTION,
-        epilog=_EXAMPLES,
-    )
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options of the command."""
+    parser.usage = "burstline record [OPTION …] -- mpirun -n 8 ./app …"
     parser.add_argument(
         "words",
         nargs=argparse.REMAINDER,
@@ -86,7 +82,6 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     )
     _add_what(parser)
     add_resources(parser)
-    parser.set_defaults(run=run)
 
 
 def _add_what(parser: argparse.ArgumentParser) -> None:
@@ -211,7 +206,6 @@ def _plan(arguments: argparse.Namespace, name: str, counters: str | None) -> _Pl
 
 
 def _output(arguments: argparse.Namespace, programs: list[tuple[str, ...]], name: str) -> Path:
-    from burstline.cli.products.traces import ENDINGS, files_of  # noqa: PLC0415 -- `--help` stays fast
 
     default = f"{record.program_name(programs[0]) if programs else 'run'}.prv"
     path = Path(arguments.output or default)
@@ -251,7 +245,6 @@ def _settings(arguments: argparse.Namespace, counters: str | None) -> dict[str, 
 
 
 def _write(arguments: argparse.Namespace, plan: _Plan) -> None:
-    from burstline.cli.convert import say_unnamed, write_recorded  # noqa: PLC0415 -- --help
 
     resolver = record.Resolver()
     with progress_bar(arguments) as progress:
@@ -289,20 +282,16 @@ def _print_result(
     arguments: argparse.Namespace, plan: _Plan, found: Survey, counted: dict[str, Tally]
 ) -> None:
     if arguments.format == "json":
-        from burstline.report import print_json  # noqa: PLC0415 -- `--help` stays fast
-
         document = _document(plan, found)
         if arguments.profile:
             document["calls"] = {
                 name: {"count": tally.calls, "time_ns": tally.time_ns}
                 for name, tally in counted.items()
             }
-        print_json(document)
+        report.print_json(document)
         return
     if counted:
-        from burstline.report import print_counted  # noqa: PLC0415 -- loads rich
-
-        print_counted(counted)
+        report.print_counted(counted)
     _say(f"{plan.output}: {len(found.ranks)} ranks, {found.records:,} records")
 
 
@@ -317,6 +306,5 @@ def _document(plan: _Plan, found: Survey) -> dict[str, Any]:
 
 
 def _say(text: str) -> None:
-    from burstline.report import note  # noqa: PLC0415 -- `--help` stays fast
 
-    note(printable(f"burstline: {text}", limit=1_000))
+    report.note(printable(f"burstline: {text}", limit=1_000))

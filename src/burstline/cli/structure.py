@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+import burstline
+from burstline import report, selection
 from burstline.cli.features import add_features_options, features_asked, print_features
 from burstline.cli.inputs.detection import add_detection, detected
 from burstline.cli.inputs.iterations import (
@@ -13,6 +15,7 @@ from burstline.cli.inputs.iterations import (
     write_loops,
 )
 from burstline.cli.inputs.options import add_trace_options, read_selected
+from burstline.formats import paraver
 
 if TYPE_CHECKING:
     import argparse
@@ -20,12 +23,12 @@ if TYPE_CHECKING:
     from burstline.structure import Inside, Structure
     from burstline.trace import Trace
 
-_DESCRIPTION: Final = """\
+DESCRIPTION: Final = """\
 Read the loops of a program off TRACE, without its source: which calls repeat together,
 which loop is in which, where they are in the source, what they cost. The result says
 how true it is: the share of MPI calls that it reproduces in order.
 """
-_EXAMPLES: Final = """\
+EXAMPLES: Final = """\
 examples:
   burstline structure run.prv
   burstline structure run.prv --show-ranks 0            what rank 0 executes
@@ -40,14 +43,8 @@ examples:
 """
 
 
-def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    """Add the command to the command line."""
-    parser = commands.add_parser(
-        "structure",
-        help="the loops of the program, as pseudo-code",
-        description=_DESCRIPTION,
-        epilog=_EXAMPLES,
-    )
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options of the command."""
     add_trace_options(parser)
     add_detection(parser)
     add_iterations_options(parser)
@@ -59,7 +56,6 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         "--bursts", metavar="TIME", help="computation before calls from this mean on: 1ms"
     )
     shown.add_argument("--depth", type=int, metavar="N", help="fold loops nested deeper than N")
-    parser.set_defaults(run=run)
 
 
 def run(arguments: argparse.Namespace) -> None:
@@ -82,25 +78,21 @@ def _print(trace: Trace, structure: Structure, arguments: argparse.Namespace) ->
     if arguments.format == "table":
         _print_table(trace, structure, arguments)
         return
-    from burstline.report import print_csv, print_json  # noqa: PLC0415 -- `--help`
-
     if arguments.format == "json":
-        print_json(structure.as_dict())
+        report.print_json(structure.as_dict())
     else:
         rows = structure.rows()
-        print_csv(tuple(rows[0]), (tuple(row.values()) for row in rows))
+        report.print_csv(tuple(rows[0]), (tuple(row.values()) for row in rows))
 
 
 def _print_table(trace: Trace, structure: Structure, arguments: argparse.Namespace) -> None:
-    from burstline.report import print_structure  # noqa: PLC0415 -- loads rich
-    from burstline.selection import parse_ranks, parse_time  # noqa: PLC0415 -- NumPy
 
     ranks = None
     if arguments.show_ranks is not None:
-        named = parse_ranks(arguments.show_ranks)
+        named = selection.parse_ranks(arguments.show_ranks)
         ranks = [rank for rank in structure.ranks if any(rank in some for some in named)]
-    bursts_ns = None if arguments.bursts is None else parse_time(arguments.bursts)
-    print_structure(
+    bursts_ns = None if arguments.bursts is None else selection.parse_time(arguments.bursts)
+    report.print_structure(
         structure,
         counter=arguments.counter,
         ranks=ranks,
@@ -112,7 +104,6 @@ def _print_table(trace: Trace, structure: Structure, arguments: argparse.Namespa
 
 def _inside(trace: Trace, structure: Structure) -> Inside:
     """Find out what the trace knows about loops in the computation."""
-    from burstline.formats.paraver import sampled  # noqa: PLC0415 -- only here
-    from burstline.structure import inside  # noqa: PLC0415 -- only here
-
-    return inside(trace, structure, sampled(trace) if trace.has_raw else None)
+    return burstline.structure.inside(
+        trace, structure, paraver.sampled(trace) if trace.has_raw else None
+    )

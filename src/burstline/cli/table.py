@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from burstline import merge, report, selection
 from burstline.cli.inputs.options import (
     add_trace_options,
     memory_budget,
@@ -22,13 +23,13 @@ if TYPE_CHECKING:
     from burstline.progress import Progress
     from burstline.trace import Trace
 
-_DESCRIPTION: Final = """\
+DESCRIPTION: Final = """\
 Make a table of the computation bursts of TRACE, one row per burst: where and when it
 was, the counters over it, the MPI calls before and after it, how many computed on the
 same node meanwhile, instructions per cycle, frequency. Without -o the columns and the
 longest bursts are shown.
 """
-_EXAMPLES: Final = """\
+EXAMPLES: Final = """\
 examples:
   burstline table run.prv                                what the table would hold
   burstline table run.prv -o bursts.parquet              all of it: Polars, pandas, DuckDB
@@ -41,14 +42,8 @@ _TOP: Final = 10
 _BYTES_TO_SORT: Final = 120  # of a burst, while its begin and end are sorted
 
 
-def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    """Add the command to the command line."""
-    parser = commands.add_parser(
-        "table",
-        help="a table of all computation bursts, with counters and context",
-        description=_DESCRIPTION,
-        epilog=_EXAMPLES,
-    )
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options of the command."""
     add_trace_options(parser)
     group = parser.add_argument_group("the table")
     group.add_argument(
@@ -64,31 +59,25 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     group.add_argument(
         "--top", type=int, default=_TOP, metavar="N", help=f"longest bursts to show ({_TOP})"
     )
-    parser.set_defaults(run=run)
 
 
 def run(arguments: argparse.Namespace) -> None:
     """Make the table, and write it or show what it holds."""
     if arguments.top < 0:
         raise ParameterError(f"--top must not be negative, got {arguments.top}")
-    from burstline.report import print_parts, table_path, write_parts  # noqa: PLC0415 -- `burstline --help` stays fast
-    from burstline.selection import parse_time  # noqa: PLC0415 -- as above
-
     force, output = arguments.force, arguments.output
-    path = None if output is None else table_path(output, force=force)
-    min_duration_ns = parse_time(arguments.min_duration)
+    path = None if output is None else report.table_path(output, force=force)
+    min_duration_ns = selection.parse_time(arguments.min_duration)
     trace, whole = read_with_whole(arguments, streams=True)
-    from burstline.merge import Overview, burst_parts, table_schema  # noqa: PLC0415
-
     columns = _columns(arguments.columns)
-    schema = table_schema(trace.counter_names, columns)
+    schema = merge.table_schema(trace.counter_names, columns)
     if "concurrency" in schema.names:
         _require_memory(whole, arguments)
-    overview = Overview(schema, arguments.top)
+    overview = merge.Overview(schema, arguments.top)
     with progress_bar(arguments) as progress:
         parts = overview.through(
             _counted(
-                burst_parts(
+                merge.burst_parts(
                     trace, columns=columns, min_duration_ns=min_duration_ns, whole=whole
                 ),
                 trace.rows("bursts"),
@@ -96,9 +85,9 @@ def run(arguments: argparse.Namespace) -> None:
             )
         )
         if path is not None:
-            write_parts(parts, schema, path)
+            report.write_parts(parts, schema, path)
         elif arguments.format == "csv":
-            print_parts(parts, schema)
+            report.print_parts(parts, schema)
         else:
             for _ in parts:
                 pass
@@ -125,13 +114,10 @@ def _counted(parts: Iterable[pa.Table], total: int, progress: Progress) -> Itera
 
 
 def _say(overview: Overview, arguments: argparse.Namespace) -> None:
-    from burstline.report import note, print_json  # noqa: PLC0415 -- --help
 
     if arguments.output is not None:
-        note(f"{arguments.output}: {overview.bursts:,} bursts")
+        report.note(f"{arguments.output}: {overview.bursts:,} bursts")
     if arguments.format == "json":
-        print_json({"output": arguments.output, **overview.as_dict()})
+        report.print_json({"output": arguments.output, **overview.as_dict()})
     elif arguments.format == "table" and arguments.output is None:
-        from burstline.report import print_overview  # noqa: PLC0415 -- loads rich
-
-        print_overview(overview)
+        report.print_overview(overview)

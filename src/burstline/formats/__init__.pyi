@@ -9,3 +9,6 @@ __all__ = [
     "sampled",
     "write",
 ]
+
+# For other rooms of the house.
+from burstline.formats.overlay import overlaid as overlaid

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import gzip
 import os
-import secrets
 import shutil
 from contextlib import ExitStack, contextmanager
 from typing import IO, TYPE_CHECKING, cast
@@ -121,7 +120,7 @@ def _check_place(path: Path) -> None:
 
 
 def _beside(path: Path) -> Path:
-    return path.with_name(f".{path.name}.{secrets.token_hex(4)}.part")
+    return path.with_name(f".{path.name}.{os.urandom(4).hex()}.part")
 
 
 def _packed(file: IO[bytes]) -> IO[bytes]:

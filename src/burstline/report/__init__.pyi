@@ -34,6 +34,7 @@ from burstline.report.structure import print_structure as print_structure
 from burstline.report.summary import print_summary as print_summary
 from burstline.report.table import print_overview as print_overview
 from burstline.report.table_files import print_parts as print_parts
+from burstline.report.table_files import read_table as read_table
 from burstline.report.table_files import table_path as table_path
 from burstline.report.table_files import write_parts as write_parts
 from burstline.report.terminal import console as console

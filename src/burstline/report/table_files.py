@@ -10,7 +10,7 @@ from typing import IO, TYPE_CHECKING, Any, Final
 
 import pyarrow as pa
 
-from burstline.errors import ParameterError, printable
+from burstline.errors import FormatError, ParameterError, printable
 from burstline.formats import atomic
 
 if TYPE_CHECKING:
@@ -80,6 +80,26 @@ def write_parts(parts: Iterable[pa.Table], schema: pa.Schema, path: Path) -> int
                 writer.write_table(_plain(part) if path.suffix == ".csv" else part)
                 rows += part.num_rows
     return rows
+
+
+def read_table(path: Path) -> pa.Table:
+    """The table of a Parquet or Arrow file, as :func:`write_parts` writes it."""
+    from pyarrow import parquet  # noqa: PLC0415 -- one of the two is needed
+
+    with path.open("rb") as file:
+        try:
+            if path.suffix == ".parquet":
+                return parquet.read_table(file)
+            return pa.ipc.open_file(file).read_all()
+        except (pa.ArrowException, OSError) as error:
+            what = "a Parquet table" if path.suffix == ".parquet" else "an Arrow file"
+            raise FormatError(
+                path,
+                None,
+                expected=what,
+                found=str(error).splitlines()[0],
+                way_out="burstline merge --dataset writes one.",
+            ) from error
 
 
 def print_parts(parts: Iterable[pa.Table], schema: pa.Schema) -> None:

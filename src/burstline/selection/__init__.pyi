@@ -16,5 +16,6 @@ from burstline.selection.arguments import parse_ranks as parse_ranks
 from burstline.selection.arguments import parse_time as parse_time
 from burstline.selection.lazy import Lazy as Lazy
 from burstline.selection.loss import former_locations as former_locations
+from burstline.selection.loss import former_windows as former_windows
 from burstline.selection.region import estimate_bytes as estimate_bytes
 from burstline.selection.region import narrowed as narrowed

@@ -13,7 +13,7 @@ from burstline.selection.borders import Borders
 from burstline.selection.narrowing import narrow
 
 if TYPE_CHECKING:
-    from burstline.columns import AnyIntegers, Mask
+    from burstline.columns import AnyIntegers, Integers, Mask
     from burstline.trace import Trace
 
 
@@ -93,6 +93,19 @@ def former_locations(before: Trace, after: Trace) -> AnyIntegers:
     old, new = channels(before.arrays("locations", *places), after.arrays("locations", *places))
     order = np.argsort(old, kind="stable")
     return order[np.searchsorted(old[order], new)]
+
+
+def former_windows(
+    before: Trace, after: Trace, start_ns: Integers, end_ns: Integers
+) -> tuple[Integers, Integers]:
+    """Begin and end of a window per location of `before`, in ns; empty where `after` has none.
+
+    `start_ns` and `end_ns` are those of the locations of `after`.
+    """
+    starts, ends = np.zeros((2, before.locations.num_rows), np.int64)
+    where = former_locations(before, after)
+    starts[where], ends[where] = start_ns, end_ns
+    return starts, ends
 
 
 def _calls_still_there(

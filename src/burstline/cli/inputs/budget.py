@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
+from burstline import selection
 from burstline.errors import MemoryBudgetError
 
 if TYPE_CHECKING:
@@ -61,9 +62,7 @@ def require(
     """
     if not trace.is_stored:
         return trace
-    from burstline.selection import estimate_bytes, narrowed  # noqa: PLC0415 -- --help
-
-    needed = copies * estimate_bytes(trace, tables, **region)
+    needed = copies * selection.estimate_bytes(trace, tables, **region)
     if needed > memory:
         raise MemoryBudgetError(needed, memory, way_out=_WAY_OUT)
-    return narrowed(trace, memory=memory // copies, **region) if region else trace
+    return selection.narrowed(trace, memory=memory // copies, **region) if region else trace

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+import burstline
+
 if TYPE_CHECKING:
     import argparse
 
@@ -66,9 +68,7 @@ def detected(trace: Trace, arguments: argparse.Namespace) -> Structure:
     Structure
         The loops, as the method asked for sees them.
     """
-    from burstline.structure import detect  # noqa: PLC0415 -- `burstline --help` stays fast
-
-    return detect(
+    return burstline.detect(
         trace,
         method=arguments.method,
         eps=arguments.eps,

@@ -13,13 +13,13 @@ import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
+import burstline
+from burstline import report, selection
 from burstline.errors import ParameterError
 
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Mapping
-
-    import pyarrow as pa
 
     from burstline.structure import Structure
     from burstline.trace import Trace
@@ -96,9 +96,7 @@ def iterations_asked(arguments: argparse.Namespace) -> Asked | None:
         if arguments.iterations is None or getattr(arguments, "has_loop_table", False):
             return None
         raise ParameterError(f"--iterations of which loop? {_WAY_OUT}")
-    from burstline.selection import parse_iterations  # noqa: PLC0415 -- NumPy
-
-    return Asked(arguments.loop, *parse_iterations(arguments.iterations or ":"))
+    return Asked(arguments.loop, *selection.parse_iterations(arguments.iterations or ":"))
 
 
 def table_asked(arguments: argparse.Namespace) -> int | None:
@@ -151,38 +149,31 @@ def iterations_region(
     dict
         Arguments of :func:`burstline.select` for `trace`.
     """
-    import numpy as np  # noqa: PLC0415 -- `burstline --help` stays fast
-
-    from burstline.selection import former_locations, select  # noqa: PLC0415 -- as above
-    from burstline.structure import detect, iterations_window  # noqa: PLC0415
-
-    part = select(trace, **region) if region else trace
+    part = burstline.select(trace, **region) if region else trace
     chosen = {name: getattr(arguments, name) for name in _DETECTION if name in arguments}
-    structure = detect(part, **chosen)
-    begin, end = iterations_window(part, structure, *asked)
+    structure = burstline.detect(part, **chosen)
+    begin, end = burstline.structure.iterations_window(part, structure, *asked)
     _explain(part, asked, structure.method, end - begin)
-    start_ns, end_ns = np.zeros((2, trace.locations.num_rows), np.int64)
-    where = former_locations(trace, part)
-    start_ns[where], end_ns[where] = begin, end
+    start_ns, end_ns = selection.former_windows(trace, part, begin, end)
     return {"start_ns": start_ns, "end_ns": end_ns}
 
 
 def _explain(trace: Trace, asked: Asked, method: str, length_ns: Any) -> None:  # noqa: ANN401 -- an array; NumPy is not loaded yet
-    from burstline.report import format_ns, note  # noqa: PLC0415 -- `--help` stays fast
-    from burstline.structure import compact  # noqa: PLC0415 -- --help
 
     (rank,) = trace.arrays("locations", "rank")
     inside = set(rank[length_ns > 0].tolist())
     lengths = [
-        format_ns(int(each)) for each in (length_ns[length_ns > 0].min(), length_ns.max())
+        report.format_ns(int(each))
+        for each in (length_ns[length_ns > 0].min(), length_ns.max())
     ]
     span = " to ".join(dict.fromkeys(lengths))
-    note(
+    report.note(
         f"iterations {asked.first}:{asked.last} of loop {asked.loop} ({method}): {span} a rank"
     )
     without = sorted(set(rank.tolist()) - inside)
     if without:
-        note(f"left out, because they do not run these iterations: ranks {compact(without)}")
+        ranks = burstline.structure.compact(without)
+        report.note(f"left out, because they do not run these iterations: ranks {ranks}")
 
 
 def print_iterations(
@@ -206,25 +197,19 @@ def print_iterations(
     ParameterError
         If there is no such loop, or no such counter.
     """
-    from burstline.structure import loop_table  # noqa: PLC0415 -- `--help` stays fast
-
-    table = loop_table(trace, structure, number)
+    table = burstline.structure.loop_table(trace, structure, number)
     if arguments.format == "table":
-        from burstline.report import chosen_counter, print_loop_table  # noqa: PLC0415
-
-        print_loop_table(
+        report.print_loop_table(
             table,
-            counter=chosen_counter(structure, arguments.counter),
+            counter=report.chosen_counter(structure, arguments.counter),
             most=arguments.slowest,
             cut=_cut_command(arguments, number),
         )
         return
-    from burstline.report import print_csv, print_json  # noqa: PLC0415 -- `--help` stays fast
-
     if arguments.format == "json":
-        print_json(table.as_dict(most=arguments.slowest))
+        report.print_json(table.as_dict(most=arguments.slowest))
     else:
-        print_csv(tuple(table.columns()), table.rows())
+        report.print_csv(tuple(table.columns()), table.rows())
 
 
 def write_loops(trace: Trace, structure: Structure, arguments: argparse.Namespace) -> None:
@@ -247,16 +232,13 @@ def write_loops(trace: Trace, structure: Structure, arguments: argparse.Namespac
     path = _output(arguments)
     if path is None:
         return
-    from burstline.report import note  # noqa: PLC0415 -- `--help` stays fast
-    from burstline.structure import loop_table, loops_table  # noqa: PLC0415 -- as above
-
     number = table_asked(arguments)
     if number is None:
-        rows = loops_table(trace, structure)
+        rows = burstline.structure.loops_table(trace, structure)
     else:
-        rows = loop_table(trace, structure, number).to_arrow()
-    _write(rows, path)
-    note(f"{path}: {rows.num_rows:,} rows")
+        rows = burstline.structure.loop_table(trace, structure, number).to_arrow()
+    report.write_parts([rows], rows.schema, path)
+    report.note(f"{path}: {rows.num_rows:,} rows")
 
 
 def _output(arguments: argparse.Namespace) -> Path | None:
@@ -270,31 +252,10 @@ def _output(arguments: argparse.Namespace) -> Path | None:
     return path
 
 
-def _write(rows: pa.Table, path: Path) -> None:
-    from burstline.formats import atomic  # noqa: PLC0415 -- only here
-
-    with atomic.output(path) as file:
-        if path.suffix == ".csv":
-            from pyarrow import csv  # noqa: PLC0415 -- only here
-
-            csv.write_csv(rows, file)
-        else:
-            from pyarrow import parquet  # noqa: PLC0415 -- only here
-
-            parquet.write_table(rows, file, compression="zstd")
-
-
 def _cut_command(arguments: argparse.Namespace, number: int) -> str:
     """Give the command that cuts iterations of a loop out; empty if `cut` finds other loops."""
-    import inspect  # noqa: PLC0415 -- only here
-
-    from burstline.structure import detect  # noqa: PLC0415 -- `--help` stays fast
-
-    usual = inspect.signature(detect).parameters
-    if any(
-        getattr(arguments, name, usual[name].default) != usual[name].default
-        for name in _DETECTION
-    ):
+    usual = burstline.detect.__kwdefaults__ or {}
+    if any(getattr(arguments, name, usual[name]) != usual[name] for name in _DETECTION):
         return ""
     words = ["burstline", "cut", arguments.trace]
     for option, name in _REGION:

@@ -9,14 +9,21 @@ from __future__ import annotations
 
 import os
 import shlex
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+import burstline
+import burstline.formats.raw
+from burstline import report, selection
+from burstline.cli.inputs.budget import ANALYSED, require
 from burstline.cli.inputs.iterations import add_loop_region, iterations_asked, iterations_region
+from burstline.cli.inputs.machine import available_memory
 from burstline.errors import NotEnoughDataError, ParameterError
 
 if TYPE_CHECKING:
     import argparse
+    from collections.abc import Callable
 
     from burstline.report import Bar
     from burstline.trace import Trace
@@ -130,9 +137,7 @@ def read_with_whole(
         As there.
     """
     memory, threads = memory_budget(arguments), thread_count(arguments)
-    region, asked = _region(arguments), iterations_asked(arguments)
-    import burstline  # noqa: PLC0415 -- `burstline --help` stays fast
-
+    region, asked = region_asked(arguments), iterations_asked(arguments)
     with progress_bar(arguments) as progress:
         whole = burstline.read(
             arguments.trace, raw=raw, memory=memory, threads=threads, progress=progress
@@ -141,12 +146,21 @@ def read_with_whole(
     _require_inside(region, whole)
     trace = whole
     if region or asked or not streams:
-        from burstline.cli.inputs.budget import ANALYSED, require  # noqa: PLC0415 -- as above
-
         trace = require(trace, memory, tables=ANALYSED, copies=_COPIES, region=region)
     if asked:
         region = iterations_region(trace, region, asked, arguments)
     return (burstline.select(trace, **region) if region else trace), whole
+
+
+def region_asked(arguments: argparse.Namespace) -> dict[str, Any]:
+    """The region of interest as arguments of `select`; empty if the whole trace is wanted."""
+    texts: dict[str, tuple[Callable[[Any], object], Any]] = {
+        "start_ns": (selection.parse_time, arguments.start),
+        "end_ns": (selection.parse_time, arguments.end),
+        "ranks": (selection.parse_ranks, arguments.ranks),
+        "application": (int, arguments.app),
+    }
+    return {name: parse(text) for name, (parse, text) in texts.items() if text is not None}
 
 
 def _require_inside(region: dict[str, Any], whole: Trace) -> None:
@@ -154,43 +168,37 @@ def _require_inside(region: dict[str, Any], whole: Trace) -> None:
     start = region.get("start_ns", 0)
     end = max(whole.locations["died_ns"].to_pylist(), default=0)
     if start and start >= end:
-        from burstline.report import format_ns  # noqa: PLC0415 -- `--help` stays fast
-
         raise NotEnoughDataError(
-            f"nothing is left: --from {format_ns(start)} is outside the trace, which ends at "
-            f"{format_ns(end)}"
+            f"nothing is left: --from {report.format_ns(start)} is outside the trace, which "
+            f"ends at {report.format_ns(end)}"
         )
 
 
 def _say_if_unnamed(path: str) -> None:
     """Raw files name places by address: names want the machine that recorded them."""
-    from burstline.formats.raw import recognises  # noqa: PLC0415 -- `--help` stays fast
-    from burstline.report import note  # noqa: PLC0415 -- as above
-
-    if Path(path).is_dir() and recognises(Path(path)):
-        note(
+    if is_recorded(Path(path)):
+        report.note(
             "burstline: functions and lines are not resolved; where it was recorded, "
             f"burstline convert {shlex.quote(path)} X.prv gives a trace that has them"
         )
 
 
+def is_recorded(path: Path) -> bool:
+    """Whether a folder holds raw files of the recorder."""
+    return path.is_dir() and burstline.formats.raw.recognises(path)
+
+
 def progress_bar(arguments: argparse.Namespace) -> Bar:
     """Give the progress bar that suits stderr and the arguments; a context."""
-    import sys  # noqa: PLC0415 -- beside the next
-
-    from burstline.report import Bar  # noqa: PLC0415 -- `--help` stays fast
-
     live = sys.stderr.isatty() and os.environ.get("TERM") != "dumb"
     shown = not arguments.quiet and (live or arguments.progress)
-    return Bar(sys.stderr if shown else None, live=live)
+    return report.Bar(sys.stderr if shown else None, live=live)
 
 
 def memory_budget(arguments: argparse.Namespace) -> int:
     """Give the memory the command may use, in bytes."""
     if arguments.memory is not None:
         return parse_size(arguments.memory)
-    from burstline.cli.inputs.machine import available_memory  # noqa: PLC0415 -- reads files
-
     return int(_SHARE_OF_MEMORY * available_memory())
 
 
@@ -244,19 +252,3 @@ def parse_size(text: str) -> int:
     if size <= 0 or len(prefix) > 1 + binary:
         raise ParameterError(f"{text!r} is no size; sizes are like 512M, 2G or 2GiB")
     return size
-
-
-def _region(arguments: argparse.Namespace) -> dict[str, Any]:
-    """Give the arguments of `select`; empty if the whole trace is wanted."""
-    region: dict[str, Any] = {}
-    if arguments.app is not None:
-        region["application"] = arguments.app
-    texts = {"start_ns": arguments.start, "end_ns": arguments.end, "ranks": arguments.ranks}
-    if any(text is not None for text in texts.values()):
-        from burstline.selection import parse_ranks, parse_time  # noqa: PLC0415 -- NumPy
-
-        parsers = {"start_ns": parse_time, "end_ns": parse_time, "ranks": parse_ranks}
-        region |= {
-            name: parsers[name](text) for name, text in texts.items() if text is not None
-        }
-    return region

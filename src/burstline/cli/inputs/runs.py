@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import burstline
+from burstline import merge, report
 from burstline.cli.inputs.budget import require
 from burstline.cli.inputs.options import memory_budget, thread_count
 from burstline.errors import (
@@ -13,7 +14,7 @@ from burstline.errors import (
     NotEnoughDataError,
     printable,
 )
-from burstline.report import note
+from burstline.formats import paraver
 
 if TYPE_CHECKING:
     import argparse
@@ -29,7 +30,7 @@ def warn_of_twins(paths: Sequence[Path]) -> None:
     for number, path in enumerate(paths):
         for other in paths[:number]:
             if path.exists() and other.exists() and path.samefile(other):
-                note(f"warning: {path} is given twice; nothing is learned from that")
+                report.note(f"warning: {path} is given twice; nothing is learned from that")
 
 
 def warn_of_losses(paths: Sequence[Path], traces: Sequence[Trace]) -> None:
@@ -38,7 +39,7 @@ def warn_of_losses(paths: Sequence[Path], traces: Sequence[Trace]) -> None:
         lost = [row for row in trace.defects.to_pylist() if row["severity"] != "info"]
         if lost:
             told = ", ".join(f"{row['kind']} ({row['count']:,} times)" for row in lost)
-            note(f"warning: {path}: {printable(told)}. See: burstline info {path}")
+            report.note(f"warning: {path}: {printable(told)}. See: burstline info {path}")
 
 
 def read_runs(
@@ -70,14 +71,11 @@ def read_runs(
 
 def _tells_loops(path: Path) -> bool:
     """Tell whether a run may say which loop a call is in: among its records, if it has any."""
-    from burstline.formats.paraver import companion_paths, read_pcf  # noqa: PLC0415
-    from burstline.merge import LOOP_TYPES  # noqa: PLC0415 -- as above
-
     if not path.name.endswith((".prv", ".prv.gz")):
         return True
-    labels, _ = companion_paths(path)
-    known = read_pcf(labels.read_bytes()).types if labels.is_file() else {}
-    return not known.keys().isdisjoint(LOOP_TYPES)
+    labels, _ = paraver.companion_paths(path)
+    known = paraver.read_pcf(labels.read_bytes()).types if labels.is_file() else {}
+    return not known.keys().isdisjoint(merge.LOOP_TYPES)
 
 
 def _read(
@@ -88,7 +86,9 @@ def _read(
         try:
             return burstline.read(path, memory=memory, threads=threads, progress=progress)
         except MemoryBudgetError:
-            note(f"warning: {path} is read without its loops: allow more memory (--memory)")
+            report.note(
+                f"warning: {path} is read without its loops: allow more memory (--memory)"
+            )
     return burstline.read(path, raw=False, memory=memory, threads=threads, progress=progress)
 
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Final, Literal
 
+from burstline import report
 from burstline.errors import ParameterError
+from burstline.formats import atomic
 
 _FORMS: Final[dict[str, Literal["svg", "png"]]] = {".svg": "svg", ".png": "png"}
 
@@ -36,9 +38,7 @@ def picture_path(text: str, *, force: bool) -> Path:
     form_of(path)
     if path.exists() and not force:
         raise ParameterError(f"{path} exists. Choose another output, or pass --force")
-    from burstline.report import require  # noqa: PLC0415 -- only with a picture
-
-    require()
+    report.require()
     return path
 
 
@@ -75,7 +75,5 @@ def write_picture(path: Path, picture: bytes) -> None:
     picture : bytes
         What is in it.
     """
-    from burstline.formats import atomic  # noqa: PLC0415 -- only with a picture
-
     with atomic.output(path) as file:
         file.write(picture)

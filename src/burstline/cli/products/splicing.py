@@ -7,15 +7,14 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
-from burstline.columns import to_numpy
+from burstline import columns, merge
 from burstline.errors import NotEnoughDataError, ParameterError, printable
 from burstline.formats import paraver
-from burstline.formats.paraver import Additions, WantedCounter, added_types, splice, type_labels
-from burstline.merge import counter_columns
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from burstline.formats.paraver import WantedCounter
     from burstline.merge import FusedCounter, Fusion
     from burstline.progress import Progress
     from burstline.trace import Trace
@@ -48,14 +47,15 @@ def write_merged(
     """
     base = runs[fused.base][1]
     with _as_paraver(runs[fused.base], target, memory, progress) as source:
-        counters = added_types(
-            [_wanted(one, runs[one.runs[0]]) for one in fused.added], type_labels(source, base)
+        counters = paraver.added_types(
+            [_wanted(one, runs[one.runs[0]]) for one in fused.added],
+            paraver.type_labels(source, base),
         )
-        values = [to_numpy(fused.table[one.column]) for one in fused.added]
+        values = [columns.to_numpy(fused.table[one.column]) for one in fused.added]
         location, end_ns = base.arrays("bursts", "location", "end_ns")
         own = base.counters["source_type"].to_pylist()
-        additions = Additions(location, end_ns, counters, values, own)
-        splice(source, target, additions, progress=progress)
+        additions = paraver.Additions(location, end_ns, counters, values, own)
+        paraver.splice(source, target, additions, progress=progress)
 
 
 def is_prv(path: Path) -> bool:
@@ -95,10 +95,10 @@ def _way_to_records(path: Path, trace: Trace) -> str:
 def _wanted(one: FusedCounter, run: Run) -> WantedCounter:
     """Say what a counter is in the run it is from."""
     path, trace = run
-    name = counter_columns(trace.counter_names)[one.counter]
+    name = merge.counter_columns(trace.counter_names)[one.counter]
     number = next(
         row["source_type"] for row in trace.counters.to_pylist() if row["name"] == name
     )
     prefix = one.column.removesuffix(one.counter)
-    label = type_labels(path, trace).get(number, "")
-    return WantedCounter(f"{prefix}{name}", name, number, label)
+    label = paraver.type_labels(path, trace).get(number, "")
+    return paraver.WantedCounter(f"{prefix}{name}", name, number, label)

@@ -5,7 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from burstline import report
 from burstline.errors import ParameterError
+from burstline.formats import otf2
 
 if TYPE_CHECKING:
     import argparse
@@ -104,9 +106,7 @@ def files_of(path: Path) -> list[Path]:
 def _files_read(source: Path) -> list[Path]:
     """Give the files of an input; those of an archive, too, if its folder is named."""
     if source.is_dir() and any(source.glob("*.otf2")):
-        from burstline.formats.otf2 import find_anchor  # noqa: PLC0415 -- `--help` stays fast
-
-        anchor = find_anchor(source)
+        anchor = otf2.find_anchor(source)
         return [source, *([] if anchor is None else files_of(anchor))]
     of_files = source.name.endswith((".prv", ".prv.gz", ".otf2"))
     return files_of(source) if of_files else [source]
@@ -163,10 +163,8 @@ def print_written(arguments: argparse.Namespace, path: Path, document: dict[str,
     document : dict
         Numbers by name; some are numbers by name in turn.
     """
-    from burstline.report import note, print_csv, print_json  # noqa: PLC0415 -- --help
-
     if arguments.format == "json":
-        print_json(document)
+        report.print_json(document)
         return
     parts = {
         name: value if isinstance(value, dict) else {"": value}
@@ -178,17 +176,17 @@ def print_written(arguments: argparse.Namespace, path: Path, document: dict[str,
             for name, values in parts.items()
             for key, value in values.items()
         ]
-        print_csv(["name", "value"], rows)
+        report.print_csv(["name", "value"], rows)
         return
-    from burstline.report import format_ns  # noqa: PLC0415 -- as above
-
     counted = {
         name: ", ".join(f"{value:,} {key.replace('_', ' ')}" for key, value in values.items())
         for name, values in parts.items()
         if name in {"kept", "lost"} and any(values.values())
     }
-    note(f"{path}: {counted.get('kept', 'nothing is left')}")
+    report.note(f"{path}: {counted.get('kept', 'nothing is left')}")
     if "lost" in counted:
-        note(f"lost at the borders: {counted['lost']}")
+        report.note(f"lost at the borders: {counted['lost']}")
     if document["time_offset_ns"]:
-        note(f"its time 0 is {format_ns(document['time_offset_ns'])} of the input")
+        report.note(
+            f"its time 0 is {report.format_ns(document['time_offset_ns'])} of the input"
+        )

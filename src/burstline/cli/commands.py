@@ -1,0 +1,163 @@
+"""The commands: a table of them, and parsers that load a command when it is named.
+
+::
+
+    a row of COMMANDS  ->  a parser without options  --load-->  the options of its module
+
+A command's module has ``DESCRIPTION``, ``EXAMPLES``, ``add_options(parser)`` and
+``run(arguments)``. It is loaded when its parser parses, so that ``burstline --help`` loads
+none. It imports rooms of the house at its top, whose names load on first use: no help loads
+NumPy or Arrow.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from importlib import import_module
+from typing import Any, Final, NamedTuple, NoReturn, Self
+
+import burstline
+from burstline.errors import printable
+
+
+class Command(NamedTuple):
+    """A command, the group of the overview that it is in, its module here, and its purpose."""
+
+    name: str
+    group: str
+    module: str
+    purpose: str
+
+
+_MAKE: Final = "Make a trace"
+_UNDERSTAND: Final = "Understand a trace"
+_PREPARE: Final = "Prepare a trace"
+_MERGE: Final = "Merge runs"
+_START: Final = "Get started"
+COMMANDS: Final = (
+    Command("record", _MAKE, "record", "run an MPI program and make a trace of it"),
+    Command("counters", _MAKE, "counters", "which counters go together in one run"),
+    Command("cc", _MAKE, "compile", "compile C so that the program counts its work"),
+    Command("c++", _MAKE, "compile", "compile C++ so that the program counts its work"),
+    Command("info", _UNDERSTAND, "info", "what is in a trace, and its parallel efficiency"),
+    Command("structure", _UNDERSTAND, "structure", "the loops of the program, as pseudo-code"),
+    Command(
+        "table",
+        _UNDERSTAND,
+        "table",
+        "a table of all computation bursts, with counters and context",
+    ),
+    Command("browse", _UNDERSTAND, "browse", "its loops, to be folded and looked into"),
+    Command("plot", _UNDERSTAND, "plot", "how often and how far apart calls return, a picture"),
+    Command("cut", _PREPARE, "cut", "a part of a trace, as a trace of its own"),
+    Command("annotate", _PREPARE, "annotate", "loops and iterations as events, for Paraver"),
+    Command("convert", _PREPARE, "convert", "the same trace in another format"),
+    Command("merge", _MERGE, "merge", "one trace with the counters of several runs"),
+    Command(
+        "check-merge",
+        _MERGE,
+        "check_merge",
+        "how far counters can be trusted after merging runs",
+    ),
+    Command("learn", _MERGE, "learn", "predict bursts from counters: do more of them help?"),
+    Command("demo", _START, "demo", "all of it on a small real trace"),
+    Command("completion", _START, "completion", "teach your shell the commands and options"),
+)
+"""In the order of the overview; commands of one group are neighbours."""
+
+_EXAMPLES: Final = """\
+examples:
+  burstline demo                            the whole thing on a small real trace
+  burstline info run.prv                    what is in the trace, and its efficiency
+  burstline structure run.prv --ranks 0-7   the loops of the program, as pseudo-code
+  burstline cut run.prv -o part.prv --from 2s --to 3s
+
+Every command explains itself: burstline COMMAND --help
+"""
+_WRONG_ARGUMENTS: Final = 2
+
+
+def build_parser() -> argparse.ArgumentParser:
+    """The parser of the command line, made of the table; a command loads when it is named."""
+    parser = _Parser(
+        prog="burstline",
+        usage="burstline COMMAND …",
+        description="Explain what a parallel program did, from its execution trace.",
+        epilog=f"{_overview()}\n{_EXAMPLES}",
+    )
+    parser.add_argument("--version", action=_Version, nargs=0, help="show the version")
+    parser.add_argument("--traceback", action="store_true", help="show where an error arose")
+    commands = parser.add_subparsers(
+        dest="command",
+        metavar="COMMAND",
+        help=argparse.SUPPRESS,
+        prog="burstline",
+        parser_class=_CommandParser,
+    )
+    for command in COMMANDS:
+        commands.add_parser(command.name, module=command.module)
+    return parser
+
+
+def command_parsers() -> dict[str, argparse.ArgumentParser]:
+    """The parser of each command by its name, with all options: loads every command."""
+    return {
+        command.name: _CommandParser(command.module, prog=f"burstline {command.name}").load()
+        for command in COMMANDS
+    }
+
+
+def _overview() -> str:
+    width = max(len(command.name) for command in COMMANDS)
+    groups: dict[str, list[str]] = {}
+    for command in COMMANDS:
+        lines = groups.setdefault(command.group, [f"{command.group}:"])
+        lines.append(f"  {command.name:{width}}  {command.purpose}")
+    return "\n".join("\n".join([*lines, ""]) for lines in groups.values())
+
+
+class _Parser(argparse.ArgumentParser):
+    """A parser whose errors look like all others: usage, then one line."""
+
+    def __init__(self, **settings: Any) -> None:  # noqa: ANN401 -- argparse's own signature
+        form = argparse.RawDescriptionHelpFormatter
+        super().__init__(formatter_class=form, allow_abbrev=False, **settings)
+
+    def error(self, message: str) -> NoReturn:
+        self.print_usage(sys.stderr)
+        self.exit(_WRONG_ARGUMENTS, f"error: {printable(message, limit=1_000)}\n")
+
+
+class _CommandParser(_Parser):
+    """The parser of a command, which loads the module of the command before it parses."""
+
+    def __init__(self, module: str, **settings: Any) -> None:  # noqa: ANN401 -- as above
+        super().__init__(**settings)
+        self.add_argument(
+            "--traceback",
+            action="store_true",
+            default=argparse.SUPPRESS,
+            help=argparse.SUPPRESS,
+        )
+        self._module = module
+
+    def load(self) -> Self:
+        """The parser itself, with what the module of the command says and takes."""
+        if self._module:
+            command = import_module(f"{__package__}.{self._module}")
+            self._module = ""
+            self.description, self.epilog = command.DESCRIPTION, command.EXAMPLES
+            command.add_options(self)
+            self.set_defaults(run=command.run)
+        return self
+
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:  # noqa: ANN401 -- argparse's has three signatures
+        self.load()
+        return super().parse_known_args(args, namespace)
+
+
+class _Version(argparse.Action):
+    def __call__(self, parser: argparse.ArgumentParser, *_: object) -> NoReturn:
+        sys.stdout.write(f"burstline {burstline.__version__}\n")
+        parser.exit()
