@@ -23,7 +23,7 @@ _MEGA: Final = 1e6
 
 
 def burst_table(trace: Input) -> Iterator[Figure]:
-    """Make the table of a million bursts, number their signatures, and weigh a row.
+    """Make the table of a million bursts, and weigh a row.
 
     The program is :mod:`benchmarks.conjugate`; of the trace only the size counts: below
     500 MB there are fewer bursts in proportion.
@@ -40,8 +40,6 @@ def burst_table(trace: Input) -> Iterator[Figure]:
     yield Figure("table", "a row", ours.result["row_bytes"], "bytes")
     peak = (ours.peak_bytes - ours.before_bytes) / ours.result["bursts"]
     yield Figure("table", "peak memory of a row, above the trace's", peak, "bytes")
-    codes = measure("signature_codes", repeats=3, **size)
-    yield Figure("table", "signatures", _rate(codes), "million bursts/s")
 
 
 def _rate(done: Measured) -> float:

@@ -17,10 +17,9 @@ if TYPE_CHECKING:
 
     Task = Callable[[], dict[str, Any]]
 
-__all__ = ["burst_rows", "burst_rows_by_joins", "signature_codes"]
+__all__ = ["burst_rows", "burst_rows_by_joins"]
 
 _RANKS_PER_NODE: Final = 8
-_PARTS: Final = ("operation", "call_path", "partner", "communicator", "size")
 _CONTEXT: Final = ("operation", "peer", "tag", "sent_bytes", "received_bytes", "label")
 
 
@@ -47,18 +46,6 @@ def burst_rows_by_joins(ranks: int, iterations: int) -> Task:
     def run() -> dict[str, Any]:
         table = _joined(*frames)
         return {"bursts": len(table), "check": _check(table["concurrency"].to_numpy())}
-
-    return run
-
-
-def signature_codes(ranks: int, iterations: int) -> Task:
-    """Give numbers to what lies around the bursts of a run."""
-    from burstline.merge import signatures  # noqa: PLC0415 -- in the child
-
-    table = burstline.burst_table(whole(ranks, iterations))
-
-    def run() -> dict[str, Any]:
-        return {"bursts": len(table), "codes": len(signatures([table], _PARTS).pairs)}
 
     return run
 

@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from benchmarks.burst_table_tasks import burst_rows, burst_rows_by_joins, signature_codes
+from benchmarks.burst_table_tasks import burst_rows, burst_rows_by_joins
 from benchmarks.matching_tasks import (
     match_by_difflib,
     match_equal,
@@ -48,7 +48,6 @@ __all__ = [
     "read_raw",
     "reduction",
     "scan",
-    "signature_codes",
     "store_raw",
     "trace_loop",
     "write_runs",

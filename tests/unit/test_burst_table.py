@@ -8,7 +8,7 @@ import pytest
 
 import burstline
 from burstline.errors import ParameterError
-from burstline.merge import burst_table, signatures
+from burstline.merge import burst_table
 from burstline.merge.labels import communicator_labels, path_labels
 from burstline.merge.tables.columns import table_schema
 from burstline.merge.tables.overview import Overview
@@ -197,7 +197,6 @@ def test_a_trace_of_nothing_has_a_table_of_nothing():
 
     assert len(table) == 0
     assert table.table.schema.equals(table_schema())
-    assert signatures([table]).codes[0].tolist() == []
 
 
 def test_a_table_is_also_a_frame_and_arrays():
@@ -261,32 +260,7 @@ def test_call_paths_say_what_the_trace_knows():
     assert labels == ["main", "main;f@f.c"]
 
 
-def test_a_signature_is_written_out_by_its_parts():
-    found = signatures([burst_table(trace_of(STORY))], ["operation", "partner", "size"])
 
-    assert found.calls[0][0] == "MPI_Bcast"
-    assert [label[0] for label in found.calls] == sorted(label[0] for label in found.calls)
-    assert {found.label(code) for code in range(len(found.pairs))} == {
-        "MPI_Init → MPI_Isend partner 1 size sent 2^3",
-        "MPI_Isend partner 1 size sent 2^3 → MPI_Bcast size sent 2^6 received 0",
-        "MPI_Bcast size sent 2^6 received 0 → MPI_Wait",
-        "MPI_Init → MPI_Irecv partner 0",
-        "MPI_Irecv partner 0 → MPI_Bcast size sent 0 received 2^6",
-        "MPI_Bcast size sent 0 received 2^6 → MPI_Wait partner 0 size received 2^3",
-    }
-
-
-@pytest.mark.parametrize("parts", [["colour"], [], ["operation", "operation"]])
-def test_parts_that_make_no_signature_are_refused(parts):
-    with pytest.raises(ParameterError, match="part of a signature"):
-        signatures([burst_table(trace_of(STORY))], parts)
-
-
-def test_a_table_without_the_columns_of_a_signature_is_refused():
-    table = burst_table(trace_of(STORY), columns=["rank"])
-
-    with pytest.raises(ParameterError, match="run 0 has no column operation_before"):
-        signatures([table])
 
 
 def test_an_overview_of_parts_is_that_of_the_whole():

@@ -2,7 +2,7 @@
 
 ::
 
-    Trace  --burst_table-->  BurstTable: a row per burst  --signatures-->  comparable codes
+    Trace  --burst_table-->  BurstTable: a row per burst
     traces --match-->  Matching: which bursts are the same
     tables, Matching  --fuse-->  Fusion: the bursts of one run with everybody's counters
 

@@ -13,8 +13,6 @@ from burstline.merge.tables.bursts import BurstTable as BurstTable
 from burstline.merge.tables.bursts import burst_parts as burst_parts
 from burstline.merge.tables.bursts import burst_table as burst_table
 from burstline.merge.tables.columns import table_schema as table_schema
-from burstline.merge.tables.signature_codes import Signatures as Signatures
-from burstline.merge.tables.signature_codes import signatures as signatures
 from burstline.merge.trust.checking import Check as Check
 from burstline.merge.trust.checking import check as check
 from burstline.merge.trust.checking import shared as shared
@@ -36,7 +34,6 @@ __all__ = [
     "Limits",
     "Matching",
     "Published",
-    "Signatures",
     "Spread",
     "Variation",
     "Weights",
@@ -47,7 +44,6 @@ __all__ = [
     "fuse",
     "match",
     "shared",
-    "signatures",
     "table_schema",
     "values_of",
 ]
