@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from burstline.columns import to_numpy
+from burstline.columns import coded, to_numpy
 from burstline.errors import ParameterError
 
 if TYPE_CHECKING:
@@ -139,7 +139,7 @@ class UsefulTime:
         location, enter, leave = (
             to_numpy(calls[name]) for name in ("location", "enter_ns", "leave_ns")
         )
-        codes, names = operation_codes(calls["operation"])
+        codes, names = coded(calls["operation"])
         self._calls += np.bincount(location, minlength=len(self._calls))
         inits = np.isin(codes, [names.index(name) for name in _INITS if name in names])
         np.maximum.at(self._begin, location[inits], leave[inits])
@@ -203,13 +203,6 @@ class UsefulTime:
         """Measure the MPI time of a location within its gaps: it is subtracted once only."""
         starts, ends = self._inside(place)
         return int((_mpi_before(ends, enter, leave) - _mpi_before(starts, enter, leave)).sum())
-
-
-def operation_codes(column: pa.ChunkedArray) -> tuple[npt.NDArray[np.int16], list[str]]:
-    """The operations of a batch as codes into one list of names."""
-    unified = column.unify_dictionaries()
-    names = unified.chunk(0).dictionary.to_pylist() if unified.num_chunks else []
-    return to_numpy(unified), names
 
 
 def _first_threads(

@@ -16,13 +16,12 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from burstline import schema
-from burstline.columns import to_numpy
+from burstline.columns import coded, to_numpy
 from burstline.efficiency import (
     BURST_COLUMNS,
     CALL_COLUMNS,
     Efficiency,
     UsefulTime,
-    operation_codes,
 )
 
 if TYPE_CHECKING:
@@ -282,7 +281,7 @@ class _Calls:
         self._sums: dict[str, list[int]] = {}
 
     def add(self, batch: pa.Table) -> None:
-        codes, names = operation_codes(batch["operation"])
+        codes, names = coded(batch["operation"])
         enter, leave = to_numpy(batch["enter_ns"]), to_numpy(batch["leave_ns"])
         columns = (
             np.bincount(codes, minlength=len(names)),
@@ -333,7 +332,7 @@ def _fold_gaps(trace: Trace) -> tuple[GapTotals, ...]:
     count = dict.fromkeys(schema.GAP_KINDS, 0)
     time_ns = dict.fromkeys(schema.GAP_KINDS, 0)
     for batch in trace.batches("gaps", ("start_ns", "end_ns", "kind")):
-        codes, names = operation_codes(batch["kind"])
+        codes, names = coded(batch["kind"])
         length = to_numpy(batch["end_ns"]) - to_numpy(batch["start_ns"])
         sums = _sum_by(codes, length, len(names)).tolist()
         for code, (name, rows) in enumerate(

@@ -1,3 +1,4 @@
+from burstline.columns.arrow import coded as coded
 from burstline.columns.arrow import encoded as encoded
 from burstline.columns.arrow import fractions as fractions
 from burstline.columns.arrow import nullable as nullable

@@ -71,3 +71,18 @@ def to_numpy(column: pa.ChunkedArray) -> npt.NDArray[Any]:
     if column.num_chunks == 1:
         return column.chunk(0).to_numpy(zero_copy_only=False)
     return column.to_numpy()
+
+
+def coded(column: pa.ChunkedArray) -> tuple[npt.NDArray[Any], list[str]]:
+    """The codes of the rows of a dictionary column, and the text of each code.
+
+    Chunks may have dictionaries of their own.
+
+    Examples
+    --------
+    >>> coded(pa.chunked_array([["b"], ["a", "b"]]).dictionary_encode())
+    (array([0, 1, 0], dtype=int32), ['b', 'a'])
+    """
+    unified = column.unify_dictionaries()
+    texts = unified.chunk(0).dictionary.to_pylist() if unified.num_chunks else []
+    return to_numpy(unified), texts

@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 import pyarrow as pa
 
-from burstline.columns import Ordinals, begins_run, encoded, nullable, to_numpy
-from burstline.efficiency import operation_codes
+from burstline.columns import Ordinals, begins_run, coded, encoded, nullable, to_numpy
 from burstline.merge.labels import communicator_labels, path_labels
 from burstline.operations import COLLECTIVES, COMPLETIONS, NAMES
 from burstline.schema import NO_VALUE, UNKNOWN
@@ -131,7 +130,7 @@ class Decoder:
 
     def operation(self, calls: pa.Table) -> npt.NDArray[np.int32]:
         """Give the operations of some calls as positions in `names`."""
-        codes, names = operation_codes(calls["operation"])
+        codes, names = coded(calls["operation"])
         return np.array([self._codes[name] for name in names] or [0], np.int32)[codes]
 
     def spanning(self, operation: AnyIntegers) -> Mask:
@@ -202,8 +201,8 @@ def _operations(trace: Trace) -> list[str]:
         # Every part of a store has the dictionary of the whole.
         parts = trace.batches("calls", ["operation"]) if "calls" in trace else iter(())
         part = next(parts, None)
-        return operation_codes(part["operation"])[1] if part is not None else []
-    return operation_codes(trace.calls["operation"])[1]
+        return coded(part["operation"])[1] if part is not None else []
+    return coded(trace.calls["operation"])[1]
 
 
 def _roots(trace: Trace) -> _Told:

@@ -20,6 +20,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from burstline import operations, schema
+from burstline.columns import coded
 from burstline.errors import MemoryBudgetError
 from burstline.extrae import (
     APPLICATION,
@@ -45,7 +46,7 @@ from burstline.extrae import (
 from burstline.formats.derivation.labels import Callers, label_tables, region_events
 from burstline.formats.derivation.openmp import LOCK_TAKEN, lock_steps
 from burstline.formats.derivation.other_events import Others
-from burstline.formats.derivation.states import call_states, operation_codes
+from burstline.formats.derivation.states import call_states
 from burstline.schema import event_table
 from burstline.trace import Trace
 
@@ -157,7 +158,7 @@ class _Calls:
             "calls", "sent_bytes", "received_bytes", "communicator", "root", "call_path"
         )
         self.sent, self.received = np.maximum(sent, 0), np.maximum(received, 0)
-        self.names, self.code = operation_codes(trace)
+        self.code, self.names = coded(trace.table("calls")["operation"])
         self._entry, self._exit = (enter, enter_seq), (leave, leave_seq)
 
     def one_of(self, names: tuple[str, ...]) -> Mask:
@@ -260,7 +261,7 @@ def _messages(trace: Trace) -> pa.Table:
     if not len(enter):
         return table
     offsets = trace.offsets("calls")
-    names, code = operation_codes(trace)
+    code, names = coded(trace.table("calls")["operation"])
     at_entry = np.array([name in _AT_ENTRY for name in names])[code]
     is_immediate = np.array([name in operations.IMMEDIATE_RECEIVES for name in names])[code]
     times = {

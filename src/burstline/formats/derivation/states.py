@@ -8,6 +8,7 @@ import numpy as np
 import pyarrow as pa
 
 from burstline import operations
+from burstline.columns import coded
 from burstline.extrae import (
     COLLECTIVE,
     COMPLETING,
@@ -28,8 +29,6 @@ from burstline.formats.derivation.openmp import openmp_states
 from burstline.schema import arrow_table
 
 if TYPE_CHECKING:
-    import numpy.typing as npt
-
     from burstline.columns import Integers
     from burstline.trace import Trace
 
@@ -70,12 +69,6 @@ STATE_OF: Final[dict[str, int]] = {
 """State of a thread inside each operation; others in all that are not listed."""
 
 
-def operation_codes(trace: Trace) -> tuple[list[str], npt.NDArray[np.int16]]:
-    """The names of the operations, and the code of each call's, shape (calls,)."""
-    column = trace.table("calls")["operation"].unify_dictionaries().combine_chunks()
-    return column.dictionary.to_pylist(), column.indices.to_numpy(zero_copy_only=False)
-
-
 def call_states(trace: Trace) -> pa.Table:
     """The table `states` that follows from calls, gaps and OpenMP regions.
 
@@ -83,7 +76,7 @@ def call_states(trace: Trace) -> pa.Table:
     first moment, then calls, gaps, and running in between; of what overlaps, what began
     first counts.
     """
-    names, code = operation_codes(trace)
+    code, names = coded(trace.table("calls")["operation"])
     state_of = np.array([STATE_OF.get(name, OTHERS) for name in names], np.int64)
     gap_kinds = trace.table("gaps")["kind"].cast(pa.string()).to_pylist()
     gap_state = {
