@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from burstline import Trace
-    from burstline.merge.align.tokens import Tokens
+    from burstline.identity import Tokens
 
     Task = Callable[[], dict[str, Any]]
     Integers = npt.NDArray[np.int64]
@@ -124,7 +124,7 @@ def named(
     label: npt.NDArray[np.int32], unordered: Integers, offsets: Integers, region: int
 ) -> Tokens:
     """Give tokens of labels: of no size, evenly in regions of some length."""
-    from burstline.merge.align.tokens import GAP, Tokens  # noqa: PLC0415 -- in the child
+    from burstline.identity import GAP, Tokens  # noqa: PLC0415 -- in the child
 
     zeros, none = np.zeros(len(label)), np.full(len(label), -1, np.int32)
     places = [np.arange(count) % region / region for count in np.diff(offsets)]

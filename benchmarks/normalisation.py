@@ -19,9 +19,11 @@ from unittest.mock import patch
 import numpy as np
 
 import burstline
-from burstline.structure import Calls, detect, means, sign
+from burstline.identity import sites_of
+from burstline.structure import Calls, detect
+from burstline.structure.published import method
 from burstline.structure.published.method import Limits, by_means
-from burstline.structure.reduction import reduce_signed
+from burstline.structure.reduction import reduce_to_sites
 
 SCALES = ("minmax", "log")
 DISTANCES = (0.1, 0.2, 0.4)
@@ -31,7 +33,7 @@ EPS, MIN_SHARE = 0.2, 0.1
 
 def unrepaired():
     """Give a context in which bodies that were split stay split."""
-    return patch.object(means, "join_split", lambda _, loops: list(loops))
+    return patch.object(method, "join_split", lambda _, loops: list(loops))
 
 
 def compare(paths, ways, headings, before):
@@ -81,14 +83,14 @@ def rank_merges(paths):
 def points_and_time(trace):
     """Give the points that are clustered, and the milliseconds of the method."""
     calls = Calls(trace, None)
-    signed = sign(trace, calls)
-    reduced = reduce_signed(trace, calls, signed)
+    sites = sites_of(trace, calls.row, calls.world_size)
+    reduced = reduce_to_sites(trace, calls, sites)
     looked_at = (reduced.repetitions > 1) & (reduced.shares() >= MIN_SHARE)
-    points = [looked_at.sum(), len(np.unique(reduced.signature[looked_at]))]
+    points = [looked_at.sum(), len(np.unique(reduced.site[looked_at]))]
     took = []
     for merge in RANK_MERGES:
         limits = Limits(eps=EPS, scale="log", min_share=MIN_SHARE, rank_merge=merge)
-        took.append(min(timed(by_means, trace, calls, signed, limits) for _ in range(5)))
+        took.append(min(timed(by_means, trace, calls, sites, limits) for _ in range(5)))
     return [*map(str, points), *(f"{1e3 * seconds:.1f}" for seconds in took)]
 
 

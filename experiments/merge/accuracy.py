@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from burstline.merge import tokens_of
+from burstline.identity import tokens_of
+from burstline.merge import loops_of
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -127,7 +128,7 @@ def unique_by_ids(
     Accuracy
         Of bursts that are the only ones of their kind in their window, in both runs.
     """
-    tokens = tokens_of(traces).tokens
+    tokens = tokens_of(traces, [loops_of(trace) for trace in traces]).tokens
     kinds = [
         around(own.label.astype(np.int64), trace.arrays("bursts", "location")[0])
         for trace, own in zip(traces, tokens, strict=True)
@@ -156,7 +157,7 @@ class Judge:
     """
 
     def __init__(self, source: Trace) -> None:
-        (tokens,) = tokens_of([source]).tokens
+        (tokens,) = tokens_of([source], [loops_of(source)]).tokens
         (location,) = source.arrays("bursts", "location")
         self._label = tokens.label.astype(np.int64)
         self._around = around(self._label, location)

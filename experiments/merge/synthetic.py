@@ -17,7 +17,8 @@ import numpy as np
 import pyarrow as pa
 
 from burstline import Trace, schema
-from burstline.merge import tokens_of
+from burstline.identity import tokens_of
+from burstline.merge import loops_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -70,7 +71,7 @@ def with_synthetic(runs: Sequence[Trace], noises: Sequence[Noise] = NOISES) -> l
     list of Trace
         The runs; no other table than bursts and counters changes.
     """
-    tokens = tokens_of(runs).tokens
+    tokens = tokens_of(runs, [loops_of(trace) for trace in runs]).tokens
     labels = 1 + max(int(one.label.max(initial=0)) for one in tokens)
     found = []
     for number, (trace, own) in enumerate(zip(runs, tokens, strict=True)):

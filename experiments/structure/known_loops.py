@@ -11,11 +11,13 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from burstline.structure import NO_LABEL, OUTSIDE, Labels, sign
+from burstline.identity import sites_of
+from burstline.structure import NO_LABEL, OUTSIDE, Labels
 
 if TYPE_CHECKING:
     from burstline import Trace
-    from burstline.structure import Calls, Signature
+    from burstline.identity import Site
+    from burstline.structure import Calls
 
 KNOWN: Final[dict[str, dict[int, str]]] = {
     "t1_nested2.c": {9: "7", 12: "6"},
@@ -48,24 +50,24 @@ def known_labels(trace: Trace, calls: Calls) -> Labels | None:
     Labels or None
         One per call; None if the program is not known.
     """
-    signed = sign(trace, calls)
-    names = [_loop(signature) for signature in signed.signatures]
+    sites = sites_of(trace, calls.row, calls.world_size)
+    names = [_loop(site) for site in sites.distinct]
     if not any(names):
         return None
     numbers = {name: number for number, name in enumerate(sorted({*names} - {None, ""}), 1)}
     values = [NO_LABEL if name is None else numbers.get(name, OUTSIDE) for name in names]
-    loop = np.array(values, np.int64)[signed.of_call]
+    loop = np.array(values, np.int64)[sites.of_call]
     return Labels(loop, {number: name for name, number in numbers.items()}, "regions")
 
 
-def _loop(signature: Signature) -> str | None:
+def _loop(site: Site) -> str | None:
     """Give the loop of a call; empty if it is in none, None if nobody knows."""
-    program = {frame.file for frame in signature.path if frame.file in KNOWN}
-    if not signature.path:
+    program = {frame.file for frame in site.path if frame.file in KNOWN}
+    if not site.path:
         return ""
     if not program:
-        return None if signature.path[-1].file is None else ""
+        return None if site.path[-1].file is None else ""
     file = program.pop()
-    caller = signature.path[-1]
+    caller = site.path[-1]
     line = KNOWN[file].get(caller.line or 0) if caller.file == file else None
     return "" if line is None else f"{file}:{line}"

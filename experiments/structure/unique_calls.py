@@ -20,7 +20,8 @@ from typing import TYPE_CHECKING, Final
 
 import burstline
 from burstline.errors import ParameterError, printable
-from burstline.structure import Calls, Signature, sign
+from burstline.identity import Site, sites_of
+from burstline.structure import Calls
 from experiments.structure.published import LAWS, PUBLISHED
 
 if TYPE_CHECKING:
@@ -33,7 +34,7 @@ _CALLERS: Final = (70000001, 70000099)
 _CALLER_LINES: Final = (80000001, 80000099)
 _UNSEEN: Final = frozenset({"MPI_Init", "MPI_Init_thread"})
 
-Unique = tuple[int, Signature]
+Unique = tuple[int, Site]
 """A lane, and what makes a call of it unique."""
 
 
@@ -47,7 +48,7 @@ class Counted:
         Of the benchmarks, in capitals.
     ranks : int
         Lanes: every rank has one thread that calls MPI.
-    unique : tuple of (int, Signature)
+    unique : tuple of (int, Site)
         Each unique call once, lane after lane.
     by_address : int
         How many there are if two places are the same only if their ids are.
@@ -61,7 +62,7 @@ class Counted:
     @property
     def unseen(self) -> int:
         """How many of them begin the tracing, so that nobody knows who called them."""
-        return sum(signature.operation in _UNSEEN for _, signature in self.unique)
+        return sum(site.operation in _UNSEEN for _, site in self.unique)
 
     def per_rank(self) -> list[int]:
         """Count those of each lane."""
@@ -90,9 +91,9 @@ def count(program: str, trace: Trace) -> Counted:
         The unique calls.
     """
     calls = Calls(trace, None)
-    signed = sign(trace, calls)
-    pairs = sorted(set(zip(calls.lane.tolist(), signed.of_call.tolist(), strict=True)))
-    unique = tuple((lane, signed.signatures[number]) for lane, number in pairs)
+    sites = sites_of(trace, calls.row, calls.world_size)
+    pairs = sorted(set(zip(calls.lane.tolist(), sites.of_call.tolist(), strict=True)))
+    unique = tuple((lane, sites.distinct[number]) for lane, number in pairs)
     return Counted(program, len(calls.ranks), unique, _count_by_address(trace))
 
 
@@ -185,7 +186,7 @@ def _depths(found: Sequence[Counted]) -> Iterator[Sequence[object]]:
 def _operations(found: Sequence[Counted]) -> Iterator[Sequence[object]]:
     yield "program", "ranks", "unique calls by operation, over all ranks"
     for counted in found:
-        numbers = Counter(signature.operation for _, signature in counted.unique)
+        numbers = Counter(site.operation for _, site in counted.unique)
         said = ", ".join(f"{name} {number}" for name, number in sorted(numbers.items()))
         yield counted.program, counted.ranks, said
 
@@ -193,9 +194,9 @@ def _operations(found: Sequence[Counted]) -> Iterator[Sequence[object]]:
 def _sites(counted: Counted) -> Iterator[Sequence[object]]:
     yield "function", "operation", "lines", "ways to it", "unique calls", "ranks"
     groups: dict[tuple[str, str], list[Unique]] = defaultdict(list)
-    for lane, signature in counted.unique:
-        function = signature.path[-1].function if signature.path else "not known"
-        groups[function, signature.operation].append((lane, signature))
+    for lane, site in counted.unique:
+        function = site.path[-1].function if site.path else "not known"
+        groups[function, site.operation].append((lane, site))
     for (function, operation), members in sorted(groups.items()):
         last = {path[-1] for _, s in members if (path := s.path)}
         lines = sorted(frame.line for frame in last if frame.line is not None)

@@ -46,7 +46,7 @@ def expand(items, lane):
         for node in nodes:
             for _ in range(due(node, entries, k)):
                 if isinstance(node, Call):
-                    yield node.signature
+                    yield node.site
                 else:
                     turn = seen[id(node)]
                     seen[id(node)] += 1

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from burstline import Trace, schema
 from burstline.formats import read, write
+from burstline.identity import SPAN_COLLECTIVES
 from burstline.merge import burst_parts, burst_table
-from burstline.merge.context import SPAN_COLLECTIVES
 from burstline.merge.tables.concurrency import Computing, Concurrency
 from burstline.testing import traces
 from oracles import burst_table as oracle

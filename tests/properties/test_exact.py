@@ -51,7 +51,7 @@ def nests(draw):
 def made(found, lane=0):
     """Give operation and line of each call that a structure makes."""
     names = {
-        item.signature: (item.operation, item.caller.line if item.path else None)
+        item.site: (item.operation, item.caller.line if item.path else None)
         for item, _ in walk(found.items)
         if isinstance(item, Call)
     }
@@ -102,7 +102,7 @@ def test_expansion_agrees_with_its_slow_twin(program):
 def test_a_structure_has_each_call_site_once(program):
     found = detect(run(*program), method="exact")
 
-    sites = [item.signature for item, _ in walk(found.items) if isinstance(item, Call)]
+    sites = [item.site for item, _ in walk(found.items) if isinstance(item, Call)]
     assert sorted(sites) == sorted(set(found.expand(0).tolist()))
 
 

@@ -6,8 +6,8 @@ import numpy as np
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
+from burstline.identity import tokens_of
 from burstline.merge.align.anchors import renamed
-from burstline.merge.align.tokens import tokens_of
 from burstline.merge.matching import match
 from burstline.merge.model import Alignment
 from burstline.testing import trace_of
@@ -111,7 +111,7 @@ def test_what_all_threads_received_names_their_collectives(numbers, at, data):
     offsets = [run.offsets("bursts") for run in runs]
     lanes = [np.stack([own[:-1], own[1:]], axis=1) for own in offsets]
 
-    named = renamed(tokens_of(runs).tokens, lanes, [0, 1], Alignment())
+    named = renamed(tokens_of(runs, [None] * len(runs)).tokens, lanes, [0, 1], Alignment())
 
     for rank in range(RANKS):
         found = [

@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from burstline.merge.align.tokens import Tokens
+from burstline.identity import Tokens
 from burstline.merge.model import STAGES, Published
 from burstline.merge.published.method import match_published
 from oracles import merging

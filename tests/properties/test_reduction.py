@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 import burstline
 import by_hand
 from burstline import _core, schema
-from burstline.structure.calls import Calls, sign
+from burstline.identity import sites_of
+from burstline.structure.calls import Calls
 from burstline.structure.pooling import pooled
 from burstline.structure.published.clustering import count_runs, merged
 from burstline.structure.reduction import reduce_calls
@@ -89,8 +90,8 @@ def test_unique_calls_are_those_of_the_slow_twin_in_every_column(trace):
 
     assert len(reduced.lane) == len(expected)
     for k in range(len(reduced.lane)):
-        signature = reduced.signatures[reduced.signature[k]]
-        key = int(locations[reduced.lane[k]]), signature.operation, signature.path[-1].line
+        site = reduced.sites[reduced.site[k]]
+        key = int(locations[reduced.lane[k]]), site.operation, site.path[-1].line
         twin = expected[key]
         assert reduced.executions(k).tolist() == twin["enter_ns"]
         assert known(getattr(reduced, name)[k] for name in MEANS) == close(
@@ -108,16 +109,16 @@ def test_unique_calls_are_those_of_the_slow_twin_in_every_column(trace):
 def test_every_call_is_an_execution_of_one_unique_call(trace):
     assume(trace.calls.num_rows)
     calls = Calls(trace, None)
-    signed = sign(trace, calls)
+    sites = sites_of(trace, calls.row, calls.world_size)
 
     reduced = reduce_calls(trace)
 
     assert reduced.begin[0] == 0
-    assert reduced.begin[-1] == len(signed.of_call)
-    pairs = list(zip(reduced.lane.tolist(), reduced.signature.tolist(), strict=True))
+    assert reduced.begin[-1] == len(sites.of_call)
+    pairs = list(zip(reduced.lane.tolist(), reduced.site.tolist(), strict=True))
     assert pairs == sorted(set(pairs))
-    for k, (lane, signature) in enumerate(pairs):
-        of_unique = (calls.lane == lane) & (signed.of_call == signature)
+    for k, (lane, site) in enumerate(pairs):
+        of_unique = (calls.lane == lane) & (sites.of_call == site)
         assert reduced.executions(k).tolist() == calls.enter_ns[of_unique].tolist()
 
 
@@ -161,14 +162,14 @@ def test_groups_have_the_mean_and_spread_of_all_their_values(groups):
 
 @given(rows=st.lists(st.tuples(st.integers(0, 3), st.floats(0, 100)), min_size=1, max_size=20))
 def test_merged_calls_are_the_means_of_their_ranks(rows):
-    signatures = [signature for signature, _ in rows]
+    sites = [site for site, _ in rows]
 
-    point, means = merged(np.array(signatures), np.array([[value] for _, value in rows]))
+    point, means = merged(np.array(sites), np.array([[value] for _, value in rows]))
 
-    for number, signature in enumerate(sorted(set(signatures))):
-        own = [value for other, value in rows if other == signature]
+    for number, site in enumerate(sorted(set(sites))):
+        own = [value for other, value in rows if other == site]
         assert means[number, 0] == pytest.approx(sum(own) / len(own))
-    assert [sorted(set(signatures))[number] for number in point] == signatures
+    assert [sorted(set(sites))[number] for number in point] == sites
 
 
 @given(

@@ -110,7 +110,7 @@ def test_a_faithful_structure_makes_the_calls_of_the_program(program):
     assume(found.fidelity == 1.0)
 
     lines_of = {
-        call.signature: call.caller.line for call, _ in walk(found.items) if call.row(0)["line"]
+        call.site: call.caller.line for call, _ in walk(found.items) if call.row(0)["line"]
     }
     made = [lines_of[symbol] for symbol in found.expand(0).tolist()]
     assert made == [1, *lines(program), 999]
@@ -137,8 +137,8 @@ def test_unique_calls_are_those_of_the_slow_twin(program, ranks):
     found = [
         (
             int(reduced.lane[k]),
-            reduced.signatures[reduced.signature[k]].operation,
-            reduced.signatures[reduced.signature[k]].path[-1].line,
+            reduced.sites[reduced.site[k]].operation,
+            reduced.sites[reduced.site[k]].path[-1].line,
             reduced.executions(k).tolist(),
             reduced.time_ns[k],
             None if np.isnan(reduced.size_bytes[k]) else reduced.size_bytes[k],

@@ -21,8 +21,8 @@ from burstline.annotation import (
 from burstline.annotation.names import loop_name
 from burstline.cli.annotate import shipped_configurations
 from burstline.errors import NotEnoughDataError, ParameterError
+from burstline.identity import Frame
 from burstline.structure import detect
-from burstline.structure.callpaths import Frame
 from loop_programs import Do, loop, run
 from oracles.prv_rules import broken
 

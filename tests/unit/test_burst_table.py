@@ -8,8 +8,9 @@ import pytest
 
 import burstline
 from burstline.errors import ParameterError
+from burstline.identity.call_paths import path_labels
+from burstline.identity.communicators import communicator_labels
 from burstline.merge import burst_table
-from burstline.merge.labels import communicator_labels, path_labels
 from burstline.merge.tables.columns import table_schema
 from burstline.merge.tables.overview import Overview
 from burstline.selection import select
@@ -258,9 +259,6 @@ def test_call_paths_say_what_the_trace_knows():
 
     assert number.tolist() == [-1, 0, 1, -1]
     assert labels == ["main", "main;f@f.c"]
-
-
-
 
 
 def test_an_overview_of_parts_is_that_of_the_whole():

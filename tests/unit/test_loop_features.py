@@ -76,8 +76,7 @@ def test_each_call_that_returns_is_a_row_with_its_loop():
     assert sorted(found.loop.tolist()) == [1] * 9 + [2] * 9
     assert (found.once, found.unread) == (2 * 3, 0)
     of_line = {
-        found.signatures[s].path[-1].line: n
-        for s, n in zip(found.signature, found.loop, strict=True)
+        found.sites[s].path[-1].line: n for s, n in zip(found.site, found.loop, strict=True)
     }
     assert of_line == {3: 1, 4: 1, 5: 1, 7: 2, 8: 2, 9: 2}
 
@@ -250,7 +249,7 @@ def test_a_forest_prefers_what_differs_between_loops_and_finds_unseen_calls():
 def test_ranks_that_execute_one_call_are_no_evidence_of_each_other():
     found = found_in(program())
     turn = {line: k for k, line in enumerate((3, 7, 4, 8, 5, 9))}
-    of_site = [turn[found.signatures[n].path[-1].line] for n in found.signature.tolist()]
+    of_site = [turn[found.sites[n].path[-1].line] for n in found.site.tolist()]
     values = np.array(of_site, float)[:, None]
 
     told = importance(replace(found, names=("site",), values=values))

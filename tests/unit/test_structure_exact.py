@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 
 import burstline
+from burstline.identity import sites_of
 from burstline.report.code_lines import pseudocode
 from burstline.structure import Call, Condition, detect, walk
-from burstline.structure.calls import Calls, sign
+from burstline.structure.calls import Calls
 from burstline.structure.exact.callgraph import call_graph
 from burstline.structure.exact.loopnest import find_nest
 from loop_programs import Do, executed, loop, run
@@ -238,11 +239,11 @@ def test_the_search_ends_on_graphs_that_no_program_has():
     program = [Do("Send", int(line)) for line in dice.integers(2, 120, 6000)]
     calls = Calls(run(*program, ranks=1), None)
     trace = run(*program, ranks=1)
-    signed = sign(trace, calls)
+    sites = sites_of(trace, calls.row, calls.world_size)
 
-    program = find_nest(call_graph(signed, calls.lane_begin))
+    program = find_nest(call_graph(sites, calls.lane_begin))
 
-    assert sorted(program.symbols()) == list(range(len(signed.signatures)))
+    assert sorted(program.symbols()) == list(range(len(sites)))
 
 
 def test_a_program_expands_as_it_was_executed():
@@ -251,9 +252,7 @@ def test_a_program_expands_as_it_was_executed():
     found = detect(run(*program), method="exact")
 
     lines_of = {
-        item.signature: item.caller.line
-        for item, _ in walk(found.items)
-        if isinstance(item, Call)
+        item.site: item.caller.line for item, _ in walk(found.items) if isinstance(item, Call)
     }
     assert [lines_of[symbol] for symbol in found.expand().tolist()] == [
         1,

@@ -9,7 +9,8 @@ from benchmarks import conjugate
 import burstline
 import by_hand
 from burstline import _core
-from burstline.structure.calls import Calls, sign
+from burstline.identity import sites_of
+from burstline.structure.calls import Calls
 from burstline.structure.program.nodes import walk
 from burstline.structure.published.method import Limits, by_means
 from burstline.structure.reduction import reduce_calls
@@ -19,7 +20,7 @@ from loop_programs import Do, loop, run, shape
 def by_line(reduced, lane=0):
     """Give the unique call of a lane at each line."""
     return {
-        reduced.signatures[reduced.signature[k]].path[-1].line: k
+        reduced.sites[reduced.site[k]].path[-1].line: k
         for k in range(len(reduced.lane))
         if reduced.lane[k] == lane
     }
@@ -29,7 +30,7 @@ def items(trace, rank_merge, min_share=0.0):
     """Find the program of a trace by the published method."""
     calls = Calls(trace, None)
     limits = Limits(eps=0.2, scale="log", min_share=min_share, rank_merge=rank_merge)
-    return by_means(trace, calls, sign(trace, calls), limits).items
+    return by_means(trace, calls, sites_of(trace, calls.row, calls.world_size), limits).items
 
 
 def test_a_unique_call_knows_its_executions_and_the_time_between_them():
@@ -73,8 +74,8 @@ def test_offsets_go_around_the_end_and_sizes_are_the_larger_of_both_directions()
     reduced = reduce_calls(trace)
 
     found = {
-        (int(lane), reduced.signatures[signature].operation): k
-        for k, (lane, signature) in enumerate(zip(reduced.lane, reduced.signature, strict=True))
+        (int(lane), reduced.sites[site].operation): k
+        for k, (lane, site) in enumerate(zip(reduced.lane, reduced.site, strict=True))
     }
     sends = [found[rank, "MPI_Send"] for rank in range(3)]
     assert reduced.offset[sends].tolist() == [[2, 2], [2, 2], [-1, -1]]

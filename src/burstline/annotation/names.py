@@ -15,7 +15,8 @@ from burstline.structure import Call, walk
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from burstline.structure import Frame, Loop, Path
+    from burstline.identity import Frame, Path
+    from burstline.structure import Loop
 
 _NAME: Final = 60
 _NEARLY: Final = 0.005

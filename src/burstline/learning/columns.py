@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Final
 import pyarrow as pa
 
 from burstline.errors import ParameterError, printable
-from burstline.merge import FIXED, SIDES
+from burstline.identity import SIDES
+from burstline.merge import FIXED
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

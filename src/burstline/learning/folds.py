@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from burstline.errors import NotEnoughDataError, ParameterError
+from burstline.identity import SIDES, SITE
 from burstline.learning.matrix import column_values
-from burstline.merge import SIDES
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -67,7 +67,7 @@ def groups(tables: Sequence[pa.Table], by: str) -> Integers:
     if by == "rank":
         names.append("rank")
     elif by == "code":
-        names = [f"{name}_{side}" for name in ("operation", "call_path") for side in SIDES]
+        names = [f"{name}_{side}" for name in SITE for side in SIDES]
     here = [name for name in names if all(name in one.column_names for one in tables)]
     needed = {"rank": "rank", "code": "operation_before", "application": None}[by]
     if needed is not None and needed not in here:

@@ -50,8 +50,7 @@ __all__ = [
 
 # For other rooms of the house.
 from burstline.merge.align.loops import LOOP_TYPES as LOOP_TYPES
-from burstline.merge.align.tokens import tokens_of as tokens_of
-from burstline.merge.context import SIDES as SIDES
+from burstline.merge.align.loops import loops_of as loops_of
 from burstline.merge.fusion import PLACE as PLACE
 from burstline.merge.tables.columns import FIXED as FIXED
 from burstline.merge.tables.columns import counter_columns as counter_columns

@@ -16,9 +16,10 @@ import numpy as np
 import pyarrow as pa
 
 from burstline.errors import InconsistentTraceError, NotEnoughDataError, ParameterError
+from burstline.identity import tokens_of
 from burstline.merge.align.alignment import align_lane, have_same_collectives
 from burstline.merge.align.anchors import are_at_odds, renamed
-from burstline.merge.align.tokens import tokens_of
+from burstline.merge.align.loops import loops_of
 from burstline.merge.model import STAGES, Alignment, Matching, Published
 from burstline.merge.published.method import match_published
 from burstline.merge.published.similarity import Compared, unlikeness
@@ -30,8 +31,8 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from burstline.columns import Floats, Integers
+    from burstline.identity import Naming, Tokens
     from burstline.merge.align.alignment import LaneRows
-    from burstline.merge.align.tokens import Tokens, Told
     from burstline.trace import Trace
 
 
@@ -110,8 +111,8 @@ def match(
     if base is not None and not 0 <= base < len(traces):
         raise ParameterError(f"there is no run {base} of {len(traces)} to be the base")
     keys, lanes = _lanes(traces)
-    told = tokens_of(traces)
-    tokens = told.tokens
+    naming = tokens_of(traces, [loops_of(trace) for trace in traces])
+    tokens = naming.tokens
     how = kind() if options is None else options
     if isinstance(how, Alignment):
         members, stage = _aligned(tokens, lanes, how, progress)
@@ -121,7 +122,7 @@ def match(
     order = np.lexsort((place, lane))
     found = _Found(traces, tokens, how, members[order], stage[order])
     places = keys, lane[order]
-    return found.matching(method, places, told, base=base)
+    return found.matching(method, places, naming, base=base)
 
 
 def _lanes(traces: Sequence[Trace]) -> tuple[Integers, list[Integers]]:
@@ -227,7 +228,7 @@ class _Found:
         self,
         method: str,
         places: tuple[Integers, Integers],
-        told: Told,
+        naming: Naming,
         *,
         base: int | None,
     ) -> Matching:
@@ -252,9 +253,9 @@ class _Found:
             ),
             base=base,
             by_stage=np.stack(stages),
-            patterns=self._patterns(told.patterns),
-            has_paths=told.has_paths,
-            has_loops=told.has_loops,
+            patterns=self._patterns(naming.patterns),
+            has_paths=naming.has_paths,
+            has_loops=naming.has_loops,
         )
 
     def _durations(self, run: int) -> Integers:

@@ -31,7 +31,8 @@ from burstline.structure import Call, Condition, Loop, compact, walk
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
 
-    from burstline.structure import Frame, Inside, Item, Structure
+    from burstline.identity import Frame
+    from burstline.structure import Inside, Item, Structure
 
 IPC: Final = "IPC"
 _INSTRUCTIONS: Final = "PAPI_TOT_INS"

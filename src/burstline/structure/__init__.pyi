@@ -51,11 +51,6 @@ __all__ = [
 ]
 
 # For other rooms of the house.
-from burstline.structure.callpaths import Frame as Frame
-from burstline.structure.callpaths import Path as Path
-from burstline.structure.callpaths import clean_paths as clean_paths
-from burstline.structure.calls import Signature as Signature
-from burstline.structure.calls import sign as sign
 from burstline.structure.computation.inner_loops import Inside as Inside
 from burstline.structure.computation.inner_loops import InsideLoop as InsideLoop
 from burstline.structure.computation.inner_loops import Place as Place

@@ -14,9 +14,10 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from burstline import _core
-from burstline.structure.callpaths import program_places
+from burstline.identity import communicator_names
 from burstline.structure.pooling import Pool
 from burstline.structure.program.nodes import Call, Loop
+from burstline.structure.program_order import program_places
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -85,7 +86,7 @@ class Assembly:
     reduced : Reduced
         The unique calls.
     place : sequence of int
-        Place of each signature in the program.
+        Place of each site in the program.
     pool : Pool
         Makes the calls.
     numbered : dict of int to tuple of (Draft, int or None)
@@ -102,10 +103,8 @@ class Assembly:
         return self._body(drafts, outside, None, count(1))
 
     def calls(self, uniques: Iterable[int]) -> tuple[Call, ...]:
-        """Make a node of each signature among unique calls, in the order of the program."""
-        return tuple(
-            sorted(self._calls(uniques, None), key=lambda call: self.place[call.signature])
-        )
+        """Make a node of each site among unique calls, in the order of the program."""
+        return tuple(sorted(self._calls(uniques, None), key=lambda call: self.place[call.site]))
 
     def _body(
         self,
@@ -117,7 +116,7 @@ class Assembly:
         found: list[tuple[int, Draft | Call]] = [
             (self._place(draft), draft) for draft in drafts
         ]
-        found += [(self.place[call.signature], call) for call in self._calls(uniques, around)]
+        found += [(self.place[call.site], call) for call in self._calls(uniques, around)]
         found.sort(key=lambda placed: placed[0])
         return tuple(
             node if isinstance(node, Call) else self._loop(node, around, ids)
@@ -132,18 +131,18 @@ class Assembly:
             rounds = around.executions[self.reduced.lane[members]]
         groups: dict[int, list[int]] = {}
         iterations: dict[int, int] = {}
-        for unique, signature, times in zip(
+        for unique, site, times in zip(
             members.tolist(),
-            self.reduced.signature[members].tolist(),
+            self.reduced.site[members].tolist(),
             rounds.tolist(),
             strict=True,
         ):
-            groups.setdefault(signature, []).append(unique)
-            iterations[signature] = iterations.get(signature, 0) + times
+            groups.setdefault(site, []).append(unique)
+            iterations[site] = iterations.get(site, 0) + times
         return self.pool.calls(list(groups.values()), list(iterations.values()))
 
     def _place(self, draft: Draft) -> int:
-        own = [self.place[number] for number in self.reduced.signature[draft.calls].tolist()]
+        own = [self.place[number] for number in self.reduced.site[draft.calls].tolist()]
         return min(own + [self._place(child) for child in draft.children])
 
     def _loop(self, draft: Draft, outer: _Around | None, ids: Iterator[int]) -> Loop:
@@ -179,23 +178,17 @@ class Assembly:
 
 def assembly(trace: Trace, reduced: Reduced) -> Assembly:
     """Prepare to turn the drafts of a trace into nodes."""
-    table = trace.communicators
-    names = [
-        kind if kind in {"world", "self"} else str(source)
-        for kind, source in zip(
-            table["kind"].to_pylist(), table["source_id"].to_pylist(), strict=True
-        )
-    ]
-    paths = [signature.path for signature in reduced.signatures]
-    return Assembly(reduced, program_places(paths, _lanes(reduced)), Pool(reduced, names))
+    paths = [site.path for site in reduced.sites]
+    pool = Pool(reduced, communicator_names(trace))
+    return Assembly(reduced, program_places(paths, _lanes(reduced)), pool)
 
 
 def _lanes(reduced: Reduced) -> Iterator[list[int]]:
-    """The signatures of each lane in the order of their first execution."""
+    """The sites of each lane in the order of their first execution."""
     bounds = np.searchsorted(reduced.lane, np.arange(len(reduced.ranks) + 1))
     for begin, end in zip(bounds[:-1].tolist(), bounds[1:].tolist(), strict=True):
         order = begin + np.argsort(reduced.first_ns[begin:end], kind="stable")
-        yield reduced.signature[order].tolist()
+        yield reduced.site[order].tolist()
 
 
 def _entered(begins_ns: Integers, around_ns: Integers) -> tuple[int, float]:

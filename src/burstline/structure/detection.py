@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Final, Literal
 import numpy as np
 
 from burstline.errors import ParameterError
-from burstline.structure.calls import Calls, sign
+from burstline.identity import sites_of
+from burstline.structure.calls import Calls
 from burstline.structure.exact.method import by_order
 from burstline.structure.program.fidelity import Expander, similarity
 from burstline.structure.program.model import Coverage, Structure
@@ -111,15 +112,15 @@ def detect(
     """
     _check(method, min_share)
     calls = Calls(trace, application)
-    signed = sign(trace, calls)
+    sites = sites_of(trace, calls.row, calls.world_size)
     limits = Limits(eps=eps, scale=scale, min_share=min_share, rank_merge=rank_merge)
     if method == "exact":
-        return _structure(by_order(trace, calls, signed), calls)
-    outcome = by_means(trace, calls, signed, limits)
+        return _structure(by_order(trace, calls, sites), calls)
+    outcome = by_means(trace, calls, sites, limits)
     structure = _structure(outcome, calls)
     if method == "seed" or structure.fidelity >= _TRUE:
         return structure
-    return _structure(by_order(trace, calls, signed, outcome.reduced), calls)
+    return _structure(by_order(trace, calls, sites, outcome.reduced), calls)
 
 
 def _structure(outcome: Outcome, calls: Calls) -> Structure:

@@ -62,7 +62,7 @@ class Pool:
         members = np.concatenate([np.asarray(group, np.int64) for group in groups])
         begin = np.cumsum([0, *map(len, groups)])
         lane, repetitions = reduced.lane[members], reduced.repetitions_of(members)
-        signature = reduced.signature[members[begin[:-1]]].tolist()
+        site = reduced.site[members[begin[:-1]]].tolist()
         times = np.add.reduceat(repetitions, begin[:-1]).tolist()
         found = self._means(members, repetitions, begin[:-1])
         made = []
@@ -73,9 +73,9 @@ class Pool:
             peers, peers_vary, offset = self._partners(members[here])
             made.append(
                 Call(
-                    signature=signature[k],
-                    operation=reduced.signatures[signature[k]].operation,
-                    path=reduced.signatures[signature[k]].path,
+                    site=site[k],
+                    operation=reduced.sites[site[k]].operation,
+                    path=reduced.sites[site[k]].path,
                     ranks=self._ranks(lane[here]),
                     executions=executions,
                     probability=times[k] / iterations[k],

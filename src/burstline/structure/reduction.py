@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from burstline import _core
-from burstline.structure.calls import Calls, Signature, Signed, sign
+from burstline.identity import Site, Sites, sites_of
+from burstline.structure.calls import Calls
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Reduced:
-    """The unique calls of a trace, one per (location, signature), in that order.
+    """The unique calls of a trace, one per (location, site), in that order.
 
     Attributes
     ----------
@@ -40,11 +41,11 @@ class Reduced:
     run_ns : int
         From the end of the first MPI call to the beginning of the last: the run without
         the start and the end of its processes.
-    signatures : tuple of Signature
+    sites : tuple of Site
         In the order of their ids.
     sequence : ndarray of int32, shape (calls,)
-        Signature of every call, lane after lane, in time order.
-    lane, signature : ndarray of int64, shape (unique,)
+        Site of every call, lane after lane, in time order.
+    lane, site : ndarray of int64, shape (unique,)
         What each unique call is.
     begin : ndarray of int64, shape (unique + 1,)
         Where the executions of each begin in `enter_ns`.
@@ -71,17 +72,17 @@ class Reduced:
     is_root : ndarray of bool, shape (unique,)
         Whether it was ever the root of a collective.
     has_paths : bool
-        Whether the signatures are made of call paths.
+        Whether the sites are made of call paths.
     """
 
     ranks: Integers
     lane_begin: Integers
     world_size: int
     run_ns: int
-    signatures: tuple[Signature, ...]
+    sites: tuple[Site, ...]
     sequence: npt.NDArray[np.int32]
     lane: Integers
-    signature: Integers
+    site: Integers
     begin: Integers
     enter_ns: Integers
     time_ns: Floats
@@ -147,10 +148,10 @@ def reduce_calls(trace: Trace, *, application: int | None = None) -> Reduced:
     O(calls) time and memory.
     """
     calls = Calls(trace, application)
-    return reduce_signed(trace, calls, sign(trace, calls))
+    return reduce_to_sites(trace, calls, sites_of(trace, calls.row, calls.world_size))
 
 
-def reduce_signed(trace: Trace, columns: Calls, signed: Signed) -> Reduced:
+def reduce_to_sites(trace: Trace, columns: Calls, sites: Sites) -> Reduced:
     """Collapse calls to the unique ones, whatever it is that makes them the same."""
     begin = trace.offsets("bursts")
     after, *bursts = trace.arrays(
@@ -161,14 +162,15 @@ def reduce_signed(trace: Trace, columns: Calls, signed: Signed) -> Reduced:
         columns.lane_begin,
         columns.ranks,
         columns.world_size,
-        signed.of_call,
-        len(signed.signatures),
+        sites.of_call,
+        len(sites),
         [columns.enter_ns, columns.leave_ns, columns.sent_bytes, columns.received_bytes],
         [columns.communicator, columns.peer, columns.root, ordinal[columns.row]],
         [begin[columns.locations], begin[columns.locations + 1]],
         after,
         bursts,
     )
+    found["site"] = found.pop("signature")
     unique = len(found["lane"])
     for name in ("peer", "offset", "burst_counters", "iteration_counters"):
         found[name] = found[name].reshape(unique, len(found[name]) // unique)
@@ -178,9 +180,9 @@ def reduce_signed(trace: Trace, columns: Calls, signed: Signed) -> Reduced:
         lane_begin=columns.lane_begin,
         world_size=columns.world_size,
         run_ns=columns.run_ns,
-        signatures=signed.signatures,
-        sequence=signed.of_call,
+        sites=sites.distinct,
+        sequence=sites.of_call,
         counters=trace.counter_names,
-        has_paths=signed.has_paths,
+        has_paths=sites.has_paths,
         **found,
     )

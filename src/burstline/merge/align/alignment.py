@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from burstline import _core
-from burstline.merge.align.tokens import DIVIDING_GAP
+from burstline.identity import DIVIDING_GAP
 from burstline.merge.model import STAGES
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from burstline.columns import Floats, Integers, Mask
-    from burstline.merge.align.tokens import Tokens
+    from burstline.identity import Tokens
     from burstline.merge.model import Alignment
 
     Lane = tuple[int, int]

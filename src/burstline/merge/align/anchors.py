@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from burstline import _core
+from burstline.identity import DIVIDING_GAP, GAP
 from burstline.merge.align.alignment import NEVER, TURN
-from burstline.merge.align.tokens import DIVIDING_GAP, GAP
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from burstline.columns import Floats, Integers, Mask
+    from burstline.identity import Tokens
     from burstline.merge.align.alignment import LaneRows
-    from burstline.merge.align.tokens import Tokens
     from burstline.merge.model import Alignment
 
     Codes = npt.NDArray[np.int32]
@@ -62,12 +62,15 @@ def are_at_odds(
 
     >>> from burstline.merge.align.alignment import align_lane
     >>> from burstline.merge import Alignment
-    >>> from burstline.merge.align.tokens import tokens_of
+    >>> from burstline.identity import tokens_of
     >>> from burstline.testing import trace_of
     >>> step = "{0} enter MPI_Barrier | {1} leave"
     >>> calls = " | ".join(step.format(10 * k, 10 * k + 4) for k in range(4))
     >>> run = trace_of(f"ranks 2 | 0 | {calls} | 1 | {calls}")
-    >>> tokens, lanes = tokens_of([run, run]).tokens, [np.array([[0, 3], [3, 6]])] * 2
+    >>> tokens, lanes = (
+    ...     tokens_of([run, run], [None, None]).tokens,
+    ...     [np.array([[0, 3], [3, 6]])] * 2,
+    ... )
     >>> both = [(tuple(lane),) * 2 for lane in lanes[0].tolist()]
     >>> found = [align_lane(tokens, lane, [0, 1], Alignment()) for lane in both]
     >>> are_at_odds(found, tokens, lanes)
@@ -118,13 +121,15 @@ def renamed(
     O(bursts · log bursts) time, and the named columns of all bursts again.
 
     >>> from burstline.merge import Alignment
-    >>> from burstline.merge.align.tokens import tokens_of
+    >>> from burstline.identity import tokens_of
     >>> from burstline.testing import trace_of
     >>> step = "{0} enter MPI_Barrier | {1} leave"
     >>> calls = " | ".join(step.format(10 * k, 10 * k + 4) for k in range(4))
     >>> run = trace_of(f"ranks 2 | 0 | {calls} | 1 | {calls}")
     >>> lanes = [np.array([[0, 3], [3, 6]])] * 2
-    >>> [one, _] = renamed(tokens_of([run, run]).tokens, lanes, [0, 1], Alignment())
+    >>> [one, _] = renamed(
+    ...     tokens_of([run, run], [None, None]).tokens, lanes, [0, 1], Alignment()
+    ... )
     >>> one.label.tolist()
     [1, 2, 3, 1, 2, 3]
     """

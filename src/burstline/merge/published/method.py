@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from burstline import _core
-from burstline.merge.align.tokens import DIVIDING_GAP, GAP
+from burstline.identity import DIVIDING_GAP, GAP
 from burstline.merge.model import LEAST_WINDOW, STAGES
 from burstline.merge.published.assignment import pair_optimally
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from burstline.columns import Integers, Mask
-    from burstline.merge.align.tokens import Tokens
+    from burstline.identity import Tokens
     from burstline.merge.model import Published
 
     Bits = Mask

@@ -19,7 +19,7 @@ import pyarrow as pa
 
 from burstline.columns import to_numpy
 from burstline.errors import ParameterError
-from burstline.merge.context import CONTEXT, SIDES, Decoder
+from burstline.identity import CONTEXT, SIDES, Decoder
 from burstline.merge.tables.columns import counter_columns, table_schema
 from burstline.merge.tables.concurrency import Concurrency
 from burstline.merge.tables.rows import Rows

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 import pyarrow as pa
 
 from burstline.errors import ParameterError, printable
-from burstline.merge.context import CONTEXT, SIDES
+from burstline.identity import CONTEXT, SIDES
 from burstline.schema import Column
 
 if TYPE_CHECKING:

@@ -17,7 +17,7 @@ from burstline.columns import (
     run_lengths,
     to_numpy,
 )
-from burstline.merge.context import SIDES
+from burstline.identity import SIDES
 from burstline.merge.tables.columns import counter_columns
 from burstline.merge.tables.spans import span_of_rows
 from burstline.schema import NO_VALUE, UNKNOWN
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from burstline.columns import Floats, Integers
-    from burstline.merge.context import Decoder
+    from burstline.identity import Decoder
     from burstline.merge.tables.concurrency import Concurrency
     from burstline.merge.tables.spans import Begun
     from burstline.trace import Trace
@@ -117,7 +117,7 @@ class Rows:
         return encoded(codes[self._burst("location")], names.dictionary)
 
     def _region(self) -> pa.Array:
-        ends = self._decoder.spanning(self._decoder.operation(self._calls))
+        ends = self._decoder.spanning(self._calls)
         where = self._burst("location")
         first = self._ordinals.begin(where)
         spans = span_of_rows(self._row["before"], self._row["after"], ends, first)

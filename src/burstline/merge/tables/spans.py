@@ -15,7 +15,7 @@ from burstline.schema import UNKNOWN
 
 if TYPE_CHECKING:
     from burstline.columns import AnyIntegers, Integers, Mask
-    from burstline.merge.context import Decoder
+    from burstline.identity import Decoder
     from burstline.trace import Trace
 
 
@@ -39,7 +39,7 @@ class Begun:
         parts = trace.batches("calls", names) if whole else [trace.calls.select(names)]
         processes, times = [np.zeros(0, np.int32)], [np.zeros(0, np.int64)]
         for part in parts:
-            ends = decoder.spanning(decoder.operation(part))
+            ends = decoder.spanning(part)
             processes.append(self._process[to_numpy(part["location"])[ends]])
             times.append(to_numpy(part["enter_ns"])[ends])
         process, time_ns = np.concatenate(processes), np.concatenate(times)

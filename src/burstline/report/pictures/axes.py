@@ -23,7 +23,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from burstline.columns import Floats
-    from burstline.structure import Frame, Loop, Points, Structure
+    from burstline.identity import Frame
+    from burstline.structure import Loop, Points, Structure
 
 _MARGIN: Final = 1.6
 _NEAREST: Final = 1.4
@@ -243,7 +244,7 @@ def place_of(frame: Frame) -> str:
 
     Examples
     --------
-    >>> from burstline.structure import Frame
+    >>> from burstline.identity import Frame
     >>> place_of(Frame("main", "a.c", 7)), place_of(Frame("main", None, None))
     ('a.c:7', 'main')
     """

@@ -55,7 +55,7 @@ class Bursts:
         """Find the node of every call of a structure.
 
         O(calls · log(unique calls)). Where a method has several nodes for calls of one
-        signature on a lane, all are taken for the first.
+        site on a lane, all are taken for the first.
         """
         calls = structure.found_in
         nodes = (
@@ -65,7 +65,7 @@ class Bursts:
         lanes = [np.flatnonzero(node.executions) for node in nodes]
         count = len(calls.ranks)
         known = np.concatenate(
-            [node.signature * count + own for node, own in zip(nodes, lanes, strict=True)]
+            [node.site * count + own for node, own in zip(nodes, lanes, strict=True)]
         )
         number = np.repeat(np.arange(len(nodes)), [len(own) for own in lanes])
         known, first = np.unique(known, return_index=True)

@@ -2,9 +2,9 @@
 
 ::
 
-    Signed calls of all lanes  -->  CallGraph: edges, first and last calls, places, lines
+    Calls of all lanes  -->  CallGraph: edges, first and last calls, places, lines
 
-A node is a signature, whatever rank makes the call: all ranks run the same program, and
+A node is a site, whatever rank makes the call: all ranks run the same program, and
 each shows some of its edges.
 """
 
@@ -17,14 +17,13 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from burstline import _core
-from burstline.structure.callpaths import program_places
+from burstline.structure.program_order import program_places
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
     from burstline.columns import Integers
-    from burstline.structure.callpaths import Path
-    from burstline.structure.calls import Signed
+    from burstline.identity import Path, Sites
     from burstline.structure.exact.graphs import Edge
 
 _BEGINNINGS: Final = frozenset({"MPI_Init", "MPI_Init_thread"})
@@ -41,16 +40,16 @@ class CallGraph:
     Attributes
     ----------
     edges : dict of (int, int) to int
-        On what kinds of lanes each signature was followed by each other.
+        On what kinds of lanes each site was followed by each other.
     entries, exits : dict of int to int
         MPI's initialisation and finalisation, where a lane begins and ends with them, and
         on what kinds.
     who : sequence of int
-        On what kinds of lanes each signature occurs.
+        On what kinds of lanes each site occurs.
     place : sequence of int
-        Place of each signature in the program, from 0.
+        Place of each site in the program, from 0.
     paths : sequence of tuple of Frame
-        Call path of each signature.
+        Call path of each site.
     """
 
     edges: dict[Edge, int]
@@ -102,7 +101,7 @@ class CallGraph:
 
     @property
     def symbols(self) -> int:
-        """Signatures there are."""
+        """Sites there are."""
         return len(self.place)
 
     @property
@@ -111,26 +110,26 @@ class CallGraph:
         return max(self.who, default=0).bit_length()
 
 
-def call_graph(signed: Signed, lane_begin: Integers) -> CallGraph:
+def call_graph(sites: Sites, lane_begin: Integers) -> CallGraph:
     """Count which call follows which.
 
     O(calls). A lane that does not begin with MPI's initialisation, or does not end with its
     finalisation, was cut somewhere: where it begins or ends then says nothing about the
     program.
     """
-    sequence, signatures = signed.of_call, signed.signatures
-    source, target, _, begin, taken = _core.count_follows(sequence, lane_begin, len(signatures))
+    sequence, distinct = sites.of_call, sites.distinct
+    source, target, _, begin, taken = _core.count_follows(sequence, lane_begin, len(sites))
     pairs = list(zip(source.tolist(), target.tolist(), strict=True))
-    paths = [signature.path for signature in signatures]
+    paths = [site.path for site in distinct]
     bounds = pairwise(lane_begin.tolist())
-    orders = (_in_first_order(sequence[a:b], len(signatures)) for a, b in bounds)
+    orders = (_in_first_order(sequence[a:b], len(sites)) for a, b in bounds)
     lanes = np.flatnonzero(np.diff(lane_begin)).tolist()
     heads = sequence[lane_begin[:-1][lanes]].tolist()
     tails = sequence[lane_begin[1:][lanes] - 1].tolist()
     edges: dict[Edge, int] = {}
     entries: dict[int, int] = {}
     exits: dict[int, int] = {}
-    who = [0] * len(signatures)
+    who = [0] * len(sites)
     kinds: dict[tuple[int, int, bytes], int] = {}
     for lane, head, tail in zip(lanes, heads, tails, strict=True):
         own = np.sort(taken[begin[lane] : begin[lane + 1]])
@@ -144,7 +143,7 @@ def call_graph(signed: Signed, lane_begin: Integers) -> CallGraph:
             pair = pairs[edge]
             edges[pair] = edges.get(pair, 0) | kind
             who[pair[1]] |= kind
-    operations = [signature.operation for signature in signatures]
+    operations = [site.operation for site in distinct]
     return CallGraph(
         edges=edges,
         entries=_certain(entries, operations, _BEGINNINGS),

@@ -48,7 +48,7 @@ class Body:
     Attributes
     ----------
     elements : tuple of int and Body
-        Calls, by their signature, and the bodies of loops, in the order of the program.
+        Calls, by their site, and the bodies of loops, in the order of the program.
     cost : int
         What it takes to write it down for each kind of lanes, in all: loops, conditions,
         and lines in disorder.
@@ -58,7 +58,7 @@ class Body:
     cost: int = 0
 
     def symbols(self) -> Iterator[int]:
-        """The signatures of its calls and of those in its loops, in order."""
+        """The sites of its calls and of those in its loops, in order."""
         for element in self.elements:
             if isinstance(element, Body):
                 yield from element.symbols()

@@ -2,7 +2,7 @@
 
 ::
 
-    Signed calls  --call_graph-->  CallGraph  --find_nest-->  Body: each call once
+    Calls  --call_graph-->  CallGraph  --find_nest-->  Body: each call once
                   --read-->  Reading: what each loop did  -->  one program for all ranks
 
 All lanes are read as the same program. What differs between them, trip counts and the
@@ -25,10 +25,11 @@ from burstline.structure.exact.occurrences import Nest, NestSteps, read
 from burstline.structure.exact.program import Programmer
 from burstline.structure.exact.sites import told_apart
 from burstline.structure.outcome import Outcome
-from burstline.structure.reduction import reduce_signed
+from burstline.structure.reduction import reduce_to_sites
 
 if TYPE_CHECKING:
-    from burstline.structure.calls import Calls, Signed
+    from burstline.identity import Sites
+    from burstline.structure.calls import Calls
     from burstline.structure.exact.callgraph import CallGraph
     from burstline.structure.exact.loopnest import Body
     from burstline.structure.exact.occurrences import Reading
@@ -37,19 +38,19 @@ if TYPE_CHECKING:
 
 
 def by_order(
-    trace: Trace, calls: Calls, signed: Signed, reduced: Reduced | None = None
+    trace: Trace, calls: Calls, sites: Sites, reduced: Reduced | None = None
 ) -> Outcome:
     """Find the loops of a program by which of its calls follow which."""
-    count = len(signed.signatures)
-    unique = dense(calls.lane * count + signed.of_call, len(calls.ranks) * count)[1]
-    ways = [signed, *told_apart(signed, calls.lane_begin)]
+    count = len(sites)
+    unique = dense(calls.lane * count + sites.of_call, len(calls.ranks) * count)[1]
+    ways = [sites, *told_apart(sites, calls.lane_begin)]
     version = min((_Version.of(way, calls) for way in ways), key=_Version.size)
-    if reduced is None or version.signed is not signed:
-        reduced = reduce_signed(trace, calls, version.signed)
+    if reduced is None or version.sites is not sites:
+        reduced = reduce_to_sites(trace, calls, version.sites)
     made = assembly(trace, reduced).calls(range(len(reduced.lane)))
     programmer = Programmer(
         reading=version.reading,
-        calls={call.signature: call for call in made},
+        calls={call.site: call for call in made},
         ranks=np.asarray(calls.ranks),
         run_ns=reduced.run_ns,
     )
@@ -59,7 +60,7 @@ def by_order(
         reduced=reduced,
         items=programmer.items(version.program),
         left_out=(),
-        steps=NestSteps(version.nest, version.signed.of_call, calls.lane_begin),
+        steps=NestSteps(version.nest, version.sites.of_call, calls.lane_begin),
         unique_calls=len(unique),
     )
 
@@ -68,18 +69,18 @@ def by_order(
 class _Version:
     """One way to read the calls: as so many different ones, in such loops."""
 
-    signed: Signed
+    sites: Sites
     graph: CallGraph
     program: Body
     nest: Nest
     reading: Reading
 
     @classmethod
-    def of(cls, signed: Signed, calls: Calls) -> _Version:
-        graph = call_graph(signed, calls.lane_begin)
+    def of(cls, sites: Sites, calls: Calls) -> _Version:
+        graph = call_graph(sites, calls.lane_begin)
         program = find_nest(graph)
         nest = Nest.of(program, graph.symbols)
-        return cls(signed, graph, program, nest, read(nest, signed.of_call, calls))
+        return cls(sites, graph, program, nest, read(nest, sites.of_call, calls))
 
     def size(self) -> float:
         """What it takes to write the program down, for a lane of the mean kind.

@@ -38,7 +38,7 @@ class Nest:
     Attributes
     ----------
     symbol_loop, symbol_position : ndarray of int32, shape (symbols,)
-        Loop whose body each signature is in, and its position there. Loop 0 is the program.
+        Loop whose body each site is in, and its position there. Loop 0 is the program.
     loop_parent, loop_position : ndarray of int32, shape (loops,)
         The same for the loops; -1 for the program.
     """
@@ -133,7 +133,7 @@ class NestSteps:
     nest : Nest
         Where each call stands.
     sequence : ndarray of int32, shape (calls,)
-        Signatures of the calls, lane after lane.
+        Sites of the calls, lane after lane.
     lane_begin : ndarray of int64, shape (lanes + 1,)
         Where the calls of each lane begin.
     """

@@ -37,7 +37,7 @@ class Programmer:
     reading : Reading
         What each element did.
     calls : mapping of int to Call
-        The call of each signature.
+        The call of each site.
     ranks : ndarray of int64, shape (lanes,)
         Rank of each lane.
     run_ns : int
@@ -71,10 +71,10 @@ class Programmer:
                 made.append(self._call(element, when[-1], times))
         return self._conditional(made, when, times)
 
-    def _call(self, signature: int, when: Runs, times: Integers) -> Call:
+    def _call(self, site: int, when: Runs, times: Integers) -> Call:
         counts = when.counts()
         share = counts.sum() / times[counts > 0].sum()
-        return replace(self.calls[signature], when=when, probability=float(share))
+        return replace(self.calls[site], when=when, probability=float(share))
 
     def _loop(
         self, body: Body, number: int, when: Runs, around: tuple[Integers, int | None]

@@ -40,7 +40,7 @@ class Expander:
     Attributes
     ----------
     symbol, end : ndarray of int32, shape (nodes,)
-        Signature of each call, -1 for other nodes; the node behind the last one inside.
+        Site of each call, -1 for other nodes; the node behind the last one inside.
     executions : ndarray of int64, shape (nodes, lanes)
         How often each was executed.
     knows_when, knows_trips : ndarray of uint8, shape (nodes,)
@@ -70,7 +70,7 @@ class Expander:
         ends[[number for number, _ in open_nodes]] = len(nodes)
         when = [node.when for node in nodes]
         trips = [node.trips if isinstance(node, Loop) else None for node in nodes]
-        symbols = [node.signature if isinstance(node, Call) else -1 for node in nodes]
+        symbols = [node.site if isinstance(node, Call) else -1 for node in nodes]
         return cls(
             symbol=np.array(symbols, np.int32),
             end=ends,

@@ -44,7 +44,7 @@ class Steps(Protocol):
 
     @property
     def sequence(self) -> npt.NDArray[np.int32]:
-        """Signature of every call, as the calls of its structure have them."""
+        """Site of every call, as the calls of its structure have them."""
         ...
 
     def spans(self, loop: int) -> Spans:

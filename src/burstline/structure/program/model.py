@@ -169,7 +169,7 @@ class Structure:
         Returns
         -------
         ndarray of int32, shape (calls,)
-            The signature of each call; see `signature` of its calls.
+            The site of each call; see `site` of its calls.
 
         Notes
         -----

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from burstline.columns import Integers
-    from burstline.structure.callpaths import Frame, Path
+    from burstline.identity import Frame, Path
     from burstline.structure.program.runs import Runs
 
 _COLUMNS = (
@@ -46,7 +46,7 @@ class Call:
 
     Attributes
     ----------
-    signature : int
+    site : int
         What stands for it in an expanded sequence of calls.
     operation : str
         Its MPI name.
@@ -83,7 +83,7 @@ class Call:
         from 0; None if only how many is known.
     """
 
-    signature: int
+    site: int
     operation: str
     path: Path
     ranks: tuple[int, ...]

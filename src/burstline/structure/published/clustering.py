@@ -88,25 +88,25 @@ def cluster_calls(
     ).astype(np.float64)
     point = np.arange(len(chosen))
     if rank_merge == "early":
-        point, features = merged(reduced.signature[chosen], features)
+        point, features = merged(reduced.site[chosen], features)
     features[:, 1] = np.fmax(features[:, 1], 1.0)
     labels = clusters(normalised(features, scale=scale), eps=eps)[point]
     return _members(labels, chosen.tolist())
 
 
-def merged(signature: Integers, features: Floats) -> tuple[Integers, Floats]:
+def merged(site: Integers, features: Floats) -> tuple[Integers, Floats]:
     """Merge the calls of all ranks from one call path.
 
     >>> import numpy as np
     >>> merged(np.array([7, 9, 7]), np.array([[1.0], [5.0], [3.0]]))[1].tolist()
     [[2.0], [5.0]]
     """
-    signatures, point = np.unique(signature, return_inverse=True)
-    means = np.full((len(signatures), features.shape[1]), np.nan)
+    sites, point = np.unique(site, return_inverse=True)
+    means = np.full((len(sites), features.shape[1]), np.nan)
     for dimension, values in enumerate(features.T):
         known = ~np.isnan(values)
-        counts = np.bincount(point[known], minlength=len(signatures))
-        sums = np.bincount(point[known], values[known], minlength=len(signatures))
+        counts = np.bincount(point[known], minlength=len(sites))
+        sums = np.bincount(point[known], values[known], minlength=len(sites))
         np.divide(sums, counts, out=means[:, dimension], where=counts > 0)
     return point, means
 
@@ -130,11 +130,11 @@ def split_aliased(reduced: Reduced, cluster: Sequence[int]) -> list[list[int]]:
     set of calls are taken to behave alike: one of each kind is looked at.
     O(executions of the calls looked at).
     """
-    signature = dict(zip(cluster, reduced.signature[cluster].tolist(), strict=True))
-    group = {number: number for number in sorted(set(signature.values()))}
+    site = dict(zip(cluster, reduced.site[cluster].tolist(), strict=True))
+    group = {number: number for number in sorted(set(site.values()))}
     seen: set[tuple[int, ...]] = set()
     for members in _by_lane_and_time(reduced, cluster):
-        kind = tuple(sorted(signature[unique] for unique in members))
+        kind = tuple(sorted(site[unique] for unique in members))
         if kind in seen:
             continue
         seen.add(kind)
@@ -142,10 +142,10 @@ def split_aliased(reduced: Reduced, cluster: Sequence[int]) -> list[list[int]]:
             (unique, reduced.executions(unique)) for unique in members
         ):
             if take_turns(before_ns, after_ns):
-                _join(group, signature[before], signature[after])
+                _join(group, site[before], site[after])
     loops: dict[int, list[int]] = {}
     for unique in cluster:
-        loops.setdefault(_find(group, signature[unique]), []).append(unique)
+        loops.setdefault(_find(group, site[unique]), []).append(unique)
     return list(loops.values())
 
 

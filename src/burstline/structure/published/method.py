@@ -2,7 +2,7 @@
 
 ::
 
-    Signed calls  --reduction-->  unique calls  --clustering-->  loops  --nesting-->  a forest
+    Calls  --reduction-->  unique calls  --clustering-->  loops  --nesting-->  a forest
                   --assembly-->  one program for all ranks
 """
 
@@ -24,7 +24,7 @@ from burstline.structure.published.clustering import (
     split_aliased,
 )
 from burstline.structure.published.nesting import draft, join_split, nest
-from burstline.structure.reduction import reduce_signed
+from burstline.structure.reduction import reduce_to_sites
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -32,8 +32,9 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from burstline.columns import Integers, Mask
+    from burstline.identity import Sites
     from burstline.structure.assembly import Draft
-    from burstline.structure.calls import Calls, Signed
+    from burstline.structure.calls import Calls
     from burstline.structure.published.clustering import RankMerge, Scale
     from burstline.structure.reduction import Reduced
     from burstline.trace import Trace
@@ -68,9 +69,9 @@ class Limits:
             )
 
 
-def by_means(trace: Trace, calls: Calls, signed: Signed, limits: Limits) -> Outcome:
+def by_means(trace: Trace, calls: Calls, sites: Sites, limits: Limits) -> Outcome:
     """Find the loops of a program by how often, and how far apart, its calls return."""
-    reduced = reduce_signed(trace, calls, signed)
+    reduced = reduce_to_sites(trace, calls, sites)
     repeated, enough = _worth(reduced, limits)
     found = cluster_calls(
         reduced,
@@ -100,7 +101,7 @@ def _worth(reduced: Reduced, limits: Limits) -> tuple[Mask, Mask]:
     """Which unique calls are repeated, and which of them span enough of the run."""
     features = np.stack([reduced.repetitions, reduced.shares()], axis=1)
     if limits.rank_merge == "early":
-        point, means = merged(reduced.signature, features)
+        point, means = merged(reduced.site, features)
         features = means[point]
     return features[:, 0] > 1, features[:, 1] >= limits.min_share
 
@@ -125,7 +126,7 @@ class DraftSteps:
 
     @property
     def sequence(self) -> npt.NDArray[np.int32]:
-        """Signature of every call."""
+        """Site of every call."""
         return self.reduced.sequence
 
     def spans(self, loop: int) -> Spans:
@@ -145,7 +146,7 @@ class DraftSteps:
         return Spans(*(np.concatenate(columns) for columns in zip(*parts, strict=True)))
 
     def _mask(self, uniques: list[int]) -> Mask:
-        return np.isin(self.reduced.sequence, np.unique(self.reduced.signature[uniques]))
+        return np.isin(self.reduced.sequence, np.unique(self.reduced.site[uniques]))
 
     def _of_lane(
         self, lane: int, begins_ns: Integers, around_ns: Integers | None, masks: Sequence[Mask]

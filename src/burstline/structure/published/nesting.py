@@ -86,9 +86,7 @@ def join_split(reduced: Reduced, loops: Sequence[Draft]) -> list[Draft]:
 def _one_body(reduced: Reduced, a: Draft, b: Draft) -> bool:
     lane = _common_lane(a, b)
     if lane is None:
-        shared = set(reduced.signature[a.calls].tolist()) & set(
-            reduced.signature[b.calls].tolist()
-        )
+        shared = set(reduced.site[a.calls].tolist()) & set(reduced.site[b.calls].tolist())
         return bool(shared) and a.repetitions() == b.repetitions()
     a_ns, b_ns = a.iterations_ns[lane], b.iterations_ns[lane]
     return len(a_ns) == len(b_ns) and take_turns(a_ns, b_ns)

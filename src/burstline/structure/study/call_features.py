@@ -18,17 +18,18 @@ import numpy as np
 
 from burstline.columns import Ordinals, stable_order
 from burstline.errors import NotEnoughDataError, ParameterError
+from burstline.identity import sites_of
 from burstline.schema import NO_VALUE
-from burstline.structure.calls import sign
 from burstline.structure.published.clustering import SCALES
-from burstline.structure.reduction import reduce_signed
+from burstline.structure.reduction import reduce_to_sites
 from burstline.structure.study.labels import NO_LABEL
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from burstline.columns import Floats, Integers
-    from burstline.structure.calls import Calls, Signature
+    from burstline.identity import Site
+    from burstline.structure.calls import Calls
     from burstline.structure.published.clustering import Scale
     from burstline.structure.reduction import Reduced
     from burstline.structure.study.labels import Labels
@@ -70,9 +71,9 @@ class Features:
         decimal logarithms.
     loop : ndarray of int64, shape (rows,)
         Loop of the source, 0 outside of loops, -1 without a label.
-    lane, signature : ndarray of int64, shape (rows,)
+    lane, site : ndarray of int64, shape (rows,)
         What each unique call is.
-    signatures : tuple of Signature
+    sites : tuple of Site
         In the order of their numbers.
     loop_names : mapping of int to str
         What the loops are called.
@@ -91,8 +92,8 @@ class Features:
     values: Floats
     loop: Integers
     lane: Integers
-    signature: Integers
-    signatures: tuple[Signature, ...]
+    site: Integers
+    sites: tuple[Site, ...]
     loop_names: Mapping[int, str]
     scale: Scale
     once: int
@@ -115,15 +116,15 @@ class Features:
             "values": sums / np.bincount(group, minlength=len(loops))[:, None],
             "loop": loops,
             "lane": self.lane[inside][first],
-            "signature": self.signature[inside][first],
+            "site": self.site[inside][first],
         }
         return Features(**fields)
 
     def rows(self, ranks: Integers) -> list[dict[str, Any]]:
         """A dictionary per row."""
         found = []
-        for row, signature in enumerate(self.signature.tolist()):
-            call = self.signatures[signature]
+        for row, site in enumerate(self.site.tolist()):
+            call = self.sites[site]
             caller = call.path[-1] if call.path else None
             loop = int(self.loop[row])
             found.append(
@@ -187,7 +188,7 @@ def features(
     """
     if scale not in SCALES:
         raise ParameterError(f"no scale {scale!r}; there are {', '.join(SCALES)}")
-    reduced = reduce_signed(trace, calls, sign(trace, calls))
+    reduced = reduce_to_sites(trace, calls, sites_of(trace, calls.row, calls.world_size))
     again = reduced.repetitions > 1
     if not again.any():
         raise NotEnoughDataError("no call is executed more than once: there is no iteration")
@@ -203,8 +204,8 @@ def features(
         values=values[kept],
         loop=_loops(reduced, calls, labels)[kept],
         lane=reduced.lane[kept].astype(np.int64),
-        signature=reduced.signature[kept].astype(np.int64),
-        signatures=reduced.signatures,
+        site=reduced.site[kept].astype(np.int64),
+        sites=reduced.sites,
         loop_names={} if labels is None else labels.names,
         scale=scale,
         once=int(np.count_nonzero(~again)),
@@ -285,8 +286,8 @@ class _Ratios:
 
 def _executions(reduced: Reduced, calls: Calls) -> tuple[Integers, Integers]:
     """The unique call of each call, and the calls by unique call, in the order of time."""
-    count = len(reduced.signatures)
-    keys = reduced.lane * count + reduced.signature
+    count = len(reduced.sites)
+    keys = reduced.lane * count + reduced.site
     unique = np.searchsorted(keys, calls.lane * count + reduced.sequence)
     return unique, stable_order(unique, len(keys))
 

@@ -118,7 +118,7 @@ def importance(found: Features) -> Importance:
     """
     require()
     known = np.flatnonzero(found.loop != NO_LABEL)
-    values, loop, site = found.values[known], found.loop[known], found.signature[known]
+    values, loop, site = found.values[known], found.loop[known], found.site[known]
     loops = np.unique(loop)
     if len(loops) < 2:
         raise NotEnoughDataError(

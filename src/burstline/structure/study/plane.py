@@ -16,14 +16,15 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from burstline.columns import dense, stable_order
-from burstline.structure.calls import sign
+from burstline.identity import communicator_names, sites_of
 from burstline.structure.program.nodes import Call, Condition, Loop
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterator, Sequence
 
     from burstline.columns import Floats, Integers
-    from burstline.structure.calls import Calls, Signature, Signed
+    from burstline.identity import Site, Sites
+    from burstline.structure.calls import Calls
     from burstline.structure.program.model import Structure
     from burstline.structure.program.nodes import Item
     from burstline.trace import Trace
@@ -46,17 +47,17 @@ class Points:
     loop : ndarray of int64, shape (points,)
         Number of the innermost loop that executes it most often, `IN_NO_LOOP` or, for calls
         that the method did not look at, `LEFT_OUT`.
-    signature : ndarray of int64, shape (points,)
-        Which of `signatures` it is.
+    site : ndarray of int64, shape (points,)
+        Which of `sites` it is.
     unique : ndarray of int64, shape (points,)
-        Unique calls it stands for: 1, or those of all lanes with this signature and loop.
+        Unique calls it stands for: 1, or those of all lanes with this site and loop.
     repetitions : ndarray of float64, shape (points,)
         How often it was executed; mean over the lanes it stands for.
     interval_ns : ndarray of float64, shape (points,)
         Mean time from one execution to the next, at least 1 ns; mean over the lanes.
     repetitions_range, interval_range_ns : ndarray of float64, shape (points, 2)
         Smallest and largest of the lanes it stands for.
-    signatures : tuple of Signature
+    sites : tuple of Site
         Operations and where they are called.
     once : int
         Unique calls that were executed once and have no place in the plane.
@@ -65,13 +66,13 @@ class Points:
     """
 
     loop: Integers
-    signature: Integers
+    site: Integers
     unique: Integers
     repetitions: Floats
     interval_ns: Floats
     repetitions_range: Floats
     interval_range_ns: Floats
-    signatures: tuple[Signature, ...]
+    sites: tuple[Site, ...]
     once: int
     run_ns: int
 
@@ -94,14 +95,14 @@ def points(trace: Trace, structure: Structure, *, most: int = MOST_POINTS) -> Po
     structure : Structure
         Its loops are what the calls belong to.
     most : int
-        Above so many points, those of one signature and loop are put together, with their
+        Above so many points, those of one site and loop are put together, with their
         range.
 
     Returns
     -------
     Points
-        One per (lane, signature) that is executed more than once, or one per
-        (signature, loop).
+        One per (lane, site) that is executed more than once, or one per
+        (site, loop).
 
     Notes
     -----
@@ -120,17 +121,17 @@ def points(trace: Trace, structure: Structure, *, most: int = MOST_POINTS) -> Po
     ([1, 1], [4.0, 4.0], [20.0, 20.0])
     """
     calls = structure.found_in
-    signed = sign(trace, calls)
-    lane, signature, repetitions, interval_ns = _repeated(calls, signed)
+    sites = sites_of(trace, calls.row, calls.world_size)
+    lane, site, repetitions, interval_ns = _repeated(calls, sites)
     returns = repetitions > 1
-    lane, signature = lane[returns], signature[returns]
-    loop = _loops(trace, structure, signed)[signature, lane]
-    order = np.lexsort((lane, signature, loop))
+    lane, site = lane[returns], site[returns]
+    loop = _loops(trace, structure, sites)[site, lane]
+    order = np.lexsort((lane, site, loop))
     values = np.stack([repetitions[returns], interval_ns[returns]])[:, order]
-    loop, signature = loop[order], signature[order]
+    loop, site = loop[order], site[order]
     begin = np.arange(len(order))
     if len(order) > most:
-        begin = np.flatnonzero(np.diff(loop, prepend=-9) | np.diff(signature, prepend=-9))
+        begin = np.flatnonzero(np.diff(loop, prepend=-9) | np.diff(site, prepend=-9))
     counts = np.diff(np.append(begin, len(order)))
     low, high, total = (
         reduce.reduceat(values, begin, axis=1) if len(begin) else values
@@ -138,22 +139,22 @@ def points(trace: Trace, structure: Structure, *, most: int = MOST_POINTS) -> Po
     )
     return Points(
         loop=loop[begin],
-        signature=signature[begin],
+        site=site[begin],
         unique=counts,
         repetitions=total[0] / counts,
         interval_ns=total[1] / counts,
         repetitions_range=np.stack([low[0], high[0]], axis=1),
         interval_range_ns=np.stack([low[1], high[1]], axis=1),
-        signatures=signed.signatures,
+        sites=sites.distinct,
         once=int(np.count_nonzero(~returns)),
         run_ns=calls.run_ns,
     )
 
 
-def _repeated(calls: Calls, signed: Signed) -> tuple[Integers, Integers, Integers, Floats]:
-    """Lane, signature, repetitions and mean interval of every unique call."""
-    count = len(signed.signatures)
-    unique, keys = dense(calls.lane * count + signed.of_call, len(calls.ranks) * count)
+def _repeated(calls: Calls, sites: Sites) -> tuple[Integers, Integers, Integers, Floats]:
+    """Lane, site, repetitions and mean interval of every unique call."""
+    count = len(sites)
+    unique, keys = dense(calls.lane * count + sites.of_call, len(calls.ranks) * count)
     repetitions = np.bincount(unique, minlength=len(keys))
     order = stable_order(unique, len(keys))
     end = np.cumsum(repetitions)
@@ -162,42 +163,35 @@ def _repeated(calls: Calls, signed: Signed) -> tuple[Integers, Integers, Integer
     return keys // count, keys % count, repetitions, interval_ns
 
 
-def _loops(trace: Trace, structure: Structure, signed: Signed) -> Integers:
-    """The loop of each signature on each lane, shape (signatures, lanes)."""
-    names = _communicator_names(trace)
+def _loops(trace: Trace, structure: Structure, sites: Sites) -> Integers:
+    """The loop of each site on each lane, shape (sites, lanes)."""
+    names = communicator_names(trace)
     numbers = {
-        _key(signed, each, None if each.communicator is None else names[each.communicator]): n
-        for n, each in enumerate(signed.signatures)
+        _key(sites, each, None if each.communicator is None else names[each.communicator]): n
+        for n, each in enumerate(sites.distinct)
     }
-    shape = (len(signed.signatures), len(structure.ranks))
+    shape = (len(sites), len(structure.ranks))
     loop = np.full(shape, IN_NO_LOOP, np.int64)
     most = np.zeros(shape, np.int64)
     inside: dict[tuple[int, int], Integers] = {}
     for call, number in _with_loop(structure.items, IN_NO_LOOP):
-        place = (numbers[_key(signed, call, call.communicator)], number)
+        place = (numbers[_key(sites, call, call.communicator)], number)
         inside[place] = inside.get(place, 0) + call.executions
-    for (signature, number), executions in inside.items():
-        more = executions > most[signature]
-        loop[signature, more] = number
-        most[signature, more] = executions[more]
+    for (site, number), executions in inside.items():
+        more = executions > most[site]
+        loop[site, more] = number
+        most[site, more] = executions[more]
     for call in structure.left_out:
-        signature = numbers[_key(signed, call, call.communicator)]
-        loop[signature, call.executions > most[signature]] = LEFT_OUT
+        site = numbers[_key(sites, call, call.communicator)]
+        loop[site, call.executions > most[site]] = LEFT_OUT
     return loop
 
 
-def _key(signed: Signed, call: Call | Signature, communicator: str | None) -> Hashable:
-    """What is equal for nodes of one signature: a method may number sites of its own."""
-    if signed.has_paths:
+def _key(sites: Sites, call: Call | Site, communicator: str | None) -> Hashable:
+    """What is equal for nodes of one site: a method may number sites of its own."""
+    if sites.has_paths:
         return call.operation, call.path
     return call.operation, communicator, call.offset
-
-
-def _communicator_names(trace: Trace) -> list[str]:
-    table = trace.communicators
-    kinds, sources = table["kind"].to_pylist(), table["source_id"].to_pylist()
-    named = zip(kinds, sources, strict=True)
-    return [kind if kind in {"world", "self"} else str(source) for kind, source in named]
 
 
 def _with_loop(items: Sequence[Item], loop: int) -> Iterator[tuple[Call, int]]:

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 import by_hand
-from burstline.structure.callpaths import Frame, clean_paths, program_order
+from burstline.identity import Frame, clean_paths
+from burstline.structure.program_order import program_order
 
 
 def path_of(*frames):

@@ -1,0 +1,17 @@
+from burstline.identity.call_paths import Frame as Frame
+from burstline.identity.call_paths import Path as Path
+from burstline.identity.call_paths import clean_paths as clean_paths
+from burstline.identity.calls import CONTEXT as CONTEXT
+from burstline.identity.calls import SIDES as SIDES
+from burstline.identity.calls import SITE as SITE
+from burstline.identity.calls import SPAN_COLLECTIVES as SPAN_COLLECTIVES
+from burstline.identity.calls import Decoder as Decoder
+from burstline.identity.communicators import communicator_names as communicator_names
+from burstline.identity.sites import Site as Site
+from burstline.identity.sites import Sites as Sites
+from burstline.identity.sites import sites_of as sites_of
+from burstline.identity.tokens import DIVIDING_GAP as DIVIDING_GAP
+from burstline.identity.tokens import GAP as GAP
+from burstline.identity.tokens import Naming as Naming
+from burstline.identity.tokens import Tokens as Tokens
+from burstline.identity.tokens import tokens_of as tokens_of

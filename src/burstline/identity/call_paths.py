@@ -1,0 +1,118 @@
+"""Call paths: from the start of the program to the MPI call.
+
+::
+
+    trace.call_paths  --clean_paths-->  tuples of Frame, outermost first
+                      --path_labels-->  "main@a.c:9;solve@b.c:4"
+
+What is no place in the program is left out: the C library's start, MPI's own wrappers,
+frames nobody could name. Two calls belong together if they have the same frames.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from burstline.columns import UNKNOWN, take
+from burstline.identity.vocabulary import Vocabulary
+from burstline.operations import NAMES
+
+if TYPE_CHECKING:
+    from burstline.columns import Integers
+    from burstline.trace import Trace
+
+_UNRESOLVED: Final = frozenset({"", "??", "?", "Unresolved", "_NOT_Found"})
+_STARTS: Final = ("__libc_start", "generic_start_main", "__clone", "start_thread")
+_START_NAMES: Final = frozenset({"_start", "clone", "clone3"})
+_WRAPPERS: Final = frozenset(name.lower() for name in NAMES)
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """A place in the source from where a function, or MPI, is called.
+
+    Attributes
+    ----------
+    function : str
+        The function the place is in.
+    file : str or None
+        Its source file, None if the trace does not say.
+    line : int or None
+        The line of the call, None if the trace does not say.
+    """
+
+    function: str
+    file: str | None
+    line: int | None
+
+    def __str__(self) -> str:
+        if self.file is None:
+            return self.function
+        line = "" if self.line is None else f":{self.line}"
+        return f"{self.function}@{self.file}{line}"
+
+
+Path = tuple[Frame, ...]
+"""Frames from the start of the program to the call, outermost first."""
+
+
+def clean_paths(trace: Trace) -> tuple[Integers, tuple[Path, ...]]:
+    """The path of each row of `call_paths` as a number, and the paths.
+
+    Left out are the start of the C library and of threads, frames without a name, and
+    MPI's own wrappers. Of a function that calls itself directly only the innermost frame
+    is kept: the depth of a recursion is no part of where a call is. Path 0 has no frame at
+    all; a last number, that of path 0, serves calls without a call path, whose id is -1.
+    """
+    table = trace.call_paths
+    columns = (table[name].to_pylist() for name in ("parent", "function", "file", "line"))
+    paths: list[Path] = [()]
+    numbers: dict[Path, int] = {(): 0}
+    number = np.zeros(table.num_rows + 1, np.int64)
+    for row, (parent, function, file, line) in enumerate(zip(*columns, strict=True)):
+        above = paths[number[parent]] if parent is not None else ()
+        path = _extended(above, Frame(function, file, line))
+        number[row] = numbers.setdefault(path, len(paths))
+        if number[row] == len(paths):
+            paths.append(path)
+    return number, tuple(paths)
+
+
+def _extended(above: Path, frame: Frame) -> Path:
+    if not _is_place(frame):
+        return above
+    recursive = (
+        bool(above) and above[-1].function == frame.function and above[-1].file == frame.file
+    )
+    return (*(above[:-1] if recursive else above), frame)
+
+
+def _is_place(frame: Frame) -> bool:
+    name = frame.function.strip()
+    if name in _START_NAMES or name.startswith((*_STARTS, "MPI_", "PMPI_")):
+        return False
+    fortran = name.lower().rstrip("_").removeprefix("p")
+    return fortran not in _WRAPPERS and not (name in _UNRESOLVED and frame.file is None)
+
+
+def path_labels(trace: Trace) -> tuple[Integers, list[str]]:
+    """The label of each row of `call_paths` as a number, and the labels, alike in all runs.
+
+    A label is ``function@file:line``, outermost first, joined by ``;``; what the trace does
+    not know is left out of it. A path that names no place in the program has none, number
+    -1; a last -1 serves calls without a call path.
+
+    Examples
+    --------
+    >>> from burstline.testing import trace_of
+    >>> paths = "path 0 main file a.c line 9 | path 1 solve under 0"
+    >>> path_labels(trace_of(f"ranks 1 | {paths}"))[1]
+    ['main@a.c:9', 'main@a.c:9;solve']
+    """
+    number, (_, *paths) = clean_paths(trace)
+    labels: Vocabulary[str] = Vocabulary()
+    of_path = labels.numbers(";".join(map(str, path)) for path in paths)
+    return take(of_path, number - 1, UNKNOWN), labels.names

@@ -1,0 +1,231 @@
+"""What the ids in the columns of calls stand for, in words that other runs use, too.
+
+::
+
+    calls of some locations  --Decoder.decoded--> operation, communicator, partner, root, …
+    bursts                   --gathered-->        operation_before, operation_after, …
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+import pyarrow as pa
+
+from burstline.columns import (
+    NO_VALUE,
+    UNKNOWN,
+    Ordinals,
+    begins_run,
+    coded,
+    encoded,
+    nullable,
+    take,
+    to_numpy,
+)
+from burstline.identity.call_paths import path_labels
+from burstline.identity.communicators import communicator_labels
+from burstline.identity.vocabulary import Vocabulary
+from burstline.operations import COLLECTIVES, COMPLETIONS, NAMES
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    import numpy.typing as npt
+
+    from burstline.columns import AnyIntegers, Integers, Mask
+    from burstline.trace import Trace
+
+
+CONTEXT: Final = (
+    "operation",
+    "communicator",
+    "partner",
+    "root",
+    "tag",
+    "bytes_sent",
+    "bytes_received",
+    "call_path",
+)
+"""What is known of the call before and of the one after a burst."""
+
+SITE: Final = ("operation", "call_path")
+"""What of that says where in the program the call stands."""
+
+SIDES: Final = ("before", "after")
+
+SPAN_COLLECTIVES: Final = frozenset(name for name in COLLECTIVES if "eighbor" not in name)
+"""Collectives that end a span of a rank and begin the next one. Those of neighbours do not:
+some ranks may have none of them."""
+
+_SOURCES: Final = {
+    "operation": "operation",
+    "communicator": "communicator",
+    "partner": "peer",
+    "tag": "tag",
+    "bytes_sent": "sent_bytes",
+    "bytes_received": "received_bytes",
+    "call_path": "call_path",
+}
+_TEXTS: Final = ("operation", "communicator", "call_path")
+_SIZES: Final = frozenset({"bytes_sent", "bytes_received"})
+
+
+class Decoder:
+    """What the ids in the calls of a trace stand for, the same for every part of it.
+
+    Attributes
+    ----------
+    wanted : tuple of str
+        Of :data:`CONTEXT`; only what these need is read.
+    names : dict of str to pyarrow.Array
+        The texts of operations, communicators and call paths, by their numbers.
+    """
+
+    def __init__(self, trace: Trace, wanted: Iterable[str]) -> None:
+        self.wanted = tuple(name for name in CONTEXT if name in set(wanted))
+        self._operations = Vocabulary([*NAMES, *_operations(trace)])
+        paths: list[str] = []
+        if "call_path" in self.wanted:
+            self._path, paths = path_labels(trace)
+        # Communicators with one label, as everybody's own, are one to whoever compares runs.
+        communicators: Vocabulary[str] = Vocabulary()
+        if "communicator" in self.wanted:
+            self._communicator = communicators.numbers(communicator_labels(trace))
+        texts = (self._operations.names, communicators.names, paths)
+        self.names = {
+            name: pa.array(text, pa.string()) for name, text in zip(_TEXTS, texts, strict=True)
+        }
+        self._roots = _roots(trace) if "root" in self.wanted else _NOTHING
+        self._senders = _senders(trace) if "partner" in self.wanted else _NOTHING
+
+    @property
+    def columns(self) -> list[str]:
+        """Columns of the table `calls` that are needed."""
+        return ["location", "call", "operation"] + [
+            _SOURCES[name] for name in self.wanted if name not in {"operation", "root"}
+        ]
+
+    def decoded(self, calls: pa.Table) -> dict[str, npt.NDArray[Any]]:
+        """What is wanted of some calls, all of some locations, sorted by location and call.
+
+        Texts by their position in `names`; the schema's sentinels where not known.
+        """
+        location, call = (to_numpy(calls[name]) for name in ("location", "call"))
+        place, operation = Ordinals(location, call), self.operation(calls)
+        values: dict[str, npt.NDArray[Any]] = {}
+        for name in self.wanted:
+            if name == "operation":
+                values[name] = operation
+            elif name == "root":
+                values[name] = np.full(len(call), UNKNOWN, np.int32)
+                self._roots.fill(values[name], place, location)
+            else:
+                values[name] = to_numpy(calls[_SOURCES[name]])
+        if "communicator" in values:
+            values["communicator"] = take(self._communicator, values["communicator"])
+        if "call_path" in values:
+            values["call_path"] = self._path[values["call_path"]]
+        if "partner" in values:
+            sender = np.full(len(call), UNKNOWN, np.int32)
+            self._senders.fill(sender, place, location)
+            completes = self._operations.among(operation, COMPLETIONS)
+            peer = values["partner"]
+            values["partner"] = np.where((peer == UNKNOWN) & completes, sender, peer)
+        return values
+
+    def operation(self, calls: pa.Table) -> npt.NDArray[np.int32]:
+        """The operations of some calls as positions in `names`."""
+        codes, names = coded(calls["operation"])
+        return self._operations.numbers(names).astype(np.int32)[codes]
+
+    def spanning(self, calls: pa.Table) -> Mask:
+        """Which calls end a span."""
+        return self._operations.among(self.operation(calls), SPAN_COLLECTIVES)
+
+    def gathered(
+        self, decoded: dict[str, npt.NDArray[Any]], row: Integers, side: str
+    ) -> Iterator[tuple[str, pa.Array]]:
+        """What is known of the calls on one side of bursts, as names and columns with nulls.
+
+        `row` is the call of each burst among those decoded, -1 if it has none.
+        """
+        for name, values in decoded.items():
+            absent = NO_VALUE if name in _SIZES else UNKNOWN
+            taken = take(values, row, absent)
+            if name in _TEXTS:
+                yield f"{name}_{side}", encoded(taken, self.names[name])
+            else:
+                kind = pa.int64() if name in _SIZES else pa.int32()
+                yield f"{name}_{side}", nullable(taken, taken != absent, kind)
+
+
+class _Facts:
+    """Facts about calls that stand in other tables, sorted by location and call."""
+
+    def __init__(self, location: AnyIntegers, call: AnyIntegers, value: AnyIntegers) -> None:
+        order = np.lexsort((call, location))
+        self._location, self._call = location[order], call[order]
+        self._value = value[order]
+
+    def fill(self, column: AnyIntegers, place: Ordinals, location: AnyIntegers) -> None:
+        """Put the facts about the calls of some locations into their column."""
+        if not len(location):
+            return
+        first, last = np.searchsorted(self._location, [location[0], location[-1] + 1])
+        row = place.rows(self._location[first:last], self._call[first:last])
+        is_here = row >= 0
+        column[row[is_here]] = self._value[first:last][is_here]
+
+
+_NOTHING: Final = _Facts(*np.zeros((3, 0), np.int64))
+
+
+def _operations(trace: Trace) -> list[str]:
+    """The names of the operations of a trace."""
+    if not trace.is_stored:
+        return coded(trace.calls["operation"])[1]
+    # Every part of a store has the dictionary of the whole.
+    for part in _parts(trace, "calls", ["operation"]):
+        return coded(part["operation"])[1]
+    return []
+
+
+def _roots(trace: Trace) -> _Facts:
+    """The root of each call that has a part in a collective with a known root."""
+    (root,) = trace.arrays("collectives", "root")
+    parts = []
+    for part in _parts(trace, "collective_members", ["collective", "location", "call"]):
+        collective, location, call = map(to_numpy, part.columns)
+        known = (root[collective] != UNKNOWN) & (call != UNKNOWN)
+        parts.append(np.stack([location[known], call[known], root[collective][known]]))
+    return _Facts(*np.concatenate(parts, axis=1)) if parts else _NOTHING
+
+
+def _senders(trace: Trace) -> _Facts:
+    """Who sent what a call completes, where it is one rank."""
+    (rank,) = trace.arrays("locations", "rank")
+    parts = []
+    names = ["receiver_location", "receive_call", "sender_location"]
+    for part in _parts(trace, "messages", names):
+        location, call, sender = map(to_numpy, part.columns)
+        known = call != UNKNOWN
+        parts.append(np.stack([location[known], call[known], rank[sender[known]]]))
+    if not parts:
+        return _NOTHING
+    location, call, sender = np.concatenate(parts, axis=1)
+    order = np.lexsort((sender, call, location))
+    location, call, sender = location[order], call[order], sender[order]
+    first = begins_run(location, call)
+    last = np.append(first[1:], True)[: len(call)]
+    # sorted by sender, too: equal at both ends is equal throughout
+    single = sender[first] == sender[last]
+    return _Facts(location[first][single], call[first][single], sender[first][single])
+
+
+def _parts(trace: Trace, name: str, columns: list[str]) -> Iterator[pa.Table]:
+    if trace.is_stored and name in trace:
+        yield from (part.select(columns) for part in trace.batches(name, columns))
+    else:
+        yield trace.table(name).select(columns)

@@ -1,0 +1,72 @@
+"""What communicators are called.
+
+::
+
+    trace.communicators  --communicator_labels-->  world, self, "0-3,7", "0-3 #2": in any run
+                         --communicator_names-->   world, self, "7": the id in the source
+"""
+
+from __future__ import annotations
+
+from hashlib import blake2s
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from burstline.trace import Trace
+
+_LONGEST: Final = 64
+_DIGEST_BYTES: Final = 6
+_ALONE: Final = ("world", "self")
+
+
+def communicator_names(trace: Trace) -> list[str]:
+    """The name of each communicator of a trace as its source has it: its kind, or its id."""
+    rows = (trace.communicators[name].to_pylist() for name in ("kind", "source_id"))
+    return [kind if kind in _ALONE else str(source) for kind, source in zip(*rows, strict=True)]
+
+
+def communicator_labels(trace: Trace) -> list[str]:
+    """The label of each communicator of a trace, which other runs give it, too.
+
+    It is ``world``, ``self`` (every rank's own has this label), or the ranks of the members
+    in its order, in ranges. Long lists end in their length and a digest. Of communicators
+    with equal members, the second and later ones are numbered, ``0-3 #2``, in the order of
+    the trace, which is that of their creation as far as the recorder knows it.
+
+    Examples
+    --------
+    >>> from burstline.testing import trace_of
+    >>> group = "communicator 1 members 3 0 1 kind group"
+    >>> communicator_labels(trace_of(f"ranks 4 | {group}"))
+    ['world', '3,0-1']
+    """
+    table = trace.communicators
+    labels = []
+    met: dict[tuple[int, str], int] = {}
+    rows = (table[name].to_pylist() for name in ("application", "kind", "members"))
+    for application, kind, members in zip(*rows, strict=True):
+        label = kind if kind in _ALONE else _members(members or [])
+        if kind in {"inter", "unknown"}:
+            label = f"{kind} {label}".rstrip()
+        if kind != "self":
+            met[application, label] = met.get((application, label), 0) + 1
+            if met[application, label] > 1:
+                label = f"{label} #{met[application, label]}"
+        labels.append(label)
+    return labels
+
+
+def _members(ranks: Sequence[int]) -> str:
+    stretches: list[list[int]] = []
+    for rank in ranks:
+        if stretches and rank == stretches[-1][1] + 1:
+            stretches[-1][1] = rank
+        else:
+            stretches.append([rank, rank])
+    text = ",".join(f"{a}" if a == b else f"{a}-{b}" for a, b in stretches)
+    if len(text) <= _LONGEST:
+        return text
+    digest = blake2s(text.encode(), digest_size=_DIGEST_BYTES).hexdigest()
+    return f"{text[: text.rindex(',', 0, _LONGEST // 2)]},… ({len(ranks)} ranks, {digest})"

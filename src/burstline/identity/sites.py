@@ -1,0 +1,109 @@
+"""Sites: which calls of one run are the same call of its program, whatever rank makes them.
+
+::
+
+    calls, call_paths  --sites_of-->  Sites: a Site per call
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from burstline.columns import UNKNOWN, coded, dense
+from burstline.identity.call_paths import clean_paths
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    from burstline.columns import Integers
+    from burstline.identity.call_paths import Path
+    from burstline.trace import Trace
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Site:
+    """What makes a call the same call on any rank.
+
+    Attributes
+    ----------
+    operation : str
+        MPI name of the call.
+    path : tuple of Frame
+        Where it is called, outermost frame first; empty if the trace does not say.
+    communicator, offset : int or None
+        What stands in for the path where there is none: the communicator, and the rank
+        of the partner relative to one's own.
+    """
+
+    operation: str
+    path: Path
+    communicator: int | None = None
+    offset: int | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Sites:
+    """The sites of some calls.
+
+    Attributes
+    ----------
+    of_call : ndarray of int32, shape (calls,)
+        Site of every call, as a position in `distinct`.
+    distinct : tuple of Site
+        Each once.
+    has_paths : bool
+        Whether call paths tell them apart.
+    """
+
+    of_call: npt.NDArray[np.int32]
+    distinct: tuple[Site, ...]
+    has_paths: bool
+
+    def __len__(self) -> int:
+        return len(self.distinct)
+
+
+def sites_of(trace: Trace, rows: Integers, world_size: int) -> Sites:
+    """The sites of some rows of `calls`, made in a world of so many ranks.
+
+    Two calls have one site if they have the same operation and call path. Where none of
+    them has a path, communicator and the partner's rank relative to one's own take its place.
+    """
+    codes, operations = coded(trace.table("calls")["operation"])
+    (call_path,) = trace.arrays("calls", "call_path")
+    number, paths = clean_paths(trace)
+    place = number[call_path[rows]]
+    has_paths = bool(place.any())
+    places: list[tuple[Path, int | None, int | None]] = [(path, None, None) for path in paths]
+    if not has_paths:
+        place, places = _places_without_paths(trace, rows, world_size)
+    count = len(places)
+    of_call, keys = dense(codes[rows].astype(np.int64) * count + place, len(operations) * count)
+    distinct = tuple(
+        Site(operations[key // count], *places[key % count]) for key in keys.tolist()
+    )
+    return Sites(of_call.astype(np.int32), distinct, has_paths)
+
+
+def _places_without_paths(
+    trace: Trace, rows: Integers, world_size: int
+) -> tuple[Integers, list[tuple[Path, int | None, int | None]]]:
+    (ranks,) = trace.arrays("locations", "rank")
+    columns = trace.arrays("calls", "location", "peer", "communicator")
+    location, peer, communicator = (column[rows].astype(np.int64) for column in columns)
+    # around the end, so that the neighbours of the first and the last rank are neighbours
+    offset = np.where(peer >= 0, (peer - ranks[location]) % world_size, UNKNOWN)
+    width = int(offset.max(initial=UNKNOWN)) + 2
+    key = (communicator + 1) * width + offset + 1
+    place, keys = dense(key, int(key.max(initial=0)) + 1)
+    return place, [
+        (
+            (),
+            key // width - 1 if key >= width else None,
+            key % width - 1 if key % width else None,
+        )
+        for key in keys.tolist()
+    ]

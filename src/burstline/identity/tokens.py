@@ -1,0 +1,367 @@
+"""Tokens: what each burst is called, in words that mean the same in every run.
+
+::
+
+    Traces  --tokens_of-->  Tokens of each: a label, a kind, a place … per burst
+
+A burst is what a program does after the call before it, so it is called after that call:
+its operation, where in the source it stands and in which loop, whom it reached, how much it
+moved. Of a call that completes one of several requests, which one it was is known from the
+message alone.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol
+
+import numpy as np
+import pyarrow as pa
+
+from burstline.columns import NO_VALUE, UNKNOWN, begins_run, coded, run_lengths, take
+from burstline.identity.call_paths import clean_paths
+from burstline.identity.calls import SPAN_COLLECTIVES
+from burstline.identity.communicators import communicator_labels
+from burstline.identity.vocabulary import Vocabulary
+from burstline.operations import BLOCKING_SENDS, IMMEDIATE_SENDS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    import numpy.typing as npt
+
+    from burstline.columns import Floats, Integers, Mask
+    from burstline.identity.call_paths import Path
+    from burstline.trace import Trace
+
+    Codes = npt.NDArray[np.int32]
+    Hashes = npt.NDArray[np.uint64]
+
+ANY_COMPLETION: Final = frozenset(
+    f"MPI_{name}" for name in ("Waitany", "Waitsome", "Test", "Testany", "Testsome")
+)
+"""Operations whose order is not the program's."""
+_SENDS: Final = frozenset({*BLOCKING_SENDS, *IMMEDIATE_SENDS})
+WILDCARD: Final = frozenset(f"MPI_{name}" for name in ("Recv", "Mrecv", "Probe", "Mprobe"))
+"""Operations that may serve whoever comes first."""
+NOTHING: Final = 0
+"""Operation where there is none: its name is empty."""
+LOOSE: Final = -2
+"""Of bursts that the program may have put elsewhere, by what came first."""
+
+GAP: Final = 0.15
+"""What it costs to leave out a burst: two together are as dear as a match may be."""
+DIVIDING_GAP: Final = 0.5
+"""The same for one that a collective is before: all ranks would have to miss it."""
+
+_NUMBERED: Final = ("label", "kind", "matter", "pattern")
+"""Columns of tokens whose numbers mean the same in all runs."""
+
+_HALF: Final = 32
+"""Bits of an operation in a pattern on its way to its number."""
+
+_MIXERS: Final = (
+    np.uint64(0x9E3779B97F4A7C15),
+    np.uint64(0xBF58476D1CE4E5B9),
+    np.uint64(0x94D049BB133111EB),
+)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Tokens:
+    """The bursts of one run, row after row of its table of bursts.
+
+    Attributes
+    ----------
+    offsets : ndarray of int64, shape (locations + 1,)
+        Where the bursts of each location begin.
+    label, kind : ndarray of int32, shape (bursts,)
+        Equal for bursts that are alike in everything but time; in everything but size and
+        time. The same number means the same in all runs that were read together.
+    matter : ndarray of int32, shape (bursts,)
+        Equal for bursts of one operation, tag and size, wherever it stands and whoever it
+        reached.
+    pattern : ndarray of int32, shape (bursts,)
+        Operation before and after: index into the patterns of the :class:`Naming`.
+    span : ndarray of int64, shape (bursts,)
+        Collective operations of its thread before it.
+    place : ndarray of float64, shape (bursts,)
+        Where in its span the burst begins, from 0 to 1.
+    sizes : tuple of two ndarray of float64, shape (bursts,)
+        Bytes that the call before, and the call after, sent or received.
+    partners : tuple of two ndarray of int32, shape (bursts,)
+        World rank that the call before, and the call after, reached; -1 if none or several.
+    gap : ndarray of float64, shape (bursts,)
+        What it costs an alignment to leave the burst out.
+    sends : ndarray of bool, shape (bursts,)
+        Whether the call before started a send.
+    unordered : ndarray of int64, shape (bursts,)
+        Equal for neighbours whose order is not the program's; :data:`LOOSE` for what may
+        serve whoever comes first, and for neighbours of completions; -1 for all others.
+    turn : ndarray of int32, shape (bursts,), optional
+        Which iteration of the outermost loop around the burst, -1 outside of loops; none if
+        nobody knows.
+    """
+
+    offsets: Integers
+    label: Codes
+    kind: Codes
+    matter: Codes
+    pattern: Codes
+    span: Integers
+    place: Floats
+    sizes: tuple[Floats, Floats]
+    partners: tuple[Codes, Codes]
+    gap: Floats
+    sends: Mask
+    unordered: Integers
+    turn: Codes | None = None
+
+
+class Loops(Protocol):
+    """The loop around each call of a trace, and its turn, where the trace says so."""
+
+    @property
+    def number(self) -> Integers:
+        """Position of the name of the loop, -1 if there is none, shape (calls,)."""
+
+    @property
+    def turn(self) -> Codes:
+        """Which iteration of the outermost loop that iterates; -1 outside, shape (calls,)."""
+
+    @property
+    def names(self) -> list[str]:
+        """What loops are called, in any run."""
+
+
+class Naming(NamedTuple):
+    """The tokens of several runs, and what told bursts apart.
+
+    Attributes
+    ----------
+    tokens : list of Tokens
+        One for each run.
+    patterns : list of tuple of str
+        Operation before and after, by the number of the pattern; "" is none.
+    has_paths : bool
+        Whether call paths tell bursts apart. They do not where most of what one run calls
+        stands nowhere in another: addresses that nobody resolved differ from run to run.
+    has_loops : bool
+        Whether loops do, or their turns: all runs say which loop calls are in, and mostly
+        the same ones.
+    """
+
+    tokens: list[Tokens]
+    patterns: list[tuple[str, str]]
+    has_paths: bool
+    has_loops: bool
+
+
+def tokens_of(traces: Sequence[Trace], loops: Sequence[Loops | None]) -> Naming:
+    """The bursts of runs of one program, named alike; `loops` are those around their calls.
+
+    O(calls + messages + bursts) time. Labels are numbered hashes of 64 bits: among 16
+    million different ones, two are taken for the same with a probability of 1e-5.
+
+    Examples
+    --------
+    >>> from burstline.testing import trace_of
+    >>> run = trace_of(
+    ...     "ranks 1 | 0 | 1 enter MPI_Init | 2 leave | 4 enter MPI_Barrier | 5 leave"
+    ... )
+    >>> named = tokens_of([run, run], [None, None])
+    >>> named.patterns, [one.label.tolist() for one in named.tokens], named.has_loops
+    ([('MPI_Init', 'MPI_Barrier')], [[0], [0]], False)
+    """
+    words = _Words()
+    paths = [words.path(trace) for trace in traces]
+    has_paths = any(len(np.unique(path)) > 1 for path in paths) and _are_common(paths)
+    around = [(words.loop(each), each.turn) for each in loops if each is not None]
+    # mostly the same loops, or none of them has a name
+    has_loops = len(around) == len(traces) and _are_common(
+        [loop[loop >= 0] for loop, _ in around]
+    )
+    hashes, makers = [], []
+    for run, trace in enumerate(traces):
+        loop = around[run] if has_loops else None
+        hashed, maker = _described(trace, words, paths[run] if has_paths else None, loop)
+        hashes.append(hashed)
+        makers.append(maker)
+    numbered = [_numbered(column) for column in zip(*hashes, strict=True)]
+    codes = zip(*(numbers for numbers, _ in numbered), strict=True)
+    tokens = [
+        maker(**dict(zip(_NUMBERED, own, strict=True)))
+        for maker, own in zip(makers, codes, strict=True)
+    ]
+    names = words.operations.names
+    halves = (divmod(pattern, 1 << _HALF) for pattern in numbered[-1][1].tolist())
+    patterns = [(names[before], names[after]) for before, after in halves]
+    return Naming(tokens, patterns, has_paths, has_loops)
+
+
+class _Words:
+    """What runs call the same: the vocabularies that number it, and the number of each call."""
+
+    def __init__(self) -> None:
+        self.operations = Vocabulary([""])
+        self._paths: Vocabulary[Path] = Vocabulary()
+        self._communicators: Vocabulary[str] = Vocabulary()
+        self._loops: Vocabulary[str] = Vocabulary()
+
+    def operation(self, trace: Trace) -> Integers:
+        """The operation of each call, shape (calls,)."""
+        codes, names = coded(trace.table("calls")["operation"])
+        return self.operations.numbers(names)[codes]
+
+    def path(self, trace: Trace) -> Integers:
+        """The place in the source of each call, shape (calls,)."""
+        number, paths = clean_paths(trace)
+        (path,) = trace.arrays("calls", "call_path")
+        return self._paths.numbers(paths)[number][path]
+
+    def communicator(self, trace: Trace) -> Integers:
+        """The communicator of each call, -1 where it has none, shape (calls,)."""
+        (communicator,) = trace.arrays("calls", "communicator")
+        return take(self._communicators.numbers(communicator_labels(trace)), communicator)
+
+    def loop(self, loops: Loops) -> Integers:
+        """The loop around each call, -1 where it has none, shape (calls,)."""
+        return take(self._loops.numbers(loops.names), loops.number)
+
+
+def _are_common(codes: Sequence[Integers]) -> bool:
+    """Whether at least half of each run's codes are found in all others."""
+    shared = np.unique(codes[0])
+    for other in codes[1:]:
+        shared = np.intersect1d(shared, other)
+    return all(np.isin(one, shared).sum() * 2 >= len(one) for one in codes)
+
+
+def _described(
+    trace: Trace, words: _Words, path: Integers | None, loop: tuple[Integers, Codes] | None
+) -> tuple[tuple[npt.NDArray[Any], ...], Callable[..., Tokens]]:
+    """Hashes of the bursts of a run, and what makes tokens of the numbers of these."""
+    location, start_ns, *calls = trace.arrays(
+        "bursts", "location", "start_ns", "call_before", "call_after"
+    )
+    location = location.astype(np.int64)
+    offsets, first = trace.offsets("bursts"), trace.offsets("calls")[location]
+    before, after = (np.where(call >= 0, first + call, UNKNOWN) for call in calls)
+    operation = words.operation(trace)
+    peer, tag, sent, received = trace.arrays(
+        "calls", "peer", "tag", "sent_bytes", "received_bytes"
+    )
+    completed = _Completed(trace, len(operation))
+    single = completed.count == 1
+    peer = np.where((peer == UNKNOWN) & single, completed.partner, peer).astype(np.int32)
+    tag = np.where((tag == UNKNOWN) & single, completed.tag, tag)
+    size = np.maximum(_or_zero(sent) + _or_zero(received), completed.bytes)
+    site = _mixed(
+        operation, *(place for place in (path, loop and loop[0]) if place is not None)
+    )
+    is_any = words.operations.among(operation, ANY_COMPLETION)
+    which = np.where(is_any, completed.all, np.uint64(0))
+    kind = _mixed(site, words.communicator(trace), peer, tag, which)
+    label = _mixed(kind, size, completed.all)
+    matter = _mixed(operation, tag, size)
+    pattern = take(operation, before, NOTHING) << _HALF | take(operation, after, NOTHING)
+    is_any, divides, serves, sends = (
+        take(words.operations.among(operation, names), before, missing=False)
+        for names in (ANY_COMPLETION, SPAN_COLLECTIVES, WILDCARD, _SENDS)
+    )
+    passed = np.concatenate([[0], np.cumsum(divides)])
+    span = passed[1:] - passed[offsets[:-1]][location]
+    maker = partial(
+        Tokens,
+        offsets=offsets,
+        span=span,
+        place=_places(start_ns, span, location),
+        sizes=(take(size, before, 0).astype(float), take(size, after, 0).astype(float)),
+        partners=(take(peer, before), take(peer, after)),
+        gap=np.where(divides, DIVIDING_GAP, GAP),
+        sends=sends,
+        unordered=_unordered(is_any, serves, take(site, before, 0), location),
+        turn=None if loop is None else take(loop[1], before),
+    )
+    return (*(take(column, before, 0) for column in (label, kind, matter)), pattern), maker
+
+
+class _Completed:
+    """What the messages say of the calls that completed them, each shape (calls,).
+
+    Receives come first: of a call that completes both, its receives are the reason why the
+    program goes on as it does.
+    """
+
+    def __init__(self, trace: Trace, calls: int) -> None:
+        self.count = np.zeros(calls, np.int64)
+        self.all = np.zeros(calls, np.uint64)
+        self.partner = np.full(calls, UNKNOWN, np.int32)
+        self.tag = np.full(calls, UNKNOWN, np.int64)
+        self.bytes = np.zeros(calls, np.int64)
+        (rank,) = trace.arrays("locations", "rank")
+        first = trace.offsets("calls")[:-1]
+        for here, there, call, size in (
+            ("receiver_location", "sender_location", "receive_call", "received_bytes"),
+            ("sender_location", "receiver_location", "send_done_call", "sent_bytes"),
+        ):
+            columns = trace.arrays("messages", here, there, call, "tag", size)
+            location, other, done, tag, moved = (column for column in columns)
+            known = (done >= 0) & (location >= 0)
+            row = np.where(known, first[location] + done, 0)
+            known &= self.count[row] == 0
+            row, partner, tag = row[known], rank[other[known]], tag[known]
+            end = np.full(len(row), call == "receive_call")
+            np.add.at(self.all, row, _mixed(end, partner, tag))
+            np.add.at(self.count, row, 1)
+            np.add.at(self.bytes, row, _or_zero(moved)[known])
+            self.partner[row], self.tag[row] = partner, tag
+
+
+def _or_zero(column: Integers) -> Integers:
+    return np.where(column == NO_VALUE, 0, column)
+
+
+def _mixed(*columns: npt.NDArray[Any]) -> Hashes:
+    """A hash of each row of some columns; splitmix64's mixer, once for each column."""
+    hashed = np.zeros(len(columns[0]), np.uint64)
+    for column in columns:
+        hashed = hashed * _MIXERS[0] + column.astype(np.uint64) + _MIXERS[0]
+        hashed = (hashed ^ (hashed >> np.uint64(30))) * _MIXERS[1]
+        hashed = (hashed ^ (hashed >> np.uint64(27))) * _MIXERS[2]
+        hashed ^= hashed >> np.uint64(31)
+    return hashed
+
+
+def _numbered(
+    columns: Sequence[npt.NDArray[Any]],
+) -> tuple[list[Codes], npt.NDArray[Any]]:
+    """The numbers of the values of several columns, and the value of each number."""
+    whole = pa.chunked_array([pa.array(column) for column in columns])
+    encoded = whole.combine_chunks().dictionary_encode()
+    numbers = encoded.indices.to_numpy(zero_copy_only=False).astype(np.int32, copy=False)
+    ends = np.cumsum([len(column) for column in columns])
+    return np.split(numbers, ends[:-1]), encoded.dictionary.to_numpy()
+
+
+def _places(start_ns: Integers, span: Integers, location: Integers) -> Floats:
+    """Where each burst begins between the first and the last of its span, 0 to 1."""
+    begins = np.flatnonzero(begins_run(span, location))
+    lengths = run_lengths(begins, len(span))
+    first, last = (
+        np.repeat(start_ns[rows], lengths) for rows in (begins, begins + lengths - 1)
+    )
+    return (start_ns - first) / np.maximum(last - first, 1)
+
+
+def _unordered(is_any: Mask, serves: Mask, site: Hashes, location: Integers) -> Integers:
+    """The number of each run of completions of one site, and how loose all others are."""
+    new = begins_run(location, site)
+    new[1:] |= ~is_any[:-1]
+    # what came first may be elsewhere next time, and with it what is beside it
+    decides, loose = serves | is_any, serves | is_any
+    beside = location[1:] == location[:-1]
+    loose[1:] |= beside & decides[:-1]
+    loose[:-1] |= beside & decides[1:]
+    return np.where(is_any, np.cumsum(new), np.where(loose, LOOSE, UNKNOWN))

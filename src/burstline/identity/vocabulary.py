@@ -1,0 +1,46 @@
+"""Names as numbers: what several runs, or rows, call the same has the same number."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Generic, TypeVar
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable
+
+    from burstline.columns import AnyIntegers, Integers, Mask
+
+Name = TypeVar("Name")
+
+
+class Vocabulary(Generic[Name]):
+    """Names, numbered as they are met.
+
+    Examples
+    --------
+    >>> labels = Vocabulary(["world"])
+    >>> labels.numbers(["0-3", "world", "0-3"]).tolist(), labels.names
+    ([1, 0, 1], ['world', '0-3'])
+    """
+
+    def __init__(self, names: Iterable[Name] = ()) -> None:
+        self._number: dict[Name, int] = {}
+        self.numbers(names)
+
+    def __len__(self) -> int:
+        return len(self._number)
+
+    @property
+    def names(self) -> list[Name]:
+        """The names by their numbers."""
+        return list(self._number)
+
+    def numbers(self, names: Iterable[Name]) -> Integers:
+        """The number of each name, shape (names,); a name that is new gets the next one."""
+        number = self._number
+        return np.array([number.setdefault(name, len(number)) for name in names], np.int64)
+
+    def among(self, numbers: AnyIntegers, names: Collection[Name]) -> Mask:
+        """Which of the names, given by their numbers, are among some others."""
+        return np.array([name in names for name in self._number], bool)[numbers]

@@ -1,0 +1,100 @@
+"""The order of calls in the program, by the lines where their call paths part.
+
+::
+
+    paths, first executions  --program_order-->   a key to sort calls by
+    paths, calls of lanes    --program_places-->  the place of each call, from 0
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from burstline.schema import UNKNOWN
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from burstline.columns import Integers
+    from burstline.identity import Frame, Path
+
+_HEAD, _NOBODY = -1, -2
+
+Place = tuple[int, str, str, int]
+"""Time, function, file, line: sorts the branches of one point of the program."""
+
+
+def program_order(paths: Sequence[Path], first: Integers) -> list[tuple[Place, ...]]:
+    """Keys, one for each path, that sort calls as they stand in the program.
+
+    Of two calls, the one that leaves the common part of their paths on the earlier line
+    comes first. Where no line decides, the one that was first executed first: lines of
+    different functions mean nothing to each other (a compiler that wrote one into the
+    other, a pointer that calls one or the other), so such branches are merged by that.
+    `first` sorts the paths by when they were first executed.
+
+    Examples
+    --------
+    >>> from burstline.identity import Frame
+    >>> late, early = (Frame("main", "a.c", 9),), (Frame("main", "a.c", 4),)
+    >>> keys = program_order([late, early], np.array([10, 20]))
+    >>> keys[1] < keys[0]
+    True
+    """
+    places = _places(paths, first)
+    return [
+        (
+            *(places[path[: depth + 1]] for depth in range(len(path))),
+            (place, "", "", UNKNOWN),
+        )
+        for path, place in zip(paths, first.tolist(), strict=True)
+    ]
+
+
+def program_places(paths: Sequence[Path], lanes: Iterable[Sequence[int]]) -> list[int]:
+    """The place of each call in the program, from 0.
+
+    Each lane has its calls in the order of their first execution. Clocks of lanes are not
+    compared: a call that the lanes before do not make comes right behind the one that its
+    first lane makes before it.
+    """
+    following: dict[int, int] = {}
+    for lane in lanes:
+        before = _HEAD
+        for call in lane:
+            if call not in following:
+                following[call] = following.get(before, _NOBODY)
+                following[before] = call
+            before = call
+    first = np.zeros(len(paths), np.int64)
+    call = following.get(_HEAD, _NOBODY)
+    for place in range(len(paths)):
+        first[call] = place
+        call = following[call]
+    keys = program_order(paths, first)
+    places = [0] * len(keys)
+    for place, call in enumerate(sorted(range(len(keys)), key=keys.__getitem__)):
+        places[call] = place
+    return places
+
+
+def _places(paths: Sequence[Path], first: Integers) -> dict[Path, Place]:
+    """The place of each frame among those that branch off at the same point of the program."""
+    began: dict[Path, int] = {}
+    for path, place in zip(paths, first.tolist(), strict=True):
+        for depth in range(len(path)):
+            began[path[: depth + 1]] = min(place, began.get(path[: depth + 1], place))
+    reached: dict[tuple[Path, str, str], int] = {}
+    places: dict[Path, Place] = {}
+    for path in sorted(began, key=lambda path: _line(path[-1])):
+        name, file, line = _line(path[-1])
+        branch = (path[:-1], name, file)
+        reached[branch] = max(began[path], reached.get(branch, 0))
+        places[path] = (reached[branch], name, file, line)
+    return places
+
+
+def _line(frame: Frame) -> tuple[str, str, int]:
+    return frame.function, frame.file or "", UNKNOWN if frame.line is None else frame.line
