@@ -87,9 +87,9 @@ def test_halves_without_the_other_half_are_defects():
 
     assert trace.messages.num_rows == 0
     assert column(trace.defects, "kind", "severity", "count", "first") == [
-        ("unmatched_send", "loss", 1, "line 3: 6 send to 1 tag 1"),
-        ("unmatched_receive", "loss", 1, "line 4: 6 receive from 0 tag 2"),
-        ("receive_never_completed", "loss", 1, "line 5: 9 post request 3"),
+        ("receive_never_completed", "loss", 1, "line 5: '9 post request 3'"),
+        ("unmatched_receive", "loss", 1, "location 1: rank 0, tag 2"),
+        ("unmatched_send", "loss", 1, "location 0: rank 1, tag 1"),
     ]
 
 
@@ -157,6 +157,26 @@ def test_collectives_count_where_they_begin():
     assert column(trace.collectives, "sequence", "operation") == [
         (0, "MPI_Ibarrier"),
         (1, "MPI_Ibcast"),
+    ]
+
+
+def test_threads_of_a_process_take_turns_in_its_collectives():
+    trace = trace_of("""
+        ranks 1 threads 2
+        0   | 0 enter MPI_Barrier | 0 begin | 1 end | 1 leave
+            | 6 enter MPI_Barrier | 6 begin | 7 end | 7 leave
+        0.1 | 3 enter MPI_Bcast | 3 begin | 4 end | 4 leave
+    """)
+
+    assert column(trace.collectives, "sequence", "operation", "complete") == [
+        (0, "MPI_Barrier", True),
+        (1, "MPI_Bcast", True),
+        (2, "MPI_Barrier", True),
+    ]
+    assert column(trace.collective_members, "collective", "location") == [
+        (0, 0),
+        (1, 1),
+        (2, 0),
     ]
 
 

@@ -26,6 +26,7 @@ from burstline.formats.intake.half_messages import HALF_COLUMNS as HALF_COLUMNS
 from burstline.formats.intake.messages import QUEUE_COLUMNS as QUEUE_COLUMNS
 from burstline.formats.intake.messages import RECEIVE_COLUMNS as RECEIVE_COLUMNS
 from burstline.formats.intake.messages import SEND_COLUMNS as SEND_COLUMNS
+from burstline.formats.intake.messages import channel_ordinals as channel_ordinals
 from burstline.formats.intake.messages import describe_messages as describe_messages
 from burstline.formats.intake.messages import message_halves as message_halves
 from burstline.formats.intake.messages import sides_of as sides_of

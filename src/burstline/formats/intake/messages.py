@@ -24,6 +24,8 @@ from burstline.formats.intake.half_messages import events
 from burstline.schema import NO_VALUE, SEND_DONE_SOURCES, UNKNOWN
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     import numpy.typing as npt
 
     from burstline.columns import Integers
@@ -136,7 +138,9 @@ def message_halves(
     entered = calls.enter_ns[details.call]
     columns = _send_columns(sends, calls, ends)
     columns["receiver"] = sends.other
-    columns["ordinal"] = _ordinals(_channel(sends, places), entered[sends.rows], sends.rows)
+    columns["ordinal"] = channel_ordinals(
+        _channel(sends, places), entered[sends.rows], sends.rows
+    )
     post = ends[receives.rows]
     posted = np.where(post >= 0, post, receives.rows)
     by = np.maximum(probe[posted], probe[receives.rows])
@@ -183,10 +187,12 @@ def _queue(
     index = np.concatenate([posted, waiting.rows])
     sides = [_channel(half, places) for half in (receives, waiting)]
     columns = [np.concatenate(pair) for pair in zip(*sides, strict=True)]
-    return _ordinals(columns, entered[index], index)
+    return channel_ordinals(columns, entered[index], index)
 
 
-def _ordinals(channel: list[Integers], time_ns: Integers, index: Integers) -> Integers:
+def channel_ordinals(
+    channel: Sequence[Integers], time_ns: Integers, index: Integers
+) -> Integers:
     """The ordinal of each half on its channel by time, at one time by record."""
     (name,) = codes(channel)
     return ordinal_within(name, order=np.lexsort((index, time_ns, name)))

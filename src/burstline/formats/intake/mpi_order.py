@@ -91,7 +91,10 @@ class MpiOrder:
         self._alone[kind] = (count + len(alone[0]), min(first, here))
 
     def _note_early(self, columns: Columns) -> None:
-        early = columns["receive_ns"] + self._places.accuracy_ns < columns["send_ns"]
+        accuracy_ns = self._places.accuracy_ns
+        if accuracy_ns is None:
+            return
+        early = columns["receive_ns"] + accuracy_ns < columns["send_ns"]
         if early.any():
             row = int(early.argmax())
             text = f"location {columns['sender_location'][row]} at {columns['send_ns'][row]} ns"

@@ -23,14 +23,14 @@ class Places:
         Process of each location.
     application, rank : ndarray of int64, shape (processes,)
         Place of each process in the run.
-    accuracy_ns : int
-        How wrong the comparison of two clocks may be.
+    accuracy_ns : int, or None
+        How wrong the comparison of two clocks may be; None if they are not compared.
     """
 
     process: Integers
     application: Integers
     rank: Integers
-    accuracy_ns: int
+    accuracy_ns: int | None
 
     def process_of(self, location: Integers, rank: Integers) -> Integers:
         """The process of a rank in the application of a location, -1 without one."""

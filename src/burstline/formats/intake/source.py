@@ -48,7 +48,7 @@ class Group:
     sends, receives : mapping of str to ndarray of int64
         Halves of messages, each with its ordinal on its channel.
     waiting : mapping of str to ndarray of int64, or None
-        Receives that never completed, as events of `half_messages`.
+        Events of `half_messages` that meet no other side, as receives that never completed.
     parts : mapping of str to ndarray of int64, or None
         Parts of collectives, each with its ordinal on its communicator.
     locations : int

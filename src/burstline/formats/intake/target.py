@@ -216,6 +216,8 @@ class Tables:
 
 def _joined(parts: list[pa.Table]) -> pa.Table:
     """Put tables behind each other; what is joined of `parts` is forgotten column by column."""
+    if len(parts) == 1 and all(column.num_chunks == 1 for column in parts[0].columns):
+        return parts[0]
     target = parts[0].schema
     columns = []
     for kind in target.types:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from burstline import schema
 from burstline.formats.text.options import ATTRIBUTE, HALF_COLUMNS, OTHER_COLUMNS
-from burstline.formats.text.reading.location import Span, half_message
+from burstline.formats.text.reading.location import Span
 from burstline.formats.text.statements import (
     LARGEST,
     SMALLEST,
@@ -195,7 +195,8 @@ def _send(here: Location, statement: Statement) -> None:
     """``send to R [tag T] [bytes N] [comm C] [request Q]``."""
     given = statement.options({"to": small} | _SIDE_OPTIONS)
     row = _side(here, "to", given, statement) | here.stamp("send")
-    row |= {"send_call": here.call, "done": None, "statement": statement}
+    row |= {"send_call": here.call_number, "within": here.call, "done": None}
+    row["statement"] = statement
     _hold(row, here.sending, statement)
     here.rows.sends.append(row)
 
@@ -230,7 +231,7 @@ def _sent(here: Location, statement: Statement) -> None:
     if request not in here.sending:
         raise statement.error("the request of a send under way", str(request))
     row = here.sending.pop(request)
-    row["done"] = here.stamp("send_done") | {"send_done_call": here.call}
+    row["done"] = here.stamp("send_done") | {"send_done_call": here.call_number}
 
 
 def _post(here: Location, statement: Statement) -> None:
@@ -238,7 +239,7 @@ def _post(here: Location, statement: Statement) -> None:
     statement.keyword("request")
     request = statement.number("a request", SMALLEST + 1, LARGEST)
     statement.end()
-    row = here.stamp("post") | {"post_call": here.call, "request": request}
+    row = here.stamp("post") | {"post_call": here.call_number, "request": request}
     row |= {"location": here.location, "statement": statement}
     _hold(row, here.posted, statement)
 
@@ -251,13 +252,14 @@ def _receive(here: Location, statement: Statement) -> None:
     if request is None:
         entered = call and (call["enter_ns"], call["enter_seq"])
         row["post_ns"], row["post_seq"] = entered or (here.now_ns, here.seq)
-        row["post_call"] = call
+        row["post_call"] = here.call_number
     elif request in here.posted:
         posted = here.posted.pop(request)
         row |= {key: posted[key] for key in ("post_ns", "post_seq", "post_call")}
     else:
         raise statement.error("the request of a posted receive", str(request))
-    here.rows.receives.append(row | {"receive_call": call, "statement": statement})
+    row |= {"receive_call": here.call_number, "statement": statement}
+    here.rows.receives.append(row)
 
 
 def _begin(here: Location, statement: Statement) -> None:
@@ -266,7 +268,8 @@ def _begin(here: Location, statement: Statement) -> None:
     call = here.call
     if call is None:
         raise statement.error("an MPI call around the collective")
-    row = {"location": here.location, "call": call} | here.stamp("begin")
+    row = {"location": here.location, "call": call["call"], "operation": call["operation"]}
+    row |= here.stamp("begin")
     request: Any = given.get("request")
     if request is None and here.part:
         raise statement.error("the end of the collective under way")
@@ -287,7 +290,7 @@ def _end(here: Location, statement: Statement) -> None:
         raise statement.error("a collective under way")
     if request is None:
         here.part = None
-    row = begun[0] | here.stamp("end") | {"done_call": here.call}
+    row = begun[0] | here.stamp("end") | {"done_call": here.call_number}
     row |= {"communicator": given.get("comm"), "root": given.get("root")}
     row |= {"sent_bytes": given.get("sent", 0), "received_bytes": given.get("received", 0)}
     here.rows.parts.append(row | {"statement": statement, "request": request})
@@ -295,12 +298,12 @@ def _end(here: Location, statement: Statement) -> None:
 
 def _half(here: Location, statement: Statement) -> None:
     """``half KIND [comm C] [peer P] [tag T] [bytes N] [request Q]``."""
-    row = half_message(here.location, statement.one_of("a kind", schema.HALF_KINDS), here.call)
-    row |= {"seq": here.seq, "time_ns": here.now_ns, "statement": statement}
+    row: Row = {"location": here.location, "seq": here.seq, "time_ns": here.now_ns}
+    row["kind"] = statement.one_of("a kind", schema.HALF_KINDS)
+    row |= {"call": here.call_number, "statement": statement}
     given = statement.options(_HALF_OPTIONS)
-    here.rows.half_messages.append(
-        row | {HALF_COLUMNS[name]: value for name, value in given.items()}
-    )
+    row |= {column: given.get(name) for name, column in HALF_COLUMNS.items()}
+    here.rows.half_messages.append(row)
 
 
 def _gap(here: Location, statement: Statement, start: str, end: str) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from burstline.formats.text.options import HALF_COLUMNS
 from burstline.formats.text.statements import SMALLEST
 
 if TYPE_CHECKING:
@@ -75,6 +74,12 @@ class Location:
         return self.around["call"][-1].row if self.around["call"] else None
 
     @property
+    def call_number(self) -> int | None:
+        """The ordinal of the innermost open MPI call."""
+        call = self.call
+        return None if call is None else call["call"]
+
+    @property
     def region(self) -> Row | None:
         """The innermost open region, teams included."""
         return self.around["region"][-1].row if self.around["region"] else None
@@ -100,13 +105,3 @@ class Location:
     def stamp(self, when: str) -> Row:
         """The columns of a moment: time and ordinal of this event."""
         return {f"{when}_ns": self.now_ns, f"{when}_seq": self.seq}
-
-
-def half_message(location: int, kind: str, call: Row | None) -> Row:
-    """A half of a message of which nothing but place and kind is known yet."""
-    row: Row = dict.fromkeys(HALF_COLUMNS.values())
-    return row | {
-        "location": location,
-        "kind": kind,
-        "call": call and call["call"],
-    }

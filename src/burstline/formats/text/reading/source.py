@@ -1,0 +1,174 @@
+"""A text as a source of the one loop that reads: its only part is all of it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from burstline.errors import FormatError
+from burstline.formats.intake import (
+    WORDS_OF_INSTANCE,
+    Defects,
+    Group,
+    MpiOrder,
+    Places,
+    Processes,
+    even_borders,
+)
+from burstline.formats.text.places import place_of
+from burstline.formats.text.reading.definitions import Definitions
+from burstline.formats.text.reading.events import finish, take
+from burstline.formats.text.reading.halves import (
+    half_messages,
+    parts_of,
+    receives_of,
+    sends_of,
+)
+from burstline.formats.text.reading.location import Location, Rows
+from burstline.formats.text.reading.tables import (
+    add_inferred,
+    definition_tables,
+    event_tables,
+    table,
+)
+from burstline.formats.text.statements import statements
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    import pyarrow as pa
+
+    from burstline.formats.text.places import Place
+
+
+class TextSource:
+    """A text, its statements read; `name` is what the trace says it is made of.
+
+    Errors name `path` and the line. A defect of a kind that the text itself declares is not
+    noted again: the text of a trace is that trace.
+    """
+
+    words_of_instance: Final = WORDS_OF_INSTANCE
+    borders = staticmethod(even_borders)
+
+    def __init__(self, text: str, path: Path, *, name: str | None = None) -> None:
+        self._name, self.defects = name, Defects()
+        self._definitions, self._rows = Definitions(), Rows()
+        locations = self._read(text, path)
+        _add_worlds(self._definitions, path)
+        places = sorted(self._definitions.places)
+        self.places = _standing(places)
+        self._process = self.places.process.tolist()
+        self._defined = definition_tables(self._definitions, locations, self._process)
+        self.joining = MpiOrder(self.places, self.defects)
+
+    def _read(self, text: str, path: Path) -> dict[Place, Location]:
+        """The locations after their last events; rows and definitions are added."""
+        definitions = self._definitions
+        locations: dict[Place, Location] = {}
+        here: Location | None = None
+        for statement in statements(text, path):
+            if definitions.declare(statement):
+                continue
+            place = place_of(statement.words[0], statement) if statement.words else None
+            if place is not None and len(statement.words) == 1:
+                if place not in definitions.places:
+                    raise statement.error("a rank that was declared before")
+                if not definitions.is_closed:
+                    definitions.is_closed = True
+                    places = sorted(definitions.places)
+                    locations = {
+                        p: Location(k, definitions, self._rows) for k, p in enumerate(places)
+                    }
+                here = locations[place]
+            elif here is None:
+                raise statement.error("a declaration, or a rank")
+            else:
+                take(here, statement)
+        for location in locations.values():
+            finish(location)
+        return locations
+
+    @property
+    def members(self) -> Sequence[tuple[int, ...]]:
+        """World ranks of the members of each communicator."""
+        communicators = self._definitions.communicators
+        return [tuple(communicators[row]["members"]) for row in sorted(communicators)]
+
+    @property
+    def counters(self) -> Sequence[str]:
+        """Names of the counters."""
+        return self._definitions.counter_names
+
+    @property
+    def operations(self) -> Sequence[str]:
+        """Names behind the codes of operations."""
+        return list(self._definitions.operations)
+
+    def parts(self) -> list[Processes]:
+        """All processes at once."""
+        return [Processes(range(len(self.places.rank)))]
+
+    def load(self, part: Processes) -> Rows:
+        """The rows of all locations, which were read with the statements."""
+        del part
+        return self._rows
+
+    def group(self, part: Processes, loaded: Rows) -> Group:
+        """The group of all processes."""
+        del part
+        definitions, places = self._definitions, self.places
+        add_inferred(loaded, definitions, self._process, self.defects)
+        for row in loaded.never_completed:
+            statement = row["statement"]
+            words = " ".join(statement.words)
+            self.defects.note_line("receive_never_completed", "loss", statement.line, words)
+        return Group(
+            event_tables(loaded, definitions, self._defined),
+            sends_of(loaded.sends, places),
+            receives_of(loaded.receives, places),
+            waiting=half_messages(loaded.half_messages, loaded.never_completed),
+            parts=parts_of(loaded.parts, places, definitions.operations),
+            locations=len(places.process),
+        )
+
+    def whole(self) -> dict[str, pa.Table]:
+        """Tables of what is declared, and of what is odd."""
+        metadata, declared = self._definitions.metadata, self._definitions.defects
+        if not any(row["key"] == "format" for row in metadata):
+            metadata = [{"key": "format", "value": "text"}, *metadata]
+        if self._name is not None:
+            metadata = [row for row in metadata if row["key"] != "path"]
+            metadata.append({"key": "path", "value": self._name})
+        kinds = {row["kind"] for row in declared}
+        noted = [row for row in self.defects.table().to_pylist() if row["kind"] not in kinds]
+        return self._defined | {
+            "metadata": table("metadata", metadata),
+            "defects": table("defects", [*declared, *noted]),
+        }
+
+
+def _standing(places: Sequence[Place]) -> Places:
+    """Where processes and locations are, of the places of all locations in order."""
+    processes = sorted({place[:2] for place in places})
+    number = {process: place for place, process in enumerate(processes)}
+    application, rank = np.array(processes, np.int64).reshape(-1, 2).T
+    process = np.array([number[place[:2]] for place in places], np.int64)
+    return Places(process, application, rank, accuracy_ns=None)
+
+
+def _add_worlds(definitions: Definitions, path: Path) -> None:
+    ranks: dict[int, dict[int, None]] = {}
+    for application, rank, _ in sorted(definitions.places):
+        ranks.setdefault(application, {})[rank] = None
+    for application in range(max(ranks, default=-1) + 1):
+        row = {"communicator": application, "application": application, "kind": "world"}
+        row |= {"members": list(ranks.get(application, {})), "ambiguous": False}
+        definitions.communicators.setdefault(application, row | {"source_id": application + 1})
+    missing = set(range(len(definitions.communicators))) - set(definitions.communicators)
+    if missing:
+        raise FormatError(
+            path, None, expected=f"communicator {min(missing)}", found="none of that number"
+        )
