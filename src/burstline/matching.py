@@ -5,7 +5,7 @@
     send halves ────┐
                     ├─ channels ─► integers ─ match_messages ─► the send of each receive
     receive halves ─┘
-    parts of collectives ─ collective_instances ─► instance and sequence of each part
+    parts of collectives ─ collective_instances ─► the instance of each part
 
 Matching needs no clock: MPI orders what happens on a channel and on a communicator
 by program order, so skewed clocks are matched exactly as well as perfect ones.
@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from burstline.columns import UNKNOWN, begins_run, codes, ordinal_within
+from burstline.columns import UNKNOWN, begins_run, codes
 from burstline.errors import ParameterError
 
 if TYPE_CHECKING:
@@ -111,6 +111,7 @@ class Instances:
 
 def collective_instances(
     communicator: AnyIntegers,
+    sequence: Integers,
     location: AnyIntegers,
     comm_rank: AnyIntegers,
     operation: AnyIntegers,
@@ -120,8 +121,8 @@ def collective_instances(
     """Group the parts of collective operations into instances.
 
     Every process calls the collectives of one communicator in the same order [1]_, so
-    the k-th part of each location on a communicator belongs to its k-th instance.
-    Non-blocking collectives count where they were started.
+    the k-th part of each process on a communicator belongs to its k-th instance.
+    Non-blocking collectives count where they were started: `sequence` is that ordinal.
 
     O(parts · log parts) time. Where a trace is cut at its start, members may begin with
     different instances, and every instance is put together wrongly; mixed operations
@@ -136,6 +137,7 @@ def collective_instances(
     >>> import numpy as np
     >>> found = collective_instances(
     ...     np.array([0, 0, 0]),
+    ...     np.array([0, 1, 0]),
     ...     np.array([0, 0, 1]),
     ...     np.array([0, 0, 1]),
     ...     np.array([4, 5, 4]),
@@ -144,20 +146,6 @@ def collective_instances(
     >>> found.instance, found.complete
     (array([0, 1, 0]), array([ True, False]))
     """
-    sequence = ordinal_within(communicator, location)
-    return instances_of(communicator, sequence, location, comm_rank, operation, sizes=sizes)
-
-
-def instances_of(
-    communicator: AnyIntegers,
-    sequence: Integers,
-    location: AnyIntegers,
-    comm_rank: AnyIntegers,
-    operation: AnyIntegers,
-    *,
-    sizes: AnyIntegers,
-) -> Instances:
-    """The instances of parts whose place on their communicator is known, as `sequence`."""
     parts = len(communicator)
     order = np.lexsort((location, comm_rank, sequence, communicator))
     sorted_communicator, sorted_sequence = communicator[order], sequence[order]

@@ -6,6 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
+from burstline.columns import ordinal_within
 from burstline.matching import channels, collective_instances, match_messages
 from oracles import matching as oracle
 
@@ -62,7 +63,10 @@ def test_channels_are_equal_exactly_where_all_columns_are(sends, receives, repea
 def test_instances_agree_with_their_twin(parts):
     communicator, location, comm_rank, operation = columns(parts, 4)
 
-    found = collective_instances(communicator, location, comm_rank, operation, sizes=SIZES)
+    sequence = ordinal_within(communicator, location)
+    found = collective_instances(
+        communicator, sequence, location, comm_rank, operation, sizes=SIZES
+    )
 
     expected = oracle.collective_instances(*(c.tolist() for c in columns(parts, 4)), SIZES)
     names = list(zip(found.communicator.tolist(), found.sequence.tolist(), strict=True))
@@ -82,7 +86,10 @@ def test_a_whole_run_has_only_complete_instances(members, rounds, order):
     location = np.array(locations, np.int64)
     zeros = np.zeros_like(location)
 
-    found = collective_instances(zeros, location, location, zeros, sizes=np.array([members]))
+    sequence = ordinal_within(location)
+    found = collective_instances(
+        zeros, sequence, location, location, zeros, sizes=np.array([members])
+    )
 
     assert found.sequence.tolist() == list(range(rounds))
     assert found.complete.all()

@@ -17,7 +17,7 @@ import numpy as np
 
 from burstline.columns import ordinal_within
 from burstline.formats.intake.calls import Kind
-from burstline.matching import instances_of
+from burstline.matching import collective_instances
 from burstline.schema import NO_VALUE, UNKNOWN, arrow_table
 
 if TYPE_CHECKING:
@@ -137,7 +137,7 @@ def join_collectives(
     process = places.process[parts["location"]]
     communicator, operation = parts["communicator"], parts["operation"]
     comm_rank = comm_ranks(communicator, places.rank[process], members)
-    found = instances_of(
+    found = collective_instances(
         communicator,
         parts["sequence"],
         parts["location"],
