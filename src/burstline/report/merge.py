@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from burstline.merge import STAGES, compare, values_of
+from burstline.report.plain import print_csv, print_json
 from burstline.report.units import format_ns, format_share, plural
 from burstline.schema import NO_VALUE
 
@@ -173,8 +174,6 @@ def print_merge(report: MergeReport, form: str) -> None:
     form : str
         ``table`` for people, ``json``, or ``csv``: a line per run.
     """
-    from burstline.report.plain import print_csv, print_json  # noqa: PLC0415 -- one of three
-
     document = report.as_dict()
     if form == "json":
         print_json(document)

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import io
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 from burstline.errors import MissingExtraError
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from matplotlib.figure import Figure
 
 DARK: Final = "#1A1A1A"
@@ -61,6 +64,19 @@ def settings(font_size: float = 10, **more: str | float) -> dict[str, Any]:
         "ytick.color": GREY,
         **{name.replace("__", "."): value for name, value in more.items()},
     }
+
+
+@contextmanager
+def blank(
+    size: tuple[float, float], font_size: float = 10, **more: str | float
+) -> Iterator[Figure]:
+    """A white figure of a size in inches, to be drawn on with :func:`settings` in force."""
+    require()
+    from matplotlib import style  # noqa: PLC0415 -- an extra
+    from matplotlib.figure import Figure  # noqa: PLC0415 -- an extra
+
+    with style.context(["default", settings(font_size, **more)]):
+        yield Figure(figsize=size, facecolor="white")
 
 
 def drawn(figure: Figure, *, form: Literal["svg", "png"], dots: int) -> bytes:

@@ -20,7 +20,7 @@ from burstline.report.pictures.axes import (
     percent,
     safe,
 )
-from burstline.report.pictures.canvas import GREY, drawn, require, settings
+from burstline.report.pictures.canvas import GREY, blank, drawn
 from burstline.report.pictures.loop_labels import placed_labels, stacked
 from burstline.report.units import plural
 from burstline.structure import IN_NO_LOOP, LEFT_OUT
@@ -80,25 +80,23 @@ def cluster_plot(
     NotEnoughDataError
         If there is no point.
     """
-    require()
-    from matplotlib import style  # noqa: PLC0415 -- an extra
-
     plane = axes(points, structure)
     names = named_loops(points, structure)
-    with style.context(["default", settings(axes__edgecolor=_PALE)]), warnings.catch_warnings():
+    named, left_out = largest(names, _MOST_NAMED)
+    rows = (len(named) + bool(left_out) + 1) // 2
+    size = _WIDTH, _ABOVE + _PLANE_HEIGHT + _BELOW + _LEGEND_ROW * rows
+    with blank(size, axes__edgecolor=_PALE) as figure, warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="Glyph .* missing from font")
-        figure = _figure(plane, names, points)
+        drawing = _draw_calls(figure, plane, names, points)
+        _write_legend(figure, _entries(drawing, named, left_out))
         _write_title(figure, safe(title, limit=_TITLE), heading(points, structure))
         return drawn(figure, form=form, dots=_PNG_DOTS)
 
 
-def _figure(plane: Axes, names: Sequence[NamedLoop], points: Points) -> Figure:
-    from matplotlib.figure import Figure  # noqa: PLC0415 -- an extra
-
-    named, left_out = largest(names, _MOST_NAMED)
-    rows = (len(named) + bool(left_out) + 1) // 2
-    height = _ABOVE + _PLANE_HEIGHT + _BELOW + _LEGEND_ROW * rows
-    figure = Figure(figsize=(_WIDTH, height), facecolor="white")
+def _draw_calls(
+    figure: Figure, plane: Axes, names: Sequence[NamedLoop], points: Points
+) -> Plane:
+    height = figure.get_figheight()
     low = (height - _ABOVE - _PLANE_HEIGHT) / height
     drawing = figure.add_axes(
         (_LEFT / _WIDTH, low, 1 - (_LEFT + _RIGHT) / _WIDTH, _PLANE_HEIGHT / height)
@@ -107,6 +105,12 @@ def _figure(plane: Axes, names: Sequence[NamedLoop], points: Points) -> Figure:
     sizes = _write_numbers(drawing, plane, points)
     for each in names:
         _draw_points(drawing, each.loop, points, sizes.get(each.loop, _SIZE))
+    return drawing
+
+
+def _entries(
+    drawing: Plane, named: Sequence[NamedLoop], left_out: int
+) -> list[tuple[Any, str]]:
     entries = [
         (drawing.scatter([], [], **_look(each.loop, _SIZE)), each.name) for each in named
     ]
@@ -114,8 +118,7 @@ def _figure(plane: Axes, names: Sequence[NamedLoop], points: Points) -> Figure:
         entries.append(
             (drawing.scatter([], [], s=0), f"and {plural(left_out, 'shorter loop')}")
         )
-    _write_legend(figure, entries)
-    return figure
+    return entries
 
 
 def _write_numbers(drawing: Plane, plane: Axes, points: Points) -> dict[int, float]:

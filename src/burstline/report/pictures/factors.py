@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final, Literal
 import numpy as np
 
 from burstline.report.pictures.axes import safe
-from burstline.report.pictures.canvas import GREY, PALE, drawn, require, settings
+from burstline.report.pictures.canvas import GREY, PALE, blank, drawn
 from burstline.report.units import format_share, plural
 
 if TYPE_CHECKING:
@@ -59,12 +59,7 @@ def factor_plot(factors: FactorMap, *, form: Literal["svg", "png"], title: str =
     The longer an arrow, the more of its variable the plane holds; on the circle it holds all
     of it. Arrows in one direction go together, opposite ones against each other.
     """
-    require()
-    from matplotlib import style  # noqa: PLC0415 -- an extra
-    from matplotlib.figure import Figure  # noqa: PLC0415 -- an extra
-
-    with style.context(["default", settings()]):
-        figure = Figure(figsize=_SIZE, facecolor="white")
+    with blank(_SIZE) as figure:
         plane = figure.add_axes((0.11, 0.09, 0.87, 0.81))
         _draw_circle(plane, factors.explained.tolist())
         ends = factors.correlation[:, :2]

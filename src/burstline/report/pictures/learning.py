@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final, Literal
 import numpy as np
 
 from burstline.report.pictures.axes import safe
-from burstline.report.pictures.canvas import DARK, GREY, drawn, require, settings
+from burstline.report.pictures.canvas import DARK, GREY, blank, drawn
 from burstline.report.units import format_count, format_ns, plural
 
 if TYPE_CHECKING:
@@ -54,13 +54,8 @@ def learn_plot(found: Learned, *, form: Literal["svg", "png"]) -> bytes:
     Up to 3,000 bursts are drawn, evenly chosen; errors are means over folds with their
     standard deviation.
     """
-    require()
-    from matplotlib import style  # noqa: PLC0415 -- an extra
-    from matplotlib.figure import Figure  # noqa: PLC0415 -- an extra
-
     shown = [one for one in found.scores if one.name in {"base", "merged"}]
-    with style.context(["default", settings(9.5)]):
-        figure = Figure(figsize=(13.0, 4.8), facecolor="white")
+    with blank((13.0, 4.8), 9.5) as figure:
         _draw_bursts(figure.add_axes((0.08, 0.13, 0.265, 0.70)), found, shown)
         _draw_errors(figure.add_axes((0.435, 0.13, 0.17, 0.70)), found)
         _draw_importance(figure.add_axes((0.80, 0.13, 0.18, 0.70)), found)

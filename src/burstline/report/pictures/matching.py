@@ -10,13 +10,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 import numpy as np
+import pyarrow as pa
 import pyarrow.compute as pc
 
 from burstline.columns import Ordinals
 from burstline.errors import ParameterError
 from burstline.merge import STAGES
 from burstline.report.pictures.axes import safe
-from burstline.report.pictures.canvas import DARK, GREY, drawn, require, settings
+from burstline.report.pictures.canvas import DARK, GREY, blank, drawn
 from burstline.report.units import format_share, plural
 from burstline.schema import UNKNOWN
 
@@ -81,14 +82,9 @@ def merge_plot(
     ParameterError
         If no run has bursts on that rank.
     """
-    require()
-    from matplotlib import style  # noqa: PLC0415 -- an extra
-    from matplotlib.figure import Figure  # noqa: PLC0415 -- an extra
-
     times, stage = _times(traces, matching, rank)
     runs = len(traces)
-    with style.context(["default", settings(ytick__color=DARK)]):
-        figure = Figure(figsize=_SIZE, facecolor="white")
+    with blank(_SIZE, ytick__color=DARK) as figure:
         plane = figure.add_axes((0.21, 0.14, 0.77, 0.70))
         _draw_matches(plane, times, stage)
         _draw_unmatched(plane, times, stage)
@@ -127,14 +123,8 @@ def _times(
         _begins(trace, (application, rank, 0), pc.fill_null(pairs[f"burst_{run}"], UNKNOWN))
         for run, trace in enumerate(traces)
     ]
-    index = pc.index_in(pairs["stage"].cast("string"), value_set=_stages())
+    index = pc.index_in(pairs["stage"].cast("string"), value_set=pa.array(STAGES))
     return np.stack(columns, axis=1), index.to_numpy().astype(np.int8)
-
-
-def _stages() -> Any:  # noqa: ANN401 -- an array of Arrow, which is not typed
-    import pyarrow as pa  # noqa: PLC0415 -- only here
-
-    return pa.array(STAGES)
 
 
 def _begins(

@@ -14,7 +14,7 @@ import numpy as np
 
 from burstline.merge import DO_NOT_USE, TRUST, WITH_CARE
 from burstline.report.pictures.axes import safe
-from burstline.report.pictures.canvas import DARK, GREY, drawn, require, settings
+from burstline.report.pictures.canvas import DARK, GREY, blank, drawn
 from burstline.report.units import format_bytes, format_count, format_ns, format_share
 
 if TYPE_CHECKING:
@@ -78,17 +78,12 @@ def quality_plot(found: Check, *, form: Literal["svg", "png"], title: str = "") 
     their distance; bursts beyond are not drawn. Matrix: correlation of the base (row) with
     the mean of the others (column). Scatter plots: the same two, up to 2,000 bursts.
     """
-    require()
-    from matplotlib import style  # noqa: PLC0415 -- an extra
-    from matplotlib.figure import Figure  # noqa: PLC0415 -- an extra
-
     qualities = drawn_of(found)
     boxes = [(each, spread) for each in qualities for spread in each.per_run]
     rows = math.ceil(len(qualities) / _COLUMNS)
     upper = max(_ROW * max(len(boxes), 1.6 * len(qualities)) + 1.2, 2.6)
     height = _HEAD + upper + _BELOW + rows * (_CELL + 0.1)
-    with style.context(["default", settings(9)]):
-        figure = Figure(figsize=(_WIDTH, height), facecolor="white")
+    with blank((_WIDTH, height), 9) as figure:
         _write_title(figure, found, title)
         _draw_boxes(_axes(figure, (_LEFT, _HEAD, 4.0, upper)), boxes)
         side = min(upper, _WIDTH - _MATRIX - _MARGIN)
