@@ -105,8 +105,6 @@ def path_labels(trace: Trace) -> tuple[Integers, list[str]]:
     not know is left out of it. A path that names no place in the program has none, number
     -1; a last -1 serves calls without a call path.
 
-    Examples
-    --------
     >>> from burstline.testing import trace_of
     >>> paths = "path 0 main file a.c line 9 | path 1 solve under 0"
     >>> path_labels(trace_of(f"ranks 1 | {paths}"))[1]

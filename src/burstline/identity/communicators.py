@@ -35,8 +35,6 @@ def communicator_labels(trace: Trace) -> list[str]:
     with equal members, the second and later ones are numbered, ``0-3 #2``, in the order of
     the trace, which is that of their creation as far as the recorder knows it.
 
-    Examples
-    --------
     >>> from burstline.testing import trace_of
     >>> group = "communicator 1 members 3 0 1 kind group"
     >>> communicator_labels(trace_of(f"ranks 4 | {group}"))

@@ -164,8 +164,6 @@ def tokens_of(traces: Sequence[Trace], loops: Sequence[Loops | None]) -> Naming:
     O(calls + messages + bursts) time. Labels are numbered hashes of 64 bits: among 16
     million different ones, two are taken for the same with a probability of 1e-5.
 
-    Examples
-    --------
     >>> from burstline.testing import trace_of
     >>> run = trace_of(
     ...     "ranks 1 | 0 | 1 enter MPI_Init | 2 leave | 4 enter MPI_Barrier | 5 leave"

@@ -17,8 +17,6 @@ Name = TypeVar("Name")
 class Vocabulary(Generic[Name]):
     """Names, numbered as they are met.
 
-    Examples
-    --------
     >>> labels = Vocabulary(["world"])
     >>> labels.numbers(["0-3", "world", "0-3"]).tolist(), labels.names
     ([1, 0, 1], ['world', '0-3'])

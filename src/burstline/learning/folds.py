@@ -35,27 +35,8 @@ _OTHER: Final = {
 
 
 def groups(tables: Sequence[pa.Table], by: str) -> Integers:
-    """Say what each burst is left out together with.
+    """What each burst is left out together with, shape (rows,).
 
-    Parameters
-    ----------
-    tables : sequence of pyarrow.Table
-        Fused tables.
-    by : {"rank", "application", "code"}
-        What bursts of a group have in common.
-
-    Returns
-    -------
-    ndarray of int64, shape (rows,)
-        Group of each burst, from 0; the rows of one table after another.
-
-    Raises
-    ------
-    ParameterError
-        If there is no such way, or a column that it needs is missing.
-
-    Examples
-    --------
     >>> import pyarrow as pa
     >>> groups([pa.table({"rank": [0, 0, 1]}), pa.table({"rank": [0]})], "rank").tolist()
     [0, 0, 1, 2]
@@ -81,26 +62,6 @@ def groups(tables: Sequence[pa.Table], by: str) -> Integers:
 def folds(group: Integers, by: str) -> list[tuple[Integers, Integers]]:
     """Deal groups out to folds: the largest first, each to the fold with the fewest bursts.
 
-    Parameters
-    ----------
-    group : ndarray of int64, shape (rows,)
-        Of each burst.
-    by : str
-        What the groups are; each application is a fold of its own, of others there are five
-        folds at most.
-
-    Returns
-    -------
-    list of (ndarray of int64, ndarray of int64)
-        Rows to learn from and rows to test, for each fold.
-
-    Raises
-    ------
-    NotEnoughDataError
-        If there is but one group.
-
-    Examples
-    --------
     >>> import numpy as np
     >>> [test.tolist() for _, test in folds(np.array([0, 0, 1]), "rank")]
     [[0, 1], [2]]

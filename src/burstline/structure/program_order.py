@@ -35,8 +35,6 @@ def program_order(paths: Sequence[Path], first: Integers) -> list[tuple[Place, .
     other, a pointer that calls one or the other), so such branches are merged by that.
     `first` sorts the paths by when they were first executed.
 
-    Examples
-    --------
     >>> from burstline.identity import Frame
     >>> late, early = (Frame("main", "a.c", 9),), (Frame("main", "a.c", 4),)
     >>> keys = program_order([late, early], np.array([10, 20]))
