@@ -39,28 +39,17 @@ _INITS: Final = ("MPI_Init", "MPI_Init_thread")
 
 @dataclass(frozen=True, slots=True)
 class Efficiency:
-    """How well a run used its ranks.
+    """How well a run used its ranks."""
 
-    Attributes
-    ----------
-    parallel, load_balance, communication : float or None
-        The efficiencies, 0..1; None where they are not defined.
-    reason : str
-        Why they are not defined; empty if they are.
-    runtime_ns : int
-        Longest time a rank was observed between its MPI_Init and its MPI_Finalize.
-    useful_ns : tuple of int, shape (ranks,)
-        Time outside MPI, by application and rank.
-    ranks : tuple of (int, int), shape (ranks,)
-        Application and rank of each entry of `useful_ns`.
-    """
-
+    # the efficiencies, 0..1; None where they are not defined
     parallel: float | None
     load_balance: float | None
     communication: float | None
-    reason: str
+    reason: str  # why they are not defined; empty if they are
+    # longest time a rank was observed between its MPI_Init and its MPI_Finalize
     runtime_ns: int
-    useful_ns: tuple[int, ...]
+    useful_ns: tuple[int, ...]  # (ranks,) time outside MPI, by application and rank
+    # (ranks,) application and rank of each entry of `useful_ns`
     ranks: tuple[tuple[int, int], ...]
 
     def as_dict(self) -> dict[str, Any]:

@@ -88,25 +88,15 @@ def match_messages(send_channel: Integers, receive_channel: Integers) -> Integer
 
 @dataclass(frozen=True, slots=True)
 class Instances:
-    """The instances of collective operations that some parts belong to.
+    """The instances of collective operations that some parts belong to."""
 
-    Attributes
-    ----------
-    order : ndarray of int64, shape (parts,)
-        The parts sorted by communicator, sequence and rank in the communicator.
-    instance : ndarray of int64, shape (parts,)
-        Instance of each part, in the order the parts were given.
-    communicator, sequence : ndarray of int64, shape (instances,)
-        Communicator of each instance, and its ordinal on it; sorted by both.
-    complete : ndarray of bool, shape (instances,)
-        Whether every member took part, in one operation.
-    """
-
+    # (parts,) the parts sorted by communicator, sequence and rank in the communicator
     order: Integers
-    instance: Integers
+    instance: Integers  # (parts,) instance of each part, in the order the parts were given
+    # (instances,) communicator of each instance, and its ordinal on it; sorted by both
     communicator: Integers
     sequence: Integers
-    complete: Mask
+    complete: Mask  # (instances,) whether every member took part, in one operation
 
 
 def collective_instances(

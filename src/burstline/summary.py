@@ -36,77 +36,46 @@ _RECORDS: Final = {"states": "states", "events": "events", "communications": "me
 
 @dataclass(frozen=True, slots=True)
 class CallTotals:
-    """All calls of one operation.
+    """All calls of one operation."""
 
-    Attributes
-    ----------
-    count, time_ns : int
-        How many there were, and the time in them over all locations.
-    bytes_sent, bytes_received : int
-        Bytes sent by them, and bytes of the receives they completed; unknown sizes count 0.
-    """
-
+    # how many there were, and the time in them over all locations
     count: int
     time_ns: int
+    # bytes sent by them, and bytes of the receives they completed; unknown sizes count 0
     bytes_sent: int
     bytes_received: int
 
 
 @dataclass(frozen=True, slots=True)
 class GapTotals:
-    """All stretches of one kind that nobody watched.
+    """All stretches of one kind that nobody watched."""
 
-    Attributes
-    ----------
-    kind : str
-        One of :data:`burstline.schema.GAP_KINDS`.
-    count, time_ns : int
-        How many there were, and their length over all locations.
-    """
-
-    kind: str
+    kind: str  # one of :data:`burstline.schema.GAP_KINDS`
+    # how many there were, and their length over all locations
     count: int
     time_ns: int
 
 
 @dataclass(frozen=True, slots=True)
 class Defect:
-    """One kind of oddity that was met.
+    """One kind of oddity that was met."""
 
-    Attributes
-    ----------
-    kind, severity : str
-        Which, and how bad: one of :data:`burstline.schema.SEVERITIES`.
-    count : int
-        How often.
-    first : str
-        Where first, and what stood there.
-    """
-
+    # which, and how bad: one of :data:`burstline.schema.SEVERITIES`
     kind: str
     severity: str
-    count: int
-    first: str
+    count: int  # how often
+    first: str  # where first, and what stood there
 
 
 @dataclass(frozen=True, slots=True)
 class ApplicationSummary:
-    """One application of the trace.
+    """One application of the trace."""
 
-    Attributes
-    ----------
-    application : int
-        Which.
-    ranks, locations : int
-        Its processes, and its threads and streams.
-    calls_mpi : bool
-        Whether any of them calls MPI.
-    """
-
-    application: int
+    application: int  # which
+    # its processes, and its threads and streams
     ranks: int
     locations: int
-    calls_mpi: bool
+    calls_mpi: bool  # whether any of them calls MPI
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,68 +25,34 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """What of a structure is to be seen.
+    """What of a structure is to be seen."""
 
-    Attributes
-    ----------
-    counter : str or None
-        The counter to show.
-    ranks : tuple of int or None
-        Only what these execute.
-    bursts_ns : int or None
-        Computation before a call from this mean on; none at all by default.
-    least_ns : int
-        Only what takes this long, and what is around it.
-    """
-
-    counter: str | None = None
-    ranks: tuple[int, ...] | None = None
+    counter: str | None = None  # the counter to show
+    ranks: tuple[int, ...] | None = None  # only what these execute
+    # computation before a call from this mean on; none at all by default
     bursts_ns: int | None = None
-    least_ns: int = 0
+    least_ns: int = 0  # only what takes this long, and what is around it
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A line of pseudo-code in the tree.
+    """A line of pseudo-code in the tree."""
 
-    Attributes
-    ----------
-    line : Line
-        What it says.
-    node : Call, Loop, Condition or None
-        What it stands for; None for a frame, a block of ranks and for computation.
-    parent : int
-        The row around it; -1 for none.
-    key : hashable
-        What stays the same when the view changes.
-    loop : Loop or None
-        The innermost loop around it, or itself if it is one.
-    nesting : int
-        Loops around it.
-    """
-
-    line: Line
+    line: Line  # what it says
+    # what it stands for; None for a frame, a block of ranks and for computation
     node: Item | None
-    parent: int
-    key: Key
-    loop: Loop | None
-    nesting: int
+    parent: int  # the row around it; -1 for none
+    key: Key  # what stays the same when the view changes
+    loop: Loop | None  # the innermost loop around it, or itself if it is one
+    nesting: int  # loops around it
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Outline:
-    """The rows of a view, in the order of the program.
+    """The rows of a view, in the order of the program."""
 
-    Attributes
-    ----------
-    rows : tuple of Row
-        All of them, whatever is folded.
-    foldable : frozenset
-        Keys of the rows that have others in them.
-    """
-
-    rows: tuple[Row, ...]
-    foldable: frozenset[Key]
+    rows: tuple[Row, ...]  # all of them, whatever is folded
+    foldable: frozenset[Key]  # keys of the rows that have others in them
 
     def shown(self, folded: Collection[Key], least_ns: int = 0) -> list[int]:
         """Give the rows that are neither folded away nor below a threshold.

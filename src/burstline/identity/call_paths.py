@@ -32,21 +32,11 @@ _WRAPPERS: Final = frozenset(name.lower() for name in NAMES)
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """A place in the source from where a function, or MPI, is called.
+    """A place in the source from where a function, or MPI, is called."""
 
-    Attributes
-    ----------
-    function : str
-        The function the place is in.
-    file : str or None
-        Its source file, None if the trace does not say.
-    line : int or None
-        The line of the call, None if the trace does not say.
-    """
-
-    function: str
-    file: str | None
-    line: int | None
+    function: str  # the function the place is in
+    file: str | None  # its source file, None if the trace does not say
+    line: int | None  # the line of the call, None if the trace does not say
 
     def __str__(self) -> str:
         if self.file is None:

@@ -25,42 +25,23 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Site:
-    """What makes a call the same call on any rank.
+    """What makes a call the same call on any rank."""
 
-    Attributes
-    ----------
-    operation : str
-        MPI name of the call.
-    path : tuple of Frame
-        Where it is called, outermost frame first; empty if the trace does not say.
-    communicator, offset : int or None
-        What stands in for the path where there is none: the communicator, and the rank
-        of the partner relative to one's own.
-    """
-
-    operation: str
-    path: Path
+    operation: str  # MPI name of the call
+    path: Path  # where it is called, outermost frame first; empty if the trace does not say
+    # what stands in for the path where there is none: the communicator, and the rank of the
+    # partner relative to one's own
     communicator: int | None = None
     offset: int | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Sites:
-    """The sites of some calls.
+    """The sites of some calls."""
 
-    Attributes
-    ----------
-    of_call : ndarray of int32, shape (calls,)
-        Site of every call, as a position in `distinct`.
-    distinct : tuple of Site
-        Each once.
-    has_paths : bool
-        Whether call paths tell them apart.
-    """
-
-    of_call: npt.NDArray[np.int32]
-    distinct: tuple[Site, ...]
-    has_paths: bool
+    of_call: npt.NDArray[np.int32]  # (calls,) site of every call, as a position in `distinct`
+    distinct: tuple[Site, ...]  # each once
+    has_paths: bool  # whether call paths tell them apart
 
     def __len__(self) -> int:
         return len(self.distinct)

@@ -70,52 +70,32 @@ _MIXERS: Final = (
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Tokens:
-    """The bursts of one run, row after row of its table of bursts.
+    """The bursts of one run, row after row of its table of bursts."""
 
-    Attributes
-    ----------
-    offsets : ndarray of int64, shape (locations + 1,)
-        Where the bursts of each location begin.
-    label, kind : ndarray of int32, shape (bursts,)
-        Equal for bursts that are alike in everything but time; in everything but size and
-        time. The same number means the same in all runs that were read together.
-    matter : ndarray of int32, shape (bursts,)
-        Equal for bursts of one operation, tag and size, wherever it stands and whoever it
-        reached.
-    pattern : ndarray of int32, shape (bursts,)
-        Operation before and after: index into the patterns of the :class:`Naming`.
-    span : ndarray of int64, shape (bursts,)
-        Collective operations of its thread before it.
-    place : ndarray of float64, shape (bursts,)
-        Where in its span the burst begins, from 0 to 1.
-    sizes : tuple of two ndarray of float64, shape (bursts,)
-        Bytes that the call before, and the call after, sent or received.
-    partners : tuple of two ndarray of int32, shape (bursts,)
-        World rank that the call before, and the call after, reached; -1 if none or several.
-    gap : ndarray of float64, shape (bursts,)
-        What it costs an alignment to leave the burst out.
-    sends : ndarray of bool, shape (bursts,)
-        Whether the call before started a send.
-    unordered : ndarray of int64, shape (bursts,)
-        Equal for neighbours whose order is not the program's; :data:`LOOSE` for what may
-        serve whoever comes first, and for neighbours of completions; -1 for all others.
-    turn : ndarray of int32, shape (bursts,), optional
-        Which iteration of the outermost loop around the burst, -1 outside of loops; none if
-        nobody knows.
-    """
-
-    offsets: Integers
+    offsets: Integers  # (locations + 1,) where the bursts of each location begin
+    # (bursts,) equal for bursts that are alike in everything but time; in everything but size
+    # and time. The same number means the same in all runs that were read together.
     label: Codes
     kind: Codes
+    # (bursts,) equal for bursts of one operation, tag and size, wherever it stands and whoever
+    # it reached
     matter: Codes
+    # (bursts,) operation before and after: index into the patterns of the :class:`Naming`
     pattern: Codes
-    span: Integers
-    place: Floats
+    span: Integers  # (bursts,) collective operations of its thread before it
+    place: Floats  # (bursts,) where in its span the burst begins, from 0 to 1
+    # (bursts,) bytes that the call before, and the call after, sent or received
     sizes: tuple[Floats, Floats]
+    # (bursts,) world rank that the call before, and the call after, reached; -1 if none or
+    # several
     partners: tuple[Codes, Codes]
-    gap: Floats
-    sends: Mask
+    gap: Floats  # (bursts,) what it costs an alignment to leave the burst out
+    sends: Mask  # (bursts,) whether the call before started a send
+    # (bursts,) equal for neighbours whose order is not the program's; :data:`LOOSE` for what
+    # may serve whoever comes first, and for neighbours of completions; -1 for all others
     unordered: Integers
+    # (bursts,) which iteration of the outermost loop around the burst, -1 outside of loops;
+    # none if nobody knows
     turn: Codes | None = None
 
 
@@ -136,25 +116,16 @@ class Loops(Protocol):
 
 
 class Naming(NamedTuple):
-    """The tokens of several runs, and what told bursts apart.
+    """The tokens of several runs, and what told bursts apart."""
 
-    Attributes
-    ----------
-    tokens : list of Tokens
-        One for each run.
-    patterns : list of tuple of str
-        Operation before and after, by the number of the pattern; "" is none.
-    has_paths : bool
-        Whether call paths tell bursts apart. They do not where most of what one run calls
-        stands nowhere in another: addresses that nobody resolved differ from run to run.
-    has_loops : bool
-        Whether loops do, or their turns: all runs say which loop calls are in, and mostly
-        the same ones.
-    """
-
-    tokens: list[Tokens]
+    tokens: list[Tokens]  # one for each run
+    # operation before and after, by the number of the pattern; "" is none
     patterns: list[tuple[str, str]]
+    # whether call paths tell bursts apart. They do not where most of what one run calls stands
+    # nowhere in another: addresses that nobody resolved differ from run to run.
     has_paths: bool
+    # whether loops do, or their turns: all runs say which loop calls are in, and mostly the
+    # same ones
     has_loops: bool
 
 

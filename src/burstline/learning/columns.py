@@ -61,20 +61,12 @@ _SAYS_IT_AGAIN: Final = "another run's measurement of the target, or of a part o
 
 @dataclass(frozen=True, slots=True)
 class Roles:
-    """What the columns of a fused table are to somebody who learns.
+    """What the columns of a fused table are to somebody who learns."""
 
-    Attributes
-    ----------
-    base : tuple of str
-        Features that the base run alone gives: context, figures, its counters.
-    merged : tuple of str
-        Counters of other runs.
-    left_out : dict of str to str
-        Further columns that could have been features, and why they are none.
-    """
-
+    # features that the base run alone gives: context, figures, its counters
     base: tuple[str, ...]
-    merged: tuple[str, ...]
+    merged: tuple[str, ...]  # counters of other runs
+    # further columns that could have been features, and why they are none
     left_out: dict[str, str]
 
 

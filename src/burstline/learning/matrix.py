@@ -26,20 +26,12 @@ _UNKNOWN: Final = np.nan
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Matrix:
-    """Features of bursts.
+    """Features of bursts."""
 
-    Attributes
-    ----------
-    names : tuple of str
-        Of the features.
-    values : ndarray of float64, shape (rows, features)
-        NaN where something is not known. Partners are distances to the own rank.
-    is_name : tuple of bool
-        Features whose numbers stand for names: which is larger means nothing.
-    """
-
-    names: tuple[str, ...]
+    names: tuple[str, ...]  # of the features
+    # (rows, features) naN where something is not known. Partners are distances to the own rank.
     values: Floats
+    # features whose numbers stand for names: which is larger means nothing
     is_name: tuple[bool, ...]
 
     def of(self, names: Sequence[str]) -> Matrix:

@@ -29,27 +29,14 @@ _MOST_SHUFFLED: Final = 2_000
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Trial:
-    """What all sets of features are tried on.
+    """What all sets of features are tried on."""
 
-    Attributes
-    ----------
-    measured : ndarray of float64, shape (rows,)
-        The target; positive.
-    split : sequence of (ndarray of int64, ndarray of int64)
-        Rows to learn from and rows to test, of each fold.
-    model : str
-        Kind of predictor.
-    is_log : bool
-        Whether the logarithm is predicted.
-    threads : int
-        To grow trees on.
-    """
-
-    measured: Floats
+    measured: Floats  # (rows,) the target; positive
+    # rows to learn from and rows to test, of each fold
     split: Sequence[tuple[Integers, Integers]]
-    model: str
-    is_log: bool
-    threads: int
+    model: str  # kind of predictor
+    is_log: bool  # whether the logarithm is predicted
+    threads: int  # to grow trees on
 
 
 def score(

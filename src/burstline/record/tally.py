@@ -20,14 +20,9 @@ if TYPE_CHECKING:
 
 
 class Tally(NamedTuple):
-    """All calls of one operation.
+    """All calls of one operation."""
 
-    Attributes
-    ----------
-    calls, time_ns : int
-        How many there were, and the time in them over all threads.
-    """
-
+    # how many there were, and the time in them over all threads
     calls: int
     time_ns: int
 

@@ -23,14 +23,9 @@ _LAST: Final = 2**63 - 1
 
 
 class Borders(NamedTuple):
-    """A window of time, or one for each location.
+    """A window of time, or one for each location."""
 
-    Attributes
-    ----------
-    start, end : int or ndarray of int64, shape (locations,)
-        Half-open, in nanoseconds; both are numbers, or both are arrays.
-    """
-
+    # (locations,) half-open, in nanoseconds; both are numbers, or both are arrays
     start: Moments
     end: Moments
 

@@ -42,31 +42,17 @@ class _Around:
 
 @dataclass(slots=True, eq=False)
 class Draft:
-    """A loop in the making.
+    """A loop in the making."""
 
-    Attributes
-    ----------
-    calls : list of int
-        Unique calls of its body, subloops apart.
-    children : list of Draft
-        Loops of its body.
-    iterations_ns : dict of int to ndarray of int64
-        When its iterations began, by lane.
-    body_end_ns : dict of int to ndarray of int64
-        When the last call of each iteration's body was entered, by lane; on lanes where
-        each iteration has one.
-    phase : int
-        The phase it belongs to.
-    hidden : bool
-        Whether it has no call of its own.
-    """
-
-    calls: list[int]
-    children: list[Draft] = field(default_factory=list)
+    calls: list[int]  # unique calls of its body, subloops apart
+    children: list[Draft] = field(default_factory=list)  # loops of its body
+    # when its iterations began, by lane
     iterations_ns: dict[int, Integers] = field(default_factory=dict)
+    # when the last call of each iteration's body was entered, by lane; on lanes where each
+    # iteration has one
     body_end_ns: dict[int, Integers] = field(default_factory=dict)
-    phase: int = 0
-    hidden: bool = False
+    phase: int = 0  # the phase it belongs to
+    hidden: bool = False  # whether it has no call of its own
 
     def first_ns(self) -> int:
         """When its first iteration began, on any rank."""
@@ -79,23 +65,12 @@ class Draft:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Assembly:
-    """What it takes to turn drafts into nodes.
+    """What it takes to turn drafts into nodes."""
 
-    Attributes
-    ----------
-    reduced : Reduced
-        The unique calls.
-    place : sequence of int
-        Place of each site in the program.
-    pool : Pool
-        Makes the calls.
-    numbered : dict of int to tuple of (Draft, int or None)
-        The loops made so far by their number, with the number of the loop around.
-    """
-
-    reduced: Reduced
-    place: Sequence[int]
-    pool: Pool
+    reduced: Reduced  # the unique calls
+    place: Sequence[int]  # place of each site in the program
+    pool: Pool  # makes the calls
+    # the loops made so far by their number, with the number of the loop around
     numbered: dict[int, tuple[Draft, int | None]] = field(default_factory=dict)
 
     def items(self, drafts: Iterable[Draft], outside: Iterable[int]) -> tuple[Item, ...]:

@@ -15,30 +15,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Outcome:
-    """The outcome of one method, before anybody has judged it.
+    """The outcome of one method, before anybody has judged it."""
 
-    Attributes
-    ----------
-    method : str
-        How it was found.
-    parameters : mapping of str to object
-        What the method was told.
-    reduced : Reduced
-        The unique calls.
-    items : tuple of Call, Condition and Loop
-        The program, in its order.
-    left_out : tuple of Call
-        Calls that the method did not look at.
-    steps : Steps
-        When the iterations of its loops were.
-    unique_calls : int
-        Different calls, by rank, operation and call path.
-    """
-
-    method: str
-    parameters: Mapping[str, object]
-    reduced: Reduced
-    items: tuple[Item, ...]
-    left_out: tuple[Call, ...]
-    steps: Steps
-    unique_calls: int
+    method: str  # how it was found
+    parameters: Mapping[str, object]  # what the method was told
+    reduced: Reduced  # the unique calls
+    items: tuple[Item, ...]  # the program, in its order
+    left_out: tuple[Call, ...]  # calls that the method did not look at
+    steps: Steps  # when the iterations of its loops were
+    unique_calls: int  # different calls, by rank, operation and call path

@@ -38,18 +38,10 @@ class _Means:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Pool:
-    """Makes calls of groups of unique calls.
+    """Makes calls of groups of unique calls."""
 
-    Attributes
-    ----------
-    reduced : Reduced
-        The unique calls.
-    communicators : sequence of str
-        How each communicator is called.
-    """
-
-    reduced: Reduced
-    communicators: Sequence[str]
+    reduced: Reduced  # the unique calls
+    communicators: Sequence[str]  # how each communicator is called
 
     def calls(self, groups: Sequence[Sequence[int]], iterations: Sequence[int]) -> list[Call]:
         """Make one call of each group.

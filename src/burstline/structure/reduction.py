@@ -28,76 +28,44 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Reduced:
-    """The unique calls of a trace, one per (location, site), in that order.
+    """The unique calls of a trace, one per (location, site), in that order."""
 
-    Attributes
-    ----------
-    ranks : ndarray of int64, shape (lanes,)
-        Rank of each lane: a location that calls MPI.
-    lane_begin : ndarray of int64, shape (lanes + 1,)
-        Where the calls of each lane begin in `sequence`.
-    world_size : int
-        Ranks there are, those without calls and those not selected included.
-    run_ns : int
-        From the end of the first MPI call to the beginning of the last: the run without
-        the start and the end of its processes.
-    sites : tuple of Site
-        In the order of their ids.
-    sequence : ndarray of int32, shape (calls,)
-        Site of every call, lane after lane, in time order.
-    lane, site : ndarray of int64, shape (unique,)
-        What each unique call is.
-    begin : ndarray of int64, shape (unique + 1,)
-        Where the executions of each begin in `enter_ns`.
-    enter_ns : ndarray of int64, shape (calls,)
-        When they were entered, unique call after unique call, each in time order.
-    time_ns, time_spread_ns : ndarray of float64, shape (unique,)
-        Mean and standard deviation of their duration.
-    size_bytes, size_spread_bytes : ndarray of float64, shape (unique,)
-        Mean and standard deviation of what they sent or received, whichever is more; NaN
-        if the trace does not say.
-    burst_ns : ndarray of float64, shape (unique,)
-        Mean duration of the computation just before; NaN without any.
-    counters : tuple of str
-        Names of the counters.
-    burst_counters : ndarray of float64, shape (unique, counters)
-        Their mean over the computation just before; NaN if never read.
-    iteration_counters : ndarray of float64, shape (unique, counters)
-        Their mean over everything computed between two executions; NaN for a single one.
-    peer, offset : ndarray of int64, shape (unique, 2)
-        Smallest and largest rank of the partner, as it is and relative to the own rank
-        (around the end, in 0..ranks-1); -1 without a partner.
-    communicator : ndarray of int64, shape (unique,)
-        Communicator of the first execution, -1 if unknown.
-    is_root : ndarray of bool, shape (unique,)
-        Whether it was ever the root of a collective.
-    has_paths : bool
-        Whether the sites are made of call paths.
-    """
-
-    ranks: Integers
-    lane_begin: Integers
-    world_size: int
+    ranks: Integers  # (lanes,) rank of each lane: a location that calls MPI
+    lane_begin: Integers  # (lanes + 1,) where the calls of each lane begin in `sequence`
+    world_size: int  # ranks there are, those without calls and those not selected included
+    # from the end of the first MPI call to the beginning of the last: the run without the start
+    # and the end of its processes
     run_ns: int
-    sites: tuple[Site, ...]
+    sites: tuple[Site, ...]  # in the order of their ids
+    # (calls,) site of every call, lane after lane, in time order
     sequence: npt.NDArray[np.int32]
+    # (unique,) what each unique call is
     lane: Integers
     site: Integers
-    begin: Integers
+    begin: Integers  # (unique + 1,) where the executions of each begin in `enter_ns`
+    # (calls,) when they were entered, unique call after unique call, each in time order
     enter_ns: Integers
+    # (unique,) mean and standard deviation of their duration
     time_ns: Floats
     time_spread_ns: Floats
+    # (unique,) mean and standard deviation of what they sent or received, whichever is more;
+    # NaN if the trace does not say
     size_bytes: Floats
     size_spread_bytes: Floats
-    burst_ns: Floats
-    counters: tuple[str, ...]
+    burst_ns: Floats  # (unique,) mean duration of the computation just before; NaN without any
+    counters: tuple[str, ...]  # names of the counters
+    # (unique, counters) their mean over the computation just before; NaN if never read
     burst_counters: Floats
+    # (unique, counters) their mean over everything computed between two executions; NaN for a
+    # single one
     iteration_counters: Floats
+    # (unique, 2) smallest and largest rank of the partner, as it is and relative to the own
+    # rank (around the end, in 0..ranks-1); -1 without a partner
     peer: Integers
     offset: Integers
-    communicator: Integers
-    is_root: Mask
-    has_paths: bool
+    communicator: Integers  # (unique,) communicator of the first execution, -1 if unknown
+    is_root: Mask  # (unique,) whether it was ever the root of a collective
+    has_paths: bool  # whether the sites are made of call paths
 
     @property
     def repetitions(self) -> Integers:

@@ -30,37 +30,18 @@ _STREAMED_BASE: Final = 160 << 20
 
 @dataclass(frozen=True, slots=True)
 class Costs:
-    """What reading takes, measured: bytes of memory or disk per unit of a source.
+    """What reading takes, measured: bytes of memory or disk per unit of a source."""
 
-    Attributes
-    ----------
-    tables : float
-        Tables in memory.
-    made : float
-        A group, beyond its tables, while they are made in memory.
-    ahead : float
-        A group that was read ahead.
-    streamed : float
-        A group of a conversion, until its rows are written.
-    disk : float
-        Spills and the store.
-    least, most : int
-        Units that are taken on at a time: not less without need, and not more.
-    base : int
-        Bytes that the process takes before it reads.
-    way_out : str
-        What to do where a trace does not fit in memory.
-    """
-
-    tables: float
-    made: float
-    ahead: float
-    streamed: float
-    disk: float
+    tables: float  # tables in memory
+    made: float  # A group, beyond its tables, while they are made in memory
+    ahead: float  # A group that was read ahead
+    streamed: float  # A group of a conversion, until its rows are written
+    disk: float  # spills and the store
+    # units that are taken on at a time: not less without need, and not more
     least: int
     most: int
-    base: int
-    way_out: str
+    base: int  # bytes that the process takes before it reads
+    way_out: str  # what to do where a trace does not fit in memory
 
     def whole(self, sizes: Sequence[int], at_once: int, threads: int) -> int:
         """Bytes that reading whole takes."""

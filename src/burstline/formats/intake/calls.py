@@ -60,31 +60,19 @@ _RECEIVES: Final = np.array([Transfer.GET, Transfer.BOTH])
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Calls:
-    """All calls, by location and ordinal.
+    """All calls, by location and ordinal."""
 
-    Attributes
-    ----------
-    location, call : ndarray of int64, shape (calls,)
-        Where, and which one there.
-    operation : ndarray of int64, shape (calls,)
-        Code of the operation.
-    enter_ns, leave_ns, enter_seq, leave_seq : ndarray of int64, shape (calls,)
-        When it was entered and left.
-    path : ndarray of int64, shape (calls,)
-        Its row in `call_paths`, -1 if unknown.
-    names : tuple of str
-        Names behind the codes.
-    """
-
+    # (calls,) where, and which one there
     location: Integers
     call: Integers
-    operation: Integers
+    operation: Integers  # (calls,) code of the operation
+    # (calls,) when it was entered and left
     enter_ns: Integers
     leave_ns: Integers
     enter_seq: Integers
     leave_seq: Integers
-    path: Integers
-    names: tuple[str, ...]
+    path: Integers  # (calls,) its row in `call_paths`, -1 if unknown
+    names: tuple[str, ...]  # names behind the codes
 
     def __len__(self) -> int:
         return len(self.location)
@@ -92,38 +80,24 @@ class Calls:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Details:
-    """Records that describe calls, in order of location and record.
+    """Records that describe calls, in order of location and record."""
 
-    Attributes
-    ----------
-    kind : ndarray of int64, shape (records,)
-        What each is.
-    call : ndarray of int64, shape (records,)
-        Its call, as a row of all calls.
-    location, index : ndarray of int64, shape (records,)
-        Where it stands.
-    request : ndarray of int64, shape (records,)
-        What stands in its time: the request, 0 if none.
-    communicator, partner, tag : ndarray of int64, shape (records,)
-        Row of the communicator, world rank, tag, as far as the kind has them.
-    variant, first, second : ndarray of int64, shape (records,)
-        What else is written; the properties name it, each for the kinds that have it.
-    own : range, optional
-        Those that are read here; the others are of other slices, and start or end requests of
-        these. All by default.
-    """
-
-    kind: Integers
-    call: Integers
+    kind: Integers  # (records,) what each is
+    call: Integers  # (records,) its call, as a row of all calls
+    # (records,) where it stands
     location: Integers
     index: Integers
-    request: Integers
+    request: Integers  # (records,) what stands in its time: the request, 0 if none
+    # (records,) row of the communicator, world rank, tag, as far as the kind has them
     communicator: Integers
     partner: Integers
     tag: Integers
+    # (records,) what else is written; the properties name it, each for the kinds that have it
     variant: Integers
     first: Integers
     second: Integers
+    # those that are read here; the others are of other slices, and start or end requests of
+    # these. All by default.
     own: range | None = None
 
     def __len__(self) -> int:

@@ -15,21 +15,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Places:
-    """Who is who among locations, processes and ranks.
+    """Who is who among locations, processes and ranks."""
 
-    Attributes
-    ----------
-    process : ndarray of int64, shape (locations,)
-        Process of each location.
-    application, rank : ndarray of int64, shape (processes,)
-        Place of each process in the run.
-    accuracy_ns : int, or None
-        How wrong the comparison of two clocks may be; None if they are not compared.
-    """
-
-    process: Integers
+    process: Integers  # (locations,) process of each location
+    # (processes,) place of each process in the run
     application: Integers
     rank: Integers
+    # how wrong the comparison of two clocks may be; None if they are not compared
     accuracy_ns: int | None
 
     def process_of(self, location: Integers, rank: Integers) -> Integers:

@@ -40,27 +40,16 @@ class Group:
     """What one part has, in the numbers of the trace.
 
     Where all groups have None, there is no table of it.
-
-    Attributes
-    ----------
-    tables : mapping of str to pyarrow.Table
-        Rows of its locations.
-    sends, receives : mapping of str to ndarray of int64
-        Halves of messages, each with its ordinal on its channel.
-    waiting : mapping of str to ndarray of int64, or None
-        Events of `half_messages` that meet no other side, as receives that never completed.
-    parts : mapping of str to ndarray of int64, or None
-        Parts of collectives, each with its ordinal on its communicator.
-    locations : int
-        Locations that it completes.
     """
 
-    tables: Mapping[str, pa.Table]
+    tables: Mapping[str, pa.Table]  # rows of its locations
+    # halves of messages, each with its ordinal on its channel
     sends: Columns
     receives: Columns
+    # events of `half_messages` that meet no other side, as receives that never completed
     waiting: Columns | None
-    parts: Columns | None
-    locations: int
+    parts: Columns | None  # parts of collectives, each with its ordinal on its communicator
+    locations: int  # locations that it completes
 
 
 PartOf = TypeVar("PartOf", bound=Part)

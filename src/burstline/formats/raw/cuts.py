@@ -60,40 +60,20 @@ _FEW: Final = 1 << 16
 
 @dataclass(slots=True, eq=False)
 class Cuts:
-    """The slices of a thread that calls MPI, and what goes on across their cuts.
+    """The slices of a thread that calls MPI, and what goes on across their cuts."""
 
-    Attributes
-    ----------
-    slices : list of Slice
-        In order.
-    earlier, later : list of ndarray of ENTRY
-        For each slice, the records of others that start or end its requests.
-    readings : list of dict of int to Known
-        For each slice, what was read of each counter before its first reading.
-    unread : list of Timeline
-        For each slice, readings behind the last call before it.
-    at_starts : ndarray of bool, shape (counters,)
-        Counters that are read where a burst begins.
-    border_count : int
-        How many records of :data:`BORDERS` it has.
-    borders : Timeline, optional
-        Its records of :data:`BORDERS`, if they are few.
-    operations : Operations
-        Those of all its calls.
-    odd : Defects
-        Operations that nobody knows.
-    """
-
-    slices: list[Slice]
+    slices: list[Slice]  # in order
+    # for each slice, the records of others that start or end its requests
     earlier: list[Entries]
     later: list[Entries]
+    # for each slice, what was read of each counter before its first reading
     readings: list[dict[int, Known]]
-    unread: list[Timeline | None]
-    at_starts: Mask
-    border_count: int
-    borders: Timeline | None
-    operations: Operations
-    odd: Defects = field(default_factory=Defects)
+    unread: list[Timeline | None]  # for each slice, readings behind the last call before it
+    at_starts: Mask  # (counters,) counters that are read where a burst begins
+    border_count: int  # how many records of :data:`BORDERS` it has
+    borders: Timeline | None  # its records of :data:`BORDERS`, if they are few
+    operations: Operations  # those of all its calls
+    odd: Defects = field(default_factory=Defects)  # operations that nobody knows
 
 
 def cut(

@@ -55,76 +55,36 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Basis:
-    """What all processes share, known before any is read.
+    """What all processes share, known before any is read."""
 
-    Attributes
-    ----------
-    processes : sequence of Process
-        All processes.
-    corrections : sequence of Correction
-        Of the clock of each, from the first moment of the run.
-    places : Places
-        Where they are.
-    communicators : Communicators
-        With the row of each id, by process.
-    stacks : sequence of dict
-        Row of each stack in `call_paths`, by process.
-    counters : Counters
-        Those of the run.
-    numbers : mapping of int to str
-        Operation of each number.
-    events : UserEvents
-        What the program's events mean.
-    """
-
-    processes: Sequence[Process]
-    corrections: Sequence[Correction]
-    places: Places
-    communicators: Communicators
-    stacks: Sequence[Mapping[int, int]]
-    counters: Counters
-    numbers: Mapping[int, str]
-    events: UserEvents
+    processes: Sequence[Process]  # all processes
+    corrections: Sequence[Correction]  # of the clock of each, from the first moment of the run
+    places: Places  # where they are
+    communicators: Communicators  # with the row of each id, by process
+    stacks: Sequence[Mapping[int, int]]  # row of each stack in `call_paths`, by process
+    counters: Counters  # those of the run
+    numbers: Mapping[int, str]  # operation of each number
+    events: UserEvents  # what the program's events mean
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Batch:
-    """What some processes recorded, numbered for itself.
+    """What some processes recorded, numbered for itself."""
 
-    Attributes
-    ----------
-    processes : range
-        The processes.
-    tables : mapping of str to pyarrow.Table
-        Rows of their locations; codes of operations are places in `operations`.
-    operations : tuple of str
-        Names behind the codes.
-    sends, receives, waiting, parts : mapping of str to ndarray of int64
-        Halves of messages and parts of collectives.
-    queued : mapping of str to ndarray of int64
-        Receives that wait in the queues of their channels.
-    events : ndarray of int64
-        The program's events, as `UserEvents` has them.
-    lives : list of Life
-        Of each location.
-    overhead_ns : int
-        Estimated time spent in recording.
-    defects : Defects
-        What is odd in them.
-    """
-
-    processes: range
+    processes: range  # the processes
+    # rows of their locations; codes of operations are places in `operations`
     tables: Mapping[str, pa.Table]
-    operations: tuple[str, ...]
+    operations: tuple[str, ...]  # names behind the codes
+    # halves of messages and parts of collectives
     sends: Mapping[str, Integers]
     receives: Mapping[str, Integers]
     waiting: Mapping[str, Integers]
     parts: Mapping[str, Integers]
-    queued: Mapping[str, Integers]
-    events: Integers
-    lives: list[Life]
-    overhead_ns: int
-    defects: Defects
+    queued: Mapping[str, Integers]  # receives that wait in the queues of their channels
+    events: Integers  # the program's events, as `UserEvents` has them
+    lives: list[Life]  # of each location
+    overhead_ns: int  # estimated time spent in recording
+    defects: Defects  # what is odd in them
 
 
 class _Gatherer:

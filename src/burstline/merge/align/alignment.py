@@ -54,18 +54,12 @@ _RESTS: Final = (
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LaneRows:
-    """Which bursts of one thread are the same in which runs.
+    """Which bursts of one thread are the same in which runs."""
 
-    Attributes
-    ----------
-    members : ndarray of int64, shape (rows, runs)
-        Row of each run's table of bursts; -1 where the run has no such burst.
-    stage : ndarray of uint8, shape (rows, runs)
-        How the run's burst was matched to those of the runs before it: index into
-        :data:`burstline.merge.STAGES`.
-    """
-
+    # (rows, runs) row of each run's table of bursts; -1 where the run has no such burst
     members: Integers
+    # (rows, runs) how the run's burst was matched to those of the runs before it: index into
+    # :data:`burstline.merge.STAGES`
     stage: npt.NDArray[np.uint8]
 
 

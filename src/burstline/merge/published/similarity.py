@@ -16,21 +16,12 @@ if TYPE_CHECKING:
 
 
 class Compared(NamedTuple):
-    """What S compares of some bursts; arrays of two sides broadcast against each other.
+    """What S compares of some bursts; arrays of two sides broadcast against each other."""
 
-    Attributes
-    ----------
-    place : ndarray of float64
-        Where in its span each is, from 0 to 1.
-    sizes : sequence of ndarray of float64
-        Bytes that the calls moved whose sizes count: before, or before and after.
-    partners : sequence of ndarray of int32
-        Of the calls whose partners count, -1 for none.
-    """
-
-    place: Floats
+    place: Floats  # where in its span each is, from 0 to 1
+    # bytes that the calls moved whose sizes count: before, or before and after
     sizes: Sequence[Floats]
-    partners: Sequence[npt.NDArray[Any]]
+    partners: Sequence[npt.NDArray[Any]]  # of the calls whose partners count, -1 for none
 
 
 def unlikeness(ours: Compared, theirs: Compared, weights: Weights) -> Floats:

@@ -24,31 +24,19 @@ _TEN: Final = 10
 
 @dataclass(slots=True)
 class ColumnFacts:
-    """What one column holds.
+    """What one column holds."""
 
-    Attributes
-    ----------
-    name, type, unit, doc : str
-        What it is called, ``int32 int64 double text``, its unit, and what it means.
-    known : int
-        Rows in which it is known.
-    least, most : int, float or None
-        Of those; None without any, and of texts.
-    mean : float or None
-        Of those; None without any, and of texts.
-    values : dict of str to int
-        How often each text occurs; empty for numbers.
-    """
-
+    # what it is called, ``int32 int64 double text``, its unit, and what it means
     name: str
     type: str
     unit: str
     doc: str
-    known: int = 0
+    known: int = 0  # rows in which it is known
+    # of those; None without any, and of texts
     least: float | None = None
     most: float | None = None
-    mean: float | None = None
-    values: dict[str, int] | None = None
+    mean: float | None = None  # of those; None without any, and of texts
+    values: dict[str, int] | None = None  # how often each text occurs; empty for numbers
 
     def add(self, column: pa.ChunkedArray) -> None:
         """Add the rows of a part."""

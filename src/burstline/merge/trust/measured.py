@@ -37,28 +37,15 @@ _PARTNERS: Final = ("partner_before", "partner_after")
 
 
 class Quantity(NamedTuple):
-    """One counter, or another quantity, of matched bursts.
+    """One counter, or another quantity, of matched bursts."""
 
-    Attributes
-    ----------
-    name : str
-        What it is called.
-    base : int
-        The run that others are compared with: the base of the matching, or the first run
-        that has the quantity.
-    values : ndarray of float64, shape (rows, runs)
-        What each run measured; 0 where it did not.
-    present : ndarray of bool, shape (rows, runs)
-        Where it did.
-    categories : bool
-        Whether values are names rather than amounts.
-    """
-
-    name: str
+    name: str  # what it is called
+    # the run that others are compared with: the base of the matching, or the first run that has
+    # the quantity
     base: int
-    values: Floats
-    present: Mask
-    categories: bool = False
+    values: Floats  # (rows, runs) what each run measured; 0 where it did not
+    present: Mask  # (rows, runs) where it did
+    categories: bool = False  # whether values are names rather than amounts
 
 
 class Measured:

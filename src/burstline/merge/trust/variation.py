@@ -64,18 +64,10 @@ class Variation:
 
 
 class Labels(NamedTuple):
-    """A place for each matched burst.
+    """A place for each matched burst."""
 
-    Attributes
-    ----------
-    code : ndarray of int64, shape (bursts,)
-        Its place in `names`; -1 where the base lacks the burst.
-    names : list of str
-        The places.
-    """
-
-    code: Integers
-    names: list[str]
+    code: Integers  # (bursts,) its place in `names`; -1 where the base lacks the burst
+    names: list[str]  # the places
 
 
 def labels_of(trace: Trace, measured: Measured, by: str) -> Labels:

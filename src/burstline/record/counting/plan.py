@@ -25,24 +25,15 @@ _MOST_QUESTIONS: Final = 100_000
 
 @dataclass(frozen=True, slots=True)
 class CounterPlan:
-    """Which counters to record together.
+    """Which counters to record together."""
 
-    Attributes
-    ----------
-    sets : tuple of tuple of str
-        One per run. The reference is first in each; each other event is in one of them.
-    unavailable : tuple of str
-        Events that cannot be counted at all, or not beside the reference.
-    reference : str or None
-        What is counted in each set; None if that cannot be counted, or none was wanted.
-    fewest : bool
-        Whether it is certain that fewer sets are not enough.
-    """
-
+    # one per run. The reference is first in each; each other event is in one of them.
     sets: tuple[tuple[str, ...], ...]
+    # events that cannot be counted at all, or not beside the reference
     unavailable: tuple[str, ...]
+    # what is counted in each set; None if that cannot be counted, or none was wanted
     reference: str | None
-    fewest: bool
+    fewest: bool  # whether it is certain that fewer sets are not enough
 
 
 def plan_sets(

@@ -34,20 +34,11 @@ Named = tuple[str, str | None, int | None, int | None]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Bursts:
-    """The computation between the calls of a structure.
+    """The computation between the calls of a structure."""
 
-    Attributes
-    ----------
-    calls : Calls
-        The calls it was found in.
-    nodes : tuple of Call
-        Those of the structure, and those its method left out.
-    node : ndarray of int64, shape (calls,)
-        The node of each call, by its place in `nodes`; -1 if it is in none.
-    """
-
-    calls: Calls
-    nodes: tuple[Call, ...]
+    calls: Calls  # the calls it was found in
+    nodes: tuple[Call, ...]  # those of the structure, and those its method left out
+    # (calls,) the node of each call, by its place in `nodes`; -1 if it is in none
     node: Integers
 
     @classmethod
@@ -102,26 +93,16 @@ class Bursts:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Recorded:
-    """Recorded loops that lie in one burst each.
+    """Recorded loops that lie in one burst each."""
 
-    Attributes
-    ----------
-    row : ndarray of int64, shape (loops,)
-        Their rows in `regions`.
-    node, region : ndarray of int64, shape (loops,)
-        Node of the call after it; what loop it is, by its place in `names`.
-    time_ns, iterations : ndarray of int64, shape (loops,)
-        Duration of this entry, and its iterations; negative if unknown.
-    names : tuple of (str, str or None, int or None, int or None)
-        Name, file, first and last line of every kind of region.
-    """
-
-    row: Integers
+    row: Integers  # (loops,) their rows in `regions`
+    # (loops,) node of the call after it; what loop it is, by its place in `names`
     node: Integers
     region: Integers
+    # (loops,) duration of this entry, and its iterations; negative if unknown
     time_ns: Integers
     iterations: Integers
-    names: tuple[Named, ...]
+    names: tuple[Named, ...]  # name, file, first and last line of every kind of region
 
 
 def loops_in(trace: Trace, bursts: Bursts) -> Recorded:
@@ -154,33 +135,20 @@ def loops_in(trace: Trace, bursts: Bursts) -> Recorded:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Samples:
-    """Samples in the bursts of a structure.
+    """Samples in the bursts of a structure."""
 
-    Attributes
-    ----------
-    node, call : ndarray of int64, shape (samples,)
-        Node of the call that ends the burst, and that call; in the order of location and
-        time.
-    function, line : ndarray of int64, shape (samples,)
-        Where: the function by its place in `functions`, the line, -1 if unknown.
-    region : ndarray of int64, shape (samples,)
-        The innermost recorded loop by its place in `names`; -1 if in none.
-    functions : tuple of (str, str or None)
-        Functions, and their source files.
-    names : tuple of tuple
-        As :attr:`Recorded.names`.
-    elsewhere : int
-        Samples that are in no burst.
-    """
-
+    # (samples,) node of the call that ends the burst, and that call; in the order of location
+    # and time
     node: Integers
     call: Integers
+    # (samples,) where: the function by its place in `functions`, the line, -1 if unknown
     function: Integers
     line: Integers
+    # (samples,) the innermost recorded loop by its place in `names`; -1 if in none
     region: Integers
-    functions: tuple[tuple[str, str | None], ...]
-    names: tuple[Named, ...]
-    elsewhere: int
+    functions: tuple[tuple[str, str | None], ...]  # functions, and their source files
+    names: tuple[Named, ...]  # as :attr:`Recorded.names`
+    elsewhere: int  # samples that are in no burst
 
 
 def samples_in(

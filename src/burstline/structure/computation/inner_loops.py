@@ -34,55 +34,27 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A place in the source where samples were taken.
+    """A place in the source where samples were taken."""
 
-    Attributes
-    ----------
-    function : str
-        The function, ``??`` if the trace does not say.
-    file : str or None
-        Its source file.
-    line : int or None
-        The line.
-    samples : int
-        How many were taken there.
-    """
-
-    function: str
-    file: str | None
-    line: int | None
-    samples: int
+    function: str  # the function, ``??`` if the trace does not say
+    file: str | None  # its source file
+    line: int | None  # the line
+    samples: int  # how many were taken there
 
 
 @dataclass(frozen=True, slots=True)
 class InsideLoop:
-    """A loop without MPI.
+    """A loop without MPI."""
 
-    Attributes
-    ----------
-    function : str
-        The function it is in; of a recorded loop, its name.
-    file : str or None
-        Its source file.
-    first_line, last_line : int or None
-        The lines it spans; of a sampled loop, those that were seen.
-    samples : int
-        Samples in it, but not in another recorded loop inside of it.
-    share : float
-        Share of the samples of the computation; of a recorded loop, of its time.
-    iterations : float or None
-        Mean iterations per entry; None if it was not recorded.
-    entries : int or None
-        How often it was entered, over all ranks; None if it was not recorded.
-    """
-
-    function: str
-    file: str | None
+    function: str  # the function it is in; of a recorded loop, its name
+    file: str | None  # its source file
+    # the lines it spans; of a sampled loop, those that were seen
     first_line: int | None
     last_line: int | None
-    samples: int
-    share: float
-    iterations: float | None = None
+    samples: int  # samples in it, but not in another recorded loop inside of it
+    share: float  # share of the samples of the computation; of a recorded loop, of its time
+    iterations: float | None = None  # mean iterations per entry; None if it was not recorded
+    # how often it was entered, over all ranks; None if it was not recorded
     entries: int | None = None
 
 
@@ -155,22 +127,13 @@ class _Computation:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Inside:
-    """What happens in the computation before the calls of a structure.
+    """What happens in the computation before the calls of a structure."""
 
-    Attributes
-    ----------
-    samples : int
-        Samples taken in the computation between its calls.
-    elsewhere : int
-        Samples taken in an MPI call, before the first or after the last call of a
-        thread, or on a thread that does not call MPI.
-    recorded : int
-        Entries of recorded loops that lie between two calls.
-    """
-
-    samples: int
+    samples: int  # samples taken in the computation between its calls
+    # samples taken in an MPI call, before the first or after the last call of a thread, or on a
+    # thread that does not call MPI
     elsewhere: int
-    recorded: int
+    recorded: int  # entries of recorded loops that lie between two calls
     _before: Mapping[Item, _Computation]
 
     def __bool__(self) -> bool:

@@ -36,28 +36,16 @@ class CallGraph:
 
     Lanes that show the same edges are one kind. A set of kinds is an integer: bit k is set if
     kind k is in it.
-
-    Attributes
-    ----------
-    edges : dict of (int, int) to int
-        On what kinds of lanes each site was followed by each other.
-    entries, exits : dict of int to int
-        MPI's initialisation and finalisation, where a lane begins and ends with them, and
-        on what kinds.
-    who : sequence of int
-        On what kinds of lanes each site occurs.
-    place : sequence of int
-        Place of each site in the program, from 0.
-    paths : sequence of tuple of Frame
-        Call path of each site.
     """
 
-    edges: dict[Edge, int]
+    edges: dict[Edge, int]  # on what kinds of lanes each site was followed by each other
+    # MPI's initialisation and finalisation, where a lane begins and ends with them, and on what
+    # kinds
     entries: dict[int, int]
     exits: dict[int, int]
-    who: Sequence[int]
-    place: Sequence[int]
-    paths: Sequence[Path]
+    who: Sequence[int]  # on what kinds of lanes each site occurs
+    place: Sequence[int]  # place of each site in the program, from 0
+    paths: Sequence[Path]  # call path of each site
 
     def stands_before(self, a: int, b: int) -> bool:
         """Whether lines say for certain that call `a` stands before `b`.

@@ -43,18 +43,12 @@ _WORK: Final = 1_000_000
 
 @dataclass(frozen=True, slots=True)
 class Body:
-    """The body of a loop, or of the program.
+    """The body of a loop, or of the program."""
 
-    Attributes
-    ----------
-    elements : tuple of int and Body
-        Calls, by their site, and the bodies of loops, in the order of the program.
-    cost : int
-        What it takes to write it down for each kind of lanes, in all: loops, conditions,
-        and lines in disorder.
-    """
-
+    # calls, by their site, and the bodies of loops, in the order of the program
     elements: tuple[int | Body, ...]
+    # what it takes to write it down for each kind of lanes, in all: loops, conditions, and
+    # lines in disorder
     cost: int = 0
 
     def symbols(self) -> Iterator[int]:

@@ -33,18 +33,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Nest:
-    """Where each call of a program stands.
+    """Where each call of a program stands."""
 
-    Attributes
-    ----------
-    symbol_loop, symbol_position : ndarray of int32, shape (symbols,)
-        Loop whose body each site is in, and its position there. Loop 0 is the program.
-    loop_parent, loop_position : ndarray of int32, shape (loops,)
-        The same for the loops; -1 for the program.
-    """
-
+    # (symbols,) loop whose body each site is in, and its position there. Loop 0 is the program.
     symbol_loop: Places
     symbol_position: Places
+    # (loops,) the same for the loops; -1 for the program
     loop_parent: Places
     loop_position: Places
 
@@ -69,26 +63,17 @@ class Nest:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Reading:
-    """What the elements of a program did on each lane.
+    """What the elements of a program did on each lane."""
 
-    Attributes
-    ----------
-    when : Runs
-        For each symbol, then each loop, and each lane: in which executions of the body
-        around it was executed. Sequence ``element * lanes + lane``.
-    trips : Runs
-        For each loop and lane: its iterations at each entry.
-    iterations, inside_ns : ndarray of int64, shape (loops, lanes)
-        Its iterations in all, and the time spent from the first call to the last of each entry.
-    lanes : int
-        Lanes there are.
-    """
-
+    # for each symbol, then each loop, and each lane: in which executions of the body around it
+    # was executed. Sequence ``element * lanes + lane``.
     when: Runs
-    trips: Runs
+    trips: Runs  # for each loop and lane: its iterations at each entry
+    # (loops, lanes) its iterations in all, and the time spent from the first call to the last
+    # of each entry
     iterations: Integers
     inside_ns: Integers
-    lanes: int
+    lanes: int  # lanes there are
 
     def of_element(self, element: int) -> Runs:
         """When an element was executed, on each lane."""
@@ -126,21 +111,11 @@ def read(nest: Nest, sequence: Sequences, calls: Calls) -> Reading:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class NestSteps:
-    """The iterations of the loops of a nest.
+    """The iterations of the loops of a nest."""
 
-    Attributes
-    ----------
-    nest : Nest
-        Where each call stands.
-    sequence : ndarray of int32, shape (calls,)
-        Sites of the calls, lane after lane.
-    lane_begin : ndarray of int64, shape (lanes + 1,)
-        Where the calls of each lane begin.
-    """
-
-    nest: Nest
-    sequence: Sequences
-    lane_begin: Integers
+    nest: Nest  # where each call stands
+    sequence: Sequences  # (calls,) sites of the calls, lane after lane
+    lane_begin: Integers  # (lanes + 1,) where the calls of each lane begin
 
     def spans(self, loop: int) -> Spans:
         """The calls of each iteration of a loop; its number in the nest is its own."""

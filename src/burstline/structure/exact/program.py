@@ -30,26 +30,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Programmer:
-    """What it takes to turn a nest into nodes.
+    """What it takes to turn a nest into nodes."""
 
-    Attributes
-    ----------
-    reading : Reading
-        What each element did.
-    calls : mapping of int to Call
-        The call of each site.
-    ranks : ndarray of int64, shape (lanes,)
-        Rank of each lane.
-    run_ns : int
-        How long the run lasted.
-    ids : iterator of int
-        Numbers of the loops, each before those in it, as in the nest that was read.
-    """
-
-    reading: Reading
-    calls: Mapping[int, Call]
-    ranks: Integers
-    run_ns: int
+    reading: Reading  # what each element did
+    calls: Mapping[int, Call]  # the call of each site
+    ranks: Integers  # (lanes,) rank of each lane
+    run_ns: int  # how long the run lasted
+    # numbers of the loops, each before those in it, as in the nest that was read
     ids: Iterator[int] = field(default_factory=lambda: count(1))
 
     def items(self, program: Body) -> tuple[Item, ...]:

@@ -35,25 +35,16 @@ WINDOW: Final = 1 << 14
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Expander:
-    """A program, ready to be expanded into the calls of its lanes.
+    """A program, ready to be expanded into the calls of its lanes."""
 
-    Attributes
-    ----------
-    symbol, end : ndarray of int32, shape (nodes,)
-        Site of each call, -1 for other nodes; the node behind the last one inside.
-    executions : ndarray of int64, shape (nodes, lanes)
-        How often each was executed.
-    knows_when, knows_trips : ndarray of uint8, shape (nodes,)
-        Whether `when` and `trips` say anything about it.
-    when, trips : Runs
-        As the nodes have them, for each (node, lane).
-    """
-
+    # (nodes,) site of each call, -1 for other nodes; the node behind the last one inside
     symbol: npt.NDArray[np.int32]
     end: npt.NDArray[np.int32]
-    executions: Integers
+    executions: Integers  # (nodes, lanes) how often each was executed
+    # (nodes,) whether `when` and `trips` say anything about it
     knows_when: npt.NDArray[np.uint8]
     knows_trips: npt.NDArray[np.uint8]
+    # as the nodes have them, for each (node, lane)
     when: Runs
     trips: Runs
 

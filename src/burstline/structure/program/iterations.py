@@ -21,20 +21,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Spans:
-    """The calls of each iteration of a loop, by their positions among the calls of all lanes.
+    """The calls of each iteration of a loop, by their places among the calls of all lanes."""
 
-    Attributes
-    ----------
-    lane : ndarray of int64, shape (iterations,)
-        In order; iterations of a lane are in the order of time.
-    entry : ndarray of int64, shape (iterations,)
-        Which entry into the loop it belongs to, counted on its lane.
-    first, last : ndarray of int64, shape (iterations,)
-        Its first and last call.
-    """
-
-    lane: Integers
+    lane: Integers  # (iterations,) in order; iterations of a lane are in the order of time
+    # (iterations,) which entry into the loop it belongs to, counted on its lane
     entry: Integers
+    # (iterations,) its first and last call
     first: Integers
     last: Integers
 

@@ -42,24 +42,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What the published method leaves to choose.
+    """What the published method leaves to choose."""
 
-    Attributes
-    ----------
-    eps : float
-        Largest distance of calls of one loop.
-    scale : {"log", "minmax"}
-        How repetitions and times are made comparable.
-    min_share : float
-        Calls whose repetitions span less of the run than this are left out.
-    rank_merge : {"late", "early"}
-        ``"late"``: the calls of each rank are clustered, and merged in the end. ``"early"``:
-        the calls of all ranks from one call path are merged first, to their means.
-    """
-
-    eps: float
-    scale: Scale
-    min_share: float
+    eps: float  # largest distance of calls of one loop
+    scale: Scale  # how repetitions and times are made comparable
+    min_share: float  # calls whose repetitions span less of the run than this are left out
+    # ``"late"``: the calls of each rank are clustered, and merged in the end. ``"early"``: the
+    # calls of all ranks from one call path are merged first, to their means.
     rank_merge: RankMerge = "late"
 
     def __post_init__(self) -> None:
@@ -108,20 +97,11 @@ def _worth(reduced: Reduced, limits: Limits) -> tuple[Mask, Mask]:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class DraftSteps:
-    """The iterations of loops that were found by when they begin.
+    """The iterations of loops that were found by when they begin."""
 
-    Attributes
-    ----------
-    reduced : Reduced
-        The unique calls.
-    calls : Calls
-        All calls.
-    numbered : dict of int to tuple of (Draft, int or None)
-        Each loop by its number, and the number of the loop around it.
-    """
-
-    reduced: Reduced
-    calls: Calls
+    reduced: Reduced  # the unique calls
+    calls: Calls  # all calls
+    # each loop by its number, and the number of the loop around it
     numbered: dict[int, tuple[Draft, int | None]]
 
     @property

@@ -34,61 +34,32 @@ _NO_LOOP: Final = 0
 
 @dataclass(frozen=True, slots=True)
 class Overlap:
-    """A loop of the source, and the detected loop that has most of its calls.
+    """A loop of the source, and the detected loop that has most of its calls."""
 
-    Attributes
-    ----------
-    name : str
-        Where the loop of the source is.
-    calls : int
-        Calls that are labelled with it.
-    loop : int
-        The detected loop that has most of them; 0 if that is none.
-    share : float
-        Share of the calls of the source's loop that it has.
-    purity : float
-        Share of the calls of the detected loop that the source's loop has.
-    """
-
-    name: str
-    calls: int
-    loop: int
-    share: float
-    purity: float
+    name: str  # where the loop of the source is
+    calls: int  # calls that are labelled with it
+    loop: int  # the detected loop that has most of them; 0 if that is none
+    share: float  # share of the calls of the source's loop that it has
+    purity: float  # share of the calls of the detected loop that the source's loop has
 
 
 @dataclass(frozen=True, slots=True)
 class Accuracy:
-    """How well the loops of one method agree with those of the source.
+    """How well the loops of one method agree with those of the source."""
 
-    Attributes
-    ----------
-    method : str
-        What detected them.
-    adjusted_rand : float
-        Adjusted Rand index of the innermost loop of each call: 1 if both put the same calls
-        together, about 0 by chance.
-    adjusted_rand_unique : float
-        The same, each unique call (rank, operation, call path) and label counted once,
-        however often it is executed.
-    calls : int
-        Calls that were compared.
-    unlabelled : int
-        Calls that were not, because they have no label.
-    loops_found, loops_labelled : int
-        Innermost loops of the calls compared, as detected and in the source.
-    overlaps : tuple of Overlap
-        The loops of the source, those with most calls first.
-    """
-
-    method: str
+    method: str  # what detected them
+    # adjusted Rand index of the innermost loop of each call: 1 if both put the same calls
+    # together, about 0 by chance
     adjusted_rand: float
+    # the same, each unique call (rank, operation, call path) and label counted once, however
+    # often it is executed
     adjusted_rand_unique: float
-    calls: int
-    unlabelled: int
+    calls: int  # calls that were compared
+    unlabelled: int  # calls that were not, because they have no label
+    # innermost loops of the calls compared, as detected and in the source
     loops_found: int
     loops_labelled: int
-    overlaps: tuple[Overlap, ...]
+    overlaps: tuple[Overlap, ...]  # the loops of the source, those with most calls first
 
     def as_dict(self) -> dict[str, Any]:
         """The accuracy as JSON output says it."""

@@ -57,48 +57,25 @@ _KNOWN_ENOUGH: Final = 0.5
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Features:
-    """Variables of unique calls, and the loops they are in.
+    """Variables of unique calls, and the loops they are in."""
 
-    Attributes
-    ----------
-    names : tuple of str
-        Variables: ``iterations`` and ``iteration time``, then those that the counters of
-        the trace give.
-    made_of : mapping of str to str
-        Which counters each of the others is made of.
-    values : ndarray of float64, shape (rows, variables)
-        None of them missing. Times are in ns; on the ``"log"`` scale, iterations and time are
-        decimal logarithms.
-    loop : ndarray of int64, shape (rows,)
-        Loop of the source, 0 outside of loops, -1 without a label.
-    lane, site : ndarray of int64, shape (rows,)
-        What each unique call is.
-    sites : tuple of Site
-        In the order of their numbers.
-    loop_names : mapping of int to str
-        What the loops are called.
-    scale : {"log", "minmax"}
-        How iterations and time are compared.
-    once : int
-        Unique calls that are executed once: they have no iteration.
-    unread : int
-        Others left out, because a counter was not read for them.
-    unknown : tuple of str
-        Variables that no counter of the trace gives.
-    """
-
+    # variables: ``iterations`` and ``iteration time``, then those that the counters of the
+    # trace give
     names: tuple[str, ...]
-    made_of: Mapping[str, str]
+    made_of: Mapping[str, str]  # which counters each of the others is made of
+    # (rows, variables) none of them missing. Times are in ns; on the ``"log"`` scale,
+    # iterations and time are decimal logarithms.
     values: Floats
-    loop: Integers
+    loop: Integers  # (rows,) loop of the source, 0 outside of loops, -1 without a label
+    # (rows,) what each unique call is
     lane: Integers
     site: Integers
-    sites: tuple[Site, ...]
-    loop_names: Mapping[int, str]
-    scale: Scale
-    once: int
-    unread: int
-    unknown: tuple[str, ...]
+    sites: tuple[Site, ...]  # in the order of their numbers
+    loop_names: Mapping[int, str]  # what the loops are called
+    scale: Scale  # how iterations and time are compared
+    once: int  # unique calls that are executed once: they have no iteration
+    unread: int  # others left out, because a counter was not read for them
+    unknown: tuple[str, ...]  # variables that no counter of the trace gives
 
     def __len__(self) -> int:
         return len(self.loop)

@@ -25,30 +25,17 @@ _SAME: Final = 1e-9
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FactorMap:
-    """Principal components of features.
+    """Principal components of features."""
 
-    Attributes
-    ----------
-    names : tuple of str
-        The variables that differ from row to row.
-    correlation : ndarray of float64, shape (variables, components)
-        Of each variable with each component; the strongest of a component is positive.
-    explained : ndarray of float64, shape (components,)
-        Share of the variance that each explains, in falling order; they sum up to 1.
-    between : ndarray of float64, shape (variables, variables)
-        Correlation of the variables with each other.
-    rows : int
-        Unique calls, or loops, looked at.
-    constant : tuple of str
-        Variables that are the same for all and explain nothing.
-    """
-
-    names: tuple[str, ...]
+    names: tuple[str, ...]  # the variables that differ from row to row
+    # (variables, components) of each variable with each component; the strongest of a component
+    # is positive
     correlation: Floats
+    # (components,) share of the variance that each explains, in falling order; they sum up to 1
     explained: Floats
-    between: Floats
-    rows: int
-    constant: tuple[str, ...]
+    between: Floats  # (variables, variables) correlation of the variables with each other
+    rows: int  # unique calls, or loops, looked at
+    constant: tuple[str, ...]  # variables that are the same for all and explain nothing
 
     @property
     def on_map(self) -> Floats:

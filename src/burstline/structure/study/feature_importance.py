@@ -33,32 +33,19 @@ _SEED: Final = 20_170_331
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Importance:
-    """How much each feature tells about the loop of a call.
+    """How much each feature tells about the loop of a call."""
 
-    Attributes
-    ----------
-    names : tuple of str
-        The variables.
-    impurity : ndarray of float64, shape (variables,)
-        Share of the decrease of the Gini index that each brings about in the trees: the
-        published measure. It prefers variables of many values.
-    permutation : ndarray of float64, shape (variables,)
-        Loss of accuracy on unseen call sites if the variable is shuffled; NaN if there is
-        nothing to test on.
-    accuracy : float
-        Share of the calls of unseen call sites whose loop is found; NaN as above.
-    by_chance : float
-        The same, if all were put into the loop that most of them are in.
-    rows, loops, tested : int
-        Unique calls and loops (the outside is one) looked at, and how many of the calls
-        could be tested: those of loops that have another call site.
-    """
-
-    names: tuple[str, ...]
+    names: tuple[str, ...]  # the variables
+    # (variables,) share of the decrease of the Gini index that each brings about in the trees:
+    # the published measure. It prefers variables of many values.
     impurity: Floats
+    # (variables,) loss of accuracy on unseen call sites if the variable is shuffled; NaN if
+    # there is nothing to test on
     permutation: Floats
-    accuracy: float
-    by_chance: float
+    accuracy: float  # share of the calls of unseen call sites whose loop is found; NaN as above
+    by_chance: float  # the same, if all were put into the loop that most of them are in
+    # unique calls and loops (the outside is one) looked at, and how many of the calls could be
+    # tested: those of loops that have another call site
     rows: int
     loops: int
     tested: int

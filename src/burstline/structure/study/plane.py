@@ -40,40 +40,24 @@ _SHORTEST_NS: Final = 1.0
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Points:
-    """Unique calls in the plane of repetitions and time, in the order of loops.
+    """Unique calls in the plane of repetitions and time, in the order of loops."""
 
-    Attributes
-    ----------
-    loop : ndarray of int64, shape (points,)
-        Number of the innermost loop that executes it most often, `IN_NO_LOOP` or, for calls
-        that the method did not look at, `LEFT_OUT`.
-    site : ndarray of int64, shape (points,)
-        Which of `sites` it is.
-    unique : ndarray of int64, shape (points,)
-        Unique calls it stands for: 1, or those of all lanes with this site and loop.
-    repetitions : ndarray of float64, shape (points,)
-        How often it was executed; mean over the lanes it stands for.
-    interval_ns : ndarray of float64, shape (points,)
-        Mean time from one execution to the next, at least 1 ns; mean over the lanes.
-    repetitions_range, interval_range_ns : ndarray of float64, shape (points, 2)
-        Smallest and largest of the lanes it stands for.
-    sites : tuple of Site
-        Operations and where they are called.
-    once : int
-        Unique calls that were executed once and have no place in the plane.
-    run_ns : int
-        Length of the run: `repetitions` times `interval_ns` over it is the share spanned.
-    """
-
+    # (points,) number of the innermost loop that executes it most often, `IN_NO_LOOP` or, for
+    # calls that the method did not look at, `LEFT_OUT`
     loop: Integers
-    site: Integers
+    site: Integers  # (points,) which of `sites` it is
+    # (points,) unique calls it stands for: 1, or those of all lanes with this site and loop
     unique: Integers
+    # (points,) how often it was executed; mean over the lanes it stands for
     repetitions: Floats
+    # (points,) mean time from one execution to the next, at least 1 ns; mean over the lanes
     interval_ns: Floats
+    # (points, 2) smallest and largest of the lanes it stands for
     repetitions_range: Floats
     interval_range_ns: Floats
-    sites: tuple[Site, ...]
-    once: int
+    sites: tuple[Site, ...]  # operations and where they are called
+    once: int  # unique calls that were executed once and have no place in the plane
+    # length of the run: `repetitions` times `interval_ns` over it is the share spanned
     run_ns: int
 
     def __len__(self) -> int:

@@ -15,50 +15,33 @@ _FEWEST_WHOLE: Final = 2
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Rows:
-    """What each iteration of a loop cost, on each lane that executed it.
+    """What each iteration of a loop cost, on each lane that executed it."""
 
-    Attributes
-    ----------
-    loop : int
-        Number of the loop.
-    method : str
-        How the loop was found.
-    lane, location, rank : ndarray of int64, shape (rows,)
-        Who executed it, lane after lane.
-    entry : ndarray of int64, shape (rows,)
-        Which entry into the loop it belongs to, counted from 0 on its lane.
-    iteration : ndarray of int64, shape (rows,)
-        Which iteration it is, counted from 1 on its lane over all entries, as ``--iterations``
-        counts.
-    whole : ndarray of bool, shape (rows,)
-        Whether it lasts until the next one begins; else it is the last of its entry, and
-        lacks what was computed after its last call.
-    start_ns, duration_ns : ndarray of int64, shape (rows,)
-        When it began and how long it lasted.
-    calls : ndarray of int64, shape (rows,)
-        MPI calls in it.
-    mpi_ns, useful_ns, unwatched_ns : ndarray of int64, shape (rows,)
-        What it was spent on: in MPI calls, outside them, and outside them while nobody
-        watched. They sum up to its duration.
-    counters : dict of str to ndarray of int64, shape (rows,)
-        Each counter over the computation between its calls;
-        :data:`burstline.schema.NO_VALUE` where it was not read throughout.
-    """
-
-    loop: int
-    method: str
+    loop: int  # number of the loop
+    method: str  # how the loop was found
+    # (rows,) who executed it, lane after lane
     lane: Integers
     location: Integers
     rank: Integers
+    # (rows,) which entry into the loop it belongs to, counted from 0 on its lane
     entry: Integers
+    # (rows,) which iteration it is, counted from 1 on its lane over all entries, as
+    # ``--iterations`` counts
     iteration: Integers
+    # (rows,) whether it lasts until the next one begins; else it is the last of its entry, and
+    # lacks what was computed after its last call
     whole: Mask
+    # (rows,) when it began and how long it lasted
     start_ns: Integers
     duration_ns: Integers
-    calls: Integers
+    calls: Integers  # (rows,) MPI calls in it
+    # (rows,) what it was spent on: in MPI calls, outside them, and outside them while nobody
+    # watched. They sum up to its duration.
     mpi_ns: Integers
     useful_ns: Integers
     unwatched_ns: Integers
+    # (rows,) each counter over the computation between its calls;
+    # :data:`burstline.schema.NO_VALUE` where it was not read throughout
     counters: dict[str, Integers]
 
     def __len__(self) -> int:

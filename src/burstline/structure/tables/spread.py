@@ -65,22 +65,13 @@ def scores(values: Integers | Floats, group: Integers, count: int) -> Floats:
 
 @dataclass(frozen=True, slots=True)
 class Trend:
-    """How a series drifts.
+    """How a series drifts."""
 
-    Attributes
-    ----------
-    slope : float
-        Median change from one value to the next.
-    low, high : float
-        Between these the slope is with 95 % confidence.
-    p_value : float
-        How probable so monotonic a series is if its values come in any order.
-    """
-
-    slope: float
+    slope: float  # median change from one value to the next
+    # between these the slope is with 95 % confidence
     low: float
     high: float
-    p_value: float
+    p_value: float  # how probable so monotonic a series is if its values come in any order
 
 
 def trend(values: Floats) -> Trend | None:

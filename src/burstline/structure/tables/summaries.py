@@ -31,53 +31,35 @@ class LoopSummary:
 
     Unless said otherwise of the iterations that count: those that another one of their
     entry follows, or all if hardly any is.
-
-    Attributes
-    ----------
-    iterations : int
-        Most iterations of a lane.
-    counted : int
-        Iterations that count.
-    ranks, lanes, entries : int
-        Ranks and threads that run it, and how often one enters it at most.
-    mean_ns, std_ns : float
-        Mean and standard deviation of the duration over the iterations, each the mean over
-        its ranks.
-    median_ns : float
-        Their median.
-    min_ns, max_ns : int
-        Shortest and longest iteration of any rank.
-    useful, mpi, unwatched : float
-        Shares of the time outside MPI, in MPI, and while nobody watched.
-    balance : float or None
-        Mean useful time of the ranks over the largest: 1 if all compute equally long in all.
-    balance_within : float or None
-        The same iteration by iteration, mean over the iterations: smaller where now one and
-        then another rank computes longer.
-    trend : Trend or None
-        How the duration drifts from one iteration to the next, in ns; None for fewer than four
-        iterations.
-    outliers : int
-        Iterations that are unusually slow on some rank.
     """
 
-    iterations: int
-    counted: int
+    iterations: int  # most iterations of a lane
+    counted: int  # iterations that count
+    # ranks and threads that run it, and how often one enters it at most
     ranks: int
     lanes: int
     entries: int
+    # mean and standard deviation of the duration over the iterations, each the mean over its
+    # ranks
     mean_ns: float
     std_ns: float
-    median_ns: float
+    median_ns: float  # their median
+    # shortest and longest iteration of any rank
     min_ns: int
     max_ns: int
+    # shares of the time outside MPI, in MPI, and while nobody watched
     useful: float
     mpi: float
     unwatched: float
+    # mean useful time of the ranks over the largest: 1 if all compute equally long in all
     balance: float | None
+    # the same iteration by iteration, mean over the iterations: smaller where now one and then
+    # another rank computes longer
     balance_within: float | None
+    # how the duration drifts from one iteration to the next, in ns; None for fewer than four
+    # iterations
     trend: Trend | None
-    outliers: int
+    outliers: int  # iterations that are unusually slow on some rank
 
     @property
     def variation(self) -> float:
@@ -90,42 +72,24 @@ class LoopSummary:
 
 
 class Slow(NamedTuple):
-    """An iteration that is unusually slow, on the rank where it lasts longest.
+    """An iteration that is unusually slow, on the rank where it lasts longest."""
 
-    Attributes
-    ----------
-    iteration : int
-        Which, from 1.
-    rank, location : int
-        Where it lasts longest.
-    start_ns, duration_ns : int
-        When it begins there, and how long it lasts.
-    score : float
-        How far above the median of that lane it is; above 3.5 it is an outlier.
-    ratio : float
-        Its duration over that median.
-    more_useful_ns, more_mpi_ns : float
-        How much longer it computes, and is in MPI, than the medians of that lane.
-    lanes : int
-        Lanes where it is an outlier.
-    cause_rank : int
-        Rank that computes longest beyond the median of its lane: others may wait for it.
-    cause_more_useful_ns : float
-        How much longer.
-    """
-
-    iteration: int
+    iteration: int  # which, from 1
+    # where it lasts longest
     rank: int
     location: int
+    # when it begins there, and how long it lasts
     start_ns: int
     duration_ns: int
-    score: float
-    ratio: float
+    score: float  # how far above the median of that lane it is; above 3.5 it is an outlier
+    ratio: float  # its duration over that median
+    # how much longer it computes, and is in MPI, than the medians of that lane
     more_useful_ns: float
     more_mpi_ns: float
-    lanes: int
+    lanes: int  # lanes where it is an outlier
+    # rank that computes longest beyond the median of its lane: others may wait for it
     cause_rank: int
-    cause_more_useful_ns: float
+    cause_more_useful_ns: float  # how much longer
 
 
 def over_ranks(table: Rows, counted: Mask | None = None) -> Columns:

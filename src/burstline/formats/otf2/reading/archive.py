@@ -41,21 +41,11 @@ _MOST_MEMORY: Final = 16 << 30
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Archive:
-    """An archive that was opened.
+    """An archive that was opened."""
 
-    Attributes
-    ----------
-    anchor : Path
-        Its anchor file.
-    library : str
-        The library that reads it.
-    defined : Definitions
-        What it defines.
-    """
-
-    anchor: Path
-    library: str
-    defined: Definitions
+    anchor: Path  # its anchor file
+    library: str  # the library that reads it
+    defined: Definitions  # what it defines
 
     def event_bytes(self, location: int) -> int:
         """The size of a location's events, 0 without a file."""

@@ -78,58 +78,36 @@ class Member(NamedTuple):
 
 @dataclass(slots=True, eq=False)
 class Definitions:
-    """The definitions of an archive, by reference.
+    """The definitions of an archive, by reference."""
 
-    Attributes
-    ----------
-    substrate, compression, version : int
-        How the archive is stored, and the library that wrote it as ``major * 10000 +
-        minor * 100 + fix``.
-    clock : tuple of int
-        Ticks a second, first tick, length in ticks; ticks a second are 0 without a definition.
-    texts : dict of int to str
-    locations : dict of int to Location
-    location_groups : dict of int to LocationGroup
-    nodes : dict of int to tuple
-        Name, class, parent.
-    regions : dict of int to Region
-    groups : dict of int to Group
-        Those a communicator may name; of equal reference the last of ranks counts.
-    worlds : list of Group
-        The groups that list the locations of a paradigm by rank.
-    metric_members : dict of int to Member
-    metrics : dict of int to tuple
-        Members of each class and instance.
-    communicators : dict of int to tuple
-        Name and group, and a second group between groups.
-    parameters, attributes : dict of int to tuple
-        Name and type.
-    windows : dict of int to int
-        Communicator of each.
-    source_lines : dict of int to tuple
-        File and line of each place in a source.
-    contexts : dict of int to tuple
-        Region, place and parent of each calling context.
-    """
-
+    # how the archive is stored, and the library that wrote it as ``major * 10000 + minor * 100
+    # + fix``
     substrate: int = 0
     compression: int = 0
     version: int = 0
+    # ticks a second, first tick, length in ticks; ticks a second are 0 without a definition
     clock: tuple[int, int, int] = (0, 0, 0)
     texts: dict[int, str] = field(default_factory=dict)
     locations: dict[int, Location] = field(default_factory=dict)
     location_groups: dict[int, LocationGroup] = field(default_factory=dict)
-    nodes: dict[int, tuple[int, int, int]] = field(default_factory=dict)
+    nodes: dict[int, tuple[int, int, int]] = field(default_factory=dict)  # name, class, parent
     regions: dict[int, Region] = field(default_factory=dict)
+    # those a communicator may name; of equal reference the last of ranks counts
     groups: dict[int, Group] = field(default_factory=dict)
+    # the groups that list the locations of a paradigm by rank
     worlds: list[Group] = field(default_factory=list)
     metric_members: dict[int, Member] = field(default_factory=dict)
+    # members of each class and instance
     metrics: dict[int, tuple[int, ...]] = field(default_factory=dict)
+    # name and group, and a second group between groups
     communicators: dict[int, tuple[int, int, int]] = field(default_factory=dict)
+    # name and type
     parameters: dict[int, tuple[int, int]] = field(default_factory=dict)
     attributes: dict[int, tuple[int, int]] = field(default_factory=dict)
-    windows: dict[int, int] = field(default_factory=dict)
+    windows: dict[int, int] = field(default_factory=dict)  # communicator of each
+    # region, place and parent of each calling context
     contexts: dict[int, tuple[int, int, int]] = field(default_factory=dict)
+    # file and line of each place in a source
     source_lines: dict[int, tuple[int, int]] = field(default_factory=dict)
 
     def text(self, reference: int) -> str:

@@ -78,18 +78,11 @@ _NOT_USED: Final = frozenset(
 
 @dataclass(slots=True, eq=False)
 class Events:
-    """What some locations did, as the kernel's columns.
+    """What some locations did, as the kernel's columns."""
 
-    Attributes
-    ----------
-    tables : dict of str to dict of str to ndarray
-        Calls, regions, records, forks, teams, readings, values, paths, lives.
-    kinds : dict of str to int
-        Events of each kind.
-    """
-
+    # calls, regions, records, forks, teams, readings, values, paths, lives
     tables: dict[str, Columns]
-    kinds: dict[str, int] = field(default_factory=dict)
+    kinds: dict[str, int] = field(default_factory=dict)  # events of each kind
 
     def take_records(self) -> Records:
         """The records; they are not kept here."""

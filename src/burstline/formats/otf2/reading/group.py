@@ -63,30 +63,14 @@ _IS_APART[[Kind.SEND, Kind.SEND_DONE, Kind.POST, Kind.RECEIVE]] = False
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Basis:
-    """What all processes share, known before any events are read.
+    """What all processes share, known before any events are read."""
 
-    Attributes
-    ----------
-    archive : Archive
-        What is read.
-    standing : Standing
-        Where locations stand.
-    communicators : Communicators
-        Those of MPI.
-    regions : Regions
-        All regions; they number what is used.
-    metrics : Metrics
-        All counters.
-    paths : CallPaths
-        The calling-context tree; it grows.
-    """
-
-    archive: Archive
-    standing: Standing
-    communicators: Communicators
-    regions: Regions
-    metrics: Metrics
-    paths: CallPaths
+    archive: Archive  # what is read
+    standing: Standing  # where locations stand
+    communicators: Communicators  # those of MPI
+    regions: Regions  # all regions; they number what is used
+    metrics: Metrics  # all counters
+    paths: CallPaths  # the calling-context tree; it grows
 
     @property
     def places(self) -> Places:

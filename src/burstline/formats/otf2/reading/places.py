@@ -34,31 +34,16 @@ _NODE_CLASSES: Final = ("node", "host")
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Standing:
-    """The locations in their order, and where they stand.
+    """The locations in their order, and where they stand."""
 
-    Attributes
-    ----------
-    references : ndarray of uint64, shape (locations,)
-        What the archive calls them.
-    places : Places
-        Process of each, rank of each process.
-    thread : ndarray of int64, shape (locations,)
-        Number within its process.
-    kind : list of str
-        What each is.
-    node, name : list of str
-        Where each runs, and what it is called.
-    ranks : dict of int to int
-        Rank of each location of MPI's world, by reference.
-    """
-
-    references: npt.NDArray[np.uint64]
-    places: Places
-    thread: Integers
-    kind: list[str]
+    references: npt.NDArray[np.uint64]  # (locations,) what the archive calls them
+    places: Places  # process of each, rank of each process
+    thread: Integers  # (locations,) number within its process
+    kind: list[str]  # what each is
+    # where each runs, and what it is called
     node: list[str]
     name: list[str]
-    ranks: dict[int, int]
+    ranks: dict[int, int]  # rank of each location of MPI's world, by reference
 
     def table(self, lives: Integers) -> pa.Table:
         """The table `locations`; `lives` has a row of births and one of deaths."""

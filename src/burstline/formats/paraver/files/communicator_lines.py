@@ -24,26 +24,15 @@ _INTER = re.compile(rb"[iI]:(\d{1,9}):(\d{1,18}):(\d{1,18}):(\d{1,9}):(\d{1,18})
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Communicator:
-    """One communicator line.
+    """One communicator line."""
 
-    Attributes
-    ----------
-    application : int
-        Its application, from 0.
-    source_id : int
-        Its id in the file.
-    members : ndarray of int32, shape (members,)
-        Ranks of its members, from 0, in its order; empty for an inter-communicator.
-    kind : str
-        ``group`` or ``inter``; :func:`communicator_kind` tells more about a group.
-    sides : tuple of tuple of int
-        Of an inter-communicator: (id of a group, rank of its leader), twice.
-    """
-
-    application: int
-    source_id: int
+    application: int  # its application, from 0
+    source_id: int  # its id in the file
+    # (members,) ranks of its members, from 0, in its order; empty for an inter-communicator
     members: npt.NDArray[np.int32]
+    # ``group`` or ``inter``; :func:`communicator_kind` tells more about a group
     kind: str = "group"
+    # of an inter-communicator: (id of a group, rank of its leader), twice
     sides: tuple[tuple[int, int], ...] = ()
 
 

@@ -41,29 +41,14 @@ Columns = dict[str, "npt.NDArray[Any]"]
 
 @dataclass(slots=True)
 class Assembly:
-    """What is known of a trace beside its records, growing as parts are assembled.
+    """What is known of a trace beside its records, growing as parts are assembled."""
 
-    Attributes
-    ----------
-    objects : Objects
-        The declared objects.
-    pcf : Pcf
-        Labels.
-    scanned : Scanned
-        Counts and defects; more defects are added here.
-    counters : list of (int, str)
-        Type and name of each counter.
-    communicators : dict
-        Row of each (application, id).
-    operations : list of str
-        Names behind operation codes; unknown ones are appended.
-    """
-
-    objects: Objects
-    pcf: Pcf
-    scanned: Scanned
-    counters: list[tuple[int, str]]
-    communicators: dict[tuple[int, int], int]
+    objects: Objects  # the declared objects
+    pcf: Pcf  # labels
+    scanned: Scanned  # counts and defects; more defects are added here
+    counters: list[tuple[int, str]]  # type and name of each counter
+    communicators: dict[tuple[int, int], int]  # row of each (application, id)
+    # names behind operation codes; unknown ones are appended
     operations: list[str] = field(default_factory=lambda: list(NAMES))
     set_members: set[tuple[int, int]] = field(default_factory=set)
     teams: int = 0

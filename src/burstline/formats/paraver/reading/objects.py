@@ -43,21 +43,15 @@ TWIN_MAKERS: Final = (
 
 @dataclass(frozen=True, slots=True)
 class Objects:
-    """The declared objects, one entry per location.
+    """The declared objects, one entry per location."""
 
-    Attributes
-    ----------
-    application, process, rank, thread, node : ndarray of int32, shape (locations,)
-        As in the schema; `node` is -1 where it is not known.
-    tasks_per_application, threads_per_task : list of int
-        The header's lists, flattened.
-    """
-
+    # (locations,) as in the schema; `node` is -1 where it is not known
     application: npt.NDArray[np.int32]
     process: npt.NDArray[np.int32]
     rank: npt.NDArray[np.int32]
     thread: npt.NDArray[np.int32]
     node: npt.NDArray[np.int32]
+    # the header's lists, flattened
     tasks_per_application: list[int]
     threads_per_task: list[int]
 

@@ -42,32 +42,21 @@ class Overflow(Protocol):
 
 @dataclass(slots=True)
 class Scanned:
-    """What pass one found, besides the journals.
+    """What pass one found, besides the journals."""
 
-    Attributes
-    ----------
-    lines, states, events, pairs, communications : int
-        Lines of the body; records of each kind, and type-value pairs.
-    value_sum : int
-        Sum of all event values modulo 2^64: a checksum.
-    communicators : dict
-        Communicator lines by (application, id), the first of each.
-    communicator_lines, comments : list of str
-        The lines that are no records, as they stand.
-    defects : Defects
-        What is odd.
-    """
-
+    # lines of the body; records of each kind, and type-value pairs
     lines: int = 0
     states: int = 0
     events: int = 0
     pairs: int = 0
     communications: int = 0
-    value_sum: int = 0
+    value_sum: int = 0  # sum of all event values modulo 2^64: a checksum
+    # communicator lines by (application, id), the first of each
     communicators: dict[tuple[int, int], Communicator] = field(default_factory=dict)
+    # the lines that are no records, as they stand
     communicator_lines: list[str] = field(default_factory=list)
     comments: list[str] = field(default_factory=list)
-    defects: Defects = field(default_factory=Defects)
+    defects: Defects = field(default_factory=Defects)  # what is odd
 
     def take(self, block: _core.Block) -> None:
         """Count a block, which comes in file order."""

@@ -89,28 +89,21 @@ _INSIDE_TEAM: Final = _BEGINS[1:]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class OpenMp:
-    """What the threads of a process did in OpenMP; columns of int64 by name.
+    """What the threads of a process did in OpenMP; columns of int64 by name."""
 
-    Attributes
-    ----------
-    regions : dict of str to ndarray, shape (regions,)
-        By thread and begin: ``thread``; ``begin`` and ``end``, positions in its records, end
-        -1 where that was not recorded; ``enter_ns, leave_ns``; ``role``, a place in
-        :data:`ROLES`; ``stack``, 0 unknown; ``team``, a row of `teams` or -1;
-        ``barrier_ordinal``, -1 for what is no barrier of a team; ``iterations`` of the thread,
-        the smallest int64 where they are unknown.
-    teams : dict of str to ndarray, shape (teams,)
-        By fork: ``number`` in the process; ``parent``, a row or -1; ``thread`` that forked;
-        ``fork, join``, positions in its records, join -1 where that was not recorded;
-        ``fork_ns, join_ns``; ``threads``; ``stack``, 0 unknown.
-    locks : dict of str to ndarray, shape (acquisitions,)
-        By thread and acquisition: ``thread, lock``; ``acquire, release``, positions in its
-        records, release -1 without one; ``acquire_ns, release_ns``, the smallest int64
-        without one.
-    """
-
+    # (regions,) by thread and begin: ``thread``; ``begin`` and ``end``, positions in its
+    # records, end -1 where that was not recorded; ``enter_ns, leave_ns``; ``role``, a place in
+    # :data:`ROLES`; ``stack``, 0 unknown; ``team``, a row of `teams` or -1;
+    # ``barrier_ordinal``, -1 for what is no barrier of a team; ``iterations`` of the thread,
+    # the smallest int64 where they are unknown
     regions: Table
+    # (teams,) by fork: ``number`` in the process; ``parent``, a row or -1; ``thread`` that
+    # forked; ``fork, join``, positions in its records, join -1 where that was not recorded;
+    # ``fork_ns, join_ns``; ``threads``; ``stack``, 0 unknown
     teams: Table
+    # (acquisitions,) by thread and acquisition: ``thread, lock``; ``acquire, release``,
+    # positions in its records, release -1 without one; ``acquire_ns, release_ns``, the smallest
+    # int64 without one
     locks: Table
 
 

@@ -60,23 +60,15 @@ _LOCKS: Final = (
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Spans:
-    """Regions of one location, in any order.
+    """Regions of one location, in any order."""
 
-    Attributes
-    ----------
-    what : ndarray of int64, shape (regions,)
-        What each is.
-    enter_ns, leave_ns, enter_seq, leave_seq : ndarray of int64, shape (regions,)
-        Its borders; ``leave_seq`` is -1 where the leave was not recorded.
-    call_path, team, barrier_ordinal, iterations : ndarray of int64, shape (regions,)
-        As in the table.
-    """
-
-    what: Integers
+    what: Integers  # (regions,) what each is
+    # (regions,) its borders; ``leave_seq`` is -1 where the leave was not recorded
     enter_ns: Integers
     leave_ns: Integers
     enter_seq: Integers
     leave_seq: Integers
+    # (regions,) as in the table
     call_path: Integers
     team: Integers
     barrier_ordinal: Integers

@@ -71,60 +71,30 @@ class Slice(NamedTuple):
 
 @dataclass(slots=True, eq=False)
 class Timeline:
-    """The records of one location in time, or some of them in a row.
+    """The records of one location in time, or some of them in a row."""
 
-    Attributes
-    ----------
-    location : int
-        Its row in `locations`.
-    name : str
-        Of its file.
-    records : ndarray of RECORD
-        As written.
-    kind : ndarray of uint16, shape (records,)
-        What each is.
-    time_ns : ndarray of int64, shape (records,)
-        When it happened, by the common clock: never before the record before it.
-    seq : ndarray of int64, shape (records,)
-        Ordinal of the last event up to it, -1 before the first.
-    call : ndarray of int64, shape (records,)
-        The call entered last, -1 before the first.
-    enter, leave : ndarray of int64, shape (calls,)
-        Its records by call; leave is -1 where the call was never left.
-    born_ns, died_ns : int
-        First and last moment of the location.
-    last_seq : int
-        Ordinal of its last event, -1 without any.
-    number : ndarray of int64, shape (records,)
-        Which record of the file each is.
-    first_call : int
-        Which call of the location the first is.
-    calls : int
-        Calls of the location.
-    next_ns, next_seq : int
-        When the call after the last one is entered, or the location ends.
-    local_ns : int
-        Latest local time.
-    """
-
-    location: int
-    name: str
-    records: npt.NDArray[Any]
-    kind: npt.NDArray[np.uint16]
+    location: int  # its row in `locations`
+    name: str  # of its file
+    records: npt.NDArray[Any]  # as written
+    kind: npt.NDArray[np.uint16]  # (records,) what each is
+    # (records,) when it happened, by the common clock: never before the record before it
     time_ns: Integers
-    seq: Integers
-    call: Integers
+    seq: Integers  # (records,) ordinal of the last event up to it, -1 before the first
+    call: Integers  # (records,) the call entered last, -1 before the first
+    # (calls,) its records by call; leave is -1 where the call was never left
     enter: Integers
     leave: Integers
+    # first and last moment of the location
     born_ns: int
     died_ns: int
-    last_seq: int
-    number: Integers
-    first_call: int
-    calls: int
+    last_seq: int  # ordinal of its last event, -1 without any
+    number: Integers  # (records,) which record of the file each is
+    first_call: int  # which call of the location the first is
+    calls: int  # calls of the location
+    # when the call after the last one is entered, or the location ends
     next_ns: int
     next_seq: int
-    local_ns: int
+    local_ns: int  # latest local time
 
     def of(self, *kinds: Kind) -> Integers:
         """The records of some kinds, in order."""

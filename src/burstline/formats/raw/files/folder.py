@@ -34,33 +34,22 @@ _KNOWN: Final = table_of(Kind)
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RawFile:
-    """What one thread wrote.
+    """What one thread wrote."""
 
-    Attributes
-    ----------
-    path : Path
-        The file.
-    pid, thread : int
-        Its process on the node, and its thread there, from 0.
-    host, program, mpi : str
-        Name of the node, path of the program, first line of the MPI library's version.
-    start_ns, start_realtime_ns : int
-        When it was opened, by the local clock and by the time of day.
-    records : ndarray of RECORD
-        Its records, without the zeros of the tail; mapped, where nothing is missing.
-    outline : Outline
-        Where the records are that matter before the others do.
-    """
-
-    path: Path
+    path: Path  # the file
+    # its process on the node, and its thread there, from 0
     pid: int
     thread: int
+    # name of the node, path of the program, first line of the MPI library's version
     host: str
     program: str
     mpi: str
+    # when it was opened, by the local clock and by the time of day
     start_ns: int
     start_realtime_ns: int
+    # its records, without the zeros of the tail; mapped, where nothing is missing
     records: npt.NDArray[Any]
+    # where the records are that matter before the others do
     outline: Outline = field(default_factory=Outline)
 
     def release(self) -> None:

@@ -50,31 +50,18 @@ def _nothing() -> Integers:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Outline:
-    """What one pass over the kinds of a file's records tells.
+    """What one pass over the kinds of a file's records tells."""
 
-    Attributes
-    ----------
-    rows, kinds : ndarray, shape (rare records,)
-        Where definitions, clock samples and ends are, and what each is.
-    has_events : bool
-        Whether anything happened.
-    has_calls : bool
-        Whether its thread calls MPI.
-    has_own : bool
-        Whether the program recorded events itself, or its calls have labels.
-    event_types : ndarray of int64
-        Types of the program's events, sorted.
-    first_ns : int
-        Local time of the first record that has a sane one, -1 without any.
-    """
-
+    # (rare records,) where definitions, clock samples and ends are, and what each is
     rows: Integers = field(default_factory=_nothing)
     kinds: Integers = field(default_factory=_nothing)
-    has_events: bool = False
-    has_calls: bool = False
+    has_events: bool = False  # whether anything happened
+    has_calls: bool = False  # whether its thread calls MPI
+    # whether the program recorded events itself, or its calls have labels
     has_own: bool = False
+    # types of the program's events, sorted
     event_types: Integers = field(default_factory=_nothing)
-    first_ns: int = -1
+    first_ns: int = -1  # local time of the first record that has a sane one, -1 without any
 
     def of(self, kind: Kind) -> Integers:
         """The rows of a kind that is rare."""

@@ -36,22 +36,13 @@ class Sample:
 
 @dataclass(frozen=True, slots=True)
 class Correction:
-    """What is added to the times of a process.
+    """What is added to the times of a process."""
 
-    Attributes
-    ----------
-    time_ns, offset_ns : int
-        At this moment, this much.
-    drift : float
-        And this much more per nanosecond since.
-    accuracy_ns : int
-        How wrong the sum may be.
-    """
-
+    # at this moment, this much
     time_ns: int = 0
     offset_ns: int = 0
-    drift: float = 0.0
-    accuracy_ns: int = 0
+    drift: float = 0.0  # and this much more per nanosecond since
+    accuracy_ns: int = 0  # how wrong the sum may be
 
     def apply(self, time_ns: Integers) -> Integers:
         """Local times as those of rank 0; their order is kept.

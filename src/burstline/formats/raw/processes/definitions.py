@@ -36,21 +36,11 @@ _LARGEST_LINE: Final = 2**31 - 1
 
 
 class Communicator(NamedTuple):
-    """A communicator as one process defines it.
+    """A communicator as one process defines it."""
 
-    Attributes
-    ----------
-    kind : int
-        A :class:`~burstline.formats.raw.files.layout.CommunicatorKind`, if it is known.
-    name : int
-        Equal on all members.
-    members : tuple of int
-        World ranks in its order.
-    """
-
-    kind: int
-    name: int
-    members: tuple[int, ...]
+    kind: int  # A :class:`~burstline.formats.raw.files.layout.CommunicatorKind`, if it is known
+    name: int  # equal on all members
+    members: tuple[int, ...]  # world ranks in its order
 
 
 class Counter(NamedTuple):
@@ -69,27 +59,18 @@ class Name(NamedTuple):
 
 @dataclass(slots=True)
 class Definitions:
-    """What the threads of one process defined.
+    """What the threads of one process defined."""
 
-    Attributes
-    ----------
-    rank, size : int
-        Its world rank and the ranks of its world; -1 and 0 if it never said.
-    thread_level : int
-        The level of thread support, as MPI numbers it.
-    communicators, stacks, modules, counters : dict
-        By id. A stack is (module, offset) of each frame, innermost first.
-    names : dict
-        By what has the name (0 region, 1 event type, 2 loop, 3 compiler) and its id.
-    """
-
+    # its world rank and the ranks of its world; -1 and 0 if it never said
     rank: int = -1
     size: int = 0
-    thread_level: int = 0
+    thread_level: int = 0  # the level of thread support, as MPI numbers it
+    # by id. A stack is (module, offset) of each frame, innermost first.
     communicators: dict[int, Communicator] = field(default_factory=dict)
     stacks: dict[int, tuple[tuple[int, int], ...]] = field(default_factory=dict)
     modules: dict[int, str] = field(default_factory=dict)
     counters: dict[int, Counter] = field(default_factory=dict)
+    # by what has the name (0 region, 1 event type, 2 loop, 3 compiler) and its id
     names: dict[tuple[int, int], Name] = field(default_factory=dict)
 
     def compilers(self) -> list[str]:

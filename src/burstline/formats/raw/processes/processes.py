@@ -25,23 +25,12 @@ _MOST_THREADS: Final = 1 << 20
 
 @dataclass(slots=True, eq=False)
 class Process:
-    """A process of the run.
+    """A process of the run."""
 
-    Attributes
-    ----------
-    files : list of RawFile
-        What its threads wrote, by thread.
-    threads : list of int
-        Their numbers.
-    defined : Definitions
-        What its ids mean.
-    application, rank : int
-        Its place in the run.
-    """
-
-    files: list[RawFile]
-    threads: list[int]
-    defined: Definitions
+    files: list[RawFile]  # what its threads wrote, by thread
+    threads: list[int]  # their numbers
+    defined: Definitions  # what its ids mean
+    # its place in the run
     application: int = 0
     rank: int = -1
 
