@@ -14,7 +14,7 @@ from burstline import browser
 from burstline.browser.app import Browser, Code
 from burstline.browser.details import facts, iterations
 from burstline.browser.outline import View, outline
-from burstline.report.code_lines import pseudocode
+from burstline.show.code_lines import pseudocode
 from burstline.structure import Call, Condition, Loop, detect
 from burstline.structure.tables.table import loop_table
 from loop_programs import Do, loop, run

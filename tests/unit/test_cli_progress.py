@@ -2,7 +2,7 @@
 
 import io
 
-from burstline.report.progress import Bar, progress_line
+from burstline.show.progress import Bar, progress_line
 
 
 class Clock:

@@ -5,9 +5,9 @@ import json
 import pytest
 
 from burstline import Trace
-from burstline.report import plain, terminal
-from burstline.report.summary import print_summary
-from burstline.report.units import format_bytes, format_ns
+from burstline.show import plain, terminal
+from burstline.show.summary import print_summary
+from burstline.show.units import format_bytes, format_ns
 from burstline.summary import summarise
 from by_hand import calls_of, threads, trace_of
 

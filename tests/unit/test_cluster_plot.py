@@ -10,10 +10,10 @@ import pytest
 
 import burstline
 import by_hand
-from burstline.report.pictures.axes import axes, landmark, named_loops
-from burstline.report.pictures.characters import character_plot
-from burstline.report.pictures.clusters import cluster_plot
-from burstline.report.pictures.loop_labels import placed_labels
+from burstline.show.pictures.characters import character_plot
+from burstline.show.pictures.cluster_layout import axes, landmark, named_loops
+from burstline.show.pictures.clusters import cluster_plot
+from burstline.show.pictures.loop_labels import placed_labels
 from burstline.structure import detect
 from burstline.structure.reduction import reduce_calls
 from burstline.structure.study.plane import LEFT_OUT, points

@@ -10,8 +10,8 @@ import pytest
 from matplotlib.image import imread
 
 from burstline.learning import learn
-from burstline.report.learn import print_learned
-from burstline.report.pictures.learning import learn_plot
+from burstline.show.learn import print_learned
+from burstline.show.pictures.learning import learn_plot
 from fused_tables import law_of_base, law_of_merged
 
 TEXT = "{http://www.w3.org/2000/svg}text"

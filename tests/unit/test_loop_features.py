@@ -14,7 +14,7 @@ import pytest
 from burstline.cli.features import add_features_options, features_asked, print_features
 from burstline.cli.inputs.detection import add_detection
 from burstline.errors import MissingExtraError, NotEnoughDataError, ParameterError
-from burstline.report.pictures.factors import factor_plot
+from burstline.show.pictures.factors import factor_plot
 from burstline.structure import detect
 from burstline.structure.calls import Calls
 from burstline.structure.study.call_features import features

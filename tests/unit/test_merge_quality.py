@@ -17,8 +17,8 @@ from burstline.merge.trust.checking import check, shared
 from burstline.merge.trust.measured import Measured
 from burstline.merge.trust.quality import compare
 from burstline.merge.trust.verdicts import Limits, verdict
-from burstline.report.pictures.quality import quality_plot
-from burstline.report.quality import doubts
+from burstline.show.pictures.quality import quality_plot
+from burstline.show.quality import doubts
 from burstline.testing import trace_of
 
 # Relative difference and share below 30 % of the published tables 4 to 8.

@@ -7,7 +7,7 @@ import pytest
 
 import burstline
 from burstline.identity import sites_of
-from burstline.report.code_lines import pseudocode
+from burstline.show.code_lines import pseudocode
 from burstline.structure import Call, Condition, detect, walk
 from burstline.structure.calls import Calls
 from burstline.structure.exact.callgraph import call_graph

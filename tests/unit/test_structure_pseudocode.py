@@ -6,8 +6,8 @@ import pytest
 
 import burstline
 import by_hand
-from burstline.report.code_lines import chosen_counter, pseudocode
-from burstline.report.structure import print_structure
+from burstline.show.code_lines import chosen_counter, pseudocode
+from burstline.show.structure import print_structure
 from burstline.structure import detect
 from loop_programs import Do, loop, run
 

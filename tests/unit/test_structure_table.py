@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 
 import oracles.loop_table as oracle
 from burstline import ParameterError, Trace, schema
-from burstline.report.iterations import sparkline
 from burstline.schema import NO_VALUE
 from burstline.selection import select
+from burstline.show.iterations import sparkline
 from burstline.structure import detect
 from burstline.structure.program.windows import iterations_window
 from burstline.structure.tables.spread import medians, scores, trend

@@ -21,7 +21,7 @@ from burstline.browser import details, questions
 from burstline.browser.outline import outline
 from burstline.browser.screens import CounterScreen, PlotScreen
 from burstline.errors import BurstlineError, printable
-from burstline.report import (
+from burstline.show import (
     STYLES,
     chosen_counter,
     format_bytes,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from burstline.errors import printable
-from burstline.report import (
+from burstline.show import (
     format_bytes,
     format_count,
     format_ns,

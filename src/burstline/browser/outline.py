@@ -11,13 +11,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from burstline.report import pseudocode
+from burstline.show import pseudocode
 from burstline.structure import Loop, walk
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Hashable, Iterator
 
-    from burstline.report import Line
+    from burstline.show import Line
     from burstline.structure import Item, Structure
 
     Key = Hashable

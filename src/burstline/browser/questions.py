@@ -6,8 +6,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from burstline.errors import ParameterError, printable
-from burstline.report import IPC, chosen_counter, format_ns
 from burstline.selection import parse_ranks, parse_time
+from burstline.show import IPC, chosen_counter, format_ns
 from burstline.structure import compact
 
 if TYPE_CHECKING:

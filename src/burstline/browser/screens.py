@@ -11,7 +11,7 @@ from textual.widgets import Footer, Label, OptionList, Static
 from textual.widgets.option_list import Option
 
 from burstline.errors import printable
-from burstline.report import character_plot
+from burstline.show import character_plot
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

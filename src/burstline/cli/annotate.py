@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 import burstline
-from burstline import annotation, report, selection
+from burstline import annotation, selection, show
 from burstline.cli.convert import write_trace
 from burstline.cli.inputs.budget import ANALYSED, require
 from burstline.cli.inputs.iterations import iterations_asked, iterations_region
@@ -146,12 +146,12 @@ def _print(arguments: argparse.Namespace, path: Path, marks: Marks) -> None:
             "iterations": {str(depth): count for depth, count in iterations.items()},
             "types": {str(number): count for number, count in types.items()},
         }
-        report.print_json(document)
+        show.print_json(document)
         return
     if arguments.format == "csv":
-        report.print_csv(["type", "events"], types.items())
+        show.print_csv(["type", "events"], types.items())
         return
     for loop in marks.loops:
-        report.note(loop.name)
+        show.note(loop.name)
     count = sum(iterations.values())
-    report.note(f"{path}: {count:,} iterations as {len(marks.time_ns):,} events added")
+    show.note(f"{path}: {count:,} iterations as {len(marks.time_ns):,} events added")

@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from burstline import merge, report
+from burstline import merge, show
 from burstline.cli.inputs.options import (
     add_format,
     add_resources,
@@ -130,19 +130,17 @@ def _ranks(trace: Trace) -> int:
 def _draw(found: Check, path: Path, traces: Sequence[str]) -> None:
 
     title = ", ".join(Path(trace).name for trace in traces)
-    write_picture(path, report.quality_plot(found, form=form_of(path), title=title))
-    report.note(
-        f"{path}: {len(report.drawn_of(found))} quantities of {found.matching.runs} runs"
-    )
+    write_picture(path, show.quality_plot(found, form=form_of(path), title=title))
+    show.note(f"{path}: {len(show.drawn_of(found))} quantities of {found.matching.runs} runs")
 
 
 def _say(found: Check, arguments: argparse.Namespace) -> None:
 
     if arguments.format == "json":
-        report.print_json(found.as_dict())
+        show.print_json(found.as_dict())
     elif arguments.format == "csv":
-        report.print_csv(*report.quality_rows(found))
+        show.print_csv(*show.quality_rows(found))
     else:
-        report.print_check(found, arguments.traces, top=arguments.top)
-    for doubt in report.doubts(found):
-        report.note(doubt)
+        show.print_check(found, arguments.traces, top=arguments.top)
+    for doubt in show.doubts(found):
+        show.note(doubt)

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, TypedDict
 
 import burstline
-from burstline import formats, record, report, schema
+from burstline import formats, record, schema, show
 from burstline.cli.inputs.options import (
     add_format,
     add_resources,
@@ -152,7 +152,7 @@ def write_recorded(
 def say_unnamed(resolver: Resolver) -> None:
     """Say in one line which modules have places without names, if any."""
     if said := record.unnamed(resolver.problems):
-        report.note(f"burstline: {said}")
+        show.note(f"burstline: {said}")
 
 
 def is_paraver(path: Path) -> bool:

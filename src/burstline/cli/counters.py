@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from burstline import record, report
+from burstline import record, show
 from burstline.cli.inputs.options import add_format
 from burstline.errors import NotEnoughDataError, ParameterError, printable
 from burstline.formats import atomic
@@ -111,11 +111,11 @@ def _print(arguments: argparse.Namespace, plan: CounterPlan) -> None:
             "reference": plan.reference,
             "fewest": plan.fewest,
         }
-        report.print_json(document)
+        show.print_json(document)
         return
     rows = [(number, name) for number, names in enumerate(plan.sets, 1) for name in names]
     if arguments.format == "csv":
-        report.print_csv(
+        show.print_csv(
             ["set", "counter"], [*rows, *((None, name) for name in plan.unavailable)]
         )
         return
@@ -128,23 +128,19 @@ def _print(arguments: argparse.Namespace, plan: CounterPlan) -> None:
 def _say_what_is_missing(plan: CounterPlan, reference: str | None, output: Path | None) -> None:
 
     if not plan.sets:
-        report.note(
+        show.note(
             "PAPI can count none of these events here. burstline record --counters cpu,work "
             "needs no hardware counters"
         )
     elif plan.reference != reference:
-        report.note(
+        show.note(
             f"{reference} cannot be counted: no counter is shared by the runs to compare them"
         )
     if not plan.fewest:
-        report.note(
-            "fewer sets may be possible: there are too many combinations to ask for all"
-        )
+        show.note("fewer sets may be possible: there are too many combinations to ask for all")
     if output is not None:
         runs = "one run" if len(plan.sets) == 1 else f"{len(plan.sets)} runs"
-        report.note(
-            f"{output}: burstline record --counters-set {output} --each-set makes {runs}"
-        )
+        show.note(f"{output}: burstline record --counters-set {output} --each-set makes {runs}")
 
 
 def _list(arguments: argparse.Namespace) -> None:
@@ -156,17 +152,17 @@ def _list(arguments: argparse.Namespace) -> None:
             presets = sorted(papi.presets())
     except NotEnoughDataError as error:
         presets = []
-        report.note(str(error))
+        show.note(str(error))
     else:
         if not presets:
-            report.note(f"PAPI {papi.version} has no preset event here: no hardware counters")
+            show.note(f"PAPI {papi.version} has no preset event here: no hardware counters")
     rows += [("papi", name) for name in presets]
     if arguments.format == "json":
-        report.print_json(
+        show.print_json(
             {"counters": [{"name": name, "source": source} for source, name in rows]}
         )
     elif arguments.format == "csv":
-        report.print_csv(["name", "source"], [(name, source) for source, name in rows])
+        show.print_csv(["name", "source"], [(name, source) for source, name in rows])
     else:
         for source, name in rows:
             _say(f"{printable(name):24} {source}")

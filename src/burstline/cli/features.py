@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, TypeVar
 
 import burstline
-from burstline import report
+from burstline import show
 from burstline.cli.inputs.detection import detected
 from burstline.cli.products.pictures import form_of, picture_path, write_picture
 from burstline.errors import MissingExtraError, NotEnoughDataError
@@ -21,7 +21,7 @@ from burstline.errors import MissingExtraError, NotEnoughDataError
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from burstline.report import Study
+    from burstline.show import Study
     from burstline.structure import Accuracy, Features, Labels, Structure
     from burstline.trace import Trace
 
@@ -99,12 +99,12 @@ def print_features(trace: Trace, structure: Structure, arguments: argparse.Names
     """
     study = _study(trace, structure, arguments)
     if arguments.format == "table":
-        report.print_study(study)
+        show.print_study(study)
     elif arguments.format == "json":
-        report.print_json(report.study_document(study))
+        show.print_json(show.study_document(study))
     else:
-        rows = report.feature_rows(study.features, structure.found_in.ranks)
-        report.print_csv(tuple(rows[0]), (tuple(row.values()) for row in rows))
+        rows = show.feature_rows(study.features, structure.found_in.ranks)
+        show.print_csv(tuple(rows[0]), (tuple(row.values()) for row in rows))
     _draw(study, arguments)
 
 
@@ -116,7 +116,7 @@ def _study(trace: Trace, structure: Structure, arguments: argparse.Namespace) ->
     )
     rows = arguments.features or _ROWS[0]
     shown = _of_loops(found, labels) if rows == "loops" else found
-    return report.Study(
+    return show.Study(
         rows=rows,
         features=shown,
         labels=labels,
@@ -172,8 +172,8 @@ def _draw(study: Study, arguments: argparse.Namespace) -> None:
     if study.factors is None:
         raise NotEnoughDataError(f"{path} is not drawn: {'; '.join(study.missing)}")
     title = Path(arguments.trace).name
-    write_picture(path, report.factor_plot(study.factors, form=form_of(path), title=title))
-    report.note(f"{path}: {len(study.factors.names)} variables")
+    write_picture(path, show.factor_plot(study.factors, form=form_of(path), title=title))
+    show.note(f"{path}: {len(study.factors.names)} variables")
 
 
 def _picture(arguments: argparse.Namespace) -> Path | None:

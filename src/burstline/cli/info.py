@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 import burstline
-from burstline import report
+from burstline import show
 from burstline.cli import profile
 from burstline.cli.inputs.options import add_trace_options, read_selected
 from burstline.errors import ParameterError
@@ -49,11 +49,11 @@ def run(arguments: argparse.Namespace) -> None:
     trace = read_selected(arguments, streams=True)
     summary = burstline.summarise(trace)
     if arguments.format == "table":
-        report.print_summary(summary, top=arguments.top)
+        show.print_summary(summary, top=arguments.top)
         return
     document = summary.as_dict()
     if arguments.format == "json":
-        report.print_json(document)
+        show.print_json(document)
     else:
         calls = document["calls"]
-        report.print_csv(_CSV_COLUMNS, ((name, *calls[name].values()) for name in calls))
+        show.print_csv(_CSV_COLUMNS, ((name, *calls[name].values()) for name in calls))

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import burstline
-from burstline import learning, merge, report
+from burstline import learning, merge, show
 from burstline.cli.inputs.options import (
     add_format,
     add_resources,
@@ -142,7 +142,7 @@ def _tables(
     if len(datasets) == len(paths):
         if len(set(paths)) < len(paths):
             raise ParameterError("a dataset is given twice: it would be learnt from itself")
-        return {str(path): report.read_table(path) for path in paths}
+        return {str(path): show.read_table(path) for path in paths}
     if datasets:
         raise ParameterError(
             f"{datasets[0]} is a dataset, others are traces: give datasets, or the runs of one "
@@ -188,15 +188,15 @@ def _verdicts(path: Path) -> dict[str, str]:
 
 def _draw(found: Learned, path: Path) -> None:
 
-    write_picture(path, report.learn_plot(found, form=form_of(path)))
-    report.note(f"{path}: {len(found.measured):,} bursts")
+    write_picture(path, show.learn_plot(found, form=form_of(path)))
+    show.note(f"{path}: {len(found.measured):,} bursts")
 
 
 def _say(found: Learned, arguments: argparse.Namespace) -> None:
 
     if arguments.format == "json":
-        report.print_json(found.as_dict())
+        show.print_json(found.as_dict())
     elif arguments.format == "csv":
-        report.print_csv(("feature", "importance"), found.importance.items())
+        show.print_csv(("feature", "importance"), found.importance.items())
     else:
-        report.print_learned(found)
+        show.print_learned(found)

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 import burstline
-from burstline import merge, report
+from burstline import merge, show
 from burstline.cli.convert import is_paraver
 from burstline.cli.inputs.options import (
     add_format,
@@ -142,8 +142,8 @@ def run(arguments: argparse.Namespace) -> None:
         wanted.write_tables(fused, matching)
         if wanted.plot is not None:
             wanted.draw(traces, matching, paths, arguments.rank or 0)
-    result = report.MergeReport.of(paths, traces, tables, matching, fused)
-    report.print_merge(result, arguments.format)
+    result = show.MergeReport.of(paths, traces, tables, matching, fused)
+    show.print_merge(result, arguments.format)
     warn_of_losses(paths, traces)
     _warn_of_strangers(matching)
     wanted.say(fused)
@@ -153,8 +153,8 @@ def _warn_of_strangers(matching: Matching) -> None:
     """Say it where most of the base is in no other run: some bursts of any programs agree."""
     rate = float(matching.match_rate[matching.base])
     if rate < _FEW:
-        report.note(
-            f"warning: only {report.format_share(rate)} of the base's bursts are in another "
+        show.note(
+            f"warning: only {show.format_share(rate)} of the base's bursts are in another "
             "run: give runs of one program with one input"
         )
 
@@ -181,7 +181,7 @@ class _Outputs(NamedTuple):
         """Check names before anything is read."""
         force = arguments.force
         dataset, pairs = (
-            None if text is None else report.table_path(text, force=force)
+            None if text is None else show.table_path(text, force=force)
             for text in (arguments.dataset, arguments.pairs)
         )
         if dataset is not None and pairs is not None and dataset.resolve() == pairs.resolve():
@@ -202,9 +202,9 @@ class _Outputs(NamedTuple):
         """Write the dataset and the pairs."""
         if self.dataset is not None:
             table = fused.matched_only() if self.drop else fused.table
-            report.write_parts([table], table.schema, self.dataset)
+            show.write_parts([table], table.schema, self.dataset)
         if self.pairs is not None:
-            report.write_parts([matching.pairs], matching.pairs.schema, self.pairs)
+            show.write_parts([matching.pairs], matching.pairs.schema, self.pairs)
 
     def draw(
         self, traces: Sequence[Trace], matching: Matching, paths: Sequence[Path], rank: int
@@ -213,7 +213,7 @@ class _Outputs(NamedTuple):
         if self.plot is None:
             return
         names = [path.name.removesuffix(".gz").removesuffix(".prv") for path in paths]
-        picture = report.merge_plot(traces, matching, names, rank, form=form_of(self.plot))
+        picture = show.merge_plot(traces, matching, names, rank, form=form_of(self.plot))
         write_picture(self.plot, picture)
 
     def say(self, fused: Fusion) -> None:
@@ -221,10 +221,10 @@ class _Outputs(NamedTuple):
         added = len(fused.added)
         if self.trace is not None:
             said = f"{added} more" if added else "no more"
-            report.note(f"{self.trace}: the base with {said} counter{'s' * (added != 1)}")
+            show.note(f"{self.trace}: the base with {said} counter{'s' * (added != 1)}")
         for path in (self.dataset, self.pairs, self.plot):
             if path is not None:
-                report.note(f"{path}: written")
+                show.note(f"{path}: written")
 
 
 def _trace(arguments: argparse.Namespace) -> Path:

@@ -7,7 +7,7 @@ from shutil import get_terminal_size
 from typing import TYPE_CHECKING, Final
 
 import burstline
-from burstline import report
+from burstline import show
 from burstline.cli.inputs.detection import add_detection, detected
 from burstline.cli.inputs.options import add_region, add_resources, add_trace, read_selected
 from burstline.cli.products.pictures import form_of, picture_path, write_picture
@@ -61,8 +61,8 @@ def run(arguments: argparse.Namespace) -> None:
 def _print(found: Points, structure: Structure) -> None:
 
     width, height = get_terminal_size(_PIPED)
-    screen = report.console()
-    lines = report.character_plot(
+    screen = show.console()
+    lines = show.character_plot(
         found, structure, width=width, height=max(height - 1, _PIPED[1])
     )
     for line in lines:
@@ -71,9 +71,9 @@ def _print(found: Points, structure: Structure) -> None:
 
 def _write(found: Points, structure: Structure, path: Path, *, title: str) -> None:
 
-    write_picture(path, report.cluster_plot(found, structure, form=form_of(path), title=title))
-    said = report.plural(len(found), "point"), report.plural(len(structure.loops), "loop")
-    report.note(f"{path}: {said[0]} of {said[1]}")
+    write_picture(path, show.cluster_plot(found, structure, form=form_of(path), title=title))
+    said = show.plural(len(found), "point"), show.plural(len(structure.loops), "loop")
+    show.note(f"{path}: {said[0]} of {said[1]}")
 
 
 def _output(arguments: argparse.Namespace) -> Path | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 import burstline
-from burstline import report
+from burstline import show
 from burstline.cli.inputs.iterations import iterations_asked
 from burstline.cli.inputs.options import memory_budget
 from burstline.errors import ParameterError
@@ -30,10 +30,10 @@ def run(arguments: argparse.Namespace) -> None:
         )
     profile = burstline.read_profile(arguments.trace, memory=memory_budget(arguments))
     if arguments.format == "table":
-        report.print_profile(arguments.trace, profile)
+        show.print_profile(arguments.trace, profile)
         return
-    rows = report.totals(profile)
+    rows = show.totals(profile)
     if arguments.format == "json":
-        report.print_json({"path": arguments.trace, "metrics": rows})
+        show.print_json({"path": arguments.trace, "metrics": rows})
     else:
-        report.print_csv(_COLUMNS, ([row[name] for name in _COLUMNS] for row in rows))
+        show.print_csv(_COLUMNS, ([row[name] for name in _COLUMNS] for row in rows))

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from burstline import record, report
+from burstline import record, show
 from burstline.cli.convert import say_unnamed, write_recorded
 from burstline.cli.inputs.options import (
     add_resources,
@@ -288,10 +288,10 @@ def _print_result(
                 name: {"count": tally.calls, "time_ns": tally.time_ns}
                 for name, tally in counted.items()
             }
-        report.print_json(document)
+        show.print_json(document)
         return
     if counted:
-        report.print_counted(counted)
+        show.print_counted(counted)
     _say(f"{plan.output}: {len(found.ranks)} ranks, {found.records:,} records")
 
 
@@ -307,4 +307,4 @@ def _document(plan: _Plan, found: Survey) -> dict[str, Any]:
 
 def _say(text: str) -> None:
 
-    report.note(printable(f"burstline: {text}", limit=1_000))
+    show.note(printable(f"burstline: {text}", limit=1_000))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 import burstline
-from burstline import report, selection
+from burstline import selection, show
 from burstline.cli.features import add_features_options, features_asked, print_features
 from burstline.cli.inputs.detection import add_detection, detected
 from burstline.cli.inputs.iterations import (
@@ -79,10 +79,10 @@ def _print(trace: Trace, structure: Structure, arguments: argparse.Namespace) ->
         _print_table(trace, structure, arguments)
         return
     if arguments.format == "json":
-        report.print_json(structure.as_dict())
+        show.print_json(structure.as_dict())
     else:
         rows = structure.rows()
-        report.print_csv(tuple(rows[0]), (tuple(row.values()) for row in rows))
+        show.print_csv(tuple(rows[0]), (tuple(row.values()) for row in rows))
 
 
 def _print_table(trace: Trace, structure: Structure, arguments: argparse.Namespace) -> None:
@@ -92,7 +92,7 @@ def _print_table(trace: Trace, structure: Structure, arguments: argparse.Namespa
         named = selection.parse_ranks(arguments.show_ranks)
         ranks = [rank for rank in structure.ranks if any(rank in some for some in named)]
     bursts_ns = None if arguments.bursts is None else selection.parse_time(arguments.bursts)
-    report.print_structure(
+    show.print_structure(
         structure,
         counter=arguments.counter,
         ranks=ranks,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from burstline import merge, report, selection
+from burstline import merge, selection, show
 from burstline.cli.inputs.options import (
     add_trace_options,
     memory_budget,
@@ -66,7 +66,7 @@ def run(arguments: argparse.Namespace) -> None:
     if arguments.top < 0:
         raise ParameterError(f"--top must not be negative, got {arguments.top}")
     force, output = arguments.force, arguments.output
-    path = None if output is None else report.table_path(output, force=force)
+    path = None if output is None else show.table_path(output, force=force)
     min_duration_ns = selection.parse_time(arguments.min_duration)
     trace, whole = read_with_whole(arguments, streams=True)
     columns = _columns(arguments.columns)
@@ -85,9 +85,9 @@ def run(arguments: argparse.Namespace) -> None:
             )
         )
         if path is not None:
-            report.write_parts(parts, schema, path)
+            show.write_parts(parts, schema, path)
         elif arguments.format == "csv":
-            report.print_parts(parts, schema)
+            show.print_parts(parts, schema)
         else:
             for _ in parts:
                 pass
@@ -116,8 +116,8 @@ def _counted(parts: Iterable[pa.Table], total: int, progress: Progress) -> Itera
 def _say(overview: Overview, arguments: argparse.Namespace) -> None:
 
     if arguments.output is not None:
-        report.note(f"{arguments.output}: {overview.bursts:,} bursts")
+        show.note(f"{arguments.output}: {overview.bursts:,} bursts")
     if arguments.format == "json":
-        report.print_json({"output": arguments.output, **overview.as_dict()})
+        show.print_json({"output": arguments.output, **overview.as_dict()})
     elif arguments.format == "table" and arguments.output is None:
-        report.print_overview(overview)
+        show.print_overview(overview)

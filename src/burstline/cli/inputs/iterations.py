@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import burstline
-from burstline import report, selection
+from burstline import selection, show
 from burstline.errors import ParameterError
 
 if TYPE_CHECKING:
@@ -163,17 +163,16 @@ def _explain(trace: Trace, asked: Asked, method: str, length_ns: Any) -> None:  
     (rank,) = trace.arrays("locations", "rank")
     inside = set(rank[length_ns > 0].tolist())
     lengths = [
-        report.format_ns(int(each))
-        for each in (length_ns[length_ns > 0].min(), length_ns.max())
+        show.format_ns(int(each)) for each in (length_ns[length_ns > 0].min(), length_ns.max())
     ]
     span = " to ".join(dict.fromkeys(lengths))
-    report.note(
+    show.note(
         f"iterations {asked.first}:{asked.last} of loop {asked.loop} ({method}): {span} a rank"
     )
     without = sorted(set(rank.tolist()) - inside)
     if without:
         ranks = burstline.structure.compact(without)
-        report.note(f"left out, because they do not run these iterations: ranks {ranks}")
+        show.note(f"left out, because they do not run these iterations: ranks {ranks}")
 
 
 def print_iterations(
@@ -199,17 +198,17 @@ def print_iterations(
     """
     table = burstline.structure.loop_table(trace, structure, number)
     if arguments.format == "table":
-        report.print_loop_table(
+        show.print_loop_table(
             table,
-            counter=report.chosen_counter(structure, arguments.counter),
+            counter=show.chosen_counter(structure, arguments.counter),
             most=arguments.slowest,
             cut=_cut_command(arguments, number),
         )
         return
     if arguments.format == "json":
-        report.print_json(table.as_dict(most=arguments.slowest))
+        show.print_json(table.as_dict(most=arguments.slowest))
     else:
-        report.print_csv(tuple(table.columns()), table.rows())
+        show.print_csv(tuple(table.columns()), table.rows())
 
 
 def write_loops(trace: Trace, structure: Structure, arguments: argparse.Namespace) -> None:
@@ -237,8 +236,8 @@ def write_loops(trace: Trace, structure: Structure, arguments: argparse.Namespac
         rows = burstline.structure.loops_table(trace, structure)
     else:
         rows = burstline.structure.loop_table(trace, structure, number).to_arrow()
-    report.write_parts([rows], rows.schema, path)
-    report.note(f"{path}: {rows.num_rows:,} rows")
+    show.write_parts([rows], rows.schema, path)
+    show.note(f"{path}: {rows.num_rows:,} rows")
 
 
 def _output(arguments: argparse.Namespace) -> Path | None:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import burstline
 import burstline.formats.raw
-from burstline import report, selection
+from burstline import selection, show
 from burstline.cli.inputs.budget import ANALYSED, require
 from burstline.cli.inputs.iterations import add_loop_region, iterations_asked, iterations_region
 from burstline.cli.inputs.machine import available_memory
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Callable
 
-    from burstline.report import Bar
+    from burstline.show import Bar
     from burstline.trace import Trace
 
 _SHARE_OF_MEMORY: Final = 0.6
@@ -169,15 +169,15 @@ def _require_inside(region: dict[str, Any], whole: Trace) -> None:
     end = max(whole.locations["died_ns"].to_pylist(), default=0)
     if start and start >= end:
         raise NotEnoughDataError(
-            f"nothing is left: --from {report.format_ns(start)} is outside the trace, which "
-            f"ends at {report.format_ns(end)}"
+            f"nothing is left: --from {show.format_ns(start)} is outside the trace, which "
+            f"ends at {show.format_ns(end)}"
         )
 
 
 def _say_if_unnamed(path: str) -> None:
     """Raw files name places by address: names want the machine that recorded them."""
     if is_recorded(Path(path)):
-        report.note(
+        show.note(
             "burstline: functions and lines are not resolved; where it was recorded, "
             f"burstline convert {shlex.quote(path)} X.prv gives a trace that has them"
         )
@@ -192,7 +192,7 @@ def progress_bar(arguments: argparse.Namespace) -> Bar:
     """Give the progress bar that suits stderr and the arguments; a context."""
     live = sys.stderr.isatty() and os.environ.get("TERM") != "dumb"
     shown = not arguments.quiet and (live or arguments.progress)
-    return report.Bar(sys.stderr if shown else None, live=live)
+    return show.Bar(sys.stderr if shown else None, live=live)
 
 
 def memory_budget(arguments: argparse.Namespace) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import burstline
-from burstline import merge, report
+from burstline import merge, show
 from burstline.cli.inputs.budget import require
 from burstline.cli.inputs.options import memory_budget, thread_count
 from burstline.errors import (
@@ -30,7 +30,7 @@ def warn_of_twins(paths: Sequence[Path]) -> None:
     for number, path in enumerate(paths):
         for other in paths[:number]:
             if path.exists() and other.exists() and path.samefile(other):
-                report.note(f"warning: {path} is given twice; nothing is learned from that")
+                show.note(f"warning: {path} is given twice; nothing is learned from that")
 
 
 def warn_of_losses(paths: Sequence[Path], traces: Sequence[Trace]) -> None:
@@ -39,7 +39,7 @@ def warn_of_losses(paths: Sequence[Path], traces: Sequence[Trace]) -> None:
         lost = [row for row in trace.defects.to_pylist() if row["severity"] != "info"]
         if lost:
             told = ", ".join(f"{row['kind']} ({row['count']:,} times)" for row in lost)
-            report.note(f"warning: {path}: {printable(told)}. See: burstline info {path}")
+            show.note(f"warning: {path}: {printable(told)}. See: burstline info {path}")
 
 
 def read_runs(
@@ -86,7 +86,7 @@ def _read(
         try:
             return burstline.read(path, memory=memory, threads=threads, progress=progress)
         except MemoryBudgetError:
-            report.note(
+            show.note(
                 f"warning: {path} is read without its loops: allow more memory (--memory)"
             )
     return burstline.read(path, raw=False, memory=memory, threads=threads, progress=progress)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Final, Literal
 
-from burstline import report
+from burstline import show
 from burstline.errors import ParameterError
 from burstline.formats import atomic
 
@@ -38,7 +38,7 @@ def picture_path(text: str, *, force: bool) -> Path:
     form_of(path)
     if path.exists() and not force:
         raise ParameterError(f"{path} exists. Choose another output, or pass --force")
-    report.require()
+    show.require()
     return path
 
 

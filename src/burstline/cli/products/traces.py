@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from burstline import report
+from burstline import show
 from burstline.errors import ParameterError
 from burstline.formats import otf2
 
@@ -164,7 +164,7 @@ def print_written(arguments: argparse.Namespace, path: Path, document: dict[str,
         Numbers by name; some are numbers by name in turn.
     """
     if arguments.format == "json":
-        report.print_json(document)
+        show.print_json(document)
         return
     parts = {
         name: value if isinstance(value, dict) else {"": value}
@@ -176,17 +176,15 @@ def print_written(arguments: argparse.Namespace, path: Path, document: dict[str,
             for name, values in parts.items()
             for key, value in values.items()
         ]
-        report.print_csv(["name", "value"], rows)
+        show.print_csv(["name", "value"], rows)
         return
     counted = {
         name: ", ".join(f"{value:,} {key.replace('_', ' ')}" for key, value in values.items())
         for name, values in parts.items()
         if name in {"kept", "lost"} and any(values.values())
     }
-    report.note(f"{path}: {counted.get('kept', 'nothing is left')}")
+    show.note(f"{path}: {counted.get('kept', 'nothing is left')}")
     if "lost" in counted:
-        report.note(f"lost at the borders: {counted['lost']}")
+        show.note(f"lost at the borders: {counted['lost']}")
     if document["time_offset_ns"]:
-        report.note(
-            f"its time 0 is {report.format_ns(document['time_offset_ns'])} of the input"
-        )
+        show.note(f"its time 0 is {show.format_ns(document['time_offset_ns'])} of the input")

@@ -16,9 +16,9 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Final, Literal
 
 from burstline.errors import ParameterError, printable
-from burstline.report.inside import inside_text
-from burstline.report.units import plural
-from burstline.report.wording import (
+from burstline.show.inside import inside_text
+from burstline.show.units import plural
+from burstline.show.wording import (
     call_text,
     condition_text,
     is_otherwise,

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from burstline.merge import STAGES, compare, values_of
-from burstline.report.plain import print_csv, print_json
-from burstline.report.units import format_ns, format_share, plural
 from burstline.schema import NO_VALUE
+from burstline.show.plain import print_csv, print_json
+from burstline.show.units import format_ns, format_share, plural
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -191,7 +191,7 @@ def print_merge(report: MergeReport, form: str) -> None:
 
 
 def _print_terminal(report: MergeReport) -> None:
-    from burstline.report import terminal  # noqa: PLC0415 -- loads rich
+    from burstline.show import terminal  # noqa: PLC0415 -- loads rich
 
     matching = report.matching
     runs = range(matching.runs)
@@ -226,7 +226,7 @@ def _share(share: float) -> str:
 
 
 def _print_counters(report: MergeReport) -> None:
-    from burstline.report import terminal  # noqa: PLC0415 -- loads rich
+    from burstline.show import terminal  # noqa: PLC0415 -- loads rich
 
     rows = []
     for one in report.fused.counters:
@@ -252,7 +252,7 @@ def _print_counters(report: MergeReport) -> None:
 
 
 def _print_unmatched(report: MergeReport) -> None:
-    from burstline.report import terminal  # noqa: PLC0415 -- loads rich
+    from burstline.show import terminal  # noqa: PLC0415 -- loads rich
 
     matching, runs = report.matching, range(report.matching.runs)
     found = report.unmatched()

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from burstline.report import terminal
-from burstline.report.units import format_count, format_ns, format_share, plural
+from burstline.show import terminal
+from burstline.show.units import format_count, format_ns, format_share, plural
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from burstline.report import terminal
-from burstline.report.code_lines import IPC
-from burstline.report.units import format_count, format_ns, format_share, plural
+from burstline.show import terminal
+from burstline.show.code_lines import IPC
+from burstline.show.units import format_count, format_ns, format_share, plural
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

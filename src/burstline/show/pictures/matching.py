@@ -16,10 +16,10 @@ import pyarrow.compute as pc
 from burstline.columns import Ordinals
 from burstline.errors import ParameterError
 from burstline.merge import STAGES
-from burstline.report.pictures.axes import safe
-from burstline.report.pictures.canvas import DARK, GREY, blank, drawn
-from burstline.report.units import format_share, plural
 from burstline.schema import UNKNOWN
+from burstline.show.pictures.canvas import DARK, GREY, blank, drawn
+from burstline.show.pictures.cluster_layout import safe
+from burstline.show.units import format_share, plural
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 from rich.text import Text
 
-from burstline.report.pictures.axes import axes, heading, largest, named_loops, percent
-from burstline.report.units import plural
+from burstline.show.pictures.cluster_layout import axes, heading, largest, named_loops, percent
+from burstline.show.units import plural
 from burstline.structure import IN_NO_LOOP, LEFT_OUT
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from burstline.report.pictures.axes import Axes, NamedLoop
+    from burstline.show.pictures.cluster_layout import Axes, NamedLoop
     from burstline.structure import Points, Structure
 
 _SYMBOLS: Final = "123456789abcdefghijklmnopqrstuvwxyz"

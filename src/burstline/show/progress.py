@@ -14,7 +14,7 @@ import threading
 import time
 from typing import TYPE_CHECKING, Final, Self
 
-from burstline.report.units import format_amount
+from burstline.show.units import format_amount
 
 if TYPE_CHECKING:
     from collections.abc import Callable

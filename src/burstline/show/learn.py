@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from burstline.report import terminal
-from burstline.report.units import format_share, plural
+from burstline.show import terminal
+from burstline.show.units import format_share, plural
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from burstline.merge import DO_NOT_USE, TRUST, WITH_CARE
-from burstline.report import terminal
-from burstline.report.units import format_bytes, format_count, format_ns, format_share, plural
+from burstline.show import terminal
+from burstline.show.units import format_bytes, format_count, format_ns, format_share, plural
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

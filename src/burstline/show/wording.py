@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from burstline.errors import printable
-from burstline.report.units import format_share
+from burstline.show.units import format_share
 from burstline.structure import compact
 
 if TYPE_CHECKING:

@@ -10,8 +10,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from burstline.report.units import format_share, plural
-from burstline.report.wording import name_text
+from burstline.show.units import format_share, plural
+from burstline.show.wording import name_text
 
 if TYPE_CHECKING:
     from burstline.structure import Inside, InsideLoop, Item, Place

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from burstline.report import terminal
-from burstline.report.code_lines import STYLES, chosen_counter, pseudocode
-from burstline.report.units import format_bytes, format_count, format_ns, format_share, plural
+from burstline.show import terminal
+from burstline.show.code_lines import STYLES, chosen_counter, pseudocode
+from burstline.show.units import format_bytes, format_count, format_ns, format_share, plural
 
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-    from burstline.report.code_lines import Line
+    from burstline.show.code_lines import Line
     from burstline.structure import Inside, Structure
 
 _METHODS: Final = {"seed": "published", "exact": "exact"}
@@ -35,7 +35,7 @@ def print_structure(
     structure : Structure
         What was detected.
     counter, ranks, bursts_ns, depth, inside
-        As for :func:`~burstline.report.code_lines.pseudocode`; without `counter`
+        As for :func:`~burstline.show.code_lines.pseudocode`; without `counter`
         instructions per cycle, if there are.
 
     Raises

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Final, Literal
 
 import numpy as np
 
-from burstline.report.pictures.axes import safe
-from burstline.report.pictures.canvas import GREY, PALE, blank, drawn
-from burstline.report.units import format_share, plural
+from burstline.show.pictures.canvas import GREY, PALE, blank, drawn
+from burstline.show.pictures.cluster_layout import safe
+from burstline.show.units import format_share, plural
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any, Final
 
-from burstline.report import terminal
-from burstline.report.units import format_ns, plural
+from burstline.show import terminal
+from burstline.show.units import format_ns, plural
 
 if TYPE_CHECKING:
     from burstline.profile import Profile

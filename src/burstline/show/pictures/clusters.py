@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 
 import numpy as np
 
-from burstline.report.pictures.axes import (
+from burstline.show.pictures.canvas import GREY, blank, drawn
+from burstline.show.pictures.cluster_layout import (
     axes,
     heading,
     largest,
@@ -20,9 +21,8 @@ from burstline.report.pictures.axes import (
     percent,
     safe,
 )
-from burstline.report.pictures.canvas import GREY, blank, drawn
-from burstline.report.pictures.loop_labels import placed_labels, stacked
-from burstline.report.units import plural
+from burstline.show.pictures.loop_labels import placed_labels, stacked
+from burstline.show.units import plural
 from burstline.structure import IN_NO_LOOP, LEFT_OUT
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes as Plane
     from matplotlib.figure import Figure
 
-    from burstline.report.pictures.axes import Axes, NamedLoop
+    from burstline.show.pictures.cluster_layout import Axes, NamedLoop
     from burstline.structure import Points, Structure
 
 _COLOURS: Final = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")

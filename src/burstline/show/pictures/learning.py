@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Final, Literal
 
 import numpy as np
 
-from burstline.report.pictures.axes import safe
-from burstline.report.pictures.canvas import DARK, GREY, blank, drawn
-from burstline.report.units import format_count, format_ns, plural
+from burstline.show.pictures.canvas import DARK, GREY, blank, drawn
+from burstline.show.pictures.cluster_layout import safe
+from burstline.show.units import format_count, format_ns, plural
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from burstline.errors import NotEnoughDataError, printable
-from burstline.report.units import format_count, plural
+from burstline.show.units import format_count, plural
 from burstline.structure import IN_NO_LOOP, LEFT_OUT, Call, walk
 
 if TYPE_CHECKING:
