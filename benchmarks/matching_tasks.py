@@ -124,7 +124,7 @@ def named(
     label: npt.NDArray[np.int32], unordered: Integers, offsets: Integers, region: int
 ) -> Tokens:
     """Give tokens of labels: of no size, evenly in regions of some length."""
-    from burstline.identity import GAP, Tokens  # noqa: PLC0415 -- in the child
+    from burstline.identity import Tokens  # noqa: PLC0415 -- in the child
 
     zeros, none = np.zeros(len(label)), np.full(len(label), -1, np.int32)
     places = [np.arange(count) % region / region for count in np.diff(offsets)]
@@ -139,7 +139,7 @@ def named(
         place=np.concatenate(places),
         sizes=(zeros, zeros),
         partners=(none, none),
-        gap=np.full(len(label), GAP),
+        divides=np.zeros(len(label), bool),
         unordered=unordered.astype(np.int64),
     )
 

@@ -59,7 +59,7 @@ def tokens(run):
         place=np.array(place, float),
         sizes=(np.array(before, float), np.array(after, float)),
         partners=(np.array(source, np.int32), np.array(target, np.int32)),
-        gap=np.zeros(len(rows)),
+        divides=np.zeros(len(rows), bool),
         unordered=np.full(len(rows), -1),
     )
     return made, np.stack([offsets[:-1], offsets[1:]], axis=1)

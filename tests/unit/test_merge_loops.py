@@ -7,7 +7,8 @@ import pyarrow as pa
 import pytest
 
 import by_hand
-from burstline import Trace, annotation, schema
+from burstline import Trace, schema
+from burstline.annotation.event_types import iteration_type
 from burstline.extrae.event_types import FOUND_ITERATION, ITERATION, LOOP_OF_CALL
 from burstline.merge.align.loops import loops_of
 from burstline.merge.matching import match
@@ -125,7 +126,7 @@ def test_a_trace_without_its_records_tells_no_loops():
 
 
 def test_annotations_have_the_type_that_is_looked_for():
-    assert annotation.event_types.iteration_type(1) == FOUND_ITERATION
+    assert iteration_type(1) == FOUND_ITERATION
 
 
 @pytest.mark.parametrize("kind", KINDS)

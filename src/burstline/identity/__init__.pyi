@@ -10,8 +10,7 @@ from burstline.identity.communicators import communicator_names as communicator_
 from burstline.identity.sites import Site as Site
 from burstline.identity.sites import Sites as Sites
 from burstline.identity.sites import sites_of as sites_of
-from burstline.identity.tokens import DIVIDING_GAP as DIVIDING_GAP
-from burstline.identity.tokens import GAP as GAP
+from burstline.identity.tokens import Loops as Loops
 from burstline.identity.tokens import Naming as Naming
 from burstline.identity.tokens import Tokens as Tokens
 from burstline.identity.tokens import tokens_of as tokens_of

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -50,11 +50,6 @@ NOTHING: Final = 0
 LOOSE: Final = -2
 """Of bursts that the program may have put elsewhere, by what came first."""
 
-GAP: Final = 0.15
-"""What it costs to leave out a burst: two together are as dear as a match may be."""
-DIVIDING_GAP: Final = 0.5
-"""The same for one that a collective is before: all ranks would have to miss it."""
-
 _NUMBERED: Final = ("label", "kind", "matter", "pattern")
 """Columns of tokens whose numbers mean the same in all runs."""
 
@@ -89,7 +84,7 @@ class Tokens:
     # (bursts,) world rank that the call before, and the call after, reached; -1 if none or
     # several
     partners: tuple[Codes, Codes]
-    gap: Floats  # (bursts,) what it costs an alignment to leave the burst out
+    divides: Mask  # (bursts,) whether the call before is a collective that ends a span
     sends: Mask  # (bursts,) whether the call before started a send
     # (bursts,) equal for neighbours whose order is not the program's; :data:`LOOSE` for what
     # may serve whoever comes first, and for neighbours of completions; -1 for all others
@@ -99,20 +94,15 @@ class Tokens:
     turn: Codes | None = None
 
 
-class Loops(Protocol):
-    """The loop around each call of a trace, and its turn, where the trace says so."""
+@dataclass(frozen=True, slots=True, eq=False)
+class Loops:
+    """The loop around each call of a trace."""
 
-    @property
-    def number(self) -> Integers:
-        """Position of the name of the loop, -1 if there is none, shape (calls,)."""
-
-    @property
-    def turn(self) -> Codes:
-        """Which iteration of the outermost loop that iterates; -1 outside, shape (calls,)."""
-
-    @property
-    def names(self) -> list[str]:
-        """What loops are called, in any run."""
+    # (calls,) position of the name of the innermost loop, -1 if there is none, or if loops
+    # were found in the trace
+    number: Integers
+    turn: Codes  # (calls,) which iteration of the outermost loop that iterates; -1 outside
+    names: list[str]  # what loops are called, in any run
 
 
 class Naming(NamedTuple):
@@ -248,7 +238,7 @@ def _described(
         place=_places(start_ns, span, location),
         sizes=(take(size, before, 0).astype(float), take(size, after, 0).astype(float)),
         partners=(take(peer, before), take(peer, after)),
-        gap=np.where(divides, DIVIDING_GAP, GAP),
+        divides=divides,
         sends=sends,
         unordered=_unordered(is_any, serves, take(site, before, 0), location),
         turn=None if loop is None else take(loop[1], before),

@@ -60,7 +60,7 @@ def groups(tables: Sequence[pa.Table], by: str) -> Integers:
 
 
 def folds(group: Integers, by: str) -> list[tuple[Integers, Integers]]:
-    """Deal groups out to folds: the largest first, each to the fold with the fewest bursts.
+    """The rows to learn from and those to test, for each fold.
 
     >>> import numpy as np
     >>> [test.tolist() for _, test in folds(np.array([0, 0, 1]), "rank")]

@@ -164,7 +164,7 @@ def _aligned(
     if not has_anchors and are_at_odds(found, tokens, lanes):
         named = renamed(tokens, lanes, order, how)
         if named is not None:
-            found = _by_thread(named, lanes, order, how, progress, anchored=False)
+            found = _by_thread(named, lanes, order, how, progress, anchored=True)
     members = np.concatenate([rows.members for rows in found])
     stage = np.concatenate([rows.stage for rows in found])
     return members, stage.max(axis=1)

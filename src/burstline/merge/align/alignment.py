@@ -18,7 +18,6 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from burstline import _core
-from burstline.identity import DIVIDING_GAP
 from burstline.merge.model import STAGES
 
 if TYPE_CHECKING:
@@ -37,6 +36,10 @@ NEAR: Final = 3
 FAR: Final = 64
 """The same for completions, whose order is not the program's; and, between two collectives,
 for loose bursts whose label nothing else in as many bursts around has."""
+GAP: Final = 0.15
+"""What it costs to leave out a burst: two together are as dear as a match may be."""
+DIVIDING_GAP: Final = 0.5
+"""The same for one that a collective is before: all ranks would have to miss it."""
 NEVER: Final = 100.0
 """What it costs to leave out a burst that must be in both."""
 _MOST_OF_PLACE: Final = 1 / 60
@@ -68,7 +71,7 @@ def have_same_collectives(tokens: Sequence[Tokens], lanes: Sequence[Integers]) -
 
     def collectives(one: Tokens, own: Integers) -> Iterator[npt.NDArray[np.int32]]:
         for first, last in own.tolist():
-            yield one.kind[first:last][one.gap[first:last] == DIVIDING_GAP]
+            yield one.kind[first:last][one.divides[first:last]]
 
     runs = [collectives(*both) for both in zip(tokens, lanes, strict=True)]
     return all(
@@ -167,7 +170,7 @@ class _Sequence:
             "matter": tokens.matter[part],
             "place": tokens.place[part],
             "size": tokens.sizes[0][part],
-            "gap": tokens.gap[part],
+            "gap": np.where(tokens.divides[part], DIVIDING_GAP, GAP),
             "unordered": tokens.unordered[part],
             "turn": np.zeros(lane[1] - lane[0], np.int32)
             if tokens.turn is None

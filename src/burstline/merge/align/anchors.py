@@ -17,15 +17,14 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from burstline import _core
-from burstline.identity import DIVIDING_GAP, GAP
-from burstline.merge.align.alignment import NEVER, TURN
+from burstline.merge.align.alignment import GAP, TURN
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     import numpy.typing as npt
 
-    from burstline.columns import Floats, Integers, Mask
+    from burstline.columns import Integers, Mask
     from burstline.identity import Tokens
     from burstline.merge.align.alignment import LaneRows
     from burstline.merge.model import Alignment
@@ -118,6 +117,8 @@ def renamed(
 ) -> list[Tokens] | None:
     """Names for the collectives of all runs that say which is which.
 
+    Those that all runs have still divide what is around them, and none of them is left out.
+
     O(bursts · log bursts) time, and the named columns of all bursts again.
 
     >>> from burstline.merge import Alignment
@@ -141,9 +142,8 @@ def renamed(
     count = np.bincount(np.concatenate(names))
     codes = [code for one in tokens for code in (one.label, one.kind, one.matter)]
     first = 1 + max(int(code.max(initial=0)) for code in codes)
-    gap = np.where(count == len(runs), NEVER, GAP)
     return [
-        _renamed(one, run.rows, name, first, gap)
+        _renamed(one, run.rows, name, first, count == len(runs))
         for one, run, name in zip(tokens, runs, names, strict=True)
     ]
 
@@ -151,8 +151,7 @@ def renamed(
 def _rows(tokens: Tokens, lanes: Integers) -> list[Integers]:
     """Find the bursts of each thread that a collective is before."""
     return [
-        first + np.flatnonzero(tokens.gap[first:last] == DIVIDING_GAP)
-        for first, last in lanes.tolist()
+        first + np.flatnonzero(tokens.divides[first:last]) for first, last in lanes.tolist()
     ]
 
 
@@ -273,11 +272,11 @@ def _aligned(common: Integers, other: Integers, how: Alignment) -> Integers:
 
 
 def _renamed(
-    tokens: Tokens, rows: Sequence[Integers], name: Integers, first: int, gap: Floats
+    tokens: Tokens, rows: Sequence[Integers], name: Integers, first: int, shared: Mask
 ) -> Tokens:
     label, kind, matter = tokens.label.copy(), tokens.kind.copy(), tokens.matter.copy()
-    gaps = tokens.gap.copy()
+    divides = tokens.divides.copy()
     for own in rows:
         label[own] = kind[own] = matter[own] = first + name
-        gaps[own] = gap[name]
-    return replace(tokens, label=label, kind=kind, matter=matter, gap=gaps)
+        divides[own] = shared[name]
+    return replace(tokens, label=label, kind=kind, matter=matter, divides=divides)

@@ -12,7 +12,6 @@ counted, and a run may do one more.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -20,6 +19,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from burstline.extrae import FOUND_ITERATION, ITERATION, LOOP_OF_CALL
+from burstline.identity import Loops
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -35,26 +35,6 @@ LOOP_TYPES: Final = (LOOP_OF_CALL, ITERATION, FOUND_ITERATION)
 OUTSIDE: Final = -1
 _MOST: Final = 2**30
 _COLUMNS: Final = ("location", "time_ns", "value")
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Loops:
-    """The loop around each call of a trace.
-
-    Attributes
-    ----------
-    number : ndarray of int64, shape (calls,)
-        Position of the name of the innermost loop, -1 if there is none, or if loops were
-        found in the trace.
-    turn : ndarray of int32, shape (calls,)
-        Which iteration of the outermost loop that iterates at all; -1 outside.
-    names : list of str
-        What loops are called, in any run.
-    """
-
-    number: Integers
-    turn: Turns
-    names: list[str]
 
 
 def loops_of(trace: Trace) -> Loops | None:

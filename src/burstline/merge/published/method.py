@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from burstline import _core
-from burstline.identity import DIVIDING_GAP, GAP
+from burstline.merge.align.alignment import GAP
 from burstline.merge.model import LEAST_WINDOW, STAGES
 from burstline.merge.published.assignment import pair_optimally
 
@@ -220,10 +220,7 @@ def _align_spans(runs: list[_Run], how: Published) -> None:
 def _renumbered(ours: _Run, part: slice, run: _Run, own: slice, how: Published) -> Integers:
     """The spans of a thread by the numbers of the reference's; -1: it has no such span."""
     first, second = ours.row[part], run.row[own]
-    begins = [
-        rows[one.tokens.gap[rows] == DIVIDING_GAP]
-        for one, rows in ((ours, first), (run, second))
-    ]
+    begins = [rows[one.tokens.divides[rows]] for one, rows in ((ours, first), (run, second))]
     columns = [
         (
             *(one.tokens.kind[rows],) * 2,
