@@ -75,6 +75,9 @@ def raw_files(trace: Input) -> Iterator[Figure]:
             yield Figure("raw", f"{label}: records", records, "M/s")
             share = done.peak_bytes / size
             yield Figure("raw", f"{label}: peak memory", share, "of the raw bytes")
+        done = measure("least_raw", path=str(folder), warm_up=str(small))
+        label, share = "read whole in the least memory: peak", done.peak_bytes
+        yield Figure("raw", label, share / done.result["needed"], "of the estimate", "<= 1")
         yield from _in_slices(trace, place, small)
 
 
@@ -118,6 +121,24 @@ def read_raw(path: str, warm_up: str, threads: int, memory: int) -> Task:
 
     def run() -> dict[str, Any]:
         return {"calls": raw.read(Path(path), threads=threads).rows("calls")}
+
+    return run
+
+
+def least_raw(path: str, warm_up: str) -> Task:
+    """Read raw files into the memory that a refusal asks for."""
+    from burstline import MemoryBudgetError  # noqa: PLC0415 -- in the child
+    from burstline.formats import raw  # noqa: PLC0415 -- in the child
+
+    raw.read(Path(warm_up))
+    try:
+        raw.read(Path(path), memory=1)
+    except MemoryBudgetError as refused:
+        needed = refused.needed_bytes
+
+    def run() -> dict[str, Any]:
+        raw.read(Path(path), memory=needed)
+        return {"needed": needed}
 
     return run
 

@@ -18,7 +18,7 @@ from benchmarks.matching_tasks import (
 )
 from benchmarks.otf2 import otf2_columns, otf2_loop, otf2_pipit, otf2_read
 from benchmarks.plain import column_loop, line_loop, trace_loop
-from benchmarks.raw_files import copy_raw, read_raw, store_raw
+from benchmarks.raw_files import copy_raw, least_raw, read_raw, store_raw
 from benchmarks.structure_tasks import call_loop, detection, read_and_detect, reduction
 
 if TYPE_CHECKING:
@@ -34,6 +34,7 @@ __all__ = [
     "command",
     "copy_raw",
     "detection",
+    "least_raw",
     "line_loop",
     "match_by_difflib",
     "match_equal",

@@ -136,7 +136,8 @@ class MemoryBudgetError(NotEnoughDataError):
         self.way_out = way_out
 
     def __str__(self) -> str:
-        needed, allowed = self.needed_bytes / 1e9, self.allowed_bytes / 1e9
+        # Rounded up: the number shown is enough.
+        needed, allowed = -(-self.needed_bytes // 10**7) / 100, self.allowed_bytes / 1e9
         return (
             f"this needs about {needed:.2f} GB of memory, {allowed:.2f} GB are allowed. "
             f"{self.way_out}"

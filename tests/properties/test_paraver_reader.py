@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gzip
 import tempfile
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -233,7 +232,8 @@ def test_a_store_holds_the_same_tables(program, share, at_once):
     with tempfile.TemporaryDirectory() as name, pytest.MonkeyPatch.context() as patch:
         path = put(Path(name), program.text)
         # Tables "larger than memory": several buckets, spills, ranges of instances.
-        patch.setattr(reading, "COSTS", replace(reading.COSTS, streamed=10**8, disk=0))
+        patch.setattr(reading, "STREAMED", 10**8)
+        patch.setattr(reading, "DISK", 0)
         patch.setattr(reading, "_SHARE_OF_JOURNAL", share)
         patch.setattr(reading, "parts_within", lambda *_, **__: at_once)
         target = Path(name) / "a.store"

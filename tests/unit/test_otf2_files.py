@@ -90,13 +90,16 @@ def test_too_little_memory_is_refused_before_reading(place):
         burstline.read(place, memory=1 << 20)
 
 
-def test_tables_that_outgrow_the_memory_are_refused_as_they_grow():
-    tables = Tables(200 << 20, base=COSTS.base, way_out=COSTS.way_out)
-    part = pa.table({"value": np.zeros(5 << 20, np.int64)})
+def test_tables_that_outgrow_the_memory_are_refused_with_what_all_locations_need():
+    tables = Tables(200 << 20, base=COSTS.base, way_out=COSTS.way_out, locations=6)
+    parts = [
+        pa.table({"location": np.full(5 << 20, location, np.int64)}) for location in (0, 1)
+    ]
 
-    tables.append("readings", part)
-    with pytest.raises(MemoryBudgetError, match="burstline convert"):
-        tables.append("readings", part)
+    tables.append("readings", parts[0])
+    with pytest.raises(MemoryBudgetError, match="burstline convert") as refused:
+        tables.append("readings", parts[1])
+    assert refused.value.needed_bytes == COSTS.base + 6 * parts[0].nbytes
 
 
 def test_memory_for_a_small_archive_is_not_asked_for_twice(place):

@@ -2,7 +2,7 @@
 
 ::
 
-    units of each process, costs of a unit ──► units at once, threads │ a refusal with a number
+    units of each process, costs of a unit ──► what is read at once │ a refusal with a number
 
 The number of a refusal is what the reading needs, whatever was allowed.
 """
@@ -10,7 +10,7 @@ The number of a refusal is what the reading needs, whatever was allowed.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from burstline.errors import MemoryBudgetError
 
@@ -28,6 +28,19 @@ _SHARE_OF_SPOOL: Final = 24
 _STREAMED_BASE: Final = 160 << 20
 
 
+class Plan(NamedTuple):
+    """What is read at once: units, those of the longest process that is not cut, groups ahead.
+
+    `longest` is None where none is cut; `beside` are the bytes that reading takes beside the
+    tables.
+    """
+
+    at_once: int
+    longest: int | None
+    threads: int
+    beside: int
+
+
 @dataclass(frozen=True, slots=True)
 class Costs:
     """What reading takes, measured: bytes of memory or disk per unit of a source."""
@@ -43,27 +56,44 @@ class Costs:
     base: int  # bytes that the process takes before it reads
     way_out: str  # what to do where a trace does not fit in memory
 
-    def whole(self, sizes: Sequence[int], at_once: int, threads: int) -> int:
-        """Bytes that reading whole takes."""
-        total = sum(sizes)
-        group = min(total, max(at_once, *sizes, 0))
+    def whole(self, total: int, group: int, threads: int) -> int:
+        """Bytes that reading so many units whole takes, a group after the other."""
+        return int(self.tables * total) + self.beside(total, group, threads)
+
+    def beside(self, total: int, group: int, threads: int) -> int:
+        """Bytes that reading whole takes beside the tables."""
+        group = min(total, group)
         ahead = min(total - group, threads * group)
-        return self.base + int(self.tables * total + self.made * group + self.ahead * ahead)
+        return self.base + int(self.made * group + self.ahead * ahead)
 
     def whole_within(
-        self, sizes: Sequence[int], memory: int | None, at_once: int, threads: int
-    ) -> tuple[int, int]:
-        """Units at once and groups read ahead: fewer, until reading whole fits."""
-        if memory is None:
-            return at_once, threads
-        while (needed := self.whole(sizes, at_once, threads)) > memory:
+        self,
+        sizes: Sequence[int],
+        uncut: Sequence[int],
+        memory: int | None,
+        at_once: int,
+        threads: int,
+    ) -> Plan:
+        """How to read whole: ever less at once, until it fits; what is refused is the least.
+
+        `uncut` are the units of each process that are read at once in any case.
+        """
+        total, largest, is_cut = sum(sizes), max(sizes, default=0), False
+        least = max(uncut, default=0)
+        while (
+            memory is not None
+            and (needed := self.whole(total, max(at_once, largest), threads)) > memory
+        ):
             if at_once > self.least:
                 at_once //= 2
             elif threads:
                 threads = 0
+            elif not is_cut and max(at_once, least) < largest:
+                is_cut, largest = True, least
             else:
                 require_bytes(needed, memory, way_out=self.way_out)
-        return at_once, threads
+        beside = self.beside(total, max(at_once, largest), threads)
+        return Plan(at_once, at_once if is_cut else None, threads, beside)
 
     def streamed_within(
         self, sizes: Sequence[int], uncut: Sequence[int], memory: int, threads: int
@@ -73,25 +103,17 @@ class Costs:
         None is cut if all fit. `uncut` are the units of each process that are read at once in
         any case. One more group than is read ahead is being stored.
         """
+        needed = _STREAMED_BASE + int(max(uncut) * self.streamed)
+        way_out = "Give --memory as much: a process is read at once."
+        require_bytes(needed, memory, way_out=way_out)
         room = int((memory - _STREAMED_BASE) / self.streamed)
+        threads = min(threads, room // max(*uncut, 1) - 1)
         largest = max(sizes)
-        self.require_room(max(uncut), memory)
         if largest > room:
-            most = max(room // (threads + 3), *uncut, 1)
-            most = min(most, self.most)
+            most = min(max(room // (threads + 3), 1), self.most)
             return most, most, threads
         threads = min(threads, room // max(largest, 1) - 1)
         return min(room // (threads + 1), self.most), None, threads
-
-    def require_room(self, units: int, memory: int) -> None:
-        """Refuse a conversion that has to read more units at once than fit."""
-        needed = _STREAMED_BASE + int(units * self.streamed)
-        way_out = "Give --memory as much: a process is read at once."
-        require_bytes(needed, memory, way_out=way_out)
-
-    def cuts_within(self, units: int, memory: int) -> int:
-        """Parts to cut so many units into, before anything is known of processes."""
-        return int(units * self.streamed / memory) + 1
 
 
 def way_by_store(noun: str, name: str) -> str:

@@ -14,7 +14,7 @@ from __future__ import annotations
 import shutil
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from burstline.formats.intake.budget import PARTS_AT_ONCE, parts_within, spool_within
 from burstline.formats.intake.groups import in_order
@@ -35,6 +35,8 @@ if TYPE_CHECKING:
     from burstline.formats.intake.target import MakeRows, Target
     from burstline.progress import Progress
 
+_DEFINITIONS: Final = 8 << 20  # of what a process takes beside its units
+
 
 def read_whole(
     source: Divisible[PartOf, Loaded],
@@ -44,10 +46,17 @@ def read_whole(
     threads: int,
     progress: Progress,
 ) -> Trace:
-    """The trace of a source in memory; tables that outgrow `memory` are refused."""
+    """The trace of a source in memory; what outgrows `memory` is refused before it is read."""
     costs = source.costs
-    tables = Tables(memory, base=costs.base, way_out=costs.way_out)
-    return hold(source, source.parts(at_once), tables, threads=threads, progress=progress)
+    plan = costs.whole_within(source.sizes(), source.uncut(), memory, at_once, threads)
+    tables = Tables(
+        memory,
+        base=plan.beside - _DEFINITIONS,
+        way_out=costs.way_out,
+        locations=len(source.places.process),
+    )
+    parts = source.parts(plan.at_once, plan.longest)
+    return hold(source, parts, tables, threads=plan.threads, progress=progress)
 
 
 def hold(
@@ -86,7 +95,6 @@ def convert(
         sizes, source.uncut(), memory, threads
     )
     parts = source.parts(most, longest)
-    source.costs.require_room(source.longest(parts), memory)
     at_once = parts_within(memory)
     with new_store(path) as (store, spill):
         fill(

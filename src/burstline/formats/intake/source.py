@@ -165,7 +165,3 @@ class Divisible(Source[PartOf, Loaded], Protocol[PartOf, Loaded]):
         A process of more than `longest` units, if that is given, is cut where it can be.
         """
         ...
-
-    def longest(self, parts: Sequence[PartOf]) -> int:
-        """Units of the longest part that could not be cut further."""
-        ...

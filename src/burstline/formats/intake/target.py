@@ -191,16 +191,33 @@ def types_of(names: Sequence[str], *tables: str) -> dict[str, np.dtype[Any]]:
 
 
 class Tables:
-    """Collects rows of tables in memory, up to `memory` bytes of which `base` are taken."""
+    """Collects rows of tables in memory, up to `memory` bytes of which `base` are taken.
 
-    def __init__(self, memory: int | None = None, *, base: int = 0, way_out: str = "") -> None:
+    Tables that outgrow it are refused with what those of all `locations` would take, if the
+    locations to come have as much as those so far.
+    """
+
+    def __init__(
+        self,
+        memory: int | None = None,
+        *,
+        base: int = 0,
+        way_out: str = "",
+        locations: int = 0,
+    ) -> None:
         self._parts: dict[str, list[pa.Table]] = {}
-        self._memory, self._used, self._way_out = memory, base, way_out
+        self._memory, self._base, self._way_out = memory, base, way_out
+        self._used, self._begun, self._locations = 0, 0, locations
 
     def append(self, name: str, table: pa.Table) -> None:
         """Append rows to a table, unless they are more than fit."""
         self._used += table.nbytes
-        require_bytes(self._used, self._memory, way_out=self._way_out)
+        if "location" in table.column_names and table.num_rows:
+            self._begun = max(self._begun, table["location"][-1].as_py() + 1)
+        if self._memory is not None and self._base + self._used > self._memory:
+            to_come = max(self._locations / max(self._begun, 1), 1)
+            needed = self._base + int(self._used * to_come)
+            require_bytes(needed, self._memory, way_out=self._way_out)
         self._parts.setdefault(name, []).append(table)
 
     def finish(self, operations: Sequence[str]) -> dict[str, pa.Table]:

@@ -100,15 +100,14 @@ def _stretches(records: npt.NDArray[Any], most: int) -> Iterator[tuple[int, int]
     """First and last record of each slice: each but the first begins with a call."""
     first = 0
     while first < len(records):
-        width, last = most, len(records)
-        while first + width < len(records):
-            enters = np.flatnonzero(
-                records["kind"][first + 1 : first + width + 1] == Kind.ENTER
-            )
+        begin, last = first + 1, len(records)
+        while begin + most <= len(records) or first + 1 < begin < len(records):
+            enters = np.flatnonzero(records["kind"][begin : begin + most] == Kind.ENTER)
             if len(enters):
-                last = first + 1 + int(enters[-1])
+                # A slice that is longer than wanted ends with the first call.
+                last = begin + int(enters[-1 if begin == first + 1 else 0])
                 break
-            width *= 2
+            begin += most
         yield first, last
         first = last
 

@@ -157,14 +157,6 @@ def parts_of(what: Sliced) -> list[Part]:
     return [Opening(what), *slices, Closing(what)]
 
 
-def length_of(part: Part) -> int:
-    """Records of the calling thread that a part takes in at once."""
-    if isinstance(part, Calling):
-        begin, end, _ = part.of.cuts.slices[part.place]
-        return end.record - begin.record
-    return part.of.cuts.border_count if isinstance(part, Opening) else 0
-
-
 def read_opening(basis: Basis, what: Sliced) -> Opened:
     """What a process did beside its calls: before its slices, and behind them."""
     process = basis.processes[what.process]

@@ -52,8 +52,6 @@ def read(
     burstline.errors.FormatError: ...
     """
     threads = threads or len(os.sched_getaffinity(0))
-    sizes = [_records_of(folder)]
-    records_at_once, threads = COSTS.whole_within(sizes, memory, records_at_once, threads)
     defects = Defects()
     files = open_files(folder, defects, progress)
     numbers = operation_numbers() if operations is None else operations
@@ -69,12 +67,10 @@ def fits(folder: Path, memory: int, *, records: bool) -> bool:
     `records` asks for the tables of a ``.prv`` beside.
     """
     costs = RECORDED_COSTS if records else COSTS
-    return costs.whole([_records_of(folder)], 0, 0) <= memory
-
-
-def _records_of(folder: Path) -> int:
-    """About how many records the raw files in a folder have."""
-    return sum(path.stat().st_size for path in folder.glob(f"*{SUFFIX}")) // RECORD_BYTES
+    sizes = [path.stat().st_size // RECORD_BYTES for path in folder.glob(f"*{SUFFIX}")]
+    threads = len(os.sched_getaffinity(0))
+    group = max(RECORDS_AT_ONCE, *sizes)
+    return costs.whole(sum(sizes), group, threads) <= memory
 
 
 def convert(

@@ -106,11 +106,6 @@ class ArchiveSource:
         """Bytes of events of each process: all are read at once."""
         return self.sizes()
 
-    def longest(self, parts: Sequence[Processes]) -> int:
-        """Bytes of events of the largest process."""
-        del parts
-        return max(self.sizes())
-
     def sizes(self) -> list[int]:
         """Bytes of events of each process."""
         places = self.basis.places

@@ -59,7 +59,6 @@ def read(
     sizes = [file_size(file) for file in anchor.with_suffix("").glob("*.evt")]
     if bytes_at_once is None:
         bytes_at_once = min(max(sum(sizes) // _GROUPS, COSTS.least), MOST_AT_ONCE)
-    bytes_at_once, threads = COSTS.whole_within(sizes, memory, bytes_at_once, threads)
     source = ArchiveSource(anchor, Defects())
     return intake.read_whole(
         source, at_once=bytes_at_once, memory=memory, threads=threads, progress=progress

@@ -1,32 +1,28 @@
-"""What reading a Paraver trace takes: of a byte of text, and of what the scan counted."""
+"""What reading a Paraver trace takes: of a byte of text, and of what the scan counted.
+
+What becomes of a byte differs fivefold from trace to trace, so reading whole is refused by what
+the scan counted, which is the same whatever was allowed.
+"""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from burstline.formats.intake import Costs, way_by_store
+from burstline.formats.intake import way_by_store
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from burstline.columns import Integers
 
-COSTS: Final = Costs(
-    tables=3.4,
-    made=0,
-    ahead=0,
-    streamed=20.4,
-    disk=0.7,
-    least=1,
-    most=1 << 62,
-    base=0,
-    way_out=way_by_store("it", "TRACE"),
-)
-"""Of a byte of text, measured on real traces, raw tables included."""
-LEAST_TABLES: Final = 0.7
-"""Bytes of tables per byte of text of the trace that has the fewest, with raw tables."""
-TABLES_WITHOUT_RAW: Final = 0.8
-"""Bytes of tables per byte of text without raw tables."""
+WAY_OUT: Final = way_by_store("it", "TRACE")
+"""What to do where a trace does not fit in memory."""
+BASE: Final = 160 << 20
+"""Bytes that the process takes before it reads."""
+STREAMED: Final = 20.4
+"""Bytes that a byte of text takes in a conversion until it is written, raw tables included."""
+DISK: Final = 0.7
+"""Bytes of spills and of the store per byte of text."""
 
 _ROW_BYTES: Final = {
     "calls": 86,
@@ -54,3 +50,8 @@ def bytes_of_tables(counts: Mapping[str, Integers], counters: int, *, raw: bool)
     }
     values = 8 * counters * (rows["readings"] + rows["bursts"])
     return sum(_ROW_BYTES[name] * count for name, count in rows.items()) + values
+
+
+def bytes_of_whole(tables: int, journals: int) -> int:
+    """Bytes that reading whole takes: half of the journals go while the tables are made."""
+    return BASE + max(tables + journals // 2, journals)

@@ -1,4 +1,4 @@
-"""Journals that outgrow the memory allowed: of a conversion they go to files, else it ends."""
+"""Journals that outgrow the memory allowed go to files, or are only counted."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from burstline.formats.intake import append_to, require_bytes
-from burstline.formats.paraver.reading.costs import COSTS
+from burstline.formats.intake import append_to
+from burstline.formats.paraver.reading.costs import bytes_of_whole
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -15,17 +15,26 @@ if TYPE_CHECKING:
     from burstline import _core
 
 
-class JournalLimit:
-    """Refuses journals that alone fill half of `memory`; the tables take `tables` bytes."""
+class JournalCount:
+    """Counts the bytes of journals; those of a trace that will not fit in `memory` are dropped.
 
-    def __init__(self, memory: int | None, tables: int) -> None:
-        self._memory, self._tables = memory, tables
+    The scan then goes on: it counts all that the tables need, and keeps none of it.
+    """
+
+    def __init__(self, buckets: int, memory: int | None) -> None:
+        self._buckets, self._memory, self._dropped = buckets, memory, 0
 
     def relieve(self, journal: _core.Journal) -> None:
-        """Refuse to go on if there are too many journals."""
-        if self._memory is not None and journal.resident > self._memory // 2:
-            needed = max(2 * journal.resident, self._tables)
-            require_bytes(needed, self._memory, way_out=COSTS.way_out)
+        """Drop all journals if there are too many."""
+        if self._memory is None or bytes_of_whole(0, self.bytes_of(journal)) <= self._memory:
+            return
+        self._dropped += journal.resident
+        for bucket in range(self._buckets):
+            journal.release(bucket)
+
+    def bytes_of(self, journal: _core.Journal) -> int:
+        """Bytes of all journals, those dropped included."""
+        return self._dropped + journal.resident
 
 
 class JournalSpill:

@@ -26,12 +26,13 @@ from burstline.formats.intake import (
     require_memory,
 )
 from burstline.formats.paraver.reading.costs import (
-    COSTS,
-    LEAST_TABLES,
-    TABLES_WITHOUT_RAW,
+    DISK,
+    STREAMED,
+    WAY_OUT,
     bytes_of_tables,
+    bytes_of_whole,
 )
-from burstline.formats.paraver.reading.journals import JournalLimit, JournalSpill
+from burstline.formats.paraver.reading.journals import JournalCount, JournalSpill
 from burstline.formats.paraver.reading.source import ScannedSource
 from burstline.formats.paraver.reading.trace_file import OpenTrace
 
@@ -53,23 +54,19 @@ def read(
     """Read a ``.prv`` or ``.prv.gz`` into memory; what was odd in it is in its `defects`.
 
     `raw` keeps events, states and labels as recorded. Tables that would not fit into `memory`
-    bytes are refused, as early as that is known.
+    bytes are refused once the trace is scanned, before any is made.
     """
-    size = path.stat().st_size
-    tables = int((COSTS.tables if raw else TABLES_WITHOUT_RAW) * size)
-    if memory is not None and raw and LEAST_TABLES * size > memory:
-        require_bytes(tables, memory, way_out=COSTS.way_out)
     with OpenTrace.open(path, most_buckets=_BUCKETS) as opened:
         journal = _core.Journal(opened.layout)
-        limit = JournalLimit(memory, tables)
-        scanned = opened.scan(journal, threads=threads, progress=progress, overflow=limit)
+        count = JournalCount(opened.buckets, memory)
+        scanned = opened.scan(journal, threads=threads, progress=progress, overflow=count)
         source = ScannedSource(
             opened, journal, scanned, None, raw=raw, threads=threads, progress=progress
         )
-        needed = bytes_of_tables(source.counts, len(source.counters), raw=raw)
-        require_bytes(needed + journal.resident // 2, memory, way_out=COSTS.way_out)
-        held = Tables(memory, way_out=COSTS.way_out)
-        return hold(source, source.parts(), held, threads=0, progress=progress)
+        tables = bytes_of_tables(source.counts, len(source.counters), raw=raw)
+        needed = bytes_of_whole(tables, count.bytes_of(journal))
+        require_bytes(needed, memory, way_out=WAY_OUT)
+        return hold(source, source.parts(), Tables(), threads=0, progress=progress)
 
 
 def convert(
@@ -88,8 +85,8 @@ def convert(
     """
     require_memory(memory)
     size = path.stat().st_size * (_GZIP_RATIO if path.suffix == ".gz" else 1)
-    require_disk(target.absolute().parent, int(size * COSTS.disk))
-    buckets = min(COSTS.cuts_within(size, memory), _MOST_BUCKETS)
+    require_disk(target.absolute().parent, int(size * DISK))
+    buckets = min(int(size * STREAMED / memory) + 1, _MOST_BUCKETS)
     with (
         OpenTrace.open(path, most_buckets=buckets) as opened,
         new_store(target) as (store, folder),

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 
 _KINDS: Final = 1 << 16
+_COUNTED: Final = max(Kind) + 1
 
 
 def table_of(kinds: Iterable[int]) -> Mask:
@@ -48,6 +49,10 @@ def _nothing() -> Integers:
     return np.zeros(0, np.int64)
 
 
+def _no_counts() -> Integers:
+    return np.zeros(_COUNTED, np.int64)
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Outline:
     """What one pass over the kinds of a file's records tells."""
@@ -62,6 +67,9 @@ class Outline:
     # types of the program's events, sorted
     event_types: Integers = field(default_factory=_nothing)
     first_ns: int = -1  # local time of the first record that has a sane one, -1 without any
+    # how many records of each kind there are
+    counts: Integers = field(default_factory=_no_counts)
+    stretch: int = 0  # most records between two calls: no file can be cut there
 
     def of(self, kind: Kind) -> Integers:
         """The rows of a kind that is rare."""
@@ -71,24 +79,29 @@ class Outline:
 def outline_of(records: npt.NDArray[Any]) -> Outline:
     """What a thread wrote, in outline: gone over in blocks; as large as what is rare."""
     types, rows, kinds = [_nothing()], [_nothing()], [_nothing()]
-    found = np.zeros(_KINDS, bool)
+    counts, stretch, last_enter = np.zeros(_KINDS, np.int64), 0, 0
     first_enter, last_label, first_ns = len(records), -1, -1
     for begin, block in blocks(records):
         kind = np.ascontiguousarray(block["kind"])
-        here = np.bincount(kind, minlength=_KINDS) > 0
-        found |= here
+        count = np.bincount(kind, minlength=_KINDS)
+        counts += count
+        here = count > 0
         if here[_RARE].any():
             at = np.flatnonzero(_RARE[kind])
             rows.append(at + begin)
             kinds.append(kind[at].astype(np.int64))
         if here[Kind.EVENT]:
             types.append(np.unique(block["a"][kind == Kind.EVENT]).astype(np.int64))
-        if here[Kind.ENTER] and first_enter == len(records):
-            first_enter = begin + int((kind == Kind.ENTER).argmax())
+        if here[Kind.ENTER]:
+            enters = np.flatnonzero(kind == Kind.ENTER) + begin
+            stretch = max(stretch, int(np.diff(enters, prepend=last_enter).max()))
+            last_enter = int(enters[-1])
+            first_enter = min(first_enter, int(enters[0]))
         if here[Kind.LABEL]:
             last_label = begin + len(kind) - 1 - int((kind[::-1] == Kind.LABEL).argmax())
         if first_ns < 0:
             first_ns = _first(block, kind)
+    found = counts > 0
     return Outline(
         rows=np.concatenate(rows),
         kinds=np.concatenate(kinds),
@@ -98,6 +111,8 @@ def outline_of(records: npt.NDArray[Any]) -> Outline:
         has_own=bool(found[_OWN].any()) or first_enter < last_label,
         event_types=np.unique(np.concatenate(types)),
         first_ns=first_ns,
+        counts=counts[:_COUNTED].copy(),
+        stretch=max(stretch, len(records) - last_enter),
     )
 
 

@@ -1,0 +1,104 @@
+"""The memory that reading takes: what is refused does not depend on what is allowed."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+import burstline
+import raw_files
+from burstline import schema
+from burstline.formats import raw
+from burstline.formats.intake.budget import Costs
+from burstline.formats.raw import source
+from otf2_archives import archive
+from paraver_text import HEADER, LINES
+from raw_files import Run
+
+
+def paraver_trace(folder):
+    path = folder / "run.prv"
+    path.write_text(HEADER + "\n" + LINES * 100)
+    return path
+
+
+def otf2_trace(folder):
+    with archive(folder / "run", 3) as made:
+        for rank in range(3):
+            made.thread(rank).region("f", 0, 1)
+    return folder / "run"
+
+
+def raw_trace(folder, calls=40):
+    run = Run(3)
+    for rank in range(3):
+        for number in range(calls + 20 * rank):
+            run[rank].call(
+                "MPI_Allreduce", 40 * number, 40 * number + 5, raw_files.collective()
+            )
+    run.end(50 * 90).write(folder)
+    return folder
+
+
+def needed(path, memory):
+    with pytest.raises(burstline.MemoryBudgetError) as refused:
+        burstline.read(path, memory=memory)
+    return refused.value.needed_bytes
+
+
+@pytest.mark.parametrize("trace", [paraver_trace, otf2_trace, raw_trace])
+def test_a_refusal_has_one_number_and_that_is_enough(tmp_path, trace):
+    path = trace(tmp_path)
+    least = needed(path, 1)
+
+    assert {needed(path, memory) for memory in (1 << 20, least // 2, least - 1)} == {least}
+    assert burstline.read(path, memory=least).locations.num_rows == 3
+
+
+def test_in_the_least_memory_processes_are_cut_and_the_tables_are_the_same(
+    tmp_path, monkeypatch
+):
+    folder = raw_trace(tmp_path)
+    monkeypatch.setattr(source, "COSTS", replace(source.COSTS, least=16, made=10**6))
+    cut = []
+    sliced = source.sliced
+    monkeypatch.setattr(
+        source, "sliced", lambda basis, number, *rest: cut.append(number) or
+        sliced(basis, number, *rest)
+    )  # fmt: skip
+    whole = raw.read(folder, operations=raw_files.NUMBERS)
+    assert not cut
+
+    slices = raw.read(folder, operations=raw_files.NUMBERS, memory=needed(folder, 1))
+    assert cut == [0, 1, 2]
+    for name in schema.TABLES:
+        assert (name in whole) == (name in slices)
+        assert (
+            name not in whole or whole.table(name).to_pylist() == slices.table(name).to_pylist()
+        )
+
+
+@pytest.mark.parametrize(
+    ("memory", "plan"),
+    [
+        (None, (64, None, 2)),
+        (1000, (64, None, 2)),
+        (450, (16, None, 0)),
+        (350, (16, 16, 0)),
+    ],
+)
+def test_ever_less_is_read_at_once_until_it_fits(memory, plan):
+    costs = Costs(
+        tables=1,
+        made=2,
+        ahead=3,
+        streamed=1,
+        disk=1,
+        least=16,
+        most=64,
+        base=0,
+        way_out="",
+    )
+
+    assert costs.whole_within([100, 100], [20, 20], memory, 64, 2)[:3] == plan
