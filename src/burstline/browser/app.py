@@ -68,24 +68,7 @@ class Code(DataTable[Text]):
 
 
 class Browser(App[None]):
-    """A structure to be folded, filtered, searched and looked into.
-
-    Parameters
-    ----------
-    trace : Trace
-        What the structure was detected in.
-    structure : Structure
-        What is shown.
-    view : View
-        What of it is shown first; without a counter, the one that says most.
-    name : str
-        What the trace is called; any text.
-
-    Raises
-    ------
-    ParameterError
-        If the view asks for what is not in the structure.
-    """
+    """A structure to be folded, filtered, searched and looked into."""
 
     TITLE = "burstline browse"
     ENABLE_COMMAND_PALETTE = False
@@ -166,7 +149,7 @@ class Browser(App[None]):
         self.query_one(Code).focus()
 
     def _at(self) -> int:
-        """Give the position of the row under the cursor; 0 if nothing is shown."""
+        """The position of the row under the cursor; 0 if nothing is shown."""
         cursor = self.query_one(Code).cursor_row
         return self._shown[cursor] if 0 <= cursor < len(self._shown) else 0
 
@@ -236,7 +219,7 @@ class Browser(App[None]):
 
     @on(DataTable.RowHighlighted)
     def _describe(self) -> None:
-        """Say what is known about the row under the cursor."""
+        """What is known about the row under the cursor."""
         row = self.row
         known = [] if row is None else details.facts(self._structure, row)
         self.query_one("#details Static", Static).update(_listed(known))
@@ -299,7 +282,7 @@ class Browser(App[None]):
         self._fill(self._visible(self._at()))
 
     def _visible(self, at: int) -> int:
-        """Give the outermost folded row around a row, or the row itself."""
+        """The outermost folded row around a row, or the row itself."""
         rows = self._outline.rows
         folded = [a for a in self._outline.around(at) if rows[a].key in self._folded]
         return folded[-1] if folded else at
@@ -324,7 +307,7 @@ class Browser(App[None]):
         self.refresh_bindings()
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool:  # noqa: ARG002 -- Textual's signature
-        """Tell whether an action makes sense now: questions and code take turns."""
+        """Whether an action makes sense now: questions and code take turns."""
         if action == "leave_question":
             return bool(self._asked)
         return not (self._asked and action in _OF_CODE)

@@ -33,20 +33,7 @@ _SLOWEST: Final = 3
 
 
 def facts(structure: Structure, row: Row) -> Facts:
-    """Give what is known about a line of pseudo-code.
-
-    Parameters
-    ----------
-    structure : Structure
-        What it belongs to.
-    row : Row
-        The line.
-
-    Returns
-    -------
-    list of (str, str)
-        Names and values, safe to print.
-    """
+    """What is known about a line of pseudo-code."""
     node = row.node
     if isinstance(node, Call):
         return list(_call(structure, node))
@@ -117,7 +104,7 @@ def _condition(
 def _executions(
     structure: Structure, ranks: tuple[int, ...], executions: Integers
 ) -> Iterator[tuple[str, str]]:
-    """Say who executes something, and how often each, ranks with equal numbers together."""
+    """Who executes something, and how often each, ranks with equal numbers together."""
     yield "ranks", compact(ranks, structure.ranks)
     by_count = sorted(
         (count, rank)
@@ -138,22 +125,7 @@ def _place(file: str | None, line: int | None) -> str:
 
 
 def iterations(table: LoopTable, width: int) -> tuple[Facts, str]:
-    """Give how a loop went over time.
-
-    Parameters
-    ----------
-    table : LoopTable
-        Its iterations.
-    width : int
-        Characters there are for a line.
-
-    Returns
-    -------
-    list of (str, str)
-        Names and values.
-    str
-        The longest rank of each iteration, or of several neighbours, drawn in one line.
-    """
+    """How a loop went over time."""
     summary = table.summary()
     longest = table.by_iteration()["max_ns"]
     blocks = min(len(longest), max(width, 1))

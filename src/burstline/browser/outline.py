@@ -55,20 +55,7 @@ class Outline:
     foldable: frozenset[Key]  # keys of the rows that have others in them
 
     def shown(self, folded: Collection[Key], least_ns: int = 0) -> list[int]:
-        """Give the rows that are neither folded away nor below a threshold.
-
-        Parameters
-        ----------
-        folded : collection of keys
-            Rows whose inside is hidden.
-        least_ns : int
-            Only rows that take this long, and those around them.
-
-        Returns
-        -------
-        list of int
-            Positions in `rows`, in order.
-        """
+        """The rows that are neither folded away nor below a threshold."""
         long_enough = [least_ns <= 0 or (r.line.time_ns or 0) >= least_ns for r in self.rows]
         for at in range(len(self.rows) - 1, -1, -1):
             parent = self.rows[at].parent
@@ -84,18 +71,12 @@ class Outline:
         return found
 
     def around(self, at: int) -> Iterator[int]:
-        """Go through the rows around a row, from the inside out.
-
-        Yields
-        ------
-        int
-            Position of the next row around.
-        """
+        """Go through the rows around a row, from the inside out."""
         while (at := self.rows[at].parent) >= 0:
             yield at
 
     def deeper_than(self, loops: int) -> frozenset[Key]:
-        """Give the keys of the loops that are nested deeper than so many."""
+        """The keys of the loops that are nested deeper than so many."""
         return frozenset(
             row.key
             for row in self.rows
@@ -103,22 +84,7 @@ class Outline:
         )
 
     def find(self, text: str, start: int, *, step: int = 1) -> int | None:
-        """Search for a text from a row on, around the end.
-
-        Parameters
-        ----------
-        text : str
-            Part of a line's pseudo-code or file; capital letters do not matter.
-        start : int
-            The row looked at last.
-        step : {1, -1}
-            Forward or backward.
-
-        Returns
-        -------
-        int or None
-            Position of the next row that holds it; None if none does.
-        """
+        """Search for a text from a row on, around the end."""
         wanted = text.casefold()
         count = len(self.rows)
         for distance in range(1, count + 1):
@@ -130,25 +96,7 @@ class Outline:
 
 
 def outline(structure: Structure, view: View) -> Outline:
-    """Lay a structure out as a tree.
-
-    Parameters
-    ----------
-    structure : Structure
-        What was detected.
-    view : View
-        What of it is to be seen.
-
-    Returns
-    -------
-    Outline
-        A row per line of pseudo-code.
-
-    Raises
-    ------
-    ParameterError
-        If none of the ranks to show is in the structure.
-    """
+    """Lay a structure out as a tree."""
     ranks = view.ranks
     lines = pseudocode(structure, counter=view.counter, ranks=ranks, bursts_ns=view.bursts_ns)
     numbers = {id(item): number for number, (item, _) in enumerate(walk(structure.items))}

@@ -24,31 +24,8 @@ QUESTIONS: Final = {
 
 
 def answered(about: str, text: str, view: View, structure: Structure) -> View:
-    """Give the view that an answer asks for.
+    """The view that an answer asks for.
 
-    Parameters
-    ----------
-    about : {"least", "bursts", "ranks"}
-        The question.
-    text : str
-        The answer; nothing takes the restriction back.
-    view : View
-        What is seen now.
-    structure : Structure
-        What it is a view of.
-
-    Returns
-    -------
-    View
-        What is to be seen.
-
-    Raises
-    ------
-    ParameterError
-        If the answer makes no sense.
-
-    Examples
-    --------
     >>> from burstline.browser.outline import View
     >>> answered("least", "1.5ms", View(), None).least_ns
     1500000
@@ -62,25 +39,7 @@ def answered(about: str, text: str, view: View, structure: Structure) -> View:
 
 
 def chosen_ranks(text: str, structure: Structure) -> tuple[int, ...]:
-    """Give the ranks of a structure that a list of numbers and ranges names.
-
-    Parameters
-    ----------
-    text : str
-        Numbers and inclusive ranges.
-    structure : Structure
-        Its ranks are what there is.
-
-    Returns
-    -------
-    tuple of int
-        At least one.
-
-    Raises
-    ------
-    ParameterError
-        If the text is no such list, or names no rank that calls MPI.
-    """
+    """The ranks of a structure that a list of numbers and ranges names."""
     named = parse_ranks(text)
     everybody = sorted(set(structure.ranks))
     found = tuple(rank for rank in everybody if any(rank in some for some in named))
@@ -92,7 +51,7 @@ def chosen_ranks(text: str, structure: Structure) -> tuple[int, ...]:
 
 
 def current(about: str, view: View) -> str:
-    """Give the answer that would lead to the present view."""
+    """The answer that would lead to the present view."""
     if about == "ranks":
         # a list of numbers can be read again; ranges with strides cannot
         return "" if view.ranks is None else ",".join(map(str, view.ranks))
@@ -101,7 +60,7 @@ def current(about: str, view: View) -> str:
 
 
 def restrictions(view: View) -> list[str]:
-    """Say what of a structure a view shows."""
+    """What of a structure a view shows."""
     said = ["all ranks" if view.ranks is None else f"ranks {compact(view.ranks)}"]
     if view.least_ns:
         said.append(f"time ≥ {format_ns(view.least_ns)}")
@@ -111,7 +70,7 @@ def restrictions(view: View) -> list[str]:
 
 
 def counters(structure: Structure) -> list[str]:
-    """Give the counters that can be shown, instructions per cycle included."""
+    """The counters that can be shown, instructions per cycle included."""
     found = list(structure.counters)
     try:
         chosen_counter(structure, IPC)

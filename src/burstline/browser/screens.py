@@ -79,5 +79,5 @@ class CounterScreen(ModalScreen[str | None]):
             self.query_one(OptionList).highlighted = self._counters.index(self._current)
 
     def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
-        """Give the counter that was chosen."""
+        """Leave with the counter that was chosen."""
         self.dismiss(self._counters[event.option_index])

@@ -13,13 +13,7 @@ if TYPE_CHECKING:
 
 
 def require() -> None:
-    """Make sure that the browser can be shown.
-
-    Raises
-    ------
-    MissingExtraError
-        If Textual is not installed.
-    """
+    """Make sure that the browser can be shown."""
     try:
         import textual  # noqa: F401, PLC0415 -- an extra
     except ImportError:
@@ -27,26 +21,7 @@ def require() -> None:
 
 
 def browse(trace: Trace, structure: Structure, view: View, *, name: str = "") -> None:
-    """Show a structure on the whole terminal until somebody leaves it.
-
-    Parameters
-    ----------
-    trace : Trace
-        What the structure was detected in.
-    structure : Structure
-        What is shown.
-    view : View
-        What of it is shown first.
-    name : str
-        What the trace is called; any text.
-
-    Raises
-    ------
-    MissingExtraError
-        If Textual is not installed.
-    ParameterError
-        If the view asks for what is not in the structure.
-    """
+    """Show a structure on the whole terminal until somebody leaves it."""
     require()
     from burstline.browser.app import Browser  # noqa: PLC0415 -- an extra
 

@@ -18,19 +18,7 @@ _WRONG_ARGUMENTS: Final = 2
 
 
 def main(argv: Sequence[str] | None = None) -> None:
-    """Run the command line: results on stdout, errors as one line on stderr.
-
-    Parameters
-    ----------
-    argv : sequence of str, optional
-        The arguments; by default those of the process.
-
-    Raises
-    ------
-    SystemExit
-        If anything goes wrong, with the exit code of the error tree of
-        :mod:`burstline.errors`; also after ``--help`` and ``--version``.
-    """
+    """Run the command line: results on stdout, errors as one line on stderr."""
     words = list(sys.argv[1:] if argv is None else argv)
     try:
         _run(words)

@@ -100,7 +100,7 @@ def _found(trace: Trace, arguments: argparse.Namespace, memory: int) -> Marks:
 
 
 def _configurations(arguments: argparse.Namespace) -> dict[Path, bytes]:
-    """Give the configurations to write, once it is sure that nothing is lost by it."""
+    """The configurations to write, once it is sure that nothing is lost by it."""
     if arguments.cfg_dir is None:
         return {}
     folder = Path(arguments.cfg_dir)
@@ -114,13 +114,7 @@ def _configurations(arguments: argparse.Namespace) -> dict[Path, bytes]:
 
 
 def shipped_configurations() -> Iterator[tuple[str, bytes]]:
-    """Give name and content of the configurations of Paraver that ship with the package.
-
-    Yields
-    ------
-    tuple of (str, bytes)
-        In the order of their names.
-    """
+    """Name and content of the configurations of Paraver that ship with the package."""
     folder = files("burstline") / "data" / "cfgs"
     for file in sorted(folder.iterdir(), key=lambda file: file.name):
         yield file.name, file.read_bytes()

@@ -82,7 +82,7 @@ def run(arguments: argparse.Namespace) -> None:
 
 
 def _resolver(source: Path) -> Resolver | None:
-    """Give what names the places in raw files; None for any other trace."""
+    """What names the places in raw files; None for any other trace."""
     if not is_recorded(source):
         return None
     return record.Resolver()
@@ -156,12 +156,12 @@ def say_unnamed(resolver: Resolver) -> None:
 
 
 def is_paraver(path: Path) -> bool:
-    """Tell whether a file is a Paraver trace, by its name."""
+    """Whether a file is a Paraver trace, by its name."""
     return path.name.endswith((".prv", ".prv.gz")) and path.is_file()
 
 
 def is_archive(path: Path) -> bool:
-    """Tell whether a file or folder is an OTF2 archive, and no store."""
+    """Whether a file or folder is an OTF2 archive, and no store."""
     return path.exists() and otf2.find_anchor(path) is not None
 
 

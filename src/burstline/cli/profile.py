@@ -17,7 +17,7 @@ _COLUMNS: Final = ("metric", "parent", "title", "unit", "total")
 
 
 def is_profile(path: str) -> bool:
-    """Tell whether a file is a profile and no trace, by its name."""
+    """Whether a file is a profile and no trace, by its name."""
     return path.endswith(".cubex")
 
 

@@ -134,7 +134,7 @@ def run(arguments: argparse.Namespace) -> None:
 
 
 def _runs(arguments: argparse.Namespace) -> list[tuple[str, str | None]]:
-    """Give the runs that are wanted: what is added to the output's name, and the counters."""
+    """The runs that are wanted: what is added to the output's name, and the counters."""
     if arguments.counters_set is None:
         if arguments.each_set:
             raise ParameterError("--each-set needs --counters-set FILE.toml")
@@ -223,7 +223,7 @@ def _output(arguments: argparse.Namespace, programs: list[tuple[str, ...]], name
 
 
 def _settings(arguments: argparse.Namespace, counters: str | None) -> dict[str, str]:
-    """Give what the recorder is told, as its variables."""
+    """What the recorder is told, as its variables."""
     settings: dict[str, str] = {}
     depth = arguments.stack_depth
     if depth is not None:

@@ -103,7 +103,7 @@ def _print_table(trace: Trace, structure: Structure, arguments: argparse.Namespa
 
 
 def _inside(trace: Trace, structure: Structure) -> Inside:
-    """Find out what the trace knows about loops in the computation."""
+    """What the trace knows about loops in the computation."""
     return burstline.structure.inside(
         trace, structure, paraver.sampled(trace) if trace.has_raw else None
     )

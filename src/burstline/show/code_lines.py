@@ -78,26 +78,7 @@ class Line:
 
 
 def chosen_counter(structure: Structure, name: str | None) -> str | None:
-    """Give the counter to show: the one asked for, else the one that says most.
-
-    Parameters
-    ----------
-    structure : Structure
-        Its calls know the counters of the trace.
-    name : str or None
-        A counter of the trace, or ``IPC``.
-
-    Returns
-    -------
-    str or None
-        Its name. If none was asked for: instructions per cycle, instructions, cycles or
-        CPU time, the first that the trace has; else None.
-
-    Raises
-    ------
-    ParameterError
-        If the trace has no such counter.
-    """
+    """The counter to show: the one asked for, else the one that says most."""
     known = set(structure.counters)
     if {_INSTRUCTIONS, _CYCLES} <= known:
         known.add(IPC)
@@ -118,35 +99,7 @@ def pseudocode(
     depth: int | None = None,
     inside: Inside | None = None,
 ) -> list[Line]:
-    """Write a structure down as lines of pseudo-code.
-
-    Parameters
-    ----------
-    structure : Structure
-        What was detected.
-    counter : str, optional
-        The counter to show, see :func:`chosen_counter`.
-    ranks : collection of int, optional
-        Show only what these ranks execute; all by default.
-    bursts_ns : int, optional
-        Show the computation before a call where its mean is this long or longer; none by
-        default.
-    depth : int, optional
-        Fold loops that are nested deeper than this; 1 shows the bodies of the outermost
-        loops. None is folded by default.
-    inside : Inside, optional
-        What is known about loops in the computation; shown below it.
-
-    Returns
-    -------
-    list of Line
-        In the order of the program.
-
-    Raises
-    ------
-    ParameterError
-        If none of `ranks` is in the structure, or `depth` is negative.
-    """
+    """Write a structure down as lines of pseudo-code."""
     everybody = frozenset(structure.ranks)
     shown = everybody if ranks is None else everybody & frozenset(ranks)
     if not shown:
@@ -177,7 +130,7 @@ class _Place:
     nesting: int = 0
 
     def inner(self, path: tuple[Step, ...], depth: int) -> _Place:
-        """Give the place inside of what was just written."""
+        """The place inside of what was just written."""
         return _Place(path, depth + 1, len(path), path, self.loop, self.nesting)
 
 
@@ -286,7 +239,7 @@ class _Writer:
 
 
 def _steps(item: Item) -> tuple[Step, ...]:
-    """Give the frames above an item, those that all calls of a loop have in common."""
+    """The frames above an item, those that all calls of a loop have in common."""
     if not isinstance(item, Call):
         return _common([_steps(inner) for inner in item.items])
     callees = (frame.function for frame in item.path[1:])
@@ -310,7 +263,7 @@ def _value(counters: Mapping[str, float], name: str | None) -> float | None:
 
 
 def _iteration_counter(loop: Loop, name: str | None) -> float | None:
-    """Give a counter over a whole iteration, as the most frequent call of the body saw it."""
+    """A counter over a whole iteration, as the most frequent call of the body saw it."""
     if not loop.calls:
         return None
     regular = max(loop.calls, key=lambda call: call.probability)

@@ -61,18 +61,7 @@ class Study:
 
 
 def study_document(study: Study) -> dict[str, Any]:
-    """Give what JSON output says about features.
-
-    Parameters
-    ----------
-    study : Study
-        What is known.
-
-    Returns
-    -------
-    dict
-        Of strings, numbers, lists and dictionaries only.
-    """
+    """What JSON output says about features."""
     found, labels = study.features, study.labels
     return {
         "rows": study.rows,
@@ -89,21 +78,7 @@ def study_document(study: Study) -> dict[str, Any]:
 
 
 def feature_rows(found: Features, ranks: Integers) -> list[dict[str, Any]]:
-    """Give what CSV output says about features: what was measured, not its logarithms.
-
-    Parameters
-    ----------
-    found : Features
-        The variables.
-    ranks : ndarray of int64, shape (lanes,)
-        Rank of each lane.
-
-    Returns
-    -------
-    list of dict
-        As :meth:`burstline.structure.call_features.Features.rows` gives them, on a plain scale,
-        with the name of each loop; ``iteration_time_ns`` says its unit.
-    """
+    """What CSV output says about features: what was measured, not its logarithms."""
     rows = []
     for row in found.rows(ranks):
         plain: dict[str, Any] = {}
@@ -118,13 +93,7 @@ def feature_rows(found: Features, ranks: Integers) -> list[dict[str, Any]]:
 
 
 def print_study(study: Study) -> None:
-    """Print what is known about the features of loops.
-
-    Parameters
-    ----------
-    study : Study
-        What is known.
-    """
+    """Print what is known about the features of loops."""
     terminal.print_facts(_facts(study))
     columns, rows = _variables(study)
     terminal.print_table(columns, rows, title="Features", left=2)
@@ -174,7 +143,7 @@ def _forest(found: Importance) -> str:
 
 
 def _variables(study: Study) -> tuple[list[str], list[list[str]]]:
-    """Give the columns and rows of the table of variables."""
+    """The columns and rows of the table of variables."""
     found, factors, forest = study.features, study.factors, study.importance
     columns = ["VARIABLE", "MADE OF", "MEAN"]
     columns += ["1ST", "2ND", "ON MAP"] if factors else []

@@ -27,25 +27,7 @@ def inside_text(
     most: int = _MOST_LINES,
     least_share: float = _LEAST_SHARE,
 ) -> list[str]:
-    """Write down the loops in the computation of a node, one line each.
-
-    Parameters
-    ----------
-    inside : Inside
-        What is known of the computation.
-    node : Call, Loop or Condition
-        Of its structure.
-    most : int
-        Lines to give, at most.
-    least_share : float
-        Leave out loops with less of the samples or of the time than this.
-
-    Returns
-    -------
-    list of str
-        Safe to print. Where samples show no loop, the place with most of them; empty if
-        nothing is known.
-    """
+    """Write down the loops in the computation of a node, one line each."""
     samples = inside.samples_in(node)
     told = [loop for loop in inside.loops(node) if loop.share >= least_share]
     if told:

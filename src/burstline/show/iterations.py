@@ -36,19 +36,7 @@ _PLAIN_FILLS: Final = ("#", ".")
 
 
 def print_loop_table(table: LoopTable, *, counter: str | None, most: int, cut: str) -> None:
-    """Print what the iterations of a loop cost.
-
-    Parameters
-    ----------
-    table : LoopTable
-        The iterations.
-    counter : str or None
-        The counter to show: one of the table, or instructions per cycle.
-    most : int
-        Slow iterations to list.
-    cut : str
-        The command that cuts iterations out, up to their numbers; empty if there is none.
-    """
+    """Print what the iterations of a loop cost."""
     plain = terminal.console().options.ascii_only
     summary, by_iteration = table.summary(), table.by_iteration()
     heights = _PLAIN_HEIGHTS if plain else _HEIGHTS
@@ -104,20 +92,6 @@ def _signed_ns(time_ns: float) -> str:
 def sparkline(values: npt.NDArray[Any], heights: str = _HEIGHTS) -> str:
     """Draw a series in one line.
 
-    Parameters
-    ----------
-    values : ndarray, shape (values,)
-        The series, not negative; a long one is shown by the largest of neighbours.
-    heights : str
-        Characters, the lowest first.
-
-    Returns
-    -------
-    str
-        At most 60 characters; the lowest stands for 0.
-
-    Examples
-    --------
     >>> sparkline(np.array([1, 2, 8, 4]))
     '▁▂█▄'
     """

@@ -36,13 +36,7 @@ _TWINS: Final = (
 
 
 def print_learned(found: Learned) -> None:
-    """Print what learning found.
-
-    Parameters
-    ----------
-    found : Learned
-        From :func:`burstline.learning.learn`.
-    """
+    """Print what learning found."""
     terminal.print_facts(_facts(found))
     terminal.print_table(
         [

@@ -54,20 +54,7 @@ class MergeReport:
         matching: Matching,
         fused: Fusion,
     ) -> MergeReport:
-        """Collect what is to be said.
-
-        Parameters
-        ----------
-        paths, traces, tables : sequences
-            Of each run.
-        matching, fused
-            Made of them.
-
-        Returns
-        -------
-        MergeReport
-            What there is to say.
-        """
+        """Collect what is to be said."""
         places = [_threads(trace) for trace in traces]
         shared = set.intersection(*places)
         alone = [
@@ -86,7 +73,7 @@ class MergeReport:
         return cls(tuple(map(str, paths)), matching, fused, tuple(alone), quality)
 
     def as_dict(self) -> dict[str, Any]:
-        """Give the report as JSON output says it."""
+        """The report as JSON output says it."""
         matching, fused = self.matching, self.fused
         names = dict.fromkeys(one.counter for one in fused.counters)
         return {
@@ -117,7 +104,7 @@ class MergeReport:
         }
 
     def by_stage(self, run: int) -> dict[str, int]:
-        """Give how many bursts of a run each stage matched."""
+        """How many bursts of a run each stage matched."""
         counts = self.matching.by_stage[run].tolist()
         return {
             name: count for name, count in zip(STAGES, counts, strict=True) if name != _NONE
@@ -137,7 +124,7 @@ class MergeReport:
         return found
 
     def unmatched(self) -> list[tuple[str, str, list[int]]]:
-        """Give the patterns of unmatched bursts with their number in each run, most first."""
+        """The patterns of unmatched bursts with their number in each run, most first."""
         table, runs = self.matching.patterns, range(self.matching.runs)
         counts = np.stack(
             [
@@ -157,7 +144,7 @@ class MergeReport:
 
 
 def _threads(trace: Trace) -> set[tuple[int, ...]]:
-    """Give the threads of a trace that have bursts."""
+    """The threads of a trace that have bursts."""
     columns = trace.arrays("locations", "application", "rank", "thread")
     offsets = trace.offsets("bursts")
     has = offsets[1:] > offsets[:-1]
@@ -165,15 +152,7 @@ def _threads(trace: Trace) -> set[tuple[int, ...]]:
 
 
 def print_merge(report: MergeReport, form: str) -> None:
-    """Print what was merged.
-
-    Parameters
-    ----------
-    report : MergeReport
-        What there is to say.
-    form : str
-        ``table`` for people, ``json``, or ``csv``: a line per run.
-    """
+    """Print what was merged."""
     document = report.as_dict()
     if form == "json":
         print_json(document)

@@ -14,26 +14,12 @@ if TYPE_CHECKING:
 
 
 def print_json(document: dict[str, Any]) -> None:
-    """Print one JSON document on standard output.
-
-    Parameters
-    ----------
-    document : dict
-        What to print; nothing in it may be infinite or not a number.
-    """
+    """Print one JSON document on standard output."""
     sys.stdout.write(json.dumps(document, indent=2, allow_nan=False) + "\n")
 
 
 def print_csv(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
-    """Print rows as CSV on standard output.
-
-    Parameters
-    ----------
-    columns : sequence of str
-        The header.
-    rows : iterable of sequences
-        The cells; texts are made printable, None is an empty cell.
-    """
+    """Print rows as CSV on standard output."""
     writer = csv.writer(sys.stdout, lineterminator="\n")
     writer.writerow(columns)
     writer.writerows(

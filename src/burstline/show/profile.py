@@ -16,19 +16,7 @@ _SECONDS: Final = "sec"
 
 
 def totals(profile: Profile) -> list[dict[str, Any]]:
-    """Give the total of each metric, parents first.
-
-    Parameters
-    ----------
-    profile : Profile
-        With the values of all metrics.
-
-    Returns
-    -------
-    list of dict
-        ``metric``, its unique name; ``parent``, that of its parent or None; ``title``;
-        ``unit``; ``total``, None where there is no value.
-    """
+    """The total of each metric, parents first; None where there is no value."""
     names = profile.metrics["name"].to_pylist()
     rows = []
     for row in profile.metrics.to_pylist():
@@ -48,15 +36,7 @@ def totals(profile: Profile) -> list[dict[str, Any]]:
 
 
 def print_profile(path: str, profile: Profile) -> None:
-    """Print a profile's size and totals.
-
-    Parameters
-    ----------
-    path : str
-        The file it was read from.
-    profile : Profile
-        With the values of all metrics.
-    """
+    """Print a profile's size and totals."""
     ranks = len(set(profile.locations["rank"].to_pylist()))
     terminal.print_facts(
         [

@@ -30,17 +30,6 @@ _ERASE: Final = "\r\x1b[K"
 class Bar:
     """A :class:`burstline.progress.Progress` that people watch; used as a context.
 
-    Parameters
-    ----------
-    stream : TextIO or None
-        Where it is drawn; None for a bar that nobody sees.
-    live : bool
-        Whether one line is drawn again and again; else a line is added every ten seconds.
-    clock : callable
-        Gives the time in seconds.
-
-    Notes
-    -----
     Nothing is drawn within the first second of a step. `advance` may be called from any
     thread.
     """
@@ -109,26 +98,8 @@ class Bar:
 
 
 def progress_line(name: str, done: int, total: int, *, unit: str, elapsed_s: float) -> str:
-    """Say how far a step is: share, rate and remaining time, or amount and rate.
+    """How far a step is: share, rate and remaining time, or amount and rate.
 
-    Parameters
-    ----------
-    name : str
-        The step.
-    done, total : int
-        Units done, and to be done; 0 if the latter is unknown.
-    unit : str
-        ``"B"`` for bytes, else the name of what is counted.
-    elapsed_s : float
-        Time it took so far, in seconds, above 0.
-
-    Returns
-    -------
-    str
-        One line without its end.
-
-    Examples
-    --------
     >>> progress_line("Reading", 3_000_000, 0, unit="B", elapsed_s=2.0)
     'Reading  3.00 MB  1.50 MB/s'
     """

@@ -33,17 +33,7 @@ _FEW: Final = 0.9
 
 
 def print_check(found: Check, paths: Sequence[str], *, top: int) -> None:
-    """Print how well runs agree.
-
-    Parameters
-    ----------
-    found : Check
-        What was found.
-    paths : sequence of str
-        The runs.
-    top : int
-        Places to list for each counter, where they were asked for.
-    """
+    """Print how well runs agree."""
     terminal.print_facts(_facts(found, paths))
     print_qualities(found.counters, title="Counters")
     print_qualities(found.features, title="Bursts", head="FEATURE")
@@ -55,15 +45,7 @@ def print_check(found: Check, paths: Sequence[str], *, top: int) -> None:
 def print_qualities(
     qualities: Iterable[CounterQuality], *, title: str, head: str = "COUNTER"
 ) -> None:
-    """Print figures and verdicts as a table.
-
-    Parameters
-    ----------
-    qualities : iterable of CounterQuality
-        Rows.
-    title, head : str
-        What is above the table, and above the names.
-    """
+    """Print figures and verdicts as a table."""
     rows = list(qualities)
     terminal.print_table(
         [head, *_HEAD],
@@ -75,18 +57,7 @@ def print_qualities(
 
 
 def quality_rows(found: Check) -> tuple[list[str], list[list[object]]]:
-    """Give the figures as a table for programs.
-
-    Parameters
-    ----------
-    found : Check
-        What was found.
-
-    Returns
-    -------
-    tuple of (list of str, list of list)
-        Columns and rows; None where there is no such figure.
-    """
+    """The figures as a table for programs."""
     figures = [*_FIGURES, "bursts", "counted", "fenced_mae", "fenced_relative", "verdict"]
     kinds = (("counter", found.counters), ("feature", found.features))
     rows = [
@@ -98,18 +69,7 @@ def quality_rows(found: Check) -> tuple[list[str], list[list[object]]]:
 
 
 def doubts(found: Check) -> list[str]:
-    """Say what speaks against the matching itself, rather than against a counter.
-
-    Parameters
-    ----------
-    found : Check
-        What was found.
-
-    Returns
-    -------
-    list of str
-        Sentences; none if nothing does.
-    """
+    """What speaks against the matching itself, rather than against a counter."""
     said = []
     if found.match_rate < _FEW:
         said.append(

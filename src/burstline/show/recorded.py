@@ -12,13 +12,7 @@ if TYPE_CHECKING:
 
 
 def print_counted(calls: Mapping[str, tuple[int, int]]) -> None:
-    """Print how often each operation was called, and how long that took.
-
-    Parameters
-    ----------
-    calls : mapping of str to (int, int)
-        Count, and time in ns, by operation, in the order to print.
-    """
+    """Print how often each operation was called, and how long that took."""
     total_ns = sum(time_ns for _, time_ns in calls.values())
     rows = [
         (

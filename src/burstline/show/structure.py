@@ -28,21 +28,7 @@ def print_structure(
     depth: int | None = None,
     inside: Inside | None = None,
 ) -> None:
-    """Print a structure: what is known of it, and its pseudo-code as a table.
-
-    Parameters
-    ----------
-    structure : Structure
-        What was detected.
-    counter, ranks, bursts_ns, depth, inside
-        As for :func:`~burstline.show.code_lines.pseudocode`; without `counter`
-        instructions per cycle, if there are.
-
-    Raises
-    ------
-    ParameterError
-        If there is no such counter, none of the ranks, or `depth` is negative.
-    """
+    """Print a structure: what is known of it, and its pseudo-code as a table."""
     counter = chosen_counter(structure, counter)
     lines = pseudocode(
         structure,

@@ -21,15 +21,7 @@ _COUNTERS_SHOWN: Final = 8
 
 
 def print_summary(summary: Summary, *, top: int) -> None:
-    """Print a summary as tables.
-
-    Parameters
-    ----------
-    summary : Summary
-        The summary.
-    top : int
-        Operations to list, the longest first.
-    """
+    """Print a summary as tables."""
     terminal.print_facts(_facts(summary))
     _print_efficiency(summary)
     _print_calls(summary, top)

@@ -27,13 +27,7 @@ _COUNTED: Final = frozenset({"rank", "thread", "burst", "location", "application
 
 
 def print_overview(overview: Overview) -> None:
-    """Print what a burst table holds.
-
-    Parameters
-    ----------
-    overview : Overview
-        After all parts were added.
-    """
+    """Print what a burst table holds."""
     terminal.print_facts([("bursts", f"{overview.bursts:,}")])
     rows = [_row(facts, overview.bursts) for facts in overview.columns.values()]
     terminal.print_table(_HEAD, rows, title="Columns", left=2)

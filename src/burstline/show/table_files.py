@@ -23,25 +23,7 @@ _LONGEST_TEXT: Final = 10_000
 
 
 def table_path(text: str, *, force: bool = False) -> Path:
-    """Give the file that somebody named for a table, once nothing is lost by writing there.
-
-    Parameters
-    ----------
-    text : str
-        Its name.
-    force : bool
-        Whether a file of that name may be replaced.
-
-    Returns
-    -------
-    Path
-        The file.
-
-    Raises
-    ------
-    ParameterError
-        If its ending means nothing, or it exists and is not to be replaced.
-    """
+    """The file that somebody named for a table, once nothing is lost by writing there."""
     path = Path(text)
     if path.suffix not in ENDINGS:
         raise ParameterError(f"{path}: the ending of a table is .parquet, .csv or .arrow")
@@ -51,28 +33,7 @@ def table_path(text: str, *, force: bool = False) -> Path:
 
 
 def write_parts(parts: Iterable[pa.Table], schema: pa.Schema, path: Path) -> int:
-    """Write a table part by part; the file appears whole or not at all.
-
-    Parameters
-    ----------
-    parts : iterable of pyarrow.Table
-        The parts, of that schema; dictionaries are equal in all of them.
-    schema : pyarrow.Schema
-        Of the table.
-    path : Path
-        The file; its ending says what it becomes. Parquet has a row group per part. An
-        Arrow file can be mapped into memory.
-
-    Returns
-    -------
-    int
-        Rows written.
-
-    Raises
-    ------
-    ParameterError
-        If there is no folder to put it in.
-    """
+    """Write a table part by part; the file appears whole or not at all."""
     rows = 0
     with atomic.output(path) as file, _writer(file, path.suffix, schema) as writer:
         for part in parts:
@@ -103,15 +64,7 @@ def read_table(path: Path) -> pa.Table:
 
 
 def print_parts(parts: Iterable[pa.Table], schema: pa.Schema) -> None:
-    """Print a table as CSV on standard output, its texts made printable.
-
-    Parameters
-    ----------
-    parts : iterable of pyarrow.Table
-        The parts, of that schema.
-    schema : pyarrow.Schema
-        Of the table.
-    """
+    """Print a table as CSV on standard output, its texts made printable."""
     from pyarrow import csv  # noqa: PLC0415 -- only here
 
     header = True

@@ -26,7 +26,7 @@ _PIPED_COLUMNS: Final = 200
 
 
 def console() -> Console:
-    """Give a console on standard output, as wide as its reader.
+    """A console on standard output, as wide as its reader.
 
     Colours are used on a terminal only, and not where ``NO_COLOR`` is set.
     """
@@ -40,15 +40,7 @@ def print_heading(text: str) -> None:
 
 
 def print_facts(facts: Iterable[tuple[str, str]], *, styles: Sequence[str] = ()) -> None:
-    """Print names and their values, one pair a line.
-
-    Parameters
-    ----------
-    facts : iterable of (str, str)
-        What each is called, and what it is.
-    styles : sequence of str
-        Rich's style of each value; missing ones are plain.
-    """
+    """Print names and their values, one pair a line."""
     grid = Table.grid(padding=(0, 2))
     grid.add_column(style="dim", no_wrap=True)
     grid.add_column(overflow="fold")
@@ -66,22 +58,7 @@ def print_table(
     left: int = 1,
     styles: Sequence[str] = (),
 ) -> None:
-    """Print a table.
-
-    Parameters
-    ----------
-    columns : sequence of str
-        Names of the columns.
-    rows : iterable of sequences of str
-        Texts of the cells.
-    title : str
-        Printed above the table.
-    left : int
-        The first so many columns are text and aligned left; the others are numbers. The last
-        of several texts is the one that is wrapped where the terminal is narrow.
-    styles : sequence of str
-        Rich's style of each row; missing ones are plain.
-    """
+    """Print a table."""
     if title:
         print_heading(title)
     head, *body = ([_safe(f"  {row[0]}"), *map(_safe, row[1:])] for row in (columns, *rows))

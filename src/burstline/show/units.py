@@ -11,20 +11,8 @@ _DIGITS: Final = 3
 
 
 def format_ns(time_ns: int) -> str:
-    """Give a time in the unit that suits it, with three digits.
+    """A time in the unit that suits it, with three digits.
 
-    Parameters
-    ----------
-    time_ns : int
-        The time, in nanoseconds.
-
-    Returns
-    -------
-    str
-        Number and unit.
-
-    Examples
-    --------
     >>> [format_ns(t) for t in (950, 1_500_000, 2_000_000_000, 7_384_000_000_000)]
     ['950 ns', '1.50 ms', '2.00 s', '2 h 3 min']
     """
@@ -39,20 +27,8 @@ def format_ns(time_ns: int) -> str:
 
 
 def format_bytes(size: int) -> str:
-    """Give a size in decimal units, with three digits.
+    """A size in decimal units, with three digits.
 
-    Parameters
-    ----------
-    size : int
-        The size, in bytes.
-
-    Returns
-    -------
-    str
-        Number and unit.
-
-    Examples
-    --------
     >>> [format_bytes(n) for n in (0, 999, 1_000, 123_456_789)]
     ['0 B', '999 B', '1.00 kB', '123 MB']
     """
@@ -63,20 +39,8 @@ def format_bytes(size: int) -> str:
 
 
 def format_count(value: float) -> str:
-    """Give a mean of counts with three digits and a decimal prefix.
+    """A mean of counts with three digits and a decimal prefix.
 
-    Parameters
-    ----------
-    value : float
-        The mean.
-
-    Returns
-    -------
-    str
-        Number and prefix.
-
-    Examples
-    --------
     >>> [format_count(value) for value in (0, 7.25, 1234, 113_900)]
     ['0', '7.25', '1.23 k', '114 k']
     """
@@ -87,10 +51,8 @@ def format_count(value: float) -> str:
 
 
 def format_amount(amount: int, unit: str) -> str:
-    """Give an amount of anything: bytes as such, the rest counted.
+    """An amount of anything: bytes as such, the rest counted.
 
-    Examples
-    --------
     >>> format_amount(1_234, "processes"), format_amount(1_234, "B")
     ('1,234 processes', '1.23 kB')
     """
@@ -98,10 +60,8 @@ def format_amount(amount: int, unit: str) -> str:
 
 
 def format_share(share: float | None) -> str:
-    """Give a share of 0..1 in percent; a dash where there is none.
+    """A share of 0..1 in percent; a dash where there is none.
 
-    Examples
-    --------
     >>> format_share(0.8734), format_share(None)
     ('87.3 %', '-')
     """
@@ -109,10 +69,8 @@ def format_share(share: float | None) -> str:
 
 
 def plural(count: int, noun: str, nouns: str = "") -> str:
-    """Give a count and its noun.
+    """A count and its noun.
 
-    Examples
-    --------
     >>> plural(1, "rank"), plural(1_000, "rank"), plural(2, "process", "processes")
     ('1 rank', '1,000 ranks', '2 processes')
     """

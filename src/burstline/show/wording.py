@@ -67,20 +67,7 @@ def _trips_text(loop: Loop) -> str:
 
 
 def condition_text(condition: Condition, around: Loop | None) -> str:
-    """Write when a condition holds, in the words that fit all its ranks.
-
-    Parameters
-    ----------
-    condition : Condition
-        A part of a body.
-    around : Loop or None
-        The loop whose body that is; None if another condition is around it.
-
-    Returns
-    -------
-    str
-        The iterations in which it holds if they are few or regular, else their share.
-    """
+    """Write when a condition holds, in the words that fit all its ranks."""
     lanes = np.flatnonzero(condition.executions).tolist()
     share = f"in {format_share(condition.probability)} of the iterations"
     if around is None or around.trips is None:
@@ -90,7 +77,7 @@ def condition_text(condition: Condition, around: Loop | None) -> str:
 
 
 def is_otherwise(condition: Condition, before: Condition, around: Loop | None) -> bool:
-    """Tell whether a condition holds exactly when the one before does not."""
+    """Whether a condition holds exactly when the one before does not."""
     if around is None or not np.array_equal(
         condition.executions + before.executions, around.executions * (condition.executions > 0)
     ):
@@ -119,7 +106,7 @@ def _holds(when: Integers, trips: Integers) -> str | None:
 
 
 def _in_each(place: Integers, entry: Integers, trips: Integers) -> Integers | None:
-    """Give the iterations of an entry in which something happens, if all entries agree."""
+    """The iterations of an entry in which something happens, if all entries agree."""
     first = place[entry == 0]
     if trips.min() != trips.max() or len(place) != len(first) * len(trips):
         return None

@@ -34,31 +34,8 @@ def require(
     copies: int,
     region: Mapping[str, Any],
 ) -> Trace:
-    """Refuse a region of a trace in a store that would not fit, before it is loaded.
-
-    Parameters
-    ----------
-    trace : Trace
-        As it was read.
-    memory : int
-        Bytes that may be used.
-    tables : iterable of str
-        The tables that the command will ask for.
-    copies : int
-        How many times their bytes the command needs.
-    region : mapping
-        Arguments of :func:`burstline.select`; empty for all of the trace.
-
-    Returns
-    -------
-    Trace
-        What a selection of the region needs of `trace`; `trace` itself if it is in memory
-        or all of it is wanted.
-
-    Raises
-    ------
-    MemoryBudgetError
-        If the estimate exceeds `memory`; or later, if it was too low and a table does.
+    """What `region` needs of a trace in a store; refused before it is loaded if `copies` of it
+    do not fit into `memory` bytes.
     """
     if not trace.is_stored:
         return trace

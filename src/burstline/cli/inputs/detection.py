@@ -54,20 +54,7 @@ def add_detection(parser: argparse.ArgumentParser) -> None:
 
 
 def detected(trace: Trace, arguments: argparse.Namespace) -> Structure:
-    """Find the loops of a trace.
-
-    Parameters
-    ----------
-    trace : Trace
-        What was read.
-    arguments : argparse.Namespace
-        Parsed by a parser that went through :func:`add_detection`.
-
-    Returns
-    -------
-    Structure
-        The loops, as the method asked for sees them.
-    """
+    """Find the loops of a trace."""
     return burstline.detect(
         trace,
         method=arguments.method,

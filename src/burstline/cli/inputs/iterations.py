@@ -75,23 +75,7 @@ def add_iterations_options(parser: argparse.ArgumentParser) -> None:
 
 
 def iterations_asked(arguments: argparse.Namespace) -> Asked | None:
-    """Give the iterations that are the region of interest; None if no loop was chosen.
-
-    Parameters
-    ----------
-    arguments : argparse.Namespace
-        Parsed by a parser that went through :func:`add_loop_region`.
-
-    Returns
-    -------
-    Asked or None
-        All iterations if only the loop was given.
-
-    Raises
-    ------
-    ParameterError
-        If iterations were given without their loop, or make no sense.
-    """
+    """The iterations that are the region of interest; None if no loop was chosen."""
     if arguments.loop is None:
         if arguments.iterations is None or getattr(arguments, "has_loop_table", False):
             return None
@@ -100,23 +84,7 @@ def iterations_asked(arguments: argparse.Namespace) -> Asked | None:
 
 
 def table_asked(arguments: argparse.Namespace) -> int | None:
-    """Give the loop whose table was asked for, and refuse an output that cannot be.
-
-    Parameters
-    ----------
-    arguments : argparse.Namespace
-        Parsed by a parser that went through :func:`add_iterations_options`.
-
-    Returns
-    -------
-    int or None
-        Number of the loop; None if no table was asked for.
-
-    Raises
-    ------
-    ParameterError
-        If it is no number, or the file to write exists or has an ending that means nothing.
-    """
+    """The loop whose table was asked for; an output that cannot be is refused."""
     _output(arguments)
     if arguments.loop is not None or arguments.iterations is None:
         return None
@@ -131,24 +99,7 @@ def table_asked(arguments: argparse.Namespace) -> int | None:
 def iterations_region(
     trace: Trace, region: Mapping[str, Any], asked: Asked, arguments: argparse.Namespace
 ) -> dict[str, Any]:
-    """Give the region of some iterations, and say on standard error what it is.
-
-    Parameters
-    ----------
-    trace : Trace
-        The trace, or what is near `region` of it.
-    region : mapping
-        Arguments of :func:`burstline.select`: the loop is one of that part.
-    asked : Asked
-        The iterations.
-    arguments : argparse.Namespace
-        How loops are found, where the command has options for that.
-
-    Returns
-    -------
-    dict
-        Arguments of :func:`burstline.select` for `trace`.
-    """
+    """The region of some iterations; what it is, is said on standard error."""
     part = burstline.select(trace, **region) if region else trace
     chosen = {name: getattr(arguments, name) for name in _DETECTION if name in arguments}
     structure = burstline.detect(part, **chosen)
@@ -178,24 +129,7 @@ def _explain(trace: Trace, asked: Asked, method: str, length_ns: Any) -> None:  
 def print_iterations(
     trace: Trace, structure: Structure, number: int, arguments: argparse.Namespace
 ) -> None:
-    """Print what each iteration of a loop cost, and write it if a file was named.
-
-    Parameters
-    ----------
-    trace : Trace
-        The trace the structure was found in.
-    structure : Structure
-        What was found.
-    number : int
-        Number of the loop.
-    arguments : argparse.Namespace
-        Parsed by a parser that went through :func:`add_iterations_options`.
-
-    Raises
-    ------
-    ParameterError
-        If there is no such loop, or no such counter.
-    """
+    """Print what each iteration of a loop cost, and write it if a file was named."""
     table = burstline.structure.loop_table(trace, structure, number)
     if arguments.format == "table":
         show.print_loop_table(
@@ -212,22 +146,7 @@ def print_iterations(
 
 
 def write_loops(trace: Trace, structure: Structure, arguments: argparse.Namespace) -> None:
-    """Write a table of iterations, or of all loops, where the arguments name a file.
-
-    Parameters
-    ----------
-    trace : Trace
-        The trace the structure was found in.
-    structure : Structure
-        What was found.
-    arguments : argparse.Namespace
-        Parsed by a parser that went through :func:`add_iterations_options`.
-
-    Raises
-    ------
-    ParameterError
-        If the file exists and is not to be replaced, or its ending means nothing.
-    """
+    """Write a table of iterations, or of all loops, where the arguments name a file."""
     path = _output(arguments)
     if path is None:
         return
@@ -252,7 +171,7 @@ def _output(arguments: argparse.Namespace) -> Path | None:
 
 
 def _cut_command(arguments: argparse.Namespace, number: int) -> str:
-    """Give the command that cuts iterations of a loop out; empty if `cut` finds other loops."""
+    """The command that cuts iterations of a loop out; empty if `cut` finds other loops."""
     usual = burstline.detect.__kwdefaults__ or {}
     if any(getattr(arguments, name, usual[name]) != usual[name] for name in _DETECTION):
         return ""

@@ -17,20 +17,7 @@ _UNLIMITED: Final = 1 << 60
 
 
 def available_memory(proc: Path = _PROC, groups: Path = _GROUPS) -> int:
-    """Give the memory that is free for this process, in bytes.
-
-    Parameters
-    ----------
-    proc, groups : Path
-        Where the kernel tells about processes and control groups.
-
-    Returns
-    -------
-    int
-        The least of: what the machine has available, what each control group around this
-        process has left (files it cached count as free), and what its own limit on the
-        address space leaves. 2 GB on a system that tells nothing.
-    """
+    """The memory that is free for this process, in bytes."""
     return max(min(_bounds(proc, groups), default=_UNKNOWN_MACHINE), 0)
 
 
@@ -52,7 +39,7 @@ def _bounds(proc: Path, groups: Path) -> Iterator[int]:
 
 
 def _group_bounds(root: Path, path: str, names: tuple[str, str]) -> Iterator[int]:
-    """Give what the group and each group around it have left."""
+    """What the group and each group around it have left."""
     group = root / path.lstrip("/")
     for place in (group, *group.parents):
         limit, used = (_read(place / name).strip() for name in names)

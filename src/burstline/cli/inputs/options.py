@@ -93,25 +93,8 @@ def read_selected(
 ) -> Trace:
     """Read the trace that the arguments name, and cut it to their region of interest.
 
-    Parameters
-    ----------
-    arguments : argparse.Namespace
-        Parsed by a parser that went through :func:`add_trace_options`.
-    raw : bool
-        Whether the records themselves are read, too.
-    streams : bool
-        Whether the analysis goes through a whole trace in a store a part at a time.
-
-    Returns
-    -------
-    Trace
-        The trace, or its region of interest.
-
-    Raises
-    ------
-    BurstlineError
-        If an option makes no sense, the trace cannot be read, or it would not fit into
-        the memory allowed.
+    With `raw` its records are read, too; with `streams` the analysis goes through a whole
+    trace in a store a part at a time, so that all of it need not fit.
     """
     return read_with_whole(arguments, raw=raw, streams=streams)[0]
 
@@ -119,23 +102,7 @@ def read_selected(
 def read_with_whole(
     arguments: argparse.Namespace, *, raw: bool = False, streams: bool = False
 ) -> tuple[Trace, Trace]:
-    """Read a trace as :func:`read_selected` does, and give the whole of it, too.
-
-    Parameters
-    ----------
-    arguments, raw, streams
-        As there.
-
-    Returns
-    -------
-    selected, whole : Trace
-        The region of interest, and what it is a part of; the same one without a region.
-
-    Raises
-    ------
-    BurstlineError
-        As there.
-    """
+    """Read a trace as :func:`read_selected` does, and give the whole of it, too."""
     memory, threads = memory_budget(arguments), thread_count(arguments)
     region, asked = region_asked(arguments), iterations_asked(arguments)
     with progress_bar(arguments) as progress:
@@ -189,27 +156,21 @@ def is_recorded(path: Path) -> bool:
 
 
 def progress_bar(arguments: argparse.Namespace) -> Bar:
-    """Give the progress bar that suits stderr and the arguments; a context."""
+    """The progress bar that suits stderr and the arguments; a context."""
     live = sys.stderr.isatty() and os.environ.get("TERM") != "dumb"
     shown = not arguments.quiet and (live or arguments.progress)
     return show.Bar(sys.stderr if shown else None, live=live)
 
 
 def memory_budget(arguments: argparse.Namespace) -> int:
-    """Give the memory the command may use, in bytes."""
+    """The memory the command may use, in bytes."""
     if arguments.memory is not None:
         return parse_size(arguments.memory)
     return int(_SHARE_OF_MEMORY * available_memory())
 
 
 def thread_count(arguments: argparse.Namespace) -> int:
-    """Give the number of threads the command may use.
-
-    Raises
-    ------
-    ParameterError
-        If it is not positive.
-    """
+    """The number of threads the command may use."""
     if arguments.threads is None:
         return len(os.sched_getaffinity(0))
     if arguments.threads < 1:
@@ -218,25 +179,8 @@ def thread_count(arguments: argparse.Namespace) -> int:
 
 
 def parse_size(text: str) -> int:
-    """Give a size in bytes: ``2G`` is 2·10⁹, ``2Gi`` is 2·2³⁰.
+    """A size in bytes: ``2G`` is 2·10⁹, ``2Gi`` is 2·2³⁰.
 
-    Parameters
-    ----------
-    text : str
-        A number with an optional unit: k, M, G, T, P, with or without i and B.
-
-    Returns
-    -------
-    int
-        Bytes.
-
-    Raises
-    ------
-    ParameterError
-        If it is no such size, or not positive.
-
-    Examples
-    --------
     >>> [parse_size(text) for text in ("4096", "2G", "1.5GB", "512MiB")]
     [4096, 2000000000, 1500000000, 536870912]
     """

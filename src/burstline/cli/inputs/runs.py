@@ -70,7 +70,7 @@ def read_runs(
 
 
 def _tells_loops(path: Path) -> bool:
-    """Tell whether a run may say which loop a call is in: among its records, if it has any."""
+    """Whether a run may say which loop a call is in: among its records, if it has any."""
     if not path.name.endswith((".prv", ".prv.gz")):
         return True
     labels, _ = paraver.companion_paths(path)

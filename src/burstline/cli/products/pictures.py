@@ -13,27 +13,7 @@ _FORMS: Final[dict[str, Literal["svg", "png"]]] = {".svg": "svg", ".png": "png"}
 
 
 def picture_path(text: str, *, force: bool) -> Path:
-    """Give the file of a picture that can be drawn.
-
-    Parameters
-    ----------
-    text : str
-        Where the user wants it.
-    force : bool
-        Whether it may replace a file.
-
-    Returns
-    -------
-    Path
-        The file.
-
-    Raises
-    ------
-    ParameterError
-        If its ending means nothing, or there is such a file.
-    MissingExtraError
-        If Matplotlib is not installed.
-    """
+    """The file of a picture that can be drawn."""
     path = Path(text)
     form_of(path)
     if path.exists() and not force:
@@ -43,37 +23,13 @@ def picture_path(text: str, *, force: bool) -> Path:
 
 
 def form_of(path: Path) -> Literal["svg", "png"]:
-    """Give the kind of picture that a file's ending stands for.
-
-    Parameters
-    ----------
-    path : Path
-        The file.
-
-    Returns
-    -------
-    {"svg", "png"}
-        The kind.
-
-    Raises
-    ------
-    ParameterError
-        If the ending is of neither.
-    """
+    """The kind of picture that a file's ending stands for."""
     if path.suffix not in _FORMS:
         raise ParameterError(f"{path}: the ending of a picture is .svg or .png")
     return _FORMS[path.suffix]
 
 
 def write_picture(path: Path, picture: bytes) -> None:
-    """Write a picture whole, or not at all.
-
-    Parameters
-    ----------
-    path : Path
-        The file.
-    picture : bytes
-        What is in it.
-    """
+    """Write a picture whole, or not at all."""
     with atomic.output(path) as file:
         file.write(picture)

@@ -25,26 +25,7 @@ if TYPE_CHECKING:
 def write_merged(
     runs: Sequence[Run], fused: Fusion, target: Path, *, memory: int, progress: Progress
 ) -> None:
-    """Write the base of a merge with the counters that it has not.
-
-    Parameters
-    ----------
-    runs : sequence of (Path, Trace)
-        Where each run was read from, and its trace.
-    fused : Fusion
-        Made of them, with a row for each burst of the base.
-    target : Path
-        The ``.prv`` or ``.prv.gz``.
-    memory : int
-        Bytes for records, if the base is in a store.
-    progress : Progress
-        Told the bytes.
-
-    Raises
-    ------
-    NotEnoughDataError
-        If the base is neither a Paraver file nor kept with its records.
-    """
+    """Write the base of a merge with the counters that it has not."""
     base = runs[fused.base][1]
     with _as_paraver(runs[fused.base], target, memory, progress) as source:
         counters = paraver.added_types(
@@ -59,13 +40,13 @@ def write_merged(
 
 
 def is_prv(path: Path) -> bool:
-    """Tell whether a file is a Paraver trace, by its name."""
+    """Whether a file is a Paraver trace, by its name."""
     return path.name.endswith((".prv", ".prv.gz"))
 
 
 @contextmanager
 def _as_paraver(run: Run, target: Path, memory: int, progress: Progress) -> Iterator[Path]:
-    """Give the base as a Paraver file: itself, or its records written beside the output."""
+    """The base as a Paraver file: itself, or its records written beside the output."""
     path, trace = run
     if is_prv(path):
         yield path
@@ -84,7 +65,7 @@ def _as_paraver(run: Run, target: Path, memory: int, progress: Progress) -> Iter
 
 
 def _way_to_records(path: Path, trace: Trace) -> str:
-    """Say how to come by records: an archive was made from no ``.prv``, but becomes one."""
+    """How to come by records: an archive was made from no ``.prv``, but becomes one."""
     source = trace.metadata.get("path", "") if trace.metadata.get("format") == "otf2" else ""
     if source:
         archive = printable(str(source if trace.is_stored else path))
@@ -93,7 +74,7 @@ def _way_to_records(path: Path, trace: Trace) -> str:
 
 
 def _wanted(one: FusedCounter, run: Run) -> WantedCounter:
-    """Say what a counter is in the run it is from."""
+    """What a counter is in the run it is from."""
     path, trace = run
     name = merge.counter_columns(trace.counter_names)[one.counter]
     number = next(

@@ -38,24 +38,7 @@ def add_output(parser: argparse.ArgumentParser) -> None:
 
 
 def output_path(arguments: argparse.Namespace) -> Path:
-    """Give where the result goes, once it is sure that nothing is lost by writing there.
-
-    Parameters
-    ----------
-    arguments : argparse.Namespace
-        Parsed by a parser that went through :func:`add_output`.
-
-    Returns
-    -------
-    Path
-        The output.
-
-    Raises
-    ------
-    ParameterError
-        If there is not exactly one output, its ending means nothing, it exists and
-        ``--force`` was not given, or it is the input.
-    """
+    """Where the result goes, once it is sure that nothing is lost by writing there."""
     given = [text for text in (arguments.place, arguments.output) if text is not None]
     if len(given) != 1:
         raise ParameterError(
@@ -73,23 +56,7 @@ def output_path(arguments: argparse.Namespace) -> Path:
 
 
 def files_of(path: Path) -> list[Path]:
-    """Give the files that an output consists of.
-
-    Parameters
-    ----------
-    path : Path
-        What names the output.
-
-    Returns
-    -------
-    list of Path
-        The output, and the companions of a Paraver trace.
-
-    Raises
-    ------
-    ParameterError
-        If its ending means nothing.
-    """
+    """The files that an output consists of."""
     if path.name.endswith((".prv", ".prv.gz")):
         stem = path.name.removesuffix(".gz").removesuffix(".prv")
         return [path, path.with_name(f"{stem}.pcf"), path.with_name(f"{stem}.row")]
@@ -104,7 +71,7 @@ def files_of(path: Path) -> list[Path]:
 
 
 def _files_read(source: Path) -> list[Path]:
-    """Give the files of an input; those of an archive, too, if its folder is named."""
+    """The files of an input; those of an archive, too, if its folder is named."""
     if source.is_dir() and any(source.glob("*.otf2")):
         anchor = otf2.find_anchor(source)
         return [source, *([] if anchor is None else files_of(anchor))]
@@ -117,34 +84,12 @@ def _is_same(one: Path, other: Path) -> bool:
 
 
 def kept_rows(trace: Trace) -> dict[str, int]:
-    """Count the calls, bursts and messages of a trace.
-
-    Parameters
-    ----------
-    trace : Trace
-        In memory or in a store.
-
-    Returns
-    -------
-    dict of str to int
-        Rows by table.
-    """
+    """Count the calls, bursts and messages of a trace."""
     return {name: trace.rows(name) for name in ("calls", "bursts", "messages")}
 
 
 def whole_bursts(trace: Trace) -> int:
-    """Count the bursts that a border did not cut: those between two calls.
-
-    Parameters
-    ----------
-    trace : Trace
-        A selection. Bursts of locations without calls all count.
-
-    Returns
-    -------
-    int
-        How many bursts a reader of the written selection finds.
-    """
+    """Count the bursts that a border did not cut: those between two calls."""
     location, before, after = trace.arrays("bursts", "location", "call_before", "call_after")
     calls = trace.offsets("calls")
     has_calls = calls[1:] > calls[:-1]
@@ -152,17 +97,7 @@ def whole_bursts(trace: Trace) -> int:
 
 
 def print_written(arguments: argparse.Namespace, path: Path, document: dict[str, Any]) -> None:
-    """Say what was written: to people on stderr, to programs on stdout.
-
-    Parameters
-    ----------
-    arguments : argparse.Namespace
-        With the format.
-    path : Path
-        The output.
-    document : dict
-        Numbers by name; some are numbers by name in turn.
-    """
+    """Say what was written: to people on stderr, to programs on stdout."""
     if arguments.format == "json":
         show.print_json(document)
         return

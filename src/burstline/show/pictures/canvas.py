@@ -19,13 +19,7 @@ PALE: Final = "#C8C8C8"
 
 
 def require() -> None:
-    """Make sure that pictures can be drawn.
-
-    Raises
-    ------
-    MissingExtraError
-        If Matplotlib is not installed.
-    """
+    """Make sure that pictures can be drawn."""
     try:
         import matplotlib  # noqa: F401, ICN001, PLC0415 -- an extra
     except ImportError:
@@ -33,22 +27,8 @@ def require() -> None:
 
 
 def settings(font_size: float = 10, **more: str | float) -> dict[str, Any]:
-    """Give Matplotlib's settings for a picture that is the same each time.
+    """Matplotlib's settings for a picture that is the same each time.
 
-    Parameters
-    ----------
-    font_size : float
-        In points.
-    **more : str or float
-        Settings that differ, dots written as two underscores.
-
-    Returns
-    -------
-    dict of str to Any
-        For `matplotlib.style.context`. Texts are texts in the picture, never formulas.
-
-    Examples
-    --------
     >>> settings(9, axes__edgecolor="red")["axes.edgecolor"]
     'red'
     """
@@ -80,22 +60,7 @@ def blank(
 
 
 def drawn(figure: Figure, *, form: Literal["svg", "png"], dots: int) -> bytes:
-    """Give a figure as the bytes of a picture, without the time it was made.
-
-    Parameters
-    ----------
-    figure : matplotlib.figure.Figure
-        What was drawn.
-    form : {"svg", "png"}
-        Kind of picture.
-    dots : int
-        Of a PNG, per inch.
-
-    Returns
-    -------
-    bytes
-        The picture.
-    """
+    """A figure as the bytes of a picture, without the time it was made."""
     told = {"Date": None, "Creator": "burstline"} if form == "svg" else {"Software": None}
     written = io.BytesIO()
     figure.savefig(written, format=form, dpi=dots, metadata=told)

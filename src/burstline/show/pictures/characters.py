@@ -36,27 +36,7 @@ _GAP: Final = 3
 def character_plot(
     points: Points, structure: Structure, *, width: int, height: int
 ) -> list[Text]:
-    """Draw unique calls by repetitions and time between them in characters.
-
-    Parameters
-    ----------
-    points : Points
-        What is to be shown.
-    structure : Structure
-        The loops they belong to.
-    width, height : int
-        Characters and lines there are; a legend that does not fit is cut.
-
-    Returns
-    -------
-    list of rich.text.Text
-        Lines, safe to print: heading, plane, axis, legend.
-
-    Raises
-    ------
-    NotEnoughDataError
-        If there is no point.
-    """
+    """Draw unique calls by repetitions and time between them in characters."""
     plane = axes(points, structure)
     legend = list(_legend(named_loops(points, structure), width))
     rows = max(_LEAST[1], height - _AROUND - min(len(legend), max(height // 3, 1)))
@@ -72,10 +52,8 @@ def character_plot(
 
 
 def symbol(loop: int) -> str:
-    """Give the character that stands for a loop.
+    """The character that stands for a loop.
 
-    Examples
-    --------
     >>> [symbol(loop) for loop in (1, 10, 99, 0, -1)]
     ['1', 'a', '+', 'o', '.']
     """
@@ -123,7 +101,7 @@ def _cells(fractions: np.ndarray[tuple[int], np.dtype[np.float64]], count: int) 
 
 
 def _at_rows(values: Sequence[tuple[float, str]], plane: Axes, rows: int) -> dict[int, str]:
-    """Give the row of each value, the first where several share one."""
+    """The row of each value, the first where several share one."""
     found: dict[int, str] = {}
     height = np.array([value for value, _ in values])
     for at, (_, text) in zip(
@@ -134,7 +112,7 @@ def _at_rows(values: Sequence[tuple[float, str]], plane: Axes, rows: int) -> dic
 
 
 def _below(plane: Axes, columns: int) -> Iterator[Text]:
-    """Give the axis of repetitions: its line, its numbers, its name."""
+    """The axis of repetitions: its line, its numbers, its name."""
     values = np.array([value for value, _ in plane.x_ticks])
     places = _cells(plane.fractions(values, values)[0], columns) if len(values) else []
     line, numbers = ["─"] * columns, [" "] * (columns + _RIGHT)

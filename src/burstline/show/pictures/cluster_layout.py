@@ -66,18 +66,7 @@ class Axes:
     run_ns: int
 
     def fractions(self, x: Floats, y: Floats) -> tuple[Floats, Floats]:
-        """Give where values lie between the limits, 0 to 1.
-
-        Parameters
-        ----------
-        x, y : ndarray of float64, shape (points,)
-            Repetitions, and times in ns.
-
-        Returns
-        -------
-        tuple of ndarray of float64, shape (points,)
-            The same on axes from 0 to 1.
-        """
+        """Where repetitions and times in ns lie between the limits, from 0 to 1."""
         across, up = (
             np.log(values / low) / math.log(high / low)
             for values, (low, high) in ((x, self.x), (y, self.y))
@@ -106,25 +95,7 @@ class NamedLoop:
 
 
 def axes(points: Points, structure: Structure) -> Axes:
-    """Choose axes for points.
-
-    Parameters
-    ----------
-    points : Points
-        What is to be shown.
-    structure : Structure
-        What they belong to.
-
-    Returns
-    -------
-    Axes
-        Wide enough for all points, their ranges, and the curve of the smallest share.
-
-    Raises
-    ------
-    NotEnoughDataError
-        If there is no point.
-    """
+    """Choose axes for points."""
     if not len(points):
         raise NotEnoughDataError("no call is executed twice, so that there is nothing to plot")
     least = structure.parameters.get("min_share")
@@ -152,7 +123,7 @@ def axes(points: Points, structure: Structure) -> Axes:
 def _ticks(
     limits: tuple[float, float], text: Callable[[float], str]
 ) -> tuple[tuple[float, str], ...]:
-    """Give powers of ten within limits, and steps between them if there are few."""
+    """Powers of ten within limits, and steps between them if there are few."""
     low, high = (math.log10(limit) for limit in limits)
     steps = next(steps for decades, steps in _STEPS if high - low < decades)
     values = [
@@ -170,21 +141,7 @@ def _short_time(time_ns: float) -> str:
 
 
 def named_loops(points: Points, structure: Structure) -> tuple[NamedLoop, ...]:
-    """Name the groups of points, in the order of the program.
-
-    Parameters
-    ----------
-    points : Points
-        What is shown.
-    structure : Structure
-        Its loops.
-
-    Returns
-    -------
-    tuple of NamedLoop
-        One per loop that has points, then one for calls in no loop, and one for those that
-        were not looked at, if there are.
-    """
+    """Name the groups of points, in the order of the program."""
     present = set(np.unique(points.loop).tolist())
     names = [
         NamedLoop(loop.id, _loop_name(loop), loop.share)
@@ -200,10 +157,8 @@ def named_loops(points: Points, structure: Structure) -> tuple[NamedLoop, ...]:
 
 
 def percent(share: float) -> str:
-    """Give a share in percent, without digits that say nothing.
+    """A share in percent, without digits that say nothing.
 
-    Examples
-    --------
     >>> percent(0.1), percent(0.125)
     ('10 %', '12.5 %')
     """
@@ -217,19 +172,7 @@ def _loop_name(loop: Loop) -> str:
 
 
 def landmark(loop: Loop) -> Frame | None:
-    """Give a place in the body of a loop: where the first of its calls leaves its function.
-
-    Parameters
-    ----------
-    loop : Loop
-        Any loop.
-
-    Returns
-    -------
-    Frame or None
-        A frame of the innermost function that all its calls come through; None if the trace
-        has no call paths.
-    """
+    """A place in the body of a loop: where the first of its calls leaves its function."""
     paths = [item.path for item, _ in walk(loop.items) if isinstance(item, Call)]
     if not paths or not paths[0]:
         return None
@@ -240,10 +183,8 @@ def landmark(loop: Loop) -> Frame | None:
 
 
 def place_of(frame: Frame) -> str:
-    """Give file and line of a frame as one word, safe to print anywhere, XML included.
+    """File and line of a frame as one word, safe to print anywhere, XML included.
 
-    Examples
-    --------
     >>> from burstline.identity import Frame
     >>> place_of(Frame("main", "a.c", 7)), place_of(Frame("main", None, None))
     ('a.c:7', 'main')

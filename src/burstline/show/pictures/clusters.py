@@ -184,7 +184,7 @@ def _draw_plane(drawing: Plane, plane: Axes) -> None:
 
 
 def _look(loop: int, size: float) -> dict[str, Any]:
-    """Give the marker of a loop as Matplotlib takes it."""
+    """The marker of a loop as Matplotlib takes it."""
     if loop == IN_NO_LOOP:
         return {"color": "none", "marker": "o", "edgecolors": _PALE, "s": 30, "zorder": 2.5}
     if loop == LEFT_OUT:

@@ -95,7 +95,7 @@ def _draw_circle(plane: Axes, explained: Sequence[float]) -> None:
 
 
 def _names_at(ends: Floats) -> Floats:
-    """Give where names are written: beside the ends of their arrows, none on another."""
+    """Where names are written: beside the ends of their arrows, none on another."""
     at = ends + np.where(ends[:, :1] < 0, -_BESIDE, _BESIDE) * [1, 0]
     for side in (ends[:, 0] < 0, ends[:, 0] >= 0):
         own = np.flatnonzero(side)
@@ -113,7 +113,7 @@ def _names_at(ends: Floats) -> Floats:
 
 
 def _heights(stack: Sequence[float]) -> list[float]:
-    """Give the heights of names that are written one above another, around their mean."""
+    """The heights of names that are written one above another, around their mean."""
     lowest = sum(stack) / len(stack) - _APART * (len(stack) - 1) / 2
     return [lowest + _APART * number for number in range(len(stack))]
 

@@ -57,20 +57,6 @@ class Label:
 def stacked(positions: Floats, loops: Integers) -> list[tuple[int, ...]]:
     """Group loops whose largest spots lie on each other.
 
-    Parameters
-    ----------
-    positions : ndarray of float64, shape (points, 2)
-        Where the points are drawn, in hundredths of an inch.
-    loops : ndarray of int64, shape (points,)
-        The loop of each.
-
-    Returns
-    -------
-    list of tuple of int
-        Loops that are within 0.12 inches of the first of their group, in order.
-
-    Examples
-    --------
     >>> stacked(np.array([[0.0, 0], [50, 0], [3, 4]]), np.array([1, 2, 3]))
     [(1, 3), (2,)]
     """
@@ -89,7 +75,7 @@ def stacked(positions: Floats, loops: Integers) -> list[tuple[int, ...]]:
 
 
 def _spot(points: Floats) -> Floats:
-    """Give the points of a loop that lie together, where most of them do."""
+    """The points of a loop that lie together, where most of them do."""
     cells = np.floor(points / _SPOT)
     cell, count = np.unique(cells, axis=0, return_counts=True)
     middle = (cell[count.argmax()] + 0.5) * _SPOT
@@ -99,22 +85,7 @@ def _spot(points: Floats) -> Floats:
 def placed_labels(
     positions: Floats, loops: Integers, size: tuple[float, float]
 ) -> tuple[Label, ...]:
-    """Place the numbers of loops so that they cover nothing.
-
-    Parameters
-    ----------
-    positions : ndarray of float64, shape (points, 2)
-        Where the points are drawn, in hundredths of an inch from the lower left.
-    loops : ndarray of int64, shape (points,)
-        The loop of each; 0 and less are points that need no label.
-    size : (float, float)
-        Width and height of the plane in the same unit.
-
-    Returns
-    -------
-    tuple of Label
-        One per group of loops that has a free place beside it.
-    """
+    """Labels of loops that cover nothing: positions and size in hundredths of an inch."""
     inside = loops > 0
     placed: list[Label] = []
     for group in stacked(positions[inside], loops[inside]):

@@ -111,7 +111,7 @@ def merge_plot(
 def _times(
     traces: Sequence[Trace], matching: Matching, rank: int
 ) -> tuple[Floats, npt.NDArray[np.int8]]:
-    """Give when each burst of a rank begins in its run, in seconds, and its stage."""
+    """When each burst of a rank begins in its run, in seconds, and its stage."""
     pairs = matching.pairs
     chosen = pc.and_(pc.equal(pairs["rank"], rank), pc.equal(pairs["thread"], 0))
     pairs = pairs.filter(chosen)

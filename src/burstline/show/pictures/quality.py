@@ -42,7 +42,7 @@ _MATRIX, _MARGIN = 8.15, 0.25
 
 
 def drawn_of(found: Check) -> list[CounterQuality]:
-    """Give what is drawn: the first 16 quantities that are not 0 throughout."""
+    """What is drawn: the first 16 quantities that are not 0 throughout."""
     return [
         each
         for each in (*found.counters, *found.features)
@@ -98,7 +98,7 @@ def quality_plot(found: Check, *, form: Literal["svg", "png"], title: str = "") 
 
 
 def _axes(figure: Figure, box: tuple[float, float, float, float]) -> Axes:
-    """Give axes at inches from the left and the top, so wide and high."""
+    """Axes at inches from the left and the top, so wide and high."""
     width, height = figure.get_size_inches().tolist()
     left, above, wide, high = box
     low = height - above - high
@@ -209,7 +209,7 @@ def _draw_scatter(
 
 
 def _ticks(least: float, high: float, *, has_zero: bool) -> list[float]:
-    """Give at most four powers of ten, and 0 if there is such a value."""
+    """At most four powers of ten, and 0 if there is such a value."""
     powers = range(math.ceil(math.log10(least)), math.floor(math.log10(high)) + 1)
     step = max(math.ceil(len(powers) / 4), 1)
     return [0.0] * has_zero + [10.0**power for power in powers[step - 1 :: step]]
