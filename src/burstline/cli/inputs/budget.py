@@ -34,9 +34,7 @@ def require(
     copies: int,
     region: Mapping[str, Any],
 ) -> Trace:
-    """What `region` needs of a trace in a store; refused before it is loaded if `copies` of it
-    do not fit into `memory` bytes.
-    """
+    """What `region` needs of a trace in a store; refused if `copies` of that do not fit."""
     if not trace.is_stored:
         return trace
     needed = copies * selection.estimate_bytes(trace, tables, **region)
