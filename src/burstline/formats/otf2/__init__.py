@@ -2,12 +2,10 @@
 
 ::
 
-    anchor ─► definitions ─► where locations stand, communicators, regions, counters
+    anchor ─► definitions ─► places of locations, communicators, regions, counters
     a group of processes ─► events in a child process ─► calls, regions, teams, readings, bursts
     all groups ─► tables in memory
                └► halves of messages, parts of collectives ─► messages, collectives
-
-The library of OTF2 is used as it is, from the package ``otf2``; it is found when it is needed.
 """
 
 from burstline.doors import door

@@ -1,9 +1,4 @@
-"""The library that reads archives: found, not linked.
-
-It is part of the package ``otf2`` (the extra of that name), whose extension module holds the
-whole library. Any other shared library of OTF2 serves as well, if an environment variable
-names it.
-"""
+"""The library of OTF2: that in the package ``otf2``, or one that the environment names."""
 
 from __future__ import annotations
 
@@ -24,27 +19,19 @@ _WAY_OUT: Final = (
 
 
 def find_library() -> str:
-    """The path of the library.
-
-    >>> import os
-    >>> os.environ["BURSTLINE_OTF2"] = "/opt/lib/libotf2.so"
-    >>> find_library()
-    '/opt/lib/libotf2.so'
-    >>> del os.environ["BURSTLINE_OTF2"]
-    """
+    """The path of the library."""
     if named := os.environ.get(VARIABLE):
         return named
     for folder in _folders():
-        found = sorted(folder.glob("_otf2*.so"))
-        if found:
-            return str(found[0])
+        if libraries := sorted(folder.glob("_otf2*.so")):
+            return str(libraries[0])
     raise MissingExtraError("otf2", "reading an OTF2 archive", way_out=_WAY_OUT)
 
 
 def _folders() -> list[Path]:
-    found = find_spec("_otf2")
-    if found is None:
+    module = find_spec("_otf2")
+    if module is None:
         return []
-    if found.submodule_search_locations:
-        return [Path(place) for place in found.submodule_search_locations]
-    return [Path(found.origin).parent] if found.origin else []
+    if module.submodule_search_locations:
+        return [Path(place) for place in module.submodule_search_locations]
+    return [Path(module.origin).parent] if module.origin else []

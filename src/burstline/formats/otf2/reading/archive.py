@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 SUFFIX: Final = ".otf2"
 MAGIC: Final = b"OTF2"
-"""Follows two bytes that tell how long the mark is and in which order bytes are."""
+"""Behind two bytes: the length of this mark, and the order of bytes."""
 
 _HEAD: Final = 16
 _PARTS: Final = (".def", ".evt", ".snap", ".marker", ".thumb")
@@ -61,53 +61,38 @@ def file_size(path: Path) -> int:
 
 
 def find_anchor(path: Path) -> Path | None:
-    """Find the anchor of an archive.
-
-    >>> from pathlib import Path
-    >>> from tempfile import TemporaryDirectory
-    >>> with TemporaryDirectory() as place:
-    ...     print(find_anchor(Path(place)))
-    None
-    """
+    """The anchor that a path is, or that is the only one in a folder."""
     if path.is_file():
         return path if is_anchor(path) else None
     if not path.is_dir():
         return None
     for pattern in (f"*{SUFFIX}", f"*/*{SUFFIX}"):
-        found = [file for file in sorted(path.glob(pattern)) if is_anchor(file)]
-        if found:
-            return found[0] if len(found) == 1 else None
+        anchors = [file for file in sorted(path.glob(pattern)) if is_anchor(file)]
+        if anchors:
+            return anchors[0] if len(anchors) == 1 else None
     return None
 
 
 def require_anchor(path: Path) -> Path:
-    """Find the anchor of an archive, or say what stands in its place.
-
-    >>> from pathlib import Path
-    >>> from tempfile import TemporaryDirectory
-    >>> with TemporaryDirectory() as place:
-    ...     require_anchor(Path(place))
-    Traceback (most recent call last):
-    burstline.errors.FormatError: ...
-    """
+    """The anchor of an archive; an error says what there is instead of one."""
     anchor = find_anchor(path)
     if anchor is not None:
         return anchor
-    named = named_as_anchors(path)
-    several = [file for file in named if is_anchor(file)]
+    candidates = named_as_anchors(path)
+    anchors = [file for file in candidates if is_anchor(file)]
     beside = anchor_beside(path)
-    if several:
-        shown = ", ".join(str(file.relative_to(path)) for file in several[:_MOST_SHOWN])
-        found, way_out = f"{len(several)} of them: {shown}", f"Give one, as {several[0]}"
+    if anchors:
+        shown = ", ".join(str(file.relative_to(path)) for file in anchors[:_MOST_SHOWN])
+        actual, way_out = f"{len(anchors)} of them: {shown}", f"Give one, as {anchors[0]}"
     elif beside is not None:
-        found, way_out = "files of one, without it", f"Give the anchor: {beside}"
-    elif named:
-        found = f"{named[0].name}, which does not begin like one"
+        actual, way_out = "files of one, without it", f"Give the anchor: {beside}"
+    elif candidates:
+        actual = f"{candidates[0].name}, which does not begin like one"
         way_out = "It is cut or damaged: copy it again from where the trace was recorded"
     else:
-        found, way_out = "none", "Give the anchor itself"
+        actual, way_out = "none", "Give the anchor itself"
     expected = f"the anchor of an OTF2 archive ({SUFFIX}), or a folder with one"
-    raise FormatError(path, None, expected=expected, found=found, way_out=way_out)
+    raise FormatError(path, None, expected=expected, found=actual, way_out=way_out)
 
 
 def named_as_anchors(folder: Path) -> list[Path]:
@@ -118,16 +103,7 @@ def named_as_anchors(folder: Path) -> list[Path]:
 
 
 def anchor_beside(path: Path) -> Path | None:
-    """Find the anchor of an archive of which a file, or the folder of events, is named.
-
-    >>> from pathlib import Path
-    >>> from tempfile import TemporaryDirectory
-    >>> with TemporaryDirectory() as place:
-    ...     _ = (Path(place) / "traces.otf2").write_bytes(bytes.fromhex("03424f54463200"))
-    ...     found = anchor_beside(Path(place) / "traces" / "0.evt")
-    ...     None if found is None else found.name
-    'traces.otf2'
-    """
+    """The anchor of the archive that a file, or the folder of events, belongs to."""
     path = path.resolve()
     for name in (path, path.parent):
         if not name.name:
@@ -139,7 +115,7 @@ def anchor_beside(path: Path) -> Path | None:
 
 
 def is_anchor(path: Path) -> bool:
-    """Tell by its first bytes whether a file is an anchor."""
+    """Whether the first bytes of a file are those of an anchor."""
     try:
         with path.open("rb") as file:
             return begins_anchor(file.read(_HEAD))
@@ -148,40 +124,31 @@ def is_anchor(path: Path) -> bool:
 
 
 def is_part(path: Path) -> bool:
-    """Whether a file or folder is of an archive, although its anchor is not found there.
-
-    >>> from pathlib import Path
-    >>> is_part(Path("no-such-folder"))
-    False
-    """
+    """Whether a file or folder belongs to an archive, with or without its anchor."""
     if path.is_dir():
         return bool(named_as_anchors(path)) or any(path.glob("*.evt"))
     return path.suffix in _PARTS and anchor_beside(path) is not None
 
 
 def begins_anchor(head: bytes) -> bool:
-    """Whether a file that begins with `head` is an anchor.
-
-    >>> begins_anchor(bytes.fromhex("03424f54463200")), begins_anchor(b"#Paraver")
-    (True, False)
-    """
+    """Whether a file that begins with `head` is an anchor."""
     return head[2 : 2 + len(MAGIC)] == MAGIC
 
 
-def open_archive(anchor: Path, odd: Defects) -> Archive:
-    """Read what an archive defines."""
+def open_archive(anchor: Path, defects: Defects) -> Archive:
+    """An archive with its definitions."""
     library = find_library()
     size = file_size(anchor.with_suffix(".def"))
     try:
-        rows, text, told = _core.otf2_definitions(
+        rows, text, ending = _core.otf2_definitions(
             library, str(anchor), 16 * size + 1024, 2 * size + 1024, *most_for(size)
         )
     except RuntimeError as error:
         way_out = f"{library} is not a library of OTF2: {error}; set {VARIABLE} to one"
         raise MissingExtraError("otf2", "reading an OTF2 archive", way_out=way_out) from error
-    defined = decode(rows, text, odd)
+    defined = decode(rows, text, defects)
     _refuse_stored(anchor, defined)
-    trouble = describe(told)
+    trouble = describe(ending)
     if not defined.locations:
         raise FormatError(
             anchor,
@@ -191,29 +158,23 @@ def open_archive(anchor: Path, odd: Defects) -> Archive:
             way_out="Check that the file of definitions (.def) stands beside the anchor",
         )
     if trouble:
-        odd.note("definitions_incomplete", "error", trouble)
+        defects.note("definitions_incomplete", "error", trouble)
     return Archive(anchor, library, defined)
 
 
 def most_for(size: int) -> tuple[int, int]:
-    """The seconds and the bytes that reading definitions of a size may take.
-
-    A count in a damaged anchor sends the library round billions of times: what a small
-    archive takes is bounded by its size.
-
-    >>> most_for(1 << 20)
-    (3, 1140850688)
-    """
+    """The seconds and the bytes of memory that reading definitions of a size may take."""
+    # A count in a damaged anchor sends the library round billions of times.
     seconds = _SECONDS_BASE + size // _BYTES_A_SECOND
     return seconds, min(_MEMORY_BASE + _MEMORY_PER_BYTE * size, _MOST_MEMORY)
 
 
-def describe(told: tuple[int, int, str, bytes]) -> str:
+def describe(ending: tuple[int, int, str, bytes]) -> str:
     """What went wrong in the library, empty if nothing did."""
-    number, status, name, complaint = told
+    number, status, name, complaint = ending
     if number:
-        known = {one.value: one.name for one in signal.Signals}
-        return f"the library failed: {known.get(number, number)}"
+        signals = {number.value: number.name for number in signal.Signals}
+        return f"the library failed: {signals.get(number, number)}"
     if not status:
         return ""
     words = complaint.decode("utf-8", "replace").strip()
@@ -221,11 +182,11 @@ def describe(told: tuple[int, int, str, bytes]) -> str:
 
 
 def _refuse_stored(anchor: Path, defined: Definitions) -> None:
-    for found, wrong, name in (
+    for actual, refused, name in (
         (defined.compression, _ZLIB, "compressed with zlib"),
         (defined.substrate, _SION, "stored with SIONlib"),
     ):
-        if found == wrong and VARIABLE not in os.environ:
+        if actual == refused and VARIABLE not in os.environ:
             way_out = (
                 f"one that does is needed: set {VARIABLE} to the path of its libotf2.so, or "
                 "record without it"

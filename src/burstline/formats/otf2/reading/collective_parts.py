@@ -1,7 +1,4 @@
-"""Parts of collectives, from the records that begin and end them.
-
-What the completion of a non-blocking one says is told where it was started.
-"""
+"""Parts of collectives, from the records that begin and end them."""
 
 from __future__ import annotations
 
@@ -30,91 +27,94 @@ _ROOT_SELF: Final = 0xFFFFFFFE
 
 def collective_parts(
     details: Details,
-    own: Records,
+    records: Records,
     calls: Calls,
     ends: Integers,
     *,
     standing: Standing,
     communicators: Communicators,
-    odd: Defects,
+    defects: Defects,
 ) -> tuple[dict[str, Integers], Integers]:
-    """Parts of collectives, and the call of each; those that never completed are noted.
+    """Columns of the parts of collectives, and the call that started each.
 
-    `details` and `own` are what :func:`burstline.formats.otf2.reading.details.details_of`
-    gave, `ends` what ended each request.
+    `records` are those of `details`, `ends` the rows that ended their requests.
     """
-    start, end, blocking = _ended(details, own, ends, standing, odd)
-    begin_seq = np.where(blocking, own["begin_seq"][start], own["seq"][start])
-    begin_ns = np.where(blocking, own["begin_ns"][start], own["time_ns"][start])
+    start, end, blocking = _ended(details, records, ends, standing, defects)
+    begin_seq = np.where(blocking, records["begin_seq"][start], records["seq"][start])
+    begin_ns = np.where(blocking, records["begin_ns"][start], records["time_ns"][start])
     location = details.location[start]
     process = standing.places.process[location]
     order = np.lexsort((begin_seq, location, begin_ns, process))
     start, end, blocking, process = start[order], end[order], blocking[order], process[order]
     rank = standing.places.rank[process]
-    root = _roots(own, end, process, rank, communicators)
-    sent = own["sent"][end]
-    received = own["received"][end]
+    root = _roots(records, end, process, rank, communicators)
+    sent = records["sent"][end]
+    received = records["received"][end]
     call = details.call[start]
     columns = {
         "location": details.location[start],
         "call": calls.call[call],
         "done_call": calls.call[details.call[end]],
         "begin_ns": begin_ns[order],
-        "end_ns": own["time_ns"][end],
+        "end_ns": records["time_ns"][end],
         "begin_seq": begin_seq[order],
-        "end_seq": own["seq"][end],
+        "end_seq": records["seq"][end],
         "sent_bytes": sent,
         "received_bytes": received,
         "communicator": details.communicator[end],
         "sequence": ordinal_within(details.communicator[end], process),
-        "operation": _operations(calls, call, own["operation"][end]),
+        "operation": _operations(calls, call, records["operation"][end]),
         "own_root": np.where(root == rank, rank, UNKNOWN),
         "named_root": root,
     }
     return {name: columns[name].astype(np.int64) for name in PART_COLUMNS}, call
 
 
-def describe_parts(parts: Mapping[str, Integers], call: Integers, facts: Facts) -> None:
-    """Note with the calls the communicator, root and bytes of their collectives."""
-    own = parts["own_root"] >= 0
+def add_parts(parts: Mapping[str, Integers], call: Integers, facts: Facts) -> None:
+    """Add the communicator, root and bytes of collectives to the facts of their calls."""
+    is_root = parts["own_root"] >= 0
     facts.communicator(call, parts["communicator"])
-    facts.root(call[own], parts["own_root"][own])
+    facts.root(call[is_root], parts["own_root"][is_root])
     facts.add_bytes("sent", call, parts["sent_bytes"])
     facts.add_bytes("received", call, parts["received_bytes"])
 
 
 def _ended(
-    details: Details, own: Records, ends: Integers, standing: Standing, odd: Defects
+    details: Details, records: Records, ends: Integers, standing: Standing, defects: Defects
 ) -> tuple[Integers, Integers, Mask]:
     """The records that begin and end collectives, and whether they are blocking."""
     start = np.flatnonzero(details.kind == Kind.COLLECTIVE)
-    blocking = own["kind"][start] == RecordKind.COLLECTIVE
+    blocking = records["kind"][start] == RecordKind.COLLECTIVE
     end = np.where(blocking, start, ends[start])
     lost = start[end < 0]
     if len(lost):
         text = standing.name[int(details.location[lost[0]])]
-        odd.note("collective_never_completed", "loss", text, len(lost))
-    kept = (end >= 0) & (details.communicator[end] >= 0)
-    return start[kept], end[kept], blocking[kept]
+        defects.note("collective_never_completed", "loss", text, len(lost))
+    is_usable = (end >= 0) & (details.communicator[end] >= 0)
+    return start[is_usable], end[is_usable], blocking[is_usable]
 
 
 def _roots(
-    own: Records, end: Integers, process: Integers, rank: Integers, communicators: Communicators
+    records: Records,
+    end: Integers,
+    process: Integers,
+    rank: Integers,
+    communicators: Communicators,
 ) -> Integers:
-    told = own["root"][end]
+    recorded = records["root"][end]
     world = communicators.world_ranks(
-        own["communicator"][end], process, np.where(told < 1 << 31, told, -1)
+        records["communicator"][end], process, np.where(recorded < 1 << 31, recorded, -1)
     )
-    return np.where(told == _ROOT_SELF, rank, np.where(told == NO_ROOT, UNKNOWN, world))
+    return np.where(recorded == _ROOT_SELF, rank, np.where(recorded == NO_ROOT, UNKNOWN, world))
 
 
-def _operations(calls: Calls, call: Integers, told: Integers) -> Integers:
+def _operations(calls: Calls, call: Integers, recorded: Integers) -> Integers:
     """The operation of each part: that of its call, unless the record names another."""
     codes = {name: code for code, name in enumerate(calls.names)}
     of_call = calls.operation[call].astype(np.int64)
     names = calls.names
     result = of_call.copy()
-    pairs = np.stack([of_call, told])
+    pairs = np.stack([of_call, recorded])
     for code, number in np.unique(pairs, axis=1).T.tolist():
         if not 0 <= number < len(COLLECTIVE_OPERATIONS):
             continue
@@ -123,5 +123,5 @@ def _operations(calls: Calls, call: Integers, told: Integers) -> Integers:
         if plain not in (named.lower(), f"mpi_i{COLLECTIVE_OPERATIONS[number].lower()}") and (
             "Neighbor" not in names[code] and "neighbor" not in names[code]
         ):
-            result[(of_call == code) & (told == number)] = codes[named]
+            result[(of_call == code) & (recorded == number)] = codes[named]
     return result

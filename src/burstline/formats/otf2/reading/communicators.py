@@ -1,8 +1,4 @@
-"""Communicators of an archive as rows, and whom their ranks mean.
-
-A communicator of each process with itself is one definition for all processes: each gets a
-row of its own.
-"""
+"""Communicators of an archive as rows, and the world ranks of their members."""
 
 from __future__ import annotations
 
@@ -12,6 +8,7 @@ import numpy as np
 import pyarrow as pa
 
 from burstline import schema
+from burstline.columns import lookup, take
 from burstline.formats.otf2.numbers import MPI, NOWHERE
 from burstline.schema import UNKNOWN, arrow_table
 
@@ -26,13 +23,7 @@ _BY_LOCATION: Final = 1
 
 
 class Communicators:
-    """The communicators of MPI.
-
-    Attributes
-    ----------
-    members : list of tuple of int
-        World ranks of the members of each row.
-    """
+    """The communicators of MPI; `members` are the world ranks of each row."""
 
     def __init__(self, defined: Definitions, standing: Standing) -> None:
         self.members: list[tuple[int, ...]] = []
@@ -55,6 +46,7 @@ class Communicators:
             ]
             if sides[0].type == _COMM_SELF:
                 self._selves.add(reference)
+                # One definition serves all processes; each gets a row.
                 self._rows[reference] = len(self.members)
                 for rank in self._rank.tolist():
                     self._add((rank,), "self")
@@ -78,34 +70,30 @@ class Communicators:
         self._kinds.append(kind)
 
     def rows(self, reference: Integers, process: Integers) -> Integers:
-        """The row of each communicator as its process names it, -1 where it has none."""
-        used, place = np.unique(reference, return_inverse=True)
-        known = [self._rows.get(one, UNKNOWN) for one in used.tolist()]
-        rows = np.array(known, np.int64)[place.reshape(-1)]
-        own = np.array([one in self._selves for one in used.tolist()], bool)[place.reshape(-1)]
-        return np.where(own, rows + process, rows)
+        """The row of each communicator as its process names it, -1 without one."""
+        rows = lookup(reference, self._rows).astype(np.int64)
+        return np.where(np.isin(reference, list(self._selves)), rows + process, rows)
 
     def world_ranks(self, reference: Integers, process: Integers, rank: Integers) -> Integers:
-        """The world rank of a rank in a communicator, -1 where it has none.
-
-        Between groups it is one of the group that `process` is not in.
-        """
+        """The world rank of each rank in a communicator, between groups of the other group."""
         result = np.full(len(rank), UNKNOWN, np.int64)
-        for one in np.unique(reference).tolist():
-            mine = np.flatnonzero(reference == one)
-            if one in self._selves:
-                result[mine] = np.where(rank[mine] == 0, self._rank[process[mine]], UNKNOWN)
-                continue
-            if one in self._remote:
-                first, second = self._remote[one]
-                inside = np.isin(self._rank[process[mine]], np.array(first, np.int64))
-                result[mine] = np.where(
-                    inside, _picked(second, rank[mine]), _picked(first, rank[mine])
+        for communicator in np.unique(reference).tolist():
+            chosen = np.flatnonzero(reference == communicator)
+            if communicator in self._selves:
+                result[chosen] = np.where(
+                    rank[chosen] == 0, self._rank[process[chosen]], UNKNOWN
                 )
                 continue
-            row = self._rows.get(one, UNKNOWN)
+            if communicator in self._remote:
+                first, second = self._remote[communicator]
+                inside = np.isin(self._rank[process[chosen]], np.array(first, np.int64))
+                result[chosen] = np.where(
+                    inside, _picked(second, rank[chosen]), _picked(first, rank[chosen])
+                )
+                continue
+            row = self._rows.get(communicator, UNKNOWN)
             if row >= 0:
-                result[mine] = _picked(self.members[row], rank[mine])
+                result[chosen] = _picked(self.members[row], rank[chosen])
         return result
 
     def table(self) -> pa.Table:
@@ -126,6 +114,5 @@ class Communicators:
 
 
 def _picked(members: tuple[int, ...], rank: Integers) -> Integers:
-    listed = np.array([*members, UNKNOWN], np.int64)
-    inside = (rank >= 0) & (rank < len(members))
-    return listed[np.where(inside, rank, len(members))]
+    """The member of each rank, -1 for ranks that the group has not."""
+    return take(np.array(members, np.int64), np.where(rank < len(members), rank, UNKNOWN))

@@ -1,27 +1,28 @@
-"""What an archive defines: rows of integers on their way to names, places and meanings.
+"""What an archive defines, by kind and reference; of two definitions the first counts.
 
 ::
 
-    rows of integers, text ──decode──► Definitions: by kind, by reference
-
-A reference that is defined twice means what it was defined as first; the second definition is
-counted, because some writers do so.
+    rows of integers, text ──decode──► Definitions
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
 
 from burstline._core import Defined
 from burstline.formats.otf2.numbers import NOWHERE
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
     import numpy as np
     import numpy.typing as npt
 
     from burstline.columns import Integers
     from burstline.formats.intake import Defects
+
+_T = TypeVar("_T")
 
 
 class Region(NamedTuple):
@@ -115,96 +116,69 @@ class Definitions:
         return self.texts.get(reference, "")
 
 
-_T = TypeVar("_T")
-
 _UNSIGNED: Final = 0xFFFFFFFFFFFFFFFF
 _COMM_LOCATIONS: Final = 4
 _COMM_GROUP: Final = 5
+_TABLES: Final[Mapping[int, tuple[str, Callable[[list[int]], Any]]]] = {
+    Defined.LOCATION: ("locations", lambda row: Location(*row)),
+    Defined.LOCATION_GROUP: ("location_groups", lambda row: LocationGroup(*row)),
+    Defined.REGION: ("regions", lambda row: Region(*row)),
+    Defined.METRIC_MEMBER: ("metric_members", lambda row: Member(*row)),
+    Defined.METRIC_CLASS: ("metrics", lambda row: tuple(row[1:])),
+    Defined.COMMUNICATOR: ("communicators", lambda row: (row[0], row[1], NOWHERE)),
+    Defined.INTER_COMMUNICATOR: ("communicators", lambda row: tuple(row[:3])),
+    Defined.WINDOW: ("windows", lambda row: row[1]),
+    Defined.NODE: ("nodes", lambda row: tuple(row[:3])),
+    Defined.CALLING_CONTEXT: ("contexts", lambda row: tuple(row[:3])),
+    Defined.PARAMETER: ("parameters", lambda row: tuple(row[:2])),
+    Defined.ATTRIBUTE: ("attributes", lambda row: tuple(row[:2])),
+    Defined.SOURCE_CODE_LOCATION: ("source_lines", lambda row: tuple(row[:2])),
+}
+"""Where definitions of a kind go, and what is made of their numbers behind the reference."""
 
 
-def decode(rows: Integers, text: npt.NDArray[np.int8], odd: Defects) -> Definitions:
-    """Make definitions of the kernel's rows."""
-    taking = _Taking(Definitions(), text.tobytes(), odd)
+def decode(rows: Integers, text: npt.NDArray[np.int8], defects: Defects) -> Definitions:
+    """The definitions in the kernel's rows: kind, length, and as many integers each."""
+    definitions, content = Definitions(), text.tobytes()
     numbers = rows.tolist()
-    at = 0
-    while at + 2 <= len(numbers):
-        kind, length = numbers[at], numbers[at + 1]
-        taking.take(kind, numbers[at + 2 : at + 2 + length])
-        at += 2 + length
-    return taking.found
-
-
-class _Taking:
-    """Takes in one row after the other."""
-
-    def __init__(self, found: Definitions, text: bytes, odd: Defects) -> None:
-        self.found, self._text, self._odd = found, text, odd
-
-    def take(self, kind: int, row: list[int]) -> None:
-        found = self.found
+    position = 0
+    while position + 2 <= len(numbers):
+        kind, length = numbers[position], numbers[position + 1]
+        row = numbers[position + 2 : position + 2 + length]
+        position += 2 + length
         if kind == Defined.TEXT:
-            words = self._text[row[1] : row[1] + row[2]].decode("utf-8", "replace")
-            found.texts.setdefault(row[0], words)
-        elif kind == Defined.LOCATION:
-            self._once(found.locations, row[0] & _UNSIGNED, Location(*row[1:]))
-        elif kind == Defined.LOCATION_GROUP:
-            self._once(found.location_groups, row[0], LocationGroup(*row[1:]))
-        elif kind == Defined.REGION:
-            self._once(found.regions, row[0], Region(*row[1:]))
+            words = content[row[1] : row[1] + row[2]].decode("utf-8", "replace")
+            definitions.texts.setdefault(row[0], words)
         elif kind == Defined.GROUP:
-            self._take_group(row)
+            _add_group(definitions, row, defects)
         elif kind == Defined.ARCHIVE:
-            found.substrate, found.compression, found.version = row
+            definitions.substrate, definitions.compression, definitions.version = row
         elif kind == Defined.CLOCK:
-            found.clock = (row[0] & _UNSIGNED, row[1] & _UNSIGNED, row[2] & _UNSIGNED)
-        else:
-            self._take_other(kind, row)
-
-    def _take_other(self, kind: int, row: list[int]) -> None:
-        found, ref = self.found, row[0]
-        if kind == Defined.METRIC_MEMBER:
-            self._once(found.metric_members, ref, Member(*row[1:]))
-        elif kind == Defined.METRIC_CLASS:
-            self._once(found.metrics, ref, tuple(row[2:]))
+            definitions.clock = (row[0] & _UNSIGNED, row[1] & _UNSIGNED, row[2] & _UNSIGNED)
         elif kind == Defined.METRIC_INSTANCE:
-            self._once(found.metrics, ref, found.metrics.get(row[1], ()))
-        elif kind == Defined.COMMUNICATOR:
-            self._once(found.communicators, ref, (row[1], row[2], NOWHERE))
-        elif kind == Defined.INTER_COMMUNICATOR:
-            self._once(found.communicators, ref, (row[1], row[2], row[3]))
-        elif kind == Defined.WINDOW:
-            self._once(found.windows, ref, row[2])
-        else:
-            self._take_plain(kind, row)
+            members = definitions.metrics.get(row[1], ())
+            _add_once(definitions.metrics, row[0], members, defects)
+        elif kind in _TABLES:
+            table, make = _TABLES[kind]
+            reference = row[0] & _UNSIGNED
+            _add_once(getattr(definitions, table), reference, make(row[1:]), defects)
+    return definitions
 
-    def _take_plain(self, kind: int, row: list[int]) -> None:
-        found, ref = self.found, row[0]
-        triples = {
-            Defined.NODE: found.nodes,
-            Defined.CALLING_CONTEXT: found.contexts,
-        }
-        pairs = {
-            Defined.PARAMETER: found.parameters,
-            Defined.ATTRIBUTE: found.attributes,
-            Defined.SOURCE_CODE_LOCATION: found.source_lines,
-        }
-        if kind in triples:
-            self._once(triples[Defined(kind)], ref, (row[1], row[2], row[3]))
-        elif kind in pairs:
-            self._once(pairs[Defined(kind)], ref, (row[1], row[2]))
 
-    def _take_group(self, row: list[int]) -> None:
-        ref, name, kind, paradigm, flags = row[:5]
-        group = Group(name, kind, paradigm, flags, tuple(row[5:]))
-        known = self.found.groups.get(ref)
-        if kind == _COMM_LOCATIONS:
-            self.found.worlds.append(group)
-        if known is None or (known.type != _COMM_GROUP and kind == _COMM_GROUP):
-            self.found.groups[ref] = group
-        if known is not None and known != group:
-            self._odd.note("defined_twice", "info", f"group {ref}")
+def _add_group(definitions: Definitions, row: list[int], defects: Defects) -> None:
+    reference, name, kind, paradigm, flags = row[:5]
+    group = Group(name, kind, paradigm, flags, tuple(row[5:]))
+    first = definitions.groups.get(reference)
+    if kind == _COMM_LOCATIONS:
+        definitions.worlds.append(group)
+    if first is None or (first.type != _COMM_GROUP and kind == _COMM_GROUP):
+        definitions.groups[reference] = group
+    if first is not None and first != group:
+        defects.note("defined_twice", "info", f"group {reference}")
 
-    def _once(self, known: dict[int, _T], ref: int, value: _T) -> None:
-        if known.setdefault(ref, value) != value:
-            kind = type(value).__name__.lower() if hasattr(value, "_fields") else "reference"
-            self._odd.note("defined_twice", "info", f"{kind} {ref}")
+
+def _add_once(table: dict[int, _T], reference: int, value: _T, defects: Defects) -> None:
+    """Add a definition, or note that the reference is defined, because some writers do so."""
+    if table.setdefault(reference, value) != value:
+        kind = type(value).__name__.lower() if hasattr(value, "_fields") else "reference"
+        defects.note("defined_twice", "info", f"{kind} {reference}")

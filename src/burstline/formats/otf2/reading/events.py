@@ -5,8 +5,8 @@
     locations ──child process──► columns in shared memory
         the child fell ──► each location in a child of its own ──► columns of what could be read
 
-The library is not trusted with damaged bytes: what it does to itself, it does in a child. A
-child that fell leaves what it had read.
+Damaged bytes may break the library, so it runs in a child; a child that fell leaves what it
+had read.
 """
 
 from __future__ import annotations
@@ -78,14 +78,14 @@ _NOT_USED: Final = frozenset(
 
 @dataclass(slots=True, eq=False)
 class Events:
-    """What some locations did, as the kernel's columns."""
+    """Events of some locations as the kernel's columns."""
 
     # calls, regions, records, forks, teams, readings, values, paths, lives
     tables: dict[str, Columns]
     kinds: dict[str, int] = field(default_factory=dict)  # events of each kind
 
     def take_records(self) -> Records:
-        """The records; they are not kept here."""
+        """The records, which are dropped here."""
         return Records(self.tables.pop("records"))
 
 
@@ -94,33 +94,33 @@ def read_events(
     standing: Standing,
     regions: Regions,
     locations: Sequence[int],
-    odd: Defects,
+    defects: Defects,
 ) -> Events:
-    """Read the events of some locations.
+    """The events of some locations, read in O(events).
 
-    O(events) time, some 10 million events a second. Memory is that of the columns: about
-    fifty bytes for each enter and leave, a hundred for each event that describes a call.
+    The columns take about fifty bytes for each enter and leave, a hundred for each event that
+    describes a call.
     """
-    found, told = _read(archive, standing, regions, locations)
-    if told[0] and len(locations) > 1:
+    events, ending = _read(archive, standing, regions, locations)
+    if ending[0] and len(locations) > 1:
         parts = []
         for location in locations:
-            part, said = _read(archive, standing, regions, [location])
-            _note(archive, standing, [location], (part, said), odd)
+            part, part_ending = _read(archive, standing, regions, [location])
+            _note(archive, standing, [location], (part, part_ending), defects)
             parts.append(part)
         return _joined(parts)
-    _note(archive, standing, locations, (found, told), odd)
-    return found
+    _note(archive, standing, locations, (events, ending), defects)
+    return events
 
 
 def _read(
     archive: Archive, standing: Standing, regions: Regions, locations: Sequence[int]
 ) -> tuple[Events, tuple[int, int, str, bytes]]:
     references = standing.references[list(locations)]
-    size = sum(archive.event_bytes(one) for one in references.tolist())
+    size = sum(archive.event_bytes(reference) for reference in references.tolist())
     resolution, offset, _ = archive.defined.clock
     clock = ((resolution & _WIDE) or 1_000_000_000, offset & _WIDE)
-    tables, kinds, full, told = _core.otf2_events(
+    tables, kinds, full, ending = _core.otf2_events(
         archive.library,
         str(archive.anchor),
         (references, np.array(locations, np.int32)),
@@ -135,11 +135,11 @@ def _read(
     )
     if full:
         kinds["Unstored"] = full
-    return Events(tables, kinds), told
+    return Events(tables, kinds), ending
 
 
 def _like(metrics: Mapping[int, Sequence[int]]) -> tuple[npt.NDArray[np.uint32], ...]:
-    """Metrics, and of each the first one of those it shares members with."""
+    """Metrics, and for each the first metric with which it shares members."""
     first: dict[int, int] = {}
     like: dict[int, int] = {}
     for metric, members in metrics.items():
@@ -148,12 +148,12 @@ def _like(metrics: Mapping[int, Sequence[int]]) -> tuple[npt.NDArray[np.uint32],
             other = first.setdefault(member, metric)
             low, high = sorted((_first_of(like, metric), _first_of(like, other)))
             like[high] = low
-    found = [_first_of(like, metric) for metric in like]
-    return np.array(list(like), np.uint32), np.array(found, np.uint32)
+    firsts = [_first_of(like, metric) for metric in like]
+    return np.array(list(like), np.uint32), np.array(firsts, np.uint32)
 
 
 def _first_of(like: dict[int, int], metric: int) -> int:
-    """Follow a metric to the first one that it is like, and shorten the way for the next."""
+    """The first metric that a metric is like; shortens the way there."""
     while like[metric] != metric:
         like[metric] = like[like[metric]]
         metric = like[metric]
@@ -165,22 +165,22 @@ def _note(
     standing: Standing,
     locations: Sequence[int],
     read: tuple[Events, tuple[int, int, str, bytes]],
-    odd: Defects,
+    defects: Defects,
 ) -> None:
-    found, told = read
-    lives = found.tables["lives"]
+    events, ending = read
+    lives = events.tables["lives"]
     done = len(lives["status"])
     for missing in locations[done:]:
-        text = f"{standing.name[missing]}: {describe(told)}"
-        odd.note("location_unreadable", "error", text)
-    _complete_lives(found, len(locations))
+        text = f"{standing.name[missing]}: {describe(ending)}"
+        defects.note("location_unreadable", "error", text)
+    _complete_lives(events, len(locations))
     status = lives["status"]
     for number in np.flatnonzero((status != 0) & (status != NO_VALUE)).tolist():
         reference = int(standing.references[locations[number]])
         is_there = archive.event_bytes(reference) > 0
         kind = "location_cut_short" if is_there else "location_without_file"
-        text = f"{standing.name[locations[number]]}: {describe((0, 1, told[2], told[3]))}"
-        odd.note(kind, "error" if is_there else "loss", text)
+        text = f"{standing.name[locations[number]]}: {describe((0, 1, ending[2], ending[3]))}"
+        defects.note(kind, "error" if is_there else "loss", text)
     for name, kind, severity in (
         ("strange", "unknown_event", "info"),
         ("never_left", "region_never_left", "loss"),
@@ -193,17 +193,17 @@ def _note(
         total = int(lives[name].sum())
         if total:
             first = standing.name[locations[int((lives[name] > 0).argmax())]]
-            odd.note(kind, severity, first, total)
-    for kind, count in found.kinds.items():
+            defects.note(kind, severity, first, total)
+    for kind, count in events.kinds.items():
         if kind in _NOT_USED:
-            odd.note_named("event_not_used", "info", kind, count)
-    lost = found.kinds.pop("Unstored", 0)
-    odd.note("events_not_kept", "loss", standing.name[locations[0]], lost)
+            defects.note_named("event_not_used", "info", kind, count)
+    lost = events.kinds.pop("Unstored", 0)
+    defects.note("events_not_kept", "loss", standing.name[locations[0]], lost)
 
 
-def _complete_lives(found: Events, count: int) -> None:
-    """Give every location a row of lives, also those that were not reached."""
-    lives = found.tables["lives"]
+def _complete_lives(events: Events, count: int) -> None:
+    """Add a row of lives for each location that was not reached."""
+    lives = events.tables["lives"]
     missing = count - len(lives["status"])
     for name, column in lives.items():
         fill = np.full(missing, NO_VALUE if name == "status" else 0, np.int64)
@@ -211,7 +211,7 @@ def _complete_lives(found: Events, count: int) -> None:
 
 
 def _joined(parts: Sequence[Events]) -> Events:
-    """Put the columns of several reads together; rows that refer to rows are moved."""
+    """The columns of several reads together; references to rows are shifted."""
     references = {
         ("regions", "path"): "paths",
         ("calls", "path"): "paths",

@@ -1,4 +1,4 @@
-"""Time that nobody watched: buffers being written, and measurement turned off."""
+"""Time not recorded: buffers being written, and measurement turned off."""
 
 from __future__ import annotations
 
@@ -43,18 +43,18 @@ def gap_table(records: Records, died_ns: dict[int, int]) -> pa.Table:
 
 
 def _pauses(records: Records, died_ns: dict[int, int]) -> Integers:
-    at = records.rows_of(RecordKind.MEASUREMENT)
-    location, time = records["location"][at].astype(np.int64), records["time_ns"][at]
-    off = records["mode"][at] != _ON
+    rows = records.rows_of(RecordKind.MEASUREMENT)
+    location, time = records["location"][rows].astype(np.int64), records["time_ns"][rows]
+    off = records["mode"][rows] != _ON
     first = begins_run(location)
-    before = np.append(False, off[:-1])[: len(at)] & ~first
+    before = np.append(False, off[:-1])[: len(rows)] & ~first
     begin = np.flatnonzero(off & ~before)
     end = np.flatnonzero(~off & before)
     # the end of a pause is the first one behind it, if that is on the same location
     of = np.searchsorted(end, begin)
     candidate = np.append(end, -1)[of] if len(begin) else begin
     same = (candidate >= 0) & (location[candidate] == location[begin])
-    last = np.array([died_ns[one] for one in location[begin].tolist()], np.int64)
+    last = np.array([died_ns[row] for row in location[begin].tolist()], np.int64)
     stop = np.where(same, time[candidate], last) if len(begin) else last
     kind = np.full(len(begin), GAP_KINDS.index("tracing_off"))
     return np.stack([location[begin], time[begin], stop, kind])

@@ -1,4 +1,4 @@
-"""The tables of a few processes, and what of them others need: one step of a reading.
+"""The tables of a few processes, and what other processes need of them.
 
 ::
 
@@ -28,7 +28,7 @@ from burstline.formats.intake import (
     message_halves,
     sides_of,
 )
-from burstline.formats.otf2.reading.collective_parts import collective_parts, describe_parts
+from burstline.formats.otf2.reading.collective_parts import add_parts, collective_parts
 from burstline.formats.otf2.reading.details import (
     REQUEST_MARK,
     calls_of,
@@ -63,7 +63,7 @@ _IS_APART[[Kind.SEND, Kind.SEND_DONE, Kind.POST, Kind.RECEIVE]] = False
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Basis:
-    """What all processes share, known before any events are read."""
+    """What all processes share before any events are read."""
 
     archive: Archive  # what is read
     standing: Standing  # where locations stand
@@ -74,21 +74,20 @@ class Basis:
 
     @property
     def places(self) -> Places:
-        """Who is who."""
+        """The process of each location and the rank of each process."""
         return self.standing.places
 
 
 def make_group(
-    basis: Basis, events: Events, locations: Sequence[int], odd: Defects, *, teams: int
+    basis: Basis, events: Events, locations: Sequence[int], defects: Defects, *, teams: int
 ) -> Group:
-    """The group of some whole processes; paths and numbers of regions in `basis` grow.
+    """The group of some whole processes; adds call paths and regions to `basis`.
 
-    `events` lose their records; `teams` are those of the groups before; `odd` takes what is
-    odd in these. The records take more than anything else: each form of them goes once it is
-    not needed.
+    `events` lose their records: these take more memory than anything else, so each form of
+    them goes once it is not needed. `teams` is the number of teams in the groups before.
     """
     tables, places = events.tables, basis.places
-    fork = forks_of(tables["forks"], tables["teams"], places.process, odd)
+    fork = forks_of(tables["forks"], tables["teams"], places.process, defects)
     rehang(basis.paths, tables, fork, places.process)
     calls = calls_of(tables["calls"], basis.regions.operations)
     records = events.take_records()
@@ -99,36 +98,36 @@ def make_group(
     released = records.of(RecordKind.LOCK_RELEASED)
     died_ns = tables["lives"]["died_ns"].tolist()
     gaps = gap_table(records, dict(zip(locations, died_ns, strict=True)))
-    details, own, probe = details_of(
-        records, basis.standing, basis.communicators, basis.archive.defined.windows, odd
+    details, call_records, probe = details_of(
+        records, basis.standing, basis.communicators, basis.archive.defined.windows, defects
     )
     del records
     facts = Facts(calls)
-    alone, stamps = stamped(details, own, calls)
-    ends = follow(alone, stamps, places.process, odd, mark=REQUEST_MARK)
-    parts = _parts(basis, details, own, calls, ends, facts=facts, odd=odd)
-    del own
+    alone, stamps = stamped(details, call_records, calls)
+    ends = follow(alone, stamps, places.process, defects, mark=REQUEST_MARK)
+    parts = _parts(basis, details, call_records, calls, ends, facts=facts, defects=defects)
+    del call_records
     describe_transfers(details, facts)
-    sides = sides_of(details, places, odd)
+    sides = sides_of(details, places, defects)
     describe_messages(details, ends, sides, facts)
     sends, receives, waiting, _ = message_halves(
-        alone, stamps, ends, sides, places=places, odd=odd, probe=probe
+        alone, stamps, ends, sides, places=places, odd=defects, probe=probe
     )
     del details, alone, stamps, ends, sides
-    found = {
+    group_tables = {
         "calls": facts.table(),
         "regions": shifted(_regions(basis, tables["regions"], fork), "team", teams),
-        "teams": team_table(tables["forks"], fork, places.process, odd),
-        "locks": lock_table(acquired, released, odd),
-        "readings": basis.metrics.readings(tables["readings"], tables["values"], odd),
+        "teams": team_table(tables["forks"], fork, places.process, defects),
+        "locks": lock_table(acquired, released, defects),
+        "readings": basis.metrics.readings(tables["readings"], tables["values"], defects),
         "other_events": others,
         "gaps": gaps,
     }
-    found["bursts"] = _bursts(basis, found)
+    group_tables["bursts"] = _bursts(basis, group_tables)
     for name in ("team", "parent"):
-        found["teams"] = shifted(found["teams"], name, teams)
+        group_tables["teams"] = shifted(group_tables["teams"], name, teams)
     return Group(
-        found,
+        group_tables,
         with_own_requests(sends, "send_request"),
         with_own_requests(receives, "receive_request"),
         with_own_requests(waiting, "request"),
@@ -140,32 +139,32 @@ def make_group(
 def _parts(
     basis: Basis,
     details: Details,
-    own: Records,
+    records: Records,
     calls: Calls,
     ends: Integers,
     *,
     facts: Facts,
-    odd: Defects,
+    defects: Defects,
 ) -> dict[str, Integers]:
-    """Parts of collectives, noted with their calls."""
+    """Columns of the parts of collectives, which are added to the facts of their calls."""
     apart = np.flatnonzero(_IS_APART[details.kind])
     if len(apart) < len(details):
-        own, details = own.pick(apart), details.pick(apart)
+        records, details = records.pick(apart), details.pick(apart)
     parts, call = collective_parts(
         details,
-        own,
+        records,
         calls,
         _moved(ends, apart),
         standing=basis.standing,
         communicators=basis.communicators,
-        odd=odd,
+        defects=defects,
     )
-    describe_parts(parts, call, facts)
+    add_parts(parts, call, facts)
     return parts
 
 
 def _moved(ends: Integers, rows: Integers) -> Integers:
-    """What ended some records as places among these, -1 where it is none of them."""
+    """The positions among `rows` of what ended them, -1 where it is none of them."""
     place = np.full(len(ends) + 1, UNKNOWN)
     place[rows] = np.arange(len(rows))
     return place[ends[rows]]

@@ -1,9 +1,4 @@
-"""Metrics: counters of a trace, and their readings.
-
-A metric that accumulates is read as a difference to the reading before it on the location,
-the first to nothing, because it accumulates from the start of measurement; one that is
-relative is a difference as it stands; an absolute one is kept.
-"""
+"""Metrics of an archive as counters, and their readings."""
 
 from __future__ import annotations
 
@@ -37,13 +32,7 @@ _FIXED: Final = {
 
 
 class Metrics:
-    """The metrics of an archive that events may read.
-
-    Attributes
-    ----------
-    names : list of str
-        Names of the counters, in the order of their columns.
-    """
+    """The metrics of an archive that events may read; `names` are those of their columns."""
 
     def __init__(self, defined: Definitions) -> None:
         self.names: list[str] = []
@@ -51,32 +40,35 @@ class Metrics:
         self._units: list[str] = []
         place: dict[int, int] = {}
         for members in defined.metrics.values():
-            for one in members:
-                if one in place or one not in defined.metric_members:
+            for number in members:
+                if number in place or number not in defined.metric_members:
                     continue
-                member = defined.metric_members[one]
-                place[one] = len(self.names)
-                self.names.append(self._fresh(defined.text(member.name) or f"metric {one}"))
+                member = defined.metric_members[number]
+                place[number] = len(self.names)
+                self.names.append(self._fresh(defined.text(member.name) or f"metric {number}"))
                 self._members.append(member)
                 self._units.append(_unit(member, defined.text(member.unit)))
         self._columns = {
-            metric: [place.get(one, -1) for one in members]
+            metric: [place.get(number, -1) for number in members]
             for metric, members in defined.metrics.items()
         }
 
     def _fresh(self, name: str) -> str:
         base = f"{name}_counter" if name in _FIXED else name
-        found, number = base, 1
-        while found in self.names:
+        fresh, number = base, 1
+        while fresh in self.names:
             number += 1
-            found = f"{base}_{number}"
-        return found
+            fresh = f"{base}_{number}"
+        return fresh
 
     def table(self) -> pa.Table:
         """The table `counters`."""
         types = counter_types(self.names)
         absolute = [member.mode & _PROPERTY == _ABSOLUTE for member in self._members]
-        modes = [COUNTER_MODES.index("absolute" if one else "delta") for one in absolute]
+        modes = [
+            COUNTER_MODES.index("absolute" if is_absolute else "delta")
+            for is_absolute in absolute
+        ]
         return arrow_table(
             "counters",
             {
@@ -87,7 +79,7 @@ class Metrics:
             },
         )
 
-    def readings(self, readings: Columns, values: Columns, odd: Defects) -> pa.Table:
+    def readings(self, readings: Columns, values: Columns, defects: Defects) -> pa.Table:
         """The table `readings`."""
         location, seq = readings["location"], readings["seq"]
         new = begins_run(seq, location)
@@ -102,35 +94,39 @@ class Metrics:
             columns[name] = np.full(len(first), NO_VALUE)
         start = np.cumsum(readings["count"], dtype=np.int64) - readings["count"]
         for metric in np.unique(readings["metric"]).tolist():
-            mine = np.flatnonzero(readings["metric"] == metric)
-            self._fill(
-                columns, metric, (row[mine], start[mine], readings["count"][mine]), values, odd
+            chosen = np.flatnonzero(readings["metric"] == metric)
+            self._fill_columns(
+                columns,
+                metric,
+                (row[chosen], start[chosen], readings["count"][chosen]),
+                values,
+                defects,
             )
         for name, member in zip(self.names, self._members, strict=True):
             if member.mode & _PROPERTY == _ACCUMULATED:
-                columns[name] = _differences(columns["location"], columns[name], name, odd)
+                columns[name] = _differences(columns["location"], columns[name], name, defects)
         return arrow_table("readings", columns, counters=self.names)
 
-    def _fill(
+    def _fill_columns(
         self,
         columns: dict[str, npt.NDArray[Any]],
         metric: int,
-        where: tuple[Integers, Integers, npt.NDArray[Any]],
+        rows: tuple[Integers, Integers, npt.NDArray[Any]],
         values: Columns,
-        odd: Defects,
+        defects: Defects,
     ) -> None:
-        row, start, count = where
+        row, start, count = rows
         of = self._columns.get(metric & 0xFFFFFFFF, [])
         if not of or -1 in of:
-            odd.note("metric_not_defined", "loss", f"metric {metric}", len(row))
+            defects.note("metric_not_defined", "loss", f"metric {metric}", len(row))
         for position, column in enumerate(of):
             if column < 0:
                 continue
-            there = np.flatnonzero(count > position)
-            at = start[there] + position
+            chosen = np.flatnonzero(count > position)
+            places = start[chosen] + position
             name = self.names[column]
-            columns[name][row[there]] = _integers(
-                values["value"][at], values["type"][at], name, odd
+            columns[name][row[chosen]] = _integers(
+                values["value"][places], values["type"][places], name, defects
             )
 
 
@@ -142,9 +138,9 @@ def _unit(member: Member, unit: str) -> str:
 
 
 def _integers(
-    value: Integers, kind: npt.NDArray[np.uint8], name: str, odd: Defects
+    value: Integers, kind: npt.NDArray[np.uint8], name: str, defects: Defects
 ) -> Integers:
-    """Take values as integers: of other types the nearest one."""
+    """Values as integers, fractions rounded."""
     result = value.copy()
     whole = (kind != _FLOAT) & (kind != _DOUBLE)
     is_large = whole & ((value == NO_VALUE) | ((kind == _UINT64) & (value < 0)))
@@ -165,25 +161,26 @@ def _integers(
         nearest = np.rint(np.where(fits, wide, 0))
         fractions += int(np.count_nonzero(fits & (nearest != wide)))
         result[rows] = np.where(fits, nearest.astype(np.int64), NO_VALUE)
-    odd.note("metric_not_finite", "loss", name, endless)
-    odd.note("metric_too_large", "loss", name, large)
-    odd.note("metric_rounded", "loss", name, fractions)
+    defects.note("metric_not_finite", "loss", name, endless)
+    defects.note("metric_too_large", "loss", name, large)
+    defects.note("metric_rounded", "loss", name, fractions)
     return result
 
 
 def _differences(
-    location: npt.NDArray[Any], value: Integers, name: str, odd: Defects
+    location: npt.NDArray[Any], value: Integers, name: str, defects: Defects
 ) -> Integers:
-    """Give each known value's difference to the known one before on its location."""
-    known = np.flatnonzero(value != NO_VALUE)
-    if not len(known):
+    """Each recorded value's difference to the one before on its location."""
+    recorded = np.flatnonzero(value != NO_VALUE)
+    if not len(recorded):
         return value
-    first = np.append(True, np.diff(location[known]) != 0)
-    step = np.where(first, value[known], np.diff(value[known], prepend=0))
+    # The first value counts from 0, as measurement does.
+    first = np.append(True, np.diff(location[recorded]) != 0)
+    step = np.where(first, value[recorded], np.diff(value[recorded], prepend=0))
     back = (step < 0) & ~first
     if back.any():
-        text = f"location {location[known[int(back.argmax())]]}: {name}"
-        odd.note("counter_runs_backwards", "loss", text, np.count_nonzero(back))
+        text = f"location {location[recorded[int(back.argmax())]]}: {name}"
+        defects.note("counter_runs_backwards", "loss", text, np.count_nonzero(back))
     result = value.copy()
-    result[known] = np.where(back, NO_VALUE, step)
+    result[recorded] = np.where(back, NO_VALUE, step)
     return result

@@ -1,10 +1,8 @@
-"""Events of an archive that no other table tells: programs, parameters, attributes, tasks.
+"""Events of an archive that no other table has: programs, parameters, attributes, tasks.
 
 ::
 
     kernel's records ─► names and texts looked up, communicators by row ─► `other_events`
-
-What attributes refer to is told where a trace has it: texts, locations and communicators.
 """
 
 from __future__ import annotations
@@ -42,19 +40,15 @@ _LARGEST: Final = 0xFFFFFFFF
 def other_event_table(
     records: Records, defined: Definitions, standing: Standing, communicators: Communicators
 ) -> pa.Table:
-    """The table `other_events`, by location and ordinal.
-
-    An attribute has the ordinal of its event. A task has its number, with that of the thread
-    that created it in the upper half.
-    """
-    told = records.of(*_KINDS)
-    kind, value = told["kind"], told["value"].copy()
+    """The table `other_events`, by location and ordinal; an attribute has that of its event."""
+    events = records.of(*_KINDS)
+    kind, value = events["kind"], events["value"].copy()
     attribute = kind == RecordKind.ATTRIBUTE
-    form = np.where(told["type"] < len(VALUE_TYPES), told["type"], UNKNOWN)
+    form = np.where(events["type"] < len(VALUE_TYPES), events["type"], UNKNOWN)
     words = form == _TYPE["string"]
-    communicator = np.full(len(told), UNKNOWN)
+    communicator = np.full(len(events), UNKNOWN)
     named = np.isin(kind, _COMMUNICATORS) | (attribute & (form == _TYPE["communicator"]))
-    process = standing.places.process[told["location"]]
+    process = standing.places.process[events["location"]]
     communicator[named] = communicators.rows(value[named], process[named])
     of_location = attribute & (form == _TYPE["location"])
     value[of_location] = _places(value[of_location], standing)
@@ -62,35 +56,35 @@ def other_event_table(
     return arrow_table(
         "other_events",
         {
-            "location": told["location"],
-            "seq": told["seq"],
-            "time_ns": told["time_ns"],
+            "location": events["location"],
+            "seq": events["seq"],
+            "time_ns": events["time_ns"],
             "kind": _CODES[kind],
-            "name": _names(told, defined),
+            "name": _names(events, defined),
             "type": form,
             "value": value,
-            "text": _texts(records, told, words, defined),
+            "text": _texts(records, events, words, defined),
             "communicator": communicator,
         },
     )
 
 
 def _places(references: Integers, standing: Standing) -> Integers:
-    """The rows of locations that are named by their references."""
-    wanted, known = references.view(np.uint64), standing.references
-    order = np.argsort(known)
-    row = order[np.minimum(np.searchsorted(known, wanted, sorter=order), len(known) - 1)]
-    return np.where(known[row] == wanted, row, NO_VALUE)
+    """The rows of locations by their references."""
+    wanted, defined = references.view(np.uint64), standing.references
+    order = np.argsort(defined)
+    row = order[np.minimum(np.searchsorted(defined, wanted, sorter=order), len(defined) - 1)]
+    return np.where(defined[row] == wanted, row, NO_VALUE)
 
 
-def _looked_up(keys: Integers, give: Callable[[int], str | None]) -> pa.Array:
+def _looked_up(keys: Integers, text_of: Callable[[int], str | None]) -> pa.Array:
     """The text of each key; each key is looked up once."""
-    used, place = np.unique(keys, return_inverse=True)
-    words = pa.array([give(one) for one in used.tolist()], pa.string())
+    distinct, place = np.unique(keys, return_inverse=True)
+    words = pa.array([text_of(key) for key in distinct.tolist()], pa.string())
     return words.take(pa.array(place.reshape(-1)))
 
 
-def _names(told: Records, defined: Definitions) -> pa.Array:
+def _names(events: Records, defined: Definitions) -> pa.Array:
     """The names of programs, parameters and attributes."""
     tables = {
         int(RecordKind.PARAMETER): defined.parameters,
@@ -103,17 +97,17 @@ def _names(told: Records, defined: Definitions) -> pa.Array:
             return defined.text(reference)
         if kind not in tables:
             return None
-        known = tables[kind].get(reference)
-        return f"{reference}" if known is None else defined.text(known[0])
+        definition = tables[kind].get(reference)
+        return f"{reference}" if definition is None else defined.text(definition[0])
 
-    return _looked_up(told["kind"].astype(np.int64) << 32 | told["name"] & _LARGEST, name)
+    return _looked_up(events["kind"].astype(np.int64) << 32 | events["name"] & _LARGEST, name)
 
 
-def _texts(records: Records, told: Records, words: Mask, defined: Definitions) -> pa.Array:
+def _texts(records: Records, events: Records, words: Mask, defined: Definitions) -> pa.Array:
     """Values that are texts, and the arguments of programs."""
     texts = _looked_up(
-        np.where(words, told["value"] & _LARGEST, -1),
-        lambda one: None if one < 0 else defined.text(one),
+        np.where(words, events["value"] & _LARGEST, -1),
+        lambda reference: None if reference < 0 else defined.text(reference),
     )
     given: dict[tuple[int, int], list[str]] = {}
     arguments = records.of(RecordKind.PROGRAM_ARGUMENT)
@@ -123,8 +117,8 @@ def _texts(records: Records, told: Records, words: Mask, defined: Definitions) -
     if not given:
         return texts
     listed = texts.to_pylist()
-    for row in told.rows_of(RecordKind.PROGRAM_BEGIN).tolist():
-        event = int(told["location"][row]), int(told["seq"][row])
+    for row in events.rows_of(RecordKind.PROGRAM_BEGIN).tolist():
+        event = int(events["location"][row]), int(events["seq"][row])
         if event in given:
             listed[row] = shlex.join(given[event])
     return pa.array(listed, pa.string())

@@ -1,7 +1,7 @@
-"""Call paths: trees of several groups of locations become one.
+"""Call paths: the trees of all groups of locations become one.
 
-A thread of a team begins without a caller: what it does in a team hangs below the path on
-which the team was forked, so that all threads of a team share their paths.
+What a thread does in a team hangs below the path on which the team was forked, so that all
+threads of a team share their paths.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ class CallPaths:
         self._rows: dict[tuple[int, int, int], int] = {}
 
     def child(self, parent: int, called: int) -> int:
-        """The row of a region, or of a calling context, that is called from a path."""
+        """The row of a region, or of a calling context, that a path calls."""
         for region, place in self._regions.chain(called):
             parent = self._rows.setdefault((parent, region, place), len(self._rows))
         return parent
@@ -57,13 +57,10 @@ class _Tree:
     def __init__(self, paths: CallPaths, parent: Integers, region: Integers) -> None:
         self._paths = paths
         self._parent, self._region = parent.tolist(), region.tolist()
-        self._known: dict[tuple[int, int], int] = {}
+        self._rows: dict[tuple[int, int], int] = {}
 
     def rows(self, base: Integers, node: npt.NDArray[Any]) -> npt.NDArray[np.int32]:
-        """The row of each node as it hangs below a row of the trace, or below nothing.
-
-        New rows are numbered in the order in which they come.
-        """
+        """The row of each node below a row of the trace, or below none; adds rows in order."""
         width = len(self._parent) + 1
         if len(base) and (base == base[0]).all():
             bases, key = base[:1], node.astype(np.int64) + 1
@@ -72,57 +69,55 @@ class _Tree:
             key = place.reshape(-1) * width + node + 1
         first = np.full(len(bases) * width, -1, np.int64)
         first[key[::-1]] = np.arange(len(key))[::-1]
-        used = np.flatnonzero(first >= 0)
+        occurring = np.flatnonzero(first >= 0)
         result = np.full(len(first), UNKNOWN, np.int32)
-        for one in used[np.argsort(first[used])].tolist():
-            result[one] = self._row(int(bases[one // width]), one % width - 1)
+        for number in occurring[np.argsort(first[occurring])].tolist():
+            result[number] = self._row(int(bases[number // width]), number % width - 1)
         return result[key]
 
     def _row(self, base: int, node: int) -> int:
         chain = []
-        while node >= 0 and (base, node) not in self._known:
+        while node >= 0 and (base, node) not in self._rows:
             chain.append(node)
             node = self._parent[node]
-        found = self._known[base, node] if node >= 0 else base
-        for one in reversed(chain):
-            found = self._known[base, one] = self._paths.child(found, self._region[one])
-        return found
+        row = self._rows[base, node] if node >= 0 else base
+        for step in reversed(chain):
+            row = self._rows[base, step] = self._paths.child(row, self._region[step])
+        return row
 
 
 def rehang(
     paths: CallPaths, tables: dict[str, Columns], fork: Integers, process: Integers
 ) -> None:
-    """Make the paths of a group those of the trace, and hang teams where they were forked."""
+    """Replace the paths in `tables` by rows of `paths`; teams hang where they were forked."""
     tree = _Tree(paths, tables["paths"]["parent"], tables["paths"]["region"])
     base = np.full(len(fork), UNKNOWN, np.int64)
     calls, regions = tables["calls"], tables["regions"]
     held = [tables[name]["location"] for name in ("calls", "regions", "teams")]
     present = [process[of[0] : of[-1] + 1] for of in held if len(of)]
-    found = {
+    paths_of = {
         name: np.empty(len(tables[name]["path"]), np.int32) for name in ("calls", "regions")
     }
-    for one in np.unique(np.concatenate([process[:0], *present])).tolist():
-        borders = np.searchsorted(process, [one, one + 1]).astype(np.int32)
-        mine = [slice(*np.searchsorted(of, borders).tolist()) for of in held]
-        _find_bases(tree, tables, fork, base, mine[2])
-        around = np.append(base, UNKNOWN)[regions["team"][mine[1]]]
-        found["regions"][mine[1]] = tree.rows(around, regions["path"][mine[1]])
-        around = _bases_of_calls(calls, mine[0], tables["teams"], mine[2], base)
-        found["calls"][mine[0]] = tree.rows(around, calls["path"][mine[0]])
-    for name, rows in found.items():
+    for number in np.unique(np.concatenate([process[:0], *present])).tolist():
+        borders = np.searchsorted(process, [number, number + 1]).astype(np.int32)
+        spans = [slice(*np.searchsorted(of, borders).tolist()) for of in held]
+        _fill_bases(tree, tables, fork, base, spans[2])
+        around = np.append(base, UNKNOWN)[regions["team"][spans[1]]]
+        paths_of["regions"][spans[1]] = tree.rows(around, regions["path"][spans[1]])
+        around = _bases_of_calls(calls, spans[0], tables["teams"], spans[2], base)
+        paths_of["calls"][spans[0]] = tree.rows(around, calls["path"][spans[0]])
+    for name, rows in paths_of.items():
         tables[name]["path"] = rows
 
 
-def _find_bases(
-    tree: _Tree, tables: dict[str, Columns], fork: Integers, base: Integers, mine: slice
+def _fill_bases(
+    tree: _Tree, tables: dict[str, Columns], fork: Integers, base: Integers, span: slice
 ) -> None:
-    """Find the row that the paths in each team of a process hang below.
-
-    On the thread that forked there is none but that of a team around it; teams may be in
-    teams, so the outer ones come first.
-    """
+    """Fill `base` with the row below which the paths in each team of a process hang."""
+    # On the thread that forked, only a team around this one has such a row. Teams may be in
+    # teams: the outer ones come first.
     forks, begins = tables["forks"], tables["teams"]
-    open_begins = np.arange(mine.start, mine.stop)
+    open_begins = np.arange(span.start, span.stop)
     is_known = np.zeros(len(fork) + 1, bool)
     is_known[-1] = True
     open_begins = open_begins[fork[open_begins] >= 0]
@@ -141,19 +136,19 @@ def _find_bases(
 
 
 def _bases_of_calls(
-    calls: Columns, rows: slice, begins: Columns, mine: slice, base: Integers
+    calls: Columns, rows: slice, begins: Columns, span: slice, base: Integers
 ) -> Integers:
     """The row that the path of each call hangs below, -1 outside of teams."""
     location, enter = calls["location"][rows], calls["enter_seq"][rows]
-    found = np.full(len(location), UNKNOWN, np.int64)
-    if not (base[mine] >= 0).any() or not len(location):
-        return found
-    for begin in np.arange(mine.start, mine.stop)[base[mine] >= 0].tolist():
+    row = np.full(len(location), UNKNOWN, np.int64)
+    if not (base[span] >= 0).any() or not len(location):
+        return row
+    for begin in np.arange(span.start, span.stop)[base[span] >= 0].tolist():
         first, last = np.searchsorted(
             location, [begins["location"][begin], begins["location"][begin] + 1]
         )
         end = begins["end_seq"][begin]
-        span = [begins["begin_seq"][begin], end if end >= 0 else np.iinfo(np.int64).max]
-        inner = first + np.searchsorted(enter[first:last], span)
-        found[inner[0] : inner[1]] = base[begin]
-    return found
+        borders = [begins["begin_seq"][begin], end if end >= 0 else np.iinfo(np.int64).max]
+        rows_in = first + np.searchsorted(enter[first:last], borders)
+        row[rows_in[0] : rows_in[1]] = base[begin]
+    return row

@@ -1,8 +1,7 @@
-"""Where the locations of an archive stand: processes, ranks, threads, nodes.
+"""The processes, ranks, threads and nodes of the locations of an archive.
 
-A location group is a process. Its rank is the place of one of its locations in the group that
-lists the locations of MPI; without such a group, processes are counted as they are defined.
-The group of an accelerator is none: its streams are locations of the process that made it.
+A location group is a process, but for that of an accelerator, whose streams belong to the
+process that made it.
 """
 
 from __future__ import annotations
@@ -34,13 +33,12 @@ _NODE_CLASSES: Final = ("node", "host")
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Standing:
-    """The locations in their order, and where they stand."""
+    """The locations in their order, with process, thread, node and name."""
 
     references: npt.NDArray[np.uint64]  # (locations,) what the archive calls them
     places: Places  # process of each, rank of each process
     thread: Integers  # (locations,) number within its process
     kind: list[str]  # what each is
-    # where each runs, and what it is called
     node: list[str]
     name: list[str]
     ranks: dict[int, int]  # rank of each location of MPI's world, by reference
@@ -68,21 +66,25 @@ class Standing:
         )
 
 
-def standing(defined: Definitions, odd: Defects) -> Standing:
-    """Where the locations of an archive stand."""
+def standing(defined: Definitions, defects: Defects) -> Standing:
+    """The locations of an archive by rank; processes without a rank get the next ones."""
     ranks = _ranks(defined)
-    owner = _owners(defined, ranks, odd)
+    owner = _owners(defined, ranks, defects)
     members: dict[int, list[int]] = {}
     for reference, location in defined.locations.items():
         members.setdefault(owner[location.group], []).append(reference)
     rank_of = {
-        group: min((ranks[one] for one in some if one in ranks), default=-1)
-        for group, some in members.items()
+        group: min(
+            (ranks[location] for location in members_of_group if location in ranks), default=-1
+        )
+        for group, members_of_group in members.items()
     }
     nameless = [group for group, rank in rank_of.items() if rank < 0]
     if ranks and nameless:
         name = defined.text(defined.location_groups.get(nameless[0], _NO_GROUP).name)
-        odd.note("process_without_rank", "info", name or f"group {nameless[0]}", len(nameless))
+        defects.note(
+            "process_without_rank", "info", name or f"group {nameless[0]}", len(nameless)
+        )
     free = max(rank_of.values(), default=-1) + 1
     for number, group in enumerate(nameless):
         rank_of[group] = free + number
@@ -91,40 +93,38 @@ def standing(defined: Definitions, odd: Defects) -> Standing:
     process: list[int] = []
     threads: list[int] = []
     for number, group in enumerate(order):
-        own = sorted(members[group], key=lambda one: _place_in(defined, one, ranks))
-        references += own
-        process += [number] * len(own)
-        threads += range(len(own))
+        of_group = sorted(
+            members[group], key=lambda location: _place_in(defined, location, ranks)
+        )
+        references += of_group
+        process += [number] * len(of_group)
+        threads += range(len(of_group))
     places = Places(
         np.array(process, np.int64),
         np.zeros(len(order), np.int64),
         np.array([rank_of[group] for group in order], np.int64),
         0,
     )
-    kept = [defined.locations[one] for one in references]
+    locations = [defined.locations[location] for location in references]
     return Standing(
         np.array(references, np.uint64),
         places,
         np.array(threads, np.int64),
-        [_KINDS.get(one.type, "other") for one in kept],
-        [_node(defined, one.group) for one in kept],
-        [_name(defined, one.group, one.name) for one in kept],
+        [_KINDS.get(location.type, "other") for location in locations],
+        [_node(defined, location.group) for location in locations],
+        [_name(defined, location.group, location.name) for location in locations],
         ranks,
     )
 
 
 def _place_in(defined: Definitions, location: int, ranks: dict[int, int]) -> tuple[bool, bool]:
-    """Sort the location of MPI before its threads, and these before streams."""
+    """A key that sorts the location of MPI before its threads, and these before streams."""
     group = defined.location_groups.get(defined.locations[location].group, _NO_GROUP)
     return location not in ranks, group.type == _ACCELERATOR
 
 
-def _owners(defined: Definitions, ranks: dict[int, int], odd: Defects) -> dict[int, int]:
-    """The process of each group that has locations: itself, unless it is an accelerator.
-
-    An accelerator that the archive gives to nobody is taken for one of the first process on
-    its node: a process of its own would be a rank of MPI that never was.
-    """
+def _owners(defined: Definitions, ranks: dict[int, int], defects: Defects) -> dict[int, int]:
+    """The process of each group that has locations: itself, unless it is an accelerator."""
     groups, processes = defined.location_groups, {}
     for reference, location in defined.locations.items():
         kind = groups.get(location.group, _NO_GROUP).type
@@ -137,18 +137,21 @@ def _owners(defined: Definitions, ranks: dict[int, int], odd: Defects) -> dict[i
         maker = _maker(groups, group)
         if maker not in processes:
             node = groups[group].node
-            near = [one for one in processes if groups.get(one, _NO_GROUP).node == node]
+            # As a process, the accelerator would be a rank that MPI never had.
+            near = [
+                process for process in processes if groups.get(process, _NO_GROUP).node == node
+            ]
             maker = next(iter([*near, *processes, group]))
             lost.append(group)
         owner[group] = maker
     if lost:
         name = defined.text(groups[lost[0]].name) or f"group {lost[0]}"
-        odd.note("accelerator_without_process", "loss", name, len(lost))
+        defects.note("accelerator_without_process", "loss", name, len(lost))
     return owner
 
 
 def _maker(groups: dict[int, LocationGroup], group: int) -> int:
-    """The process that made an accelerator, through others that made it."""
+    """The process that made a group, directly or through other accelerators."""
     for _ in range(_DEEPEST):
         if groups.get(group, _NO_GROUP).type != _ACCELERATOR:
             return group
@@ -167,7 +170,7 @@ def _ranks(defined: Definitions) -> dict[int, int]:
 
 
 def _node(defined: Definitions, group: int) -> str:
-    """Name the node around a process: the first of that class, else the nearest."""
+    """The name of the first node of that class around a process, else of the nearest."""
     node = defined.location_groups.get(group, _NO_GROUP).node
     nearest = ""
     for _ in range(_DEEPEST):
@@ -182,6 +185,8 @@ def _node(defined: Definitions, group: int) -> str:
 
 
 def _name(defined: Definitions, group: int, name: int) -> str:
-    of = defined.text(defined.location_groups.get(group, _NO_GROUP).name)
-    own = defined.text(name)
-    return f"{of}, {own}" if of and own and of != own else of or own
+    names = (
+        defined.text(defined.location_groups.get(group, _NO_GROUP).name),
+        defined.text(name),
+    )
+    return ", ".join(dict.fromkeys(name for name in names if name))

@@ -1,4 +1,4 @@
-"""Records of the kernel: events that describe a call or stand alone, with their values by name.
+"""Records of the kernel: events that describe a call or stand alone, their values by name.
 
 ::
 

@@ -1,8 +1,4 @@
-"""Regions of an archive: which are MPI calls, and what the others are.
-
-Some writers mark no call of MPI as such: then a name that begins with ``MPI_`` is one, and
-one that a call of MPI has in some binding.
-"""
+"""Regions of an archive: operations of MPI, and all others."""
 
 from __future__ import annotations
 
@@ -47,21 +43,9 @@ _PREFIX: Final = "MPI_"
 
 
 class Regions:
-    """The regions that an archive defines.
+    """The regions that an archive defines, then a team on one of its threads, then unknown.
 
-    Rows are those of the definitions in their order; two follow: a team on one of its threads,
-    and what is not defined.
-
-    Attributes
-    ----------
-    columns : tuple of ndarray
-        Of each row its reference, its operation (-1 for what is not MPI), and whether it is a
-        barrier, as the kernel takes them.
-    contexts : tuple of ndarray
-        References of calling contexts, the region of each, and the numbers that stand in
-        paths for it and for its parent, -1 without one.
-    operations : list of str
-        Names behind the codes of operations.
+    `operations` are the names behind codes of operations.
     """
 
     def __init__(self, defined: Definitions) -> None:
@@ -72,6 +56,7 @@ class Regions:
         self._is_marked = any(region.paradigm == MPI for region in self._regions)
         codes = [self._operation(region) for region in self._regions]
         barriers = [_role(region.role) in _BARRIERS for region in self._regions]
+        # For the kernel: reference, operation (-1 for what is not MPI), whether a barrier.
         self.columns = (
             np.array(list(defined.regions), np.uint32),
             np.array(codes, np.int32),
@@ -81,9 +66,12 @@ class Regions:
         self.unknown_row = self.team_row + 1
         self._contexts = list(defined.contexts.values())
         first = self.unknown_row + 1
-        numbers = {one: first + number for number, one in enumerate(defined.contexts)}
+        numbers = {
+            reference: first + number for number, reference in enumerate(defined.contexts)
+        }
         self._parents = [numbers.get(parent, UNKNOWN) for _, _, parent in self._contexts]
-        self._rows = {one: row for row, one in enumerate(defined.regions)}
+        self._rows = {reference: row for row, reference in enumerate(defined.regions)}
+        # For the kernel: reference, region, and the numbers in paths of each and its parent.
         self.contexts = (
             np.array(list(numbers), np.uint32),
             np.array([region for region, _, _ in self._contexts], np.uint32),
@@ -95,6 +83,7 @@ class Regions:
     def _operation(self, region: Region) -> int:
         name = self._defined.text(region.name).removesuffix("()").strip()
         full = _operation_name(name)
+        # Some writers mark no call of MPI as such.
         is_named = not self._is_marked and (name.startswith(_PREFIX) or full in CODES)
         if region.paradigm != MPI and not is_named:
             return UNKNOWN
@@ -113,28 +102,28 @@ class Regions:
         return self._defined.text(region.name), self._defined.texts.get(region.file) or None
 
     def chain(self, number: int) -> list[tuple[int, int]]:
-        """What a path says as regions, and where in the source of each, outermost first."""
+        """The regions of a path and the place of each in the source, outermost first."""
         if number <= self.unknown_row:
             return [(number, NOWHERE)]
-        found: dict[int, tuple[int, int]] = {}
-        while number >= 0 and number not in found:
+        steps: dict[int, tuple[int, int]] = {}
+        while number >= 0 and number not in steps:
             region, place, _ = self._contexts[number - self.unknown_row - 1]
-            found[number] = self._rows.get(region, self.unknown_row), place
+            steps[number] = self._rows.get(region, self.unknown_row), place
             number = self._parents[number - self.unknown_row - 1]
-        return list(found.values())[::-1]
+        return list(steps.values())[::-1]
 
     def place(self, reference: int) -> tuple[str | None, int]:
-        """The file and the line of a place in a source, none and -1 where not told."""
+        """The file and the line of a place in a source, None and -1 where unknown."""
         file, line = self._defined.source_lines.get(reference, (NOWHERE, 0))
         return self._defined.texts.get(file) or None, line if 0 < line < 1 << 31 else UNKNOWN
 
     def numbers(self, rows: npt.NDArray[np.int32]) -> npt.NDArray[np.int32]:
-        """Number what is used, in the order in which it is asked for."""
+        """The numbers of regions in the table, which are given in order of first use."""
         first = np.full(self.unknown_row + 1, UNKNOWN, np.int64)
         first[rows[::-1]] = np.arange(len(rows))[::-1]
-        used = np.flatnonzero(first >= 0)
+        occurring = np.flatnonzero(first >= 0)
         numbers = np.full(self.unknown_row + 1, UNKNOWN, np.int32)
-        for row in used[np.argsort(first[used])].tolist():
+        for row in occurring[np.argsort(first[occurring])].tolist():
             numbers[row] = self._numbers.setdefault(row, len(self._numbers))
         return numbers[rows]
 
@@ -149,7 +138,9 @@ class Regions:
             {
                 "region": np.arange(len(described)),
                 "name": list(names),
-                "paradigm": np.array([PARADIGMS.index(one) for one in paradigms], np.int8),
+                "paradigm": np.array(
+                    [PARADIGMS.index(paradigm) for paradigm in paradigms], np.int8
+                ),
                 "role": list(roles),
                 "file": list(files),
                 "begin_line": np.array(begins, np.int32),
@@ -186,12 +177,8 @@ def _role(number: int) -> str:
 def _operation_name(name: str) -> str:
     """The MPI name of a call, however its binding spells it.
 
-    >>> (
-    ...     _operation_name("mpi_send_"),
-    ...     _operation_name("MPI_Isend"),
-    ...     _operation_name("MPI_Send_c"),
-    ... )
-    ('MPI_Send', 'MPI_Isend', 'MPI_Send')
+    >>> _operation_name("mpi_send_"), _operation_name("MPI_Send_c")
+    ('MPI_Send', 'MPI_Send')
     """
     if name in CODES:
         return name

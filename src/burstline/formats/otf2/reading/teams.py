@@ -1,12 +1,12 @@
-"""Teams of threads, from forks and from begins on each thread; and locks.
+"""Teams of threads, from forks and from their begins on each thread; and locks.
 
 ::
 
     forks of a process ──────────────┐
     begins of a team on its threads ─┴─ same team, forked last before ──► teams
 
-The thread that forks begins the team itself: that tells which team a fork makes. On other
-threads it is the last fork of that team before, in the time of the process.
+The begin on the forking thread says which team a fork makes. The begin on another thread
+belongs to the last fork of that team before it.
 """
 
 from __future__ import annotations
@@ -26,33 +26,33 @@ if TYPE_CHECKING:
     from burstline.formats.otf2.reading.records import Records
 
 
-def forks_of(forks: Columns, begins: Columns, process: Integers, odd: Defects) -> Integers:
-    """Find the fork of each begin of a team, shape (begins,)."""
-    found = begins["of"].astype(np.int64)
-    own = np.flatnonzero(found >= 0)
-    rest = np.flatnonzero(found < 0)
+def forks_of(forks: Columns, begins: Columns, process: Integers, defects: Defects) -> Integers:
+    """The fork of each begin of a team, shape (begins,)."""
+    fork = begins["of"].astype(np.int64)
+    named = np.flatnonzero(fork >= 0)
+    rest = np.flatnonzero(fork < 0)
     if not len(rest):
-        return found
+        return fork
     _, name = distinct(process[begins["location"]], begins["value"])
-    forked = forks["begin_ns"][found[own]]
-    order = own[np.lexsort((forked, name[own]))]
+    forked = forks["begin_ns"][fork[named]]
+    order = named[np.lexsort((forked, name[named]))]
     span = np.concatenate([forked, begins["begin_ns"][rest]])
     rank = np.unique(span, return_inverse=True)[1].reshape(-1)
     width = len(span) + 1
-    of_own = np.empty(len(found), np.int64)
-    of_own[own] = rank[: len(own)]
-    known = name[order] * width + of_own[order]
-    at = np.searchsorted(known, name[rest] * width + rank[len(own) :], "right") - 1
-    fits = (at >= 0) & (name[np.append(order, 0)[at]] == name[rest]) & (len(order) > 0)
-    found[rest] = np.where(fits, found[np.append(order, 0)[at]], UNKNOWN)
-    lost = np.flatnonzero(found < 0)
+    rank_of = np.empty(len(fork), np.int64)
+    rank_of[named] = rank[: len(named)]
+    keys = name[order] * width + rank_of[order]
+    place = np.searchsorted(keys, name[rest] * width + rank[len(named) :], "right") - 1
+    fits = (place >= 0) & (name[np.append(order, 0)[place]] == name[rest]) & (len(order) > 0)
+    fork[rest] = np.where(fits, fork[np.append(order, 0)[place]], UNKNOWN)
+    lost = np.flatnonzero(fork < 0)
     if len(lost):
         text = f"location {begins['location'][lost[0]]}"
-        odd.note("team_never_forked", "loss", text, len(lost))
-    return found
+        defects.note("team_never_forked", "loss", text, len(lost))
+    return fork
 
 
-def team_table(forks: Columns, fork: Integers, process: Integers, odd: Defects) -> pa.Table:
+def team_table(forks: Columns, fork: Integers, process: Integers, defects: Defects) -> pa.Table:
     """The table `teams`: one for each fork."""
     count = len(forks["location"])
     threads = np.bincount(fork[fork >= 0], minlength=count)
@@ -61,7 +61,7 @@ def team_table(forks: Columns, fork: Integers, process: Integers, odd: Defects) 
     joined = forks["end_seq"] != NO_VALUE
     if not joined.all():
         text = f"location {forks['location'][int(joined.argmin())]}"
-        odd.note("team_never_joined", "info", text, np.count_nonzero(~joined))
+        defects.note("team_never_joined", "info", text, np.count_nonzero(~joined))
     last = np.maximum(forks["begin_seq"], 0) + 1
     return arrow_table(
         "teams",
@@ -79,11 +79,8 @@ def team_table(forks: Columns, fork: Integers, process: Integers, odd: Defects) 
     )
 
 
-def lock_table(acquired: Records, released: Records, odd: Defects) -> pa.Table:
-    """The table `locks` of the records that acquire and release.
-
-    A lock is released by the location that acquired it, the last acquisition first.
-    """
+def lock_table(acquired: Records, released: Records, defects: Defects) -> pa.Table:
+    """The table `locks`; a release ends the last acquisition of its location."""
     columns = {
         name: np.concatenate([acquired[name], released[name]])
         for name in ("location", "seq", "time_ns", "lock", "order")
@@ -92,12 +89,12 @@ def lock_table(acquired: Records, released: Records, odd: Defects) -> pa.Table:
     columns = {name: column[order] for name, column in columns.items()}
     takes = np.concatenate([np.ones(len(acquired), bool), np.zeros(len(released), bool)])
     takes = takes[order]
-    _, what = distinct(columns["location"], columns["lock"])
-    partner = match_borders(what, takes)
+    _, lock = distinct(columns["location"], columns["lock"])
+    partner = match_borders(lock, takes)
     alone = np.flatnonzero(~takes & (partner < 0))
     if len(alone):
         text = f"location {columns['location'][alone[0]]}, lock {columns['lock'][alone[0]]}"
-        odd.note("lock_released_but_never_acquired", "info", text, len(alone))
+        defects.note("lock_released_but_never_acquired", "info", text, len(alone))
     rows = np.flatnonzero(takes)
     end = partner[rows]
     return arrow_table(

@@ -25,7 +25,7 @@ _GROUPS: Final = 6
 
 
 def recognises(path: Path, head: bytes) -> bool:
-    """Whether a file or folder is of an archive, even if its anchor is not there."""
+    """Whether a file or folder belongs to an archive, with or without its anchor."""
     return begins_anchor(head) or is_part(path)
 
 

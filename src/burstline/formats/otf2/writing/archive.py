@@ -5,8 +5,7 @@
     tables ─ location after location ─► events in order ─► the library of OTF2 ─► X/0.evt, …
            └─────────────────────────► definitions ──────────────────────────► X.def, X.otf2
 
-What Scalasca's analyzers ask for is there where the trace has it. What the format cannot
-say, or says otherwise, is listed in the guide to conversion.
+The guide to conversion lists what the format cannot say, or says otherwise.
 """
 
 from __future__ import annotations
@@ -36,23 +35,14 @@ _FILES: Final = (".evt", ".def", ".snap", ".marker")
 
 
 def archive_files(path: Path) -> list[Path]:
-    """What the archive of an anchor consists of: this, the definitions, a folder of events."""
+    """The anchor, the file of definitions and the folder of events of an archive."""
     return [path, path.with_suffix(".def"), path.with_suffix("")]
 
 
 def write(trace: Trace, path: Path, *, progress: Progress = SILENCE) -> None:
-    """Write a trace as the archive of the anchor ``X.otf2``; replaces one of that name.
+    """Write a trace as the archive of the anchor ``X.otf2``, whole or not at all.
 
-    Definitions go into ``X.def`` and events into the folder ``X``. Tools that expect
-    Score-P's layout want ``traces.otf2``, in a folder of its own. Either the whole archive
-    appears, or nothing does. In memory are the messages and collectives of the trace, and the
-    events of one location.
-
-    >>> from pathlib import Path
-    >>> from burstline import Trace
-    >>> write(Trace({}), Path("no such folder") / "run.otf2")
-    Traceback (most recent call last):
-    burstline.errors.ParameterError: there is no folder no such folder to write run.otf2 into
+    In memory are the messages and collectives of the trace, and the events of one location.
     """
     for file in archive_files(path)[:2]:
         if file.is_dir():
@@ -103,7 +93,7 @@ def _check_folder(folder: Path) -> None:
 
 
 def _move(part: Path, path: Path) -> None:
-    """Put the files of an archive where they belong, the anchor last."""
+    """Move the files of an archive to their places, the anchor last."""
     anchor, definitions, folder = archive_files(path)
     old = part / "old"
     if folder.exists():

@@ -1,4 +1,4 @@
-"""The parts of locations in collectives, as events."""
+"""Parts of collectives, as events."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import numpy as np
 
 from burstline import operations
 from burstline._core import Written
+from burstline.columns import coded
 from burstline.formats.otf2.numbers import COLLECTIVE_OPERATIONS, NO_ROOT
 from burstline.formats.otf2.writing.order import RowsByLocation, Stamp, Turn, columns_of
 from burstline.schema import NO_VALUE
@@ -54,7 +55,7 @@ _OWN_REQUESTS: Final = 1 << 48
 
 
 class Collectives:
-    """All parts in collectives of a trace."""
+    """All parts of collectives in a trace."""
 
     def __init__(self, trace: Trace, communicators: Communicators) -> None:
         instances = trace.collectives
@@ -86,23 +87,20 @@ class Collectives:
         end = Stamp(end_seq, done_call, end_ns, calls)
         turn = begin.turn(Turn.COMPLETION, Turn.START)
         request = _OWN_REQUESTS + which
-        what = self._operation[which], self._communicator[which], self._root[which], *sizes
+        part = self._operation[which], self._communicator[which], self._root[which], *sizes
         blocking = done_call == call
         started = ~blocking & (done_call >= 0) & (end_ns != NO_VALUE)
         begun, ended = begin.moment, end.moment
         events.add(Written.COLLECTIVE_BEGIN, turn, begun, where=blocking)
         events.add(Written.COLLECTIVE_START, turn, begun, request, where=started)
         turn = end.turn(Turn.COMPLETION, Turn.FOLLOWUP)
-        events.add(Written.COLLECTIVE_END, turn, ended, *what, where=blocking)
-        events.add(Written.COLLECTIVE_COMPLETE, turn, ended, *what, request, where=started)
+        events.add(Written.COLLECTIVE_END, turn, ended, *part, where=blocking)
+        events.add(Written.COLLECTIVE_COMPLETE, turn, ended, *part, request, where=started)
 
 
 def _operations_of(instances: pa.Table) -> Sequence[str]:
     """Names of the operations of collectives by their codes."""
-    if not instances.num_rows:
-        return operations.NAMES
-    names: list[str] = instances["operation"].chunk(0).dictionary.to_pylist()
-    return names
+    return coded(instances["operation"])[1] or operations.NAMES
 
 
 def _number_of(name: str) -> int:

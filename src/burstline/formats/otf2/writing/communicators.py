@@ -19,49 +19,46 @@ if TYPE_CHECKING:
 
 
 class Communicators:
-    """The communicators of MPI that an archive defines for a trace.
-
-    `count` is how many there are: their references are below it. `reference`, of shape
-    (communicators,), has that of each row; all rows of the kind ``self`` have one.
-    `application` and `process`, of shape (locations,), say whose a location is.
-    """
+    """The communicators of MPI that an archive defines for a trace."""
 
     def __init__(self, rows: Rows, trace: Trace, references: Sequence[int]) -> None:
         self._rows = rows
+        # (locations,): the application and the process of each
         self.application, rank, self.process = (
             column.astype(np.int64)
             for column in trace.arrays("locations", "application", "rank", "process")
         )
-        whose = zip(self.application.tolist(), rank.tolist(), strict=True)
-        self._process_of = dict(zip(whose, self.process.tolist(), strict=True))
+        ranks = zip(self.application.tolist(), rank.tolist(), strict=True)
+        self._process_of = dict(zip(ranks, self.process.tolist(), strict=True))
         processes, first = np.unique(self.process, return_index=True)
         self._world_rank = {process: rank for rank, process in enumerate(processes.tolist())}
         rows.add_group(ALL_MEMBERS, MPI, [references[location] for location in first.tolist()])
-        self.count = 0
+        self.count = 0  # of communicators; their references are below it
         self._ranks: list[dict[int, int]] = []
         self._worlds: dict[int, int] = {}
         self._define_all(trace.communicators.to_pylist())
 
     def _define_all(self, communicators: Sequence[dict[str, Any]]) -> None:
+        # (communicators,): the reference of each row, the same for all of the kind "self"
         self.reference = np.full(len(communicators), -1, np.int64)
         self._is_self = [row["kind"] == "self" for row in communicators]
-        own = -1
+        self_reference = -1
         for row in communicators:
             if row["kind"] != "self":
                 reference = self._define(row["application"], row["kind"], row["members"])
-            elif own < 0:
-                reference = own = self._add("MPI_COMM_SELF", OWN_MEMBER, {}, [])
+            elif self_reference < 0:
+                reference = self_reference = self._add("MPI_COMM_SELF", OWN_MEMBER, {}, [])
             else:
-                reference = own
+                reference = self_reference
             self.reference[row["communicator"]] = reference
         for application in np.unique(self.application).tolist():
             if application not in self._worlds:
-                ranks = sorted(rank for one, rank in self._process_of if one == application)
+                ranks = sorted(rank for key, rank in self._process_of if key == application)
                 self._define(application, "world", ranks)
 
     def _define(self, application: int, kind: str, ranks: Iterable[int]) -> int:
-        there = (self._process_of.get((application, rank), -1) for rank in ranks)
-        processes = [process for process in there if process >= 0]
+        keys = ((application, rank) for rank in ranks)
+        processes = [self._process_of[key] for key in keys if key in self._process_of]
         name = f"communicator {self.count}"
         if kind == "world" and application not in self._worlds:
             self._worlds[application] = self.count
@@ -79,15 +76,14 @@ class Communicators:
     def named(
         self, row: Integers, process: Integers, application: Integers
     ) -> tuple[Integers, Integers]:
-        """References of communicators and ranks of processes in them, as events have them.
+        """References of communicators and ranks in them, -1 for a process of -1.
 
-        A row of -1 means the world of the application, and so does one that the process is no
-        member of. A process of -1 has the rank -1.
+        The world of the application stands for rows of -1 and those without the process.
         """
         columns = row, process, application
         first, which = distinct(*columns)
-        used = zip(*(column[first].tolist() for column in columns), strict=True)
-        pairs = np.array([self._named(*one) for one in used], np.int64).reshape(-1, 2)[which]
+        keys = zip(*(column[first].tolist() for column in columns), strict=True)
+        pairs = np.array([self._named(*key) for key in keys], np.int64).reshape(-1, 2)[which]
         return pairs[:, 0], pairs[:, 1]
 
     def _named(self, row: int, process: int, application: int) -> tuple[int, int]:
@@ -102,5 +98,5 @@ class Communicators:
     def processes(self, application: Integers, rank: Integers) -> Integers:
         """The process of each rank of an application, -1 where it has no location."""
         first, which = distinct(application, rank)
-        used = zip(application[first].tolist(), rank[first].tolist(), strict=True)
-        return np.array([self._process_of.get(one, -1) for one in used], np.int64)[which]
+        keys = zip(application[first].tolist(), rank[first].tolist(), strict=True)
+        return np.array([self._process_of.get(key, -1) for key in keys], np.int64)[which]

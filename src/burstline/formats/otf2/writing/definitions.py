@@ -1,4 +1,4 @@
-"""What an archive defines, made from a trace: the rows that the kernel writes.
+"""The definitions of an archive that holds a trace, as rows that the kernel writes.
 
 ::
 
@@ -49,12 +49,7 @@ _SEPARATOR: Final = ", "
 
 
 class Definitions:
-    """The definitions of an archive that holds a trace.
-
-    `references` has that of each location, `regions` the region of each row of `region_defs`
-    (-1 for teams, which are none), `teams` the communicator of the teams of each location's
-    process, and `value_types` the type of each counter: what accumulates has no sign.
-    """
+    """The definitions of an archive that holds a trace; some are added as events need them."""
 
     def __init__(self, trace: Trace) -> None:
         self._rows = Rows()
@@ -62,18 +57,21 @@ class Definitions:
         for reference, name, kind in _PARADIGM_NAMES:
             self._rows.add(Defined.PARADIGM, reference, self.text(name), kind)
         self._places = trace.locations.to_pylist()
+        # of each location
         self.references = [row["thread"] << 32 | row["process"] for row in self._places]
-        self.regions = self._regions(trace)
+        # of each row of `region_defs`; -1 for teams, which are no regions
+        self.regions = self._add_regions(trace)
         self._operations: dict[int, int] = {}
         self._metrics: dict[tuple[int, ...], int] = {}
         self._parameters: dict[tuple[str, int], int] = {}
         self._attributes: dict[tuple[str, int], int] = {}
         self.communicators = Communicators(self._rows, trace, self.references)
-        self.teams = self._teams(trace)
-        self.value_types = self._counters(trace)
+        # the communicator of the teams of each location's process
+        self.teams = self._add_teams(trace)
+        self.value_types = self._add_counters(trace)  # of each counter
 
     def operation(self, code: int, names: Sequence[str]) -> int:
-        """Region of an operation; it is defined when it is new."""
+        """The region of an operation, which is defined when it is new."""
         if code not in self._operations:
             region = int(self.regions.max(initial=-1)) + 1 + len(self._operations)
             self._operations[code] = region
@@ -84,28 +82,28 @@ class Definitions:
         return self._operations[code]
 
     def metric(self, counters: tuple[int, ...]) -> int:
-        """Metric of counters that are read together; it is defined when it is new."""
+        """The metric of counters that are read together, which is defined when it is new."""
         if counters not in self._metrics:
             self._metrics[counters] = len(self._metrics)
             self._rows.add(Defined.METRIC_CLASS, self._metrics[counters], 0, *counters)
         return self._metrics[counters]
 
     def parameter(self, name: str, form: str) -> int:
-        """Parameter of a name and type; it is defined when it is new."""
+        """The parameter of a name and type, which is defined when it is new."""
         code = _PARAMETER_TYPES.index(form)
         return self._of_name(Defined.PARAMETER, self._parameters, name, code)
 
     def attribute(self, name: str, code: int) -> int:
-        """Attribute of a name and type; it is defined when it is new."""
+        """The attribute of a name and type, which is defined when it is new."""
         return self._of_name(Defined.ATTRIBUTE, self._attributes, name, code)
 
     def _of_name(
-        self, kind: Defined, known: dict[tuple[str, int], int], name: str, code: int
+        self, kind: Defined, defined: dict[tuple[str, int], int], name: str, code: int
     ) -> int:
-        if (name, code) not in known:
-            known[name, code] = len(known)
-            self._rows.add(kind, known[name, code], self.text(name), code)
-        return known[name, code]
+        if (name, code) not in defined:
+            defined[name, code] = len(defined)
+            self._rows.add(kind, defined[name, code], self.text(name), code)
+        return defined[name, code]
 
     def finish(self, events: Sequence[int], length_ns: int) -> tuple[Integers, bytes]:
         """All rows and texts, once the events of each location are counted."""
@@ -124,7 +122,7 @@ class Definitions:
                 add(Defined.NODE, nodes[name], text(name), text("node"), 0)
         processes = set()
         names = self._place_names()
-        for row, (group, own), count in zip(self._places, names, events, strict=True):
+        for row, (group, thread), count in zip(self._places, names, events, strict=True):
             process = row["process"]
             if process not in processes:
                 processes.add(process)
@@ -132,13 +130,11 @@ class Definitions:
                 add(Defined.LOCATION_GROUP, process, text(group), _PROCESS, node)
             reference = self.references[row["location"]]
             kind = _LOCATION_KINDS[row["kind"]]
-            add(Defined.LOCATION, reference, text(own), kind, count, process)
+            add(Defined.LOCATION, reference, text(thread), kind, count, process)
 
     def _place_names(self) -> list[tuple[str, str]]:
-        """Names of the process and of the thread of each location.
-
-        Archives that were read have both in one name.
-        """
+        """Names of the process and of the thread of each location."""
+        # Archives that were read have both in one name.
         heads: dict[int, set[str]] = {}
         for row in self._places:
             heads.setdefault(row["process"], set()).add(row["name"].partition(_SEPARATOR)[0])
@@ -154,7 +150,7 @@ class Definitions:
             names.append((process, row["name"] or f"Thread {row['thread']}"))
         return names
 
-    def _regions(self, trace: Trace) -> Integers:
+    def _add_regions(self, trace: Trace) -> Integers:
         references = np.full(trace.region_defs.num_rows, -1, np.int64)
         defined = (row for row in trace.region_defs.to_pylist() if row["role"] != "team")
         for reference, row in enumerate(defined):
@@ -168,7 +164,7 @@ class Definitions:
             self._rows.add(Defined.REGION, *whole)
         return references
 
-    def _teams(self, trace: Trace) -> Integers:
+    def _add_teams(self, trace: Trace) -> Integers:
         teams = np.full(len(self._places), -1, np.int64)
         if "team" not in trace.region_defs["role"].to_pylist():
             return teams
@@ -184,7 +180,7 @@ class Definitions:
             teams[[threads[number] for number in numbers]] = reference
         return teams
 
-    def _counters(self, trace: Trace) -> Integers:
+    def _add_counters(self, trace: Trace) -> Integers:
         count = trace.counters.num_rows
         value_types = np.zeros(count, np.int64)
         for number, row in enumerate(trace.counters.to_pylist()):
@@ -203,7 +199,7 @@ class Definitions:
 
 
 def _scale(unit: str) -> tuple[str, int]:
-    """Split what a reader put together: ``10^-3 s`` is a unit and a power of ten."""
+    """The unit and the power of ten in what a reader put together, as ``10^-3 s``."""
     power, _, rest = unit.partition(" ")
     if power.startswith("10^") and power[3:].lstrip("-").isdigit():
         return rest, int(power[3:])

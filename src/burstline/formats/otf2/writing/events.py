@@ -1,7 +1,6 @@
-"""What each location of a trace did, as events of an archive.
+"""The events of an archive from all tables of a trace, a location at a time.
 
-Messages and collectives are in no order of locations on both their sides: they are kept
-whole, and sorted once. All else is taken a location at a time.
+Messages and collectives are sorted by no location: they are in memory as a whole.
 """
 
 from __future__ import annotations
@@ -37,16 +36,13 @@ _LARGEST_LOCK: Final = 0xFFFFFFFF
 
 
 class TraceEvents:
-    """The events of all locations, asked for in their order.
-
-    Operations, metrics and what else events name are defined as they come up. No event is
-    behind `length_ns`, once all locations were asked for.
-    """
+    """The events of all locations, asked for in their order; adds definitions they need."""
 
     def __init__(self, trace: Trace, definitions: Definitions) -> None:
         self._definitions = definitions
         born, died = trace.arrays("locations", "born_ns", "died_ns")
         self._start = min(int(born.min(initial=0)), 0)
+        # behind the last event, once all locations were asked for
         self.length_ns = max(int(died.max(initial=0)) - self._start, 0) + 1
         roles = trace.region_defs["role"].to_pylist()
         self._is_team = np.array([role == "team" for role in roles], bool)
@@ -84,13 +80,13 @@ class TraceEvents:
 
     def _add_spans(self, events: Events, location: int, calls: Columns) -> None:
         names = self._calls.names("operation") or list(operations.NAMES)
-        used, which = np.unique(calls["operation"], return_inverse=True)
-        defined = [self._definitions.operation(int(code), names) for code in used]
+        codes, which = np.unique(calls["operation"], return_inverse=True)
+        defined = [self._definitions.operation(int(code), names) for code in codes]
         called = np.array(defined, np.int64)[which.reshape(-1)]
         regions = columns_of(self._regions.of(location), _REGION)
         is_team = np.append(self._is_team, False)[regions["region"]]
         team = np.where(is_team, self._definitions.teams[location], -1)
-        what = np.concatenate([called, self._definitions.regions[regions["region"]]])
+        region = np.concatenate([called, self._definitions.regions[regions["region"]]])
         team = np.concatenate([np.full(len(called), -1), team])
         enter_ns, leave_ns, enter_seq, leave_seq = (
             np.concatenate([calls[name], regions[name]]) for name in _CALL[1:]
@@ -99,7 +95,7 @@ class TraceEvents:
         order = np.lexsort((-leave_seq, -leave_ns, enter_seq, enter_ns))
         enter = enter_ns[order], enter_seq[order]
         leave = leave_ns[order], leave_seq[order]
-        events.add_spans(enter, leave, what[order], team[order])
+        events.add_spans(enter, leave, region[order], team[order])
 
     def _add_forks(self, events: Events, location: int) -> None:
         rows = self._forks_of.of(location)
@@ -115,14 +111,14 @@ class TraceEvents:
         acquired = rows["acquire_ns"], rows["acquire_seq"]
         events.add(Written.ACQUIRE, Turn.START, acquired, *lock)
         released = rows["release_ns"], rows["release_seq"]
-        known = (released[0] != NO_VALUE) & (released[1] != NO_VALUE)
-        events.add(Written.RELEASE, Turn.COMPLETION, released, *lock, where=known)
+        is_released = (released[0] != NO_VALUE) & (released[1] != NO_VALUE)
+        events.add(Written.RELEASE, Turn.COMPLETION, released, *lock, where=is_released)
 
     def _numbered(self, locks: Integers) -> Integers:
-        """The numbers that locks have, or others where these do not fit."""
-        if ((locks >= 0) & (locks <= _LARGEST_LOCK)).all() and not self._lock_numbers:
-            return locks
+        """The numbers of locks, or others once one does not fit."""
         numbers = self._lock_numbers
+        if ((locks >= 0) & (locks <= _LARGEST_LOCK)).all() and not numbers:
+            return locks
         return np.array(
             [numbers.setdefault(lock, len(numbers)) for lock in locks.tolist()], np.int64
         )
@@ -163,5 +159,5 @@ class TraceEvents:
         first_value = first + 2 * (np.cumsum(count) - count)
         moment = to_numpy(readings["time_ns"]), to_numpy(readings["seq"])
         metric = np.array(metrics, np.int64)[which]
-        what = metric, first_value, count
-        events.add(Written.METRIC, Turn.METRIC, moment, *what, where=count > 0)
+        reading = metric, first_value, count
+        events.add(Written.METRIC, Turn.METRIC, moment, *reading, where=count > 0)

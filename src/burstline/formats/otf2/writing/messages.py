@@ -1,4 +1,4 @@
-"""Messages as events of both their sides, and the halves of others."""
+"""Messages and half messages, as events."""
 
 from __future__ import annotations
 
@@ -55,15 +55,15 @@ class Messages:
         sender, receiver, row = (self._rows[name] for name in _ENDS)
         self._sent, self._received = RowsByLocation(sender), RowsByLocation(receiver)
         application, process = communicators.application[sender], communicators.process
-        named, self._to = communicators.named(row, process[receiver], application)
-        again, self._from = communicators.named(row, process[sender], application)
-        # Both sides name one communicator: the world, if either is no member.
-        apart = np.flatnonzero(named != again)
+        reference, self._to = communicators.named(row, process[receiver], application)
+        of_sender, self._from = communicators.named(row, process[sender], application)
+        # Both sides name the same communicator: the world, if either is no member.
+        apart = np.flatnonzero(reference != of_sender)
         unknown = np.full(len(apart), UNKNOWN)
         for ranks, location in ((self._to, receiver), (self._from, sender)):
             world = unknown, process[location[apart]], application[apart]
-            named[apart], ranks[apart] = communicators.named(*world)
-        self._communicator = named
+            reference[apart], ranks[apart] = communicators.named(*world)
+        self._communicator = reference
 
     def add(self, events: Events, location: int, calls: Columns) -> None:
         """Add what a location did for messages, in its `calls` or outside of them."""
@@ -117,7 +117,7 @@ def _stamp(rows: Columns, event: str, calls: Columns) -> Stamp:
 
 
 class HalfMessages:
-    """All events of a trace that are of messages without another side."""
+    """The recorded halves of messages whose other half is unknown."""
 
     def __init__(self, trace: Trace, communicators: Communicators) -> None:
         rows = self._rows = columns_of(trace.half_messages, _HALF)
@@ -137,7 +137,7 @@ class HalfMessages:
         sizes = np.where(rows["bytes"] == NO_VALUE, 0, rows["bytes"])
         message = (partner, self._communicator[which], rows["tag"] & _TAG_BITS, sizes)
         blocking, waited = (partner >= 0) & ~has_request, (partner >= 0) & has_request
-        for half, kind, turn, there, arguments in (
+        for half, kind, turn, chosen, arguments in (
             ("send", Written.SEND, Turn.START, blocking, message),
             ("send", Written.ISEND, Turn.START, waited, message + request),
             ("send_done", Written.SEND_DONE, Turn.COMPLETION, has_request, request),
@@ -146,4 +146,4 @@ class HalfMessages:
             ("receive", Written.IRECEIVE, Turn.COMPLETION, waited, message + request),
         ):
             is_half = rows["kind"] == HALF_KINDS.index(half)
-            events.add(kind, turn, moment, *arguments, where=there & is_half)
+            events.add(kind, turn, moment, *arguments, where=chosen & is_half)

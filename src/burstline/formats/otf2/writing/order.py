@@ -1,9 +1,7 @@
 """The events of a location in their order, from all tables that hold some of them.
 
-A trace keeps the ordinal of each event, and events that were recorded as one share it, as do
-those whose own is unknown and their call. Among events of one moment and one ordinal,
-counters come first, what a call completed is before its leave, and what it started behind
-its enter.
+They are sorted by time and ordinal on the location. Events that were recorded as one share
+both, as do an event without an ordinal and its call: then their :class:`Turn` counts.
 """
 
 from __future__ import annotations
@@ -49,15 +47,11 @@ class Turn(IntEnum):
 
 
 class Events:
-    """The events of one location.
-
-    What was before `start_ns` is written as 0, as this moment is; `last_ns` is the time of
-    the last event as it is written, 0 without any.
-    """
+    """The events of one location; times before `start_ns` are written as 0, like it."""
 
     def __init__(self, start_ns: int = 0) -> None:
         self._start = start_ns
-        self.last_ns = 0
+        self.last_ns = 0  # time of the last event as it is written
         self._keys: list[Integers] = []
         self._arguments: list[Integers] = []
         self._attributes = [np.empty((0, 4), np.int64)]
@@ -72,7 +66,7 @@ class Events:
         where: Mask | None = None,
         tie: int | Integers = 0,
     ) -> None:
-        """Add events, those of a mask or all: up to six arguments as the kernel takes them.
+        """Add events, those of a mask or all, with up to six arguments for the kernel.
 
         `tie` orders events that are alike in all else.
         """
@@ -93,19 +87,16 @@ class Events:
         self._arguments.append(rows)
 
     def add_spans(self, enter: Moment, leave: Moment, region: Integers, team: Integers) -> None:
-        """Add enters and leaves, by enter, outer spans before inner ones.
-
-        A span with a `team`, which is a communicator or -1, begins and ends this instead.
-        """
+        """Add enters and leaves of spans in order; those with a `team` begin and end this."""
         order = np.arange(len(region))
         at_once = (enter[0] == leave[0]) & (enter[1] == leave[1])
         is_team = team >= 0
-        what = np.where(is_team, team, region)
+        reference = np.where(is_team, team, region)
         begin = np.where(is_team, Written.TEAM_BEGIN, Written.ENTER)
         end = np.where(is_team, Written.TEAM_END, Written.LEAVE)
-        self.add(begin, Turn.ENTER, enter, what, tie=order)
+        self.add(begin, Turn.ENTER, enter, reference, tie=order)
         turn = np.where(at_once, Turn.LEAVE_AT_ONCE, Turn.LEAVE)
-        self.add(end, turn, leave, what, tie=-order)
+        self.add(end, turn, leave, reference, tie=-order)
 
     def add_attributes(self, *columns: Integers) -> None:
         """Add attributes: ordinal of the event, reference of the attribute, type and value."""
@@ -123,10 +114,7 @@ class Events:
         return np.concatenate(self._values)
 
     def ordered(self) -> tuple[Integers, Integers, Integers]:
-        """Kind and time of each event in order, and the six arguments of each in one column.
-
-        An attribute stands before its event.
-        """
+        """Kind and time of each event in order, and the six arguments of each in one column."""
         if not self._keys:
             nothing = np.empty(0, np.int64)
             return nothing, nothing, nothing
@@ -136,9 +124,10 @@ class Events:
         arguments = np.concatenate(self._arguments)[order]
         attributes = np.concatenate(self._attributes)
         if len(attributes):
-            known, before = _places_of(attributes[:, 0], seq, kind)
+            # An attribute stands before its event.
+            has_event, before = _places_of(attributes[:, 0], seq, kind)
             rows = np.zeros((len(before), WIDTH), np.int64)
-            rows[:, :3] = attributes[known, 1:]
+            rows[:, :3] = attributes[has_event, 1:]
             time = np.insert(time, before, time[before])
             kind = np.insert(kind, before, Written.ATTRIBUTE)
             arguments = np.insert(arguments, before, rows, axis=0)
@@ -146,16 +135,16 @@ class Events:
 
 
 def _places_of(wanted: Integers, seq: Integers, kind: Integers) -> tuple[Mask, Integers]:
-    """Which ordinals there are, and where; a metric is read before what it is read at."""
+    """Which of the wanted ordinals have an event, and its place; of several, not a metric."""
     order = np.lexsort((np.arange(len(seq)), kind != Written.METRIC, seq))
     last = np.searchsorted(seq[order], wanted, side="right") - 1
     place = order[np.maximum(last, 0)]
-    known = (last >= 0) & (seq[place] == wanted)
-    return known, place[known]
+    has_event = (last >= 0) & (seq[place] == wanted)
+    return has_event, place[has_event]
 
 
 class RowsByLocation:
-    """The rows of a table that is not in the order of one of its columns of locations."""
+    """The rows of each location in a table that is not sorted by it."""
 
     def __init__(self, location: Integers) -> None:
         self._order = np.argsort(location, kind="stable")
@@ -168,10 +157,7 @@ class RowsByLocation:
 
 
 class Stamp:
-    """When something was: by its own ordinal, or else by that of its call.
-
-    Its time is moved into the call; `known` has the rows with an ordinal at all.
-    """
+    """The moment of each event, by its ordinal or else that of its call, and in this call."""
 
     def __init__(self, seq: Integers, call: Integers, time: Integers, calls: Columns) -> None:
         inside = (call >= 0) & (call < len(calls["enter_seq"]))
@@ -179,15 +165,15 @@ class Stamp:
         enter, first, last = (
             np.append(calls[name], 0)[row] for name in ("enter_seq", "enter_ns", "leave_ns")
         )
-        own = seq != NO_VALUE
-        self.known = own | inside
-        seq = np.where(own, seq, enter)
+        has_seq = seq != NO_VALUE
+        self.known = has_seq | inside
+        seq = np.where(has_seq, seq, enter)
         time = np.where(inside, np.clip(time, first, np.maximum(first, last)), time)
         self.moment = time, seq
         self._is_enter = inside & (seq == enter)
 
     def turn(self, otherwise: Turn, at_enter: Turn) -> Integers:
-        """The turn: another one behind the enter of the call than before its leave."""
+        """The turn of each event: `at_enter` where its ordinal is that of its call's enter."""
         return np.where(self._is_enter, int(at_enter), int(otherwise))
 
 

@@ -1,4 +1,4 @@
-"""Other events of a trace, and parameters among its raw events, as those of an archive."""
+"""The table `other_events`, and parameters among raw events, as events of an archive."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import numpy as np
 
 from burstline._core import Written
 from burstline.extrae import PARAMETER_TYPES
+from burstline.formats.otf2.numbers import NOWHERE
 from burstline.formats.otf2.writing.order import Turn, columns_of
 from burstline.formats.walk import Walk
 from burstline.schema import NO_VALUE, OTHER_EVENT_KINDS, VALUE_TYPES
@@ -29,22 +30,9 @@ _TYPE: Final = {name: code for code, name in enumerate(VALUE_TYPES)}
 _NUMBERS: Final = ("time_ns", "seq", "kind", "type", "value", "communicator")
 _WORDS: Final = ("name", "text")
 _RAW: Final = ("seq", "time_ns", "type", "value")
-_NOWHERE: Final = 0xFFFFFFFF
-_THREADS: Final = {
-    "thread_created": Written.THREAD_CREATED,
-    "thread_begun": Written.THREAD_BEGUN,
-    "thread_awaited": Written.THREAD_AWAITED,
-    "thread_ended": Written.THREAD_ENDED,
-}
-_TASKS: Final = {
-    "task_created": Written.TASK_CREATED,
-    "task_switched": Written.TASK_SWITCHED,
-    "task_completed": Written.TASK_COMPLETED,
-}
-_COMMUNICATORS: Final = {
-    "communicator_created": Written.COMMUNICATOR_CREATED,
-    "communicator_destroyed": Written.COMMUNICATOR_DESTROYED,
-}
+_THREADS: Final = ("thread_created", "thread_begun", "thread_awaited", "thread_ended")
+_TASKS: Final = ("task_created", "task_switched", "task_completed")
+_COMMUNICATORS: Final = ("communicator_created", "communicator_destroyed")
 _PARAMETERS: Final = {
     "int64": Written.PARAMETER,
     "uint64": Written.UNSIGNED_PARAMETER,
@@ -53,11 +41,7 @@ _PARAMETERS: Final = {
 
 
 class OtherEvents:
-    """The events of a trace that are in no other table.
-
-    Left out is what an archive cannot say: parameters of other types than it has, and what
-    refers to something that it does not define.
-    """
+    """The table `other_events`, but for what an archive has no type or definition for."""
 
     def __init__(self, trace: Trace, definitions: Definitions) -> None:
         self._walk = Walk(trace, "other_events")
@@ -66,38 +50,37 @@ class OtherEvents:
         self._locations = np.array(definitions.references, np.int64)
 
     def add(self, events: Events, location: int) -> None:
-        """Add those of a location, which is not before one that was asked for already."""
+        """Add those of a location, which is not before the last one asked for."""
         table = self._walk.of(location)
         if not table.num_rows:
             return
         rows = _Rows.of_table(table)
         self._add_threads(events, rows, location)
-        for kind, written in _COMMUNICATORS.items():
-            some = rows.of(kind)
-            some = some.pick(_inside(some["communicator"], self._communicators))
-            some.add_to(events, written, self._communicators[some["communicator"]])
+        for kind in _COMMUNICATORS:
+            chosen = rows.of(kind)
+            chosen = chosen.pick(_inside(chosen["communicator"], self._communicators))
+            reference = self._communicators[chosen["communicator"]]
+            chosen.add_to(events, Written[kind.upper()], reference)
         self._add_parameters(events, rows.of("parameter"))
         self._add_attributes(events, rows.of("attribute"))
         self._add_programs(events, rows)
 
     def _add_threads(self, events: Events, rows: _Rows, location: int) -> None:
-        """Add what threads and tasks did."""
         team = int(self._definitions.teams[location])
-        team = team if team >= 0 else _NOWHERE
-        for kind, written in _THREADS.items():
-            some = rows.of(kind)
-            some.add_to(events, written, _NOWHERE, some.values())
-        for kind, written in _TASKS.items():
-            some = rows.of(kind)
-            task = some.values()
-            some.add_to(events, written, team, task >> 32 & _NOWHERE, task & _NOWHERE)
+        team = team if team >= 0 else NOWHERE
+        for kind in _THREADS:
+            chosen = rows.of(kind)
+            chosen.add_to(events, Written[kind.upper()], NOWHERE, chosen.values())
+        for kind in _TASKS:
+            chosen = rows.of(kind)
+            thread, task = chosen.values() >> 32 & NOWHERE, chosen.values() & NOWHERE
+            chosen.add_to(events, Written[kind.upper()], team, thread, task)
 
     def _add_programs(self, events: Events, rows: _Rows) -> None:
-        """Add begins and ends of programs; texts of their arguments are values."""
         begins = rows.of("program_begin")
         text = self._definitions.text
         arguments = [[text(word) for word in _split(line)] for line in begins.words("text")]
-        places = [(events.add_values(some), len(some)) for some in arguments]
+        places = [(events.add_values(texts), len(texts)) for texts in arguments]
         first, count = np.array(places, np.int64).reshape(-1, 2).T
         begins.add_to(events, Written.PROGRAM_BEGIN, begins.defined("name", text), first, count)
         ends = rows.of("program_end")
@@ -105,20 +88,22 @@ class OtherEvents:
 
     def _add_parameters(self, events: Events, rows: _Rows) -> None:
         for form, written in _PARAMETERS.items():
-            some = rows.pick(rows["type"] == _TYPE[form])
-            reference = some.defined("name", partial(self._definitions.parameter, form=form))
+            chosen = rows.pick(rows["type"] == _TYPE[form])
+            reference = chosen.defined("name", partial(self._definitions.parameter, form=form))
             is_text = form == "string"
-            value = some.defined("text", self._definitions.text) if is_text else some.values()
-            some.add_to(events, written, reference, value)
+            value = (
+                chosen.defined("text", self._definitions.text) if is_text else chosen.values()
+            )
+            chosen.add_to(events, written, reference, value)
 
     def _add_attributes(self, events: Events, rows: _Rows) -> None:
         form = rows["type"]
-        known = (form >= 0) & (form <= _TYPE["string"])
+        is_written = (form >= 0) & (form <= _TYPE["string"])
         named = form == _TYPE["communicator"]
-        known |= named & _inside(rows["communicator"], self._communicators)
+        is_written |= named & _inside(rows["communicator"], self._communicators)
         placed = form == _TYPE["location"]
-        known |= placed & _inside(rows["value"], self._locations)
-        rows, named, placed = rows.pick(known), named[known], placed[known]
+        is_written |= placed & _inside(rows["value"], self._locations)
+        rows, named, placed = rows.pick(is_written), named[is_written], placed[is_written]
         form, value = rows["type"], rows.values()
         is_text = form == _TYPE["string"]
         value[is_text] = rows.pick(is_text).defined("text", self._definitions.text)
@@ -132,7 +117,7 @@ class OtherEvents:
 
 
 class _Rows:
-    """Some rows of `other_events`: columns of integers, and the words that some number."""
+    """Rows of `other_events`: columns of integers, and the words that codes stand for."""
 
     def __init__(self, columns: Columns, words: dict[str, list[str]]) -> None:
         self._columns, self._words = columns, words
@@ -166,9 +151,9 @@ class _Rows:
         return [self._words[name][code] for code in self[name].tolist()]
 
     def defined(self, name: str, define: Callable[[str], int]) -> Integers:
-        """What each word of a column is defined as; each is looked up once."""
-        used, which = np.unique(self[name], return_inverse=True)
-        references = [define(self._words[name][code]) for code in used.tolist()]
+        """The reference of each word of a column, which is defined once."""
+        codes, which = np.unique(self[name], return_inverse=True)
+        references = [define(self._words[name][code]) for code in codes.tolist()]
         return np.array(references, np.int64)[which.reshape(-1)]
 
     def add_to(self, events: Events, kind: Written, *arguments: int | Integers) -> None:
@@ -176,7 +161,7 @@ class _Rows:
 
 
 class Parameters:
-    """The parameters among the raw events of a trace, as one has that was a Paraver file."""
+    """The parameters among the raw events of a trace that was a Paraver file."""
 
     def __init__(self, trace: Trace, definitions: Definitions) -> None:
         self._walk = Walk(trace, "events", ("location", *_RAW)) if trace.has_raw else None
@@ -195,17 +180,17 @@ class Parameters:
                 }
 
     def add(self, events: Events, location: int) -> None:
-        """Add those of a location, which is not before one that was asked for already."""
+        """Add those of a location, which is not before the last one asked for."""
         if self._walk is None or not self._texts:
             return
         seq, time_ns, kinds, values = columns_of(self._walk.of(location), _RAW).values()
         for kind in np.intersect1d(kinds, list(self._texts)).tolist():
-            some = np.flatnonzero(kinds == kind)
-            texts, value = self._texts[kind], values[some]
+            rows = np.flatnonzero(kinds == kind)
+            texts, value = self._texts[kind], values[rows]
             if texts:
                 value = np.array([texts.get(number, 0) for number in value.tolist()], np.int64)
             written = Written.TEXT_PARAMETER if texts else Written.PARAMETER
-            moment = time_ns[some], seq[some]
+            moment = time_ns[rows], seq[rows]
             events.add(written, Turn.START, moment, self._references[kind], value)
 
 

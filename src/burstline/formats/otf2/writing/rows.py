@@ -37,16 +37,16 @@ class Rows:
         self._groups = 0
         self.text("")
 
-    def add(self, what: int, *numbers: int) -> None:
+    def add(self, kind: int, *numbers: int) -> None:
         """Add a row."""
-        self._numbers += [what, len(numbers), *numbers]
+        self._numbers += [kind, len(numbers), *numbers]
 
     def text(self, words: str) -> int:
-        """Reference of a text; it is defined when it is new."""
+        """The reference of a text, which is defined when it is new."""
         words = words[:_LONGEST_TEXT]
         if words not in self._texts:
             self._texts[words] = len(self._texts)
-            # A zero ends a text in the library, so none can be in it.
+            # A zero ends a text in the library.
             content = words.replace("\0", "\ufffd").encode("utf-8", "replace")
             self.add(Defined.TEXT, self._texts[words], len(self._bytes), len(content))
             self._bytes += content
@@ -60,11 +60,11 @@ class Rows:
         self.add(Defined.COMMUNICATOR, reference, self.text(name), group, NOWHERE)
 
     def add_group(self, kind: int, paradigm: int, members: Iterable[int]) -> int:
-        """Add a group without a name; return its reference."""
+        """The reference of a group without a name, which is added."""
         self.add(Defined.GROUP, self._groups, self.text(""), kind, paradigm, 0, *members)
         self._groups += 1
         return self._groups - 1
 
     def take(self) -> tuple[Integers, bytes]:
-        """All rows (kind, length, and as many integers, again and again), and all texts."""
+        """All rows (kind, length, and as many integers each), and all texts."""
         return np.array(self._numbers, np.int64), bytes(self._bytes)
