@@ -19,7 +19,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from burstline import _core, schema
-from burstline.columns import to_numpy
+from burstline.columns import nullable, to_numpy
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -41,15 +41,11 @@ WAITING_ROLES: Final = frozenset(
 """Roles of regions in which a thread does no work of the program."""
 
 GUARDED_ROLES: Final = frozenset(["critical_sblock", "ordered_sblock"])
-"""Roles of what a thread does inside of such a region once it need not wait any more."""
+"""Roles of what a thread does inside such a region after it has waited."""
 
 
 def bursts_of(tables: Mapping[str, pa.Table]) -> pa.Table:
-    """Derive the table of bursts of a trace.
-
-    O(calls + readings · counters + gaps + regions · log regions). The time before the
-    first and after the last call of a thread is in no burst.
-    """
+    """The table of bursts, of threads that call MPI and of those that have regions only."""
     parts = [_between_calls(tables), between_regions(tables)]
     table = pa.concat_tables(part for part in parts if part.num_rows or part is parts[0])
     if not parts[1].num_rows:
@@ -58,7 +54,7 @@ def bursts_of(tables: Mapping[str, pa.Table]) -> pa.Table:
 
 
 def sorted_by_location(table: pa.Table) -> pa.Table:
-    """Sort bursts of different origin by (location, burst)."""
+    """The bursts sorted by (location, burst)."""
     order = np.lexsort((to_numpy(table["burst"]), to_numpy(table["location"])))
     return table.take(pa.array(order))
 
@@ -101,15 +97,15 @@ def _between_calls(tables: Mapping[str, pa.Table]) -> pa.Table:
 def read_at_starts(
     leave_ns: Integers, leave_seq: Integers, next_seq: Integers, readings: Sequence[Integers]
 ) -> Mask:
-    """Whether each counter is read where a burst begins, of `seq`, `time_ns` and counters.
+    """Whether each counter is read where a call is left, before the event `next_seq`.
 
-    A burst begins where a call is left, and the event `next_seq` ends it.
+    `readings` are their columns `seq` and `time_ns`, and one for each counter.
     """
     seq, time, *values = readings
-    at = np.searchsorted(leave_seq, seq, "right") - 1
-    inside = np.flatnonzero(at >= 0)
-    at = at[inside]
-    begin = inside[(seq[inside] < next_seq[at]) & (time[inside] == leave_ns[at])]
+    call = np.searchsorted(leave_seq, seq, "right") - 1
+    inside = np.flatnonzero(call >= 0)
+    call = call[inside]
+    begin = inside[(seq[inside] < next_seq[call]) & (time[inside] == leave_ns[call])]
     return np.array([bool((value[begin] != schema.NO_VALUE).any()) for value in values], bool)
 
 
@@ -123,22 +119,14 @@ def burst_table(columns: Mapping[str, Integers], counters: list[str]) -> pa.Tabl
         values = columns[source]
         if field.nullable:
             absent = schema.NO_VALUE if field.type == pa.int64() else schema.UNKNOWN
-            arrays.append(_nullable(values, values != absent, field.type))
+            arrays.append(nullable(values, values != absent, field.type))
         else:
             arrays.append(pa.array(values, field.type))
     return pa.Table.from_arrays(arrays, schema=target)
 
 
-def _nullable(values: Integers, known: Mask, kind: pa.DataType) -> pa.Array:
-    missing = len(values) - int(np.count_nonzero(known))
-    bitmap = pa.py_buffer(np.packbits(known, bitorder="little")) if missing else None
-    values = np.ascontiguousarray(values, kind.to_pandas_dtype())
-    buffers = [bitmap, pa.py_buffer(values)]
-    return pa.Array.from_buffers(kind, len(values), buffers, null_count=missing)
-
-
 def between_regions(tables: Mapping[str, pa.Table]) -> pa.Table:
-    """Derive the bursts of threads that have regions but no MPI calls."""
+    """The bursts of threads that have regions but no MPI calls."""
     counters = _counters(tables)
     regions, calls = _table(tables, "regions"), _table(tables, "calls")
     empty = schema.arrow_schema("bursts", counters).empty_table()
@@ -225,11 +213,11 @@ def _region_bursts(
     last, last_read = _reading_at(borders, begin + 1, seq, time)
     begins_only = ~np.isin(begin, begin + 1)
     for position, counter in enumerate(counters):
-        known = counter != schema.NO_VALUE
-        sums = np.concatenate([[0], np.cumsum(np.where(known, counter, 0))])
-        known = np.append(known, False)
-        at_start, at_end = first_read & known[first], last_read & known[last]
-        # A counter that is read only where bursts end was put in burst by burst, by a merge.
+        recorded = counter != schema.NO_VALUE
+        sums = np.concatenate([[0], np.cumsum(np.where(recorded, counter, 0))])
+        recorded = np.append(recorded, False)
+        at_start, at_end = first_read & recorded[first], last_read & recorded[last]
+        # A counter that is read only where bursts end holds deltas that a merge wrote.
         whole = at_end & (at_start | ~at_start[begins_only].any())
         before = np.where(first_read, first + 1, first)
         total = (
@@ -241,17 +229,17 @@ def _region_bursts(
 
 def _reading_at(
     borders: _Borders,
-    at: Integers,
+    border: Integers,
     seq: Integers,
     time: Integers,
 ) -> tuple[Integers, Mask]:
-    row = np.searchsorted(seq, borders.seq[at])
-    found = np.append(time, schema.NO_VALUE)[row] == borders.time[at]
-    return row, found
+    row = np.searchsorted(seq, borders.seq[border])
+    is_read = np.append(time, schema.NO_VALUE)[row] == borders.time[border]
+    return row, is_read
 
 
 def bursts_of_states(states: pa.Table, useful: int, counters: list[str]) -> pa.Table:
-    """Take the intervals of one state as bursts, for traces that have no events."""
+    """The intervals of one state as bursts, for traces that have no events."""
     chosen = states.filter(pc.equal(states["state"], useful))
     location = to_numpy(chosen["location"]).astype(np.int64)
     first = np.searchsorted(location, location)

@@ -73,35 +73,20 @@ class Efficiency:
 
 
 def efficiency(trace: Trace, *, application: int | None = None) -> Efficiency:
-    """The parallel efficiency of a run and its two factors, as POP defines them.
+    """The parallel efficiency of a run and its two factors, as POP [1]_ [2]_ defines them.
 
     With U(r) the useful time of rank r and T the runtime: load balance is
     mean U / max U, communication efficiency is max U / T, and parallel efficiency,
-    mean U / T, is their product. Rank r counts from the end of its MPI_Init to the start of
-    its MPI_Finalize, or as long as it was observed where the trace has no such call; U(r) is
-    that time without MPI calls and without time nobody watched. T is the longest time any
-    rank was watched in its span.
+    mean U / T, is their product. Rank r, by its first CPU thread, counts from the end of its
+    MPI_Init to the start of its MPI_Finalize, or as long as it was observed where the trace
+    has no such call; U(r) is that time without MPI calls and gaps. T is the longest time any
+    rank was observed in its span.
 
-    O(calls) time; memory for one batch of calls and for the gaps.
-
-    Threads: a rank is its first CPU thread. What the others do between two MPI calls of the
-    first counts as useful, which is POP's MPI level of a hybrid program. MPI calls of other
-    threads are not subtracted.
-
-    Useful is whatever is not MPI: file input, failed polls that the source only sums up (see
-    :meth:`UsefulTime.result`) and a descheduled process count as useful. Time in which the
-    tracer wrote its buffer lowers the efficiency of that rank, and of those that waited for
-    it. A rank that spent all its time in MPI has U = 0; if all did, load balance is 1 and
-    communication efficiency 0.
-
-    Performance Optimisation and Productivity (POP), Standard Metrics for Parallel Performance
-    Analysis, https://co-design.pop-coe.eu/metrics/. C. Rosas, J. Giménez, J. Labarta,
-    Scalability Prediction for Fundamental Performance Factors, Supercomputing Frontiers and
-    Innovations 1(2), 2014, DOI 10.14529/jsfi140201.
-
-    >>> from burstline import Trace
-    >>> efficiency(Trace({})).reason
-    'no application calls MPI'
+    .. [1] Performance Optimisation and Productivity (POP), Standard Metrics for Parallel
+       Performance Analysis, https://co-design.pop-coe.eu/metrics/.
+    .. [2] C. Rosas, J. Giménez, J. Labarta, Scalability Prediction for Fundamental
+       Performance Factors, Supercomputing Frontiers and Innovations 1(2), 2014,
+       DOI 10.14529/jsfi140201.
     """
     useful = UsefulTime(trace)
     for batch in trace.batches("calls", CALL_COLUMNS):
@@ -110,7 +95,7 @@ def efficiency(trace: Trace, *, application: int | None = None) -> Efficiency:
 
 
 class UsefulTime:
-    """The fold behind :func:`efficiency`: calls go in by batch, the result comes out."""
+    """The fold behind :func:`efficiency`: batches of calls are added, the result is read."""
 
     def __init__(self, trace: Trace) -> None:
         self._application, self._rank, self._process, thread, born, died = trace.arrays(
@@ -121,10 +106,10 @@ class UsefulTime:
         self._calls = np.zeros(len(born), np.int64)
         self._mpi = np.zeros(len(born), np.int64)
         self._polling = np.zeros(len(born), np.int64)
-        self._gaps = dict(_unwatched(trace, self._first))
+        self._gaps = dict(_joined_gaps(trace, self._first))
 
     def add(self, calls: pa.Table) -> None:
-        """Take in the calls of some locations, whole."""
+        """Add all calls of some locations."""
         location, enter, leave = (
             to_numpy(calls[name]) for name in ("location", "enter_ns", "leave_ns")
         )
@@ -143,7 +128,7 @@ class UsefulTime:
                 self._mpi[place] -= self._hidden(place, enter[rows], leave[rows])
 
     def add_bursts(self, bursts: pa.Table) -> None:
-        """Take in the failed polls of some locations whose calls were added."""
+        """Add the failed polls of some locations whose calls were added."""
         location, start, _, polling = (to_numpy(bursts[name]) for name in BURST_COLUMNS)
         inside = (start >= self._begin[location]) & (start < self._end[location])
         np.add.at(self._polling, location[inside], polling[inside])
@@ -158,11 +143,12 @@ class UsefulTime:
         """The efficiency of what was added."""
         if application is not None and application not in self._application:
             raise ParameterError(f"the trace has no application {application}")
-        wanted = self.applications() if application is None else (application,)
-        chosen = np.flatnonzero(np.isin(self._application, wanted) & self._first)
-        if not set(self.applications()) & set(wanted):
-            if application is None:
-                return _undefined("no application calls MPI")
+        with_mpi = self.applications()
+        applications = with_mpi if application is None else (application,)
+        chosen = np.flatnonzero(np.isin(self._application, applications) & self._first)
+        if application is None and not with_mpi:
+            return _undefined("no application calls MPI")
+        if application is not None and application not in with_mpi:
             return _undefined(f"application {application} makes no MPI calls")
         observed = np.maximum(self._end - self._begin, 0)
         for place in self._gaps:
@@ -183,13 +169,13 @@ class UsefulTime:
         )
 
     def _inside(self, place: int) -> tuple[Integers, Integers]:
-        """Clip the gaps of a location to its span."""
+        """The gaps of a location, clipped to its span."""
         starts, ends = self._gaps[place]
         begin, end = self._begin[place], max(self._begin[place], self._end[place])
         return np.clip(starts, begin, end), np.clip(ends, begin, end)
 
     def _hidden(self, place: int, enter: Integers, leave: Integers) -> int:
-        """Measure the MPI time of a location within its gaps: it is subtracted once only."""
+        """The MPI time of a location within its gaps, which must be subtracted only once."""
         starts, ends = self._inside(place)
         return int((_mpi_before(ends, enter, leave) - _mpi_before(starts, enter, leave)).sum())
 
@@ -197,7 +183,7 @@ class UsefulTime:
 def _first_threads(
     trace: Trace, process: npt.NDArray[np.int32], thread: npt.NDArray[np.int32]
 ) -> Mask:
-    """Mark the first CPU thread of every process."""
+    """Mask of the first CPU thread of every process, shape (locations,)."""
     is_cpu = np.array([kind == "cpu" for kind in trace.locations["kind"].to_pylist()], bool)
     order = np.lexsort((thread, process))
     order = order[is_cpu[order]]
@@ -207,20 +193,20 @@ def _first_threads(
     return marks
 
 
-def _unwatched(trace: Trace, wanted: Mask) -> Iterator[tuple[int, tuple[Integers, Integers]]]:
-    """Give, for every wanted location with gaps, their union as disjoint intervals."""
+def _joined_gaps(trace: Trace, wanted: Mask) -> Iterator[tuple[int, tuple[Integers, Integers]]]:
+    """Every wanted location with gaps, and their union as disjoint intervals."""
     for batch in trace.batches("gaps", ("location", "start_ns", "end_ns")):
         location, start, end = (to_numpy(batch[name]) for name in batch.column_names)
         for place, rows in _rows_of(location):
             if not wanted[place]:
                 continue
             until = np.maximum.accumulate(end[rows])
-            fresh = np.maximum(start[rows], np.concatenate([start[rows][:1], until[:-1]]))
-            yield place, (fresh, np.maximum(until, fresh))
+            begin = np.maximum(start[rows], np.concatenate([start[rows][:1], until[:-1]]))
+            yield place, (begin, np.maximum(until, begin))
 
 
 def _rows_of(location: npt.NDArray[np.int32]) -> Iterator[tuple[int, slice]]:
-    """Give each location of a sorted column, and its rows."""
+    """Each location of a sorted column, and its rows."""
     starts = np.flatnonzero(np.diff(location, prepend=-1))
     ends = [*starts[1:].tolist(), len(location)]
     for place, start, end in zip(location[starts].tolist(), starts.tolist(), ends, strict=True):

@@ -1,4 +1,4 @@
-"""Matching: from halves that a source recorded apart to messages and collectives.
+"""Matching: messages and collectives from halves that were recorded separately.
 
 ::
 
@@ -30,18 +30,7 @@ if TYPE_CHECKING:
 def channels(
     sends: Sequence[AnyIntegers], receives: Sequence[AnyIntegers]
 ) -> tuple[Integers, Integers]:
-    """Name the channel of every send and receive by one integer, shape (sends,).
-
-    A channel is what MPI keeps in order: communicator, source, destination and tag.
-    Two halves get the same name if and only if all their columns agree.
-
-    Exact. O(halves) time where the columns' ranges fit into 62 bits together, which is
-    usual; else O(halves · log halves).
-
-    >>> import numpy as np
-    >>> channels([np.array([0, 0]), np.array([5, 6])], [np.array([0]), np.array([6])])
-    (array([0, 1]), array([1]))
-    """
+    """One integer per send and per receive, equal where communicator, ranks and tag are."""
     if len(sends) != len(receives):
         raise ParameterError(f"{len(sends)} columns of sends, {len(receives)} of receives")
     of_sends, of_receives = codes(sends, receives)
@@ -49,21 +38,11 @@ def channels(
 
 
 def match_messages(send_channel: Integers, receive_channel: Integers) -> Integers:
-    """Find the send that each receive completed, shape (receives,).
+    """The send that each receive completed, -1 where there is none, shape (receives,).
 
-    Messages of one channel (same communicator, source, destination and tag) do not
-    overtake each other [1]_: the k-th receive *posted* on a channel completes the k-th
-    send of that channel. Wildcards need nothing extra where the source recorded whom
-    the message really came from.
-
-    O(n log n) time for n halves, exact. The names of the channels do not matter.
-    The answer is wrong, and nothing shows it, where a trace is cut at its *start*: if a
-    send was lost and its receive was not, every later pair of that channel shifts by one
-    although the counts may still agree. Where receives are taken in the order of their
-    completion instead of their posting, receives of one channel that were completed out
-    of order (``MPI_Waitany``, ``MPI_Test``) get each other's message.
-
-    Two messages on channel 7 arrive in order; nobody sent on channel 9.
+    The k-th receive *posted* on a channel completes its k-th send [1]_. The answer is wrong,
+    and nothing shows it, where a trace is cut at its start: a lost send shifts every later
+    pair of its channel.
 
     .. [1] Message Passing Interface Forum, "MPI: A Message-Passing Interface Standard,
        Version 4.1", section 3.5 "Semantics of Point-to-Point Communication", 2023.
@@ -81,8 +60,8 @@ def match_messages(send_channel: Integers, receive_channel: Integers) -> Integer
     partner = np.full(len(received), UNKNOWN, np.int64)
     if len(sent):
         inside = np.minimum(candidate, len(sent) - 1)
-        found = (candidate < len(sent)) & (sent[inside] == received)
-        partner[receive_order[found]] = send_order[candidate[found]]
+        is_sent = (candidate < len(sent)) & (sent[inside] == received)
+        partner[receive_order[is_sent]] = send_order[candidate[is_sent]]
     return partner
 
 
@@ -92,7 +71,7 @@ class Instances:
 
     # (parts,) the parts sorted by communicator, sequence and rank in the communicator
     order: Integers
-    instance: Integers  # (parts,) instance of each part, in the order the parts were given
+    instance: Integers  # (parts,) instance of each part, in the order of the arguments
     # (instances,) communicator of each instance, and its ordinal on it; sorted by both
     communicator: Integers
     sequence: Integers
@@ -108,24 +87,18 @@ def collective_instances(
     *,
     sizes: AnyIntegers,
 ) -> Instances:
-    """Group the parts of collective operations into instances.
+    """The instances of the parts of collective operations.
 
     Every process calls the collectives of one communicator in the same order [1]_, so
-    the k-th part of each process on a communicator belongs to its k-th instance.
-    Non-blocking collectives count where they were started: `sequence` is that ordinal.
-
-    O(parts · log parts) time. Where a trace is cut at its start, members may begin with
-    different instances, and every instance is put together wrongly; mixed operations
-    show it, equal ones hide it. A communicator that stands for several (two duplicates
-    under one id) is sound only while they are not in use at the same time.
-
-    Two locations take part in a first operation, only one in a second.
+    the k-th part of each, counted by `sequence` where it was started, is in the k-th
+    instance. The answer is wrong where a trace is cut at its start and members begin with
+    different instances: mixed operations show it, equal ones hide it.
 
     .. [1] Message Passing Interface Forum, "MPI: A Message-Passing Interface Standard,
        Version 4.1", section 6.14 "Correctness", 2023.
 
     >>> import numpy as np
-    >>> found = collective_instances(
+    >>> instances = collective_instances(
     ...     np.array([0, 0, 0]),
     ...     np.array([0, 1, 0]),
     ...     np.array([0, 0, 1]),
@@ -133,7 +106,7 @@ def collective_instances(
     ...     np.array([4, 5, 4]),
     ...     sizes=np.array([2]),
     ... )
-    >>> found.instance, found.complete
+    >>> instances.instance, instances.complete
     (array([0, 1, 0]), array([ True, False]))
     """
     parts = len(communicator)
@@ -164,13 +137,13 @@ def _complete(
     starts = np.flatnonzero(first)
     if not len(starts):
         return np.zeros(0, bool)
-    known = (communicator >= 0) & (communicator < len(sizes)) & (comm_rank >= 0)
+    is_member = (communicator >= 0) & (communicator < len(sizes)) & (comm_rank >= 0)
     new_rank = first.copy()
     new_rank[1:] |= comm_rank[1:] != comm_rank[:-1]
     ranks = np.add.reduceat(new_rank.astype(np.int64), starts)
     lowest, highest = (
         extreme.reduceat(operation, starts) for extreme in (np.minimum, np.maximum)
     )
-    all_known = np.logical_and.reduceat(known, starts)
+    all_known = np.logical_and.reduceat(is_member, starts)
     size = np.append(sizes, 0)[np.where(all_known, communicator[starts], len(sizes))]
     return all_known & (lowest == highest) & (ranks == size)

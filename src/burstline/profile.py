@@ -34,7 +34,7 @@ METRICS: Final = pa.schema(
         ("description", pa.string()),
     ]
 )
-"""A row is a metric: its row, its parent's, how it is called, its unit, and whether values
+"""A row is a metric: its row, its parent's, its names, its unit, and whether values
 of several call paths are combined by ``sum``, ``min`` or ``max``."""
 
 CALL_PATHS: Final = pa.schema(
@@ -156,9 +156,9 @@ class Profile:
         if inclusive and combined == "sum":
             parents = self._parents()
             below = np.flatnonzero(parents >= 0)
-            own = dense.copy()
-            np.subtract.at(own, parents[below], dense[below])
-            return own
+            alone = dense.copy()
+            np.subtract.at(alone, parents[below], dense[below])
+            return alone
         return dense
 
     def inclusive(self, metric: str) -> npt.NDArray[Any]:
@@ -210,8 +210,8 @@ class Profile:
         combined = self._combined(metric)
         if combined == "sum":
             return roots.sum().item()
-        known = roots[~np.isnan(roots)]
-        return float(_COMBINERS[combined].reduce(known)) if len(known) else float("nan")
+        values = roots[~np.isnan(roots)]
+        return float(_COMBINERS[combined].reduce(values)) if len(values) else float("nan")
 
     def to_table(self, metric: str) -> pa.Table:
         """A metric's values of call paths alone as rows, without the zeros.
@@ -250,9 +250,9 @@ class Profile:
                 metric, "the profile has no such metric, or it was not read"
             )
             raise ParameterError(f"no values of metric {printable(metric)}: {why}")
-        found, combined = self.stored[metric], self._combined(metric)
+        stored, combined = self.stored[metric], self._combined(metric)
         empty = 0 if combined == "sum" else np.nan
         shape = (self.call_paths.num_rows, self.locations.num_rows)
-        dense = np.full(shape, empty, dtype=found.values.dtype)
-        dense[found.call_paths] = found.values
-        return dense, found.inclusive, combined
+        dense = np.full(shape, empty, dtype=stored.values.dtype)
+        dense[stored.call_paths] = stored.values
+        return dense, stored.inclusive, combined

@@ -1,4 +1,4 @@
-"""What is in a trace: counts, sums and what could not be seen, in one pass.
+"""What is in a trace: counts, sums and what was not observed, in one pass.
 
 ::
 
@@ -48,7 +48,7 @@ class CallTotals:
 
 @dataclass(frozen=True, slots=True)
 class GapTotals:
-    """All stretches of one kind that nobody watched."""
+    """All gaps of one kind."""
 
     kind: str  # one of :data:`burstline.schema.GAP_KINDS`
     # how many there were, and their length over all locations
@@ -58,20 +58,19 @@ class GapTotals:
 
 @dataclass(frozen=True, slots=True)
 class Defect:
-    """One kind of oddity that was met."""
+    """One kind of defect."""
 
-    # which, and how bad: one of :data:`burstline.schema.SEVERITIES`
     kind: str
-    severity: str
+    severity: str  # one of :data:`burstline.schema.SEVERITIES`
     count: int  # how often
-    first: str  # where first, and what stood there
+    first: str  # where first, and what is there
 
 
 @dataclass(frozen=True, slots=True)
 class ApplicationSummary:
     """One application of the trace."""
 
-    application: int  # which
+    application: int
     # its processes, and its threads and streams
     ranks: int
     locations: int
@@ -113,13 +112,13 @@ class Summary:
     calls_with_path : int
         Calls whose caller is known.
     gaps : tuple of GapTotals
-        Time nobody watched, by kind.
+        Time that was not observed, by kind.
     efficiency : Efficiency
         Of the applications that call MPI, as POP defines it.
     efficiency_without_polls : Efficiency or None
-        The same with failed polls taken for the MPI time they are; None if there were none.
+        The same with failed polls counted as MPI time; None if there were none.
     defects : tuple of Defect
-        What was odd, the worst first.
+        Defects of the trace, the worst first.
     """
 
     path: str
@@ -182,7 +181,7 @@ class Summary:
 
 
 def summarise(trace: Trace) -> Summary:
-    """Count and sum what a trace holds, and what it could not see.
+    """Counts and sums of what a trace holds, and of what was not observed.
 
     Parameters
     ----------
@@ -192,8 +191,7 @@ def summarise(trace: Trace) -> Summary:
     Returns
     -------
     Summary
-        See there. Records are those read from the source, also for a selection: reading is
-        what they tell about.
+        See there. Records are those read from the source, also for a selection.
 
     Notes
     -----
@@ -255,8 +253,8 @@ class _Calls:
         columns = (
             np.bincount(codes, minlength=len(names)),
             _sum_by(codes, leave - enter, len(names)),
-            _sum_by(codes, _known(batch["sent_bytes"]), len(names)),
-            _sum_by(codes, _known(batch["received_bytes"]), len(names)),
+            _sum_by(codes, _or_zero(batch["sent_bytes"]), len(names)),
+            _sum_by(codes, _or_zero(batch["received_bytes"]), len(names)),
         )
         for name, row in zip(names, np.transpose(columns).tolist(), strict=True):
             if row[0]:
@@ -313,13 +311,13 @@ def _fold_gaps(trace: Trace) -> tuple[GapTotals, ...]:
 
 
 def _sum_by(codes: AnyIntegers, values: Integers, size: int) -> Integers:
-    """Sum integers by code; `bincount` would sum floats."""
-    total = np.zeros(size, np.int64)
+    """The sum of the values of each code, shape (size,)."""
+    total = np.zeros(size, np.int64)  # np.bincount would sum floats
     np.add.at(total, codes, values)
     return total
 
 
-def _known(column: pa.ChunkedArray) -> Integers:
+def _or_zero(column: pa.ChunkedArray) -> Integers:
     values = to_numpy(column)
     return np.where(values == schema.NO_VALUE, 0, values) if column.null_count else values
 
@@ -348,7 +346,7 @@ def _covered_ranks(applications: tuple[ApplicationSummary, ...]) -> int:
 
 
 def _call_paths(trace: Trace) -> tuple[int, int]:
-    """Count the call paths, and the length of the longest."""
+    """The number of call paths, and the length of the longest."""
     (parent,) = trace.arrays("call_paths", "parent")
     depth, ancestor = 0, np.arange(len(parent))
     while len(ancestor):

@@ -49,7 +49,7 @@ class Batched(Protocol):
         ...
 
     def rows(self, name: str) -> int:
-        """Count the rows of a table."""
+        """The number of rows of a table."""
         ...
 
     def rows_near(
@@ -59,7 +59,7 @@ class Batched(Protocol):
         locations: Mask | None,
         window: tuple[int, int] | None,
     ) -> int:
-        """Estimate the rows of some locations in a window."""
+        """The estimated number of rows of some locations in a window."""
         ...
 
 
@@ -148,7 +148,7 @@ class Trace:
 
     @property
     def duration_ns(self) -> int:
-        """Span from the first to the last moment anybody was observed, in ns."""
+        """Span from the first to the last moment any location was observed, in ns."""
         locations = self.locations
         if not locations.num_rows:
             return 0

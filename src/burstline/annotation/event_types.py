@@ -1,4 +1,4 @@
-"""The event types of loops that were found: the innermost, one per depth, its iteration."""
+"""The event types of loops: of the innermost, of each depth, and of its iterations."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ INNERMOST: Final = STRUCTURE.start
 """Its value is the number of the innermost loop; 0 outside of loops."""
 
 DEEPEST: Final = 99
-"""Loops that are nested deeper have no type."""
+"""The depth below which loops have no type."""
 
 
 def loop_type(depth: int) -> int:

@@ -1,9 +1,9 @@
-"""Marks put into the events of a trace, and what that does to the numbers of events.
+"""The events of a trace with marks among them, and tables whose columns count the marks.
 
 ::
 
-    events of some locations, marks  -->  events with marks, those of an earlier time left out
-    calls, messages, … with *_seq    -->  the same, counting the events that there are now
+    events of some locations, marks  -->  events with marks instead of earlier ones
+    calls, messages, … with *_seq    -->  the same, counting the new events
 """
 
 from __future__ import annotations
@@ -40,46 +40,43 @@ ORDINALS: Final = {
     "other_events": (("location", ("seq",)),),
     "half_messages": (("location", ("seq",)),),
 }
-"""The columns that count events, by the column that says on which location."""
+"""The columns that count events, by the column with their location."""
 
 _SEQ_BITS: Final = 36
 _EVENTS: Final = ("location", "time_ns", "type", "value")
 
 
 class _Rows(NamedTuple):
-    """Places in the numbering that a location's events have in the source, by place."""
+    """Locations and ordinals of events of the source, each pair as one sorted integer."""
 
-    added: Integers
-    """A mark comes before the event of this number."""
-
-    removed: Integers
-    """The event of this number is left out."""
+    added: Integers  # a mark comes before this event
+    removed: Integers  # this event is an earlier mark, and left out
 
 
 class Insertion:
-    """Marks on their way into a trace."""
+    """Marks, and the trace that they are inserted into."""
 
     def __init__(self, trace: Trace, marks: Marks) -> None:
         self._trace, self._marks = trace, marks
 
     @property
     def rows(self) -> int:
-        """How many events there are afterwards."""
+        """The number of events with the marks."""
         more = len(self._marks.location) - len(self._places.removed)
         return self._trace.rows("events") + more
 
     def merged(self, events: pa.Table) -> pa.Table:
         """Some events with the marks among them."""
         columns = [to_numpy(events[name]) for name in _EVENTS]
-        kept = ~_is_structure(columns[2])
-        columns = [column[kept] for column in columns]
+        stays = ~_is_structure(columns[2])
+        columns = [column[stays] for column in columns]
         location, time_ns = columns[:2]
-        mine = self._within(to_numpy(events["location"]))
+        marked = self._within(to_numpy(events["location"]))
         marks = self._marks
-        row = _after(location, time_ns, marks.location[mine], marks.time_ns[mine])
+        row = _after(location, time_ns, marks.location[marked], marks.time_ns[marked])
         added = (marks.location, marks.time_ns, marks.type, marks.value)
         location, *rest = (
-            np.insert(column, row, more[mine])
+            np.insert(column, row, more[marked])
             for column, more in zip(columns, added, strict=True)
         )
         begin = np.searchsorted(location, location)
@@ -93,7 +90,7 @@ class Insertion:
         )
 
     def renumbered(self, name: str, table: pa.Table) -> pa.Table:
-        """A table whose numbers of events count the marks, too."""
+        """A table whose columns of ordinals count the marks, too."""
         for owner, columns in ORDINALS[name]:
             for column in columns:
                 position = table.schema.get_field_index(column)
@@ -101,15 +98,15 @@ class Insertion:
                     continue
                 field = table.schema.field(position)
                 seq = to_numpy(table[column])
-                known = seq != NO_VALUE
+                has_number = seq != NO_VALUE
                 location = to_numpy(table[owner]).astype(np.int64)
-                moved = self._moved(location, np.where(known, seq, 0))
-                array = pa.array(moved, field.type, mask=~known)
+                moved = self._moved(location, np.where(has_number, seq, 0))
+                array = pa.array(moved, field.type, mask=~has_number)
                 table = table.set_column(position, field, array)
         return table
 
     def _within(self, location: npt.NDArray[np.int32]) -> slice:
-        """The marks of locations that lie between the first and the last of a part."""
+        """The marks on the locations of a sorted column."""
         if not len(location):
             return slice(0, 0)
         first, end = np.searchsorted(self._marks.location, (location[0], location[-1] + 1))
@@ -125,18 +122,18 @@ class Insertion:
 
     @cached_property
     def _places(self) -> _Rows:
-        """Go through the events once, to see where marks come in and go out."""
+        """Where marks are added and earlier ones removed, by one pass over the events."""
         added: list[Integers] = [np.empty(0, np.int64)]
         removed: list[Integers] = [np.empty(0, np.int64)]
         for part in self._trace.batches("events", _EVENTS[:3]):
             location, time_ns, kind = (to_numpy(column) for column in part.columns)
-            mine = self._within(location)
-            owner = self._marks.location[mine]
-            row = _after(location, time_ns, owner, self._marks.time_ns[mine])
+            marked = self._within(location)
+            owner = self._marks.location[marked]
+            row = _after(location, time_ns, owner, self._marks.time_ns[marked])
             added.append(_key(owner, row - np.searchsorted(location, owner)))
-            gone = np.flatnonzero(_is_structure(kind))
-            owner = location[gone].astype(np.int64)
-            removed.append(_key(owner, gone - np.searchsorted(location, owner)))
+            replaced = np.flatnonzero(_is_structure(kind))
+            owner = location[replaced].astype(np.int64)
+            removed.append(_key(owner, replaced - np.searchsorted(location, owner)))
         return _Rows(np.concatenate(added), np.concatenate(removed))
 
 

@@ -1,4 +1,4 @@
-"""Marks: what changes when an iteration begins, or a loop is left.
+"""Marks: the events where an iteration begins or a loop ends.
 
 ::
 
@@ -38,7 +38,7 @@ class MarkedLoop:
     depth : int
         How deep it is nested, 1 if it is in no other loop.
     name : str
-        What the value of its event is called.
+        The label of the value of its event.
     """
 
     id: int
@@ -84,7 +84,8 @@ class Marks:
     @property
     def types(self) -> dict[int, int]:
         """How many events there are of each type."""
-        return dict(zip(*(a.tolist() for a in _counted(self.type)), strict=True))
+        types, counts = np.unique(self.type, return_counts=True)
+        return dict(zip(types.tolist(), counts.tolist(), strict=True))
 
     def iterations(self, depth: int) -> int:
         """Count the iterations that begin at a nesting depth."""
@@ -154,8 +155,8 @@ def marks_of(
     >>> from burstline import detect
     >>> from burstline.testing import trace_of
     >>> calls = " | ".join(f"{10 * k} enter MPI_Barrier | {10 * k + 1} leave" for k in range(4))
-    >>> found = marks_of(detect(trace_of(f"ranks 1 | 0 | {calls}")))
-    >>> list(zip(found.time_ns.tolist(), found.type.tolist(), found.value.tolist()))[:3]
+    >>> marks = marks_of(detect(trace_of(f"ranks 1 | 0 | {calls}")))
+    >>> list(zip(marks.time_ns.tolist(), marks.type.tolist(), marks.value.tolist()))[:3]
     [(0, 77700000, 1), (0, 77700001, 1), (0, 77700101, 1)]
     """
     if max_depth is not None and max_depth < 1:
@@ -192,12 +193,12 @@ def _depths(loops: Sequence[Loop]) -> dict[int, int]:
 
 def _spans(structure: Structure, loops: Sequence[Loop]) -> _Spans:
     """The iterations of loops at one depth, each until the next one begins."""
-    found = [structure.iterations(loop.id) for loop in loops]
+    tables = [structure.iterations(loop.id) for loop in loops]
     location, start, end, iteration = (
-        np.concatenate([getattr(some, name) for some in found]).astype(np.int64)
+        np.concatenate([getattr(table, name) for table in tables]).astype(np.int64)
         for name in ("location", "start_ns", "end_ns", "iteration")
     )
-    loop = np.repeat([some.loop for some in found], [len(some) for some in found])
+    loop = np.repeat([table.loop for table in tables], [len(table) for table in tables])
     order = np.lexsort((start, location))
     location, start, end, iteration, loop = (
         column[order] for column in (location, start, end, iteration, loop)
@@ -209,7 +210,7 @@ def _spans(structure: Structure, loops: Sequence[Loop]) -> _Spans:
 
 
 def _changes(spans: _Spans) -> _Changes:
-    """Add that nothing runs any more where a span ends and none begins."""
+    """Where spans begin, and where they end without a next one, by location and time."""
     left = np.ones(len(spans.location), np.bool_)
     followed = spans.location[1:] == spans.location[:-1]
     left[:-1] = ~(followed & (spans.end_ns[:-1] == spans.start_ns[1:]))
@@ -240,7 +241,7 @@ def _events(levels: Sequence[_Changes]) -> tuple[Integers, Integers, Integers, I
 def _innermost(
     levels: Sequence[_Changes],
 ) -> tuple[Integers, Integers, Integers, Integers]:
-    """The events that say which loop is the innermost, where that changes."""
+    """The events of the innermost loop, where it changes."""
     location = np.concatenate([level.location for level in levels])
     time_ns = np.concatenate([level.time_ns for level in levels])
     order = np.lexsort((time_ns, location))
@@ -269,11 +270,6 @@ def _lasting(moment: Integers, value: Integers, moments: int) -> Integers:
     """A value at every moment, given where it changes; 0 before its first change."""
     set_at = np.zeros(moments, np.int64)
     set_at[moment] = moment
-    known = np.zeros(moments, np.int64)
-    known[moment] = value
-    return known[np.maximum.accumulate(set_at)]
-
-
-def _counted(values: Integers) -> tuple[Integers, Integers]:
-    found, count = np.unique(values, return_counts=True)
-    return found, count.astype(np.int64)
+    values = np.zeros(moments, np.int64)
+    values[moment] = value
+    return values[np.maximum.accumulate(set_at)]

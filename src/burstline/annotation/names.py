@@ -1,4 +1,4 @@
-"""What a loop is called where people meet it as the value of an event.
+"""The names of loops, as labels of the values of events.
 
 ::
 
@@ -23,7 +23,7 @@ _NEARLY: Final = 0.005
 
 
 def loop_name(loop: Loop) -> str:
-    """Say in one line which loop of the program a loop is."""
+    """The number, the place and the iterations of a loop in one line."""
     calls = [item for item, _ in walk(loop.items) if isinstance(item, Call)]
     paths = [call.path for call in calls if call.path]
     where = _place(paths) if paths else printable(calls[0].operation, limit=_NAME)

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Final
 
+import pyarrow as pa
+
+from burstline.annotation.event_types import INNERMOST, STRUCTURE, iteration_type, loop_type
 from burstline.annotation.insertion import ORDINALS, Insertion
-from burstline.annotation.labels import labelled
 from burstline.errors import NotEnoughDataError
 from burstline.schema import TABLES
 from burstline.selection import Lazy
@@ -15,10 +17,10 @@ from burstline.trace import Trace
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    import pyarrow as pa
-
     from burstline.annotation.marks import Marks
     from burstline.columns import Mask
+
+_OUTSIDE: Final = "Outside of loops"
 
 
 def annotated(trace: Trace, marks: Marks) -> Trace:
@@ -75,7 +77,7 @@ class _Tables(Mapping[str, "pa.Table"]):
 
     def __init__(self, trace: Trace, marks: Marks) -> None:
         self._trace = trace
-        self._labels = labelled(trace, marks)
+        self._labels = _label_tables(trace, marks)
         self._insertion = Insertion(trace, marks)
         self._names = [name for name in TABLES if name in trace or name in self._labels]
 
@@ -109,7 +111,7 @@ class _StoredTables(_Tables):
         locations: Mask | None = None,
         window: tuple[int, int] | None = None,
     ) -> Iterator[pa.Table]:
-        """Go through a table in parts of whole locations."""
+        """The table `name` in parts of whole locations, in order."""
         chosen = None if columns is None else list(columns)
         if name in self._labels:
             table = self._labels[name]
@@ -122,7 +124,7 @@ class _StoredTables(_Tables):
             yield changed if chosen is None else changed.select(chosen)
 
     def rows(self, name: str) -> int:
-        """Count the rows of a table."""
+        """The number of rows of a table."""
         if name in self._labels:
             return self._labels[name].num_rows
         return self._insertion.rows if name == "events" else self._trace.rows(name)
@@ -134,10 +136,46 @@ class _StoredTables(_Tables):
         locations: Mask | None,
         window: tuple[int, int] | None,
     ) -> int:
-        """Estimate the rows of some locations in a window."""
+        """The estimated number of rows of some locations in a window."""
         if name in self._labels or name == "events":
             return self.rows(name)
         return self._trace.rows_near(name, locations=locations, window=window)
+
+
+def _label_tables(trace: Trace, marks: Marks) -> dict[str, pa.Table]:
+    """The tables of labels of a trace, with those of its marks."""
+    types = trace.table("event_types").to_pylist()
+    values = trace.table("event_values").to_pylist()
+    others = [row for row in types if row["type"] not in STRUCTURE]
+    replaced = {row["group"] for row in types} - {row["group"] for row in others}
+    values = [row for row in values if row["group"] not in replaced]
+    group = 1 + max((row["group"] for row in (*others, *values)), default=-1)
+    types = others
+    if marks.loops:
+        depths = range(1, marks.depth + 1)
+        types += [
+            _type(INNERMOST, "Innermost loop", group),
+            *(_type(loop_type(d), f"Loop at nesting depth {d}", group) for d in depths),
+        ]
+        types += [
+            _type(iteration_type(d), f"Iteration at nesting depth {d}", group + 1)
+            for d in depths
+        ]
+        values += [_value(group, 0, _OUTSIDE)]
+        values += [_value(group, loop.id, loop.name) for loop in marks.loops]
+        values += [_value(group + 1, 0, _OUTSIDE)]
+    return {
+        name: pa.Table.from_pylist(rows, schema=trace.table(name).schema)
+        for name, rows in (("event_types", types), ("event_values", values))
+    }
+
+
+def _type(number: int, label: str, group: int) -> dict[str, Any]:
+    return {"type": number, "label": label, "gradient": 0, "group": group}
+
+
+def _value(group: int, value: int, label: str) -> dict[str, Any]:
+    return {"group": group, "value": value, "label": label}
 
 
 def _needed(name: str, columns: list[str] | None) -> list[str] | None:

@@ -5,8 +5,6 @@
     trace.call_paths  --clean_paths-->  tuples of Frame, outermost first
                       --path_labels-->  "main@a.c:9;solve@b.c:4"
 
-What is no place in the program is left out: the C library's start, MPI's own wrappers,
-frames nobody could name. Two calls belong together if they have the same frames.
 """
 
 from __future__ import annotations
@@ -50,12 +48,9 @@ Path = tuple[Frame, ...]
 
 
 def clean_paths(trace: Trace) -> tuple[Integers, tuple[Path, ...]]:
-    """The path of each row of `call_paths` as a number, and the paths.
+    """The path of each row of `call_paths` as a number, and the paths; 0 is without frames.
 
-    Left out are the start of the C library and of threads, frames without a name, and
-    MPI's own wrappers. Of a function that calls itself directly only the innermost frame
-    is kept: the depth of a recursion is no part of where a call is. Path 0 has no frame at
-    all; a last number, that of path 0, serves calls without a call path, whose id is -1.
+    A last number, that of path 0, serves calls without a call path, whose id is -1.
     """
     table = trace.call_paths
     columns = (table[name].to_pylist() for name in ("parent", "function", "file", "line"))
@@ -74,6 +69,7 @@ def clean_paths(trace: Trace) -> tuple[Integers, tuple[Path, ...]]:
 def _extended(above: Path, frame: Frame) -> Path:
     if not _is_place(frame):
         return above
+    # the depth of a recursion is no part of where a call is
     recursive = (
         bool(above) and above[-1].function == frame.function and above[-1].file == frame.file
     )
@@ -81,6 +77,7 @@ def _extended(above: Path, frame: Frame) -> Path:
 
 
 def _is_place(frame: Frame) -> bool:
+    """Whether a frame is in the program: not in MPI, nor where the C library starts it."""
     name = frame.function.strip()
     if name in _START_NAMES or name.startswith((*_STARTS, "MPI_", "PMPI_")):
         return False
@@ -91,9 +88,7 @@ def _is_place(frame: Frame) -> bool:
 def path_labels(trace: Trace) -> tuple[Integers, list[str]]:
     """The label of each row of `call_paths` as a number, and the labels, alike in all runs.
 
-    A label is ``function@file:line``, outermost first, joined by ``;``; what the trace does
-    not know is left out of it. A path that names no place in the program has none, number
-    -1; a last -1 serves calls without a call path.
+    The number is -1 where a path has no frames, and behind the last row, for calls without.
 
     >>> from burstline.testing import trace_of
     >>> paths = "path 0 main file a.c line 9 | path 1 solve under 0"

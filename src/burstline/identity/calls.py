@@ -1,4 +1,4 @@
-"""What the ids in the columns of calls stand for, in words that other runs use, too.
+"""What the ids in the columns of calls stand for, in names that are the same in all runs.
 
 ::
 
@@ -73,15 +73,10 @@ _SIZES: Final = frozenset({"bytes_sent", "bytes_received"})
 
 
 class Decoder:
-    """What the ids in the calls of a trace stand for, the same for every part of it.
+    """What the ids in the calls of a trace stand for, the same for every part of it."""
 
-    Attributes
-    ----------
-    wanted : tuple of str
-        Of :data:`CONTEXT`; only what these need is read.
-    names : dict of str to pyarrow.Array
-        The texts of operations, communicators and call paths, by their numbers.
-    """
+    wanted: tuple[str, ...]  # of :data:`CONTEXT`; only what these need is read
+    names: dict[str, pa.Array]  # operations, communicators and call paths by their numbers
 
     def __init__(self, trace: Trace, wanted: Iterable[str]) -> None:
         self.wanted = tuple(name for name in CONTEXT if name in set(wanted))
@@ -89,7 +84,7 @@ class Decoder:
         paths: list[str] = []
         if "call_path" in self.wanted:
             self._path, paths = path_labels(trace)
-        # Communicators with one label, as everybody's own, are one to whoever compares runs.
+        # Communicators with one label, such as every rank's MPI_COMM_SELF, have one number.
         communicators: Vocabulary[str] = Vocabulary()
         if "communicator" in self.wanted:
             self._communicator = communicators.numbers(communicator_labels(trace))
@@ -108,10 +103,7 @@ class Decoder:
         ]
 
     def decoded(self, calls: pa.Table) -> dict[str, npt.NDArray[Any]]:
-        """What is wanted of some calls, all of some locations, sorted by location and call.
-
-        Texts by their position in `names`; the schema's sentinels where not known.
-        """
+        """The wanted columns of all calls of some locations, texts as positions in `names`."""
         location, call = (to_numpy(calls[name]) for name in ("location", "call"))
         place, operation = Ordinals(location, call), self.operation(calls)
         values: dict[str, npt.NDArray[Any]] = {}
@@ -147,10 +139,7 @@ class Decoder:
     def gathered(
         self, decoded: dict[str, npt.NDArray[Any]], row: Integers, side: str
     ) -> Iterator[tuple[str, pa.Array]]:
-        """What is known of the calls on one side of bursts, as names and columns with nulls.
-
-        `row` is the call of each burst among those decoded, -1 if it has none.
-        """
+        """Names and columns of the decoded call of each burst, at a `row` or -1 for none."""
         for name, values in decoded.items():
             absent = NO_VALUE if name in _SIZES else UNKNOWN
             taken = take(values, row, absent)
@@ -162,7 +151,7 @@ class Decoder:
 
 
 class _Facts:
-    """Facts about calls that stand in other tables, sorted by location and call."""
+    """Facts about calls from other tables, sorted by location and call."""
 
     def __init__(self, location: AnyIntegers, call: AnyIntegers, value: AnyIntegers) -> None:
         order = np.lexsort((call, location))
@@ -170,13 +159,13 @@ class _Facts:
         self._value = value[order]
 
     def fill(self, column: AnyIntegers, place: Ordinals, location: AnyIntegers) -> None:
-        """Put the facts about the calls of some locations into their column."""
+        """Write the facts about the calls of some locations into their column."""
         if not len(location):
             return
         first, last = np.searchsorted(self._location, [location[0], location[-1] + 1])
         row = place.rows(self._location[first:last], self._call[first:last])
-        is_here = row >= 0
-        column[row[is_here]] = self._value[first:last][is_here]
+        has_row = row >= 0
+        column[row[has_row]] = self._value[first:last][has_row]
 
 
 _NOTHING: Final = _Facts(*np.zeros((3, 0), np.int64))
@@ -198,20 +187,22 @@ def _roots(trace: Trace) -> _Facts:
     parts = []
     for part in _parts(trace, "collective_members", ["collective", "location", "call"]):
         collective, location, call = map(to_numpy, part.columns)
-        known = (root[collective] != UNKNOWN) & (call != UNKNOWN)
-        parts.append(np.stack([location[known], call[known], root[collective][known]]))
+        has_root = (root[collective] != UNKNOWN) & (call != UNKNOWN)
+        parts.append(np.stack([location[has_root], call[has_root], root[collective][has_root]]))
     return _Facts(*np.concatenate(parts, axis=1)) if parts else _NOTHING
 
 
 def _senders(trace: Trace) -> _Facts:
-    """Who sent what a call completes, where it is one rank."""
+    """The sender of all messages that a call completes, where it is one rank."""
     (rank,) = trace.arrays("locations", "rank")
     parts = []
     names = ["receiver_location", "receive_call", "sender_location"]
     for part in _parts(trace, "messages", names):
         location, call, sender = map(to_numpy, part.columns)
-        known = call != UNKNOWN
-        parts.append(np.stack([location[known], call[known], rank[sender[known]]]))
+        is_completed = call != UNKNOWN
+        parts.append(
+            np.stack([location[is_completed], call[is_completed], rank[sender[is_completed]]])
+        )
     if not parts:
         return _NOTHING
     location, call, sender = np.concatenate(parts, axis=1)

@@ -1,4 +1,4 @@
-"""What communicators are called.
+"""The names of communicators.
 
 ::
 
@@ -28,12 +28,9 @@ def communicator_names(trace: Trace) -> list[str]:
 
 
 def communicator_labels(trace: Trace) -> list[str]:
-    """The label of each communicator of a trace, which other runs give it, too.
+    """The label of each communicator of a trace, the same in all runs.
 
-    It is ``world``, ``self`` (every rank's own has this label), or the ranks of the members
-    in its order, in ranges. Long lists end in their length and a digest. Of communicators
-    with equal members, the second and later ones are numbered, ``0-3 #2``, in the order of
-    the trace, which is that of their creation as far as the recorder knows it.
+    It is ``world``, ``self``, or the ranks of the members; equal ones are numbered.
 
     >>> from burstline.testing import trace_of
     >>> group = "communicator 1 members 3 0 1 kind group"
@@ -48,8 +45,9 @@ def communicator_labels(trace: Trace) -> list[str]:
         label = kind if kind in _ALONE else _members(members or [])
         if kind in {"inter", "unknown"}:
             label = f"{kind} {label}".rstrip()
-        if kind != "self":
+        if kind != "self":  # every rank's own has this label
             met[application, label] = met.get((application, label), 0) + 1
+            # in the order of the trace: that of their creation, if the recorder knows it
             if met[application, label] > 1:
                 label = f"{label} #{met[application, label]}"
         labels.append(label)

@@ -29,8 +29,7 @@ class Site:
 
     operation: str  # MPI name of the call
     path: Path  # where it is called, outermost frame first; empty if the trace does not say
-    # what stands in for the path where there is none: the communicator, and the rank of the
-    # partner relative to one's own
+    # where there is no path: the communicator, and the partner's rank relative to the caller's
     communicator: int | None = None
     offset: int | None = None
 
@@ -41,25 +40,21 @@ class Sites:
 
     of_call: npt.NDArray[np.int32]  # (calls,) site of every call, as a position in `distinct`
     distinct: tuple[Site, ...]  # each once
-    has_paths: bool  # whether call paths tell them apart
+    has_paths: bool  # whether call paths distinguish them
 
     def __len__(self) -> int:
         return len(self.distinct)
 
 
 def sites_of(trace: Trace, rows: Integers, world_size: int) -> Sites:
-    """The sites of some rows of `calls`, made in a world of so many ranks.
-
-    Two calls have one site if they have the same operation and call path. Where none of
-    them has a path, communicator and the partner's rank relative to one's own take its place.
-    """
+    """The sites of some rows of `calls`: one for each operation and call path."""
     codes, operations = coded(trace.table("calls")["operation"])
     (call_path,) = trace.arrays("calls", "call_path")
     number, paths = clean_paths(trace)
     place = number[call_path[rows]]
     has_paths = bool(place.any())
     places: list[tuple[Path, int | None, int | None]] = [(path, None, None) for path in paths]
-    if not has_paths:
+    if not has_paths:  # communicator and the partner's rank relative to the caller's, instead
         place, places = _places_without_paths(trace, rows, world_size)
     count = len(places)
     of_call, keys = dense(codes[rows].astype(np.int64) * count + place, len(operations) * count)

@@ -89,9 +89,8 @@ class Tokens:
     # (bursts,) equal for neighbours whose order is not the program's; :data:`LOOSE` for what
     # may serve whoever comes first, and for neighbours of completions; -1 for all others
     unordered: Integers
-    # (bursts,) which iteration of the outermost loop around the burst, -1 outside of loops;
-    # none if nobody knows
-    turn: Codes | None = None
+    # (bursts,) which iteration of the outermost loop around the burst, -1 outside of loops
+    turn: Codes | None = None  # none if the traces do not have them all
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -106,13 +105,13 @@ class Loops:
 
 
 class Naming(NamedTuple):
-    """The tokens of several runs, and what told bursts apart."""
+    """The tokens of several runs, and what distinguishes their bursts."""
 
     tokens: list[Tokens]  # one for each run
     # operation before and after, by the number of the pattern; "" is none
     patterns: list[tuple[str, str]]
-    # whether call paths tell bursts apart. They do not where most of what one run calls stands
-    # nowhere in another: addresses that nobody resolved differ from run to run.
+    # whether call paths distinguish bursts. They do not where most call paths of a run are in
+    # no other: unresolved addresses differ from run to run.
     has_paths: bool
     # whether loops do, or their turns: all runs say which loop calls are in, and mostly the
     # same ones
@@ -122,15 +121,12 @@ class Naming(NamedTuple):
 def tokens_of(traces: Sequence[Trace], loops: Sequence[Loops | None]) -> Naming:
     """The bursts of runs of one program, named alike; `loops` are those around their calls.
 
-    O(calls + messages + bursts) time. Labels are numbered hashes of 64 bits: among 16
-    million different ones, two are taken for the same with a probability of 1e-5.
-
     >>> from burstline.testing import trace_of
     >>> run = trace_of(
     ...     "ranks 1 | 0 | 1 enter MPI_Init | 2 leave | 4 enter MPI_Barrier | 5 leave"
     ... )
     >>> named = tokens_of([run, run], [None, None])
-    >>> named.patterns, [one.label.tolist() for one in named.tokens], named.has_loops
+    >>> named.patterns, [tokens.label.tolist() for tokens in named.tokens], named.has_loops
     ([('MPI_Init', 'MPI_Barrier')], [[0], [0]], False)
     """
     words = _Words()
@@ -150,8 +146,8 @@ def tokens_of(traces: Sequence[Trace], loops: Sequence[Loops | None]) -> Naming:
     numbered = [_numbered(column) for column in zip(*hashes, strict=True)]
     codes = zip(*(numbers for numbers, _ in numbered), strict=True)
     tokens = [
-        maker(**dict(zip(_NUMBERED, own, strict=True)))
-        for maker, own in zip(makers, codes, strict=True)
+        maker(**dict(zip(_NUMBERED, numbers, strict=True)))
+        for maker, numbers in zip(makers, codes, strict=True)
     ]
     names = words.operations.names
     halves = (divmod(pattern, 1 << _HALF) for pattern in numbered[-1][1].tolist())
@@ -194,7 +190,7 @@ def _are_common(codes: Sequence[Integers]) -> bool:
     shared = np.unique(codes[0])
     for other in codes[1:]:
         shared = np.intersect1d(shared, other)
-    return all(np.isin(one, shared).sum() * 2 >= len(one) for one in codes)
+    return all(np.isin(run, shared).sum() * 2 >= len(run) for run in codes)
 
 
 def _described(
@@ -247,11 +243,7 @@ def _described(
 
 
 class _Completed:
-    """What the messages say of the calls that completed them, each shape (calls,).
-
-    Receives come first: of a call that completes both, its receives are the reason why the
-    program goes on as it does.
-    """
+    """What is known of each call from the messages that it completed, each shape (calls,)."""
 
     def __init__(self, trace: Trace, calls: int) -> None:
         self.count = np.zeros(calls, np.int64)
@@ -261,20 +253,23 @@ class _Completed:
         self.bytes = np.zeros(calls, np.int64)
         (rank,) = trace.arrays("locations", "rank")
         first = trace.offsets("calls")[:-1]
-        for here, there, call, size in (
+        # Receives come first: of a call that completes both, its receives are the reason why
+        # the program goes on as it does.
+        for near, far, call, size in (
             ("receiver_location", "sender_location", "receive_call", "received_bytes"),
             ("sender_location", "receiver_location", "send_done_call", "sent_bytes"),
         ):
-            columns = trace.arrays("messages", here, there, call, "tag", size)
-            location, other, done, tag, moved = (column for column in columns)
-            known = (done >= 0) & (location >= 0)
-            row = np.where(known, first[location] + done, 0)
-            known &= self.count[row] == 0
-            row, partner, tag = row[known], rank[other[known]], tag[known]
+            location, other, done, tag, moved = trace.arrays(
+                "messages", near, far, call, "tag", size
+            )
+            is_first = (done >= 0) & (location >= 0)
+            row = np.where(is_first, first[location] + done, 0)
+            is_first &= self.count[row] == 0
+            row, partner, tag = row[is_first], rank[other[is_first]], tag[is_first]
             end = np.full(len(row), call == "receive_call")
             np.add.at(self.all, row, _mixed(end, partner, tag))
             np.add.at(self.count, row, 1)
-            np.add.at(self.bytes, row, _or_zero(moved)[known])
+            np.add.at(self.bytes, row, _or_zero(moved)[is_first])
             self.partner[row], self.tag[row] = partner, tag
 
 
@@ -284,6 +279,7 @@ def _or_zero(column: Integers) -> Integers:
 
 def _mixed(*columns: npt.NDArray[Any]) -> Hashes:
     """A hash of each row of some columns; splitmix64's mixer, once for each column."""
+    # among 16 million different rows, two have the same 64 bits with a probability of 1e-5
     hashed = np.zeros(len(columns[0]), np.uint64)
     for column in columns:
         hashed = hashed * _MIXERS[0] + column.astype(np.uint64) + _MIXERS[0]

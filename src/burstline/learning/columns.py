@@ -1,4 +1,4 @@
-"""Which columns of a fused table are features, and which say the target itself.
+"""Which columns of a fused table are features, and which are the target in other words.
 
 ::
 
@@ -61,7 +61,7 @@ _SAYS_IT_AGAIN: Final = "another run's measurement of the target, or of a part o
 
 @dataclass(frozen=True, slots=True)
 class Roles:
-    """What the columns of a fused table are to somebody who learns."""
+    """What the columns of a fused table are to a predictor."""
 
     # features that the base run alone gives: context, figures, its counters
     base: tuple[str, ...]
@@ -71,11 +71,7 @@ class Roles:
 
 
 def target_column(target: str) -> str:
-    """The column that a target names: ``duration`` is short for ``duration_ns``.
-
-    >>> target_column("duration"), target_column("ipc")
-    ('duration_ns', 'ipc')
-    """
+    """The column that a target names: ``duration`` is short for ``duration_ns``."""
     return DURATION if target == "duration" else target
 
 
@@ -91,31 +87,33 @@ def counter_of(field: pa.Field) -> str:
 
 def runs_of(field: pa.Field) -> tuple[int, ...]:
     """The runs, from 1, that a counter's column is from; none if it does not say."""
-    told = (field.metadata or {}).get(b"runs", b"").decode()
-    return tuple(int(run) for run in told.split(",") if run.strip().isdigit())
+    runs = (field.metadata or {}).get(b"runs", b"").decode()
+    return tuple(int(run) for run in runs.split(",") if run.strip().isdigit())
 
 
 def base_run(schema: pa.Schema) -> int | None:
     """The run, from 1, whose bursts a fused table holds."""
-    told = (schema.metadata or {}).get(b"base", b"").decode()
-    if told.isdigit():
-        return int(told)
-    last = max((at for at, name in enumerate(schema.names) if name in FIXED), default=-1)
-    own = [runs_of(schema.field(at)) for at in range(last)]
-    return next((runs[0] for runs in own if runs), None)
+    base = (schema.metadata or {}).get(b"base", b"").decode()
+    if base.isdigit():
+        return int(base)
+    last = max(
+        (position for position, name in enumerate(schema.names) if name in FIXED), default=-1
+    )
+    runs_before = [runs_of(schema.field(position)) for position in range(last)]
+    return next((runs[0] for runs in runs_before if runs), None)
 
 
 def counters_of(schema: pa.Schema) -> tuple[list[pa.Field], list[pa.Field]]:
     """The counters of the base run, and those of other runs."""
-    own: list[pa.Field] = []
+    base_counters: list[pa.Field] = []
     merged: list[pa.Field] = []
     base = base_run(schema)
     for field in schema:
         if field.name in FIXED or _ORIGIN.fullmatch(field.name) or not _is_number(field.type):
             continue
         runs = runs_of(field)
-        (merged if runs and base not in runs else own).append(field)
-    return own, merged
+        (merged if runs and base not in runs else base_counters).append(field)
+    return base_counters, merged
 
 
 def roles(
@@ -124,15 +122,15 @@ def roles(
     """Which columns are features, for a target.
 
     >>> from burstline.merge import table_schema
-    >>> found = roles(table_schema(["PAPI_TOT_CYC", "PAPI_LD_INS"]), "duration_ns")
-    >>> found.base[-1], found.left_out["PAPI_TOT_CYC"]
+    >>> split = roles(table_schema(["PAPI_TOT_CYC", "PAPI_LD_INS"]), "duration_ns")
+    >>> split.base[-1], split.left_out["PAPI_TOT_CYC"]
     ('PAPI_LD_INS', 'it is the target, or a part of it')
     """
     _require(schema, target, without)
-    own, others = counters_of(schema)
-    said = parts_of(counter_of(schema.field(target)))
-    numbers = {field.name: field for field in (*own, *others)}
-    merged = {field.name for field in others}
+    base_counters, merged_counters = counters_of(schema)
+    target_kinds = parts_of(counter_of(schema.field(target)))
+    numbers = {field.name: field for field in (*base_counters, *merged_counters)}
+    merged = {field.name for field in merged_counters}
     left_out: dict[str, str] = {}
     chosen: list[str] = []
     for name in (*_CONTEXT, *_FIGURES, *numbers):
@@ -141,7 +139,7 @@ def roles(
         quantity = counter_of(numbers[name]) if name in numbers else name
         if name in without:
             left_out[name] = "as asked for"
-        elif _kind(quantity) in said and not (repeats and name in merged):
+        elif _kind(quantity) in target_kinds and not (repeats and name in merged):
             left_out[name] = _SAYS_IT_AGAIN if name in merged else _SAYS_IT
         else:
             chosen.append(name)
@@ -153,7 +151,7 @@ def roles(
 
 
 def parts_of(target: str) -> frozenset[str]:
-    """The kinds of columns that say a target: itself, and what it is made of."""
+    """The kinds of columns that are a target: itself, and what it is made of."""
     kind = _kind(target)
     if kind == "ipc":
         return _TIMES | _INSTRUCTIONS

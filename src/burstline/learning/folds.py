@@ -43,17 +43,17 @@ def groups(tables: Sequence[pa.Table], by: str) -> Integers:
     """
     if by not in WAYS:
         raise ParameterError(f"bursts are grouped by {', '.join(WAYS)}, not by {by}")
-    table = np.repeat(np.arange(len(tables)), [one.num_rows for one in tables]).astype(float)
+    table = np.repeat(np.arange(len(tables)), [part.num_rows for part in tables]).astype(float)
     names = ["application"]
     if by == "rank":
         names.append("rank")
     elif by == "code":
         names = [f"{name}_{side}" for name in SITE for side in SIDES]
-    here = [name for name in names if all(name in one.column_names for one in tables)]
+    shared = [name for name in names if all(name in part.column_names for part in tables)]
     needed = {"rank": "rank", "code": "operation_before", "application": None}[by]
-    if needed is not None and needed not in here:
+    if needed is not None and needed not in shared:
         raise ParameterError(f"no column {needed}: bursts cannot be grouped by {by}")
-    columns = [column_values(tables, name) for name in here]
+    columns = [column_values(tables, name) for name in shared]
     keys = np.column_stack([*([] if by == "code" else [table]), *columns])
     plain = np.nan_to_num(keys, nan=-1.0)
     return np.asarray(np.unique(plain, axis=0, return_inverse=True)[1]).reshape(-1)
@@ -74,9 +74,10 @@ def folds(group: Integers, by: str) -> list[tuple[Integers, Integers]]:
     count = len(numbers) if by == "application" else min(_FOLDS, len(numbers))
     filled = np.zeros(count, np.int64)
     fold_of = np.zeros(len(numbers), np.int64)
-    for each in np.argsort(-sizes, kind="stable").tolist():
-        fold_of[each] = int(np.argmin(filled))
-        filled[fold_of[each]] += sizes[each]
+    # the largest group first, each to the fold with the fewest bursts
+    for row in np.argsort(-sizes, kind="stable").tolist():
+        fold_of[row] = int(np.argmin(filled))
+        filled[fold_of[row]] += sizes[row]
     fold = fold_of[number.reshape(-1)]
     return [
         (np.flatnonzero(fold != each), np.flatnonzero(fold == each)) for each in range(count)

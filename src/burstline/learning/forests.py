@@ -30,11 +30,7 @@ SEED: Final = 20_250_101
 
 
 class Predictor:
-    """Predicts a target from features.
-
-    Forest: 100 trees [1]_, at least three bursts in a leaf; all features are tried at each
-    split, so that useless ones do not crowd out the others. Boosting: 200 rounds on
-    histograms, no early stopping, on one thread.
+    """Predicts a target from features, by a random forest [1]_ or by boosted trees.
 
     .. [1] L. Breiman, "Random forests", Machine Learning 45 (2001),
        DOI 10.1023/A:1010933404324.
@@ -47,7 +43,7 @@ class Predictor:
         self._ensemble: Any = None
 
     def learn(self, features: Matrix, target: Floats) -> Predictor:
-        """Learn from bursts whose target is known."""
+        """Grow the trees from bursts whose target is known."""
         self._ensemble = self._new(features)
         with _one_thread():
             self._ensemble.fit(features.values, np.log(target) if self._is_log else target)
@@ -56,15 +52,16 @@ class Predictor:
         return self
 
     def predict(self, features: Matrix) -> Floats:
-        """Predict the target, shape (rows,)."""
+        """The predicted target, shape (rows,)."""
         with _one_thread():
-            found = np.asarray(self._ensemble.predict(features.values), np.float64)
-        return np.exp(found) if self._is_log else found
+            predicted = np.asarray(self._ensemble.predict(features.values), np.float64)
+        return np.exp(predicted) if self._is_log else predicted
 
     def _new(self, features: Matrix) -> Any:  # noqa: ANN401 -- scikit-learn has no types
         from sklearn import ensemble  # noqa: PLC0415 -- an extra
 
         if self._model == "forest":
+            # all features are tried at each split: useless ones do not crowd out the others
             return ensemble.RandomForestRegressor(
                 _TREES,
                 min_samples_leaf=_LEAST_IN_LEAF,
@@ -82,7 +79,7 @@ class Predictor:
 
 
 def _one_thread() -> AbstractContextManager[Any]:
-    """Keep boosting from waiting for threads that a shared machine does not run."""
+    """A limit of one thread: boosting would wait for those that a shared machine holds up."""
     from threadpoolctl import threadpool_limits  # noqa: PLC0415 -- comes with scikit-learn
 
     limits: AbstractContextManager[Any] = threadpool_limits(1)
@@ -90,7 +87,7 @@ def _one_thread() -> AbstractContextManager[Any]:
 
 
 def require(model: str) -> None:
-    """Make sure that there is such a model, and that it can be grown."""
+    """Raise an error unless there is such a model and scikit-learn to grow it."""
     if model not in MODELS:
         raise ParameterError(f"there is no model {model}; there are {', '.join(MODELS)}")
     try:

@@ -29,7 +29,7 @@ class Matrix:
     """Features of bursts."""
 
     names: tuple[str, ...]  # of the features
-    # (rows, features) naN where something is not known. Partners are distances to the own rank.
+    # (rows, features) NaN where unknown; partners are distances from the rank of the burst
     values: Floats
     # features whose numbers stand for names: which is larger means nothing
     is_name: tuple[bool, ...]
@@ -49,7 +49,7 @@ class Matrix:
         return Matrix(self.names, values, self.is_name)
 
     def shuffled(self, names: Sequence[str], generator: np.random.Generator) -> Matrix:
-        """Deal out the values of some features at random, each row's together."""
+        """The features, with the values of some dealt out at random, each row's together."""
         places = [self.names.index(name) for name in names]
         values = self.values.copy()
         order = generator.permutation(len(values))
@@ -57,17 +57,17 @@ class Matrix:
         return Matrix(self.names, values, self.is_name)
 
     def known_to(self, learnt: Matrix) -> Matrix:
-        """Forget names that those who learnt have never heard of."""
+        """The features, NaN for each name that is not among those learnt from."""
         values = self.values.copy()
         for place, is_name in enumerate(self.is_name):
             if is_name:
-                strange = ~np.isin(values[:, place], learnt.values[:, place])
-                values[strange, place] = _UNKNOWN
+                is_new = ~np.isin(values[:, place], learnt.values[:, place])
+                values[is_new, place] = _UNKNOWN
         return Matrix(self.names, values, self.is_name)
 
     def kinds(self) -> Integers:
-        """Give each burst a number; twins, equal but for position and concurrency, share it."""
-        places = [at for at, name in enumerate(self.names) if name not in BY_ACCIDENT]
+        """A number per burst, shared by those equal in all but position and concurrency."""
+        places = [place for place, name in enumerate(self.names) if name not in BY_ACCIDENT]
         if not places:
             return np.zeros(len(self.values), np.int64)
         plain = np.nan_to_num(self.values[:, places], nan=-np.inf)
@@ -95,11 +95,11 @@ def column_values(tables: Sequence[pa.Table], name: str) -> Floats:
     if _is_text(tables[0].schema.field(name)):
         numbers = _numbers_of_names([table[name] for table in tables])
         return np.concatenate([_coded(table[name], numbers) for table in tables])
-    found = [_plain(table[name]) for table in tables]
+    columns = [_plain(table[name]) for table in tables]
     if name.startswith(f"{PARTNER}_"):
         ranks = [_plain(table["rank"]) for table in tables]
-        found = [partner - rank for partner, rank in zip(found, ranks, strict=True)]
-    return np.concatenate(found)
+        columns = [partner - rank for partner, rank in zip(columns, ranks, strict=True)]
+    return np.concatenate(columns)
 
 
 def _numbers_of_names(columns: Sequence[pa.ChunkedArray]) -> Mapping[str | None, int]:

@@ -76,14 +76,14 @@ class Score:
 
     def as_dict(self) -> dict[str, Any]:
         """The score as JSON output says it."""
-        known = self.r2[~np.isnan(self.r2)]
+        defined = self.r2[~np.isnan(self.r2)]
         return {
             "mean": self.mean,
             "spread": self.spread,
             "median": float(self.medians.mean()),
             "relative": float(self.relative.mean()),
             "weighted": float(self.weighted.mean()),
-            "r2": float(known.mean()) if len(known) else None,
+            "r2": float(defined.mean()) if len(defined) else None,
             "seen": self.seen,
             "unseen": self.unseen,
             "folds": self.errors.tolist(),
@@ -126,7 +126,7 @@ class Gain:
 
 
 def gain(before: Score, after: Score) -> Gain:
-    """Compare two sets of features, fold by fold."""
+    """What `after` gains over `before`, compared fold by fold."""
     differences = before.errors - after.errors
     mean = float(differences.mean())
     error = float(differences.std(ddof=1)) / math.sqrt(len(differences))
@@ -188,14 +188,14 @@ class Learned:
 
     def score(self, name: str) -> Score | None:
         """The score of a set of features; None if it was not tried."""
-        return next((one for one in self.scores if one.name == name), None)
+        return next((score for score in self.scores if score.name == name), None)
 
     @property
     def gains(self) -> dict[str, Gain]:
         """What each set of features gains over the base's, by name."""
         base = self.score("base")
-        others = [one for one in self.scores if one.name not in {"base", "nothing"}]
-        return {} if base is None else {one.name: gain(base, one) for one in others}
+        others = [score for score in self.scores if score.name not in {"base", "nothing"}]
+        return {} if base is None else {score.name: gain(base, score) for score in others}
 
     def as_dict(self) -> dict[str, Any]:
         """All of it as JSON output says it."""
@@ -211,8 +211,8 @@ class Learned:
             "bursts": len(self.measured),
             "left": dict(self.left),
             **scores,
-            **{one.name: one.as_dict() for one in self.scores},
-            "gain": {name: one.as_dict() for name, one in self.gains.items()},
+            **{score.name: score.as_dict() for score in self.scores},
+            "gain": {name: score.as_dict() for name, score in self.gains.items()},
             "importance": dict(self.importance),
             "left_out": dict(self.left_out),
             "reliability": dict(self.reliability),

@@ -123,18 +123,18 @@ def learn(
     --------
     >>> import numpy as np, pyarrow as pa
     >>> work = np.random.default_rng(1).integers(100, 10_000, 200)
-    >>> told = {"rank": None, "duration_ns": None, "IR_LD_INS": {"runs": "2"}}
-    >>> fields = [pa.field(name, pa.int64(), metadata=runs) for name, runs in told.items()]
+    >>> columns = {"rank": None, "duration_ns": None, "IR_LD_INS": {"runs": "2"}}
+    >>> fields = [pa.field(name, pa.int64(), metadata=runs) for name, runs in columns.items()]
     >>> values = [np.arange(200) % 4, 3 * work, work]
-    >>> found = learn({"a": pa.table(values, schema=pa.schema(fields))}, features="merged")
-    >>> found.score("merged").mean < 0.1 < found.score("nothing").mean
+    >>> learned = learn({"a": pa.table(values, schema=pa.schema(fields))}, features="merged")
+    >>> learned.score("merged").mean < 0.1 < learned.score("nothing").mean
     True
     """
     _check(features, most, model)
     parts = _parts(tables)
     column = target_column(target)
-    found = _shared_roles(tables, column, without=without, repeats=repeats)
-    _require_counters(found, features)
+    columns = _shared_roles(tables, column, without=without, repeats=repeats)
+    _require_counters(columns, features)
     by = by or ("application" if len(parts) > 1 else "rank")
     rows, left = _rows(parts, column, most, matched=features != "base")
     group = groups(parts, by)[rows]
@@ -142,11 +142,11 @@ def learn(
     is_log = not pa.types.is_floating(field.type)
     measured = column_values(parts, column)[rows]
     trial = Trial(measured, folds(group, by), model=model, is_log=is_log, threads=threads)
-    whole = matrix(parts, (*found.base, *found.merged)).rows(rows)
-    found = _varying(found, whole)
-    known = reliability(parts) | dict(verdicts or {})
-    bad = unreliable(parts[0].schema, whole.names, known) if drop_unreliable else None
-    sets = _sets(whole, found, features, bad, control=control)
+    whole = matrix(parts, (*columns.base, *columns.merged)).rows(rows)
+    columns = _varying(columns, whole)
+    repeated = reliability(parts) | dict(verdicts or {})
+    bad = unreliable(parts[0].schema, whole.names, repeated) if drop_unreliable else None
+    sets = _sets(whole, columns, features, bad, control=control)
     scores, importance = _tried(trial, sets, progress)
     return Learned(
         target=column,
@@ -160,9 +160,9 @@ def learn(
         left=left,
         scores=tuple(scores),
         importance=importance,
-        left_out=found.left_out,
-        reliability=known,
-        warnings=tuple(_warnings(whole, found, measured)),
+        left_out=columns.left_out,
+        reliability=repeated,
+        warnings=tuple(_warnings(whole, columns, measured)),
     )
 
 
@@ -174,8 +174,8 @@ def _check(features: str, most: int, model: str) -> None:
     require(model)
 
 
-def _require_counters(found: Roles, features: str) -> None:
-    if features != "base" and not found.merged:
+def _require_counters(columns: Roles, features: str) -> None:
+    if features != "base" and not columns.merged:
         raise NotEnoughDataError(
             "no counters of other runs. Give what burstline merge --dataset has "
             "written, or choose --features base"
@@ -192,18 +192,18 @@ def _shared_roles(
     tables: Mapping[str, pa.Table], target: str, *, without: Sequence[str], repeats: bool
 ) -> Roles:
     """The features that all tables have in the same role."""
-    each = [
+    splits = [
         roles(table.schema, target, without=without, repeats=repeats)
         for table in tables.values()
     ]
-    left_out = {name: why for one in each for name, why in one.left_out.items()}
-    kept: list[tuple[str, ...]] = []
-    for names in ([one.base for one in each], [one.merged for one in each]):
+    left_out = {name: why for split in splits for name, why in split.left_out.items()}
+    shared_names: list[tuple[str, ...]] = []
+    for names in ([split.base for split in splits], [split.merged for split in splits]):
         shared = set(names[0]).intersection(*names[1:])
-        kept.append(tuple(name for name in names[0] if name in shared))
-        missing = {name for one in names for name in one} - shared
+        shared_names.append(tuple(name for name in names[0] if name in shared))
+        missing = set().union(*names) - shared
         left_out |= dict.fromkeys(missing, "not in all data sets, or of another run")
-    return Roles(kept[0], kept[1], dict(sorted(left_out.items())))
+    return Roles(shared_names[0], shared_names[1], dict(sorted(left_out.items())))
 
 
 def _way_out(values: npt.NDArray[np.float64], target: str) -> str:
@@ -248,37 +248,37 @@ def _is_matched(part: pa.Table) -> Mask:
     return np.asarray(pc.fill_null(pc.not_equal(stage, STAGES[0]), fill_value=False).to_numpy())
 
 
-def _varying(found: Roles, whole: Matrix) -> Roles:
+def _varying(columns: Roles, whole: Matrix) -> Roles:
     """Leave out what is the same in all bursts."""
     varies = {
         name
         for name, values in zip(whole.names, whole.values.T, strict=True)
         if len(np.unique(values[~np.isnan(values)])) + bool(np.isnan(values).any()) > 1
     }
-    left_out = dict(found.left_out)
+    left_out = dict(columns.left_out)
     left_out |= {name: "the same in all bursts" for name in whole.names if name not in varies}
     return Roles(
-        tuple(name for name in found.base if name in varies),
-        tuple(name for name in found.merged if name in varies),
+        tuple(name for name in columns.base if name in varies),
+        tuple(name for name in columns.merged if name in varies),
         left_out,
     )
 
 
 def _sets(
-    whole: Matrix, found: Roles, features: str, bad: Sequence[str] | None, *, control: bool
+    whole: Matrix, columns: Roles, features: str, bad: Sequence[str] | None, *, control: bool
 ) -> dict[str, Matrix]:
     """The sets of features to try, by name."""
     sets = {}
     if features != "merged":
-        sets["base"] = whole.of(found.base)
+        sets["base"] = whole.of(columns.base)
     if features != "base":
-        merged = sets["merged"] = whole.of((*found.base, *found.merged))
+        merged = sets["merged"] = whole.of((*columns.base, *columns.merged))
         if bad is not None:
             sets["reliable"] = whole.of([name for name in merged.names if name not in bad])
         if control:
             generator = np.random.default_rng(SEED)
-            sets["shuffled"] = merged.shuffled(found.merged, generator)
-    if not all(one.names for one in sets.values()):
+            sets["shuffled"] = merged.shuffled(columns.merged, generator)
+    if not all(values.names for values in sets.values()):
         raise NotEnoughDataError(
             "no feature is left: all columns are the same in all bursts, or say the target"
         )
@@ -302,16 +302,20 @@ def _tried(
     return scores, importance
 
 
-def _warnings(whole: Matrix, found: Roles, measured: Floats) -> list[str]:
+def _warnings(whole: Matrix, columns: Roles, measured: Floats) -> list[str]:
     """Which features follow the target so closely that they may be it."""
     warnings = []
-    for name in (*found.base, *found.merged):
+    for name in (*columns.base, *columns.merged):
         values = whole.of([name]).values[:, 0]
-        there = ~np.isnan(values)
-        if whole.is_name[whole.names.index(name)] or there.sum() < _LEAST_BURSTS:
+        is_known = ~np.isnan(values)
+        if whole.is_name[whole.names.index(name)] or is_known.sum() < _LEAST_BURSTS:
             continue
-        one, other = values[there], measured[there]
-        if one.std() and other.std() and abs(np.corrcoef(one, other)[0, 1]) > _SAYS_TOO_MUCH:
+        feature, target = values[is_known], measured[is_known]
+        if (
+            feature.std()
+            and target.std()
+            and abs(np.corrcoef(feature, target)[0, 1]) > _SAYS_TOO_MUCH
+        ):
             warnings.append(
                 f"{name} follows the target almost exactly: is it another measure of it? "
                 f"--without {name} leaves it out"

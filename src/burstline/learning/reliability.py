@@ -1,4 +1,4 @@
-"""How far the counters of a fused table repeat, as far as the table itself can tell.
+"""How well the counters of a fused table repeat, where several runs recorded them.
 
 ::
 
@@ -25,33 +25,33 @@ def reliability(tables: Sequence[pa.Table]) -> dict[str, str]:
     """A verdict on each counter that several runs have counted.
 
     >>> import pyarrow as pa
-    >>> told = [pa.field("A", pa.int64(), metadata={"runs": "1,2"})]
-    >>> reliability([pa.table([[5, 6]], schema=pa.schema(told))])
+    >>> field = pa.field("A", pa.int64(), metadata={"runs": "1,2"})
+    >>> reliability([pa.table([[5, 6]], schema=pa.schema([field]))])
     {'A': 'trust'}
     """
-    found: dict[str, str] = {}
+    verdicts: dict[str, str] = {}
     for table in tables:
         columns: dict[str, list[pa.Field]] = {}
         for field in (field for fields in counters_of(table.schema) for field in fields):
             columns.setdefault(counter_of(field), []).append(field)
         for counter, fields in columns.items():
-            told = _verdict(table, counter, fields)
-            if told is not None:
-                found[counter] = worst((told, found.get(counter, told)))
-    return found
+            verdict = _verdict(table, counter, fields)
+            if verdict is not None:
+                verdicts[counter] = worst((verdict, verdicts.get(counter, verdict)))
+    return verdicts
 
 
-def unreliable(schema: pa.Schema, names: Iterable[str], found: Mapping[str, str]) -> list[str]:
+def unreliable(
+    schema: pa.Schema, names: Iterable[str], verdicts: Mapping[str, str]
+) -> list[str]:
     """Those of some columns whose counter is not to be used."""
-    return [name for name in names if found.get(counter_of(schema.field(name))) == DO_NOT_USE]
+    return [
+        name for name in names if verdicts.get(counter_of(schema.field(name))) == DO_NOT_USE
+    ]
 
 
 def worst(verdicts: Iterable[str]) -> str:
-    """The worst of some verdicts.
-
-    >>> worst(["trust", "do not use"])
-    'do not use'
-    """
+    """The worst of some verdicts."""
     return max(verdicts, key=VERDICTS.index)
 
 

@@ -42,7 +42,7 @@ class Trial:
 def score(
     trial: Trial, name: str, features: Matrix, progress: Progress
 ) -> tuple[Score, list[Predictor]]:
-    """Predict each fold from the others."""
+    """The score of some features, each fold predicted from the others, and the predictors."""
     predicted = np.zeros(len(trial.measured))
     seen = np.zeros(len(trial.measured), bool)
     kinds = features.kinds()
@@ -58,7 +58,7 @@ def score(
 
 
 def score_of_nothing(trial: Trial) -> Score:
-    """The score of whoever always says the median of what was learnt from."""
+    """The score of always predicting the median of the bursts learnt from."""
     predicted = np.zeros(len(trial.measured))
     for train, test in trial.split:
         predicted[test] = np.median(trial.measured[train])
@@ -73,19 +73,21 @@ def _scored(
     predicted: Floats,
     seen: Mask,
 ) -> Score:
-    away = relative_errors(trial.measured, predicted)
-    off = np.abs(predicted - trial.measured)
+    relative = relative_errors(trial.measured, predicted)
+    absolute = np.abs(predicted - trial.measured)
     tests = [test for _, test in trial.split]
     unseen = np.flatnonzero(~seen)
     return Score(
         name=name,
         features=names,
-        errors=np.array([away[test].mean() for test in tests]),
-        medians=np.array([np.median(away[test]) for test in tests]),
-        relative=np.array([(off[test] / trial.measured[test]).mean() for test in tests]),
-        weighted=np.array([off[test].sum() / trial.measured[test].sum() for test in tests]),
+        errors=np.array([relative[test].mean() for test in tests]),
+        medians=np.array([np.median(relative[test]) for test in tests]),
+        relative=np.array([(absolute[test] / trial.measured[test]).mean() for test in tests]),
+        weighted=np.array(
+            [absolute[test].sum() / trial.measured[test].sum() for test in tests]
+        ),
         r2=np.array([_r2(trial, predicted, test) for test in tests]),
-        unseen=float(away[unseen].mean()) if len(unseen) else None,
+        unseen=float(relative[unseen].mean()) if len(unseen) else None,
         seen=float(seen.mean()),
         predicted=predicted,
     )
@@ -103,32 +105,32 @@ def relative_errors(measured: Floats, predicted: Floats) -> Floats:
 
 def _r2(trial: Trial, predicted: Floats, test: Integers) -> float:
     pair = (trial.measured[test], predicted[test])
-    one, other = (np.log(values) for values in pair) if trial.is_log else pair
-    total = float(((one - one.mean()) ** 2).sum())
-    return 1 - float(((one - other) ** 2).sum()) / total if total else float("nan")
+    measured, predicted = (np.log(values) for values in pair) if trial.is_log else pair
+    total = float(((measured - measured.mean()) ** 2).sum())
+    return 1 - float(((measured - predicted) ** 2).sum()) / total if total else float("nan")
 
 
 def importances(
     trial: Trial, features: Matrix, predictors: Sequence[Predictor]
 ) -> dict[str, float]:
-    """Say by how much the error rises if a feature is shuffled among the bursts tested."""
+    """By how much the error rises if a feature is shuffled among the bursts tested."""
     generator = np.random.default_rng(SEED)
     rises = np.zeros(len(features.names))
     total = 0
     for (train, test), predictor in zip(trial.split, predictors, strict=True):
-        some = test
+        tested = test
         if len(test) > _MOST_SHUFFLED:
-            some = np.sort(generator.choice(test, _MOST_SHUFFLED, replace=False))
-        known = features.rows(some).known_to(features.rows(train))
-        whole = relative_errors(trial.measured[some], predictor.predict(known)).mean()
+            tested = np.sort(generator.choice(test, _MOST_SHUFFLED, replace=False))
+        bursts = features.rows(tested).known_to(features.rows(train))
+        whole = relative_errors(trial.measured[tested], predictor.predict(bursts)).mean()
         shuffled = [
-            known.shuffled([name], generator).values
+            bursts.shuffled([name], generator).values
             for name in features.names
             for _ in range(_SHUFFLES)
         ]
         # All at once: a forest of a hundred trees takes as long for a row as for a thousand.
-        predicted = predictor.predict(known.holding(np.concatenate(shuffled)))
-        errors = relative_errors(np.tile(trial.measured[some], len(shuffled)), predicted)
+        predicted = predictor.predict(bursts.holding(np.concatenate(shuffled)))
+        errors = relative_errors(np.tile(trial.measured[tested], len(shuffled)), predicted)
         means = errors.reshape(len(features.names), -1).mean(axis=1)
         rises += len(test) * (means - whole)
         total += len(test)

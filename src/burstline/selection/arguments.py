@@ -1,4 +1,4 @@
-"""What people write when they choose a part of a trace: ``0,3-7``, ``1.5s`` and ``5:-1``."""
+"""The arguments that choose a part of a trace: ``0,3-7``, ``1.5s`` and ``5:-1``."""
 
 from __future__ import annotations
 
@@ -34,12 +34,12 @@ def parse_ranks(text: str) -> tuple[range, ...]:
     """
     ranks = []
     for part in text.split(","):
-        found = _RANKS.fullmatch(part.strip())
-        if found is None:
+        match = _RANKS.fullmatch(part.strip())
+        if match is None:
             raise ParameterError(
                 f"{printable(text)!r} is no list of ranks. Write numbers and ranges: 0,3-7"
             )
-        first, last = int(found[1]), int(found[2] or found[1])
+        first, last = int(match[1]), int(match[2] or match[1])
         if last < first:
             raise ParameterError(f"{first}-{last} runs backwards. Write {last}-{first}.")
         if last > _LARGEST_RANK:
@@ -56,13 +56,13 @@ def parse_time(text: str) -> int:
     >>> parse_time("5")
     5000000000
     """
-    found = _TIME.fullmatch(text.strip())
-    if found is None or found[2] not in _UNITS:
+    match = _TIME.fullmatch(text.strip())
+    if match is None or match[2] not in _UNITS:
         raise ParameterError(
             f"{printable(text)!r} is no time. Write a number and one of ns, us, ms, s, m, h: "
             "1.5s"
         )
-    time_ns = Fraction(found[1]) * _UNITS[found[2]]
+    time_ns = Fraction(match[1]) * _UNITS[match[2]]
     if time_ns.denominator != 1:
         raise ParameterError(f"{text} is finer than a nanosecond. Write fewer digits.")
     if time_ns > _LONGEST:
@@ -71,18 +71,18 @@ def parse_time(text: str) -> int:
 
 
 def parse_iterations(text: str) -> tuple[int, int]:
-    """The first and the last iteration that somebody asks for.
+    """The first and the last iteration; negative numbers count from the end.
 
     >>> [parse_iterations(text) for text in ("5", "3:7", ":7", "-5:", ":")]
     [(5, 5), (3, 7), (1, 7), (-5, -1), (1, -1)]
     """
-    found = _ITERATIONS.fullmatch(text.strip())
-    if found is None or not found[0] or (found[2] is None and found[3] is not None):
+    match = _ITERATIONS.fullmatch(text.strip())
+    if match is None or not match[0] or (match[2] is None and match[3] is not None):
         raise ParameterError(
             f"{printable(text)!r} are no iterations. Write one or a range: 5, 3:7, :10, -5:"
         )
-    first = int(found[1]) if found[1] else 1
-    last = (int(found[3]) if found[3] else -1) if found[2] else first
+    first = int(match[1]) if match[1] else 1
+    last = (int(match[3]) if match[3] else -1) if match[2] else first
     if not first or not last:
         raise ParameterError("iterations count from 1; there is no iteration 0")
     if last < first and (first > 0) == (last > 0):

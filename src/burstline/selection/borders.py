@@ -31,7 +31,7 @@ class Borders(NamedTuple):
 
     @classmethod
     def of(cls, start_ns: Moments | None, end_ns: Moments | None, locations: int) -> Borders:
-        """Check the borders of a selection."""
+        """The borders of a selection, checked."""
         start = _moments("start_ns", start_ns, _FIRST, locations)
         end = _moments("end_ns", end_ns, _LAST, locations)
         if isinstance(start, int) and isinstance(end, int):
@@ -54,10 +54,10 @@ class Borders(NamedTuple):
 
     def reached(self, kept: Mask) -> Mask:
         """Which of the kept locations have a window that is not empty, shape (locations,)."""
-        some = kept & (self.start < self.end)
-        if len(kept) and not some.any():
+        reached = kept & (self.start < self.end)
+        if len(kept) and not reached.any():
             raise ParameterError("the window is empty on every location that was chosen")
-        return some
+        return reached
 
     def hull(self, kept: Mask) -> tuple[int, int]:
         """The first and the last moment of the windows of some locations."""

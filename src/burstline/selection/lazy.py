@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 
 class Lazy(Mapping[str, "pa.Table"]):
-    """Tables that are made when first asked for, and kept."""
+    """Tables that `make` makes by name, each once."""
 
     def __init__(self, names: Iterable[str], make: Callable[[str], pa.Table]) -> None:
         self._made: dict[str, pa.Table | None] = dict.fromkeys(names)

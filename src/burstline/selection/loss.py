@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from burstline.columns import Ordinals
-from burstline.matching import channels
+from burstline.columns import Ordinals, codes
 from burstline.selection.borders import Borders
 from burstline.selection.narrowing import narrow
 
@@ -74,12 +73,12 @@ def losses(before: Trace, after: Trace) -> Losses:
         return Losses(messages=0, collectives=0, calls_clipped=0)
     location = former_locations(before, after)
     if before.is_stored:
-        kept = np.zeros(before.locations.num_rows, bool)
-        kept[location] = True
+        is_near = np.zeros(before.locations.num_rows, bool)
+        is_near[location] = True
         enter, leave = after.arrays("calls", "enter_ns", "leave_ns")
-        before = narrow(before, Borders(int(enter.min()), int(leave.max())), kept)
-    there, clipped = _calls_still_there(before, after, location)
-    calls = _Calls(before, there)
+        before = narrow(before, Borders(int(enter.min()), int(leave.max())), is_near)
+    stays, clipped = _calls_still_there(before, after, location)
+    calls = _Calls(before, stays)
     return Losses(
         messages=_lost_messages(before, after, calls),
         collectives=_lost_collectives(before, after, calls),
@@ -88,9 +87,9 @@ def losses(before: Trace, after: Trace) -> Losses:
 
 
 def former_locations(before: Trace, after: Trace) -> AnyIntegers:
-    """Which locations of a trace those of a selection are, shape (locations of `after`,)."""
-    places = "application", "rank", "thread"
-    old, new = channels(before.arrays("locations", *places), after.arrays("locations", *places))
+    """The location in `before` of each location of `after`, shape (locations of `after`,)."""
+    names = "application", "rank", "thread"
+    old, new = codes(before.arrays("locations", *names), after.arrays("locations", *names))
     order = np.argsort(old, kind="stable")
     return order[np.searchsorted(old[order], new)]
 
@@ -98,10 +97,7 @@ def former_locations(before: Trace, after: Trace) -> AnyIntegers:
 def former_windows(
     before: Trace, after: Trace, start_ns: Integers, end_ns: Integers
 ) -> tuple[Integers, Integers]:
-    """Begin and end of a window per location of `before`, in ns; empty where `after` has none.
-
-    `start_ns` and `end_ns` are those of the locations of `after`.
-    """
+    """The windows of the locations of `after`, in ns, per location of `before`; else empty."""
     starts, ends = np.zeros((2, before.locations.num_rows), np.int64)
     where = former_locations(before, after)
     starts[where], ends[where] = start_ns, end_ns
@@ -114,13 +110,13 @@ def _calls_still_there(
     """Which calls of `before` are in `after`, and how many are shorter."""
     old_calls = before.arrays("calls", "location", "enter_seq", "enter_ns", "leave_ns")
     new_calls = after.arrays("calls", "location", "enter_seq", "enter_ns", "leave_ns")
-    was, still = channels(old_calls[:2], [old_location[new_calls[0]], new_calls[1]])
-    there = np.isin(was, still)
-    spans_before, spans_after = channels(
-        [was[there], *(column[there] for column in old_calls[2:])], [still, *new_calls[2:]]
+    old, new = codes(old_calls[:2], [old_location[new_calls[0]], new_calls[1]])
+    stays = np.isin(old, new)
+    spans_before, spans_after = codes(
+        [old[stays], *(column[stays] for column in old_calls[2:])], [new, *new_calls[2:]]
     )
     unchanged = np.isin(spans_before, spans_after)
-    return there, int(np.count_nonzero(~unchanged))
+    return stays, int(np.count_nonzero(~unchanged))
 
 
 class _Calls:
@@ -158,11 +154,11 @@ def _lost_collectives(before: Trace, after: Trace, calls: _Calls) -> int:
     members = np.bincount(instance, minlength=instances)
     still = calls.still_there(location, call)
     touched = np.bincount(instance[still], minlength=instances) > 0
-    (kept,) = after.arrays("collective_members", "collective")
-    kept_members = np.bincount(kept, minlength=after.collectives.num_rows)
+    (instance_after,) = after.arrays("collective_members", "collective")
+    kept_members = np.bincount(instance_after, minlength=after.collectives.num_rows)
     names = "communicator", "sequence"
-    was, now = channels(
+    sequence, sequence_after = codes(
         before.arrays("collectives", *names), after.arrays("collectives", *names)
     )
-    old, new = channels([was, members], [now, kept_members])
+    old, new = codes([sequence, members], [sequence_after, kept_members])
     return int(np.count_nonzero(touched & ~np.isin(old, new)))

@@ -49,12 +49,12 @@ _WAY_OUT: Final = (
 
 
 def narrow(trace: Trace, borders: Borders, kept: Mask, *, memory: int | None = None) -> Trace:
-    """Load what a selection can need."""
+    """What a selection can need of a trace in a store, each table loaded when asked for."""
     return Trace(_Narrowing(trace, borders, kept, memory).tables)
 
 
 class _Narrowing:
-    """How each table is narrowed, and how much is loaded so far."""
+    """The narrowed tables, and how much of them is loaded."""
 
     def __init__(self, trace: Trace, borders: Borders, kept: Mask, memory: int | None) -> None:
         self.trace, self.borders, self.kept = trace, borders, kept
@@ -72,14 +72,14 @@ class _Narrowing:
         near = []
         for part in parts:
             if part.num_rows:
-                self._hold(part.nbytes)
+                self._add_held(part.nbytes)
                 near.append(part)
         if near:
             return pa.concat_tables(near).combine_chunks()
         counters = self.trace.counter_names if schema.TABLES[name].counters else ()
         return schema.arrow_schema(name, counters).empty_table()
 
-    def _hold(self, size: int) -> None:
+    def _add_held(self, size: int) -> None:
         self._held += size
         if self._memory is not None and self._held > self._memory:
             raise MemoryBudgetError(self._held, self._memory, way_out=_WAY_OUT)
@@ -212,10 +212,10 @@ class _Stretches(NamedTuple):
     @classmethod
     def of(cls, location: Integers, ordinal: Integers, locations: int) -> _Stretches:
         offsets = np.searchsorted(location, np.arange(locations + 1))
-        some = offsets[1:] > offsets[:-1]
+        has_rows = offsets[1:] > offsets[:-1]
         first, last = np.zeros(locations, np.int64), np.full(locations, -1)
-        first[some] = ordinal[offsets[:-1][some]]
-        last[some] = ordinal[offsets[1:][some] - 1]
+        first[has_rows] = ordinal[offsets[:-1][has_rows]]
+        last[has_rows] = ordinal[offsets[1:][has_rows] - 1]
         return cls(first, last)
 
     def has(self, location: Integers, ordinal: Integers) -> Mask:

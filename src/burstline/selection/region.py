@@ -74,7 +74,7 @@ def select(
     two locations, as a message, is kept if each part is inside the window of its own.
 
     A call cut by a border keeps its bytes and partners. A burst cut by a border has null
-    counters, because nobody knows how a delta spreads over the burst, and no polling time
+    counters, because how a delta spreads over the burst is unknown, and no polling time
     although it may have had some. A send whose completion lies outside has none. Raw
     events that enter or leave a call or a region go where it goes, clipped with it; what
     else a source recorded at that moment, such as the caller, stays where it was.
@@ -101,18 +101,14 @@ def select(
 
 
 def narrowed(trace: Trace, *, memory: int | None = None, **region: Any) -> Trace:  # noqa: ANN401 -- as select
-    """Load from a store what selecting a region and counting its losses needs.
-
-    O(rows) of the tables asked for, less those of locations that are stored apart from
-    those wanted; memory for the rows near the region, and for one row group.
-    """
+    """The trace, of one in a store only what selecting a region and its losses need."""
     if not trace.is_stored:
         return trace
     return narrow(trace, *_region(trace, **region), memory=memory)
 
 
 def estimate_bytes(trace: Trace, tables: Iterable[str], **region: Any) -> int:  # noqa: ANN401 -- as select
-    """Estimate the memory that tables of a selection take, before any is loaded."""
+    """The bytes that tables of a selection may take, estimated before any is loaded."""
     borders, kept = _region(trace, **region)
     window = borders.hull(kept)
     return sum(trace.estimate_bytes(name, locations=kept, window=window) for name in tables)
@@ -147,7 +143,7 @@ def _kept_locations(
             raise ParameterError(f"there is no application {application}, only {there}")
     if ranks is None:
         return kept
-    found, available = np.zeros(len(of), bool), np.unique(rank[kept])
+    is_chosen, available = np.zeros(len(of), bool), np.unique(rank[kept])
     for some in ranks:
         part = some if isinstance(some, range) else range(some, some + 1)
         chosen = available[(available >= part.start) & (available < part.stop)]
@@ -157,7 +153,7 @@ def _kept_locations(
             )
             there = f"{available[0]} to {available[-1]}" if len(available) else "none"
             raise ParameterError(f"the trace lacks {name}; its ranks are {there}")
-        found |= (rank >= part.start) & (rank < part.stop)
-    if not found.any():
+        is_chosen |= (rank >= part.start) & (rank < part.stop)
+    if not is_chosen.any():
         raise ParameterError("no rank was chosen. Name some, as in 0,3-7.")
-    return kept & found
+    return kept & is_chosen

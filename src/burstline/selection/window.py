@@ -1,4 +1,4 @@
-"""A window and the kept locations: which rows of a table are inside, and clipped how."""
+"""A window and the kept locations: which rows of a table are inside, and what is cut off."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 import pyarrow as pa
 
-from burstline.columns import Ordinals, to_numpy
+from burstline.columns import Ordinals, take, to_numpy
 from burstline.schema import NO_VALUE, UNKNOWN
 
 if TYPE_CHECKING:
@@ -75,8 +75,8 @@ class Window:
     def overlaps(self, location: AnyIntegers, begin: AnyIntegers, end: AnyIntegers) -> Mask:
         """Which intervals overlap the window."""
         first, last = self.borders.at(location)
-        some = (begin < last) & (end > first) & self.kept[location]
-        return np.where(begin == end, self.begins(location, begin), some)
+        overlaps = (begin < last) & (end > first) & self.kept[location]
+        return np.where(begin == end, self.begins(location, begin), overlaps)
 
     def clip(self, table: pa.Table, where: str, *columns: str) -> pa.Table:
         """Clip columns of times to the window; nulls stay."""
@@ -85,8 +85,9 @@ class Window:
         clipped = {}
         for column, time in zip(columns, times, strict=True):
             inside = np.clip(time, start, end)
-            known = ~table[column].is_null().to_numpy() if table[column].null_count else None
-            clipped[column] = inside if known is None else np.where(known, inside, NO_VALUE)
+            if table[column].null_count:
+                inside = np.where(table[column].is_null().to_numpy(), NO_VALUE, inside)
+            clipped[column] = inside
         return replaced(table, **clipped)
 
     def numbers(self, name: str) -> Numbers:
@@ -104,19 +105,16 @@ class Window:
 
     def located(self, location: AnyIntegers) -> Integers:
         """The new numbers of locations, -1 for those that do not stay or are none."""
-        known = (location >= 0) & (location < len(self.kept))
-        return np.where(known, _renumbered(self.kept)[np.where(known, location, 0)], UNKNOWN)
+        is_location = (location >= 0) & (location < len(self.kept))
+        number = np.where(self.kept, np.cumsum(self.kept) - 1, UNKNOWN)
+        return take(number, np.where(is_location, location, UNKNOWN))
 
     def refer(self, table: pa.Table, where: str, name: str, *columns: str) -> pa.Table:
-        """Let references to rows of the table `name` follow; where they cannot, null."""
+        """The table with new references to rows of the table `name`; null where left out."""
         location, *old = numpy_columns(table, where, *columns)
         location, numbers = _counted_on(name, location), self.numbers(name)
         new = {c: numbers.new(location, o) for c, o in zip(columns, old, strict=True)}
         return replaced(table, **new)
-
-
-def _renumbered(kept: Mask) -> Integers:
-    return np.where(kept, np.cumsum(kept) - 1, UNKNOWN)
 
 
 def _counted_on(name: str, location: AnyIntegers) -> AnyIntegers:
