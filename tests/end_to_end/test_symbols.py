@@ -133,9 +133,14 @@ class Build(NamedTuple):
         return (resolver or Resolver()).resolve(str(self.program), self.returns)
 
 
-def run(*command: object, text: str = "") -> str:
+def run(*command: object, text: str = "", folder: Path | None = None) -> str:
     done = subprocess.run(
-        [str(word) for word in command], input=text, capture_output=True, text=True, check=True
+        [str(word) for word in command],
+        input=text,
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        check=True,
     )
     return done.stdout
 
@@ -145,7 +150,7 @@ def build(folder: Path, compiler: str, flags: str, source: str | None = None) ->
     path = folder / f"program.{suffix}"
     path.write_text(source or usual)
     program = folder / "program"
-    run(FOUND[compiler], *flags.split(), path, "-o", program)
+    run(FOUND[compiler], *flags.split(), path, "-o", program, folder=folder)
     return Build(program, return_addresses(program))
 
 
@@ -269,6 +274,20 @@ def test_debug_information_is_found_by_the_build_id(tmp_path: Path) -> None:
     other = build(tmp_path / "other", "g++", "-g -O2 -Wl,--build-id=0xbadbad").program
     shutil.copy(other, apart)
     assert built.places(Resolver([tmp_path / "debug"])) != expected
+
+
+@pytest.mark.parametrize("version", ["-gdwarf-4", "-gdwarf-5"])
+def test_lines_stay_known_where_functions_are_in_a_file_of_their_own(
+    tmp_path: Path, version: str
+) -> None:
+    built = build(tmp_path, "gcc", f"-O2 {version} -gsplit-dwarf")
+    resolver = Resolver()
+    places = built.places(resolver).values()
+    assert (Place("main", "program.c", 10),) in places
+    assert (Place("outer", "program.c", 3),) in places
+    assert [problem.reason for problem in resolver.problems] == [
+        "part of its debug information is in .dwo files, which are not read"
+    ]
 
 
 def test_without_debug_information_functions_are_known_and_lines_are_not(

@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import os
 import struct
+from itertools import count
 from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from burstline.record.symbols import demangling
-from burstline.record.symbols.demangling import Demangler
-from burstline.record.symbols.dwarf import DwarfError, Work, sleb, uleb
-from burstline.record.symbols.elf import Elf, ElfError
-from burstline.record.symbols.functions import Intervals
-from burstline.record.symbols.lines import Lines
+from burstline.record.symbols import child
+from burstline.record.symbols.child import Child
+from burstline.record.symbols.demangling import demangled, plain
+from burstline.record.symbols.instructions import BEFORE, follows_call
 from burstline.record.symbols.resolution import Place, Resolver
 
 if TYPE_CHECKING:
@@ -69,35 +68,40 @@ def elf_with_code(code: bytes, machine: int = 62) -> bytes:
     return header + segment + code
 
 
-def opened(path: Path, code: bytes, machine: int = 62) -> Elf:
-    path.write_bytes(elf_with_code(code, machine))
-    return Elf(path)
+def before(code: str) -> bytes:
+    """Give the bytes that stand before an address after code."""
+    return (b"\x90" * 16 + bytes.fromhex(code))[-BEFORE:]
 
 
 @pytest.mark.parametrize("call", X86_CALLS)
-def test_every_form_of_call_is_known_by_its_bytes(tmp_path: Path, call: str) -> None:
-    code = b"\x90" * 16 + bytes.fromhex(call)
-    assert opened(tmp_path / "program", code).follows_call(0x1000 + len(code)) is True
+def test_every_form_of_call_is_known_by_its_bytes(call: str) -> None:
+    assert follows_call("EM_X86_64", before(call)) is True
 
 
 @pytest.mark.parametrize("other", NO_X86_CALLS)
-def test_what_is_no_call_is_not_taken_for_one(tmp_path: Path, other: str) -> None:
-    code = b"\x90" * 16 + bytes.fromhex(other)
-    assert opened(tmp_path / "program", code).follows_call(0x1000 + len(code)) is False
+def test_what_is_no_call_is_not_taken_for_one(other: str) -> None:
+    assert follows_call("EM_X86_64", before(other)) is False
 
 
-def test_calls_of_aarch64_are_known_and_other_machines_are_believed(tmp_path: Path) -> None:
-    code = struct.pack("<4I", 0xD503201F, 0x94000010, 0xD63F0100, 0xD503201F)
-    arm = opened(tmp_path / "arm", code, 183)
-    assert [arm.follows_call(0x1000 + at) for at in (4, 8, 12, 16)] == [
-        False,
-        True,
-        True,
-        False,
-    ]
-    other = opened(tmp_path / "other", code, 243)
-    assert other.follows_call(0x1008) is None
-    assert other.follows_call(0x2000) is False
+@pytest.mark.parametrize(
+    ("word", "follows"),
+    [(0xD503201F, False), (0x94000010, True), (0xD63F0100, True)],
+)
+def test_calls_of_aarch64_are_known_and_other_machines_are_believed(
+    word: int, follows: object
+) -> None:
+    code = bytes(3) + struct.pack("<I", word)
+    assert follows_call("EM_AARCH64", code) is follows
+    assert follows_call("EM_RISCV", code) is None
+
+
+def test_an_address_outside_of_code_is_not_believed_on_any_machine(tmp_path: Path) -> None:
+    (path := tmp_path / "program").write_bytes(elf_with_code(bytes(32), 243))
+    resolver = Resolver()
+    resolver.resolve(str(path), [0x1008])
+    assert not [problem for problem in resolver.problems if "changed" in problem.reason]
+    resolver.resolve(str(path), [0x2000])
+    assert [problem for problem in resolver.problems if "changed" in problem.reason]
 
 
 @pytest.mark.parametrize(
@@ -163,79 +167,45 @@ def test_one_address_that_follows_no_call_does_not_discredit_the_others(tmp_path
     assert [problem for problem in resolver.problems if "changed" in problem.reason]
 
 
-@given(st.binary(max_size=400), st.integers(0, 200))
-def test_no_header_makes_it_fail(
-    tmp_path_factory: pytest.TempPathFactory, tail: bytes, at: int
+def test_no_header_makes_it_fail(tmp_path: Path) -> None:
+    resolver, numbers = Resolver(), count()
+
+    @given(st.binary(max_size=400), st.integers(0, 200))
+    def holds(tail: bytes, at: int) -> None:
+        whole = bytearray(elf_with_code(b"\x90\xff\xd0" * 20))
+        whole[6 + at : 6 + at + len(tail)] = tail
+        (path := tmp_path / f"header{next(numbers)}").write_bytes(whole)
+        assert resolver(str(path), 0x1003)
+
+    holds()
+
+
+def test_a_file_that_takes_too_long_is_given_up_and_the_next_is_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    path = tmp_path_factory.getbasetemp() / "header"
-    whole = bytearray(elf_with_code(b"\x90\xff\xd0" * 20))
-    whole[6 + at : 6 + at + len(tail)] = tail
-    path.write_bytes(whole)
-    assert Resolver()(str(path), 0x1003)
-    try:
-        elf = Elf(path)
-    except ElfError:
-        return
-    assert all(isinstance(name, str) for name in elf.sections)
+    program, other = (tmp_path / name for name in ("program", "other"))
+    for path in (program, other):
+        path.write_bytes(elf_with_code(bytes.fromhex("90909090ffd0")))
+    resolver = Resolver()
+    asked = resolver._child.ask
 
+    def dies(**request: object) -> object:
+        if request["module"] == str(program):
+            resolver._child._started().kill()
+        return asked(**request)
 
-@given(st.integers(0, 2**64 - 1), st.integers(-(2**62), 2**62))
-def test_numbers_of_any_length_are_read_back(natural: int, whole: int) -> None:
-    def encoded(number: int, *, signed: bool) -> bytes:
-        out = bytearray()
-        while True:
-            low, number = number & 0x7F, number >> 7
-            done = number == -(low >> 6) if signed else number == 0
-            out.append(low | (0 if done else 0x80))
-            if done:
-                return bytes(out)
-
-    text = encoded(natural, signed=False)
-    assert uleb(text, 0) == (natural, len(text))
-    text = encoded(whole, signed=True)
-    assert sleb(text, 0) == (whole, len(text))
-
-
-def test_a_number_without_end_is_refused() -> None:
-    with pytest.raises(DwarfError, match="too long"):
-        uleb(b"\x80" * 1_000_000, 0)
-
-
-def test_work_beyond_what_a_file_can_ask_for_is_refused() -> None:
-    work = Work(2)
-    work.spend(2)
-    with pytest.raises(DwarfError, match="over and over"):
-        work.spend(1)
-
-
-@given(
-    st.lists(st.tuples(st.integers(0, 30), st.integers(0, 30), st.integers(0, 5)), max_size=12),
-    st.integers(0, 31),
-)
-def test_intervals_over_an_address_are_found_the_nearest_start_first(
-    intervals: list[tuple[int, int, int]], address: int
-) -> None:
-    over = sorted((each for each in intervals if each[0] <= address < each[1]), reverse=True)
-    assert Intervals(intervals).over(address) == list(dict.fromkeys(each[2] for each in over))
-
-
-def test_of_rows_at_one_address_the_last_counts_and_line_0_is_none() -> None:
-    lines = Lines(files=["", "a.c", "b.h"])
-    for address, file, line in [(16, 1, 5), (16, 2, 7), (20, 1, 0), (24, 9, 8), (32, 1, 9)]:
-        lines.add(address, file, line)
-    lines.end_sequence(32, 0)
-    assert [lines.at(address) for address in (15, 16, 19, 20, 24, 31, 32)] == [
-        (None, None), ("b.h", 7), ("b.h", 7), ("a.c", None), (None, 8), (None, 8), (None, None),
-    ]  # fmt: skip
-
-
-def test_code_that_the_linker_left_out_does_not_hide_what_lies_there() -> None:
-    lines = Lines(files=["gone.c", "real.c"])
-    lines.add(0, 0, 1)
-    lines.end_sequence(5000, 0)
-    lines.add(4096, 1, 2)
-    lines.end_sequence(4100, 1)
-    assert lines.at(4097) == ("real.c", 2)
+    monkeypatch.setattr(resolver._child, "ask", dies)
+    for path in (program, other):
+        assert resolver(str(path), 0x1006) == (Place(f"{path.name}+0x1006", None, None),)
+    assert [
+        problem.reason for problem in resolver.problems if "other" not in problem.module
+    ] == [
+        "its debug information cannot be read in a sensible time and memory",
+        "its symbols cannot be read in a sensible time and memory",
+    ]
+    assert [problem.reason for problem in resolver.problems if "other" in problem.module] == [
+        "it has no debug information: lines are unknown (compile it with -g)"
+    ]
 
 
 @pytest.mark.parametrize(
@@ -257,41 +227,29 @@ def test_code_that_the_linker_left_out_does_not_hide_what_lies_there() -> None:
     ],
 )  # fmt: skip
 def test_names_are_those_of_the_paraver_reader(linked: str, name: str) -> None:
-    assert Demangler()(linked) == name
+    assert plain(demangled(linked) or linked) == name
 
 
 def test_a_name_that_stands_for_an_endless_one_keeps_its_form_and_others_do_not(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(demangling, "_PATIENCE_S", 1)
+    monkeypatch.setattr(child, "_SECONDS", 5)
     digits = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ"
     pairs = "".join(f"S_IS{digit}_S{digit}_E" for digit in digits)
     doubling = f"_Z1fSt4pairIiiE{pairs}"
-    usual = "_ZN1a1bEPKcS0_S0_S0_S0_S0_S0_S0_S0_S0_S0_"
-    demangle = Demangler()
-    demangle.learn([usual, doubling, usual + "i", "_ZN1a1cEv"])
-    assert [demangle(name) for name in (usual, usual + "i", "_ZN1a1cEv")] == [
-        "a::b",
-        "a::b",
-        "a::c",
-    ]
-    assert demangle(doubling) == doubling
+    resolver = Resolver()
+    names = ["_ZN1a1bEPKcS0_S0_S0_S0_S0_S0_S0_S0_S0_S0_", doubling, "_ZN1a1cEv"]
+    assert [resolver._name(name) for name in names] == ["a::b", doubling, "a::c"]
 
 
 def test_a_file_full_of_endless_names_is_given_up_soon(monkeypatch: pytest.MonkeyPatch) -> None:
-    asked: list[int] = []
-
-    def fails(_: str, names: list[str]) -> list[str]:
-        asked.append(len(names))
-        return []
-
-    monkeypatch.setattr(demangling, "_one_process", fails)
+    asked: list[object] = []
+    monkeypatch.setattr(Child, "ask", lambda _, **request: asked.append(request))
     names = [f"_Z1f{'S_' * 20}{number}" for number in range(1000)]
-    demangle = Demangler()
-    demangle.learn(names)
-    assert [demangle(name) for name in names] == names
+    resolver = Resolver()
+    assert [resolver._name(name) for name in names] == names
     assert len(asked) < 10
 
 
 def test_no_name_holds_what_a_terminal_obeys() -> None:
-    assert Demangler()("a\x1b[31m\nb") == "a\ufffd[31m\ufffdb"
+    assert plain("a\x1b[31m\nb") == "a\ufffd[31m\ufffdb"

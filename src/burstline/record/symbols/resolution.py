@@ -2,8 +2,7 @@
 
 ::
 
-    module ─► Elf ─┬─ symbols ────────────────────────────┐
-                   └─ debug information, its own or apart ┴─► Resolver ─► Place, Place, …
+    module, offsets ─► Resolver ─► a child of limited time and memory ─► Place, Place, …
 
 Places are told as the Paraver reader tells them: functions without arguments, files
 without folders, so that a recorded trace and one of Extrae's have the same call paths.
@@ -13,21 +12,24 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from stat import S_ISREG
+from typing import TYPE_CHECKING, Final, NamedTuple
 
+from burstline.errors import printable
 from burstline.extrae import UNRESOLVED
-from burstline.record.symbols.debug_files import DEBUG_FOLDERS, separate_debug
-from burstline.record.symbols.demangling import Demangler
-from burstline.record.symbols.dwarf import DwarfError
-from burstline.record.symbols.elf import MALFORMED, Elf, ElfError, FunctionSymbols
-from burstline.record.symbols.functions import Frame
-from burstline.record.symbols.program import Program
+from burstline.record.symbols.child import Child
+from burstline.record.symbols.demangling import is_mangled, plain
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-_LARGEST = (1 << 63) - 1
+Frame = tuple[str | None, str | None, int | None]
+"""Function, as the linker names it, file and line."""
+
+DEBUG_FOLDERS: Final = (Path("/usr/lib/debug"),)
 _C_LIBRARY = re.compile(r"(?:libc|libpthread|ld-linux[\w-]*|ld-musl[\w-]*)[-.]")
+_LONGEST_FILE = 255
+_MOST_FAILURES = 4
 
 
 class Place(NamedTuple):
@@ -72,8 +74,8 @@ class Resolver:
     Notes
     -----
     Nothing that a file holds makes this fail: a place of which nothing is known is named
-    by its module and offset, and `problems` says why. Time and memory are bounded by the
-    sizes of the files.
+    by its module and offset, and `problems` says why. Files are read in another process,
+    whose time and memory are bounded by their sizes.
 
     Examples
     --------
@@ -85,17 +87,21 @@ class Resolver:
     """
 
     def __init__(self, debug_folders: Iterable[Path] = DEBUG_FOLDERS) -> None:
-        self._folders = tuple(debug_folders)
-        self._modules: dict[str, _Module] = {}
-        self._demangle = Demangler()
+        self._folders = [str(folder) for folder in debug_folders]
+        self._child = Child()
+        self._reasons: dict[str, dict[str, None]] = {}
+        self._with_lines: dict[str, bool] = {}
+        self._places: dict[tuple[str, int], tuple[Place, ...]] = {}
+        self._names: dict[str, str] = {}
+        self._failures = 0
 
     @property
     def problems(self) -> list[Problem]:
         """What could not be read, each reason once per module."""
         return [
             Problem(module, reason)
-            for module, state in self._modules.items()
-            for reason in state.reasons
+            for module, reasons in self._reasons.items()
+            for reason in reasons
         ]
 
     def __call__(self, module: str, offset: int) -> tuple[Place, ...]:
@@ -121,116 +127,62 @@ class Resolver:
             compiled there last; never empty. The place is that of the call, which ends
             one byte before the return address.
         """
-        if module not in self._modules:
-            self._modules[module] = _Module(module, self._folders)
-        state = self._modules[module]
         wanted = dict.fromkeys(offsets)
-        found = state.frames(wanted)
-        self._demangle.learn(
-            frame.function for frames in found.values() for frame in frames if frame.function
-        )
-        return {offset: self._places(module, offset, found[offset]) for offset in wanted}
+        if fresh := [offset for offset in wanted if (module, offset) not in self._places]:
+            for offset, frames in zip(fresh, self._frames(module, fresh), strict=True):
+                self._places[module, offset] = self._named(module, offset, frames)
+        return {offset: self._places[module, offset] for offset in wanted}
 
-    def _places(self, module: str, offset: int, frames: tuple[Frame, ...]) -> tuple[Place, ...]:
+    def _frames(self, module: str, offsets: list[int]) -> list[list[Frame]]:
+        """The frames of each offset, none where nothing is known."""
+        reasons = self._reasons.setdefault(module, {})
+        if reason := _unreadable(module):
+            reasons[reason] = None
+            return [[] for _ in offsets]
+        for lines in (True, False) if self._with_lines.get(module, True) else (False,):
+            self._with_lines[module] = lines
+            answer = self._child.ask(
+                module=module, offsets=offsets, folders=self._folders, lines=lines
+            )
+            if answer is not None:
+                reasons.update(dict.fromkeys(answer["reasons"]))
+                return answer["frames"] or [[] for _ in offsets]
+            part = "debug information" if lines else "symbols"
+            reasons[f"its {part} cannot be read in a sensible time and memory"] = None
+        return [[] for _ in offsets]
+
+    def _named(self, module: str, offset: int, frames: list[Frame]) -> tuple[Place, ...]:
         name = module.rpartition("/")[2]
         unknown = UNRESOLVED if _C_LIBRARY.match(name) else f"{name}+{offset:#x}"
         return tuple(
             Place(
-                self._demangle(frame.function) if frame.function else unknown,
-                frame.file,
-                frame.line,
+                self._name(function) if function else unknown,
+                printable(file, limit=_LONGEST_FILE) if file else None,
+                line,
             )
-            for frame in frames or (Frame(None, None, None),)
+            for function, file, line in frames or [(None, None, None)]
         )
 
+    def _name(self, linked: str) -> str:
+        """A function's name as a person would give it; as it is where that would never end."""
+        if linked not in self._names:
+            text = None
+            if is_mangled(linked) and self._failures < _MOST_FAILURES:
+                answer = self._child.ask(name=linked)
+                self._failures += answer is None
+                text = answer["text"] if answer else None
+            self._names[linked] = plain(text or linked)
+        return self._names[linked]
 
-class _Module:
-    """A module's file and what has been looked up in it."""
 
-    def __init__(self, name: str, folders: tuple[Path, ...]) -> None:
-        self.reasons: dict[str, None] = {}
-        self._elf: Elf | None = None
-        self._program: Program | None = None
-        self._symbols: list[FunctionSymbols] = []
-        self._known: dict[int, tuple[Frame, ...]] = {}
-        try:
-            self._open(Path(name), folders)
-        except FileNotFoundError:
-            self._note("the file is not there any more")
-        except OSError as error:
-            self._note(f"the file cannot be read: {error.strerror}")
-        except (ElfError, *MALFORMED) as error:
-            self._note(f"the file cannot be understood: {error}")
-
-    def _note(self, reason: str) -> None:
-        self.reasons[reason] = None
-
-    def _open(self, path: Path, folders: tuple[Path, ...]) -> None:
-        if not path.is_file():
-            path.stat()
-            raise ElfError("it is no file")
-        self._elf = Elf(path)
-        files = [self._elf]
-        own = self._elf.has(".debug_info")
-        if not own or not self._elf.has(".symtab"):
-            apart = separate_debug(self._elf, folders)
-            files.extend([apart] if apart else [])
-        for file in files:
-            if file.has(".debug_info") and self._program is None:
-                self._program = Program(file)
-        if self._program is None and not _C_LIBRARY.match(path.name):
-            self._note("it has no debug information: lines are unknown (compile it with -g)")
-        for file, table in [*((file, ".symtab") for file in files), (self._elf, ".dynsym")]:
-            try:
-                self._symbols.append(file.functions(table))
-            except (ElfError, *MALFORMED):
-                self._note(f"its symbols {table} cannot be read")
-
-    def frames(self, offsets: Iterable[int]) -> dict[int, tuple[Frame, ...]]:
-        """Give the frames of each offset, none where nothing is known."""
-        fresh = [offset for offset in offsets if offset not in self._known]
-        strangers = [offset for offset in fresh if not self._is_return(offset)]
-        # a few are frames of signal handlers; many mean that the code is another one
-        distrusted = fresh if 2 * len(strangers) > len(fresh) else strangers
-        for offset in distrusted:
-            self._known[offset] = ()
-        for offset in fresh:
-            if offset not in self._known:
-                self._known[offset] = self._look_up(offset - 1)
-        return {offset: self._known[offset] for offset in offsets}
-
-    def _is_return(self, offset: int) -> bool:
-        if self._elf is None or not 0 < offset <= _LARGEST:
-            return False
-        if self._elf.follows_call(offset) is False:
-            self._note("the file was changed since it was recorded, or is another one")
-            return False
-        return True
-
-    def _look_up(self, address: int) -> tuple[Frame, ...]:
-        frames: tuple[Frame, ...] = ()
-        if self._program is not None:
-            try:
-                frames = self._program.at(address)
-            except DwarfError:
-                self._note("part of its debug information cannot be read")
-            if self._program.elsewhere:
-                self._note("part of its debug information is in .dwo files, which are not read")
-        if frames and frames[-1].is_linked:
-            return frames
-        name = self._symbol(address)
-        if not frames:
-            return (Frame(name, None, None),) if name else ()
-        last = frames[-1]
-        if name is None or (last.function and name.rpartition(".")[0] == last.function):
-            return frames  # a Fortran procedure inside another one has a number as well
-        return (*frames[:-1], last._replace(function=name))
-
-    def _symbol(self, address: int) -> str | None:
-        for symbols in self._symbols:
-            try:
-                if name := symbols.name(address):
-                    return name
-            except (ElfError, *MALFORMED):
-                self._note("its symbols cannot be read")
-        return None
+def _unreadable(module: str) -> str | None:
+    """Why nobody can read a module, whatever is in it."""
+    try:
+        mode = Path(module).stat().st_mode
+    except FileNotFoundError:
+        return "the file is not there any more"
+    except OSError as error:
+        return f"the file cannot be read: {error.strerror}"
+    except ValueError as error:
+        return f"the file cannot be understood: {error}"
+    return None if S_ISREG(mode) else "the file cannot be understood: it is no file"

@@ -1,0 +1,315 @@
+"""The child that reads programs: from return addresses to frames, and from names to names.
+
+::
+
+    module ─► ELF ─┬─ code before an address: does a call end there?
+                   └─ debug information, its own or apart, and symbols ─► frames, inlined first
+
+Requests and answers are lines of JSON. Limits end what a file may make of this process.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import resource
+import sys
+import zlib
+from bisect import bisect_right
+from functools import cached_property
+from pathlib import Path, PurePosixPath
+from typing import TYPE_CHECKING, Any, Protocol
+
+from elftools.common.exceptions import ELFError
+from elftools.elf.elffile import ELFFile
+from symbolic.debuginfo import Archive
+from symbolic.exceptions import SymbolicError
+
+from burstline.record.symbols.demangling import demangled
+from burstline.record.symbols.instructions import BEFORE, follows_call
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+Frame = tuple[str | None, str | None, int | None]
+"""Function, as the linker names it, file without folders, and line."""
+
+_C_LIBRARY = re.compile(r"(?:libc|libpthread|ld-linux[\w-]*|ld-musl[\w-]*)[-.]")
+_NUMBERED = re.compile(r"(\w+)\.\d+")
+_EXECUTABLE, _ADDRESSES, _LARGEST = 1, 1 << 32, (1 << 63) - 1
+_PIECE, _SHORTEST_ID = 1 << 20, 4
+_MOST_FRAMES, _LONGEST = 1 << 10, 1 << 14
+_BYTES_PER_SECOND, _BYTES_PER_BYTE, _NAMES_PART = 1 << 20, 8, 10
+_PARTLY = "part of its debug information cannot be read"
+
+
+class NoProgramError(Exception):
+    """The file is none that this process reads."""
+
+
+class _Location(Protocol):
+    symbol: str
+    full_path: str | None
+    line: int
+
+
+class _Cache(Protocol):
+    """Functions and lines by address, as `symbolic` keeps them."""
+
+    def lookup(self, addr: int) -> list[_Location]: ...
+
+
+class Module:
+    """A program or library and what has been read of it.
+
+    Reading is limited to what its size, and that of its debug information, explains.
+    """
+
+    def __init__(self, path: Path, folders: list[Path], limits: Limits, *, lines: bool) -> None:
+        self.reasons: dict[str, None] = {}
+        self._caches: list[tuple[_Cache, int]] = []
+        limits.allow(path)
+        self._elf = _elf(path)
+        self._segments = list(self._elf.iter_segments("PT_LOAD"))
+        paths = [path]
+        self._described = self._elf if self._elf.has_dwarf_info(strict=True) else None
+        if self._described is None and (apart := _separate_debug(self._elf, path, folders)):
+            limits.allow(path, apart)
+            self._described = _elf(apart)
+            paths.insert(0, apart)
+        if self._described is None and not _C_LIBRARY.match(path.name):
+            self._note("it has no debug information: lines are unknown (compile it with -g)")
+        for each in paths:
+            self._read(each, lines=lines)
+
+    def _note(self, reason: str) -> None:
+        self.reasons[reason] = None
+
+    def _read(self, path: Path, *, lines: bool) -> None:
+        # debug information by another name leaves the symbols; the archive keeps no copy of it
+        hidden = b"" if lines else path.read_bytes().replace(b"debug_", b"hidden")
+        try:
+            archive = Archive.open(str(path)) if lines else Archive.from_bytes(hidden)
+            base = next((part["p_vaddr"] for part in _elf(path).iter_segments("PT_LOAD")), 0)
+            self._caches.extend((each.make_symcache(), base) for each in archive.iter_objects())
+        except SymbolicError:
+            self._note(_PARTLY if lines else "its symbols cannot be read")
+            if lines:
+                self._read(path, lines=False)
+
+    def frames(self, offsets: list[int]) -> list[list[Frame]]:
+        """The frames of each return address, innermost first; none where nothing is known."""
+        strangers = {offset for offset in offsets if not self._is_return(offset)}
+        # a few are frames of signal handlers; many mean that the code is another one
+        if 2 * len(strangers) > len(offsets):
+            return [[] for _ in offsets]
+        return [[] if offset in strangers else self._frames(offset - 1) for offset in offsets]
+
+    def _is_return(self, offset: int) -> bool:
+        if not 0 < offset <= _LARGEST:
+            return False
+        code = self._code_before(offset)
+        if code is None or follows_call(self._elf["e_machine"], code) is False:
+            self._note("the file was changed since it was recorded, or is another one")
+            return False
+        return True
+
+    def _code_before(self, end: int) -> bytes | None:
+        """The bytes before an address, zeros before they begin; None outside of code."""
+        for segment in self._segments:
+            inside = end - segment["p_vaddr"]
+            if segment["p_flags"] & _EXECUTABLE and 0 < inside <= segment["p_filesz"]:
+                size = min(BEFORE, inside)
+                self._elf.stream.seek(segment["p_offset"] + inside - size)
+                return self._elf.stream.read(size).rjust(BEFORE, b"\0")
+        return None
+
+    def _frames(self, address: int) -> list[Frame]:
+        frames = next(filter(None, (_cached(*each, address) for each in self._caches)), [])
+        if len(frames) == 1 and frames[0][2] is None and self._described is not None:
+            return [(frames[0][0], *self._line(address))]
+        return frames
+
+    def _line(self, address: int) -> tuple[str | None, int | None]:
+        """The line of code that belongs to a unit of this file, and to a function elsewhere."""
+        if self._lines is None:
+            return None, None
+        self._note("part of its debug information is in .dwo files, which are not read")
+        try:
+            return self._lines.at(address)
+        except Exception:  # noqa: BLE001 -- the library asserts what not every file fulfils
+            return None, None
+
+    @cached_property
+    def _lines(self) -> Lines | None:
+        if self._described is None:
+            return None
+        strings = self._described.get_section_by_name(".debug_str")
+        is_split = strings is not None and b".dwo\0" in strings.data()
+        return Lines(self._described) if is_split else None
+
+
+def _cached(cache: _Cache, base: int, address: int) -> list[Frame]:
+    if not 0 <= address - base < _ADDRESSES:
+        return []
+    return [
+        (_name(each), _file(each.full_path), each.line or None)
+        for each in cache.lookup(address - base)[:_MOST_FRAMES]
+    ]
+
+
+def _name(location: _Location) -> str | None:
+    """A function's name; a Fortran procedure inside another one has a number as well."""
+    numbered = _NUMBERED.fullmatch(location.symbol) if location.line else None
+    return (numbered[1] if numbered else location.symbol[:_LONGEST]) or None
+
+
+def _file(path: str | None) -> str | None:
+    return (path or "").rpartition("/")[2][:_LONGEST] or None
+
+
+def _elf(path: Path) -> ELFFile:
+    try:
+        elf = ELFFile(path.open("rb"))
+    except ELFError:
+        elf = None
+    if elf is None or elf.elfclass != 64 or not elf.little_endian:
+        raise NoProgramError("it is no 64-bit little-endian ELF file")
+    return elf
+
+
+def _separate_debug(elf: ELFFile, path: Path, folders: list[Path]) -> Path | None:
+    """The file of debug information whose build id or checksum is the one asked for."""
+    build_id = _build_id(path)
+    if len(build_id) >= _SHORTEST_ID:
+        for folder in folders:
+            apart = folder / ".build-id" / build_id[:2] / f"{build_id[2:]}.debug"
+            if apart.is_file() and _build_id(apart) == build_id:
+                return apart
+    for apart, checksum in _linked(elf, path.absolute().parent, folders):
+        if apart.is_file() and _checksum(apart) == checksum:
+            return apart
+    return None
+
+
+def _build_id(path: Path) -> str:
+    try:
+        return next(Archive.open(str(path)).iter_objects()).code_id or ""
+    except (SymbolicError, StopIteration):
+        return ""
+
+
+def _linked(elf: ELFFile, here: Path, folders: list[Path]) -> Iterator[tuple[Path, int]]:
+    section = elf.get_section_by_name(".gnu_debuglink")
+    data = section.data() if section is not None else b""
+    name = data.partition(b"\0")[0].decode(errors="replace")
+    if name and PurePosixPath(name).name == name and len(data) >= len(name) + 5:
+        checksum = int.from_bytes(data[-4:], "little")
+        yield here / name, checksum
+        yield here / ".debug" / name, checksum
+        for folder in folders:
+            yield folder / here.relative_to("/") / name, checksum
+
+
+def _checksum(path: Path) -> int | None:
+    checksum = 0
+    try:
+        with path.open("rb") as file:
+            while piece := file.read(_PIECE):
+                checksum = zlib.crc32(piece, checksum)
+    except OSError:
+        return None
+    return checksum
+
+
+class Lines:
+    """Lines of a file's units, for code whose functions are described elsewhere."""
+
+    def __init__(self, elf: ELFFile) -> None:
+        self._dwarf = elf.get_dwarf_info(relocate_dwarf_sections=False)
+        self._units = self._dwarf.get_aranges()
+        self._rows: dict[int, list[tuple[int, str | None, int | None]]] = {}
+
+    def at(self, address: int) -> tuple[str | None, int | None]:
+        """The file and line of an address, as far as the file lists what its units cover."""
+        unit = self._units.cu_offset_at_addr(address) if self._units else None
+        if unit is None:
+            return None, None
+        if unit not in self._rows:
+            self._rows[unit] = sorted(self._read(unit), key=lambda row: row[0])
+        rows = self._rows[unit]
+        row = bisect_right(rows, address, key=lambda row: row[0]) - 1
+        return rows[row][1:] if row >= 0 else (None, None)
+
+    def _read(self, unit: int) -> Iterator[tuple[int, str | None, int | None]]:
+        """The rows of a unit's line program; where code ends, one that names nothing."""
+        program = self._dwarf.line_program_for_CU(self._dwarf.get_CU_at(unit))
+        if program is None:
+            return
+        files, first = program["file_entry"], int(program["version"] < 5)
+        for entry in program.get_entries():
+            if (state := entry.state) is None:
+                continue
+            if state.end_sequence:
+                yield state.address, None, None
+            elif state.file >= first:
+                path = files[state.file - first].name.decode(errors="replace")
+                yield state.address, _file(path), state.line or None
+
+
+class Limits:
+    """What this process may use: more with every file that it is given."""
+
+    def __init__(self, seconds: int, size: int) -> None:
+        self._seconds, self._bytes = seconds, size
+        _limit(resource.RLIMIT_CORE, 0)
+
+    def allow(self, *paths: Path, part: int = 1) -> None:
+        """From now on, the time and memory that the sizes of files explain, or a part of it."""
+        size = sum(path.stat().st_size for path in paths)
+        used = resource.getrusage(resource.RUSAGE_SELF)
+        seconds = (
+            used.ru_utime + used.ru_stime + self._seconds / part + size / _BYTES_PER_SECOND
+        )
+        _limit(resource.RLIMIT_CPU, int(seconds) + 1)
+        if sys.platform == "linux":
+            pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[0])
+            held = pages * resource.getpagesize()
+            _limit(resource.RLIMIT_AS, held + self._bytes // part + size * _BYTES_PER_BYTE)
+
+
+def _limit(what: int, amount: int) -> None:
+    hard = resource.getrlimit(what)[1]
+    resource.setrlimit(what, (amount if hard < 0 else min(amount, hard), hard))
+
+
+def _answer(request: dict[str, Any], modules: dict[str, Module], limits: Limits) -> object:
+    if "name" in request:
+        limits.allow(part=_NAMES_PART)
+        return {"text": demangled(request["name"])}
+    key, folders = request["module"], [Path(folder) for folder in request["folders"]]
+    try:
+        if key not in modules:
+            modules[key] = Module(Path(key), folders, limits, lines=request["lines"])
+        limits.allow()
+        frames = modules[key].frames(request["offsets"])
+        return {"frames": frames, "reasons": list(modules[key].reasons)}
+    except OSError as error:
+        return {"frames": [], "reasons": [f"the file cannot be read: {error.strerror}"]}
+    except NoProgramError as error:
+        return {"frames": [], "reasons": [f"the file cannot be understood: {error}"]}
+    except Exception as error:  # noqa: BLE001 -- a hostile file may raise anything here
+        said = f"its headers make no sense ({type(error).__name__})"
+        return {"frames": [], "reasons": [f"the file cannot be understood: {said}"]}
+
+
+def main() -> None:
+    """Answer requests until there are none."""
+    limits = Limits(*map(int, sys.argv[1:3]))
+    modules: dict[str, Module] = {}
+    for line in sys.stdin.buffer:
+        print(json.dumps(_answer(json.loads(line), modules, limits)), flush=True)  # noqa: T201
+
+
+if __name__ == "__main__":
+    main()
