@@ -33,18 +33,21 @@ _VERSIONS, _LEVELS = ("-gdwarf-4", "-gdwarf-5"), ("-O0", "-O2", "-O3 -flto")
 _KINDS = ("", "-no-pie", "-shared -fPIC", "stripped")
 _MOST_CALLS, _DAMAGES, _SHOWN = 3000, 200, 3
 _ASK = """
-import json, resource, sys, time
+import json, os, resource, sys, time
+from pathlib import Path
 from burstline.record.symbols.resolution import Resolver
 program, offsets = json.load(sys.stdin)
 begun, resolver = time.process_time(), Resolver()
 frames = resolver.resolve(program, offsets)
 reasons = [problem.reason for problem in resolver.problems]
-cpu, memory = time.process_time() - begun, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-getattr(resolver, "close", lambda: None)()
+cpu = time.process_time() - begun
+children = Path(f"/proc/self/task/{os.getpid()}/children").read_text().split()
+states = [Path("/proc", name, "status").read_text() for name in ("self", *children)]
+memory = max(int(state.partition("VmHWM:")[2].split()[0]) for state in states)
 del resolver
-children = resource.getrusage(resource.RUSAGE_CHILDREN)
-cpu += children.ru_utime + children.ru_stime
-print(json.dumps([list(frames.items()), reasons, cpu, max(memory, children.ru_maxrss) >> 10]))
+used = resource.getrusage(resource.RUSAGE_CHILDREN)
+cpu += used.ru_utime + used.ru_stime
+print(json.dumps([list(frames.items()), reasons, cpu, memory >> 10]))
 """
 
 

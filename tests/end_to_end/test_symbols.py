@@ -276,6 +276,19 @@ def test_debug_information_is_found_by_the_build_id(tmp_path: Path) -> None:
     assert built.places(Resolver([tmp_path / "debug"])) != expected
 
 
+@pytest.mark.parametrize("kind", ["-pie", "-no-pie -Wl,-Ttext-segment=0x1000"])
+@pytest.mark.parametrize("version", ["-gdwarf-4", "-gdwarf-5"])
+def test_code_that_the_linker_left_out_does_not_hide_what_lies_there(
+    tmp_path: Path, version: str, kind: str
+) -> None:
+    flags = f"-g -O2 {version} -ffunction-sections -Wl,--gc-sections {kind}"
+    unused = f"int unused(int n) {{ {'n += puts(__func__); ' * 2000} return n; }}"
+    built = build(tmp_path, "gcc", flags, C_SOURCE)
+    expected = built.places()
+    assert build(tmp_path, "gcc", flags, C_SOURCE + unused).returns == built.returns
+    assert built.places() == expected
+
+
 @pytest.mark.parametrize("version", ["-gdwarf-4", "-gdwarf-5"])
 def test_lines_stay_known_where_functions_are_in_a_file_of_their_own(
     tmp_path: Path, version: str

@@ -35,11 +35,14 @@ Frame = tuple[str | None, str | None, int | None]
 """Function, as the linker names it, file without folders, and line."""
 
 _C_LIBRARY = re.compile(r"(?:libc|libpthread|ld-linux[\w-]*|ld-musl[\w-]*)[-.]")
-_NUMBERED = re.compile(r"(\w+)\.\d+")
+_NUMBERED = re.compile(r"(\w+|_Z.*E)\.\d+")
 _EXECUTABLE, _ADDRESSES, _LARGEST = 1, 1 << 32, (1 << 63) - 1
 _PIECE, _SHORTEST_ID = 1 << 20, 4
 _MOST_FRAMES, _LONGEST = 1 << 10, 1 << 14
 _BYTES_PER_SECOND, _BYTES_PER_BYTE, _NAMES_PART = 1 << 20, 8, 10
+_LEFT_OUT, _DEAD = b"\0\x09\x02" + bytes(8), b"\0\x09\x02" + b"\xff" * 8
+"""What sets the address of a line program."""
+
 _PARTLY = "part of its debug information cannot be read"
 
 
@@ -86,11 +89,10 @@ class Module:
         self.reasons[reason] = None
 
     def _read(self, path: Path, *, lines: bool) -> None:
-        # debug information by another name leaves the symbols; the archive keeps no copy of it
-        hidden = b"" if lines else path.read_bytes().replace(b"debug_", b"hidden")
+        content = _content(path, lines=lines)  # the archive keeps no copy
         try:
-            archive = Archive.open(str(path)) if lines else Archive.from_bytes(hidden)
             base = next((part["p_vaddr"] for part in _elf(path).iter_segments("PT_LOAD")), 0)
+            archive = Archive.from_bytes(content) if content else Archive.open(str(path))
             self._caches.extend((each.make_symcache(), base) for each in archive.iter_objects())
         except SymbolicError:
             self._note(_PARTLY if lines else "its symbols cannot be read")
@@ -176,6 +178,21 @@ def _elf(path: Path) -> ELFFile:
     if elf is None or elf.elfclass != 64 or not elf.little_endian:
         raise NoProgramError("it is no 64-bit little-endian ELF file")
     return elf
+
+
+def _content(path: Path, *, lines: bool) -> bytes | None:
+    """A file without lines of code that the linker left out, or without any; None as it is.
+
+    The linker moves such code to 0, over what is there; marked as dead, it hides nothing.
+    """
+    if not lines:
+        return path.read_bytes().replace(b"debug_", b"hidden")
+    section = _elf(path).get_section_by_name(".debug_line")
+    if section is None or section.compressed or _LEFT_OUT not in section.data():
+        return None
+    content, start = path.read_bytes(), section["sh_offset"]
+    end = start + section["sh_size"]
+    return content[:start] + content[start:end].replace(_LEFT_OUT, _DEAD) + content[end:]
 
 
 def _separate_debug(elf: ELFFile, path: Path, folders: list[Path]) -> Path | None:
