@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 import re
 import shutil
+import struct
 import subprocess
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -327,6 +328,24 @@ def test_a_program_that_was_changed_is_not_believed(tmp_path: Path) -> None:
     told = resolver.resolve(str(other.program), built.returns)
     assert told == {at: (Place(f"program+{at:#x}", None, None),) for at in built.returns}
     assert "changed since" in resolver.problems[0].reason
+
+
+@pytest.mark.parametrize("claim", [1 << 33, (1 << 63) - 1])
+def test_a_section_that_claims_to_be_huge_costs_lines_and_no_more(
+    tmp_path: Path, claim: int
+) -> None:
+    built = build(tmp_path, "g++", "-g -O2")
+    run("objcopy", "--compress-debug-sections=zlib", built.program)
+    listed = re.search(r"\.debug_info(?: +\w+){3} +(\w+)", run("objdump", "-h", built.program))
+    assert listed
+    content = bytearray(built.program.read_bytes())
+    struct.pack_into("<Q", content, int(listed[1], 16) + 8, claim)
+    built.program.write_bytes(content)
+    resolver = Resolver()
+    assert (Place("solver::Box::weigh", None, None),) in built.places(resolver).values()
+    assert [problem.reason for problem in resolver.problems] == [
+        "its debug information cannot be read in a sensible time and memory"
+    ]
 
 
 def test_no_damage_to_a_file_makes_it_fail(tmp_path: Path) -> None:
