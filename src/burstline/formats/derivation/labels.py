@@ -1,4 +1,4 @@
-"""Labels for a trace that has none: numbers for callers and regions, and what they mean.
+"""Labels for a trace that has none: numbers of callers and regions, and their meanings.
 
 ::
 
@@ -72,11 +72,7 @@ _LOCK_LABELS: Final = {0: "Unlocked", 38: "LOCK: Obtaining", 39: "LOCK: Taken"}
 
 
 class Callers:
-    """Ids of the functions and source lines in the calling-context tree of a trace.
-
-    `function` and `line` have the ids of each node, shape (call_paths,), 1 if unresolved;
-    `functions` and `lines` the label of each id.
-    """
+    """Ids of the functions and source lines in the calling-context tree of a trace."""
 
     def __init__(self, trace: Trace) -> None:
         table = trace.table("call_paths")
@@ -84,11 +80,12 @@ class Callers:
         places = zip(table["file"].to_pylist(), table["line"].to_pylist(), strict=True)
         lines = ["??" if file is None else f"{line or 0} ({file})" for file, line in places]
         self._parent = trace.arrays("call_paths", "parent")[0]
+        # (call_paths,): the id of each node, 1 if unresolved; and the label of each id
         self.function, self.functions = _numbered(functions)
         self.line, self.lines = _numbered(lines)
 
     def levels(self, path: npt.NDArray[np.int32]) -> Iterator[npt.NDArray[np.int32]]:
-        """Yield the callers of each call, the innermost first; -1 beyond."""
+        """Yield the node of each call's callers, the innermost first; -1 beyond."""
         node = path
         for _ in range(len(CALLER_FUNCTIONS) - 1):
             if not (node >= 0).any():
@@ -106,21 +103,19 @@ def _numbered(labels: list[str]) -> tuple[Integers, dict[int, str]]:
 
 
 def region_events(trace: Trace) -> tuple[Integers, Integers]:
-    """The event type and value of each region of `region_defs`, shape (regions,).
-
-    Those of the source where Paraver knows the type, else a user function and the region's
-    row + 1.
-    """
+    """The event type and value of each region, those of user functions where unknown."""
     kind, value = trace.arrays("region_defs", "source_type", "source_value")
-    known = np.isin(kind, [*REGION_TYPES, *LOCK_TYPES]) & (kind != USER_FUNCTION) & (value > 0)
+    has_type = (
+        np.isin(kind, [*REGION_TYPES, *LOCK_TYPES]) & (kind != USER_FUNCTION) & (value > 0)
+    )
     number = np.arange(1, len(kind) + 1)
-    return np.where(known, kind, USER_FUNCTION), np.where(known, value, number)
+    return np.where(has_type, kind, USER_FUNCTION), np.where(has_type, value, number)
 
 
 def label_tables(
-    trace: Trace, callers: Callers, others: Others, used: Integers
+    trace: Trace, callers: Callers, others: Others, present: Integers
 ) -> dict[str, pa.Table]:
-    """The tables of the labels of all types in `used`, sorted, and of their values."""
+    """The tables of the labels of all types in `present`, and of their values."""
     groups = [
         *_fixed(),
         *_callers(callers),
@@ -130,13 +125,13 @@ def label_tables(
     ]
     types: list[tuple[int, str, int, int]] = []
     values: list[tuple[int, int, str]] = []
-    present = set(used.tolist())
+    occurring = set(present.tolist())
     for labels, gradient, meanings in groups:
-        mine = {kind: label for kind, label in labels.items() if kind in present}
-        if not mine:
+        occurring_labels = {kind: label for kind, label in labels.items() if kind in occurring}
+        if not occurring_labels:
             continue
         group = types[-1][3] + 1 if types else 0
-        types += [(kind, label, gradient, group) for kind, label in mine.items()]
+        types += [(kind, label, gradient, group) for kind, label in occurring_labels.items()]
         values += [(group, value, label) for value, label in meanings.items()]
     return {
         "event_types": _table("event_types", types),
@@ -177,13 +172,15 @@ def _regions(trace: Trace) -> Iterator[_Group]:
     kinds, values = region_events(trace)
     names = trace.table("region_defs")["name"].to_pylist()
     for kind in np.unique(kinds).tolist():
-        mine = {
+        region_labels = {
             value: name
-            for of, value, name in zip(kinds.tolist(), values.tolist(), names, strict=True)
-            if of == kind
+            for region_kind, value, name in zip(
+                kinds.tolist(), values.tolist(), names, strict=True
+            )
+            if region_kind == kind
         }
         steps = _LOCK_LABELS if kind == LOCK_STATUS else {0: "End"}
-        yield {kind: TABLE[kind].label or f"Region {kind}"}, _PLAIN, steps | mine
+        yield {kind: TABLE[kind].label or f"Region {kind}"}, _PLAIN, steps | region_labels
     if LOCK_STATUS not in kinds:
         yield {LOCK_STATUS: TABLE[LOCK_STATUS].label}, _PLAIN, _LOCK_LABELS
     yield {LOCK_ADDRESS: TABLE[LOCK_ADDRESS].label}, _PLAIN, {}

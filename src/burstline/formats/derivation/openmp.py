@@ -1,4 +1,4 @@
-"""OpenMP for a trace that has no records: steps of locks, and what threads do meanwhile.
+"""OpenMP for a trace that has no records: steps of locks, and states of threads.
 
 ::
 
@@ -37,7 +37,7 @@ _STATES: Final = {
 
 
 class LockSteps(NamedTuple):
-    """When locks were taken and released (location, time, seq); the address of each."""
+    """Moments (location, time, seq) at which locks were taken and released, and addresses."""
 
     taken: tuple[Integers, Integers, Integers]
     released: tuple[Integers, Integers, Integers]
@@ -45,7 +45,7 @@ class LockSteps(NamedTuple):
 
 
 def lock_steps(trace: Trace) -> LockSteps:
-    """The steps of locks, but those that a region's own end says."""
+    """The steps of locks, but for releases at the end of a lock's region."""
     location, lock, acquire, acquire_seq, release, release_seq = (
         column.astype(np.int64)
         for column in trace.arrays(
@@ -71,23 +71,26 @@ def lock_steps(trace: Trace) -> LockSteps:
 
 
 def openmp_states(trace: Trace) -> tuple[Integers, Integers, Integers, Integers]:
-    """Location, begin_ns, end_ns and state, where OpenMP says what threads do.
+    """Location, begin_ns, end_ns and state of threads in OpenMP; the innermost region counts.
 
-    What a thread is in innermost counts: fork or join, synchronisation in barriers and until
-    it has a lock, running in a task or else in a team. A thread that calls no MPI is idle
-    outside of teams.
+    A thread that calls no MPI is idle outside of teams.
     """
     columns = trace.arrays(
         "regions", "location", "region", "enter_ns", "leave_ns", "enter_seq", "leave_seq"
     )
     roles = trace.table("region_defs")["role"].to_pylist()
-    openmp = [one == "openmp" for one in trace.table("region_defs")["paradigm"].to_pylist()]
+    openmp = [
+        paradigm == "openmp" for paradigm in trace.table("region_defs")["paradigm"].to_pylist()
+    ]
     state_of = np.array(
-        [_STATES.get(role, -1) if of else -1 for role, of in zip(roles, openmp, strict=True)],
+        [
+            _STATES.get(role, -1) if is_openmp else -1
+            for role, is_openmp in zip(roles, openmp, strict=True)
+        ],
         np.int64,
     )
-    known = np.append(state_of, -1)[columns[1]] >= 0
-    rows = np.flatnonzero(known)
+    has_state = np.append(state_of, -1)[columns[1]] >= 0
+    rows = np.flatnonzero(has_state)
     if not len(rows):
         return (np.zeros(0, np.int64),) * 4
     location, region, enter, leave, enter_seq, leave_seq = (
@@ -107,7 +110,7 @@ def openmp_states(trace: Trace) -> tuple[Integers, Integers, Integers, Integers]
 
 
 def _span(*seq: AnyIntegers) -> int:
-    return max(int(one.max(initial=0)) for one in seq) + 2
+    return max(int(ordinals.max(initial=0)) for ordinals in seq) + 2
 
 
 def _until_taken(
@@ -116,7 +119,7 @@ def _until_taken(
     begin: tuple[Integers, Integers],
     end: tuple[Integers, Integers],
 ) -> tuple[Integers, Integers]:
-    """The ends of regions, those of locks where the lock is taken, if that is known."""
+    """The ends of regions; of locks, the moment at which they were taken, if recorded."""
     where, when, seq = (
         column.astype(np.int64)
         for column in trace.arrays("locks", "location", "acquire_ns", "acquire_seq")
@@ -124,10 +127,10 @@ def _until_taken(
     if not len(where):
         return end
     span = _span(seq, begin[1], end[1])
-    known = where * span + seq
-    at = np.minimum(np.searchsorted(known, begin[0] * span + begin[1]), len(known) - 1)
-    own = locks & (where[at] == begin[0]) & (seq[at] >= begin[1]) & (seq[at] <= end[1])
-    return np.where(own, when[at], end[0]), np.where(own, seq[at], end[1])
+    keys = where * span + seq
+    row = np.minimum(np.searchsorted(keys, begin[0] * span + begin[1]), len(keys) - 1)
+    is_taken = locks & (where[row] == begin[0]) & (seq[row] >= begin[1]) & (seq[row] <= end[1])
+    return np.where(is_taken, when[row], end[0]), np.where(is_taken, seq[row], end[1])
 
 
 def _base(trace: Trace, role: npt.NDArray[np.str_], location: Integers) -> Integers:
@@ -150,5 +153,5 @@ def _pieces(
     begin = np.concatenate([time, born[where[len(time) :]]])
     end = np.concatenate([end, time[first]])
     state = np.concatenate([state, base[where[len(time) :]]])
-    kept = (state != RUNNING) & (begin < end)
-    return where[kept], begin[kept], end[kept], state[kept]
+    is_piece = (state != RUNNING) & (begin < end)
+    return where[is_piece], begin[is_piece], end[is_piece], state[is_piece]

@@ -1,7 +1,4 @@
-"""Events for what no other table has: parameters and attributes, each with a type of its own.
-
-Types are given to names in alphabetical order, and to values that are texts numbers likewise.
-"""
+"""Parameters and attributes as events of a type each; types and texts count by alphabet."""
 
 from __future__ import annotations
 
@@ -10,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 import pyarrow as pa
 
-from burstline.columns import to_numpy
+from burstline.columns import coded, to_numpy
 from burstline.extrae import ATTRIBUTE_TYPES, PARAMETER_TYPES
 from burstline.schema import NO_VALUE, OTHER_EVENT_KINDS
 
@@ -31,44 +28,43 @@ _MISCELLANEOUS: Final = 6
 
 
 class Others:
-    """Parameters and attributes of a trace as events, shape (events,).
-
-    `place` is location, time and ordinal of each; `kind` and `value` its event type and value:
-    a text counts from 1; what is neither a number nor a text is 0.
-    """
+    """Parameters and attributes of a trace as events, shape (events,)."""
 
     def __init__(self, trace: Trace) -> None:
         kinds = to_numpy(trace.other_events["kind"])
-        some = np.flatnonzero(np.isin(kinds, list(_TYPES)))
-        rows = trace.other_events.select(_COLUMNS).take(pa.array(some))
+        chosen = np.flatnonzero(np.isin(kinds, list(_TYPES)))
+        rows = trace.other_events.select(_COLUMNS).take(pa.array(chosen))
         location, time, seq, value = (
             to_numpy(rows[name]).astype(np.int64)
             for name in ("location", "time_ns", "seq", "value")
         )
+        # location, time and ordinal; event type; value: numbers of texts from 1, or 0
         self.place = location, time, seq
         name, names = _coded(rows["name"])
-        named = kinds[some].astype(np.int64) * len(names) + name
-        used, place = np.unique(named, return_inverse=True)
-        known = [(one // len(names), names[one % len(names)]) for one in used.tolist()]
-        self._types = _numbered(known)
-        self.kind = np.array([self._types[one] for one in known], np.int64)[place.reshape(-1)]
+        named = kinds[chosen].astype(np.int64) * len(names) + name
+        codes, place = np.unique(named, return_inverse=True)
+        pairs = [(pair // len(names), names[pair % len(names)]) for pair in codes.tolist()]
+        self._types = _numbered(pairs)
+        self.kind = np.array([self._types[pair] for pair in pairs], np.int64)[place.reshape(-1)]
         self.value = np.where(value == NO_VALUE, 0, value)
         self._texts: dict[int, dict[int, str]] = {}
-        self._number_texts(*_coded(rows["text"]))
+        self._set_texts(*_coded(rows["text"]))
 
-    def _number_texts(self, text: Integers, texts: list[str | None]) -> None:
-        """Set the values of texts; they are places in a list, of which the last is none."""
+    def _set_texts(self, text: Integers, texts: list[str | None]) -> None:
+        """Set the values of texts, which are codes; the last code is none."""
         none = len(texts) - 1
         rows = np.flatnonzero(text < none)
         keys = self.kind[rows] * len(texts) + text[rows]
-        used, place = np.unique(keys, return_inverse=True)
-        of: dict[int, list[tuple[str, int]]] = {}
-        for at, (kind, code) in enumerate(divmod(one, len(texts)) for one in used.tolist()):
-            of.setdefault(kind, []).append((texts[code] or "", at))
-        numbers = np.zeros(len(used), np.int64)
-        for kind, mine in of.items():
-            ordered = sorted(mine)
-            numbers[[at for _, at in ordered]] = np.arange(1, len(mine) + 1)
+        distinct, place = np.unique(keys, return_inverse=True)
+        texts_of: dict[int, list[tuple[str, int]]] = {}
+        for position, (kind, code) in enumerate(
+            divmod(key, len(texts)) for key in distinct.tolist()
+        ):
+            texts_of.setdefault(kind, []).append((texts[code] or "", position))
+        numbers = np.zeros(len(distinct), np.int64)
+        for kind, pairs in texts_of.items():
+            ordered = sorted(pairs)
+            numbers[[position for _, position in ordered]] = np.arange(1, len(pairs) + 1)
             self._texts[kind] = dict(enumerate((word for word, _ in ordered), start=1))
         self.value[rows] = numbers[place.reshape(-1)]
 
@@ -80,16 +76,17 @@ class Others:
 
 
 def _coded(column: pa.ChunkedArray) -> tuple[Integers, list[str | None]]:
-    """Words as places in a list, which ends with none."""
-    coded = column.combine_chunks().dictionary_encode()
-    words = [*coded.dictionary.to_pylist(), None]
-    return coded.indices.fill_null(len(words) - 1).to_numpy().astype(np.int64), words
+    """Words as codes, and the word of each code; the last code is none."""
+    codes, words = coded(column.dictionary_encode())
+    return np.where(codes < 0, len(words), codes).astype(np.int64), [*words, None]
 
 
 def _numbered(named: list[_Named]) -> dict[_Named, int]:
     types = {}
     for kind, numbers in _TYPES.items():
-        mine = sorted((name is not None, name or "") for one, name in named if one == kind)
-        for place, (is_named, name) in enumerate(mine):
+        names = sorted(
+            (name is not None, name or "") for event_kind, name in named if event_kind == kind
+        )
+        for place, (is_named, name) in enumerate(names):
             types[kind, name if is_named else None] = numbers[place % len(numbers)]
     return types

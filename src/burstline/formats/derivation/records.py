@@ -6,9 +6,6 @@
     regions ───────► entry · exit                  ├─► events     calls, gaps ─► states
     readings, others► counters, parameters         │   messages: times as Extrae defines them
     gaps, locations► flush, tracing, begin, end   ─┘
-
-Events of one location are ordered by time, then by the ordinal of what they belong to,
-and within that as Extrae does: the entry, sizes, counters, callers.
 """
 
 from __future__ import annotations
@@ -63,13 +60,9 @@ _ROW_BYTES: Final = 160
 
 
 def with_records(trace: Trace, *, memory: int | None = None) -> Trace:
-    """A trace with its tables, and with events, states and labels, which it has not.
+    """A trace with events, states and labels for its tables, as Extrae would have recorded.
 
-    Its messages have the times that Extrae would have recorded: a send begins and ends with
-    its call, a receive with the call that posted and the call that completed it. Failed polls
-    of a burst are summed up at the entry of the call after it, all as those of ``MPI_Test``.
-    Teams are written only by their regions; regions that no Paraver type is known for become
-    user functions. Raises MemoryBudgetError if the tables do not fit in `memory`, in bytes.
+    Failed polls of a burst become one count of ``MPI_Test`` at the entry of the call after it.
     """
     if memory is not None:
         rows = 2 * sum(trace.rows(name) for name in ("calls", "regions", "readings"))
@@ -91,8 +84,8 @@ def with_records(trace: Trace, *, memory: int | None = None) -> Trace:
     pairs.add(others.place, others.kind, others.value, _COUNTER)
     events = pairs.table()
     tables = {name: trace.table(name) for name in schema.TABLES if name in trace}
-    used = np.unique(events["type"].to_numpy())
-    tables |= label_tables(trace, callers, others, used)
+    occurring = np.unique(events["type"].to_numpy())
+    tables |= label_tables(trace, callers, others, occurring)
     tables |= {
         "events": events,
         "states": call_states(trace),
@@ -103,7 +96,7 @@ def with_records(trace: Trace, *, memory: int | None = None) -> Trace:
 
 
 class _Pairs:
-    """Type-value pairs in any order, with what decides their order."""
+    """Type-value pairs in any order; sorted by location, time, ordinal and rank."""
 
     def __init__(self) -> None:
         self._parts: list[tuple[Integers, ...]] = []
@@ -148,7 +141,7 @@ def _add_locations(pairs: _Pairs, trace: Trace) -> None:
 
 
 class _Calls:
-    """The calls of a trace as columns, and where in the order their events go."""
+    """The calls of a trace as columns, with the places of their events."""
 
     def __init__(self, trace: Trace) -> None:
         self.location, enter, leave, enter_seq, leave_seq = trace.arrays(
@@ -161,8 +154,8 @@ class _Calls:
         self.code, self.names = coded(trace.table("calls")["operation"])
         self._entry, self._exit = (enter, enter_seq), (leave, leave_seq)
 
-    def one_of(self, names: tuple[str, ...]) -> Mask:
-        """Which calls are of these operations."""
+    def has_operation(self, names: tuple[str, ...]) -> Mask:
+        """Whether each call has one of these operations."""
         wanted = [code for code, name in enumerate(self.names) if name in names]
         return np.isin(self.code, wanted)
 
@@ -177,8 +170,8 @@ class _Calls:
 
 def _add_calls(pairs: _Pairs, trace: Trace, callers: Callers) -> None:
     calls = _Calls(trace)
-    known = [MPI_EVENTS.get(name, _OTHER_CALL) for name in calls.names]
-    kind, value = np.array(known, np.int64).reshape(-1, 2)[calls.code].T
+    events = [MPI_EVENTS.get(name, _OTHER_CALL) for name in calls.names]
+    kind, value = np.array(events, np.int64).reshape(-1, 2)[calls.code].T
     pairs.add(calls.entry(), kind, value, _ENTRY)
     pairs.add(calls.exit(), kind, 0, _ENTRY)
     _add_sizes(pairs, trace, calls)
@@ -191,7 +184,7 @@ def _add_calls(pairs: _Pairs, trace: Trace, callers: Callers) -> None:
 
 
 def _add_sizes(pairs: _Pairs, trace: Trace, calls: _Calls) -> None:
-    rows = calls.one_of(operations.COLLECTIVES)
+    rows = calls.has_operation(operations.COLLECTIVES)
     source_id = np.append(trace.arrays("communicators", "source_id")[0], 0)
     members = pc.list_value_length(trace.table("communicators")["members"]).to_numpy()
     sent = sent_as_written(
@@ -204,14 +197,14 @@ def _add_sizes(pairs: _Pairs, trace: Trace, calls: _Calls) -> None:
     pairs.add(calls.entry(rows), SENT_SIZE, sent[rows], _SIZE)
     pairs.add(calls.entry(rows), RECEIVED_SIZE, calls.received[rows], _SIZE)
     pairs.add(calls.entry(rows & (calls.root >= 0)), ROOT, 1, _SIZE)
-    rows |= calls.one_of(operations.TOGETHER) & (calls.communicator >= 0)
+    rows |= calls.has_operation(operations.TOGETHER) & (calls.communicator >= 0)
     pairs.add(calls.entry(rows), COMMUNICATOR, source_id[calls.communicator[rows]], _SIZE)
     size = calls.sent + calls.received
     for family, event, at_exit in (
         (operations.RMA, RMA_SIZE, 0),
         (operations.IO, FILE_SIZE, 1),
     ):
-        rows = calls.one_of(family) & (size > 0)
+        rows = calls.has_operation(family) & (size > 0)
         pairs.add(calls.entry(rows), event, size[rows], _SIZE)
         pairs.add(calls.exit(rows), event, size[rows] * at_exit, _SIZE)
 
@@ -275,10 +268,10 @@ def _messages(trace: Trace) -> pa.Table:
         "receive_ns": ("receiver_location", "receive_call", leave),
     }
     for column, (location, call, time) in times.items():
-        where, number, known = trace.arrays("messages", location, call, column)
+        where, number, recorded = trace.arrays("messages", location, call, column)
         row = np.where(number >= 0, offsets[where] + number, 0)
         position = table.column_names.index(column)
-        array = pa.array(np.where(number >= 0, time[row], known))
+        array = pa.array(np.where(number >= 0, time[row], recorded))
         table = table.set_column(position, table.schema.field(position), array)
     return table
 

@@ -1,4 +1,4 @@
-"""States for a trace that has none: what each MPI call counts as, and running between."""
+"""States for a trace that has none: those of MPI calls, and running between them."""
 
 from __future__ import annotations
 
@@ -66,15 +66,13 @@ STATE_OF: Final[dict[str, int]] = {
         _mpi("Sendrecv Sendrecv_replace Isendrecv Isendrecv_replace"), SEND_RECEIVE
     ),
 }
-"""State of a thread inside each operation; others in all that are not listed."""
+"""State of a thread inside each operation; ``OTHERS`` inside all others."""
 
 
 def call_states(trace: Trace) -> pa.Table:
-    """The table `states` that follows from calls, gaps and OpenMP regions.
+    """The table `states`: per location a partition of the time from 0 to its last moment.
 
-    Per location a partition of the time from 0 to its last moment: not created before its
-    first moment, then calls, gaps, and running in between; of what overlaps, what began
-    first counts.
+    Of calls, gaps and OpenMP regions that overlap, the one that began first counts.
     """
     code, names = coded(trace.table("calls")["operation"])
     state_of = np.array([STATE_OF.get(name, OTHERS) for name in names], np.int64)
@@ -121,14 +119,14 @@ def _partition(where: Integers, begin: Integers, end: Integers, state: Integers)
     where, begin, end, state = (
         np.concatenate(column).astype(np.int64) for column in zip(*rows, strict=True)
     )
-    kept = begin < end
-    order = np.lexsort((begin[kept], where[kept]))
+    is_span = begin < end
+    order = np.lexsort((begin[is_span], where[is_span]))
     return arrow_table(
         "states",
         {
-            "location": where[kept][order].astype(np.int32),
-            "begin_ns": begin[kept][order],
-            "end_ns": end[kept][order],
-            "state": state[kept][order],
+            "location": where[is_span][order].astype(np.int32),
+            "begin_ns": begin[is_span][order],
+            "end_ns": end[is_span][order],
+            "state": state[is_span][order],
         },
     )

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from burstline._core import Written
+from burstline.columns import coded
 from burstline.extrae import PARAMETER_TYPES
 from burstline.formats.otf2.numbers import NOWHERE
 from burstline.formats.otf2.writing.order import Turn, columns_of
@@ -127,9 +128,8 @@ class _Rows:
         columns = columns_of(table, _NUMBERS)
         words: dict[str, list[str]] = {}
         for name in _WORDS:
-            coded = table[name].combine_chunks().dictionary_encode()
-            columns[name] = coded.indices.fill_null(-1).to_numpy().astype(np.int64)
-            words[name] = [*coded.dictionary.to_pylist(), ""]
+            codes, texts = coded(table[name].dictionary_encode())
+            columns[name], words[name] = codes.astype(np.int64), [*texts, ""]
         return cls(columns, words)
 
     def __getitem__(self, name: str) -> Integers:

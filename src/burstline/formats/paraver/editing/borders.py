@@ -5,9 +5,8 @@
     events ──pairs of opening and closing──► spans ──clipped to [start, end)──┐
        └── punctual events inside, attributes of clipped MPI calls ───────────┴► events
 
-Each location may have a window of its own. A span that lies on its begin gets its opening
-event there, one that lies on its end its closing event there, so that the cut reads back as
-the same calls and regions, clipped. Spans that only touch the begin leave nothing behind.
+The cut reads back as the same calls and regions, clipped. Spans that only touch the begin
+leave nothing behind.
 """
 
 from __future__ import annotations
@@ -68,7 +67,7 @@ class _Events(NamedTuple):
     kind: Integers
     value: Integers
 
-    def at(self, rows: Integers | Mask) -> _Events:
+    def pick(self, rows: Integers | Mask) -> _Events:
         return _Events(*(column[rows] for column in self))
 
 
@@ -90,11 +89,8 @@ def cut_events(
     """The table `events` of a cut, in the times of the trace.
 
     `location` is the number of each location in the cut, -1 where it is left out; the window is
-    half-open and may be each location's own. `torn` are calls, as (location, time of entry),
-    whose collective lost members at the window's begin: their communicator is written as 0,
-    unknown, so that the instances after them still count from the same one on every member.
-    What nothing ever closes is closed at the end of the window; an event that closes nothing
-    stays as it is. A few locations at a time.
+    half-open and may be each location's own. `torn` are (location, time of entry) of calls
+    whose collective lost members at the window's begin: their communicator becomes unknown.
     """
     labels = {
         row["type"]: (row["label"], row["gradient"])
@@ -113,14 +109,14 @@ def cut_events(
         events = _Events(*(to_numpy(column).astype(np.int64) for column in part.columns))
         # what lies after the window closes nothing that its end does not close
         reached = events.time <= window.end[events.location]
-        events = events.at((location[events.location] >= 0) & reached)
-        parts.append(_cut(_forgetting(events, torn), labels, window))
+        events = events.pick((location[events.location] >= 0) & reached)
+        parts.append(_cut(_without_torn(events, torn), labels, window))
     events = _joined(parts)
     return _numbered(_joined([_awake(events, location, window), events]), location)
 
 
 def _awake(events: _Events, location: npt.NDArray[np.int32], window: _Window) -> _Events:
-    """Events that say that locations live which are silent at the window's begin."""
+    """An event of each location that lives at the window's begin and is silent there."""
     alive = (location >= 0) & (window.born < window.start) & (window.died > window.start)
     alive[events.location[events.time == window.start[events.location]]] = False
     silent = np.flatnonzero(alive).astype(np.int64)
@@ -135,7 +131,7 @@ def _awake(events: _Events, location: npt.NDArray[np.int32], window: _Window) ->
 def _numbered(events: _Events, location: npt.NDArray[np.int32]) -> pa.Table:
     where = location[events.location]
     order = np.argsort(where, kind="stable")
-    events = events.at(order)
+    events = events.pick(order)
     return event_table(where[order].astype(np.int64), events.time, events.kind, events.value)
 
 
@@ -143,8 +139,8 @@ def _joined(parts: Sequence[_Events]) -> _Events:
     return _Events(*(np.concatenate(column) for column in zip(*parts, strict=True)))
 
 
-def _forgetting(events: _Events, torn: AbstractSet[tuple[int, int]]) -> _Events:
-    """The events, the communicators of torn calls unknown."""
+def _without_torn(events: _Events, torn: AbstractSet[tuple[int, int]]) -> _Events:
+    """The events with 0 as the communicator of torn calls."""
     if not torn:
         return events
     times = np.array([time for _, time in torn], np.int64)
@@ -164,7 +160,7 @@ class _Window(NamedTuple):
     died: Integers
 
     def holds(self, events: _Events) -> Mask:
-        """Which events are inside."""
+        """Whether each event is inside."""
         end = self.end[events.location]
         last = (events.time == end) & (events.time == self.died[events.location])
         return (events.time >= self.start[events.location]) & ((events.time < end) | last)
@@ -172,31 +168,33 @@ class _Window(NamedTuple):
 
 def _cut(events: _Events, labels: Mapping[int, tuple[str, int]], window: _Window) -> _Events:
     kinds, which = np.unique(events.kind, return_inverse=True)
-    known = [classify(kind, *labels.get(kind, (None, None))) for kind in kinds.tolist()]
-    classes = np.array(known, np.int64)[which]
+    classes_of_kinds = [
+        classify(kind, *labels.get(kind, (None, None))) for kind in kinds.tolist()
+    ]
+    classes = np.array(classes_of_kinds, np.int64)[which]
     spans = _matched(events, classes)
-    kept = window.holds(events)
-    events = _recounted(events, kept & (classes == EventClass.COUNTER), which, window)
+    is_kept = window.holds(events)
+    events = _recounted(events, is_kept & (classes == EventClass.COUNTER), which, window)
     opened = events.time[spans.opening]
     has_end = spans.closing >= 0
     closed = np.where(has_end, events.time[spans.closing], _NEVER)
     start = window.start[events.location[spans.opening]]
     before = opened < start
-    kept[spans.closing[before & (closed == start)]] = False
+    is_kept[spans.closing[before & (closed == start)]] = False
     entered = before & (closed > start)
-    left_open = (entered | kept[spans.opening]) & ~(has_end & kept[spans.closing])
+    left_open = (entered | is_kept[spans.opening]) & ~(has_end & is_kept[spans.closing])
     joined = _joined(
         (
             _entries(events, classes, spans.opening[entered], window),
-            events.at(kept),
+            events.pick(is_kept),
             _exits(events, classes, spans.opening[left_open], window),
         )
     )
-    return joined.at(np.argsort(joined.location, kind="stable"))
+    return joined.pick(np.argsort(joined.location, kind="stable"))
 
 
 def _recounted(events: _Events, counted: Mask, which: Integers, window: _Window) -> _Events:
-    """The events, counting from the window's begin: a delta that spans it is 0."""
+    """The events with 0 as the first delta of each counter, which spans the window's begin."""
     watched_before = (window.born < window.start)[events.location]
     rows = np.flatnonzero(counted & watched_before)
     key = events.location[rows] * (int(which.max(initial=0)) + 1) + which[rows]
@@ -207,7 +205,7 @@ def _recounted(events: _Events, counted: Mask, which: Integers, window: _Window)
 
 
 def _matched(events: _Events, classes: Integers) -> _Spans:
-    """What opens and what closes it: the last that is open of a location and type."""
+    """Openings and their closings; these end the last open of their location and type."""
     rows = np.flatnonzero(np.isin(classes, _SPANS))
     rows = rows[np.lexsort((rows, events.kind[rows], events.location[rows]))]
     opens = (events.value[rows] != 0) != (classes[rows] == EventClass.TRACING)
@@ -228,7 +226,7 @@ def _matched(events: _Events, classes: Integers) -> _Spans:
 
 
 def _levels(opens: Mask, group: Integers) -> Integers:
-    """How many are open with each: from 1; 0 for what closes nothing."""
+    """How many spans are open with each border, from 1; 0 for a closing of nothing."""
     step = np.where(opens, 1, -1)
     total = np.cumsum(step)
     # lowering each group below the one before makes one running minimum serve them all
@@ -243,7 +241,7 @@ def _levels(opens: Mask, group: Integers) -> Integers:
 
 
 def _entries(events: _Events, classes: Integers, opening: Integers, window: _Window) -> _Events:
-    """What is open at the window's begin, there again, calls with attributes."""
+    """The openings at the window's begin, those of calls with their attributes."""
     rows: list[int] = []
     for row in np.sort(opening).tolist():
         rows.append(row)
@@ -259,15 +257,15 @@ def _entries(events: _Events, classes: Integers, opening: Integers, window: _Win
             if classes[following] in _ATTRIBUTES:
                 rows.append(following)
             following += 1
-    repeated = events.at(np.array(rows, np.int64))
+    repeated = events.pick(np.array(rows, np.int64))
     return repeated._replace(time=window.start[repeated.location])
 
 
 def _exits(events: _Events, classes: Integers, opening: Integers, window: _Window) -> _Events:
-    """What closes all left open, the innermost first, at the end or the last moment."""
+    """Closings of all that is open at the end or the last moment, the innermost first."""
     rows = np.sort(opening)[::-1]
     closing = (classes[rows] == EventClass.TRACING).astype(np.int64)
     where = events.location[rows]
     last = np.minimum(window.end, window.died)[where]
     time = np.maximum(last, np.maximum(events.time[rows], window.start[where]))
-    return events.at(rows)._replace(time=time, value=closing)
+    return events.pick(rows)._replace(time=time, value=closing)

@@ -1,4 +1,4 @@
-"""A part of a trace, made ready to be written: the raw tables end where the calls do.
+"""A part of a trace with raw tables that end where its calls do.
 
 ::
 
@@ -33,16 +33,11 @@ def completed(
     end_ns: int | Integers | None,
     near: Trace | None = None,
 ) -> Trace:
-    """A selection of `before` whose raw tables read back as its calls.
+    """The selection `after` of `before` with raw tables that read back as its calls.
 
-    Its events are opened and closed at the borders of the window, half-open, and a comment says
-    what was cut; it is `after` itself if `before` has no raw tables. `near` is what
+    It is `after` itself if `before` has no raw tables. `near` is what
     :func:`burstline.selection.narrowed` gives of a store for `after`; without it, calls and
     members of collectives are loaded whole.
-
-    The instances of a collective are counted per communicator when a trace is read. One that
-    some member left before the window and another one did not would shift that count for one
-    of them: the communicator of such calls is forgotten.
     """
     if not before.has_raw:
         return after
@@ -59,9 +54,9 @@ def completed(
     )
     source = before.table("source")
     died = before.locations["died_ns"].to_numpy()
-    kept = location >= 0
-    first = 0 if start_ns is None else int(start[kept].min(initial=limits.max))
-    borders = (first, first, min(int(end[kept].max(initial=0)), int(died.max(initial=0))))
+    selected = location >= 0
+    first = 0 if start_ns is None else int(start[selected].min(initial=limits.max))
+    borders = (first, first, min(int(end[selected].max(initial=0)), int(died.max(initial=0))))
     note = pa.table(
         [
             pa.array(["comment"]).dictionary_encode().cast(source.schema.field("kind").type),
@@ -91,7 +86,8 @@ def _new_locations(before: Trace, after: Trace) -> npt.NDArray[np.int32]:
 def _torn_calls(
     before: Trace, location: npt.NDArray[np.int32], start: Integers
 ) -> frozenset[tuple[int, int]]:
-    """Location and entry of calls whose collective a kept member had left by `start`."""
+    """Location and entry of calls whose collective a selected member had left by `start`."""
+    # Readers count collectives per communicator; these would shift the count of one member.
     where, call, instance, begin = before.arrays(
         "collective_members", "location", "call", "collective", "begin_ns"
     )

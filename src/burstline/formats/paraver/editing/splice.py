@@ -4,9 +4,8 @@
 
     base.prv, counters of bursts --splice--> out.prv(.gz), out.pcf with their labels, out.row
 
-A counter's value stands where the burst ends, in the record of the burst's thread that
-has the base's counters, as Extrae would have put it there. The file goes through twice:
-once to find those records, once to be copied.
+A counter's value stands where the burst ends, in the record of the burst's thread that has
+the base's counters, as Extrae would have put it there.
 """
 
 from __future__ import annotations
@@ -45,7 +44,7 @@ _GRADIENT: Final = 7
 
 @dataclass(frozen=True, slots=True)
 class SplicedCounter:
-    """A counter to be put into a trace: a type that it has not, and its label."""
+    """A counter to add to a trace: a type that this has not, and its label."""
 
     type: int
     label: str
@@ -53,29 +52,22 @@ class SplicedCounter:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Additions:
-    """What is put where.
+    """Counters to add, with their values over bursts."""
 
-    `location` and `end_ns` are of all bursts of the trace, ascending; `values` of each counter
-    over each burst, NO_VALUE where there is nothing to put; `known` the event types of the
-    counters that the trace has.
-    """
-
+    # of all bursts of the trace, ascending
     location: npt.NDArray[np.int32]
     end_ns: Integers
     counters: Sequence[SplicedCounter]
-    values: Sequence[Integers]
-    known: Sequence[int]
+    values: Sequence[Integers]  # of each counter over each burst, NO_VALUE to leave it out
+    known: Sequence[int]  # event types of the counters that the trace has
 
 
 def splice(
     source: Path, target: Path, additions: Additions, *, progress: Progress = SILENCE
 ) -> int:
-    """Write a Paraver trace again with more counters, and return the bursts that got some.
+    """Write a Paraver trace with more counters; return how many bursts got some.
 
-    The ``.pcf`` and ``.row`` of the source are taken along, the labels with an ``EVENT_TYPE``
-    more; the three files appear together, whole, or not at all. 40 bytes a burst and 20 MB. A
-    counter is read at the end of bursts only: what a viewer shows for the calls between them
-    belongs to the burst behind.
+    The three files appear together, whole, or not at all. Memory: 40 bytes a burst and 20 MB.
     """
     companions = companion_paths(target)
     labels, names = (_bytes_of(path) for path in companion_paths(source))
@@ -88,10 +80,10 @@ def splice(
             objects.threads_per_task,
             [0] * len(objects.threads_per_task),
         )
-        found = _Found(additions, rows, header.unit_ns, layout.locations)
+        records = _EndRecords(additions, rows, header.unit_ns, layout.locations)
         progress.step("Looking for records", opened.size, "B")
-        found.scan(opened, layout, progress)
-    place, row = found.places(source)
+        records.scan(opened, layout, progress)
+    place, row = records.places(source)
     outputs = [target, companions[0], *([companions[1]] if names is not None else [])]
     with _opened(source) as opened, atomic.outputs(outputs) as (prv, pcf, *rest):
         progress.step("Writing", opened.size, "B")
@@ -123,8 +115,8 @@ def _bytes_of(path: Path) -> bytes | None:
     return path.read_bytes() if path.is_file() else None
 
 
-class _Found:
-    """Records at the ends of bursts, as they are met."""
+class _EndRecords:
+    """The records at the ends of bursts."""
 
     def __init__(
         self, additions: Additions, rows: Integers, unit_ns: int, locations: int
@@ -141,7 +133,7 @@ class _Found:
         self._parts: list[tuple[npt.NDArray[Any], ...]] = []
 
     def scan(self, source: LineSource, layout: _core.Layout, progress: Progress) -> None:
-        """Go through the text once."""
+        """Add the records in the text."""
         done, buffer = 0, bytearray()
         for stretch in source.stretches():
             done += self._look(stretch.fetch(buffer), layout, done)
@@ -155,7 +147,7 @@ class _Found:
         return len(text)
 
     def places(self, source: Path) -> tuple[Integers, Integers]:
-        """The place in the text for each burst, and the burst, by place."""
+        """The places in the text for the counters of bursts, ascending, and the bursts."""
         moment, end, holds = (
             np.concatenate([part[column] for part in self._parts] or [np.zeros(0, np.int64)])
             for column in range(3)
@@ -167,7 +159,7 @@ class _Found:
         if not counts.all():
             self._refuse(source, int(np.argmin(counts)))
         single = np.bincount(self._number, minlength=len(self._times)) == 1
-        # A moment mostly has one record, or one that says all; nothing is to be chosen then.
+        # Mostly a moment has one record, or one that says all.
         best = begins[:-1].copy()
         says_all = np.flatnonzero((holds & _ENTERS > 0) & (holds & _COUNTER > 0))
         best[moment[says_all]] = says_all
@@ -176,30 +168,31 @@ class _Found:
             (counts == 1) | ((entered == 1) & (holds[best] == (_ENTERS | _COUNTER)))
         )
         place = end[best][self._number]
-        for at in np.flatnonzero(~clear).tolist():
-            own = slice(begins[at], begins[at + 1])
-            mine = self._slice(at)
-            place[mine] = self._chosen(self._rows[mine], end[own].tolist(), holds[own].tolist())
+        for number in np.flatnonzero(~clear).tolist():
+            candidates = slice(begins[number], begins[number + 1])
+            bursts = self._slice(number)
+            ends, bits = end[candidates].tolist(), holds[candidates].tolist()
+            place[bursts] = self._chosen(self._rows[bursts], ends, bits)
         order = np.argsort(place, kind="stable")
         return place[order], self._rows[order]
 
-    def _slice(self, at: int) -> slice:
-        first, last = np.searchsorted(self._number, [at, at + 1])
+    def _slice(self, number: int) -> slice:
+        first, last = np.searchsorted(self._number, [number, number + 1])
         return slice(int(first), int(last))
 
-    def _chosen(self, mine: Integers, ends: list[int], holds: list[int]) -> list[int]:
-        """The places of bursts that end in one moment, in which are several records."""
+    def _chosen(self, bursts: Integers, ends: list[int], holds: list[int]) -> list[int]:
+        """The places of bursts that end in one moment with several records."""
         enters = [k for k, bits in enumerate(holds) if bits & _ENTERS]
         if not enters:
             with_counters = [k for k, bits in enumerate(holds) if bits & _COUNTER]
-            return [ends[(with_counters or [0])[0]]] * len(mine)
+            return [ends[(with_counters or [0])[0]]] * len(bursts)
         # Bursts that end in one moment: the last belongs to the last call that begins there.
-        row = int(mine[-1])
+        row = int(bursts[-1])
         last = row
         while self._is_same(last + 1, row):
             last += 1
         chosen = []
-        for burst in mine.tolist():
+        for burst in bursts.tolist():
             k = max(len(enters) - 1 - (last - burst), 0)
             chosen.append(ends[_record_of(enters[k], holds)])
         return chosen
@@ -211,9 +204,9 @@ class _Found:
             and self._end[row] == self._end[other]
         )
 
-    def _refuse(self, source: Path, at: int) -> None:
-        location = int(np.searchsorted(self._begin, at, "right")) - 1
-        time = int(self._times[at]) * self._unit
+    def _refuse(self, source: Path, number: int) -> None:
+        location = int(np.searchsorted(self._begin, number, "right")) - 1
+        time = int(self._times[number]) * self._unit
         raise InconsistentTraceError(
             f"{source}: no record of location {location} at {time} ns, where one of its bursts "
             "ends: the file is another one than the trace that was read"
@@ -221,11 +214,8 @@ class _Found:
 
 
 def _record_of(enter: int, holds: list[int]) -> int:
-    """The record with the counters of a call that is entered, or the one that enters it.
-
-    Counters of its entry may stand in a record of their own, behind it; where the set of
-    counters changes, before it.
-    """
+    """The record with the counters of a call that is entered, or the one that enters it."""
+    # Counters may stand in a record of their own, behind; where their set changes, before.
     if holds[enter] & _COUNTER:
         return enter
     for k in range(enter + 1, len(holds)):
@@ -240,7 +230,7 @@ def _record_of(enter: int, holds: list[int]) -> int:
 
 
 class _Insertions:
-    """Places in the text, ascending, and what is put there."""
+    """Values of counters and their places in the text, ascending."""
 
     def __init__(self, additions: Additions, place: Integers, row: Integers) -> None:
         self._place, self._row = place, row
@@ -248,7 +238,7 @@ class _Insertions:
         self._values = additions.values
 
     def write(self, text: npt.NDArray[np.uint8], target: IO[bytes], done: int) -> int:
-        """Write text that begins at `done` with what belongs into it; return its length."""
+        """Write text that begins at `done`, with the values that belong into it; its length."""
         first, last = np.searchsorted(self._place, [done, done + len(text)], "right")
         if first == last:
             target.write(text.data)
@@ -276,6 +266,9 @@ def _labelled(labels: bytes, counters: Sequence[SplicedCounter]) -> bytes:
     if not counters:
         return labels
     lines = ["", "", "EVENT_TYPE"]
-    lines += [f"{_GRADIENT}    {one.type}    {' '.join(one.label.split())}" for one in counters]
+    lines += [
+        f"{_GRADIENT}    {counter.type}    {' '.join(counter.label.split())}"
+        for counter in counters
+    ]
     ended = labels if not labels or labels.endswith(b"\n") else labels + b"\n"
     return ended + "\n".join([*lines, ""]).encode(errors="replace")

@@ -15,26 +15,18 @@ _STAMP: Final = "%Y%m%d%H%M%S"
 
 
 def now() -> datetime:
-    """The time of day where we are."""
+    """The local time."""
     return datetime.now().astimezone()
 
 
 def comment(action: str, trace: Trace, *fields: object) -> str:
-    """The line that says how a trace was derived: ``#YYYYMMDDhhmmss:ACTION:…``.
-
-    `action` is in capitals; the fields after ``CUTTER`` are the offset of the times, begin and
-    end of the cut. `trace` is the one that it was derived from.
-    """
+    """The line that says how a trace was derived from `trace`: ``#YYYYMMDDhhmmss:ACTION:…``."""
     origin = trace.metadata.get("path", "?").replace('"', "'")
     stamp = now().strftime(_STAMP)
     return ":".join([f"#{stamp}", action, "burstline", f'"{origin}"', *map(str, fields)])
 
 
 def compiler_in(comments: Sequence[str]) -> str | None:
-    """The compiler of the code that counts its work, as comments say it.
-
-    >>> compiler_in(["# counted code is of clang version 16.0.6"])
-    'clang version 16.0.6'
-    """
-    found = (line for line in comments if line.startswith(COMPILER))
-    return next((line.removeprefix(COMPILER).strip() for line in found), None)
+    """The compiler of the code that counts its work, as comments say it."""
+    lines = (line for line in comments if line.startswith(COMPILER))
+    return next((line.removeprefix(COMPILER).strip() for line in lines), None)

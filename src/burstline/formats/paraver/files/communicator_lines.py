@@ -5,9 +5,8 @@
     c:application:id:size:task:task:…          a communicator and its members, in its order
     i:application:id:group:leader:group:leader   an inter-communicator between two of them
 
-Extrae gives communicators with the same ordered members one id, so an id may stand for
-several communicators; and ids are shared by applications, so a line may name tasks that
-its application does not have.
+An id of Extrae may stand for several communicators with the same ordered members. Applications
+share ids, so a line may name tasks that its application does not have.
 """
 
 from __future__ import annotations
@@ -24,50 +23,44 @@ _INTER = re.compile(rb"[iI]:(\d{1,9}):(\d{1,18}):(\d{1,18}):(\d{1,9}):(\d{1,18})
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Communicator:
-    """One communicator line."""
+    """A communicator line."""
 
     application: int  # its application, from 0
     source_id: int  # its id in the file
     # (members,) ranks of its members, from 0, in its order; empty for an inter-communicator
     members: npt.NDArray[np.int32]
-    # ``group`` or ``inter``; :func:`communicator_kind` tells more about a group
+    # ``group`` or ``inter``
     kind: str = "group"
     # of an inter-communicator: (id of a group, rank of its leader), twice
     sides: tuple[tuple[int, int], ...] = ()
 
 
 def read_communicator(line: bytes) -> Communicator | None:
-    """Read a communicator line.
-
-    O(bytes) time and memory, whatever the size claims.
+    """The communicator of a line, None if it is malformed; O(bytes), whatever it claims.
 
     >>> read_communicator(b"c:1:6:2:1:3").members.tolist()
     [0, 2]
-    >>> read_communicator(b"c:1:6:3:1:3") is None
-    True
     """
     text = line.strip(b" \t\r\n")
-    if found := _GROUP.fullmatch(text):
-        application, source_id, size = map(int, found.groups()[:3])
-        members = np.fromstring(found[4][1:], np.int64, sep=":") if found[4] else np.empty(0)
+    if match := _GROUP.fullmatch(text):
+        application, source_id, size = map(int, match.groups()[:3])
+        members = np.fromstring(match[4][1:], np.int64, sep=":") if match[4] else np.empty(0)
         if application < 1 or size != len(members) or members.min(initial=1) < 1:
             return None
         return Communicator(application - 1, source_id, (members - 1).astype(np.int32))
-    if found := _INTER.fullmatch(text):
-        application, source_id, one, its_leader, other, other_leader = map(int, found.groups())
-        if application < 1 or its_leader < 1 or other_leader < 1:
+    if match := _INTER.fullmatch(text):
+        application, source_id, group, leader, other_group, other_leader = map(
+            int, match.groups()
+        )
+        if application < 1 or leader < 1 or other_leader < 1:
             return None
-        sides = ((one, its_leader - 1), (other, other_leader - 1))
+        sides = ((group, leader - 1), (other_group, other_leader - 1))
         return Communicator(application - 1, source_id, np.empty(0, np.int32), "inter", sides)
     return None
 
 
 def write_communicator(communicator: Communicator) -> bytes:
-    r"""Write a communicator line, ended.
-
-    >>> write_communicator(Communicator(0, 6, np.array([0, 2], np.int32)))
-    b'c:1:6:2:1:3\n'
-    """
+    """The line of a communicator, ended."""
     head = f"{communicator.application + 1}:{communicator.source_id}"
     if communicator.kind == "inter":
         sides = ":".join(f"{group}:{leader + 1}" for group, leader in communicator.sides)
@@ -77,14 +70,7 @@ def write_communicator(communicator: Communicator) -> bytes:
 
 
 def communicator_kind(members: npt.NDArray[np.int32], tasks: int) -> str:
-    """The kind of a group, of the schema's, from its size and the tasks there are.
-
-    A permutation of all tasks counts as the world; of several in a file the first is
-    ``MPI_COMM_WORLD``, which the caller decides.
-
-    >>> communicator_kind(np.arange(4, dtype=np.int32), 4)
-    'world'
-    """
+    """The schema's kind of a group; any permutation of all tasks is a world."""
     if len(members) == tasks:
         return "world"
     return "self" if len(members) == 1 else "group"

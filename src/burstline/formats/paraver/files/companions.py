@@ -11,15 +11,7 @@ if TYPE_CHECKING:
 
 
 def companion_paths(path: Path) -> tuple[Path, Path]:
-    """The names of the ``.pcf`` and ``.row`` that belong to a trace.
-
-    Raises ParameterError if the name ends neither in ``.prv`` nor in ``.prv.gz``, by which
-    Paraver knows what it is.
-
-    >>> from pathlib import Path
-    >>> [path.name for path in companion_paths(Path("run.prv.gz"))]
-    ['run.pcf', 'run.row']
-    """
+    """The paths of the ``.pcf`` and ``.row`` beside a ``.prv`` or ``.prv.gz``."""
     stem = path.name.removesuffix(".gz").removesuffix(".prv")
     if not stem or path.name not in {f"{stem}.prv", f"{stem}.prv.gz"}:
         raise ParameterError(f"{path}: the name of a Paraver trace ends in .prv or .prv.gz")

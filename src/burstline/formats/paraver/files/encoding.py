@@ -4,11 +4,7 @@ from __future__ import annotations
 
 
 def decode(line: bytes) -> tuple[str, bool]:
-    r"""Decode a line as UTF-8, or as Latin-1 where it is not; never fails.
-
-    >>> decode(b"caf\xe9")
-    ('café', False)
-    """
+    """A line as UTF-8, or as Latin-1 where it is not, and whether it was UTF-8."""
     try:
         return line.decode(), True
     except UnicodeDecodeError:

@@ -1,12 +1,11 @@
-"""The first line of a ``.prv``: who ran where, in which unit of time.
+"""The first line of a ``.prv``: applications, tasks, threads and nodes, and the unit of time.
 
 ::
 
     # Paraver (date):time:nodes(cpus,…):applications:tasks(threads:node,…),communicators
 
-The lists are what counts. Every number that only claims how long a list is, is checked
-against the list and never allocated for. A list that breaks its grammar is an error,
-because nothing after it could be trusted; all else that is odd is a defect.
+Numbers that claim the length of a list are checked and never allocated for. A malformed list
+is an error, because nothing after it could be trusted; all else is a defect.
 """
 
 from __future__ import annotations
@@ -69,31 +68,21 @@ class ApplicationLayout:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Header:
-    """What the first line says, which is `text`.
-
-    `unit` is that of every time in the file; `claimed_duration`, in nanoseconds, may be too
-    short, None if unreadable; `cpus_per_node` is None without a resource model; there is one
-    application at least; `communicators` is how many lines are claimed to follow.
-    """
+    """The first line of a trace."""
 
     text: str
     date: str
-    unit: str
+    unit: str  # of every time in the file
     unit_ns: int
-    claimed_duration: int | None
-    cpus_per_node: tuple[int, ...] | None
-    applications: tuple[ApplicationLayout, ...]
-    communicators: int
+    claimed_duration: int | None  # in ns, perhaps too short; None if unreadable
+    cpus_per_node: tuple[int, ...] | None  # None without a resource model
+    applications: tuple[ApplicationLayout, ...]  # at least one
+    communicators: int  # lines that are claimed to follow
     defects: tuple[Defect, ...] = ()
 
 
 def read_header(line: bytes, path: Path) -> Header:
-    """What the first line of a Paraver trace says; `path` is for messages.
-
-    O(bytes) time and memory, whatever the numbers claim. Both forms of several applications
-    are read: one count of communicators at the end, and the old one with a count after each
-    application. Raises FormatError if the line is no Paraver header or a list is malformed,
-    UnsupportedRecordError for the experimental second version of the format.
+    """The header in the first line of a trace; O(bytes), whatever it claims.
 
     >>> from pathlib import Path
     >>> header = read_header(b"#Paraver (1/1/24 at 10:00):5_us:0:1:2(1:1,3:1)", Path("t.prv"))
@@ -160,12 +149,12 @@ def _malformed(path: Path, expected: str, found: str) -> FormatError:
 
 
 def _shown(text: bytes) -> str:
-    """The begin of something that may be a picture or megabytes long, printable."""
+    """The first characters of what may be a picture or megabytes long, printable."""
     return printable(text[:_SHOWN].decode("ascii", "replace"))
 
 
 def _duration(time: bytes, defects: list[Defect]) -> tuple[str, int | None]:
-    """The unit of the end time, and its value in nanoseconds if it has one."""
+    """The unit of the end time, and its value in ns; None if unreadable."""
     number, _, name = time.strip().partition(b"_")
     unit = name.decode("latin-1")
     if unit not in UNITS_NS:
@@ -193,38 +182,40 @@ def _read_applications(
     applications: list[ApplicationLayout] = []
     communicators, threads = 0, 0
     count_may_follow = False
-    at = start
-    while at < len(body):
-        if found := _APPLICATION.match(body, at):
-            applications.append(_read_tasks(found, len(applications), path))
+    position = start
+    while position < len(body):
+        if match := _APPLICATION.match(body, position):
+            applications.append(_read_tasks(match, len(applications), path))
             threads += int(applications[-1].threads.sum(dtype=np.int64))
             count_may_follow = True
-        elif count_may_follow and (found := _COUNT.match(body, at)):
-            communicators += int(found[1])
+        elif count_may_follow and (match := _COUNT.match(body, position)):
+            communicators += int(match[1])
             count_may_follow = False
         else:
-            raise _malformed(path, "a list of tasks 'tasks(threads:node,…)'", _shown(body[at:]))
-        at = found.end() + 1
-        if body[at - 1 : at] not in {b",", b":", b""}:
-            raise _malformed(path, "',' after a list of tasks", _shown(body[at - 1 :]))
+            raise _malformed(
+                path, "a list of tasks 'tasks(threads:node,…)'", _shown(body[position:])
+            )
+        position = match.end() + 1
+        if body[position - 1 : position] not in {b",", b":", b""}:
+            raise _malformed(path, "',' after a list of tasks", _shown(body[position - 1 :]))
     if threads > MOST_THREADS:
         raise _malformed(path, f"at most {MOST_THREADS} threads", str(threads))
     return applications, communicators
 
 
-def _read_tasks(found: re.Match[bytes], application: int, path: Path) -> ApplicationLayout:
-    numbers = np.fromstring(found[2].replace(b":", b","), np.int64, sep=",")
+def _read_tasks(match: re.Match[bytes], application: int, path: Path) -> ApplicationLayout:
+    numbers = np.fromstring(match[2].replace(b":", b","), np.int64, sep=",")
     threads, nodes = numbers[::2], numbers[1::2]
-    if int(found[1]) != len(threads):
-        expected = f"{int(found[1])} tasks in the list of application {application + 1}"
+    if int(match[1]) != len(threads):
+        expected = f"{int(match[1])} tasks in the list of application {application + 1}"
         raise _malformed(path, expected, str(len(threads)))
     if threads.min() < 1 or threads.max() > MOST_THREADS:
         wrong = int(((threads < 1) | (threads > MOST_THREADS)).argmax())
         expected = f"1 to {MOST_THREADS} threads in task {application + 1}.{wrong + 1}"
         raise _malformed(path, expected, str(threads[wrong]))
-    known = (nodes >= 1) & (nodes <= _LARGEST_ID)
+    is_node = (nodes >= 1) & (nodes <= _LARGEST_ID)
     return ApplicationLayout(
-        threads.astype(np.int32), np.where(known, nodes - 1, -1).astype(np.int32)
+        threads.astype(np.int32), np.where(is_node, nodes - 1, -1).astype(np.int32)
     )
 
 
@@ -250,17 +241,17 @@ def _cpus_per_node(
 def _known_nodes(
     applications: list[ApplicationLayout], nodes: int, defects: list[Defect]
 ) -> list[ApplicationLayout]:
-    """The applications without the nodes that the resource model does not have."""
-    kept, strange = [], 0
+    """The applications, with -1 for nodes that the resource model does not have."""
+    layouts, strange = [], 0
     for application in applications:
         unknown = (application.nodes < 0) | (application.nodes >= nodes)
         strange += int(unknown.sum())
         where = np.where(unknown, np.int32(-1), application.nodes)
-        kept.append(ApplicationLayout(application.threads, where))
+        layouts.append(ApplicationLayout(application.threads, where))
     if strange:
         text = f"line 1: tasks on nodes other than 1 to {nodes}"
         defects.append(Defect("header_task_node", "info", text, strange))
-    return kept
+    return layouts
 
 
 def write_header(
@@ -272,13 +263,8 @@ def write_header(
 ) -> bytes:
     r"""The first line of a Paraver trace in nanoseconds, ended.
 
-    `date` is in :data:`DATE_FORMAT`, `duration` at least every time in the body; without
-    `cpus_per_node` all records have cpu 0, and nodes do not matter. More than 65,535 threads
-    are written, and refused by stock builds of Paraver. Raises ParameterError if Paraver would
-    refuse the line or read it as something else.
-
-    >>> one = ApplicationLayout(np.array([1, 3], np.int32), np.array([0, 0], np.int32))
-    >>> write_header("02/01/2024 at 10:00", 5000, (4,), [one], 3)
+    >>> layout = ApplicationLayout(np.array([1, 3], np.int32), np.array([0, 0], np.int32))
+    >>> write_header("02/01/2024 at 10:00", 5000, (4,), [layout], 3)
     b'#Paraver (02/01/2024 at 10:00):5000_ns:1(4):1:2(1:1,3:1),3\n'
     """
     _check_header(date, duration, cpus_per_node, applications, communicators)
@@ -304,7 +290,7 @@ def _check_header(
     applications: Sequence[ApplicationLayout],
     communicators: int,
 ) -> None:
-    """Raise where the line would break a rule that Paraver's readers rely on."""
+    """Raise ParameterError if Paraver would refuse the line or misread it."""
     if len(date) > _LONGEST_DATE or not date.isprintable() or not date.isascii() or ")" in date:
         raise ParameterError(
             f"the date of a header is at most {_LONGEST_DATE} plain characters without ')', "

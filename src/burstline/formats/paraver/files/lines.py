@@ -35,11 +35,11 @@ _BY_HEADER = 31  # zlib's window bits for a gzip wrapper
 
 
 class Stretch(Protocol):
-    """Some bytes of a file that are still to be fetched."""
+    """Whole lines of a file that are still to be fetched."""
 
     @property
     def size(self) -> int:
-        """Bytes of the file it stands for, to report progress."""
+        """Its bytes in the file, for progress."""
         ...
 
     def fetch(self, buffer: bytearray) -> npt.NDArray[np.uint8]:
@@ -81,13 +81,13 @@ class _Range:
         return np.frombuffer(buffer, np.uint8, last + 1 - first, first)
 
 
-def _read(descriptor: int, buffer: bytearray, at: int, size: int, offset: int) -> int:
-    if len(buffer) < at + size:
-        buffer.extend(bytes(at + size - len(buffer)))
+def _read(descriptor: int, buffer: bytearray, start: int, size: int, offset: int) -> int:
+    if len(buffer) < start + size:
+        buffer.extend(bytes(start + size - len(buffer)))
     done = 0
     with memoryview(buffer) as view:
         while done < size:
-            got = os.preadv(descriptor, [view[at + done : at + size]], offset + done)
+            got = os.preadv(descriptor, [view[start + done : start + size]], offset + done)
             if got == 0:
                 break
             done += got
@@ -116,15 +116,11 @@ class _Inflated:
 
 
 class LineSource:
-    """The bytes of a trace file: its first line, then stretches of the rest.
-
-    gzip is known by the first bytes, not by the name. `size` is that on disk; `damage` says
-    why a compressed file ends early, empty while it does not.
-    """
+    """The bytes of a trace file: its first line, then stretches of the rest."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self.damage = ""
+        self.damage = ""  # why a compressed file ends early
         self._file: BinaryIO = path.open("rb")
         self.size = os.fstat(self._file.fileno()).st_size
         self.is_gzip = self._file.read(2) == _GZIP
@@ -133,11 +129,11 @@ class LineSource:
         self._carry = b""
 
     def close(self) -> None:
-        """Close the file; fetched stretches stay valid, others do not."""
+        """Close the file; only fetched stretches stay valid."""
         self._file.close()
 
     def first_line(self) -> bytes:
-        """The first line with its end; whatever it is, at most LONGEST_LINE bytes."""
+        """The first line with its end, of at most LONGEST_LINE bytes."""
         if not self.is_gzip:
             line = self._file.readline(LONGEST_LINE)
             if len(line) == LONGEST_LINE:
@@ -160,9 +156,11 @@ class LineSource:
             yield from self._inflated_stretches()
             return
         begin = self._file.tell()
-        for at in range(begin, self.size, BLOCK_BYTES):
-            end = min(at + BLOCK_BYTES, self.size)
-            yield _Range(self._file.fileno(), self.path, at, end, at == begin, end - at)
+        for start in range(begin, self.size, BLOCK_BYTES):
+            end = min(start + BLOCK_BYTES, self.size)
+            yield _Range(
+                self._file.fileno(), self.path, start, end, start == begin, end - start
+            )
 
     def _inflated_stretches(self) -> Iterator[Stretch]:
         parts, held, read = [self._carry], len(self._carry), 0
@@ -210,7 +208,8 @@ class LineSource:
 
 
 def _salvage(inflater: zlib._Decompress, packed: bytes) -> bytes:
-    """What is before the damage: byte by byte, an error loses what its call made."""
+    """The text before the damage."""
+    # byte by byte, because an error loses what its call inflated
     text = bytearray()
     for position in range(len(packed)):
         try:

@@ -1,12 +1,11 @@
-r"""The labels of a trace, ``.pcf``: what its numbers are called.
+"""The labels of a trace, ``.pcf``: names of event types, values and states.
 
 ::
 
     bytes --read_pcf--> Pcf(types, values by group, states, …) --write_pcf--> bytes
 
-One list of values belongs to all types named before it in the same ``EVENT_TYPE``: they
-are a group. A type named again keeps its last label and the values of all its lists.
-Paraver loses all of a file with ``\r\n`` and every id beyond 32 bits; here both are read.
+The types of one ``EVENT_TYPE`` share its values: they are a group. A type named again keeps
+its last label and the values of all its lists.
 """
 
 from __future__ import annotations
@@ -44,45 +43,38 @@ _SPARE_COPIES = 1 << 16
 
 @dataclass(frozen=True, slots=True)
 class TypeLabel:
-    """Label (may be empty), colour and group of values of an event type.
-
-    Colours in Extrae's files: 0 plain, 1 and 9 MPI, 6 miscellaneous, 7 counters.
-    """
+    """Label (may be empty), colour and group of values of an event type."""
 
     label: str
-    gradient: int
+    gradient: int  # of Extrae: 0 plain, 1 and 9 MPI, 6 miscellaneous, 7 counters
     group: int
 
 
 @dataclass(frozen=True, slots=True)
 class Pcf:
-    """All labels of a trace.
-
-    `values` are by group, a group without any is missing; `precision` says by group how many
-    decimal digits of a value are fractional; `options` and `semantic` are lines as they stand.
-    Modern Paraver ignores gradients. Defects are no part of a comparison.
-    """
+    """All labels of a trace."""
 
     types: dict[int, TypeLabel] = field(default_factory=dict)
-    values: dict[int, dict[int, str]] = field(default_factory=dict)
-    precision: dict[int, int] = field(default_factory=dict)
+    values: dict[int, dict[int, str]] = field(default_factory=dict)  # by group
+    precision: dict[int, int] = field(default_factory=dict)  # decimal digits, by group
     states: dict[int, str] = field(default_factory=dict)
     state_colors: dict[int, Color] = field(default_factory=dict)
     gradient_names: dict[int, str] = field(default_factory=dict)
     gradient_colors: dict[int, Color] = field(default_factory=dict)
+    # lines as they stand
     options: tuple[str, ...] = ()
     semantic: tuple[str, ...] = ()
     defects: tuple[Defect, ...] = field(default=(), compare=False)
 
     def type_label(self, type: int) -> str | None:  # noqa: A002 -- the format's word
         """The label of an event type, None if it has none."""
-        known = self.types.get(type)
-        return known.label or None if known else None
+        type_label = self.types.get(type)
+        return type_label.label or None if type_label else None
 
     def value_label(self, type: int, value: int) -> str | None:  # noqa: A002 -- same
         """The label of a value of an event type, None if it has none."""
-        known = self.types.get(type)
-        return self.values.get(known.group, {}).get(value) if known else None
+        type_label = self.types.get(type)
+        return self.values.get(type_label.group, {}).get(value) if type_label else None
 
 
 NO_LABELS: Final = Pcf()
@@ -90,7 +82,7 @@ NO_LABELS: Final = Pcf()
 
 
 class _Block:
-    """One ``EVENT_TYPE``: the types it names, their values and precision."""
+    """The values and the precision of an ``EVENT_TYPE``."""
 
     __slots__ = ("in_values", "line", "precision", "values")
 
@@ -102,11 +94,7 @@ class _Block:
 
 
 def read_pcf(data: bytes) -> Pcf:
-    r"""The labels of a whole ``.pcf``, as far as they can be understood.
-
-    O(bytes) time and memory, and never an error: labels only refine, and the rest is counted in
-    the defects. Lines that are not UTF-8 are read as Latin-1. Values from 2**63 on are those
-    of the same bits below 0, as in the records.
+    r"""The labels in a whole ``.pcf``; what cannot be understood is a defect, never an error.
 
     >>> pcf = read_pcf(b"EVENT_TYPE\n7 42000050 PAPI_TOT_INS [Instr]\n")
     >>> pcf.types[42000050].label
@@ -116,7 +104,7 @@ def read_pcf(data: bytes) -> Pcf:
 
 
 class _Reader:
-    """Where in the file we are, and what was read so far."""
+    """The section that is being read, and what was read so far."""
 
     def __init__(self) -> None:
         self.defects = Defects()
@@ -157,19 +145,19 @@ class _Reader:
         )
 
     def _understands(self, line: str) -> bool:
-        """Take in one line that is no keyword; return whether it made sense here."""
+        """Whether a line that is no keyword made sense; adds what it says."""
         if self.section == "EVENT_TYPE":
             block = self.blocks[-1]
             return self._takes_value(line) if block.in_values else self._takes_type(line)
         if self.section in self.lines:
             self.lines[self.section].append(line)
             return True
-        if self.section in self.labels and (found := _LABEL.fullmatch(line)):
-            self.labels[self.section][int(found[1])] = found[2]
+        if self.section in self.labels and (match := _LABEL.fullmatch(line)):
+            self.labels[self.section][int(match[1])] = match[2]
             return True
-        if self.section in self.colors and (found := _COLOR.fullmatch(line)):
-            red, green, blue = (min(int(part), 255) for part in found.groups()[1:])
-            self.colors[self.section][int(found[1])] = (red, green, blue)
+        if self.section in self.colors and (match := _COLOR.fullmatch(line)):
+            red, green, blue = (min(int(part), 255) for part in match.groups()[1:])
+            self.colors[self.section][int(match[1])] = (red, green, blue)
             return True
         return False
 
@@ -178,27 +166,27 @@ class _Reader:
         if line == "VALUES":
             block.in_values = True
             return True
-        if found := _PRECISION.fullmatch(line):
-            block.precision = int(found[1])
+        if match := _PRECISION.fullmatch(line):
+            block.precision = int(match[1])
             return True
-        found = _TYPE.fullmatch(line)
-        if found is None or int(found[2]) > _LARGEST_TYPE:
+        match = _TYPE.fullmatch(line)
+        if match is None or int(match[2]) > _LARGEST_TYPE:
             return False
-        number, here = int(found[2]), len(self.blocks) - 1
+        number, place = int(match[2]), len(self.blocks) - 1
         places = self.places.setdefault(number, [])
-        if not places or places[-1] != here:
-            places.append(here)
-        self.names[number] = (found[3] or "", int(found[1]))
+        if not places or places[-1] != place:
+            places.append(place)
+        self.names[number] = (match[3] or "", int(match[1]))
         return True
 
     def _takes_value(self, line: str) -> bool:
-        found = _VALUE.fullmatch(line)
-        if found is None:
+        match = _VALUE.fullmatch(line)
+        if match is None:
             return False
-        value = int(found[1])
+        value = int(match[1])  # from 2**63 on: the same bits below 0, as in the records
         if not -(2**63) <= value < 2**64:
             return False
-        self.blocks[-1].values[value - 2**64 if value >= 2**63 else value] = found[2]
+        self.blocks[-1].values[value - 2**64 if value >= 2**63 else value] = match[2]
         return True
 
 
@@ -217,19 +205,19 @@ def _grouped(
     # keeps a hostile file from turning that into the square of its size
     allowance = _SPARE_COPIES + 4 * sum(len(block.values) for block in blocks)
     for number, (label, gradient) in names.items():
-        mine = tuple(places[number])
-        is_known = mine in groups
-        group = groups.setdefault(mine, len(groups))
+        type_places = tuple(places[number])
+        is_known = type_places in groups
+        group = groups.setdefault(type_places, len(groups))
         types[number] = TypeLabel(label, gradient, group)
         if is_known:
             continue
-        allowance -= sum(len(blocks[place].values) for place in mine)
-        if allowance < 0 and len(mine) > 1:
-            found = f"values of type {number}"
-            defects.note_line("pcf_redeclared", "loss", blocks[mine[-1]].line, found)
-            mine = mine[-1:]
+        allowance -= sum(len(blocks[place].values) for place in type_places)
+        if allowance < 0 and len(type_places) > 1:
+            text = f"values of type {number}"
+            defects.note_line("pcf_redeclared", "loss", blocks[type_places[-1]].line, text)
+            type_places = type_places[-1:]
         table: dict[int, str] = {}
-        for place in mine:
+        for place in type_places:
             table.update(blocks[place].values)
             digits = blocks[place].precision
             if digits is not None:
@@ -254,12 +242,7 @@ _CALL_LIKE = frozenset([EventClass.MPI_CALL, EventClass.REGION])
 
 
 def write_pcf(pcf: Pcf) -> bytes:
-    """A whole ``.pcf`` that Paraver reads all of.
-
-    The level THREAD, times in nanoseconds, the table of states completed, one ``EVENT_TYPE``
-    per group. What Paraver would drop in silence is left out: types from 2**31 on and values
-    beyond 32 bits. A type without a label is called by its number, and a table of a call-like
-    type gets the value 0 that ends the call.
+    """A whole ``.pcf``, without the types and values that Paraver would drop in silence.
 
     >>> pcf = Pcf({50000001: TypeLabel("MPI", 9, 0)}, {0: {1: "MPI_Send"}})
     >>> print(write_pcf(pcf).decode().split("EVENT_TYPE")[1].strip())
@@ -281,9 +264,9 @@ def write_pcf(pcf: Pcf) -> bytes:
     if pcf.gradient_names:
         sections.append(["GRADIENT_NAMES", *_written_labels(pcf.gradient_names)])
     members: dict[int, list[int]] = {}
-    for number, known in pcf.types.items():
+    for number, type_label in pcf.types.items():
         if 0 <= number <= _LARGEST_WRITTEN:
-            members.setdefault(known.group, []).append(number)
+            members.setdefault(type_label.group, []).append(number)
     sections += [_written_group(pcf, group, types) for group, types in members.items()]
     text = "\n\n\n".join("\n".join(section) for section in sections)
     return f"{text}\n".encode(errors="replace")
@@ -299,9 +282,9 @@ def _free_lines(lines: tuple[str, ...]) -> list[str]:
 
 
 def _written_options(options: tuple[str, ...]) -> list[str]:
-    """The options of the source, but the two that our times and levels rely on."""
-    kept = [line for line in _free_lines(options) if line.split()[0] not in {"LEVEL", "UNITS"}]
-    return [*_DEFAULT_OPTIONS[:2], *(kept or _DEFAULT_OPTIONS[2:])]
+    """The options of the source, except the level and the unit of our times."""
+    rest = [line for line in _free_lines(options) if line.split()[0] not in {"LEVEL", "UNITS"}]
+    return [*_DEFAULT_OPTIONS[:2], *(rest or _DEFAULT_OPTIONS[2:])]
 
 
 def _written_labels(labels: dict[int, str]) -> list[str]:
@@ -318,10 +301,9 @@ def _written_colors(colors: dict[int, Color]) -> list[str]:
 def _written_group(pcf: Pcf, group: int, types: list[int]) -> list[str]:
     lines = ["EVENT_TYPE"]
     for number in types:
-        known = pcf.types[number]
-        lines.append(
-            f"{known.gradient}    {number}    {_one_line(known.label) or f'Type {number}'}"
-        )
+        of_type = pcf.types[number]
+        label = _one_line(of_type.label) or f"Type {number}"
+        lines.append(f"{of_type.gradient}    {number}    {label}")
     if group in pcf.precision:
         lines.append(f"PRECISION {pcf.precision[group]}")
     values = {

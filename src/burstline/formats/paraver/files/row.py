@@ -6,8 +6,7 @@
     1.vm
     2.vm
 
-SIZE is a claim. Paraver takes that many lines whatever they are, the next ``LEVEL``
-included; here a block ends where the next one begins, and has the names it has.
+SIZE is a claim: a block ends where the next one begins, and has the names it has.
 """
 
 from __future__ import annotations
@@ -27,7 +26,7 @@ _LEVEL = re.compile(r"LEVEL\s+(\S+)(?:\s+SIZE\s+(\d{1,18}))?\s*", re.ASCII)
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """Names of objects by level of :data:`LEVELS`; object k has name k, which may be empty."""
+    """Names of objects by level of :data:`LEVELS`, in their order; they may be empty."""
 
     levels: dict[str, tuple[str, ...]] = field(default_factory=dict)
     defects: tuple[Defect, ...] = field(default=(), compare=False)
@@ -39,11 +38,7 @@ class Row:
 
 
 def read_row(data: bytes) -> Row:
-    r"""The names in a whole ``.row``, of every level Paraver knows.
-
-    O(bytes) time and memory, whatever SIZE claims, and never an error. A level that stands
-    twice has the names of both. The first SIZE lines of a block are names as they stand, blank
-    ones included; after them blank lines only separate.
+    r"""The names in a whole ``.row``, of every level Paraver knows; never an error.
 
     >>> read_row(b"LEVEL NODE SIZE 1\nlogin 1\n\nLEVEL CPU SIZE 9\n1.vm\n").levels
     {'NODE': ('login 1',), 'CPU': ('1.vm',)}
@@ -55,10 +50,10 @@ def read_row(data: bytes) -> Row:
         line, is_utf8 = decode(raw.rstrip(b"\r"))
         if not is_utf8:
             defects.note_line("row_encoding", "info", number, line)
-        found = _LEVEL.fullmatch(line)
-        if found:
+        match = _LEVEL.fullmatch(line)
+        if match:
             block.close(levels, defects)
-            block = _Names(found[1], int(found[2] or 0), number)
+            block = _Names(match[1], int(match[2] or 0), number)
         elif block.level or not line.strip():
             block.add(line)
         else:
@@ -77,6 +72,7 @@ class _Names:
         self.names: list[str] = []
 
     def add(self, name: str) -> None:
+        # Behind SIZE lines, blank ones only separate.
         if len(self.names) < self.size or name.strip():
             self.names.append(name)
 
@@ -89,31 +85,20 @@ class _Names:
             defects.note_line("row_level", "info", self.line, self.level)
             return
         if len(self.names) != self.size:
-            found = f"{self.level} of size {self.size}, {len(self.names)} names"
-            defects.note_line("row_size", "info", self.line, found)
+            text = f"{self.level} of size {self.size}, {len(self.names)} names"
+            defects.note_line("row_size", "info", self.line, text)
         levels.setdefault(self.level, []).extend(self.names)
 
 
 def write_row(row: Row) -> bytes:
-    """A whole ``.row``: the blocks of :data:`LEVELS`, each with its exact size.
-
-    A name that is empty or would not be a line of its own is replaced. Some tools take the
-    number of processes from the first line: give the level CPU.
-
-    >>> print(write_row(Row({"NODE": ("vm",), "CPU": ("1.vm", "")})).decode())
-    LEVEL CPU SIZE 2
-    1.vm
-    CPU 2
-    <BLANKLINE>
-    LEVEL NODE SIZE 1
-    vm
-    <BLANKLINE>
-    """
+    """A whole ``.row``: the blocks of :data:`LEVELS`; empty names are replaced."""
     blocks = []
     for level in LEVELS:
         names = row.levels.get(level)
         if names:
-            lines = [_written_name(name, level, at) for at, name in enumerate(names, start=1)]
+            lines = [
+                _written_name(name, level, number) for number, name in enumerate(names, start=1)
+            ]
             blocks.append("\n".join([f"LEVEL {level} SIZE {len(lines)}", *lines, ""]))
     return "\n".join(blocks).encode(errors="replace")
 

@@ -1,8 +1,7 @@
 """From what the native builder filled to tables of the schema.
 
-One :class:`Assembly` serves a whole trace at once, or its buckets one after the other:
-call paths, regions, operations and communicators without a line are numbered as they
-are met, in the order of locations, so both ways give the same tables.
+Call paths, regions, operations and communicators are numbered as they are met, in the order of
+locations: the tables are the same whether a trace is built at once or in buckets.
 """
 
 from __future__ import annotations
@@ -41,7 +40,7 @@ Columns = dict[str, "npt.NDArray[Any]"]
 
 @dataclass(slots=True)
 class Assembly:
-    """What is known of a trace beside its records, growing as parts are assembled."""
+    """The definitions of a trace, which grow as its parts are assembled."""
 
     objects: Objects  # the declared objects
     pcf: Pcf  # labels
@@ -65,7 +64,7 @@ class Assembly:
         return [name for _, name in self.counters]
 
     def calls(self, built: Columns, paths: _core.PathTable) -> Columns:
-        """Number what the builder could not name, in place."""
+        """The calls, with operations, communicators and paths numbered in place."""
         node = self.call_paths.extend(paths)
         np.take(node, built["call_path"], out=built["call_path"], mode="wrap")
         self._name_operations(built["operation"])
@@ -124,7 +123,7 @@ class Assembly:
     def tables(
         self, built: Mapping[str, Columns], extras: Mapping[str, Any], *, raw: bool
     ) -> dict[str, pa.Table]:
-        """The tables of the locations that were built, all but messages and collectives."""
+        """The tables of the locations that were built, but for messages and collectives."""
         self.set_members |= set(extras["set_members"])
         for kind, count, location, time in extras["defects"]:
             where = f"location {location} at {time} ns"

@@ -1,7 +1,6 @@
 """From the caller ids of a trace to the calling-context tree.
 
-Ids are per trace, and with address randomisation per rank: paths are told apart by
-their labels, never by their ids.
+Address randomisation gives each rank ids of its own, so paths differ by labels, not by ids.
 """
 
 from __future__ import annotations
@@ -32,28 +31,24 @@ _NO_LINE = -1
 
 
 class CallPathTree:
-    """The tree of call paths, growing as raw paths are met.
-
-    Nodes are numbered in the order in which paths first occur, by location and call, so
-    the numbers depend neither on threads nor on whether the trace was read in parts.
-    """
+    """The tree of call paths; nodes are numbered as paths first occur, by location and call."""
 
     def __init__(self, pcf: Pcf) -> None:
         self._pcf = pcf
         self._node: dict[tuple[int, Frame], int] = {}
         self._frames: dict[tuple[int, int, int], Frame] = {}
         self._parents: list[int] = []
-        self._known: list[int] = []
+        self._nodes: list[int] = []
 
     def extend(self, paths: _core.PathTable) -> npt.NDArray[np.int32]:
-        """Take in the paths met since last time, shape (paths + 1,)."""
+        """Add new paths; the node of every path, shape (paths + 1,)."""
         fresh = [
-            (*paths.path(number), number) for number in range(len(self._known), len(paths))
+            (*paths.path(number), number) for number in range(len(self._nodes), len(paths))
         ]
-        self._known.extend(0 for _ in fresh)
+        self._nodes.extend(0 for _ in fresh)
         for _, raw, number in sorted(fresh, key=lambda path: path[0]):
-            self._known[number] = self._insert(raw)
-        return np.array([*self._known, -1], np.int32)
+            self._nodes[number] = self._insert(raw)
+        return np.array([*self._nodes, -1], np.int32)
 
     def _insert(self, raw: list[int]) -> int:
         node = -1

@@ -1,8 +1,7 @@
-"""Parts of collectives out of the calls: the format has no id for their instances.
+"""Parts of collectives out of the calls.
 
-The k-th collective of each location on a communicator is its k-th instance. That holds
-only while tracing was never disabled, no cut falls into one, and duplicates of a
-communicator, which share its id, are not in use at the same time.
+The format has no id for instances: the k-th collective of each location on a communicator is
+the k-th instance, unless tracing was disabled or duplicates of the communicator share its id.
 """
 
 from __future__ import annotations
@@ -31,9 +30,9 @@ def collective_parts(calls: Mapping[str, npt.NDArray[Any]]) -> dict[str, npt.NDA
     """The calls that are parts of collectives on a known communicator, by location."""
     kinds = np.append(call_kinds(), 0)
     code = calls["operation"]
-    known = np.where((code >= 0) & (code < len(kinds) - 1), code, len(kinds) - 1)
+    code_or_none = np.where((code >= 0) & (code < len(kinds) - 1), code, len(kinds) - 1)
     rows = np.flatnonzero(
-        (kinds[known] & CallKind.COLLECTIVE != 0) & (calls["communicator"] >= 0)
+        (kinds[code_or_none] & CallKind.COLLECTIVE != 0) & (calls["communicator"] >= 0)
     )
     operation, location, call = (
         calls[name][rows] for name in ("operation", "location", "call")

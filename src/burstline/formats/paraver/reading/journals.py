@@ -44,7 +44,7 @@ class JournalSpill:
         self._folder, self._buckets, self._memory = folder, buckets, memory
 
     def relieve(self, journal: _core.Journal) -> None:
-        """Write all journals to their files if there are too many of them."""
+        """Move all journals to their files if they are too large."""
         if journal.resident <= self._memory:
             return
         for bucket in range(self._buckets):
@@ -52,7 +52,7 @@ class JournalSpill:
             journal.release(bucket)
 
     def restore(self, journal: _core.Journal, bucket: int) -> None:
-        """Bring a bucket's journal back into memory and delete its file."""
+        """Move a bucket's journal back into memory."""
         path = self._path(bucket)
         if path.exists():
             journal.restore(bucket, np.fromfile(path, np.uint8))

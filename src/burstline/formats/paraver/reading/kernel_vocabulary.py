@@ -1,4 +1,4 @@
-"""What the native builder must know of event types, operations and communicators."""
+"""Event types, operations and communicators as the native builder takes them."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ _CLASSIFIED: Final = KNOWN_TYPES | OVERLAPPED_TYPES | frozenset(SET_TYPES)
 
 
 def call_kinds() -> npt.NDArray[np.uint16]:
-    """The bits of each operation: array of uint16, shape (operations,)."""
+    """The :class:`CallKind` bits of each operation, shape (operations,)."""
     kinds = np.zeros(len(mpi.NAMES), np.uint16)
     for bit, names in _CALL_KINDS:
         kinds[[mpi.CODES[name] for name in names]] |= np.uint16(bit)
@@ -61,22 +61,19 @@ def call_kinds() -> npt.NDArray[np.uint16]:
 
 
 def type_table(pcf: Pcf) -> _core.TypeTable:
-    """The classes of all types the labels name, and of ranges for the others."""
-    known = {
+    """The classes of labelled and known types, and of ranges for the others."""
+    classes = {
         kind: classify(kind, label.label, label.gradient) for kind, label in pcf.types.items()
     }
-    known |= {kind: classify(kind) for kind in sorted(_CLASSIFIED) if kind not in known}
+    classes |= {kind: classify(kind) for kind in sorted(_CLASSIFIED) if kind not in classes}
     ranges = [(COUNTER_TYPES[0], COUNTER_TYPES[-1], int(EventClass.COUNTER))]
-    types = np.fromiter(known.keys(), np.int64, len(known))
-    return _core.TypeTable(types, np.fromiter(known.values(), np.uint8, len(known)), ranges)
+    types = np.fromiter(classes.keys(), np.int64, len(classes))
+    return _core.TypeTable(types, np.fromiter(classes.values(), np.uint8, len(classes)), ranges)
 
 
 def counters_of(types: Integers, pcf: Pcf) -> list[tuple[int, str]]:
-    """The counters among the types that occur: (type, name), sorted by type.
-
-    Two types with one name get distinct columns: the later ones carry their type.
-    """
-    found: list[tuple[int, str]] = []
+    """Type and name of the counters among the types that occur, by type; names differ."""
+    counters: list[tuple[int, str]] = []
     taken: set[str] = set(_FIXED_COLUMNS)
     for kind in sorted(int(kind) for kind in types):
         label = pcf.types.get(kind)
@@ -87,8 +84,8 @@ def counters_of(types: Integers, pcf: Pcf) -> list[tuple[int, str]]:
         if name in taken:
             name = f"{name} ({kind})"
         taken.add(name)
-        found.append((kind, name))
-    return found
+        counters.append((kind, name))
+    return counters
 
 
 _FIXED_COLUMNS = (
@@ -113,7 +110,7 @@ def vocabulary(
     application_of_location: npt.NDArray[np.int32],
     end_of_time: int,
 ) -> _core.Vocabulary:
-    """What the builder must know, once the whole file was scanned."""
+    """The vocabulary of the builder, once the whole file was scanned."""
     column = {kind: position for position, (kind, _) in enumerate(counters)}
     codes = np.array([column.get(int(kind), -1) for kind in types.types()], np.int32)
     operation = np.full(max(MPI_OPERATIONS) + 1, -1, np.int16)

@@ -1,4 +1,4 @@
-"""Who took part: locations and communicators, out of the header, ``.row`` and comm lines."""
+"""Locations and communicators out of the header, the ``.row`` and communicator lines."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class Objects:
 
 
 def declared_objects(header: Header) -> Objects:
-    """Flatten the header's lists into one entry per location."""
+    """The header's lists with one entry per location."""
     threads = np.concatenate([layout.threads for layout in header.applications])
     nodes = np.concatenate([layout.nodes for layout in header.applications])
     tasks = [len(layout.threads) for layout in header.applications]
@@ -80,10 +80,7 @@ def declared_objects(header: Header) -> Objects:
 def location_table(
     objects: Objects, counts: Mapping[str, Integers], row: Row | None
 ) -> pa.Table:
-    """The table of locations, with the times each was observed.
-
-    A location is born with its first event, and dies with its last event or state.
-    """
+    """The table of locations, which live from their first event to the last event or state."""
     total = len(objects.process)
     first = counts["first_event"]
     born = np.where(first != schema.NO_VALUE, first, counts["first_state"])
@@ -133,7 +130,7 @@ def _node_names(objects: Objects, row: Row | None) -> list[str | None]:
 
 
 def communicator_rows(scanned: Scanned) -> dict[tuple[int, int], int]:
-    """Give each communicator a row: by application, then in the file's order."""
+    """The row of each communicator, by application, then in the file's order."""
     keys = sorted(scanned.communicators, key=lambda key: key[0])
     return {key: row for row, key in enumerate(keys)}
 
@@ -149,16 +146,16 @@ def communicator_table(
     tasks = objects.tasks_per_application
     kinds, members = [], []
     for key in rows:
-        known = scanned.communicators.get(key)
+        communicator = scanned.communicators.get(key)
         size = tasks[key[0]] if 0 <= key[0] < len(tasks) else 0
-        if known is None:
+        if communicator is None:
             kind = "unknown"
-        elif known.kind == "inter":
+        elif communicator.kind == "inter":
             kind = "inter"
         else:
-            kind = communicator_kind(known.members, size)
+            kind = communicator_kind(communicator.members, size)
         kinds.append(schema.COMMUNICATOR_KINDS.index(kind))
-        members.append(known.members.tolist() if known else [])
+        members.append(communicator.members.tolist() if communicator else [])
     return arrow_table(
         "communicators",
         {

@@ -1,22 +1,20 @@
-"""Samples: where a thread was each time the tracer interrupted it.
+"""Samples: the function and line of a thread each time the tracer interrupted it.
 
 ::
 
     events of 30000000 (function) and 30000100 (line)  --sampled-->  a row per sample
 
-Extrae adds the callers as 30000001, 30000101 and so on; only where the thread itself was
-is read. Samples are raw events, so that they need a trace that was read with them.
+The callers, 30000001, 30000101 and so on, are not read.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from burstline.columns import begins_run
+from burstline.columns import ordinal_within
 from burstline.errors import NotEnoughDataError
 from burstline.extrae import (
     SAMPLED_FUNCTION,
@@ -29,7 +27,6 @@ from burstline.extrae import (
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from burstline.columns import Integers
     from burstline.trace import Trace
 
 _COLUMNS: Final = ("location", "time_ns", "type", "value")
@@ -75,9 +72,9 @@ def sampled(trace: Trace) -> pa.Table:
         value: read_line(placed[value]) if value in placed else None
         for value in pc.unique(joined["value_line"]).to_pylist()
     }
-    at = joined["value_line"].to_pylist()
-    files = [(place := places[value]) and place.file for value in at]
-    numbers = [(place := places[value]) and place.line for value in at]
+    line_values = joined["value_line"].to_pylist()
+    files = [(place := places[value]) and place.file for value in line_values]
+    numbers = [(place := places[value]) and place.line for value in line_values]
     return pa.table(
         {
             "location": joined["location"],
@@ -103,14 +100,8 @@ def _of_type(trace: Trace, kind: int) -> pa.Table:
     ]
     none = trace.table("events").select(_COLUMNS).drop_columns(["type"]).slice(0, 0)
     table = pa.concat_tables([none, *chosen])
-    return table.append_column("nth", pa.array(_nth(table)))
-
-
-def _nth(table: pa.Table) -> Integers:
-    location, time_ns = table["location"].to_numpy(), table["time_ns"].to_numpy()
-    fresh = begins_run(location, time_ns)
-    rows = np.arange(len(location))
-    return rows - np.maximum.accumulate(np.where(fresh, rows, 0)) if len(rows) else rows
+    nth = ordinal_within(table["location"].to_numpy(), table["time_ns"].to_numpy())
+    return table.append_column("nth", pa.array(nth))
 
 
 def _labels(trace: Trace, kind: int) -> dict[int, str]:

@@ -3,9 +3,6 @@
 ::
 
     stretches --fetch, scan, encode (any thread)--> blocks --append (in file order)--> Journal
-
-Blocks are scanned in any order and committed in the file's, so what comes out does
-not depend on the number of threads.
 """
 
 from __future__ import annotations
@@ -33,16 +30,16 @@ _MOST_COMMENTS = 100_000
 
 
 class Overflow(Protocol):
-    """Who takes journals when they outgrow the memory allowed."""
+    """Takes journals that outgrow the memory allowed."""
 
     def relieve(self, journal: _core.Journal) -> None:
-        """Do what is needed after a block was appended."""
+        """Shrink the journal if it is too large, after a block was appended."""
         ...
 
 
 @dataclass(slots=True)
 class Scanned:
-    """What pass one found, besides the journals."""
+    """Counts, communicators, comments and defects of the text."""
 
     # lines of the body; records of each kind, and type-value pairs
     lines: int = 0
@@ -56,7 +53,7 @@ class Scanned:
     # the lines that are no records, as they stand
     communicator_lines: list[str] = field(default_factory=list)
     comments: list[str] = field(default_factory=list)
-    defects: Defects = field(default_factory=Defects)  # what is odd
+    defects: Defects = field(default_factory=Defects)
 
     def take(self, block: _core.Block) -> None:
         """Count a block, which comes in file order."""
@@ -82,20 +79,23 @@ class Scanned:
             else:
                 self.defects.note_line("comments_dropped", "info", line, shown)
             return
-        read = read_communicator(text)
-        if read is None:
+        communicator = read_communicator(text)
+        if communicator is None:
             self.defects.note_line("malformed_communicator", "loss", line, shown)
             return
-        key = (read.application, read.source_id)
-        known = self.communicators.setdefault(key, read)
-        if known is read:
+        key = (communicator.application, communicator.source_id)
+        first = self.communicators.setdefault(key, communicator)
+        if first is communicator:
             self.communicator_lines.append(shown)
-        elif known.members.tolist() != read.members.tolist() or known.sides != read.sides:
+        elif (
+            first.members.tolist() != communicator.members.tolist()
+            or first.sides != communicator.sides
+        ):
             self.defects.note_line("communicator_redefined", "loss", line, shown)
 
 
 class _Desk:
-    """A buffer and a block, used for one stretch after the other."""
+    """A buffer and a block, which are used for many stretches."""
 
     def __init__(self, layout: _core.Layout, types: _core.TypeTable, unit_ns: int) -> None:
         self.buffer = bytearray()
@@ -119,7 +119,7 @@ def scan_source(
     progress: Progress,
     overflow: Overflow | None = None,
 ) -> Scanned:
-    """Scan the rest of a source, after its first line.
+    """Counts of the rest of a source, whose records are appended to the journal.
 
     O(bytes). Memory: the journal, and about 15 MB per thread.
     """

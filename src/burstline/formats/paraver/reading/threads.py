@@ -1,4 +1,4 @@
-"""What threads do besides MPI: regions, teams and locks, out of call-like events."""
+"""Regions, teams and locks, out of call-like events."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _BARRIERS = frozenset(["barrier", "implicit_barrier"])
 
 
 class RegionDefinitions:
-    """The definitions of regions, growing as they are met, in order of appearance."""
+    """The definitions of regions, in order of appearance."""
 
     def __init__(self, pcf: Pcf) -> None:
         self._pcf = pcf
@@ -40,7 +40,7 @@ class RegionDefinitions:
         self.roles: list[str] = []
 
     def number(self, built: Mapping[str, npt.NDArray[Any]]) -> npt.NDArray[np.int32]:
-        """The definition of each region: array of int32, shape (regions,)."""
+        """The definition of each region, shape (regions,); adds new ones."""
         if not len(built["type"]):
             return np.empty(0, np.int32)
         keys = np.stack([built["type"], built["value"], built["line"]], axis=1)
@@ -99,12 +99,10 @@ def region_tables(
     objects: Objects,
     first_team: int,
 ) -> tuple[pa.Table, pa.Table]:
-    """Regions and OpenMP teams as tables.
+    """Regions and OpenMP teams as tables, in O(regions · log teams).
 
-    A team is one parallel region on the first thread of a process, from fork to join;
-    the other threads' regions belong to the team whose span they begin in.
-
-    Nested parallel regions belong to the team of the outermost. O(regions · log teams).
+    A team is an outermost parallel region on the first thread of a process; regions of other
+    threads belong to the team in whose span they begin.
     """
     region = definitions.number(built)
     roles = np.array(definitions.roles or [""])
@@ -143,7 +141,7 @@ _SAME: Sequence[str] = (
 
 
 def _outermost(built: Mapping[str, npt.NDArray[Any]], role: npt.NDArray[np.str_]) -> Mask:
-    """Whether a region lies in no other parallel region: one level of parents suffices."""
+    """Whether each region lies in no parallel region."""
     start = np.searchsorted(built["location"], built["location"])
     parent = np.where(built["parent"] >= 0, start + built["parent"], -1)
     inside = np.zeros(len(role), bool)
@@ -165,19 +163,22 @@ def _team_of(
     team = np.full(len(process), schema.UNKNOWN, np.int64)
     fork_process = process[forks]
     for which in np.unique(fork_process).tolist():
-        mine = np.flatnonzero(fork_process == which)
-        enter, leave = built["enter_ns"][forks[mine]], built["leave_ns"][forks[mine]]
+        of_process = np.flatnonzero(fork_process == which)
+        enter, leave = (
+            built["enter_ns"][forks[of_process]],
+            built["leave_ns"][forks[of_process]],
+        )
         rows = np.flatnonzero(process == which)
-        at = np.searchsorted(enter, built["enter_ns"][rows], side="right") - 1
-        inside = (at >= 0) & (built["leave_ns"][rows] <= leave[at])
-        team[rows[inside]] = mine[at[inside]]
+        fork = np.searchsorted(enter, built["enter_ns"][rows], side="right") - 1
+        inside = (fork >= 0) & (built["leave_ns"][rows] <= leave[fork])
+        team[rows[inside]] = of_process[fork[inside]]
     return team
 
 
 def _ordinals(
     location: npt.NDArray[np.int32], team: Integers, counted: Mask
 ) -> npt.NDArray[np.int32]:
-    """The ordinal of each row that counts within its location and team; -1 of the others."""
+    """The ordinal of each counted row within its location and team, -1 of the others."""
     result = np.full(len(location), schema.UNKNOWN, np.int32)
     result[counted] = ordinal_within(team[counted], location[counted])
     return result

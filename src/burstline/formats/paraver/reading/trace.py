@@ -51,7 +51,7 @@ _SHARE_OF_JOURNAL: Final = 6
 def read(
     path: Path, *, raw: bool, memory: int | None, threads: int, progress: Progress
 ) -> Trace:
-    """Read a ``.prv`` or ``.prv.gz`` into memory; what was odd in it is in its `defects`.
+    """Read a ``.prv`` or ``.prv.gz`` into memory.
 
     `raw` keeps events, states and labels as recorded. Tables that would not fit into `memory`
     bytes are refused once the trace is scanned, before any is made.

@@ -1,4 +1,4 @@
-"""One reading of a Paraver trace: what every way of reading it has in common.
+"""An open Paraver trace, for all ways of reading it.
 
 ::
 
@@ -60,10 +60,7 @@ _INFLATION = 16
 
 @dataclass(slots=True)
 class OpenTrace:
-    """An open trace and what its companions say.
-
-    Use it as a context manager: it holds the file open.
-    """
+    """An open trace with the contents of its companions; a context manager."""
 
     path: Path
     source: LineSource
@@ -77,7 +74,7 @@ class OpenTrace:
 
     @classmethod
     def open(cls, path: Path, *, most_buckets: int) -> Self:
-        """Open a trace and read everything but its body."""
+        """An open trace, of which all but the body is read."""
         source = LineSource(path)
         with ExitStack() as unless_opened:
             unless_opened.callback(source.close)
@@ -116,7 +113,7 @@ class OpenTrace:
         progress: Progress,
         overflow: Overflow | None = None,
     ) -> Scanned:
-        """Scan the body and collect what the companions and the header found odd."""
+        """The scanned body, with the defects of the header and the companions."""
         scanned = scan_source(
             self.source,
             self.layout,
@@ -127,12 +124,12 @@ class OpenTrace:
             progress=progress,
             overflow=overflow,
         )
-        found = [
+        defects = [
             *self.header.defects,
             *self.pcf.defects,
             *(self.row.defects if self.row else ()),
         ]
-        for defect in found:
+        for defect in defects:
             scanned.defects.add(defect)
         if scanned.events and not self.pcf.types:
             text = f"no labels beside {self.path.name}"
@@ -148,7 +145,7 @@ class OpenTrace:
     def assembly(
         self, journal: _core.Journal, scanned: Scanned
     ) -> tuple[Assembly, _core.Vocabulary]:
-        """Prepare what turns journals into tables."""
+        """The assembly of tables and the vocabulary of the builder."""
         counters = counters_of(self.types.types(), self.pcf)
         counts = journal.counts(self.layout)
         communicators = communicator_rows(scanned)
@@ -170,7 +167,7 @@ class OpenTrace:
         *,
         raw: bool,
     ) -> dict[str, pa.Table]:
-        """The tables that describe the trace as a whole; ask last."""
+        """The tables of the trace as a whole, once all parts are assembled."""
         counts: dict[str, Integers] = journal.counts(self.layout)
         twins = [assembly.operations.index(name) for name in TWIN_MAKERS]
         makers = frozenset(np.flatnonzero(used_operations[:, twins].any(axis=1)).tolist())
@@ -209,8 +206,8 @@ class OpenTrace:
             "records_communications": scanned.communications,
             "schema_version": schema.SCHEMA_VERSION,
         }
-        known = {key: str(value) for key, value in facts.items() if value is not None}
-        return arrow_table("metadata", {"key": list(known), "value": list(known.values())})
+        rows = {key: str(value) for key, value in facts.items() if value is not None}
+        return arrow_table("metadata", {"key": list(rows), "value": list(rows.values())})
 
     def _source_table(self, scanned: Scanned) -> pa.Table:
         lines = [
@@ -231,7 +228,7 @@ class OpenTrace:
 
 
 def _refuse_claims(header: Header, source: LineSource) -> None:
-    """Refuse more threads than the file has room for: memory follows bytes, not claims."""
+    """Raise FormatError for more threads than the file has room for."""
     claimed = sum(int(layout.threads.sum()) for layout in header.applications)
     size = source.size * (_INFLATION if source.is_gzip else 1)
     most = max(_MANY_THREADS, size // _BYTES_PER_THREAD)
@@ -300,7 +297,7 @@ def used_operations(
     objects: Objects,
     operations: int,
 ) -> Mask:
-    """Which application calls what: array of bool, shape (applications, operations)."""
+    """Whether each application calls each operation, shape (applications, operations)."""
     borders = np.searchsorted(
         objects.application, np.arange(len(objects.tasks_per_application) + 1)
     )
@@ -314,12 +311,8 @@ def used_operations(
 
 
 def scan(path: Path, *, threads: int = 2) -> dict[str, int]:
-    """Count what a trace holds and keep nothing: what reading it costs at least.
-
-    The keys are ``lines``, ``states``, ``events`` (records), ``pairs``, ``communications``
-    and ``value_sum``, the sum of all event values modulo 2^64.
-    """
+    """Counts of lines, records and pairs in a trace, and the sum of all event values."""
     with OpenTrace.open(path, most_buckets=1) as opened:
-        found = opened.scan(None, threads=threads, progress=SILENCE)
+        scanned = opened.scan(None, threads=threads, progress=SILENCE)
     names = ("lines", "states", "events", "pairs", "communications", "value_sum")
-    return {name: getattr(found, name) for name in names}
+    return {name: getattr(scanned, name) for name in names}

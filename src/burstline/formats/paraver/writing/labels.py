@@ -1,4 +1,4 @@
-"""What stands in the files beside a ``.prv``: labels (``.pcf``), names of objects (``.row``).
+"""The files beside a ``.prv``: labels (``.pcf``) and names of objects (``.row``).
 
 ::
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 def labels(trace: Trace) -> Pcf:
-    """The labels of a trace with raw tables; what they lack, as the source has it."""
+    """The labels of a trace with raw tables, completed by those of the source."""
     other = read_pcf("\n".join(source_lines(trace, "pcf")).encode())
     in_order = sorted(trace.table("event_types").to_pylist(), key=lambda row: row["group"])
     types = {
@@ -45,10 +45,7 @@ def labels(trace: Trace) -> Pcf:
 
 
 def object_names(trace: Trace, names: Numbering) -> Row:
-    """The names of the objects of a trace: the source's while the objects are.
-
-    Else processors, nodes and threads by what the trace calls them.
-    """
+    """The names of the objects of a trace: the source's, if it has the same objects."""
     lines = source_lines(trace, "row")
     if lines and _is_whole(trace, names):
         return read_row("\n".join(lines).encode())

@@ -1,11 +1,10 @@
-"""What the locations of a trace are called in Paraver records, and on which node they are.
+"""The ids of locations in Paraver records, and their nodes.
 
 ::
 
     locations  ->  Numbering(cpu, application, task, thread, node)  ->  header, body, .row
 
-Paraver wants ids from 1 without holes, and every processor inside the node of its
-thread. Ids that have holes, because ranks were left out, are given anew.
+Paraver wants ids from 1 without holes, and every processor inside the node of its thread.
 """
 
 from __future__ import annotations
@@ -32,28 +31,19 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Numbering:
-    """How locations are called in records, shape (locations,) each.
+    """The ids of locations in records, from 1, shape (locations,) each."""
 
-    `application`, `task`, `thread` and `node` count from 1; `cpu` is 0 in a trace without a
-    resource model, where `cpus`, the processors of each node, is empty. `renumbered` if some
-    task is not called by its rank + 1.
-    """
-
-    cpu: Integers
+    cpu: Integers  # 0 without a resource model
     application: Integers
     task: Integers
     thread: Integers
     node: Integers
-    cpus: tuple[int, ...]
-    renumbered: bool
+    cpus: tuple[int, ...]  # processors of each node, empty without a resource model
+    renumbered: bool  # whether some task is not its rank + 1
 
 
 def numbering(trace: Trace) -> Numbering:
-    """The ids of the source, as far as they have no holes.
-
-    Nodes and processors are those that its header declared, else one processor for each
-    location. Raises NotEnoughDataError if the trace has no location.
-    """
+    """The ids of locations, with the nodes and processors that the source's header declared."""
     if not trace.locations.num_rows:
         raise NotEnoughDataError("a trace without locations cannot be written as .prv")
     application, rank, thread = trace.arrays("locations", "application", "rank", "thread")
@@ -73,7 +63,7 @@ def numbering(trace: Trace) -> Numbering:
 
 
 class _Places(NamedTuple):
-    """Where locations are: node from 0, processor from 1, processors of each node."""
+    """Nodes from 0 and processors from 1 of locations, and the processors of each node."""
 
     node: Integers
     cpu: Integers
@@ -105,7 +95,7 @@ def _declared_places(
 
 
 def _named_places(trace: Trace) -> _Places:
-    """Nodes by their names, and a processor of its own for every location."""
+    """Nodes by their names, with a processor for each location."""
     names = trace.locations["node"].fill_null("").to_pylist()
     seen = {name: k for k, name in enumerate(dict.fromkeys(names))}
     node = np.array([seen[name] for name in names], np.int64)
@@ -119,21 +109,18 @@ def _dense(ids: AnyIntegers) -> Integers:
 
 
 def _dense_within(ids: AnyIntegers, groups: Integers) -> Integers:
-    """The number of each id among the different ones of its group, from 0, in order."""
+    """The rank of each id among the distinct ones of its group, from 0."""
     order = np.lexsort((ids, groups))
     sorted_ids, sorted_groups = ids[order], groups[order]
-    new_group = begins_run(sorted_groups)
-    new_id = new_group.copy()
-    new_id[1:] |= sorted_ids[1:] != sorted_ids[:-1]
-    count = np.cumsum(new_id) - 1
-    first = np.maximum.accumulate(np.where(new_group, count, 0))
+    count = np.cumsum(begins_run(sorted_groups, sorted_ids)) - 1
+    first = np.maximum.accumulate(np.where(begins_run(sorted_groups), count, 0))
     dense = np.empty(len(ids), np.int64)
     dense[order] = count - first
     return dense
 
 
 def source_header(trace: Trace) -> Header | None:
-    """What the source's header declared, None if it was no Paraver file."""
+    """The header of the source, None if it was no Paraver file."""
     lines = source_lines(trace, "header")
     if not lines:
         return None
@@ -141,6 +128,6 @@ def source_header(trace: Trace) -> Header | None:
 
 
 def source_lines(trace: Trace, kind: str) -> list[str]:
-    """The lines of the source that are no records, of one kind, in their order."""
+    """The lines of one kind in the source that are no records."""
     table = trace.table("source")
     return table.filter(pc.equal(table["kind"].cast(pa.string()), kind))["text"].to_pylist()

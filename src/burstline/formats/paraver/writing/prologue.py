@@ -1,4 +1,4 @@
-"""What stands before the records of a ``.prv``: header, communicators, comments.
+"""The lines before the records of a ``.prv``: header, communicators, comments.
 
 ::
 
@@ -36,11 +36,7 @@ _DATE: Final = re.compile(r"[ -(*-~]{1,29}")
 
 
 def prologue(trace: Trace, names: Numbering, end_ns: int) -> bytes:
-    """All before the first record of a trace whose last moment is `end_ns`.
-
-    The header, exactly as many communicators as it says, and the comments of the source; if
-    ranks are renumbered, a comment that says so.
-    """
+    """The lines before the first record of a trace whose last moment is `end_ns`."""
     communicators = list(_communicators(trace, names))
     header = write_header(
         _date(trace), end_ns, names.cpus or None, _layouts(names), len(communicators)
@@ -68,39 +64,41 @@ def _date(trace: Trace) -> str:
 def _layouts(names: Numbering) -> list[ApplicationLayout]:
     layouts = []
     for application in range(1, int(names.application.max()) + 1):
-        mine = names.application == application
-        task = names.task[mine] - 1
+        of_application = names.application == application
+        task = names.task[of_application] - 1
         node = np.zeros(int(task.max()) + 1, np.int32)
-        node[task] = names.node[mine] - 1
+        node[task] = names.node[of_application] - 1
         layouts.append(ApplicationLayout(np.bincount(task).astype(np.int32), node))
     return layouts
 
 
 def _communicators(trace: Trace, names: Numbering) -> Iterator[Communicator]:
-    """The communicators, with members that are left and as they are called now."""
+    """The communicators with those of their members that are left, by their new ids."""
     application, rank = trace.arrays("locations", "application", "rank")
     task = {
         (int(a), int(r)): int(t) - 1
         for a, r, t in zip(application, rank, names.task, strict=True)
     }
     number = {int(a): int(n) - 1 for a, n in zip(application, names.application, strict=True)}
-    for known in _known_communicators(trace):
-        members = [task.get((known.application, int(member))) for member in known.members]
+    for communicator in _source_communicators(trace):
+        members = [
+            task.get((communicator.application, int(member))) for member in communicator.members
+        ]
         left = [member for member in members if member is not None]
         is_whole = len(left) == len(members) and not (
-            known.kind == "inter" and names.renumbered
+            communicator.kind == "inter" and names.renumbered
         )
-        if known.application in number and (is_whole or left):
+        if communicator.application in number and (is_whole or left):
             yield Communicator(
-                number[known.application],
-                known.source_id,
+                number[communicator.application],
+                communicator.source_id,
                 np.array(left, np.int32),
-                known.kind,
-                known.sides,
+                communicator.kind,
+                communicator.sides,
             )
 
 
-def _known_communicators(trace: Trace) -> Iterator[Communicator]:
+def _source_communicators(trace: Trace) -> Iterator[Communicator]:
     lines = source_lines(trace, "communicator")
     if lines:
         yield from filter(None, (read_communicator(line.encode()) for line in lines))

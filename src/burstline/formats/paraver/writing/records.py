@@ -3,8 +3,6 @@
 ::
 
     events, states, messages + links  ->  Records(events, states, links)  ->  _core.PrvBody
-
-Every group of columns begins with the offsets of the locations, whose rows are by time.
 """
 
 from __future__ import annotations
@@ -39,25 +37,21 @@ _TAG_BITS: Final = np.int64(0xFFFF_FFFF)
 
 
 class Records(NamedTuple):
-    """Columns of int64 as the kernel wants them; rows of one location lie together.
+    """Columns of int64 for the kernel, behind the offsets of locations, (locations + 1,)."""
 
-    Each begins with the offsets of the locations, shape (locations + 1,); then time, type,
-    value of events; begin, end, state of states; and of links, by sender and send leave: send,
-    send leave, receiver, post, receive, size, tag.
-    """
-
-    events: tuple[Integers, ...]
-    states: tuple[Integers, ...]
+    events: tuple[Integers, ...]  # time, type, value
+    states: tuple[Integers, ...]  # begin, end, state
+    # by sender and send leave: send, send leave, receiver, post, receive, size, tag
     links: tuple[Integers, ...]
 
     @property
     def rows(self) -> int:
-        """Events, states and communications in all."""
+        """The number of events, states and communications."""
         return len(self.events[1]) + len(self.states[1]) + len(self.links[1])
 
 
 def whole(trace: Trace) -> Records:
-    """The records of a trace, with no copy of events and states that are in memory."""
+    """The records of a trace; events and states in memory are not copied."""
     return from_tables(
         trace.table("events").select(list(EVENT_COLUMNS)),
         trace.table("states").select(list(STATE_COLUMNS)),
@@ -77,10 +71,7 @@ def from_tables(events: pa.Table, states: pa.Table, links: pa.Table, locations: 
 
 
 def as_links(table: pa.Table) -> pa.Table:
-    """Messages or other communications with :data:`LINK_COLUMNS`, as int64.
-
-    The size of a message is the receiver's, its tag is unsigned, as Extrae prints it.
-    """
+    """Messages or other communications with :data:`LINK_COLUMNS`, as int64; tags unsigned."""
     is_messages = "received_bytes" in table.column_names
     names = MESSAGE_COLUMNS if is_messages else LINK_COLUMNS
     columns = [_integers(table[name]) for name in names]

@@ -4,9 +4,7 @@
 
     batches of whole locations  ->  rows by window in three spill files  ->  Records per window
 
-A store holds its rows by location, a .prv by time. The rows pass once through files
-beside the output: each batch is split into windows, and later each window is read back
-with the rows of all locations.
+A store holds its rows by location, a .prv by time.
 """
 
 from __future__ import annotations
@@ -34,7 +32,7 @@ ROW_BYTES: Final = {"events": 28, "states": 28, "links": 64}
 
 _BINS: Final = 4096
 COPIES: Final = 6
-"""How often records are in memory while they are sorted."""
+"""Copies of records in memory while they are sorted."""
 
 _DUE: Final = {
     "events": "time_ns",
@@ -65,12 +63,12 @@ class Survey(NamedTuple):
 
     @property
     def bytes(self) -> int:
-        """Memory to hold all records at once."""
+        """Bytes of all records."""
         return sum(ROW_BYTES[name] * rows for name, rows in self.rows.items())
 
 
 def survey(trace: Trace) -> Survey:
-    """The survey of a trace, read in batches; moments are 0 without records."""
+    """The rows and moments of a trace, read in batches; moments are 0 without records."""
     rows = dict.fromkeys(ROW_BYTES, 0)
     first: list[int] = []
     last: list[int] = []
@@ -85,13 +83,12 @@ def survey(trace: Trace) -> Survey:
     return Survey(rows, min(first, default=0), max(last, default=0))
 
 
-def windows(trace: Trace, found: Survey, *, memory: int, beside: Path) -> Iterator[Records]:
+def windows(trace: Trace, surveyed: Survey, *, memory: int, beside: Path) -> Iterator[Records]:
     """Yield the records in windows of time, in order, of at most `memory` bytes each.
 
-    Spill files in the folder `beside` are at most as large as the records. A window is never
-    shorter than 1/4096 of the trace: more records within such a moment take more memory.
+    A window is never shorter than 1/4096 of the trace: its records may take more memory.
     """
-    edges = _edges(trace, found, max(memory // COPIES, 1))
+    edges = _edges(trace, surveyed, max(memory // COPIES, 1))
     locations = trace.locations.num_rows
     with TemporaryDirectory(prefix=".burstline-", dir=beside) as folder:
         spills = {
@@ -109,7 +106,7 @@ def windows(trace: Trace, found: Survey, *, memory: int, beside: Path) -> Iterat
 
 
 class _Spill:
-    """Rows of one kind in one file, found again by window."""
+    """Rows of one kind in one file, by window."""
 
     def __init__(self, path: Path, columns: tuple[str, ...], edges: Integers) -> None:
         self._path, self._edges = path, edges
@@ -121,7 +118,7 @@ class _Spill:
         self._written = 0
 
     def add(self, table: pa.Table, due: str) -> None:
-        """Write rows, those of one window together, else in their order."""
+        """Write rows, those of one window together."""
         table = table.select(self._schema.names).cast(self._schema)
         window = np.searchsorted(self._edges, to_numpy(table[due]), side="right") - 1
         order = np.argsort(window.astype(np.int16), kind="stable")
@@ -140,7 +137,7 @@ class _Spill:
         self._writer.close()
 
     def window(self, number: int) -> pa.Table:
-        """Read the rows of one window, by location."""
+        """The rows of one window, by location."""
         with pa.memory_map(str(self._path)) as file:
             source = pa.ipc.open_file(file)
             parts = [source.get_batch(part) for part in self._parts[number]]
@@ -151,13 +148,13 @@ def _kind(name: str) -> str:
     return "links" if name == "messages" else name
 
 
-def _edges(trace: Trace, found: Survey, limit: int) -> Integers:
-    """Where windows of at most `limit` bytes begin."""
-    width = (found.last_ns - found.first_ns) // _BINS + 1
+def _edges(trace: Trace, surveyed: Survey, limit: int) -> Integers:
+    """The begins of windows of at most `limit` bytes, in ns."""
+    width = (surveyed.last_ns - surveyed.first_ns) // _BINS + 1
     load = np.zeros(_BINS, np.int64)
     for name, due in _DUE.items():
         for part in trace.batches(name, (due,)):
-            bins = (to_numpy(part[due]) - found.first_ns) // width
+            bins = (to_numpy(part[due]) - surveyed.first_ns) // width
             load += np.bincount(bins, minlength=_BINS) * ROW_BYTES[_kind(name)]
     starts, held = [0], 0
     for number, size in enumerate(load.tolist()):
@@ -165,4 +162,4 @@ def _edges(trace: Trace, found: Survey, limit: int) -> Integers:
             starts.append(number)
             held = 0
         held += size
-    return found.first_ns + np.array(starts, np.int64) * width
+    return surveyed.first_ns + np.array(starts, np.int64) * width

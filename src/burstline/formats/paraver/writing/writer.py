@@ -5,9 +5,8 @@
     Trace ──numbering──► prologue ─┐
        └───records by time─► body ─┴─► X.prv(.gz)      labels ─► X.pcf      names ─► X.row
 
-The law: what was read from a Paraver file and is written again has the same states, the
-same events of each thread in the same order, and the same communications. The three
-files appear together, whole, or not at all.
+What was read from a Paraver file and is written again has the same states, the same events of
+each thread in the same order, and the same communications.
 """
 
 from __future__ import annotations
@@ -52,29 +51,26 @@ def write(
     memory: int | None = None,
     progress: Progress = SILENCE,
 ) -> None:
-    """Write a trace as a Paraver trace; labels and names go beside it, replacing files there.
+    """Write the three files of a Paraver trace, together and whole or not at all.
 
-    Records of a trace that has no raw tables are derived from its calls, messages, regions
-    and readings, within `memory` bytes, a gigabyte by default; so much of a store is sorted at
-    once. Ids of a trace whose ranks were filtered count what is left; the ``.row`` keeps the
-    old names. States that do not end after they begin and event types outside 1 to 2**31 - 1
-    are left out, because Paraver refuses them.
+    Records of a trace without raw tables are derived. `memory` bytes of a store, a gigabyte by
+    default, are sorted at once.
     """
     path = Path(path)
     companions = companion_paths(path)
     if not trace.has_raw:
         trace = with_records(trace, memory=memory)
     names = numbering(trace)
-    found = survey(trace)
-    records = sum(found.rows.values())
+    surveyed = survey(trace)
+    records = sum(surveyed.rows.values())
     if not records:
         raise NotEnoughDataError("a trace without records cannot be written as .prv")
     claimed = int(trace.metadata.get("claimed_duration_ns", 0))
-    end_ns = max(found.last_ns, int(trace.locations["died_ns"].to_numpy().max()), claimed)
+    end_ns = max(surveyed.last_ns, int(trace.locations["died_ns"].to_numpy().max()), claimed)
     progress.step("writing", 0, "B")
     with atomic.outputs([path, *companions]) as (prv, pcf, row):
         prv.write(prologue(trace, names, end_ns))
-        for block in _blocks(trace, names, found, memory=memory, beside=path.parent):
+        for block in _blocks(trace, names, surveyed, memory=memory, beside=path.parent):
             prv.write(block)
             progress.advance(len(block))
         pcf.write(write_pcf(labels(trace)))
@@ -82,25 +78,23 @@ def write(
 
 
 def _blocks(
-    trace: Trace, names: Numbering, found: Survey, *, memory: int | None, beside: Path
+    trace: Trace, names: Numbering, surveyed: Survey, *, memory: int | None, beside: Path
 ) -> Iterator[memoryview]:
     """Yield the records as some megabytes of whole lines each, valid until the next.
 
-    At one moment of a location: states that begin, events, communications that were sent. A
-    trace in a store that is larger than `memory` is first sorted into windows of time, in
-    files `beside` the output.
+    What is larger than `memory` is sorted in files `beside` the output.
     """
-    if found.first_ns < 0:
+    if surveyed.first_ns < 0:
         raise ParameterError(
-            f"the trace begins at {found.first_ns} ns, and Paraver knows no time before 0. "
-            f"Shift it by {-found.first_ns} ns first"
+            f"the trace begins at {surveyed.first_ns} ns, and Paraver knows no time before 0. "
+            f"Shift it by {-surveyed.first_ns} ns first"
         )
     budget = _DEFAULT_MEMORY if memory is None else memory
     body = _core.PrvBody(names.cpu, names.application, names.task, names.thread)
     out = np.empty(_BUFFER_BYTES, np.uint8)
-    fits = COPIES * found.bytes <= budget or not trace.is_stored
+    fits = COPIES * surveyed.bytes <= budget or not trace.is_stored
     parts = (
-        iter([whole(trace)]) if fits else windows(trace, found, memory=budget, beside=beside)
+        iter([whole(trace)]) if fits else windows(trace, surveyed, memory=budget, beside=beside)
     )
     for part in parts:
         body.load(part.events, part.states, part.links)
