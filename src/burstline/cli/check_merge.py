@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from burstline import merge, show
+from burstline import formats, merge, show
 from burstline.cli.inputs.options import (
     add_format,
     add_resources,
@@ -108,7 +108,7 @@ def run(arguments: argparse.Namespace) -> None:
 def _read(arguments: argparse.Namespace) -> list[Trace]:
     """Read every run, each with its part of the memory and the same region of interest."""
     paths = arguments.traces
-    memory = str(max(memory_budget(arguments) // len(paths), 1))
+    memory = str(formats.memory_each(memory_budget(arguments), len(paths)))
     # Times and loops of one run mean nothing in another.
     shared = {**vars(arguments), "memory": memory, **dict.fromkeys(_OF_ONE_RUN)}
     traces = [read_selected(argparse.Namespace(**{**shared, "trace": path})) for path in paths]

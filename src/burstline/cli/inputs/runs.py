@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import burstline
-from burstline import merge, show
+from burstline import formats, merge, show
 from burstline.cli.inputs.budget import require
 from burstline.cli.inputs.options import memory_budget, thread_count
 from burstline.errors import (
@@ -46,7 +46,8 @@ def read_runs(
     paths: Sequence[Path], arguments: argparse.Namespace, progress: Progress
 ) -> list[Trace]:
     """Read the runs, and refuse those of different numbers of ranks by name."""
-    memory, threads = memory_budget(arguments) // len(paths), thread_count(arguments)
+    memory = formats.memory_each(memory_budget(arguments), len(paths))
+    threads = thread_count(arguments)
     traces = []
     have_loops = all(_tells_loops(path) for path in paths)
     for path in paths:

@@ -17,6 +17,8 @@ from burstline.errors import MemoryBudgetError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+BASE: Final = 160 << 20
+"""What the process takes before it reads anything."""
 SMALLEST_MEMORY: Final = 256 << 20
 """Less than this does not hold what a conversion needs whatever it converts."""
 PARTS_AT_ONCE: Final = 1 << 18
@@ -25,7 +27,6 @@ PARTS_AT_ONCE: Final = 1 << 18
 _BYTES_PER_PART: Final = 600  # of a part while its instances are put together
 _SHARE_OF_PARTS: Final = 4
 _SHARE_OF_SPOOL: Final = 24
-_STREAMED_BASE: Final = 160 << 20
 
 
 class Plan(NamedTuple):
@@ -103,10 +104,10 @@ class Costs:
         None is cut if all fit. `uncut` are the units of each process that are read at once in
         any case. One more group than is read ahead is being stored.
         """
-        needed = _STREAMED_BASE + int(max(uncut) * self.streamed)
+        needed = BASE + int(max(uncut) * self.streamed)
         way_out = "Give --memory as much: a process is read at once."
         require_bytes(needed, memory, way_out=way_out)
-        room = int((memory - _STREAMED_BASE) / self.streamed)
+        room = int((memory - BASE) / self.streamed)
         threads = min(threads, room // max(*uncut, 1) - 1)
         largest = max(sizes)
         if largest > room:
@@ -133,6 +134,11 @@ def require_bytes(needed: int, memory: int | None, *, way_out: str) -> None:
     """Refuse what needs more bytes than are allowed; None allows all."""
     if memory is not None and needed > memory:
         raise MemoryBudgetError(needed, memory, way_out=way_out)
+
+
+def memory_each(memory: int, traces: int) -> int:
+    """Bytes that each of several traces may take: the process itself is there once."""
+    return BASE + max(memory - BASE, 0) // traces
 
 
 def parts_within(memory: int, most: int = PARTS_AT_ONCE) -> int:

@@ -10,6 +10,7 @@ import numpy as np
 from burstline import schema
 from burstline.errors import FormatError
 from burstline.formats.intake import (
+    BASE,
     WORDS_OF_INSTANCE,
     Costs,
     MpiOrder,
@@ -70,7 +71,7 @@ COSTS: Final = Costs(
     disk=22.4,
     least=RECORDS_AT_ONCE,
     most=1 << 21,
-    base=160 << 20,
+    base=BASE,
     way_out=way_by_store("the raw files", "FOLDER"),
 )
 """Of a record of 32 bytes, whatever its kind."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from burstline.formats.intake import way_by_store
+from burstline.formats.intake import BASE, way_by_store
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -17,8 +17,6 @@ if TYPE_CHECKING:
 
 WAY_OUT: Final = way_by_store("it", "TRACE")
 """What to do where a trace does not fit in memory."""
-BASE: Final = 160 << 20
-"""Bytes that the process takes before it reads."""
 STREAMED: Final = 20.4
 """Bytes that a byte of text takes in a conversion until it is written, raw tables included."""
 DISK: Final = 0.7
