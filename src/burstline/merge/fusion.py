@@ -1,4 +1,4 @@
-"""One table with everybody's counters: the base run's bursts and what others counted there.
+"""One table with the counters of all runs, for the bursts of the base run.
 
 ::
 
@@ -83,17 +83,17 @@ class Fusion:
     @property
     def added(self) -> tuple[FusedCounter, ...]:
         """The counters that the base's own trace has not."""
-        return tuple(one for one in self.counters if self.base not in one.runs)
+        return tuple(counter for counter in self.counters if self.base not in counter.runs)
 
     def runs_with(self, counter: str) -> list[int]:
         """The runs that have a counter, ascending."""
         return sorted(
-            run for one in self.counters if one.counter == counter for run in one.runs
+            run for column in self.counters if column.counter == counter for run in column.runs
         )
 
     def is_divergent(self, counter: str) -> bool:
         """Whether runs have different values of a counter in the same bursts."""
-        return sum(one.counter == counter for one in self.counters) > 1
+        return sum(column.counter == counter for column in self.counters) > 1
 
     def matched_only(self) -> pa.Table:
         """The table without the bursts that no other run has.
@@ -143,7 +143,7 @@ def fuse(tables: Sequence[BurstTable], matching: Matching) -> Fusion:
     ...     calls = f"0 enter MPI_Init | 5 leave {name}=0 | 9 enter MPI_Barrier {name}={value}"
     ...     return trace_of(f"ranks 1 | {counter} | 0 | {calls} | 12 leave")
     >>> runs = [run("A", 7), run("B", 8)]
-    >>> fused = fuse([burst_table(one) for one in runs], match(runs))
+    >>> fused = fuse([burst_table(trace) for trace in runs], match(runs))
     >>> [fused.table[name].to_pylist() for name in ("A", "B", "stage")]
     [[7], [8], ['direct']]
     """
@@ -155,23 +155,23 @@ def fuse(tables: Sequence[BurstTable], matching: Matching) -> Fusion:
             "or their traces are cut at different places"
         )
     partners = _Partners(tables, matching)
-    found = _counters(tables, partners, base)
+    columns = _counters(tables, partners, base)
     table = tables[base].table
-    for one, values in found:
-        if base in one.runs:
-            column = table.schema.get_field_index(one.column)
-            field = _told(table.schema.field(column), one)
-            table = table.set_column(column, field, table.column(column))
+    for counter, values in columns:
+        if base in counter.runs:
+            position = table.schema.get_field_index(counter.column)
+            field = _field(table.schema.field(position), counter)
+            table = table.set_column(position, field, table.column(position))
         else:
-            field = _told(tables[one.runs[0]].table.schema.field(one.counter), one)
+            source = tables[counter.runs[0]].table.schema.field(counter.counter)
             array = nullable(values, values != NO_VALUE, pa.int64())
-            table = table.append_column(field, array)
-    counters = tuple(one for one, _ in found)
+            table = table.append_column(_field(source, counter), array)
+    counters = tuple(counter for counter, _ in columns)
     return Fusion(_with_origin(table, partners), base, counters, tuple(partners.rows))
 
 
 def values_of(tables: Sequence[BurstTable], fused: Fusion, counter: str) -> Integers:
-    """What each run that has a counter counted in the bursts of the base.
+    """The values of a counter in the bursts of the base, of each run that has it.
 
     Parameters
     ----------
@@ -209,26 +209,26 @@ class _Partners:
         chosen = pc.is_valid(pairs[f"burst_{base}"])
         pairs = pairs.filter(chosen)
         lane = _lanes(pairs)
-        own = _rows(tables[base], pairs, lane, base)
-        known = own >= 0
+        row = _rows(tables[base], pairs, lane, base)
+        has_row = row >= 0
         size = len(tables[base])
         self.rows: list[Integers] = []
         for run, table in enumerate(tables):
             rows = np.full(size, UNKNOWN, np.int64)
-            rows[own[known]] = _rows(table, pairs, lane, run)[known]
+            rows[row[has_row]] = _rows(table, pairs, lane, run)[has_row]
             self.rows.append(rows)
         self.ordinals = [
             np.where(rows >= 0, _taken_from(table, "burst", rows), UNKNOWN)
             for table, rows in zip(tables, self.rows, strict=True)
         ]
-        # What is on threads that not all runs have is in no pair.
+        # Bursts on threads that not all runs have are in no pair.
         self.ordinals[base] = _taken_from(tables[base], "burst", np.arange(size))
         self.rows[base] = np.arange(size)
         self.stage = np.zeros(size, np.int8)
         codes = pairs["stage"].combine_chunks()
-        self.stage[own[known]] = _stage_codes(codes)[known]
+        self.stage[row[has_row]] = _stage_codes(codes)[has_row]
         self.similarity = np.full(size, np.nan)
-        self.similarity[own[known]] = pairs["similarity"].to_numpy()[known]
+        self.similarity[row[has_row]] = pairs["similarity"].to_numpy()[has_row]
 
 
 def _stage_codes(column: pa.DictionaryArray) -> npt.NDArray[np.int8]:
@@ -264,47 +264,52 @@ def _rows(
     column = pairs[f"burst_{run}"]
     ordinal = pc.fill_null(column, UNKNOWN).to_numpy()
     location = np.zeros(len(ordinal), np.int64)
-    known = ordinal >= 0
+    is_named = ordinal >= 0
     for key, part in lanes:
         if key in location_of:
             location[part] = location_of[key]
         else:
-            known[part] = False
-    rows = Ordinals(names[3], names[4]).rows(location, np.where(known, ordinal, 0))
-    return np.where(known, rows, UNKNOWN)
+            is_named[part] = False
+    rows = Ordinals(names[3], names[4]).rows(location, np.where(is_named, ordinal, 0))
+    return np.where(is_named, rows, UNKNOWN)
 
 
 def _counters(
     tables: Sequence[BurstTable], partners: _Partners, base: int
 ) -> list[tuple[FusedCounter, Integers]]:
     """The columns of counters with their values in the base's rows; the base's first."""
-    found: list[tuple[FusedCounter, Integers]] = []
+    columns: list[tuple[FusedCounter, Integers]] = []
     order = [base, *(run for run in range(len(tables)) if run != base)]
     counters = dict.fromkeys(name for run in order for name in tables[run].counters)
     taken = set(counters)
     for counter in counters:
-        kept: list[tuple[FusedCounter, Integers]] = []
+        alternatives: list[tuple[FusedCounter, Integers]] = []
         for run in (run for run in order if counter in tables[run].counters):
             values = _values(tables[run], counter, partners.rows[run])
-            same = next((k for k, (_, held) in enumerate(kept) if _alike(held, values)), None)
+            same = next(
+                (k for k, (_, held) in enumerate(alternatives) if _alike(held, values)), None
+            )
             if same is None:
-                column = counter if not kept else _free_name(counter, run, taken)
-                kept.append((FusedCounter(column, counter, (run,)), values))
+                column = counter if not alternatives else _free_name(counter, run, taken)
+                taken.add(column)
+                alternatives.append((FusedCounter(column, counter, (run,)), values))
             elif run != base:
-                one, held = kept[same]
-                if base not in one.runs:
+                fused, held = alternatives[same]
+                if base not in fused.runs:
                     held = np.where(held == NO_VALUE, values, held)
-                kept[same] = (FusedCounter(one.column, counter, (*one.runs, run)), held)
-        found += kept
-    return found
+                alternatives[same] = (
+                    FusedCounter(fused.column, counter, (*fused.runs, run)),
+                    held,
+                )
+        columns += alternatives
+    return columns
 
 
 def _free_name(counter: str, run: int, taken: set[str]) -> str:
-    """Name the column of a run that differs; counters of merged traces have such names, too."""
+    """A name for the column of a run that differs, not among those `taken`."""
     name = f"run{run + 1}.{counter}"
-    while name in taken:
+    while name in taken:  # counters of merged traces have such names, too
         name = f"run{run + 1}.{name}"
-    taken.add(name)
     return name
 
 
@@ -313,22 +318,22 @@ def _values(table: BurstTable, counter: str, rows: Integers) -> Integers:
 
 
 def _taken_from(table: BurstTable, column: str, rows: Integers) -> npt.NDArray[Any]:
-    """Take values of a column by row; anything where the row is -1."""
+    """Values of a column by row; undefined where the row is -1."""
     (values,) = table.arrays(column)
     return values[rows].astype(np.int64) if len(values) else np.full(len(rows), NO_VALUE)
 
 
-def _alike(one: Integers, other: Integers) -> bool:
+def _alike(first: Integers, other: Integers) -> bool:
     """Whether two columns hold the same wherever both are known."""
-    both = (one != NO_VALUE) & (other != NO_VALUE)
-    return bool((one[both] == other[both]).all())
+    both = (first != NO_VALUE) & (other != NO_VALUE)
+    return bool((first[both] == other[both]).all())
 
 
-def _told(field: pa.Field, one: FusedCounter) -> pa.Field:
-    """Add to a field which runs its counter is from."""
-    told = dict(field.metadata or {})
-    told[b"runs"] = ",".join(str(run + 1) for run in one.runs).encode()
-    return pa.field(one.column, field.type, nullable=True, metadata=told)
+def _field(source: pa.Field, counter: FusedCounter) -> pa.Field:
+    """The field of a counter, with the runs that it is from."""
+    metadata = dict(source.metadata or {})
+    metadata[b"runs"] = ",".join(str(run + 1) for run in counter.runs).encode()
+    return pa.field(counter.column, source.type, nullable=True, metadata=metadata)
 
 
 def _with_origin(table: pa.Table, partners: _Partners) -> pa.Table:

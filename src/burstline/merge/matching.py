@@ -120,53 +120,48 @@ def match(
         members, stage = match_published(tokens, lanes, how)
     lane, place = _places(members, lanes)
     order = np.lexsort((place, lane))
-    found = _Found(traces, tokens, how, members[order], stage[order])
-    places = keys, lane[order]
-    return found.matching(method, places, naming, base=base)
+    rows = _Rows(traces, tokens, how, members[order], stage[order])
+    return rows.matching(method, (keys, lane[order]), naming, base=base)
 
 
 def _lanes(traces: Sequence[Trace]) -> tuple[Integers, list[Integers]]:
-    """Find the threads that all runs have, and where their bursts are in each run.
-
-    Returns application, rank and thread of each, and for each run the first row and the row
-    after the last.
-    """
-    found = []
+    """Application, rank and thread of threads in all runs, and first and last row per run."""
+    spans = []
     for trace in traces:
         columns = trace.arrays("locations", "application", "rank", "thread")
         offsets = trace.offsets("bursts")
         keys = (key.tolist() for key in columns)
         rows = zip(zip(*keys, strict=True), offsets[:-1], offsets[1:], strict=True)
-        found.append({key: (first, last) for key, first, last in rows})
-    sizes = [len({key[:2] for key in one}) for one in found]
+        spans.append({key: (first, last) for key, first, last in rows})
+    sizes = [len({key[:2] for key in run}) for run in spans]
     if len(set(sizes)) > 1:
         counted = ", ".join(f"run {run}: {size}" for run, size in enumerate(sizes))
         raise InconsistentTraceError(
             f"the runs have different numbers of ranks ({counted}): only runs of the same "
             "program on as many ranks can be matched"
         )
-    shared = sorted(key for key in found[0] if all(key in other for other in found[1:]))
-    kept = [key for key in shared if any(one[key][0] < one[key][1] for one in found)]
-    if not kept:
+    shared = sorted(key for key in spans[0] if all(key in other for other in spans[1:]))
+    used = [key for key in shared if any(run[key][0] < run[key][1] for run in spans)]
+    if not used:
         raise NotEnoughDataError("the runs have no bursts on any thread that all of them have")
-    lanes = [np.array([one[key] for key in kept], np.int64) for one in found]
-    return np.array(kept, np.int64), lanes
+    lanes = [np.array([run[key] for key in used], np.int64) for run in spans]
+    return np.array(used, np.int64), lanes
 
 
 def _aligned(
     tokens: Sequence[Tokens], lanes: Sequence[Integers], how: Alignment, progress: Progress
 ) -> tuple[Integers, npt.NDArray[np.uint8]]:
-    """Align thread after thread; the run with the fewest bursts is the beginning."""
-    sizes = [int((own[:, 1] - own[:, 0]).sum()) for own in lanes]
+    """Members and stages of all rows, aligned from the run with the fewest bursts on."""
+    sizes = [int((lane[:, 1] - lane[:, 0]).sum()) for lane in lanes]
     order = np.argsort(sizes, kind="stable").tolist()
     has_anchors = have_same_collectives(tokens, lanes)
-    found = _by_thread(tokens, lanes, order, how, progress, anchored=has_anchors)
-    if not has_anchors and are_at_odds(found, tokens, lanes):
+    threads = _by_thread(tokens, lanes, order, how, progress, anchored=has_anchors)
+    if not has_anchors and are_at_odds(threads, tokens, lanes):
         named = renamed(tokens, lanes, order, how)
         if named is not None:
-            found = _by_thread(named, lanes, order, how, progress, anchored=True)
-    members = np.concatenate([rows.members for rows in found])
-    stage = np.concatenate([rows.stage for rows in found])
+            threads = _by_thread(named, lanes, order, how, progress, anchored=True)
+    members = np.concatenate([rows.members for rows in threads])
+    stage = np.concatenate([rows.stage for rows in threads])
     return members, stage.max(axis=1)
 
 
@@ -179,37 +174,37 @@ def _by_thread(
     *,
     anchored: bool,
 ) -> list[LaneRows]:
-    """Align each thread by itself."""
-    threads = list(zip(*(own.tolist() for own in lanes), strict=True))
+    """The matched rows of each thread, aligned alone."""
+    threads = list(zip(*(lane.tolist() for lane in lanes), strict=True))
     progress.step("Matching", len(threads), "threads")
-    found: list[LaneRows] = []
+    results: list[LaneRows] = []
 
     def align(lane: tuple[tuple[int, int], ...]) -> LaneRows:
         return align_lane(tokens, lane, order, how, anchored=anchored)
 
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         for begin in range(0, len(threads), _TOGETHER):
-            some = threads[begin : begin + _TOGETHER]
-            found += pool.map(align, some)
-            progress.advance(len(some))
-    return found
+            part = threads[begin : begin + _TOGETHER]
+            results += pool.map(align, part)
+            progress.advance(len(part))
+    return results
 
 
 def _places(members: Integers, lanes: Sequence[Integers]) -> tuple[Integers, Integers]:
     """The thread of each row, and which burst of it in the first run that has it."""
     lane = np.zeros(len(members), np.int64)
     place = np.full(len(members), -1, np.int64)
-    for run, own in enumerate(lanes):
-        begins = np.argsort(own[:, 0], kind="stable")
+    for run, spans in enumerate(lanes):
+        begins = np.argsort(spans[:, 0], kind="stable")
         has = (members[:, run] >= 0) & (place < 0)
         rows = members[has, run]
-        of = begins[np.searchsorted(own[begins, 0], rows, side="right") - 1]
-        lane[has], place[has] = of, rows - own[of, 0]
+        of = begins[np.searchsorted(spans[begins, 0], rows, side="right") - 1]
+        lane[has], place[has] = of, rows - spans[of, 0]
     return lane, place
 
 
-class _Found:
-    """Rows of matched bursts on their way to a result."""
+class _Rows:
+    """The rows of a matching: which burst of each run they hold, and how it was matched."""
 
     def __init__(
         self,
@@ -232,7 +227,7 @@ class _Found:
         *,
         base: int | None,
     ) -> Matching:
-        """Count, choose the base if nobody did, and write the tables."""
+        """The matching, with the base that was asked for or the run best matched."""
         runs = range(len(self._traces))
         has = self._members >= 0
         bursts = has.sum(axis=0)
@@ -289,12 +284,12 @@ class _Found:
             leads &= (self._members[:, runs[:first]] < 0).all(axis=1)
             for theirs in runs[first + 1 :]:
                 rows = np.flatnonzero(leads & (self._members[:, theirs] >= 0))
-                one, other = (
+                base_side, other_side = (
                     _compared(self._tokens[run], self._members[rows, run], self._how)
                     for run in (ours, theirs)
                 )
-                found = unlikeness(one, other, self._how.weights)
-                largest[rows] = np.maximum(largest[rows], found)
+                values = unlikeness(base_side, other_side, self._how.weights)
+                largest[rows] = np.maximum(largest[rows], values)
         return largest
 
     def _patterns(self, patterns: Sequence[tuple[str, str]]) -> pa.Table:

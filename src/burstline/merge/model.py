@@ -27,7 +27,7 @@ ASSIGNMENTS: Final = ("greedy", "optimal")
 
 @dataclass(frozen=True, slots=True)
 class Weights:
-    """What makes two bursts unlike each other: S of the published method.
+    """What makes two bursts unlike: S of the published method.
 
     ``S = place · |difference of places| + size · relative difference of sizes
     + partner · (partners differ)``
@@ -144,7 +144,7 @@ class Matching:
         Operations before and after, with bursts and matched bursts of each run:
         ``before, after, bursts_0, matched_0, …``; most unmatched first.
     has_paths : bool
-        Whether call paths told bursts apart (``align`` only).
+        Whether call paths distinguish bursts (``align`` only).
     has_loops : bool
         Whether loops of the program did, or which iteration of them (``align`` only).
     """

@@ -69,9 +69,9 @@ class LaneRows:
 def have_same_collectives(tokens: Sequence[Tokens], lanes: Sequence[Integers]) -> bool:
     """Whether every thread has the same collectives in all runs, one after the other."""
 
-    def collectives(one: Tokens, own: Integers) -> Iterator[npt.NDArray[np.int32]]:
-        for first, last in own.tolist():
-            yield one.kind[first:last][one.divides[first:last]]
+    def collectives(tokens: Tokens, lanes: Integers) -> Iterator[npt.NDArray[np.int32]]:
+        for first, last in lanes.tolist():
+            yield tokens.kind[first:last][tokens.divides[first:last]]
 
     runs = [collectives(*both) for both in zip(tokens, lanes, strict=True)]
     return all(
@@ -89,10 +89,7 @@ def align_lane(
     *,
     anchored: bool = False,
 ) -> LaneRows:
-    """Match the bursts of one thread in all runs.
-
-    O(n log n) in the bursts where runs are alike, O(n · window) at worst.
-    """
+    """The matched bursts of one thread in all runs, aligned in the order of `order`."""
     if _are_direct(tokens, lanes):
         return _by_position(lanes, "direct")
     handed_out = _are_handed_out(tokens, lanes)
@@ -110,18 +107,18 @@ def _are_direct(tokens: Sequence[Tokens], lanes: Sequence[Lane]) -> bool:
     """Whether all runs did the same, in the same order."""
     (first, last), rest = lanes[0], zip(tokens[1:], lanes[1:], strict=True)
     kinds = tokens[0].kind[first:last]
-    return all(np.array_equal(kinds, one.kind[slice(*lane)]) for one, lane in rest)
+    return all(np.array_equal(kinds, run.kind[slice(*lane)]) for run, lane in rest)
 
 
 def _are_handed_out(tokens: Sequence[Tokens], lanes: Sequence[Lane]) -> bool:
-    """Whether a thread sent the same in the same order, but to whoever asked for it."""
+    """Whether a thread sent the same in the same order, but to other partners."""
     sent = []
-    for one, lane in zip(tokens, lanes, strict=True):
-        own = slice(*lane)
-        if (one.unordered[own] >= 0).any():
+    for run, lane in zip(tokens, lanes, strict=True):
+        part = slice(*lane)
+        if (run.unordered[part] >= 0).any():
             return False
-        sends = one.sends[own]
-        sent.append((one.matter[own][sends], one.partners[0][own][sends]))
+        sends = run.sends[part]
+        sent.append((run.matter[part][sends], run.partners[0][part][sends]))
     (matter, partner), *rest = sent
     if not len(matter) or not all(np.array_equal(matter, other) for other, _ in rest):
         return False
@@ -129,15 +126,15 @@ def _are_handed_out(tokens: Sequence[Tokens], lanes: Sequence[Lane]) -> bool:
 
 
 def _matter_alike(tokens: Sequence[Tokens], lanes: Sequence[Lane]) -> bool:
-    """Whether a thread did the same in the same order, whoever it reached."""
-    first, *rest = (one.matter[slice(*lane)] for one, lane in zip(tokens, lanes, strict=True))
+    """Whether a thread did the same in the same order, with any partners."""
+    first, *rest = (run.matter[slice(*lane)] for run, lane in zip(tokens, lanes, strict=True))
     return all(np.array_equal(first, other) for other in rest)
 
 
 def _first_free(tokens: Sequence[Tokens]) -> int:
     """A number from which on no burst has a label or kind."""
     return 1 + max(
-        int(max(one.label.max(initial=0), one.kind.max(initial=0))) for one in tokens
+        int(max(run.label.max(initial=0), run.kind.max(initial=0))) for run in tokens
     )
 
 
@@ -158,7 +155,7 @@ class _Sequence:
     def of(
         cls, tokens: Tokens, lane: Lane, run: int, runs: int, free: int | None = None
     ) -> _Sequence:
-        """Take the bursts of a lane; from `free` on sends are named by what they sent."""
+        """The bursts of a lane; from `free` on, sends are named by what they sent."""
         part = slice(*lane)
         label, kind = tokens.label[part], tokens.kind[part]
         if free is not None:
@@ -183,22 +180,22 @@ class _Sequence:
     def __len__(self) -> int:
         return len(self.members)
 
-    def at(self, rows: Integers) -> _Sequence:
+    def take(self, rows: Integers) -> _Sequence:
         columns = {name: self.columns[name][rows] for name in _FIELDS}
         return _Sequence(columns, self.members[rows], self.stage[rows])
 
     def sorted(self) -> _Sequence:
-        """Order neighbours that the program does not order by their labels."""
+        """The bursts, with neighbours that the program does not order sorted by label."""
         run = self.columns["unordered"]
         if not (run >= 0).any():
             return self
         new = np.ones(len(run), bool)
         new[1:] = (run[1:] != run[:-1]) | (run[1:] < 0)
         kind, label = (np.where(run >= 0, self.columns[n], 0) for n in ("kind", "label"))
-        return self.at(np.lexsort((label, kind, np.cumsum(new))))
+        return self.take(np.lexsort((label, kind, np.cumsum(new))))
 
     def anchored(self) -> _Sequence:
-        """Let no collective be left out."""
+        """The bursts, with collectives that may not be left out."""
         gap = self.columns["gap"]
         gap = np.where(gap == DIVIDING_GAP, NEVER, gap)
         return _Sequence(self.columns | {"gap": gap}, self.members, self.stage)
@@ -212,7 +209,7 @@ class _Sequence:
 def _joined(
     common: _Sequence, other: _Sequence, run: int, how: Alignment, *, anchored: bool
 ) -> _Sequence:
-    """Align a run with the common sequence, and add what it alone has."""
+    """The common sequence, with a run aligned to it and what that run alone has."""
     same, stage = _paired(common, other, how, anchored=anchored)
     matched = same >= 0
     common.members[matched, run] = other.members[same[matched], run]
@@ -224,22 +221,22 @@ def _joined(
     partner[same[matched]] = np.flatnonzero(matched)
     after = np.maximum.accumulate(partner)[rest]
     place = np.concatenate([np.arange(len(common)) + 0.0, after + 0.5])
-    added = other.at(np.flatnonzero(rest))
-    return _chained(common, added).at(np.argsort(place, kind="stable"))
+    added = other.take(np.flatnonzero(rest))
+    return _chained(common, added).take(np.argsort(place, kind="stable"))
 
 
-def _chained(one: _Sequence, other: _Sequence) -> _Sequence:
+def _chained(common: _Sequence, other: _Sequence) -> _Sequence:
     columns = {
-        name: np.concatenate([one.columns[name], other.columns[name]]) for name in _FIELDS
+        name: np.concatenate([common.columns[name], other.columns[name]]) for name in _FIELDS
     }
-    members = np.concatenate([one.members, other.members])
-    return _Sequence(columns, members, np.concatenate([one.stage, other.stage]))
+    members = np.concatenate([common.members, other.members])
+    return _Sequence(columns, members, np.concatenate([common.stage, other.stage]))
 
 
 def _paired(
     common: _Sequence, other: _Sequence, how: Alignment, *, anchored: bool
 ) -> tuple[Integers, npt.NDArray[np.uint8]]:
-    """For each burst of the common sequence its place in the other, and how found."""
+    """The place in the other sequence of each burst of the common one, and its stage."""
     weights = how.weights
     if anchored:
         common, other = common.anchored(), other.anchored()
@@ -257,8 +254,8 @@ def _paired(
     # What is nearest comes first: one that is left over must not shift all behind it.
     for name, key, tolerance, reach in _RESTS:
         for near in reach:
-            found = _pair_rest(common, other, same, _Rest(key, tolerance, near))
-            stage[found] = STAGES.index(name)
+            rows = _add_rest(common, other, same, _Rest(key, tolerance, near))
+            stage[rows] = STAGES.index(name)
     return same, stage
 
 
@@ -271,8 +268,8 @@ class _Rest:
     near: int
 
 
-def _pair_rest(common: _Sequence, other: _Sequence, same: Integers, how: _Rest) -> Integers:
-    """Match what was left over to what is near it; changes `same` where it did."""
+def _add_rest(common: _Sequence, other: _Sequence, same: Integers, how: _Rest) -> Integers:
+    """The rows that were left over and match what is near; their partners go into `same`."""
     matched = same >= 0
     taken = np.zeros(len(other), bool)
     taken[same[matched]] = True
@@ -283,22 +280,23 @@ def _pair_rest(common: _Sequence, other: _Sequence, same: Integers, how: _Rest) 
     if how.near == FAR:
         alone = np.intersect1d(ours.key[ours.is_alone], theirs.key[theirs.is_alone])
         ours, theirs = (
-            one.where(
-                (one.is_alone & np.isin(one.key, alone)) | (how.key != "matter") & one.unordered
+            side.where(
+                (side.is_alone & np.isin(side.key, alone))
+                | (how.key != "matter") & side.unordered
             )
-            for one in (ours, theirs)
+            for side in (ours, theirs)
         )
     if not len(ours.rows) or not len(theirs.rows):
         return np.zeros(0, np.int64)
-    found = _core.pair_near(ours.columns(how.near), theirs.columns(how.near), how.tolerance)
-    rows = ours.rows[found >= 0]
-    same[rows] = theirs.rows[found[found >= 0]]
+    partner = _core.pair_near(ours.columns(how.near), theirs.columns(how.near), how.tolerance)
+    rows = ours.rows[partner >= 0]
+    same[rows] = theirs.rows[partner[partner >= 0]]
     return rows
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Left:
-    """Bursts that were left over: what they are called, and after how many others."""
+    """Bursts that were left over: their keys, and how many matched ones precede them."""
 
     rows: Integers
     key: npt.NDArray[np.int32]
@@ -336,7 +334,7 @@ class _Left:
 
 
 def _are_alone(key: npt.NDArray[np.int32], span: Integers, rows: Integers) -> Mask:
-    """Tell of which rows no other near them, between the same collectives, has the same key."""
+    """Mask of the rows whose key no other near them, between the same collectives, has."""
     order = np.argsort(key, kind="stable")
     near = (np.diff(key[order]) == 0) & (np.diff(span[order]) == 0) & (np.diff(order) <= FAR)
     crowded = np.zeros(len(key), bool)

@@ -1,4 +1,4 @@
-"""Collectives of several runs, told apart by what all threads did before each.
+"""Collectives of several runs, distinguished by what all threads did before each.
 
 ::
 
@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from burstline import _core
+from burstline.columns import take
 from burstline.merge.align.alignment import GAP, TURN
 
 if TYPE_CHECKING:
@@ -36,10 +37,10 @@ _ENOUGH: Final = 0.8
 """Share of collectives before which lies what lies before some in all runs, of the run that
 has the fewest."""
 _ODDS: Final = 0.1
-"""Share of the collectives of which threads may say different things."""
+"""Share of the collectives that threads may match differently."""
 _SIZES: Final = 1000
 """Different contents are as unlike as sizes that are powers of two; so many there are."""
-_ODD: Final = np.uint64(0x9E3779B97F4A7C15)
+_MIXER: Final = np.uint64(0x9E3779B97F4A7C15)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -53,11 +54,9 @@ class _Run:
 
 
 def are_at_odds(
-    found: Sequence[LaneRows], tokens: Sequence[Tokens], lanes: Sequence[Integers]
+    threads: Sequence[LaneRows], tokens: Sequence[Tokens], lanes: Sequence[Integers]
 ) -> bool:
-    """Whether threads say different things of which collective is which.
-
-    O(bursts · log collectives) time for each run.
+    """Whether threads match collectives differently.
 
     >>> from burstline.merge.align.alignment import align_lane
     >>> from burstline.merge import Alignment
@@ -71,39 +70,41 @@ def are_at_odds(
     ...     [np.array([[0, 3], [3, 6]])] * 2,
     ... )
     >>> both = [(tuple(lane),) * 2 for lane in lanes[0].tolist()]
-    >>> found = [align_lane(tokens, lane, [0, 1], Alignment()) for lane in both]
-    >>> are_at_odds(found, tokens, lanes)
+    >>> threads = [align_lane(tokens, lane, [0, 1], Alignment()) for lane in both]
+    >>> are_at_odds(threads, tokens, lanes)
     False
     """
     rows = [_rows(*both) for both in zip(tokens, lanes, strict=True)]
-    if not all(_are_common(one, own) for one, own in zip(tokens, rows, strict=True)):
+    if not all(_are_common(*both) for both in zip(tokens, rows, strict=True)):
         return False
-    return any(_odd(found, rows, run) > _ODDS for run in range(len(rows)))
+    return any(_share_at_odds(threads, rows, run) > _ODDS for run in range(len(rows)))
 
 
-def _odd(found: Sequence[LaneRows], rows: Sequence[Sequence[Integers]], run: int) -> float:
-    """The share of a run's collectives of which threads say different things."""
-    said: Integers | None = None
-    is_odd = np.zeros(0, bool)
-    for lane, one in enumerate(found):
-        own = [lanes[lane] for lanes in rows]
-        if not len(own[run]):
+def _share_at_odds(
+    threads: Sequence[LaneRows], rows: Sequence[Sequence[Integers]], run: int
+) -> float:
+    """The share of a run's collectives that threads match differently."""
+    first: Integers | None = None
+    differs = np.zeros(0, bool)
+    for lane, thread in enumerate(threads):
+        collectives = [lanes[lane] for lanes in rows]
+        if not len(collectives[run]):
             continue
-        other = _ordinals(one.members, own, run)
-        if said is None:
-            said, is_odd = other, np.zeros(len(other), bool)
+        other = _ordinals(thread.members, collectives, run)
+        if first is None:
+            first, differs = other, np.zeros(len(other), bool)
         else:
-            is_odd |= (other != said).any(axis=1)
-    return float(is_odd.mean())
+            differs |= (other != first).any(axis=1)
+    return float(differs.mean())
 
 
 def _ordinals(members: Integers, rows: Sequence[Integers], leader: int) -> Integers:
-    """For each collective of a run its ordinal in each run, or -1."""
+    """The ordinal in each run of each collective of a run, -1 without."""
     places = []
-    for run, own in enumerate(rows):
-        place = np.searchsorted(own, members[:, run])
-        is_own = np.append(own, -2)[place] == members[:, run]
-        places.append(np.where(is_own, place, -1))
+    for run, collectives in enumerate(rows):
+        place = np.searchsorted(collectives, members[:, run])
+        is_collective = np.append(collectives, -2)[place] == members[:, run]
+        places.append(np.where(is_collective, place, -1))
     table = np.stack(places, axis=1)
     table = table[table[:, leader] >= 0]
     return table[np.argsort(table[:, leader])]
@@ -128,28 +129,28 @@ def renamed(
     >>> calls = " | ".join(step.format(10 * k, 10 * k + 4) for k in range(4))
     >>> run = trace_of(f"ranks 2 | 0 | {calls} | 1 | {calls}")
     >>> lanes = [np.array([[0, 3], [3, 6]])] * 2
-    >>> [one, _] = renamed(
+    >>> [named, _] = renamed(
     ...     tokens_of([run, run], [None, None]).tokens, lanes, [0, 1], Alignment()
     ... )
-    >>> one.label.tolist()
+    >>> named.label.tolist()
     [1, 2, 3, 1, 2, 3]
     """
     runs = [_run(*both) for both in zip(tokens, lanes, strict=True)]
-    content = _telling(runs)
+    content = _distinctive(runs)
     if content is None:
         return None
     names = _named(runs, content, order, how)
     count = np.bincount(np.concatenate(names))
-    codes = [code for one in tokens for code in (one.label, one.kind, one.matter)]
+    codes = [code for run in tokens for code in (run.label, run.kind, run.matter)]
     first = 1 + max(int(code.max(initial=0)) for code in codes)
     return [
-        _renamed(one, run.rows, name, first, count == len(runs))
-        for one, run, name in zip(tokens, runs, names, strict=True)
+        _renamed(bursts, run.rows, name, first, count == len(runs))
+        for bursts, run, name in zip(tokens, runs, names, strict=True)
     ]
 
 
 def _rows(tokens: Tokens, lanes: Integers) -> list[Integers]:
-    """Find the bursts of each thread that a collective is before."""
+    """The bursts of each thread that come after a collective."""
     return [
         first + np.flatnonzero(tokens.divides[first:last]) for first, last in lanes.tolist()
     ]
@@ -157,32 +158,32 @@ def _rows(tokens: Tokens, lanes: Integers) -> list[Integers]:
 
 def _are_common(tokens: Tokens, rows: Sequence[Integers]) -> bool:
     """Whether several threads have collectives, and all of these the same ones."""
-    own = [lane for lane in rows if len(lane)]
-    kinds = [tokens.kind[lane] for lane in own]
-    return len(own) > 1 and all(np.array_equal(kinds[0], other) for other in kinds[1:])
+    threads = [lane for lane in rows if len(lane)]
+    kinds = [tokens.kind[lane] for lane in threads]
+    return len(threads) > 1 and all(np.array_equal(kinds[0], other) for other in kinds[1:])
 
 
 def _run(tokens: Tokens, lanes: Integers) -> _Run:
-    """Describe the collectives of a run, and what lies before them, on all threads."""
-    found = zip(_rows(tokens, lanes), lanes[:, 0].tolist(), strict=True)
-    own = [(rows, first) for rows, first in found if len(rows)]
-    rows = own[0][0]
+    """The collectives of a run, and what lies before them, on all threads."""
+    lane_rows = zip(_rows(tokens, lanes), lanes[:, 0].tolist(), strict=True)
+    threads = [(rows, first) for rows, first in lane_rows if len(rows)]
+    rows = threads[0][0]
     kind = tokens.kind[rows]
     turn = np.zeros(len(rows), np.int32) if tokens.turn is None else tokens.turn[rows]
     content = [np.zeros(len(rows), np.uint64) for _ in range(3)]
-    for other, first in own:
+    for other, first in threads:
         part = slice(int(first), int(other[-1]) + 1)
         is_ordered = tokens.unordered[part] == -1
         ends = other - int(first)
         content[0] += _between(tokens.label[part], ends, np.ones(len(is_ordered), bool))
         content[1] += _between(tokens.label[part], ends, is_ordered)
         content[2] += _between(tokens.kind[part], ends, is_ordered)
-    return _Run([other for other, _ in own], kind, turn, content)
+    return _Run([other for other, _ in threads], kind, turn, content)
 
 
 def _between(codes: Codes, ends: Integers, counts: Mask) -> Hashes:
-    """Hash what a thread did from one collective to the next, in any order."""
-    hashed = (codes.astype(np.uint64) + np.uint64(1)) * _ODD
+    """A hash of what a thread did from one collective to the next, in any order."""
+    hashed = (codes.astype(np.uint64) + np.uint64(1)) * _MIXER
     hashed ^= hashed >> np.uint64(29)
     hashed *= hashed
     hashed[~counts] = 0
@@ -190,22 +191,28 @@ def _between(codes: Codes, ends: Integers, counts: Mask) -> Hashes:
     return np.diff(np.cumsum(hashed)[ends], prepend=np.uint64(0))
 
 
-def _telling(runs: Sequence[_Run]) -> list[Codes] | None:
-    """Numbers for what lies before collectives: what most have, and what tells most."""
+def _distinctive(runs: Sequence[_Run]) -> list[Codes] | None:
+    """Numbers for what lies before collectives: the content that most runs share."""
     best, most = None, (0.0, 0.0)
-    for found in zip(*(run.content for run in runs), strict=True):
-        shared = found[0]
-        for other in found[1:]:
+    for contents in zip(*(run.content for run in runs), strict=True):
+        shared = contents[0]
+        for other in contents[1:]:
             shared = np.intersect1d(shared, other)
-        least = min(map(len, found))
-        share = min(float(np.isin(one, shared).mean()) for one in found if len(one) == least)
-        told = share * len(shared), share
-        if share > _ENOUGH and told > most:
-            best, most = found, told
+        least = min(map(len, contents))
+        share = min(
+            float(np.isin(content, shared).mean())
+            for content in contents
+            if len(content) == least
+        )
+        score = share * len(shared), share
+        if share > _ENOUGH and score > most:
+            best, most = contents, score
     if best is None:
         return None
     _, numbers = np.unique(np.concatenate(best), return_inverse=True)
-    return np.split(numbers.astype(np.int32), np.cumsum([len(one) for one in best])[:-1])
+    return np.split(
+        numbers.astype(np.int32), np.cumsum([len(content) for content in best])[:-1]
+    )
 
 
 def _named(
@@ -214,14 +221,14 @@ def _named(
     """A number for each collective of each run, equal where collectives are the same."""
     kinds = 1 + max(int(run.kind.max()) for run in runs)
     columns = [
-        np.stack([own.astype(np.int64) * kinds + run.kind, run.kind, own, run.turn])
-        for run, own in zip(runs, content, strict=True)
+        np.stack([codes.astype(np.int64) * kinds + run.kind, run.kind, codes, run.turn])
+        for run, codes in zip(runs, content, strict=True)
     ]
-    _, labels = np.unique(np.concatenate([one[0] for one in columns]), return_inverse=True)
+    _, labels = np.unique(np.concatenate([rows[0] for rows in columns]), return_inverse=True)
     begin = 0
-    for one in columns:
-        one[0] = labels[begin : begin + one.shape[1]]
-        begin += one.shape[1]
+    for rows in columns:
+        rows[0] = labels[begin : begin + rows.shape[1]]
+        begin += rows.shape[1]
     names: list[Integers] = [np.zeros(0, np.int64) for _ in runs]
     common = columns[order[0]]
     name = np.arange(common.shape[1])
@@ -230,21 +237,20 @@ def _named(
         other = columns[run]
         same = _aligned(common, other, how)
         matched = np.flatnonzero(same >= 0)
-        own = np.full(other.shape[1], -1)
-        own[same[matched]] = matched
-        new = np.flatnonzero(own < 0)
-        after = np.maximum.accumulate(own)[new]
-        own[own >= 0] = name[own[own >= 0]]
-        own[new] = len(name) + np.arange(len(new))
-        names[run] = own
-        kept = np.argsort(np.concatenate([np.arange(len(name)), after + 0.5]), kind="stable")
-        name = np.concatenate([name, own[new]])[kept]
-        common = np.concatenate([common, other[:, new]], axis=1)[:, kept]
+        place = np.full(other.shape[1], -1)
+        place[same[matched]] = matched
+        new = np.flatnonzero(place < 0)
+        after = np.maximum.accumulate(place)[new]
+        names[run] = take(name, place)
+        names[run][new] = len(name) + np.arange(len(new))
+        joined = np.argsort(np.concatenate([np.arange(len(name)), after + 0.5]), kind="stable")
+        name = np.concatenate([name, names[run][new]])[joined]
+        common = np.concatenate([common, other[:, new]], axis=1)[:, joined]
     return names
 
 
 def _aligned(common: Integers, other: Integers, how: Alignment) -> Integers:
-    """Align two sequences of collectives: label, kind, content, turn."""
+    """The place in `other` of each collective of `common`, -1 without."""
 
     def tokens(columns: Integers) -> tuple[npt.NDArray[np.generic], ...]:
         label, kind, content, turn = columns
@@ -276,7 +282,7 @@ def _renamed(
 ) -> Tokens:
     label, kind, matter = tokens.label.copy(), tokens.kind.copy(), tokens.matter.copy()
     divides = tokens.divides.copy()
-    for own in rows:
-        label[own] = kind[own] = matter[own] = first + name
-        divides[own] = shared[name]
+    for lane in rows:
+        label[lane] = kind[lane] = matter[lane] = first + name
+        divides[lane] = shared[name]
     return replace(tokens, label=label, kind=kind, matter=matter, divides=divides)

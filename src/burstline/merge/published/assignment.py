@@ -19,11 +19,7 @@ if TYPE_CHECKING:
 
 
 def pair_optimally(ours: Columns, theirs: Columns, how: Published) -> Integers:
-    """Match bursts within groups so that the sum of S is least, shape (our bursts,).
-
-    As many pairs as possible with an S under the limit, and of these choices the one of
-    least sum; O(block^3) for each block.
-    """
+    """Their burst for each of ours, -1 without: most pairs under the limit, of least sum."""
     try:
         from scipy.optimize import linear_sum_assignment  # noqa: PLC0415 -- an extra
     except ImportError as error:
@@ -34,17 +30,17 @@ def pair_optimally(ours: Columns, theirs: Columns, how: Published) -> Integers:
             _compared(ours, our[:, None], how), _compared(theirs, their, how), how.weights
         )
         allowed = cost < how.weights.limit
-        # Dearer than all that may be matched together: left out first.
+        # higher than the sum of all allowed costs, so that as many as possible are matched
         dear = 1.0 + how.weights.limit * min(cost.shape)
         rows, columns = linear_sum_assignment(np.where(allowed, cost, dear))
-        kept = allowed[rows, columns]
-        same[our[rows[kept]]] = their[columns[kept]]
+        is_pair = allowed[rows, columns]
+        same[our[rows[is_pair]]] = their[columns[is_pair]]
     return same
 
 
 def _blocks(ours: Integers, theirs: Integers, block: int) -> list[tuple[Integers, Integers]]:
-    """Cut each group into as many blocks of both sides as its longer side needs."""
-    found = []
+    """The places of both sides in each block: groups are cut so that no side is longer."""
+    blocks = []
     groups = zip(ours[:-1], ours[1:], theirs[:-1], theirs[1:], strict=True)
     for first, last, begin, end in groups:
         if first == last or begin == end:
@@ -54,11 +50,11 @@ def _blocks(ours: Integers, theirs: Integers, block: int) -> list[tuple[Integers
         our_cuts = first + (last - first) * parts // count
         their_cuts = begin + (end - begin) * parts // count
         for k in range(count):
-            one = np.arange(our_cuts[k], our_cuts[k + 1])
-            other = np.arange(their_cuts[k], their_cuts[k + 1])
-            if len(one) and len(other):
-                found.append((one, other))
-    return found
+            our = np.arange(our_cuts[k], our_cuts[k + 1])
+            their = np.arange(their_cuts[k], their_cuts[k + 1])
+            if len(our) and len(their):
+                blocks.append((our, their))
+    return blocks
 
 
 def _compared(side: Columns, rows: Integers, how: Published) -> Compared:

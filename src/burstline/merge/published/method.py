@@ -43,20 +43,17 @@ _NO_GROUP: Final = -1
 def match_published(
     tokens: Sequence[Tokens], lanes: Sequence[Integers], how: Published
 ) -> tuple[Integers, npt.NDArray[np.uint8]]:
-    """Match the bursts of all runs by patterns and similarity.
-
-    O(n log n) for n bursts, and O(block) for each that is left after the first stage.
-    """
-    runs = [_Run.of(one, of_lanes) for one, of_lanes in zip(tokens, lanes, strict=True)]
-    found = [_direct(runs), _patterns(runs, 1 + max(_highest(run.pattern) for run in runs))]
+    """Members and stages of all rows, matched by patterns and similarity."""
+    runs = [_Run.of(*both) for both in zip(tokens, lanes, strict=True)]
+    parts = [_direct(runs), _patterns(runs, 1 + max(_highest(run.pattern) for run in runs))]
     stages = [_DIRECT, _PATTERN]
     if how.aligned_spans:
         _align_spans(runs, how)
-    found.append(_similar(runs, how))
+    parts.append(_similar(runs, how))
     stages.append(_REGION)
-    counts = [len(rows) for rows in found]
+    counts = [len(rows) for rows in parts]
     stage = np.repeat(np.array(stages, np.uint8), counts)
-    members = np.concatenate(found)
+    members = np.concatenate(parts)
     rest = [_alone(run, number, len(runs)) for number, run in enumerate(runs)]
     stage = np.concatenate([stage, np.zeros(sum(map(len, rest)), np.uint8)])
     return np.concatenate([members, *rest]), stage
@@ -88,22 +85,22 @@ def _highest(values: Integers) -> int:
 
 
 def _direct(runs: list[_Run]) -> Integers:
-    """Match threads that did the same in all runs, by position."""
+    """The rows of threads that did the same in all runs, by position; they are taken."""
     bounds = [np.searchsorted(run.lane, np.arange(run.lanes + 1)) for run in runs]
-    found = [np.zeros((0, len(runs)), np.int64)]
+    rows = [np.zeros((0, len(runs)), np.int64)]
     for lane in range(runs[0].lanes):
-        parts = [slice(*own[lane : lane + 2]) for own in bounds]
+        parts = [slice(*borders[lane : lane + 2]) for borders in bounds]
         patterns = [run.pattern[part] for run, part in zip(runs, parts, strict=True)]
         if all(np.array_equal(patterns[0], other) for other in patterns[1:]):
             pairs = zip(runs, parts, strict=True)
-            found.append(np.stack([run.row[part] for run, part in pairs], axis=1))
+            rows.append(np.stack([run.row[part] for run, part in pairs], axis=1))
             for run, part in zip(runs, parts, strict=True):
                 run.free[part] = False
-    return np.concatenate(found)
+    return np.concatenate(rows)
 
 
 def _patterns(runs: list[_Run], patterns: int) -> Integers:
-    """Match patterns of equal frequency, by order of occurrence on their thread."""
+    """The rows of patterns of equal frequency, by their order on a thread; they are taken."""
     space = runs[0].lanes * patterns
     keys = [(run.lane * patterns + run.pattern)[run.free] for run in runs]
     counts = np.stack([np.bincount(key, minlength=space) for key in keys])
@@ -120,23 +117,23 @@ def _patterns(runs: list[_Run], patterns: int) -> Integers:
 
 
 def _similar(runs: list[_Run], how: Published) -> Integers:
-    """Match what is left within groups of one pattern and span."""
+    """The most similar rows of what is left with one pattern and span; they are taken."""
     keys = _group_keys(runs)
     groups = np.unique(np.concatenate(keys))
     rest = [
         _Rest(run, np.flatnonzero(run.free)[key >= 0], np.searchsorted(groups, key[key >= 0]))
         for run, key in zip(runs, keys, strict=True)
     ]
-    has = np.stack([np.bincount(one.group, minlength=len(groups)) > 0 for one in rest])
-    reference = int(np.argmin([len(one.group) for one in rest]))
+    has = np.stack([np.bincount(side.group, minlength=len(groups)) > 0 for side in rest])
+    reference = int(np.argmin([len(side.group) for side in rest]))
     leading = np.where(has[reference], reference, np.argmax(has, axis=0))
     shared = has.sum(axis=0) >= 2
-    found = [np.zeros((0, len(runs)), np.int64)]
+    parts = [np.zeros((0, len(runs)), np.int64)]
     for leader in dict.fromkeys([reference, *range(len(runs))]):
         chosen = shared & (leading == leader)
         if chosen.any():
-            found.append(_led([one.of(chosen) for one in rest], leader, how))
-    members = np.concatenate(found)
+            parts.append(_matched_to(leader, [side.of(chosen) for side in rest], how))
+    members = np.concatenate(parts)
     for number, run in enumerate(runs):
         taken = members[:, number]
         run.free &= ~np.isin(run.row, taken[taken >= 0])
@@ -164,8 +161,11 @@ class _Rest:
 
     def of(self, chosen: Bits) -> tuple[Integers, tuple[npt.NDArray[Any], ...]]:
         """The bursts of some groups, group after group, in the order of their places."""
-        kept = chosen[self.group]
-        group, rows = (np.cumsum(chosen) - 1)[self.group[kept]], self.run.row[self.place[kept]]
+        is_chosen = chosen[self.group]
+        group, rows = (
+            (np.cumsum(chosen) - 1)[self.group[is_chosen]],
+            self.run.row[self.place[is_chosen]],
+        )
         tokens = self.run.tokens
         order = np.lexsort((rows, tokens.place[rows], group))
         group, rows = group[order], rows[order]
@@ -175,17 +175,17 @@ class _Rest:
         return rows, (begin.astype(np.int64), tokens.place[rows], *sizes, *partners)
 
 
-def _led(
-    sides: list[tuple[Integers, tuple[npt.NDArray[Any], ...]]], leader: int, how: Published
+def _matched_to(
+    leader: int, sides: list[tuple[Integers, tuple[npt.NDArray[Any], ...]]], how: Published
 ) -> Integers:
-    """Match the bursts of all runs to those of the leading one."""
+    """The rows of all runs that match bursts of the leading one."""
     rows, columns = sides[leader]
     members = np.full((len(rows), len(sides)), -1, np.int64)
     members[:, leader] = rows
-    for run, (own, others) in enumerate(sides):
+    for run, (other_rows, other_columns) in enumerate(sides):
         if run != leader:
-            same = _assigned(columns, others, how)
-            members[same >= 0, run] = own[same[same >= 0]]
+            same = _assigned(columns, other_columns, how)
+            members[same >= 0, run] = other_rows[same[same >= 0]]
     return members[(members >= 0).sum(axis=1) >= 2]
 
 
@@ -208,7 +208,7 @@ def _assigned(
 
 
 def _align_spans(runs: list[_Run], how: Published) -> None:
-    """Renumber the spans of all runs after those of the first, by aligning collectives."""
+    """Change the spans of all runs to those of the first, by aligning collectives."""
     bounds = [np.searchsorted(run.lane, np.arange(run.lanes + 1)) for run in runs]
     for number, run in enumerate(runs[1:], start=1):
         for lane in range(run.lanes):
@@ -217,18 +217,20 @@ def _align_spans(runs: list[_Run], how: Published) -> None:
             run.span[theirs] = _renumbered(runs[0], ours, run, theirs, how)
 
 
-def _renumbered(ours: _Run, part: slice, run: _Run, own: slice, how: Published) -> Integers:
-    """The spans of a thread by the numbers of the reference's; -1: it has no such span."""
-    first, second = ours.row[part], run.row[own]
-    begins = [rows[one.tokens.divides[rows]] for one, rows in ((ours, first), (run, second))]
+def _renumbered(
+    ours: _Run, part: slice, run: _Run, their_part: slice, how: Published
+) -> Integers:
+    """The spans of a thread by the numbers of the reference's, -1 where that has none."""
+    first, second = ours.row[part], run.row[their_part]
+    begins = [rows[side.tokens.divides[rows]] for side, rows in ((ours, first), (run, second))]
     columns = [
         (
-            *(one.tokens.kind[rows],) * 2,
+            *(side.tokens.kind[rows],) * 2,
             *(np.zeros(len(rows)),) * 2,
             np.full(len(rows), GAP),
             np.zeros(len(rows), np.int32),
         )
-        for one, rows in zip((ours, run), begins, strict=True)
+        for side, rows in zip((ours, run), begins, strict=True)
     ]
     weights = how.weights
     same = _core.align(

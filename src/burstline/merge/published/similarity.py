@@ -1,4 +1,4 @@
-"""S of the published method: how unlike two bursts are. The kernel that pairs has it, too."""
+"""S of the published method: how unlike two bursts are, as in the kernel that pairs them."""
 
 from __future__ import annotations
 
@@ -29,15 +29,15 @@ def unlikeness(ours: Compared, theirs: Compared, weights: Weights) -> Floats:
 
     >>> import numpy as np
     >>> from burstline.merge import Weights
-    >>> one = Compared(np.array([0.5]), [np.array([8.0])], [np.array([1])])
-    >>> other = Compared(np.array([0.5]), [np.array([4.0])], [np.array([1])])
-    >>> float(unlikeness(one, other, Weights(place=0.6, size=0.2, partner=0.2))[0])
+    >>> our = Compared(np.array([0.5]), [np.array([8.0])], [np.array([1])])
+    >>> their = Compared(np.array([0.5]), [np.array([4.0])], [np.array([1])])
+    >>> float(unlikeness(our, their, Weights(place=0.6, size=0.2, partner=0.2))[0])
     0.1
     """
     cost = weights.place * np.abs(ours.place - theirs.place)
-    for one, other in zip(ours.sizes, theirs.sizes, strict=True):
-        size = np.abs(one - other) / np.maximum(np.maximum(one, other), 1.0)
+    for our, their in zip(ours.sizes, theirs.sizes, strict=True):
+        size = np.abs(our - their) / np.maximum(np.maximum(our, their), 1.0)
         cost = cost + weights.size * size / len(ours.sizes)
-    for own, their in zip(ours.partners, theirs.partners, strict=True):
-        cost = cost + weights.partner * (own != their) / len(ours.partners)
+    for our, their in zip(ours.partners, theirs.partners, strict=True):
+        cost = cost + weights.partner * (our != their) / len(ours.partners)
     return np.asarray(cost)

@@ -90,12 +90,12 @@ class BurstTable:
             Shape (bursts,) each. Nulls are -1 in 32-bit columns, the schema's ``NO_VALUE`` in
             64-bit ones and NaN in fractions; texts are numbers, see :meth:`names`.
         """
-        found = []
+        arrays = []
         for name in columns:
             column = self.table[name]
             plain = pa.types.is_floating(column.type)
-            found.append(column.to_numpy() if plain else to_numpy(column))
-        return tuple(found)
+            arrays.append(column.to_numpy() if plain else to_numpy(column))
+        return tuple(arrays)
 
     def names(self, column: str) -> list[str]:
         """The texts behind the numbers of a column of texts.
@@ -268,11 +268,11 @@ def _parts(
 
 
 def _stored_calls(trace: Trace, columns: list[str], first: int, last: int) -> pa.Table:
-    """Read the calls of some neighbouring locations from a store."""
-    wanted = np.zeros(trace.locations.num_rows, bool)
-    wanted[first : last + 1] = True
+    """The calls of some neighbouring locations of a trace in a store."""
+    chosen = np.zeros(trace.locations.num_rows, bool)
+    chosen[first : last + 1] = True
     parts = []
-    for part in trace.batches("calls", columns, locations=wanted):
+    for part in trace.batches("calls", columns, locations=chosen):
         begin, end = np.searchsorted(to_numpy(part["location"]), [first, last + 1])
         parts.append(part.select(columns).slice(begin, end - begin))
     if parts:

@@ -23,9 +23,6 @@ if TYPE_CHECKING:
 class Computing:
     """How many threads of one node compute, as a function of time.
 
-    O(n log n), fewer comparisons where bursts are sorted by thread and time. Keeps 20 bytes
-    for each different time.
-
     >>> import numpy as np
     >>> node = Computing(np.array([0, 5]), np.array([10, 10]))
     >>> node.average(np.array([0, 5]), np.array([10, 10]))
@@ -45,16 +42,16 @@ class Computing:
 
     @property
     def total_ns(self) -> int:
-        """Time computed in all, over all threads of the node."""
+        """The time that all threads of the node computed."""
         return int(self._spent[-1])
 
     def before(self, time_ns: Integers) -> Integers:
         """The time computed before some moments, over all threads, in ns, shape (n,)."""
         if not len(self._time):
             return np.zeros(len(time_ns), np.int64)
-        at = np.maximum(np.searchsorted(self._time, time_ns, side="right") - 1, 0)
-        since = np.maximum(time_ns - self._time[at], 0)
-        return self._spent[at] + self._running[at] * since
+        step = np.maximum(np.searchsorted(self._time, time_ns, side="right") - 1, 0)
+        since = np.maximum(time_ns - self._time[step], 0)
+        return self._spent[step] + self._running[step] * since
 
     def average(self, start_ns: Integers, end_ns: Integers) -> Floats:
         """How many compute on average in some intervals, shape (n,)."""
@@ -77,8 +74,8 @@ class Concurrency:
         for location, start_ns, end_ns in bursts:
             node = node_of[location]
             for number in np.unique(node[node >= 0]).tolist():
-                here = node == number
-                parts.setdefault(number, []).append((start_ns[here], end_ns[here]))
+                on_node = node == number
+                parts.setdefault(number, []).append((start_ns[on_node], end_ns[on_node]))
         self._nodes = {}
         while parts:
             number, pieces = parts.popitem()
@@ -96,7 +93,9 @@ class Concurrency:
         node = self._node_of[location]
         averages = np.full(len(node), np.nan)
         for number in np.unique(node[node >= 0]).tolist():
-            here = np.flatnonzero(node == number)
+            on_node = np.flatnonzero(node == number)
             if number in self._nodes:
-                averages[here] = self._nodes[number].average(start_ns[here], end_ns[here])
+                averages[on_node] = self._nodes[number].average(
+                    start_ns[on_node], end_ns[on_node]
+                )
         return averages

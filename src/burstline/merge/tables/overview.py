@@ -26,7 +26,7 @@ _TEN: Final = 10
 class ColumnFacts:
     """What one column holds."""
 
-    # what it is called, ``int32 int64 double text``, its unit, and what it means
+    # its name, ``int32 int64 double text``, its unit, and what it means
     name: str
     type: str
     unit: str
@@ -40,21 +40,21 @@ class ColumnFacts:
 
     def add(self, column: pa.ChunkedArray) -> None:
         """Add the rows of a part."""
-        known = len(column) - column.null_count
+        rows = len(column) - column.null_count
         if self.type == "text":
             self.values = self.values or {}
             for pair in column.value_counts().to_pylist():
                 if pair["values"] is not None:
                     text, count = pair["values"], pair["counts"]
                     self.values[text] = self.values.get(text, 0) + count
-        elif known:
+        elif rows:
             ends = pc.min_max(column).as_py()
             mean = pc.mean(column).as_py()
             old = self.mean or 0.0
-            self.mean = old + (mean - old) * known / (self.known + known)
+            self.mean = old + (mean - old) * rows / (self.known + rows)
             self.least = ends["min"] if self.least is None else min(self.least, ends["min"])
             self.most = ends["max"] if self.most is None else max(self.most, ends["max"])
-        self.known += known
+        self.known += rows
 
     def as_dict(self) -> dict[str, Any]:
         """The facts as JSON output says them: of texts, how many there are."""
@@ -98,7 +98,7 @@ class Overview:
             self._kept = best.take(ranked[: self._longest])
 
     def through(self, parts: Iterable[pa.Table]) -> Iterator[pa.Table]:
-        """Let parts pass by, and add each."""
+        """The parts as they are, each added when it passes."""
         for part in parts:
             self.add(part)
             yield part
@@ -118,12 +118,12 @@ class Overview:
 
 
 def _facts_of(field: pa.Field) -> ColumnFacts:
-    told = {key.decode(): text.decode() for key, text in (field.metadata or {}).items()}
+    metadata = {key.decode(): text.decode() for key, text in (field.metadata or {}).items()}
     is_text = pa.types.is_dictionary(field.type)
     return ColumnFacts(
         field.name,
         "text" if is_text else str(field.type),
-        told.get("unit", ""),
-        told.get("doc", ""),
+        metadata.get("unit", ""),
+        metadata.get("doc", ""),
         values={} if is_text else None,
     )

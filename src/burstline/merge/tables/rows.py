@@ -100,12 +100,12 @@ class Rows:
     def _row(self) -> dict[str, Integers]:
         """The rows of the calls around each burst, -1 without."""
         where = self._burst("location")
-        found = {}
+        rows = {}
         for side in SIDES:
             ordinal = self._burst(f"call_{side}")
             row = self._ordinals.rows(where, ordinal)
-            found[side] = np.where(ordinal == UNKNOWN, UNKNOWN, row)
-        return found
+            rows[side] = np.where(ordinal == UNKNOWN, UNKNOWN, row)
+        return rows
 
     @cached_property
     def _decoded(self) -> dict[str, npt.NDArray[Any]]:

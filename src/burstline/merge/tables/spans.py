@@ -25,8 +25,8 @@ def span_of_rows(
     """The span of bursts between calls, shape (bursts,)."""
     sums = np.concatenate([np.zeros(1, np.int64), np.cumsum(ends_span)])
     until = np.where(before >= 0, before + 1, after)
-    known = until >= 0
-    return np.where(known, sums[until * known] - sums[first * known], UNKNOWN)
+    has_call = until >= 0
+    return np.where(has_call, sums[until * has_call] - sums[first * has_call], UNKNOWN)
 
 
 class Begun:
@@ -49,10 +49,10 @@ class Begun:
     def spans(self, location: AnyIntegers, start_ns: Integers) -> Integers:
         """The span of bursts of threads without calls, shape (bursts,)."""
         process = self._process[location]
-        found = np.zeros(len(process), np.int64)
-        for each in np.unique(process).tolist():
-            first, last = np.searchsorted(self._by_process, [each, each + 1])
-            here = process == each
+        spans = np.zeros(len(process), np.int64)
+        for number in np.unique(process).tolist():
+            first, last = np.searchsorted(self._by_process, [number, number + 1])
+            is_of_process = process == number
             times = self._time[first:last]
-            found[here] = np.searchsorted(times, start_ns[here], side="right")
-        return found
+            spans[is_of_process] = np.searchsorted(times, start_ns[is_of_process], side="right")
+        return spans

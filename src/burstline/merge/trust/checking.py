@@ -48,7 +48,7 @@ class Check:
         Of each counter that several runs have; of ``duration`` (ns), ``position``,
         ``sizes`` (bytes) and ``partner``.
     alone : tuple of str
-        Counters that one run alone has: nothing tells how well they repeat.
+        Counters that one run alone has, so that how well they repeat is unknown.
     names : tuple of str
         Rows and columns of `matrix`.
     matrix : ndarray of float64, shape (names, names)
@@ -58,7 +58,7 @@ class Check:
     samples : tuple of (ndarray of float64, ndarray of float64)
         For each of `names`, up to 2,000 bursts evenly spread: the base, the others' mean.
     by : str
-        What `variations` are told apart by; empty if nobody asked.
+        What `variations` are listed by; empty if they were not asked for.
     variations : tuple of Variation
         Where counters differ; for each counter, the places with most of it first.
     """
@@ -79,7 +79,7 @@ class Check:
         return float(self.matching.matched.sum() / max(self.matching.bursts.sum(), 1))
 
     def as_dict(self) -> dict[str, Any]:
-        """Give everything for programs.
+        """All figures for programs.
 
         Returns
         -------
@@ -176,7 +176,7 @@ def check(
     counters: list[CounterQuality] = []
     features: list[CounterQuality] = []
     columns: list[tuple[Floats, Floats]] = []
-    found: list[Variation] = []
+    places: list[Variation] = []
     for name in (*several, *FEATURES):
         is_feature = len(counters) == len(several)
         quantity = measured.feature(name) if is_feature else measured.counter(name)
@@ -185,7 +185,7 @@ def check(
         if not quantity.categories:
             columns.append(_pair(quantity))
         if labels is not None and not is_feature:
-            found += variations(quantity, labels, limits.tolerance)
+            places += variations(quantity, labels, limits.tolerance)
         progress.advance(1)
     every = dict.fromkeys(name for trace in traces for name in trace.counter_names)
     return Check(
@@ -197,7 +197,7 @@ def check(
         matrix=_matrix(columns),
         samples=tuple(_sample(*column) for column in columns),
         by=by,
-        variations=tuple(found),
+        variations=tuple(places),
     )
 
 
@@ -239,13 +239,13 @@ def _require_shared(traces: Sequence[Trace], names: Sequence[str]) -> None:
     if len(traces) < 2 or len(set().union(*counters)) < sum(map(len, counters)):
         return
     called = names or [f"run {number}" for number in range(1, len(traces) + 1)]
-    told = "; ".join(
-        f"{name}: {', '.join(sorted(map(printable, own))) or 'none'}"
-        for name, own in zip(called, counters, strict=True)
+    counts = "; ".join(
+        f"{run}: {', '.join(sorted(map(printable, counters_of_run))) or 'none'}"
+        for run, counters_of_run in zip(called, counters, strict=True)
     )
     raise NotEnoughDataError(
-        f"no counter is in more than one run ({told}). Record the program again with a set of "
-        "counters that another run has: burstline record --counters"
+        f"no counter is in more than one run ({counts}). Record the program again with a set "
+        "of counters that another run has: burstline record --counters"
     )
 
 
@@ -267,36 +267,36 @@ def _pair(quantity: Quantity) -> tuple[Floats, Floats]:
     count = others.sum(axis=1)
     total = np.where(others, quantity.values, 0).sum(axis=1)
     mean = np.divide(total, count, out=np.full(len(total), np.nan), where=count > 0)
-    own = quantity.present[:, quantity.base]
-    return np.where(own, quantity.values[:, quantity.base], np.nan), mean
+    has_base = quantity.present[:, quantity.base]
+    return np.where(has_base, quantity.values[:, quantity.base], np.nan), mean
 
 
 def _evenly(count: int, most: int) -> Integers:
     return np.unique(np.linspace(0, max(count - 1, 0), min(count, most)).astype(np.int64))
 
 
-def _sample(mine: Floats, others: Floats) -> tuple[Floats, Floats]:
-    both = np.flatnonzero(~np.isnan(mine) & ~np.isnan(others))
+def _sample(base: Floats, others: Floats) -> tuple[Floats, Floats]:
+    both = np.flatnonzero(~np.isnan(base) & ~np.isnan(others))
     rows = both[_evenly(len(both), _SAMPLED)]
-    return mine[rows], others[rows]
+    return base[rows], others[rows]
 
 
 def _matrix(columns: Sequence[tuple[Floats, Floats]]) -> Floats:
-    """Correlate every quantity of the base with every one of the others."""
+    """The correlation of every quantity of the base with every one of the others."""
     rows = _evenly(len(columns[0][0]), _CORRELATED)
     sides = [np.stack([column[side][rows] for column in columns]) for side in (0, 1)]
-    known = ~np.isnan(sides).any(axis=(0, 1))
-    if not known.any():
+    is_complete = ~np.isnan(sides).any(axis=(0, 1))
+    if not is_complete.any():
         return np.full((len(columns), len(columns)), np.nan)
-    units = [_unit(side[:, known]) for side in sides]
+    units = [_unit(side[:, is_complete]) for side in sides]
     return np.clip(np.round(units[0] @ units[1].T, 12), -1, 1)
 
 
 def _unit(table: Floats) -> Floats:
-    """Centre rows and bring them to length 1; constant ones become NaN."""
+    """The rows, centred and of length 1; NaN where constant."""
     varies = table.min(axis=1) < table.max(axis=1)
-    away = table - table.mean(axis=1, keepdims=True)
-    away[varies] /= np.abs(away[varies]).max(axis=1, keepdims=True)
-    away[varies] /= np.linalg.norm(away[varies], axis=1, keepdims=True)
-    away[~varies] = np.nan
-    return np.asarray(away)
+    centred = table - table.mean(axis=1, keepdims=True)
+    centred[varies] /= np.abs(centred[varies]).max(axis=1, keepdims=True)
+    centred[varies] /= np.linalg.norm(centred[varies], axis=1, keepdims=True)
+    centred[~varies] = np.nan
+    return np.asarray(centred)

@@ -8,6 +8,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
@@ -39,7 +40,7 @@ _PARTNERS: Final = ("partner_before", "partner_after")
 class Quantity(NamedTuple):
     """One counter, or another quantity, of matched bursts."""
 
-    name: str  # what it is called
+    name: str
     # the run that others are compared with: the base of the matching, or the first run that has
     # the quantity
     base: int
@@ -49,31 +50,27 @@ class Quantity(NamedTuple):
 
 
 class Measured:
-    """Matched bursts, and what their runs measured in them.
+    """Matched bursts, and what their runs measured in them."""
 
-    Attributes
-    ----------
-    rows : ndarray of int64, shape (bursts, runs)
-        Row of each burst that at least two runs have in the table `bursts` of each, -1
-        where a run lacks it.
-    base : int
-        Base of the matching.
-    """
+    # (bursts in at least two runs, runs) row in the table `bursts` of each run, -1 without
+    rows: Integers
+    base: int  # of the matching
 
     def __init__(self, traces: Sequence[Trace], matching: Matching) -> None:
         if len(traces) != matching.runs:
             raise ParameterError(f"{matching.runs} runs were matched, {len(traces)} are given")
         self._traces, self.base = tuple(traces), matching.base
-        found = [_rows(trace, matching, run) for run, trace in enumerate(traces)]
-        rows = np.stack(found, axis=1)
-        self.rows: Integers = rows[(rows >= 0).sum(axis=1) >= 2]
+        rows = np.stack(
+            [_rows(trace, matching, run) for run, trace in enumerate(traces)], axis=1
+        )
+        self.rows = rows[(rows >= 0).sum(axis=1) >= 2]
         if not len(self.rows):
             raise NotEnoughDataError(
                 "no burst of one run was found in another: are these runs of one program?"
             )
 
     def counters(self) -> tuple[str, ...]:
-        """Name the counters that at least two runs have, in the order of the first ones."""
+        """The counters that at least two runs have, in the order of the first ones."""
         names = [name for trace in self._traces for name in trace.counter_names]
         return tuple(name for name in dict.fromkeys(names) if names.count(name) >= 2)
 
@@ -86,13 +83,13 @@ class Measured:
 
     def feature(self, name: str) -> Quantity:
         """A quantity that every run has."""
-        everybody = range(len(self._traces))
+        runs = range(len(self._traces))
         if name == "duration":
-            return self._gathered(name, _durations, everybody)
+            return self._gathered(name, _durations, runs)
         if name == "position":
-            return self._gathered(name, _positions, everybody)
+            return self._gathered(name, _positions, runs)
         if name == "sizes":
-            return self._gathered(name, _sizes, everybody)
+            return self._gathered(name, _sizes, runs)
         if name == "partner":
             return self._partners()
         raise ParameterError(f"{name} is no feature of bursts; features are {FEATURES}")
@@ -110,46 +107,45 @@ class Measured:
         present = np.zeros(self.rows.shape, bool)
         for run in having:
             column = column_of(self._traces[run])
-            there = self.rows[:, run] >= 0
-            taken = column[self.rows[there, run]]
+            is_measured = self.rows[:, run] >= 0
+            taken = column[self.rows[is_measured, run]]
             if taken.dtype == np.int64:
-                known = taken != NO_VALUE
-                there[there], taken = known, taken[known]
-            values[there, run], present[:, run] = taken, there
+                has_value = taken != NO_VALUE
+                is_measured[is_measured], taken = has_value, taken[has_value]
+            values[is_measured, run], present[:, run] = taken, is_measured
         base = self.base if self.base in having else having[0]
         return Quantity(name, base, values, present)
 
     def _partners(self) -> Quantity:
         """Partners before and, below them, after."""
-        sides = [
-            self._gathered(side, lambda trace, side=side: _column(trace, side), range(runs))  # type: ignore[misc]
-            for runs in [len(self._traces)]
-            for side in _PARTNERS
-        ]
+        runs = range(len(self._traces))
+        sides = [self._gathered(name, partial(_column, name=name), runs) for name in _PARTNERS]
         values = np.concatenate([side.values for side in sides])
         present = np.concatenate([side.present for side in sides])
-        somebody = (present & (values != UNKNOWN)).any(axis=1)
+        has_partner = (present & (values != UNKNOWN)).any(axis=1)
         return Quantity(
-            "partner", self.base, values[somebody], present[somebody], categories=True
+            "partner", self.base, values[has_partner], present[has_partner], categories=True
         )
 
 
 def _rows(trace: Trace, matching: Matching, run: int) -> Integers:
     """The row of each burst of the pairs in one run, -1 where it has none."""
-    own = trace.arrays("locations", *_THREAD)
+    locations = trace.arrays("locations", *_THREAD)
     named = [to_numpy(matching.pairs[name]) for name in _THREAD]
     shape = [
         int(max(a.max(initial=0), b.max(initial=0))) + 1
-        for a, b in zip(own, named, strict=True)
+        for a, b in zip(locations, named, strict=True)
     ]
-    keys, wanted = (np.ravel_multi_index(tuple(each), shape) for each in (own, named))
+    keys, named_keys = (
+        np.ravel_multi_index(tuple(columns), shape) for columns in (locations, named)
+    )
     order = np.argsort(keys, kind="stable")
     ordinal = to_numpy(matching.pairs[f"burst_{run}"])
-    at = np.minimum(np.searchsorted(keys[order], wanted), len(order) - 1)
-    here = (ordinal >= 0) & (keys[order][at] == wanted)
+    position = np.minimum(np.searchsorted(keys[order], named_keys), len(order) - 1)
+    is_named = (ordinal >= 0) & (keys[order][position] == named_keys)
     location, burst = trace.arrays("bursts", "location", "burst")
-    found = Ordinals(location, burst).rows(order[at], np.where(here, ordinal, 0))
-    return np.where(here, found, UNKNOWN)
+    rows = Ordinals(location, burst).rows(order[position], np.where(is_named, ordinal, 0))
+    return np.where(is_named, rows, UNKNOWN)
 
 
 def _durations(trace: Trace) -> Integers:

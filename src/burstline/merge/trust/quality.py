@@ -112,8 +112,8 @@ class CounterQuality:
     @property
     def correlation(self) -> float | None:
         """Mean of the correlations that there are; None if there is none."""
-        known = [each for each in self.correlations if each is not None]
-        return sum(known) / len(known) if known else None
+        defined = [each for each in self.correlations if each is not None]
+        return sum(defined) / len(defined) if defined else None
 
     def as_dict(self) -> dict[str, Any]:
         """The figures for programs.
@@ -188,38 +188,38 @@ def compare(
 
     Examples
     --------
-    >>> found = compare("PAPI_TOT_INS", [[100, 100], [200, 202], [50, 50]])
-    >>> round(found.relative_difference, 4), found.below_30, found.verdict
+    >>> quality = compare("PAPI_TOT_INS", [[100, 100], [200, 202], [50, 50]])
+    >>> round(quality.relative_difference, 4), quality.below_30, quality.verdict
     (0.0033, 1.0, 'trust')
     """
-    table, there = _checked(values, present, base)
-    compared = there[:, base] & (there.sum(axis=1) >= 2)
-    table, there = table[compared], there[compared]
+    table, is_present = _checked(values, present, base)
+    compared = is_present[:, base] & (is_present.sum(axis=1) >= 2)
+    table, is_present = table[compared], is_present[compared]
     others = [run for run in range(table.shape[1]) if run != base]
-    score = _scores(table, there, base, others, categories=categories)
-    mine = table[:, base]
-    counted = np.ones(len(mine), bool) if categories else mine > 0
-    relative = score[counted] if categories else score[counted] / mine[counted]
+    score = _scores(table, is_present, base, others, categories=categories)
+    counts = table[:, base]
+    counted = np.ones(len(counts), bool) if categories else counts > 0
+    relative = score[counted] if categories else score[counted] / counts[counted]
     appearing = int((score[~counted] > 0).sum())
     kept_score, kept_relative = (
-        (each if categories else _within_fence(each)) for each in (score, relative)
+        (values if categories else _within_fence(values)) for values in (score, relative)
     )
     difference = _mean(kept_relative)
     close = int((relative < limits.tolerance).sum())
     active = len(relative) + appearing
     return CounterQuality(
         name=name,
-        bursts=len(mine),
-        correlations=tuple(_correlation_of(table, there, base, other) for other in others),
+        bursts=len(counts),
+        correlations=tuple(_correlation_of(table, is_present, base, other) for other in others),
         mae=_mean(kept_score),
         relative_difference=difference,
         below_30=close / len(relative) if len(relative) else None,
-        of_total=None if categories or mine.sum() <= 0 else float(score.sum() / mine.sum()),
+        of_total=None if categories or counts.sum() <= 0 else float(score.sum() / counts.sum()),
         counted=len(relative),
         fenced_mae=len(score) - len(kept_score),
         fenced_relative=len(relative) - len(kept_relative),
         appearing=appearing,
-        per_run=() if categories else _spreads(table, there),
+        per_run=() if categories else _spreads(table, is_present),
         verdict=verdict(difference, close / active if active else None, limits),
     )
 
@@ -228,34 +228,28 @@ def relative_differences(
     values: npt.ArrayLike, *, base: int = 0, present: npt.ArrayLike | None = None
 ) -> Floats:
     """The relative difference of each burst to the mean of the other runs, shape (bursts,)."""
-    table, there = _checked(values, present, base)
+    table, is_present = _checked(values, present, base)
     others = [run for run in range(table.shape[1]) if run != base]
-    compared = there[:, base] & (there.sum(axis=1) >= 2)
-    found = np.full(len(table), np.nan)
-    score = _scores(table[compared], there[compared], base, others, categories=False)
-    mine = table[compared, base]
+    compared = is_present[:, base] & (is_present.sum(axis=1) >= 2)
+    relative = np.full(len(table), np.nan)
+    score = _scores(table[compared], is_present[compared], base, others, categories=False)
+    counts = table[compared, base]
     nothing = np.where(score > 0, np.inf, np.nan)
-    found[compared] = np.divide(score, mine, out=nothing, where=mine > 0)
-    return found
+    relative[compared] = np.divide(score, counts, out=nothing, where=counts > 0)
+    return relative
 
 
-def pearson(one: Floats, other: Floats) -> float | None:
-    """Pearson's correlation.
-
-    >>> import numpy as np
-    >>> pearson(np.array([1.0, 2.0, 4.0]), np.array([3.0, 5.0, 9.0]))
-    1.0
-    >>> pearson(np.array([1.0, 2.0]), np.array([7.0, 7.0]))
-    """
+def pearson(*pair: Floats) -> float | None:
+    """Pearson's correlation of two columns; None where one is constant."""
     centred = []
-    for values in (one, other):
+    for values in pair:
         if len(values) < 2 or values.min() == values.max():
             return None
         away = values - values.mean()
         centred.append(away / np.abs(away).max())
     lengths = [np.sqrt(np.dot(each, each)) for each in centred]
-    found = np.dot(*centred) / (lengths[0] * lengths[1])
-    return float(np.clip(np.round(found, 15), -1, 1))
+    correlation = np.dot(*centred) / (lengths[0] * lengths[1])
+    return float(np.clip(np.round(correlation, 15), -1, 1))
 
 
 def _checked(
@@ -266,21 +260,23 @@ def _checked(
         raise ParameterError("a counter is compared between at least two runs")
     if not 0 <= base < table.shape[1]:
         raise ParameterError(f"the base is one of runs 0 to {table.shape[1] - 1}, got {base}")
-    there = ~np.isnan(table) if present is None else np.asarray(present, bool)
-    if there.shape != table.shape:
+    is_present = ~np.isnan(table) if present is None else np.asarray(present, bool)
+    if is_present.shape != table.shape:
         raise ParameterError("values and where they are present differ in shape")
-    return table, there
+    return table, is_present
 
 
 def _scores(
-    table: Floats, there: Mask, base: int, others: list[int], *, categories: bool
+    table: Floats, is_present: Mask, base: int, others: list[int], *, categories: bool
 ) -> Floats:
     """``|b - µ|``, or the share of others that differ; exactly 0 where all are equal."""
     total = np.zeros(len(table))
     for other in others:
-        away = table[:, other] - table[:, base]
-        total += np.where(there[:, other], away != 0 if categories else away, 0)
-    return np.abs(total) / there[:, others].sum(axis=1)
+        difference = table[:, other] - table[:, base]
+        total += np.where(
+            is_present[:, other], difference != 0 if categories else difference, 0
+        )
+    return np.abs(total) / is_present[:, others].sum(axis=1)
 
 
 def _within_fence(scores: Floats) -> Floats:
@@ -294,34 +290,34 @@ def _mean(values: Floats) -> float | None:
     return float(values.mean()) if len(values) else None
 
 
-def _correlation_of(table: Floats, there: Mask, base: int, other: int) -> float | None:
-    both = there[:, other]
+def _correlation_of(table: Floats, is_present: Mask, base: int, other: int) -> float | None:
+    both = is_present[:, other]
     return pearson(table[both, base], table[both, other])
 
 
-def _spreads(table: Floats, there: Mask) -> tuple[Spread, ...]:
-    used = np.flatnonzero(there.any(axis=0)).tolist()
-    found = []
+def _spreads(table: Floats, is_present: Mask) -> tuple[Spread, ...]:
+    used = np.flatnonzero(is_present.any(axis=0)).tolist()
+    spreads = []
     for run in used[1:]:
         first = table[:, used[0]]
-        both = there[:, used[0]] & there[:, run] & (first > 0)
+        both = is_present[:, used[0]] & is_present[:, run] & (first > 0)
         if both.any():
-            away = np.abs(table[both, run] - first[both]) / first[both]
-            found.append(_spread(run, away))
-    return tuple(found)
+            relative = np.abs(table[both, run] - first[both]) / first[both]
+            spreads.append(_spread(run, relative))
+    return tuple(spreads)
 
 
-def _spread(run: int, away: Floats) -> Spread:
-    lower, median, upper = np.quantile(away, _QUARTILES).tolist()
+def _spread(run: int, relative: Floats) -> Spread:
+    lower, median, upper = np.quantile(relative, _QUARTILES).tolist()
     reach = _FENCE * (upper - lower)
-    inside = away[(away >= lower - reach) & (away <= upper + reach)]
+    inside = relative[(relative >= lower - reach) & (relative <= upper + reach)]
     return Spread(
         run=run,
-        bursts=len(away),
+        bursts=len(relative),
         median=median,
         lower=lower,
         upper=upper,
         low=min(float(inside.min()), lower),
         high=max(float(inside.max()), upper),
-        outliers=len(away) - len(inside),
+        outliers=len(relative) - len(inside),
     )

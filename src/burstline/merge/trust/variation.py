@@ -84,15 +84,16 @@ def variations(quantity: Quantity, labels: Labels, tolerance: float) -> list[Var
     base, present = quantity.base, quantity.present
     relative = relative_differences(quantity.values, base=base, present=present)
     compared = present[:, base] & (present.sum(axis=1) >= 2) & (labels.code >= 0)
-    code, mine = labels.code[compared], quantity.values[compared, base]
-    away, relative = _away(quantity)[compared], relative[compared]
+    code, counts = labels.code[compared], quantity.values[compared, base]
+    difference, relative = _differences(quantity)[compared], relative[compared]
     size = len(labels.names)
     bursts = np.bincount(code, minlength=size)
-    total, missed = (np.bincount(code, each, minlength=size) for each in (mine, away))
-    counted = np.bincount(code, mine > 0, minlength=size)
-    close = np.bincount(code, (mine > 0) & (relative < tolerance), minlength=size)
+    total = np.bincount(code, counts, minlength=size)
+    missed = np.bincount(code, difference, minlength=size)
+    counted = np.bincount(code, counts > 0, minlength=size)
+    close = np.bincount(code, (counts > 0) & (relative < tolerance), minlength=size)
     whole = missed.sum()
-    found = [
+    places = [
         Variation(
             counter=quantity.name,
             place=labels.names[k],
@@ -103,16 +104,16 @@ def variations(quantity: Quantity, labels: Labels, tolerance: float) -> list[Var
         )
         for k in np.flatnonzero(missed > 0).tolist()
     ]
-    return sorted(found, key=lambda one: -one.share)
+    return sorted(places, key=lambda variation: -variation.share)
 
 
-def _away(quantity: Quantity) -> Floats:
+def _differences(quantity: Quantity) -> Floats:
     """``|b - µ|`` of every burst, 0 where there is nothing to compare."""
-    mine = quantity.values[:, [quantity.base]]
+    base = quantity.values[:, [quantity.base]]
     others = quantity.present.copy()
     others[:, quantity.base] = False
-    away = np.where(others, quantity.values - mine, 0).sum(axis=1)
-    return np.asarray(np.abs(away) / np.maximum(others.sum(axis=1), 1))
+    total = np.where(others, quantity.values - base, 0).sum(axis=1)
+    return np.asarray(np.abs(total) / np.maximum(others.sum(axis=1), 1))
 
 
 def _by_path(trace: Trace) -> Labels:
@@ -122,7 +123,7 @@ def _by_path(trace: Trace) -> Labels:
     texts = [[*table.names(name), ""] for name in _AROUND]
     names = []
     for row in different.tolist():
-        words = [own[number] or "" for own, number in zip(texts, row, strict=True)]
+        words = [column[code] or "" for column, code in zip(texts, row, strict=True)]
         before, after = (" ".join(filter(None, words[k : k + 2])) for k in (0, 2))
         names.append(f"{before or 'begin'} → {after or 'end'}")
     return Labels(code.reshape(-1), names)
@@ -140,7 +141,7 @@ def _by_loop(trace: Trace) -> Labels:
         order = np.argsort(iterations.first, kind="stable")
         first, last = iterations.first[order], iterations.last[order]
         if len(first):
-            at = np.maximum(np.searchsorted(first, call, side="right") - 1, 0)
-            code[(call >= first[at]) & (call <= last[at])] = len(names)
+            iteration = np.maximum(np.searchsorted(first, call, side="right") - 1, 0)
+            code[(call >= first[iteration]) & (call <= last[iteration])] = len(names)
         names.append(f"loop {loop.id}")
     return Labels(code, names)
