@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
+import pyarrow as pa
+import pytest
+
+from burstline import Trace
 from burstline.formats.text import parse, render
+from burstline.formats.text.forms import FOLLOWS, NEVER_NULL, REFERENCES
+from burstline.schema import TABLES
 from burstline.testing import assert_same_trace, trace_of
 
 
@@ -322,9 +328,9 @@ def test_what_is_declared_comes_back():
     text = (
         "ranks 1\n"
         "location 0 node n1 cpu 2\n"
-        "communicator 0 members 0 kind world id 7\n"
-        "communicator 1 members kind self ambiguous yes\n"
-        'counter PAPI_TOT_INS unit "" mode absolute type 42000050\n'
+        "communicator 0 kind world members 0 id 7\n"
+        "communicator 1 kind self ambiguous yes\n"
+        "counter PAPI_TOT_INS mode absolute type 42000050\n"
         "set 2 PAPI_TOT_INS\n"
         "path 0 main file main.c line 3\n"
         "path 1 solve under 0\n"
@@ -335,3 +341,73 @@ def test_what_is_declared_comes_back():
     )
 
     assert render(parse(text)) == text
+
+
+EVERYTHING = """
+ranks 2
+location 0 node n1 cpu 2 name first born 0
+communicator 1 members 1 0
+counter ins | counter cyc unit cycles mode absolute type 9
+set 1 ins | set 2 cyc
+path 0 main | path 1 solve file a.c line 3 under 0
+region loop paradigm openmp role loop file a.c begin 1 end 9 type 60 value 3
+region loop
+meta format text | meta origin here
+defect odd info 3 "line 4" | defect strange loss 1 there
+0 | 0..1 gap flush | 3..4 gap cut
+  | 0 tell program_begin name a text b | 0 tell communicator_created comm 1
+  | 0 tell attribute name n type int8 value 3 | 0 enter loop def 1 path 1 iterations 3 ins=2
+  | 0 fork 2 | 0 team begin 5 path 0 origin derived | 1 team end 5 | 1 join
+  | 1 fork 1 | 1 join | 1 enter loop | 1 leave | 1 leave
+  | 2 acquire 7 | 2 release 7 | 2 acquire 8 order 4
+  | 3 enter MPI_Isend path 1 | 3 send to 1 tag 1 bytes 8 request 4 | 4 leave
+  | 5 enter MPI_Wait | 6 sent request 4 cyc=3 | 7 leave
+  | 7 enter MPI_Send | 7 send to 1 comm 1 bytes 4 | 8 leave
+  | 8 enter MPI_Bcast | 8 begin | 9 end root 0 comm 1 sent 3 | 9 leave
+  | 9 enter MPI_Ibarrier | 9 begin request 2 | 9 leave
+  | 9 enter MPI_Wait | 10 end request 2 | 10 leave
+1 | 0 enter MPI_Irecv | 0 post request 3 | 0 leave
+  | 6 enter MPI_Wait | 7 receive from 0 tag 1 bytes 8 request 3 | 7 leave
+  | 7 enter MPI_Recv | 8 receive from 0 comm 1 bytes 4 | 8 leave
+  | 8 enter MPI_Bcast | 8 begin | 9 end root 0 comm 1 received 3 | 9 leave
+  | 9 enter MPI_Barrier | 9 begin | 10 end | 10 leave
+  | 11 half send peer 9 tag 3 bytes 1 | 12 half post request 4 comm 1
+"""
+COLUMNS = [
+    (name, column)
+    for name, table in TABLES.items()
+    for column in table.columns
+    if not table.raw
+    and REFERENCES.get(column.name) != name
+    and column.name not in " ".join(FOLLOWS.get(name, {}).values()).split()
+]
+"""What a text says of each row; a row's own number is its place."""
+
+OTHERS = {"int32": (1, 0), "int64": (1, 0), "bool": (True, False), "list<int32>": ([1], [0])}
+
+
+def changed(trace, name, column, value):
+    """Give a trace with another value in the last row of a table."""
+    table = trace.table(name)
+    place = table.column_names.index(column)
+    values = [*table[column].to_pylist()[:-1], value]
+    field = table.schema.field(place)
+    array = pa.array(values, pa.string() if pa.types.is_dictionary(field.type) else field.type)
+    table = table.set_column(place, field, array.cast(field.type))
+    return Trace({n: trace.table(n) for n in TABLES if n in trace} | {name: table})
+
+
+@pytest.mark.parametrize(("name", "column"), COLUMNS, ids=lambda x: getattr(x, "name", x))
+def test_a_text_tells_every_value_of_a_column(name, column):
+    trace = trace_of(EVERYTHING)
+    values = trace.table(name)[column.name].to_pylist()
+    assert values, "EVERYTHING lacks a row of this table"
+    others = OTHERS.get(column.type, column.values or ("MPI_a", 'a | "b" #'))
+    wanted = []
+    if all(value == values[0] for value in values):
+        wanted.append(next(other for other in others if other != values[0]))
+    if column.nullable and None not in values and (name, column.name) not in NEVER_NULL:
+        wanted.append(None)
+
+    for other in [trace, *(changed(trace, name, column.name, value) for value in wanted)]:
+        assert_same_trace(parse(render(other)), other)

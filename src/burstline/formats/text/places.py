@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Final
 
 from burstline.formats.text.statements import LARGEST_ID
 
 if TYPE_CHECKING:
     from burstline.formats.text.statements import Statement
 
-Row = dict[str, Any]
-"""A row of a table, by column."""
-
 Place = tuple[int, int, int]
 """Application, rank and thread."""
+
+MOST_LOCATIONS: Final = 1 << 16
+"""So many are read, and applications have lower numbers or this one."""
 
 _PLACE = re.compile(r"(?:([0-9]{1,10})/)?([0-9]{1,10})(?:\.([0-9]{1,10}))?")
 
@@ -24,10 +24,9 @@ def place_of(word: str, statement: Statement) -> Place | None:
     match = _PLACE.fullmatch(word)
     if match is None:
         return None
-    application, rank, thread = (
-        statement.integer(part or "0", 0, LARGEST_ID) for part in match.groups()
-    )
-    return application, rank, thread
+    application, *rest = (part or "0" for part in match.groups())
+    rank, thread = (statement.integer(part, 0, LARGEST_ID) for part in rest)
+    return statement.integer(application, 0, MOST_LOCATIONS), rank, thread
 
 
 def place_word(place: Place) -> str:

@@ -2,7 +2,7 @@
 
 ::
 
-    text ─ statements ─► Statement(line, words) ─ word · number · options ─► values
+    text ─ statements ─► Statement(line, words) ─ word · number ─► values
 
 A statement ends at a line's end or at a ``|``. A word may be quoted as in JSON;
 ``#`` begins a comment where a word could begin. Every error names path and line.
@@ -12,12 +12,12 @@ from __future__ import annotations
 
 import json
 import re
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import TYPE_CHECKING, Final
 
 from burstline.errors import FormatError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
 
 _QUOTED = r'"(?:[^"\\]|\\.)*"'
@@ -32,8 +32,6 @@ LARGEST: Final = 2**63 - 1
 LARGEST_ID: Final = 2**31 - 1
 NOTHING: Final = "-"
 """How a value that is not known is written."""
-
-Value: TypeAlias = "int | str | None"
 
 
 class Statement:
@@ -113,61 +111,16 @@ class Statement:
             values.append(self.number("a number"))
         return values
 
-    def one_of(self, what: str, values: Sequence[str]) -> str:
-        """Read the next word, which is one of `values`."""
-        word = self.word(what)
+    def choice(self, what: str, word: str, values: Sequence[str]) -> str:
+        """A word that is `what`, one of `values`."""
         if word not in values:
             raise self.error(f"{what}: one of {', '.join(values)}", word)
         return word
 
-    def options(self, known: Mapping[str, Callable[[Statement], Value]]) -> dict[str, Value]:
-        """Read all remaining words as pairs of a name in `known` and its value."""
-        values: dict[str, Value] = {}
-        while self._next < len(self.words):
-            name = self.word("a name")
-            if name not in known or name in values:
-                raise self.error(
-                    f"each of {', '.join(known)} at most once" if known else "nothing more",
-                    name,
-                )
-            values[name] = known[name](self)
-        return values
-
     def end(self) -> None:
         """Raise unless every word was read."""
-        self.options({})
-
-
-def small(statement: Statement) -> int:
-    """Read an id or a rank."""
-    return statement.number("a number")
-
-
-def large(statement: Statement) -> int:
-    """Read a size or an id of the source, from zero."""
-    return statement.number("a number", 0, LARGEST)
-
-
-def signed(statement: Statement) -> int:
-    """Read any number of 64 bits."""
-    return statement.number("a number", SMALLEST + 1, LARGEST)
-
-
-def maybe_small(statement: Statement) -> int | None:
-    """Read an id that may be unknown."""
-    word = statement.word("a number, or - for none")
-    return None if word == NOTHING else statement.integer(word, 0, LARGEST_ID)
-
-
-def maybe_large(statement: Statement) -> int | None:
-    """Read a size that may be unknown."""
-    word = statement.word("a number, or - for none")
-    return None if word == NOTHING else statement.integer(word, 0, LARGEST)
-
-
-def text(statement: Statement) -> str:
-    """Read a name."""
-    return statement.word("a name")
+        if self.rest:
+            raise self.error("nothing more", self.rest[0])
 
 
 def statements(content: str, path: Path) -> Iterator[Statement]:
@@ -194,15 +147,19 @@ def statements(content: str, path: Path) -> Iterator[Statement]:
 
 
 def written(value: object) -> str:
-    """A value as one word, quoted where it has to be.
+    """A value as one word, quoted where it has to be; numbers of a list as several.
 
     >>> written("MPI_Send"), written("!$omp for"), written(None), written(7)
     ('MPI_Send', '"!$omp for"', '-', '7')
     """
     if value is None:
         return NOTHING
+    if isinstance(value, bool):
+        return "yes" if value else "no"
     if isinstance(value, int):
         return str(value)
+    if isinstance(value, list):
+        return " ".join(map(str, value))
     word = str(value)
     if _BARE.fullmatch(word):
         return word

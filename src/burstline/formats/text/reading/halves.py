@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from burstline.columns import Columns, Integers
     from burstline.formats.intake import Places
-    from burstline.formats.text.places import Row
+    from burstline.formats.text.forms import Row
 
 _RECORDED, _INFERRED, _UNKNOWN = map(
     schema.SEND_DONE_SOURCES.index, ("recorded", "inferred", "unknown")
@@ -42,52 +42,47 @@ def sends_of(rows: Iterable[Row], places: Places) -> Columns:
     """The sends of all locations, in their order, with their numbers on their channels."""
     rows = sorted(rows, key=lambda row: (row["location"], row["send_seq"]))
     columns = _columns([_send(row) for row in rows], SEND_COLUMNS)
-    sender, receiver = places.process[columns["sender_location"]], _partners(rows, places)
-    return columns | {
-        "receiver": receiver,
-        "ordinal": _ordinals(columns, sender, receiver, columns["send_ns"]),
-    }
+    sender, receiver = places.process[columns["sender_location"]], _partners(rows, "to", places)
+    channel = [columns["communicator"], sender, receiver, columns["tag"]]
+    ordinal = channel_ordinals(channel, columns["send_ns"], np.arange(len(rows)))
+    return columns | {"receiver": receiver, "ordinal": ordinal}
 
 
 def _send(row: Row) -> Row:
     call = row["within"]
-    leave_ns = call["leave_ns"] if call else row["send_ns"]
-    send = row | {"sender_location": row["location"], "send_leave_ns": leave_ns}
-    send |= {"sent_bytes": row["bytes"], "send_request": row["request"]}
-    if row["done"]:
-        return send | row["done"] | {"send_done_from": _RECORDED}
-    if row["request"] is not None:
+    send = row | {"send_leave_ns": call["leave_ns"] if call else row["send_ns"]}
+    if "send_done_ns" in row:
+        return send | {"send_done_from": _RECORDED}
+    if row["send_request"] is not None:
         return send | {"send_done_from": _UNKNOWN}
-    done = {"call": row["send_call"], "ns": leave_ns, "from": _INFERRED}
-    done["seq"] = call["leave_seq"] if call else row["send_seq"]
-    return send | {f"send_done_{name}": value for name, value in done.items()}
+    return send | {
+        "send_done_call": row["send_call"],
+        "send_done_ns": send["send_leave_ns"],
+        "send_done_seq": call["leave_seq"] if call else row["send_seq"],
+        "send_done_from": _INFERRED,
+    }
 
 
 def receives_of(rows: Iterable[Row], places: Places) -> Columns:
     """The receives of all locations, numbered on their channels by when they were posted."""
     rows = sorted(rows, key=lambda r: (r["location"], r["post_seq"], r["receive_seq"]))
-    columns = _columns([_receive(row) for row in rows], RECEIVE_COLUMNS)
-    sender, receiver = _partners(rows, places), places.process[columns["receiver_location"]]
-    return columns | {
-        "sender": sender,
-        "ordinal": _ordinals(columns, sender, receiver, columns["post_ns"]),
-    }
+    columns = _columns(rows, RECEIVE_COLUMNS)
+    sender = _partners(rows, "from", places)
+    receiver = places.process[columns["receiver_location"]]
+    channel = [columns["communicator"], sender, receiver, columns["tag"]]
+    ordinal = channel_ordinals(channel, columns["post_ns"], np.arange(len(rows)))
+    return columns | {"sender": sender, "ordinal": ordinal}
 
 
-def _receive(row: Row) -> Row:
-    receive = row | {"receiver_location": row["location"], "received_bytes": row["bytes"]}
-    return receive | {"receive_request": row["request"]}
-
-
-def half_messages(rows: Iterable[Row], never_completed: Iterable[Row]) -> Columns:
+def half_messages(rows: Iterable[Row], posts: Iterable[Row]) -> Columns:
     """What is told of messages without another side, and the posts of lost receives."""
-    posts = [
+    lost = [
         {"location": row["location"], "call": row["post_call"], "seq": row["post_seq"]}
         | {"time_ns": row["post_ns"], "kind": "post", "request": row["request"]}
-        for row in never_completed
+        for row in posts
     ]
     kinds = schema.HALF_KINDS
-    halves = [row | {"kind": kinds.index(row["kind"])} for row in [*rows, *posts]]
+    halves = [row | {"kind": kinds.index(row["kind"])} for row in [*rows, *lost]]
     return _columns(halves, HALF_COLUMNS)
 
 
@@ -130,9 +125,9 @@ def _columns(rows: Sequence[Row], names: Iterable[str]) -> Columns:
     return columns
 
 
-def _partners(rows: Sequence[Row], places: Places) -> Integers:
+def _partners(rows: Sequence[Row], side: str, places: Places) -> Integers:
     """The process on the other side of each row."""
-    location, rank = (np.array([r[n] for r in rows], np.int64) for n in ("location", "partner"))
+    location, rank = (np.array([r[n] for r in rows], np.int64) for n in ("location", side))
     partner = places.process_of(location, rank)
     for missing in np.flatnonzero(partner < 0).tolist():
         application = places.application[places.process[location[missing]]]
@@ -140,10 +135,3 @@ def _partners(rows: Sequence[Row], places: Places) -> Integers:
             f"a rank of application {application}", str(rank[missing])
         )
     return partner
-
-
-def _ordinals(
-    columns: Columns, sender: Integers, receiver: Integers, time_ns: Integers
-) -> Integers:
-    channel = [columns["communicator"], sender, receiver, columns["tag"]]
-    return channel_ordinals(channel, time_ns, np.arange(len(time_ns)))

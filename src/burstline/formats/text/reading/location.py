@@ -1,34 +1,49 @@
-"""One location while its events are read, and the rows they become."""
+"""One location while its events are read: what is open there, and the rows of its events.
+
+::
+
+    Statement ─ take ─► calls · regions · halves of messages · parts of collectives · …
+
+Each statement that is an event takes the next ordinal of its location, its ``seq``.
+Halves are joined later, when all locations are known.
+"""
 
 from __future__ import annotations
 
+import re
+from collections import defaultdict
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final, TypeAlias
 
-from burstline.formats.text.statements import SMALLEST
+from burstline.formats.text.forms import (
+    ACQUIRE,
+    ATTRIBUTE,
+    BEGIN,
+    CALL,
+    END,
+    FORK,
+    GAP,
+    HALF,
+    RECEIVE,
+    REGION,
+    SEND,
+    TELL,
+    WORLD,
+)
+from burstline.formats.text.statements import LARGEST, SMALLEST
 
 if TYPE_CHECKING:
-    from burstline.formats.text.places import Row
+    from collections.abc import Callable
+
+    from burstline.formats.text.forms import Form, Row
     from burstline.formats.text.reading.definitions import Definitions
     from burstline.formats.text.statements import Statement
 
+_SPAN = re.compile(r"([+-]?[0-9_]+)\.\.([+-]?[0-9_]+)")
+_LAST_SEQ: Final = 1 << 62
 
-@dataclass(slots=True)
-class Rows:
-    """The rows of all locations."""
-
-    calls: list[Row] = field(default_factory=list)
-    regions: list[Row] = field(default_factory=list)
-    sends: list[Row] = field(default_factory=list)
-    receives: list[Row] = field(default_factory=list)
-    parts: list[Row] = field(default_factory=list)
-    teams: list[Row] = field(default_factory=list)
-    locks: list[Row] = field(default_factory=list)
-    readings: list[Row] = field(default_factory=list)
-    gaps: list[Row] = field(default_factory=list)
-    half_messages: list[Row] = field(default_factory=list)
-    other_events: list[Row] = field(default_factory=list)
-    never_completed: list[Row] = field(default_factory=list)
+Rows: TypeAlias = "defaultdict[str, list[Row]]"
+"""Rows of all locations by table; messages by side, as ``sends``, ``receives`` and ``posts``."""
 
 
 @dataclass(slots=True)
@@ -61,47 +76,295 @@ class Location:
     around: dict[str, list[Span]] = field(
         default_factory=lambda: {"call": [], "region": [], "team": []}
     )
-    forks: list[tuple[Row, Statement]] = field(default_factory=list)
-    part: tuple[Row, Statement] | None = None
+    forks: list[Row] = field(default_factory=list)
+    part: Row | None = None
     sending: dict[int, Row] = field(default_factory=dict)
     posted: dict[int, Row] = field(default_factory=dict)
-    started_parts: dict[int, tuple[Row, Statement]] = field(default_factory=dict)
-    acquired: dict[int, list[Row]] = field(default_factory=dict)
+    started_parts: dict[int, Row] = field(default_factory=dict)
+    acquired: defaultdict[int, list[Row]] = field(default_factory=lambda: defaultdict(list))
+
+    def take(self, statement: Statement) -> None:
+        """Add the event, gap or skip of one statement."""
+        first = statement.word("a time")
+        span = _SPAN.fullmatch(first)
+        if first == "skip":
+            self.seq += statement.number("a number of events", 1, _LAST_SEQ - self.seq)
+            statement.end()
+            return
+        if span:
+            self._gap(statement, span[1], span[2])
+            return
+        self.now_ns = statement.integer(first, max(self.now_ns, SMALLEST + 1), LARGEST)
+        verb = statement.word("an event")
+        if verb not in _EVENTS:
+            raise statement.error(f"one of {', '.join(_EVENTS)}", verb)
+        if statement.readings:
+            reading = self.definitions.reading(statement)
+            self.rows["readings"].append(self._moment() | reading)
+        _EVENTS[verb](self, statement)
+        self.first_ns = self.now_ns if self.first_ns is None else self.first_ns
+        self.seq += 1
+
+    def finish(self) -> None:
+        """Raise where something was begun and not ended; add receives only posted."""
+        for begun in self.open:
+            raise begun.statement.error(f"a leave of {begun.name} later on")
+        for row in self.forks:
+            raise row["statement"].error("a join later on")
+        for row in [*self.started_parts.values(), *([self.part] if self.part else [])]:
+            raise row["statement"].error("an end of this collective later on")
+        self.rows["posts"] += self.posted.values()
+
+    def _inner(self, kind: str) -> Span | None:
+        """The innermost open call, region (teams included) or team."""
+        return self.around[kind][-1] if self.around[kind] else None
 
     @property
-    def call(self) -> Row | None:
-        """The innermost open MPI call."""
-        return self.around["call"][-1].row if self.around["call"] else None
-
-    @property
-    def call_number(self) -> int | None:
+    def _call(self) -> int | None:
         """The ordinal of the innermost open MPI call."""
-        call = self.call
-        return None if call is None else call["call"]
+        call = self._inner("call")
+        return call and call.row["call"]
 
-    @property
-    def region(self) -> Row | None:
-        """The innermost open region, teams included."""
-        return self.around["region"][-1].row if self.around["region"] else None
+    def _stamp(self, when: str) -> Row:
+        """The columns of a moment: time and ordinal of this event."""
+        return {f"{when}_ns": self.now_ns, f"{when}_seq": self.seq}
 
-    @property
-    def team(self) -> Span | None:
-        """The innermost team this location is in."""
-        return self.around["team"][-1] if self.around["team"] else None
+    def _moment(self) -> Row:
+        return {"location": self.location, "seq": self.seq, "time_ns": self.now_ns}
 
-    def push(self, begun: Span) -> None:
-        """Enter a span."""
+    def _push(self, begun: Span) -> None:
         for kind in begun.kinds:
             self.around[kind].append(begun)
         self.open.append(begun)
 
-    def pop(self) -> Span:
-        """Leave the span that was entered last."""
+    def _enter(self, statement: Statement) -> None:
+        """``enter NAME [option value]…``."""
+        if statement.rest and statement.rest[0].startswith("MPI_"):
+            given = CALL.read(statement)
+            name = self.definitions.operation(given["operation"], statement)
+            row = {"location": self.location, "call": self.calls, "given": given}
+            row |= self._stamp("enter") | {"operation": name, "statement": statement}
+            self.calls += 1
+            self.rows["calls"].append(row)
+            self._push(Span(row, ("call",), name, statement))
+            return
+        name = statement.word("a name")
+        row = REGION.whole(statement, region=None)
+        if row["region"] is None:
+            row["region"] = self.definitions.region(name)
+        defined = self.definitions.rows["region_defs"]
+        if row["region"] >= len(defined):
+            raise statement.error("a region declared before", str(row["region"]))
+        if defined[row["region"]]["role"] == "team":
+            raise statement.error("team begin, for a team", name)
+        self._open_region(row)
+
+    def _open_region(self, row: Row) -> None:
+        team, parent = self._inner("team"), self._inner("region")
+        definition = self.definitions.rows["region_defs"][row["region"]]
+        row |= {"location": self.location, "row": self.regions, "barrier_ordinal": None}
+        row |= self._stamp("enter")
+        row |= {"parent": parent and parent.row["row"], "inside": team and team.row}
+        if team and definition["role"] in {"barrier", "implicit_barrier"}:
+            row["barrier_ordinal"] = team.barriers
+            team.barriers += 1
+        self.regions += 1
+        self.rows["regions"].append(row)
+        kinds = ("region", "team") if definition["role"] == "team" else ("region",)
+        self._push(Span(row, kinds, definition["name"], row["statement"]))
+
+    def _leave(self, statement: Statement) -> None:
+        """``leave [NAME]``."""
+        begun = self._close(statement, team=False)
+        if statement.rest and statement.word("a name") != begun.name:
+            raise statement.error(f"a leave of {begun.name}")
+        statement.end()
+
+    def _close(self, statement: Statement, *, team: bool) -> Span:
+        if not self.open or ("team" in self.open[-1].kinds) != team:
+            raise statement.error("something open to leave" if not team else "an open team")
         begun = self.open.pop()
         for kind in begun.kinds:
             self.around[kind].pop()
+        begun.row |= self._stamp("leave")
         return begun
 
-    def stamp(self, when: str) -> Row:
-        """The columns of a moment: time and ordinal of this event."""
-        return {f"{when}_ns": self.now_ns, f"{when}_seq": self.seq}
+    def _team(self, statement: Statement) -> None:
+        """``team begin C [option value]…`` and ``team end C``."""
+        word = statement.word("begin or end")
+        edge = statement.choice("begin or end", word, ("begin", "end"))
+        comm = statement.number("a team", SMALLEST + 1, LARGEST)
+        if edge == "end":
+            team = self._inner("team")
+            if team and team.row["comm"] != comm:
+                raise statement.error(f"the end of team {team.row['comm']}")
+            statement.end()
+            self._close(statement, team=True)
+            return
+        row = REGION.whole(statement) | {"region": self.definitions.team(comm), "comm": comm}
+        self._open_region(row)
+        if self.forks and self.forks[-1]["comm"] is None:
+            self.forks[-1]["comm"] = comm
+
+    def _fork(self, statement: Statement) -> None:
+        """``fork THREADS``."""
+        team = self._inner("team")
+        row = FORK.whole(statement) | self._stamp("fork")
+        row |= {"fork_location": self.location, "comm": None, "inside": team and team.row}
+        self.forks.append(row)
+        self.rows["teams"].append(row)
+
+    def _join(self, statement: Statement) -> None:
+        """``join``."""
+        statement.end()
+        if not self.forks:
+            raise statement.error("a fork before the join")
+        self.forks.pop().update(self._stamp("join"))
+
+    def _acquire(self, statement: Statement) -> None:
+        """``acquire LOCK [order N]``; the order follows from time."""
+        row = ACQUIRE.whole(statement, order=None) | self._stamp("acquire")
+        row |= {"location": self.location}
+        self.acquired[row["lock"]].append(row)
+        self.rows["locks"].append(row)
+
+    def _release(self, statement: Statement) -> None:
+        """``release LOCK``."""
+        lock = statement.number("a number", SMALLEST + 1, LARGEST)
+        statement.end()
+        if not self.acquired[lock]:
+            raise statement.error("a lock that was acquired", str(lock))
+        self.acquired[lock].pop().update(self._stamp("release"))
+
+    def _send(self, statement: Statement) -> None:
+        """``send to R [option value]…``."""
+        call = self._inner("call")
+        row = self._side(SEND, "to", statement) | self._stamp("send")
+        row |= {"sender_location": self.location, "send_call": self._call}
+        row["within"] = call and call.row
+        self._hold(row, row["send_request"], self.sending)
+        self.rows["sends"].append(row)
+
+    def _side(self, form: Form, partner: str, statement: Statement) -> Row:
+        row = form.whole(statement, communicator=WORLD)
+        if row[partner] is None:
+            raise statement.error(f"{partner} and a rank")
+        return row | {"location": self.location}
+
+    def _hold(self, row: Row, request: int | None, table: dict[int, Row]) -> None:
+        if request is None:
+            return
+        if request in table:
+            raise row["statement"].error("a request that is not in use", str(request))
+        table[request] = row
+
+    def _request(self, statement: Statement) -> int:
+        statement.keyword("request")
+        request = statement.number("a request", SMALLEST + 1, LARGEST)
+        statement.end()
+        return request
+
+    def _sent(self, statement: Statement) -> None:
+        """``sent request Q``."""
+        request = self._request(statement)
+        if request not in self.sending:
+            raise statement.error("the request of a send under way", str(request))
+        done = self._stamp("send_done") | {"send_done_call": self._call}
+        self.sending.pop(request).update(done)
+
+    def _post(self, statement: Statement) -> None:
+        """``post request Q``."""
+        request = self._request(statement)
+        row = self._stamp("post") | {"post_call": self._call, "request": request}
+        row |= {"location": self.location, "statement": statement}
+        self._hold(row, request, self.posted)
+
+    def _receive(self, statement: Statement) -> None:
+        """``receive from R [option value]…``."""
+        row = self._side(RECEIVE, "from", statement) | self._stamp("receive")
+        call, request = self._inner("call"), row["receive_request"]
+        if request is None:
+            entered = call and (call.row["enter_ns"], call.row["enter_seq"])
+            row["post_ns"], row["post_seq"] = entered or (self.now_ns, self.seq)
+            row["post_call"] = self._call
+        elif request in self.posted:
+            posted = self.posted.pop(request)
+            row |= {key: posted[key] for key in ("post_ns", "post_seq", "post_call")}
+        else:
+            raise statement.error("the request of a posted receive", str(request))
+        row |= {"receiver_location": self.location, "receive_call": self._call}
+        self.rows["receives"].append(row)
+
+    def _begin(self, statement: Statement) -> None:
+        """``begin [request Q]``."""
+        row, call = BEGIN.whole(statement), self._inner("call")
+        if call is None:
+            raise statement.error("an MPI call around the collective")
+        row |= {name: call.row[name] for name in ("location", "call", "operation")}
+        row |= self._stamp("begin")
+        if row["request"] is None and self.part:
+            raise statement.error("the end of the collective under way")
+        if row["request"] is None:
+            self.part = row
+        else:
+            self._hold(row, row["request"], self.started_parts)
+
+    def _end(self, statement: Statement) -> None:
+        """``end [request Q] [option value]…``."""
+        row = END.whole(statement, communicator=WORLD)
+        request = row["request"]
+        begun = self.part if request is None else self.started_parts.pop(request, None)
+        if begun is None:
+            raise statement.error("a collective under way")
+        if request is None:
+            self.part = None
+        row = begun | row | self._stamp("end") | {"done_call": self._call}
+        self.rows["parts"].append(row)
+
+    def _half(self, statement: Statement) -> None:
+        """``half KIND [option value]…``."""
+        row = HALF.whole(statement) | self._moment() | {"call": self._call}
+        self.rows["half_messages"].append(row)
+
+    def _gap(self, statement: Statement, start: str, end: str) -> None:
+        """``A..B gap KIND [option value]…``."""
+        start_ns = statement.integer(start, SMALLEST + 1, LARGEST)
+        statement.keyword("gap")
+        row = {"location": self.location, "start_ns": start_ns}
+        row["end_ns"] = statement.integer(end, start_ns, LARGEST)
+        self.rows["gaps"].append(GAP.whole(statement) | row)
+
+    def _read(self, statement: Statement) -> None:
+        """``read COUNTER=N …``: a reading that belongs to no other event."""
+        statement.end()
+        if not statement.readings:
+            raise statement.error("counters that were read", f"read at {self.now_ns}")
+
+    def _tell(self, statement: Statement) -> None:
+        """``tell KIND [option value]…``; an attribute has the ordinal of what follows."""
+        row = TELL.whole(statement) | self._moment()
+        self.rows["other_events"].append(row)
+        if row["kind"] == ATTRIBUTE:
+            if statement.readings:
+                raise statement.error("counters at the event that the attribute belongs to")
+            self.seq -= 1
+
+
+_EVENTS: Final[dict[str, Callable[[Location, Statement], None]]] = {
+    "enter": Location._enter,
+    "leave": Location._leave,
+    "fork": Location._fork,
+    "join": Location._join,
+    "team": Location._team,
+    "acquire": Location._acquire,
+    "release": Location._release,
+    "send": Location._send,
+    "sent": Location._sent,
+    "post": Location._post,
+    "receive": Location._receive,
+    "half": Location._half,
+    "begin": Location._begin,
+    "end": Location._end,
+    "read": Location._read,
+    "tell": Location._tell,
+}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -16,16 +17,16 @@ from burstline.formats.intake import (
     Processes,
     even_borders,
 )
+from burstline.formats.text.inference import worlds
 from burstline.formats.text.places import place_of
 from burstline.formats.text.reading.definitions import Definitions
-from burstline.formats.text.reading.events import finish, take
 from burstline.formats.text.reading.halves import (
     half_messages,
     parts_of,
     receives_of,
     sends_of,
 )
-from burstline.formats.text.reading.location import Location, Rows
+from burstline.formats.text.reading.location import Location
 from burstline.formats.text.reading.tables import (
     add_inferred,
     definition_tables,
@@ -41,6 +42,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from burstline.formats.text.places import Place
+    from burstline.formats.text.reading.location import Rows
 
 
 class TextSource:
@@ -55,9 +57,15 @@ class TextSource:
 
     def __init__(self, text: str, path: Path, *, name: str | None = None) -> None:
         self._name, self.defects = name, Defects()
-        self._definitions, self._rows = Definitions(), Rows()
+        self._definitions = Definitions()
+        self._rows: Rows = defaultdict(list)
         locations = self._read(text, path)
-        _add_worlds(self._definitions, path)
+        communicators = self._definitions.communicators
+        communicators |= worlds(self._definitions.places) | communicators
+        missing = set(range(len(communicators))) - set(communicators)
+        if missing:
+            number = f"communicator {min(missing)}"
+            raise FormatError(path, None, expected=number, found="none of that number")
         places = sorted(self._definitions.places)
         self.places = _standing(places)
         self._process = self.places.process.tolist()
@@ -86,9 +94,9 @@ class TextSource:
             elif here is None:
                 raise statement.error("a declaration, or a rank")
             else:
-                take(here, statement)
+                here.take(statement)
         for location in locations.values():
-            finish(location)
+            location.finish()
         return locations
 
     @property
@@ -121,22 +129,24 @@ class TextSource:
         del part
         definitions, places = self._definitions, self.places
         add_inferred(loaded, definitions, self._process, self.defects)
-        for row in loaded.never_completed:
+        for row in loaded["posts"]:
             statement = row["statement"]
             words = " ".join(statement.words)
             self.defects.note_line("receive_never_completed", "loss", statement.line, words)
         return Group(
             event_tables(loaded, definitions, self._defined),
-            sends_of(loaded.sends, places),
-            receives_of(loaded.receives, places),
-            waiting=half_messages(loaded.half_messages, loaded.never_completed),
-            parts=parts_of(loaded.parts, places, definitions.operations),
+            sends_of(loaded["sends"], places),
+            receives_of(loaded["receives"], places),
+            waiting=half_messages(loaded["half_messages"], loaded["posts"]),
+            parts=parts_of(loaded["parts"], places, definitions.operations),
             locations=len(places.process),
         )
 
     def whole(self) -> dict[str, pa.Table]:
         """Tables of what is declared, and of what is odd."""
-        metadata, declared = self._definitions.metadata, self._definitions.defects
+        metadata, declared = (
+            self._definitions.rows[name] for name in ("metadata", "defects")
+        )
         if not any(row["key"] == "format" for row in metadata):
             metadata = [{"key": "format", "value": "text"}, *metadata]
         if self._name is not None:
@@ -157,18 +167,3 @@ def _standing(places: Sequence[Place]) -> Places:
     application, rank = np.array(processes, np.int64).reshape(-1, 2).T
     process = np.array([number[place[:2]] for place in places], np.int64)
     return Places(process, application, rank, accuracy_ns=None)
-
-
-def _add_worlds(definitions: Definitions, path: Path) -> None:
-    ranks: dict[int, dict[int, None]] = {}
-    for application, rank, _ in sorted(definitions.places):
-        ranks.setdefault(application, {})[rank] = None
-    for application in range(max(ranks, default=-1) + 1):
-        row = {"communicator": application, "application": application, "kind": "world"}
-        row |= {"members": list(ranks.get(application, {})), "ambiguous": False}
-        definitions.communicators.setdefault(application, row | {"source_id": application + 1})
-    missing = set(range(len(definitions.communicators))) - set(definitions.communicators)
-    if missing:
-        raise FormatError(
-            path, None, expected=f"communicator {min(missing)}", found="none of that number"
-        )

@@ -8,23 +8,30 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from typing import TYPE_CHECKING, Any
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, Final
 
 import pyarrow as pa
 
 from burstline import operations, schema
-from burstline.bursts import bursts_of
-from burstline.formats.text.call_attributes import CallAttributes
-from burstline.formats.text.options import CALL_COLUMNS
+from burstline.formats.text.forms import LOCATION, REFERENCES, ROWS, WORLD
+from burstline.formats.text.inference import CallAttributes, derived_tables
 from burstline.formats.text.places import place_word, thread_name
+from burstline.schema import UNKNOWN
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from burstline.formats.intake import Defects
-    from burstline.formats.text.places import Place, Row
+    from burstline.formats.text.forms import Row
+    from burstline.formats.text.places import Place
     from burstline.formats.text.reading.definitions import Definitions
     from burstline.formats.text.reading.location import Location, Rows
+
+_DEFINED: Final = ("call_paths", "region_defs", "counters", "counter_sets")
+_HAPPENED: Final = ("calls", "regions", "teams", "locks", "readings", "other_events", "gaps")
+_EXPECTED: Final = {"communicator": "a communicator", "call_path": "a call path declared before"}
+_CALLS: Final = ("call", "call_before", "call_after")
 
 
 def table(
@@ -34,13 +41,16 @@ def table(
 
     `known` has every operation that occurs, in the order of its codes.
     """
+    if not rows:
+        return _empty(name, tuple(counters))
     target = schema.arrow_schema(name, counters)
+    order = schema.TABLES[name].order
+    rows = sorted(rows, key=lambda row: [_key(row[column]) for column in order])
     columns = []
-    for field in target:
+    for place, field in enumerate(target):
         values = [row.get(field.name) for row in rows]
         if pa.types.is_dictionary(field.type):
-            column = next(c for c in schema.TABLES[name].columns if c.name == field.name)
-            words = column.values or known or operations.NAMES
+            words = schema.TABLES[name].columns[place].values or known or operations.NAMES
             codes: dict[Any, int] = {word: code for code, word in enumerate(words)}
             indices = pa.array([codes.get(v) for v in values], field.type.index_type)
             columns.append(
@@ -51,18 +61,22 @@ def table(
     return pa.Table.from_arrays(columns, schema=target)
 
 
+def _key(value: int | None) -> int:
+    return UNKNOWN if value is None else value
+
+
+@lru_cache(maxsize=1024)
+def _empty(name: str, counters: tuple[str, ...]) -> pa.Table:
+    return schema.arrow_schema(name, counters).empty_table()
+
+
 def definition_tables(
     definitions: Definitions, locations: Mapping[Place, Location], process: Sequence[int]
 ) -> dict[str, pa.Table]:
     """The tables of what is declared; `process` is that of each location."""
-    rows: dict[str, Sequence[Row]] = {
-        "locations": _locations(definitions, locations, process),
-        "call_paths": definitions.paths,
-        "region_defs": definitions.regions,
-        "counters": definitions.counters,
-        "counter_sets": sorted(definitions.counter_sets, key=lambda row: row["counter_set"]),
-        "communicators": [row for _, row in sorted(definitions.communicators.items())],
-    }
+    rows = {name: definitions.rows[name] for name in _DEFINED}
+    rows["locations"] = _locations(definitions, locations, process)
+    rows["communicators"] = list(definitions.communicators.values())
     return {name: table(name, some) for name, some in rows.items()}
 
 
@@ -71,11 +85,12 @@ def add_inferred(
 ) -> None:
     """Add to the rows what the text leaves to be inferred; `process` is of each location."""
     places = sorted(definitions.places)
-    _add_communicators(rows, definitions, places)
-    _check_locations(rows, len(places))
-    _add_attributes(rows, places)
+    for row in [*rows["sends"], *rows["receives"], *rows["parts"]]:
+        if row["communicator"] == WORLD:
+            row["communicator"] = places[row["location"]][0]
+    _add_attributes(rows, [rank for _, rank, _ in places])
     _add_teams(rows, places, process, defects)
-    _add_orders(rows.locks, process)
+    _add_orders(rows["locks"], process)
 
 
 def event_tables(
@@ -85,44 +100,50 @@ def event_tables(
 
     `defined` are those of :func:`definition_tables`.
     """
-    by_table = {
-        "calls": _sorted(rows.calls, "call"),
-        "regions": _sorted(rows.regions, "row"),
-        "teams": sorted(rows.teams, key=lambda row: row["team"]),
-        "locks": _sorted(rows.locks, "acquire_seq"),
-        "readings": _sorted(rows.readings, "seq"),
-        "other_events": _sorted(rows.other_events, "seq"),
-        "gaps": _sorted(rows.gaps, "start_ns"),
-    }
     counters, known = definitions.counter_names, list(definitions.operations)
     tables = {
-        name: table(name, some, counters=counters, known=known)
-        for name, some in by_table.items()
+        name: table(name, rows[name], counters=counters, known=known) for name in _HAPPENED
     }
-    return tables | {"bursts": bursts_of({**defined, **tables})}
+    given = {
+        name: table(name, definitions.rows[name], counters=counters, known=known)
+        for name in ROWS
+        if definitions.rows[name]
+    }
+    tables |= derived_tables({**defined, **tables}) | given
+    _check_references(rows, definitions, {**defined, **tables})
+    return tables
 
 
-def _sorted(rows: Sequence[Row], column: str) -> list[Row]:
-    return sorted(rows, key=lambda row: (row["location"], row[column]))
-
-
-def _add_communicators(rows: Rows, definitions: Definitions, places: Sequence[Place]) -> None:
-    """Add the world where a row names no communicator; what it names has to be declared."""
-    inner = [*rows.sends, *rows.receives, *rows.parts]
-    for row in inner:
-        if row["communicator"] is None:
-            row["communicator"] = places[row["location"]][0]
-    for row in [*inner, *rows.half_messages, *rows.other_events]:
-        named = row["communicator"]
-        if named is not None and named not in definitions.communicators:
-            raise row["statement"].error("a communicator", str(named))
-
-
-def _check_locations(rows: Rows, count: int) -> None:
-    for row in rows.other_events:
+def _check_references(
+    rows: Rows, definitions: Definitions, tables: Mapping[str, pa.Table]
+) -> None:
+    """Raise where a row names a row of another table that is not there."""
+    calls = defaultdict[int, int](int)
+    for row in rows["calls"]:
+        calls[row["location"]] += 1
+    for name, some in [*rows.items(), *definitions.rows.items()]:
+        for row in some:
+            for column, target in REFERENCES.items():
+                value = row.get(column)
+                is_other = target != name and target in tables
+                if value is not None and is_other and value >= tables[target].num_rows:
+                    expected = _EXPECTED.get(column, f"a row of {target}")
+                    raise row["statement"].error(expected, str(value))
+            if name in ROWS:
+                for column in _CALLS:
+                    if (row.get(column) or 0) >= max(calls[row["location"]], 1):
+                        raise row["statement"].error(f"a call of its location", str(value))
+    for row in rows["other_events"]:
         named = row["value"] if row["type"] == "location" else None
-        if named is not None and not 0 <= named < count:
+        if named is not None and not 0 <= named < tables["locations"].num_rows:
             raise row["statement"].error("the number of a location", str(named))
+
+
+def _add_attributes(rows: Rows, ranks: Sequence[int]) -> None:
+    """Add to every call the attributes that follow from its events, or that were given."""
+    attributes = CallAttributes(rows["sends"], rows["receives"], rows["parts"], ranks)
+    for row in rows["calls"]:
+        row |= attributes.of((row["location"], row["call"])) | row["given"]
 
 
 def _add_teams(
@@ -130,7 +151,7 @@ def _add_teams(
 ) -> None:
     """Add their numbers and parents to the teams, and its team to each region."""
     forks = sorted(
-        rows.teams,
+        rows["teams"],
         key=lambda row: (
             process[row["fork_location"]],
             row["fork_ns"],
@@ -143,7 +164,7 @@ def _add_teams(
         row |= {"team": team, "process": process[row["fork_location"]]}
         of_comm[row["process"], row["comm"]].append(team)
     seen: dict[tuple[int, int], int] = defaultdict(int)
-    for row in rows.regions:
+    for row in rows["regions"]:
         if "comm" not in row:
             row["team"] = row["inside"] and row["inside"]["team"]
             continue
@@ -174,50 +195,10 @@ def _locations(
     rows = []
     for location, (place, given) in enumerate(sorted(definitions.places.items())):
         here = locations.get(place)
-        seen = here is not None and here.first_ns is not None
-        rows.append(
-            {
-                "location": location,
-                "application": place[0],
-                "process": process[location],
-                "rank": place[1],
-                "thread": place[2],
-                "kind": given.get("kind", "cpu"),
-                "node": given.get("node"),
-                "born_ns": given.get("born", here.first_ns if here and seen else 0),
-                "died_ns": given.get("died", here.now_ns if here and seen else 0),
-                "name": given.get("name", thread_name(place)),
-                "cpu": given.get("cpu"),
-            }
-        )
+        is_seen = here is not None and here.first_ns is not None
+        application, rank, thread = place
+        row = {"location": location, "process": process[location]}
+        row |= {"application": application, "rank": rank, "thread": thread}
+        row |= {"born_ns": here.first_ns, "died_ns": here.now_ns} if here and is_seen else {}
+        rows.append(LOCATION.usual | row | {"name": thread_name(place)} | given)
     return rows
-
-
-def _add_attributes(rows: Rows, places: Sequence[Place]) -> None:
-    """Add to every call the attributes that follow from its events, or that were given."""
-    attributes = CallAttributes()
-
-    def named(row: Row, column: str) -> tuple[int, int]:
-        return row["location"], row[column]
-
-    for row in rows.sends:
-        if row["send_call"] is not None:
-            partner = row["partner"], row["tag"]
-            attributes.add_send(named(row, "send_call"), partner, row["communicator"])
-            attributes.add_bytes(named(row, "send_call"), "sent_bytes", row["bytes"])
-    for row in rows.receives:
-        if row["post_call"] is not None:
-            partner = row["partner"], row["tag"]
-            attributes.add_post(named(row, "post_call"), partner, row["communicator"])
-        if row["receive_call"] is not None:
-            attributes.add_bytes(named(row, "receive_call"), "received_bytes", row["bytes"])
-    for row in rows.parts:
-        call, rank = named(row, "call"), places[row["location"]][1]
-        attributes.add_part(call, rank if row["root"] == rank else None, row["communicator"])
-        for column in ("sent_bytes", "received_bytes"):
-            attributes.add_bytes(call, column, row[column])
-    for call_row in rows.calls:
-        given = call_row["given"]
-        call_row.update(attributes.of((call_row["location"], call_row["call"])))
-        call_row.update({CALL_COLUMNS.get(k, k): value for k, value in given.items()})
-        call_row["call_path"] = given.get("path")

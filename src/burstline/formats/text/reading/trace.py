@@ -38,7 +38,6 @@ def read(path: Path | str, *, progress: Progress = SILENCE, **_: object) -> Trac
     readers of other formats are asked makes no difference: a text holds nothing raw.
     """
     path = Path(path)
-    progress.step("Reading", path.stat().st_size, "B")
     content = path.read_bytes()
     try:
         text = content.decode()
@@ -47,7 +46,6 @@ def read(path: Path | str, *, progress: Progress = SILENCE, **_: object) -> Trac
         found = repr(content[error.start : error.start + 8])
         raise FormatError(path, line, expected="UTF-8", found=found) from error
     source = TextSource(text, path, name=str(path))
-    progress.advance(len(content))
     return hold(source, source.parts(), Tables(), threads=0, progress=progress)
 
 

@@ -5,16 +5,18 @@ Only what differs from what the text form assumes anyway is written.
 
 from __future__ import annotations
 
-from collections import defaultdict
 from typing import TYPE_CHECKING
 
-from burstline.formats.text.options import REGION_COLUMNS
+from burstline.formats.text.forms import DECLARATIONS, DECLARED, LOCATION, ROWS
+from burstline.formats.text.inference import derived_tables, worlds
 from burstline.formats.text.places import place_word, thread_name
 from burstline.formats.text.statements import written
+from burstline.schema import TABLES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from burstline.formats.text.forms import Row
     from burstline.formats.text.places import Place
     from burstline.trace import Trace
 
@@ -29,14 +31,28 @@ def declarations(
     yield from _grids(places)
     yield from _locations(trace, places, spans)
     yield from _communicators(trace, places)
-    yield from _counters(trace)
-    yield from _call_paths(trace)
-    yield from _regions(trace)
-    for row in trace.table("metadata").to_pylist():
-        yield f"meta {written(row['key'])} {written(row['value'])}"
-    for row in trace.defects.to_pylist():
-        words = row["kind"], row["severity"], row["count"], row["first"]
-        yield "defect " + " ".join(written(word) for word in words)
+    for word, name in DECLARATIONS.items():
+        if name != "communicators":
+            for row in trace.table(name).to_pylist():
+                yield DECLARED[name].write(word, row)
+    yield from _rows(trace)
+
+
+def readings(trace: Trace, row: Row) -> str:
+    """The words of the counters that a row has, each after a blank."""
+    names = trace.counter_names
+    return "".join(f" {written(c)}={row[c]}" for c in names if row[c] is not None)
+
+
+def _rows(trace: Trace) -> Iterator[str]:
+    """The rows of tables without a statement, but not of what follows from other tables."""
+    derived = derived_tables({name: trace.table(name) for name in TABLES if name in trace})
+    for name, form in ROWS.items():
+        table = trace.table(name)
+        if name not in derived or not table.equals(derived[name]):
+            for row in table.to_pylist():
+                counters = readings(trace, row) if TABLES[name].counters else ""
+                yield form.write(f"row {name}", row) + counters
 
 
 def _threads(places: Sequence[Place]) -> dict[int, dict[int, list[int]]]:
@@ -76,72 +92,17 @@ def _locations(
 ) -> Iterator[str]:
     dense = _dense_applications(places)
     for place, span, row in zip(places, spans, trace.locations.to_pylist(), strict=True):
-        usual = {"born_ns": span[0], "died_ns": span[1], "name": thread_name(place)}
-        usual |= {"kind": "cpu", "node": None, "cpu": None}
-        words = [
-            f"{column.removesuffix('_ns')} {written(row[column])}"
-            for column, value in usual.items()
-            if row[column] != value
-        ]
-        if words or place[0] not in dense:
-            yield " ".join(["location", place_word(place), *words])
+        head = f"location {place_word(place)}"
+        born_ns, died_ns = span
+        name = thread_name(place)
+        line = LOCATION.write(head, row, born_ns=born_ns, died_ns=died_ns, name=name)
+        if line != head or place[0] not in dense:
+            yield line
 
 
 def _communicators(trace: Trace, places: Sequence[Place]) -> Iterator[str]:
-    ranks: dict[int, list[int]] = defaultdict(list)
-    for application, rank in dict.fromkeys(place[:2] for place in places):
-        ranks[application].append(rank)
+    usual, form = worlds(places), DECLARED["communicators"]
     for row in trace.communicators.to_pylist():
         number = row["communicator"]
-        world = {
-            "communicator": number,
-            "application": number,
-            "kind": "world",
-            "members": ranks[number],
-            "ambiguous": False,
-            "source_id": number + 1,
-        }
-        if row == world:
-            continue
-        line = f"communicator {number} members {' '.join(map(str, row['members']))}".rstrip()
-        line += f" kind {row['kind']}"
-        if row["application"]:
-            line += f" application {row['application']}"
-        if row["source_id"] != number + 1:
-            line += f" id {row['source_id']}"
-        yield line + " ambiguous yes" * row["ambiguous"]
-
-
-def _counters(trace: Trace) -> Iterator[str]:
-    for row in trace.counters.to_pylist():
-        yield (
-            f"counter {written(row['name'])} unit {written(row['unit'])} mode {row['mode']} "
-            f"type {row['source_type']}"
-        )
-    sets = defaultdict(list)
-    for row in trace.counter_sets.to_pylist():
-        sets[row["counter_set"]].append(written(row["counter"]))
-    for number, names in sets.items():
-        yield f"set {number} {' '.join(names)}"
-
-
-def _call_paths(trace: Trace) -> Iterator[str]:
-    for row in trace.call_paths.to_pylist():
-        line = f"path {row['call_path']} {written(row['function'])}"
-        if row["file"] is not None:
-            line += f" file {written(row['file'])}"
-        if row["line"] is not None:
-            line += f" line {row['line']}"
-        if row["parent"] is not None:
-            line += f" under {row['parent']}"
-        yield line
-
-
-def _regions(trace: Trace) -> Iterator[str]:
-    for row in trace.region_defs.to_pylist():
-        line = f"region {written(row['name'])} paradigm {row['paradigm']}"
-        line += f" role {written(row['role'])}"
-        for option, column in REGION_COLUMNS.items():
-            if row[column] is not None:
-                line += f" {option} {written(row[column])}"
-        yield line
+        if row != usual.get(number):
+            yield form.write("communicator", row, source_id=number + 1)
