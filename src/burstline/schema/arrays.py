@@ -5,6 +5,7 @@ Absent values are sentinels in arrays and nulls in tables: only the bitmaps are 
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
@@ -65,6 +66,12 @@ def shifted(table: pa.Table, name: str, by: int) -> pa.Table:
     return table.set_column(place, field, pc.add(table[name], pa.scalar(by, field.type)))
 
 
+@lru_cache(maxsize=64)
+def text_array(words: tuple[str, ...]) -> pa.Array:
+    """Words as an array, made once."""
+    return pa.array(words, pa.string())
+
+
 def _array(
     values: Values, field: pa.Field, spec: schema.Column | None, operations: Sequence[str]
 ) -> pa.Array:
@@ -75,7 +82,7 @@ def _array(
         names = operations if spec.type == "operation" else spec.values
         return pa.DictionaryArray.from_arrays(
             _plain(codes, field.type.index_type, nullable=spec.nullable),
-            pa.array(names, pa.string()),
+            text_array(tuple(names)),
         )
     if not isinstance(values, np.ndarray):
         return pa.array(values, field.type)

@@ -5,6 +5,7 @@ Arrow and NumPy are loaded by the functions that need them: the schema itself is
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from burstline.columns import UNKNOWN
@@ -42,10 +43,15 @@ def arrow_schema(name: str, counters: Sequence[str] = ()) -> pa.Schema:
     >>> arrow_schema("gaps").names
     ['location', 'start_ns', 'end_ns', 'kind']
     """
-    import pyarrow as pa  # noqa: PLC0415 -- the schema itself is free to import
-
     if name not in TABLES:
         raise ParameterError(f"no table {name!r}; there are {', '.join(TABLES)}")
+    return _arrow_schema(name, tuple(counters) if TABLES[name].counters else ())
+
+
+@lru_cache(maxsize=256)
+def _arrow_schema(name: str, counters: tuple[str, ...]) -> pa.Schema:
+    import pyarrow as pa  # noqa: PLC0415 -- the schema itself is free to import
+
     plain = {
         "int16": pa.int16(),
         "int32": pa.int32(),
@@ -65,8 +71,7 @@ def arrow_schema(name: str, counters: Sequence[str] = ()) -> pa.Schema:
         )
         for column in TABLES[name].columns
     ]
-    if TABLES[name].counters:
-        fields += [pa.field(counter, pa.int64(), nullable=True) for counter in counters]
+    fields += [pa.field(counter, pa.int64(), nullable=True) for counter in counters]
     return pa.schema(fields)
 
 

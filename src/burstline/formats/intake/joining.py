@@ -18,6 +18,7 @@ from burstline.formats.intake.half_messages import half_table, half_types
 from burstline.formats.intake.memory import give_back
 from burstline.formats.intake.messages import RECEIVE_COLUMNS
 from burstline.formats.intake.target import types_of
+from burstline.schema import arrow_schema
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -142,6 +143,12 @@ class Halves:
     def collectives(self) -> Iterator[tuple[pa.Table, pa.Table]]:
         """Give instances and their members, a range of instances at a time."""
         if not self._has_parts:
+            return
+        if not self._instances.any():
+            yield (
+                arrow_schema("collectives").empty_table(),
+                arrow_schema("collective_members").empty_table(),
+            )
             return
         members = self._source.members
         size = np.array([max(len(listed), 1) for listed in members], np.int64)

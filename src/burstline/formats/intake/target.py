@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from burstline.formats.intake.budget import require_bytes
 from burstline.formats.intake.memory import give_back
-from burstline.schema import TABLES
+from burstline.schema import TABLES, text_array
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -211,14 +211,18 @@ class Tables:
 
     def append(self, name: str, table: pa.Table) -> None:
         """Append rows to a table, unless they are more than fit."""
+        if self._memory is not None:
+            self._check_memory(self._memory, table)
+        self._parts.setdefault(name, []).append(table)
+
+    def _check_memory(self, memory: int, table: pa.Table) -> None:
         self._used += table.nbytes
         if "location" in table.column_names and table.num_rows:
             self._begun = max(self._begun, table["location"][-1].as_py() + 1)
-        if self._memory is not None and self._base + self._used > self._memory:
+        if self._base + self._used > memory:
             to_come = max(self._locations / max(self._begun, 1), 1)
             needed = self._base + int(self._used * to_come)
-            require_bytes(needed, self._memory, way_out=self._way_out)
-        self._parts.setdefault(name, []).append(table)
+            require_bytes(needed, memory, way_out=self._way_out)
 
     def finish(self, operations: Sequence[str]) -> dict[str, pa.Table]:
         """Give the tables; codes of operations are places in `operations`."""
@@ -274,7 +278,7 @@ def with_operations(
 ) -> pa.Table:
     """Give a table whose codes of operations, maybe changed, are places in `operations`."""
     place = table.column_names.index("operation")
-    names = pa.array(operations, pa.string())
+    names = text_array(tuple(operations))
     chunks = []
     for chunk in table["operation"].chunks:
         codes = chunk.indices

@@ -6,7 +6,8 @@
     Trace ─ render ─► text
 
 A statement ends at the end of its line or at a ``|``; ``#`` begins a comment; a word with
-odd characters is quoted as in JSON; times are nanoseconds. Declarations come first::
+odd characters is quoted as in JSON; times are nanoseconds. Declarations come first, and
+what is not said has its usual value::
 
     ranks 2 threads 1              # one application; or: application 0 ranks 2 threads 1 4
     location 0.1 node "n1" name "THREAD 1.1.2" kind cpu born 0 died 900 cpu 3
@@ -15,6 +16,7 @@ odd characters is quoted as in JSON; times are nanoseconds. Declarations come fi
     set 1 PAPI_TOT_INS
     path 0 main file main.c line 10           # and: path 1 solve under 0
     region "!$omp for" paradigm openmp role loop file a.c begin 3 end 9
+    row bursts location 0 burst 0 polls 3     # of a table without a statement
     meta resolution_ns 1
     defect unmatched_send loss 1 "line 9: send to 1"
 
@@ -29,29 +31,31 @@ the events that follow happen; each takes the next ordinal, its *seq*::
       6000 leave
 
 ========================================  =================================================
-``enter NAME [option value]…``            ``MPI_…`` is a call (``comm peer tag root sent
-                                          received path``), anything else a region (``path
-                                          iterations origin def``)
+``enter NAME [option value]…``            ``MPI_…`` is a call, anything else a region, with
+                                          ``def`` its row where several have its name
 ``leave [NAME]``                          of what was entered last
-``send to R [tag bytes comm request]``    with a request, it is complete at ``sent request``
+``send to R [option value]…``             with a request, it is complete at ``sent request``
 ``sent request Q``
 ``post request Q``                        a receive is posted
-``receive from R [tag bytes comm …]``     complete; without a request, posted by its call
+``receive from R [option value]…``        complete; without a request, posted by its call
 ``begin [request Q]``                     one's part in the collective of this call
-``end [comm root sent received …]``       its end; with a request, perhaps in another call
+``end [option value]…``                   its end; with a request, perhaps in another call
 ``fork N``, ``join``                      of a team, by the thread that forks
 ``team begin C``, ``team end C``          being in the team; C names its communicator
 ``acquire L [order N]``, ``release L``    a lock
-``half KIND [comm peer tag bytes …]``     an event of a message whose other side is not told
-``tell KIND [name type value text …]``    a row of `other_events`; an attribute takes the
+``half KIND [option value]…``             an event of a message whose other side is not told
+``tell KIND [option value]…``             a row of `other_events`; an attribute takes the
                                           ordinal of the event that follows
 ``read COUNTER=N …``                      a reading that belongs to no other event
 ``skip N``                                N events happened that are not kept
 ``A..B gap KIND``                         nobody watched; takes no ordinal
 ========================================  =================================================
 
-What a call does is told once: its attributes follow from the events in it, and an option
-adds to them, changes them, or with ``-`` takes them away. A ``COUNTER=N`` may end any event.
+Options are the columns of the table that a statement tells, by their names in the schema or
+shorter ones: ``comm peer tag root sent received bytes request path`` and so on, but for
+columns that follow from where and when a statement is. ``-`` takes a value away. What a call
+does is told once: its attributes follow from the events in it, and options change them. Rows
+of ``row`` stand for all of their table. A ``COUNTER=N`` may end any event.
 Raw tables are not carried: the text says what happened, not how a file put it.
 """
 

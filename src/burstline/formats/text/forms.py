@@ -25,56 +25,44 @@ from burstline.formats.text.statements import (
 from burstline.schema import TABLES, Column
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Mapping, Sequence
 
     from burstline.formats.text.statements import Statement
 
 Row: TypeAlias = "dict[str, Any]"
 """A row of a table, by column."""
 
+_PLACE, _CALL, _ORDER = "where and when its statements are", "the call around it", "the order"
 FOLLOWS: Final[dict[str, dict[str, str]]] = {
     "locations": {"the place that is declared": "location application process rank thread"},
-    "calls": {
-        "where and when its statements are": "location call enter_ns leave_ns enter_seq "
-        "leave_seq",
-    },
+    "calls": {_PLACE: "location call enter_ns leave_ns enter_seq leave_seq"},
     "messages": {
-        "where and when its statements are": "sender_location send_ns send_seq send_leave_ns "
-        "send_done_ns send_done_seq receiver_location post_ns post_seq receive_ns receive_seq",
-        "the call around the statement": "send_call send_done_call post_call receive_call",
+        _PLACE: "sender_location send_ns send_seq send_leave_ns send_done_ns send_done_seq "
+        "receiver_location post_ns post_seq receive_ns receive_seq",
+        _CALL: "send_call send_done_call post_call receive_call",
         "whether a statement says that it was sent": "send_done_from",
     },
-    "half_messages": {
-        "where and when its statement is": "location seq time_ns",
-        "the call around the statement": "call",
-    },
-    "collectives": {
-        "the call around the statement": "operation",
-        "the order of statements on a communicator": "sequence",
-        "who takes part": "complete",
-    },
+    "half_messages": {_PLACE: "location seq time_ns", _CALL: "call"},
+    "collectives": {_CALL: "operation", _ORDER: "sequence", "its members": "complete"},
     "collective_members": {
-        "where and when its statements are": "location begin_ns end_ns begin_seq end_seq",
-        "the call around the statement": "call done_call",
-        "the order of statements on a communicator": "collective",
+        _PLACE: "location begin_ns end_ns begin_seq end_seq",
+        _CALL: "call done_call",
+        _ORDER: "collective",
         "the members of the communicator": "comm_rank",
     },
     "regions": {
-        "where and when its statements are": "location row enter_ns leave_ns enter_seq "
-        "leave_seq parent team barrier_ordinal",
+        _PLACE: "location row enter_ns leave_ns enter_seq leave_seq",
+        "the regions around it": "parent team barrier_ordinal",
     },
     "teams": {
-        "where and when its statements are": "team process parent fork_location fork_ns "
-        "fork_seq join_ns join_seq",
+        _PLACE: "process fork_location fork_ns fork_seq join_ns join_seq parent",
+        _ORDER: "team",
     },
-    "locks": {
-        "where and when its statements are": "location acquire_ns acquire_seq release_ns "
-        "release_seq",
-    },
-    "readings": {"where and when its statement is": "location seq time_ns"},
-    "gaps": {"where its statement is, and its times": "location start_ns end_ns"},
-    "other_events": {"where and when its statement is": "location seq time_ns"},
-    "region_defs": {"the order of statements": "region"},
+    "locks": {_PLACE: "location acquire_ns acquire_seq release_ns release_seq"},
+    "readings": {_PLACE: "location seq time_ns"},
+    "gaps": {_PLACE: "location start_ns end_ns"},
+    "other_events": {_PLACE: "location seq time_ns"},
+    "region_defs": {_ORDER: "region"},
 }
 """Columns that no option sets, by table, and by what says them instead."""
 
@@ -111,45 +99,43 @@ _USUAL: Final[dict[str, object]] = {"string": "", "bool": False, "list<int32>": 
 
 
 class Form:
-    """A statement: some columns without a name, then options, of one or more tables.
+    """A statement: the columns `first` without names, then options, of some tables.
 
-    `usual` are values that an option has unless it is given; a column that may be null has
-    none, any other the least of its type.
+    `only` some columns, but `extra` ones of no table, are options; some may have another
+    `short` name. `usual` are the values of options that are not given: None of a column that
+    may be null or is extra, of any other the least of its type.
     """
 
-    __slots__ = ("_first", "_options", "usual")
+    __slots__ = ("_first", "_options", "tables", "usual")
 
     def __init__(
         self,
         *tables: str,
-        first: Iterable[str] = (),
-        only: Iterable[str] | None = None,
-        extra: Iterable[Column] = (),
+        first: Sequence[str] = (),
+        only: Sequence[str] | None = None,
+        extra: Sequence[Column] = (),
         short: Mapping[str, str] = SHORT,
         **usual: object,
     ) -> None:
-        columns = {
-            c.name: replace(c, nullable=False) if (name, c.name) in NEVER_NULL else c
-            for name in tables
-            for c in TABLES[name].columns
-        }
+        columns = {column.name: column for column in extra}
+        for table in tables:
+            silent = " ".join(FOLLOWS.get(table, {}).values()).split()
+            for column in TABLES[table].columns:
+                if column.name not in silent and (only is None or column.name in only):
+                    never_null = (table, column.name) in NEVER_NULL
+                    columns[column.name] = (
+                        replace(column, nullable=False) if never_null else column
+                    )
+        self.tables = tables
         self._first = [columns.pop(name) for name in first]
-        silent = {
-            column
-            for name in tables
-            for names in FOLLOWS.get(name, {}).values()
-            for column in names.split()
-        }
-        chosen = [c for c in columns.values() if only is None or c.name in only]
-        options = [*extra, *(column for column in chosen if column.name not in silent)]
-        self._options = {short.get(column.name, column.name): column for column in options}
-        self.usual = {column.name: _usual(column) for column in options} | usual
+        self._options = {short.get(name, name): column for name, column in columns.items()}
+        self.usual: Row = {n: _usual(column) for n, column in columns.items()}
+        self.usual |= {column.name: None for column in extra} | usual
 
     def read(self, statement: Statement) -> Row:
         """The values that the remaining words of a statement give, by column."""
         row = {column.name: value_of(column, statement) for column in self._first}
-        options = self._options
-        given = set()
+        options, given = self._options, set()
         while statement.rest:
             name = statement.word("a name")
             if name not in options or name in given:
@@ -162,7 +148,7 @@ class Form:
 
     def whole(self, statement: Statement, **usual: object) -> Row:
         """What :meth:`read` says, with `usual` and then its own values for the rest."""
-        return self.usual | usual | self.read(statement) | {"statement": statement}
+        return {**self.usual, **usual, **self.read(statement), "statement": statement}
 
     def write(self, head: str, row: Row, **usual: object) -> str:
         """The statement of a row; options that have their usual value are left out."""
@@ -200,56 +186,49 @@ def _usual(column: Column) -> object:
     return column.values[0] if column.type == "enum" else _USUAL.get(column.type, 0)
 
 
-LOCATION: Final = Form("locations")
-CALL: Final = Form("calls", first=["operation"])
-REGION: Final = Form("regions")
-FORK: Final = Form("teams", first=["threads"])
-ACQUIRE: Final = Form("locks", first=["lock"])
-SEND: Final = Form(
-    "messages",
-    only=SEND_COLUMNS,
-    extra=[Column("to", "int32", "rank of the receiver", nullable=True)],
-    short=SHORT | {"sent_bytes": "bytes"},
+_TO, _FROM, _REQUEST = (
+    Column(name, kind, "of the statement")
+    for name, kind in (("to", "int32"), ("from", "int32"), ("request", "int64"))
 )
-RECEIVE: Final = Form(
-    "messages",
-    only=RECEIVE_COLUMNS,
-    extra=[Column("from", "int32", "rank of the sender", nullable=True)],
-    short=SHORT | {"received_bytes": "bytes"},
-)
-_REQUEST: Final = Column("request", "int64", "what its end is known by", nullable=True)
-BEGIN: Final = Form(extra=[_REQUEST])
-END: Final = Form("collectives", "collective_members", extra=[_REQUEST])
-HALF: Final = Form("half_messages", first=["kind"])
-TELL: Final = Form("other_events", first=["kind"])
-GAP: Final = Form("gaps", first=["kind"])
-
-DECLARATIONS: Final = {
-    "communicator": "communicators",
-    "counter": "counters",
-    "set": "counter_sets",
-    "path": "call_paths",
-    "region": "region_defs",
-    "meta": "metadata",
-    "defect": "defects",
+FORMS: Final = {
+    "location": Form("locations"),
+    "communicator": Form("communicators", first=["communicator"], kind="group"),
+    "counter": Form("counters", first=["name"]),
+    "set": Form("counter_sets", first=["counter_set", "counter"]),
+    "path": Form("call_paths", first=["call_path", "function"]),
+    "region": Form("region_defs", first=["name"], role="function"),
+    "meta": Form("metadata", first=["key", "value"]),
+    "defect": Form("defects", first=["kind", "severity", "count", "first"]),
+    "call": Form("calls", first=["operation"]),
+    "enter": Form("regions"),
+    "fork": Form("teams", first=["threads"]),
+    "acquire": Form("locks", first=["lock"]),
+    "send": Form(
+        "messages", only=SEND_COLUMNS, extra=[_TO], short=SHORT | {"sent_bytes": "bytes"}
+    ),
+    "receive": Form(
+        "messages",
+        only=RECEIVE_COLUMNS,
+        extra=[_FROM],
+        short=SHORT | {"received_bytes": "bytes"},
+    ),
+    "begin": Form(extra=[_REQUEST]),
+    "end": Form("collectives", "collective_members", extra=[_REQUEST]),
+    "half": Form("half_messages", first=["kind"]),
+    "tell": Form("other_events", first=["kind"]),
+    "gap": Form("gaps", first=["kind"]),
 }
-"""Tables by the statement that declares a row of theirs."""
+"""Forms of statements by their word; ``call`` is that of ``enter MPI_…``."""
 
-DECLARED: Final = {
-    "communicators": Form("communicators", first=["communicator"], kind="group"),
-    "counters": Form("counters", first=["name"]),
-    "counter_sets": Form("counter_sets", first=["counter_set", "counter"]),
-    "call_paths": Form("call_paths", first=["call_path", "function"]),
-    "region_defs": Form("region_defs", first=["name"], role="function"),
-    "metadata": Form("metadata", first=["key", "value"]),
-    "defects": Form("defects", first=["kind", "severity", "count", "first"]),
-}
+DECLARATIONS: Final = ("communicator", "counter", "set", "path", "region", "meta", "defect")
+"""Statements that declare a row of a table, in the order in which they are written."""
+
 ROWS: Final = {
     name: Form(name)
-    for name, table in TABLES.items()
-    if name not in FOLLOWS and name not in DECLARED and not table.raw
+    for name in TABLES.keys() - FOLLOWS.keys() - {t for f in FORMS.values() for t in f.tables}
+    if not TABLES[name].raw
 }
-"""Tables without a statement."""
+"""Forms of tables without a statement, by table."""
 
 ATTRIBUTE: Final = "attribute"
 """The kind of other events that belong to the event that follows."""

@@ -9,7 +9,7 @@ from collections import defaultdict
 from typing import TYPE_CHECKING, Any
 
 from burstline.bursts import bursts_of
-from burstline.formats.text.forms import CALL, DECLARED
+from burstline.formats.text.forms import FORMS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -34,7 +34,7 @@ def worlds(places: Iterable[Place]) -> dict[int, Row]:
     for application, rank, _ in sorted(places):
         ranks[application][rank] = None
     return {
-        number: DECLARED["communicators"].usual
+        number: FORMS["communicator"].usual
         | {"communicator": number, "application": number, "kind": "world"}
         | {"members": list(ranks.get(number, ())), "source_id": number + 1}
         for number in range(max(ranks, default=-1) + 1)
@@ -87,11 +87,15 @@ class CallAttributes:
     def of(self, call: Call) -> Row:
         """The attributes of a call, None where unknown; a destination goes before a source."""
         partners = self._partners.get(call) or self._posts.get(call, set())
-        return CALL.usual | self._sums.get(call, {}) | {
-            "communicator": _only(self._communicators.get(call, ())),
-            "peer": _only({rank for rank, _ in partners}),
-            "tag": _only({tag for _, tag in partners}),
-        }
+        return (
+            FORMS["call"].usual
+            | self._sums.get(call, {})
+            | {
+                "communicator": _only(self._communicators.get(call, ())),
+                "peer": _only({rank for rank, _ in partners}),
+                "tag": _only({tag for _, tag in partners}),
+            }
+        )
 
 
 def _only(values: Iterable[Any]) -> Any:  # noqa: ANN401 -- whatever the values are

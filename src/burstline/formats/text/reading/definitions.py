@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from burstline import schema
 from burstline.extrae import COUNTER_TYPES
-from burstline.formats.text.forms import DECLARATIONS, DECLARED, LOCATION, ROWS
+from burstline.formats.text.forms import DECLARATIONS, FORMS, ROWS
 from burstline.formats.text.places import MOST_LOCATIONS, place_of
 from burstline.operations import CODES
 
@@ -21,7 +21,10 @@ if TYPE_CHECKING:
 
 _MOST_OPERATIONS: Final = 1 << 15
 _READING_COLUMNS: Final = {
-    column.name for table in schema.TABLES.values() if table.counters for column in table.columns
+    column.name
+    for table in schema.TABLES.values()
+    if table.counters
+    for column in table.columns
 }
 
 
@@ -56,14 +59,14 @@ class Definitions:
     def region(self, name: str) -> int:
         """The row of a region, which is a user function unless declared before."""
         if name not in self.region_rows:
-            self._add_region(DECLARED["region_defs"].usual | {"name": name})
+            self._add_region(FORMS["region"].usual | {"name": name})
         return self.region_rows[name]
 
     def team(self, comm: int) -> int:
         """The row of the region that stands for being in the team `comm`."""
         if comm not in self.team_rows:
             given = {"paradigm": "openmp", "role": "team", "source_value": comm}
-            usual = DECLARED["region_defs"].usual | {"name": f"team {comm}"}
+            usual = FORMS["region"].usual | {"name": f"team {comm}"}
             self._add_region(usual | given)
         return self.team_rows[comm]
 
@@ -80,11 +83,11 @@ class Definitions:
             raise statement.error("a counter declared before", min(unknown))
         return dict(statement.readings)
 
-    def _ranks(self, statement: Statement) -> None:
+    def ranks(self, statement: Statement) -> None:
         """``ranks N [threads T …]``: one application, numbered 0."""
         self._grid(statement, 0)
 
-    def _application(self, statement: Statement) -> None:
+    def application(self, statement: Statement) -> None:
         """``application A ranks N [threads T …]``."""
         application = statement.number("an application", 0, MOST_LOCATIONS)
         statement.keyword("ranks")
@@ -111,7 +114,7 @@ class Definitions:
             for thread in range(threads[rank]):
                 self.places.setdefault((application, rank, thread), {})
 
-    def _location(self, statement: Statement) -> None:
+    def location(self, statement: Statement) -> None:
         """``location PLACE [option value]…``."""
         self._check_open(statement)
         place = place_of(statement.word("a rank"), statement)
@@ -119,18 +122,18 @@ class Definitions:
             raise statement.error("a place: rank, rank.thread or application/rank.thread")
         if len(self.places) >= MOST_LOCATIONS:
             raise statement.error(f"at most {MOST_LOCATIONS} threads in all")
-        self.places.setdefault(place, {}).update(LOCATION.read(statement))
+        self.places.setdefault(place, {}).update(FORMS["location"].read(statement))
 
-    def _communicator(self, statement: Statement) -> None:
+    def communicator(self, statement: Statement) -> None:
         """``communicator C [members R …] [option value]…``; the last of a number counts."""
-        row = DECLARED["communicators"].whole(statement, source_id=None)
+        row = FORMS["communicator"].whole(statement, source_id=None)
         if row["source_id"] is None:
             row["source_id"] = row["communicator"] + 1
         self.communicators[row["communicator"]] = row
 
-    def _region(self, statement: Statement) -> None:
+    def region_def(self, statement: Statement) -> None:
         """``region NAME [option value]…``."""
-        self._add_region(DECLARED["region_defs"].whole(statement))
+        self._add_region(FORMS["region"].whole(statement))
 
     def _add_region(self, row: Row) -> None:
         rows = self.rows["region_defs"]
@@ -141,52 +144,52 @@ class Definitions:
         else:
             self.region_rows.setdefault(row["name"], row["region"])
 
-    def _path(self, statement: Statement) -> None:
+    def path(self, statement: Statement) -> None:
         """``path P FUNCTION [option value]…``."""
         rows = self.rows["call_paths"]
-        row = DECLARED["call_paths"].whole(statement)
+        row = FORMS["path"].whole(statement)
         if row["call_path"] != len(rows):
             raise statement.error(f"call path {len(rows)}", str(row["call_path"]))
         if row["parent"] is not None and row["parent"] >= len(rows):
             raise statement.error("a call path declared before", str(row["parent"]))
         rows.append(row)
 
-    def _counter(self, statement: Statement) -> None:
+    def counter(self, statement: Statement) -> None:
         """``counter NAME [option value]…``."""
         rows = self.rows["counters"]
-        row = DECLARED["counters"].whole(statement, source_type=None)
+        row = FORMS["counter"].whole(statement, source_type=None)
         if row["name"] in self.counter_names or row["name"] in _READING_COLUMNS:
             raise statement.error("a counter that has no column yet", row["name"])
         if row["source_type"] is None:
             row["source_type"] = COUNTER_TYPES[1] + len(rows)
         rows.append(row)
 
-    def _counter_set(self, statement: Statement) -> None:
+    def counter_set(self, statement: Statement) -> None:
         """``set N COUNTER …``."""
         number = statement.number("a set")
         names = statement.rest
         self.rows["counter_sets"] += [{"counter_set": number, "counter": n} for n in names]
 
-    def _row(self, statement: Statement) -> None:
+    def row(self, statement: Statement) -> None:
         """``row TABLE [COLUMN VALUE]…``, of a table without a statement."""
         name = statement.choice("a table", statement.word("a table"), list(ROWS))
         self.rows[name].append(ROWS[name].whole(statement) | self.reading(statement))
 
-    def _plain(self, statement: Statement) -> None:
+    def plain(self, statement: Statement) -> None:
         """A statement whose columns need nothing else."""
-        name = DECLARATIONS[statement.words[0]]
-        self.rows[name].append(DECLARED[name].whole(statement))
+        form = FORMS[statement.words[0]]
+        self.rows[form.tables[0]].append(form.whole(statement))
 
 
 _STATEMENTS: Final[dict[str, Callable[[Definitions, Statement], None]]] = {
-    **dict.fromkeys(DECLARATIONS, Definitions._plain),
-    "ranks": Definitions._ranks,
-    "application": Definitions._application,
-    "location": Definitions._location,
-    "communicator": Definitions._communicator,
-    "region": Definitions._region,
-    "path": Definitions._path,
-    "counter": Definitions._counter,
-    "set": Definitions._counter_set,
-    "row": Definitions._row,
+    **dict.fromkeys(DECLARATIONS, Definitions.plain),
+    "ranks": Definitions.ranks,
+    "application": Definitions.application,
+    "location": Definitions.location,
+    "communicator": Definitions.communicator,
+    "region": Definitions.region_def,
+    "path": Definitions.path,
+    "counter": Definitions.counter,
+    "set": Definitions.counter_set,
+    "row": Definitions.row,
 }

@@ -30,11 +30,9 @@ if TYPE_CHECKING:
 _RECORDED, _INFERRED, _UNKNOWN = map(
     schema.SEND_DONE_SOURCES.index, ("recorded", "inferred", "unknown")
 )
+_TABLES: Final = ("messages", "half_messages", "collective_members")
 _LONG: Final = {
-    column.name
-    for table in ("messages", "half_messages", "collective_members")
-    for column in schema.TABLES[table].columns
-    if column.type == "int64"
+    c.name for name in _TABLES for c in schema.TABLES[name].columns if c.type == "int64"
 }
 
 
@@ -43,8 +41,7 @@ def sends_of(rows: Iterable[Row], places: Places) -> Columns:
     rows = sorted(rows, key=lambda row: (row["location"], row["send_seq"]))
     columns = _columns([_send(row) for row in rows], SEND_COLUMNS)
     sender, receiver = places.process[columns["sender_location"]], _partners(rows, "to", places)
-    channel = [columns["communicator"], sender, receiver, columns["tag"]]
-    ordinal = channel_ordinals(channel, columns["send_ns"], np.arange(len(rows)))
+    ordinal = _ordinals(columns, sender, receiver, columns["send_ns"])
     return columns | {"receiver": receiver, "ordinal": ordinal}
 
 
@@ -67,11 +64,19 @@ def receives_of(rows: Iterable[Row], places: Places) -> Columns:
     """The receives of all locations, numbered on their channels by when they were posted."""
     rows = sorted(rows, key=lambda r: (r["location"], r["post_seq"], r["receive_seq"]))
     columns = _columns(rows, RECEIVE_COLUMNS)
-    sender = _partners(rows, "from", places)
-    receiver = places.process[columns["receiver_location"]]
-    channel = [columns["communicator"], sender, receiver, columns["tag"]]
-    ordinal = channel_ordinals(channel, columns["post_ns"], np.arange(len(rows)))
+    sender, receiver = (
+        _partners(rows, "from", places),
+        places.process[columns["receiver_location"]],
+    )
+    ordinal = _ordinals(columns, sender, receiver, columns["post_ns"])
     return columns | {"sender": sender, "ordinal": ordinal}
+
+
+def _ordinals(
+    columns: Columns, sender: Integers, receiver: Integers, time_ns: Integers
+) -> Integers:
+    channel = [columns["communicator"], sender, receiver, columns["tag"]]
+    return channel_ordinals(channel, time_ns, np.arange(len(time_ns)))
 
 
 def half_messages(rows: Iterable[Row], posts: Iterable[Row]) -> Columns:
@@ -92,18 +97,18 @@ def parts_of(rows: Iterable[Row], places: Places, operations: Mapping[str, int])
     An instance has one root: who names another one is wrong.
     """
     process = places.process.tolist()
-    rows = [
-        row | {"named_root": row["root"], "operation": operations[row["operation"]]}
-        for row in sorted(
-            rows,
-            key=lambda row: (
-                process[row["location"]],
-                row["begin_ns"],
-                row["location"],
-                row["begin_seq"],
-            ),
-        )
-    ]
+    rows = sorted(
+        (
+            row | {"named_root": row["root"], "operation": operations[row["operation"]]}
+            for row in rows
+        ),
+        key=lambda row: (
+            process[row["location"]],
+            row["begin_ns"],
+            row["location"],
+            row["begin_seq"],
+        ),
+    )
     columns = _columns(rows, PART_COLUMNS)
     sequence = ordinal_within(columns["communicator"], places.process[columns["location"]])
     roots: dict[tuple[int, int], int] = {}

@@ -15,35 +15,24 @@ from collections import defaultdict
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, TypeAlias
 
-from burstline.formats.text.forms import (
-    ACQUIRE,
-    ATTRIBUTE,
-    BEGIN,
-    CALL,
-    END,
-    FORK,
-    GAP,
-    HALF,
-    RECEIVE,
-    REGION,
-    SEND,
-    TELL,
-    WORLD,
-)
+from burstline.formats.text.forms import ATTRIBUTE, FORMS, WORLD
 from burstline.formats.text.statements import LARGEST, SMALLEST
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from burstline.formats.text.forms import Form, Row
+    from burstline.formats.text.forms import Row
     from burstline.formats.text.reading.definitions import Definitions
     from burstline.formats.text.statements import Statement
 
 _SPAN = re.compile(r"([+-]?[0-9_]+)\.\.([+-]?[0-9_]+)")
 _LAST_SEQ: Final = 1 << 62
+_VERBS: Final = (
+    *("enter", "leave", "fork", "join", "team", "acquire", "release", "send", "sent", "post"),
+    *("receive", "half", "begin", "end", "read", "tell"),
+)
+"""Events, and methods of a location."""
 
 Rows: TypeAlias = "defaultdict[str, list[Row]]"
-"""Rows of all locations by table; messages by side, as ``sends``, ``receives`` and ``posts``."""
+"""Rows of all locations by table; of messages as ``sends``, ``receives`` and ``posts``."""
 
 
 @dataclass(slots=True)
@@ -96,12 +85,12 @@ class Location:
             return
         self.now_ns = statement.integer(first, max(self.now_ns, SMALLEST + 1), LARGEST)
         verb = statement.word("an event")
-        if verb not in _EVENTS:
-            raise statement.error(f"one of {', '.join(_EVENTS)}", verb)
+        if verb not in _VERBS:
+            raise statement.error(f"one of {', '.join(_VERBS)}", verb)
         if statement.readings:
             reading = self.definitions.reading(statement)
             self.rows["readings"].append(self._moment() | reading)
-        _EVENTS[verb](self, statement)
+        getattr(self, verb)(statement)
         self.first_ns = self.now_ns if self.first_ns is None else self.first_ns
         self.seq += 1
 
@@ -123,7 +112,7 @@ class Location:
     def _call(self) -> int | None:
         """The ordinal of the innermost open MPI call."""
         call = self._inner("call")
-        return call and call.row["call"]
+        return None if call is None else int(call.row["call"])
 
     def _stamp(self, when: str) -> Row:
         """The columns of a moment: time and ordinal of this event."""
@@ -137,19 +126,19 @@ class Location:
             self.around[kind].append(begun)
         self.open.append(begun)
 
-    def _enter(self, statement: Statement) -> None:
+    def enter(self, statement: Statement) -> None:
         """``enter NAME [option value]…``."""
         if statement.rest and statement.rest[0].startswith("MPI_"):
-            given = CALL.read(statement)
+            given = FORMS["call"].read(statement)
             name = self.definitions.operation(given["operation"], statement)
-            row = {"location": self.location, "call": self.calls, "given": given}
-            row |= self._stamp("enter") | {"operation": name, "statement": statement}
+            call: Row = {"location": self.location, "call": self.calls, "given": given}
+            call |= self._stamp("enter") | {"operation": name, "statement": statement}
             self.calls += 1
-            self.rows["calls"].append(row)
-            self._push(Span(row, ("call",), name, statement))
+            self.rows["calls"].append(call)
+            self._push(Span(call, ("call",), name, statement))
             return
         name = statement.word("a name")
-        row = REGION.whole(statement, region=None)
+        row = FORMS["enter"].whole(statement, region=None)
         if row["region"] is None:
             row["region"] = self.definitions.region(name)
         defined = self.definitions.rows["region_defs"]
@@ -173,7 +162,7 @@ class Location:
         kinds = ("region", "team") if definition["role"] == "team" else ("region",)
         self._push(Span(row, kinds, definition["name"], row["statement"]))
 
-    def _leave(self, statement: Statement) -> None:
+    def leave(self, statement: Statement) -> None:
         """``leave [NAME]``."""
         begun = self._close(statement, team=False)
         if statement.rest and statement.word("a name") != begun.name:
@@ -189,7 +178,7 @@ class Location:
         begun.row |= self._stamp("leave")
         return begun
 
-    def _team(self, statement: Statement) -> None:
+    def team(self, statement: Statement) -> None:
         """``team begin C [option value]…`` and ``team end C``."""
         word = statement.word("begin or end")
         edge = statement.choice("begin or end", word, ("begin", "end"))
@@ -201,34 +190,37 @@ class Location:
             statement.end()
             self._close(statement, team=True)
             return
-        row = REGION.whole(statement) | {"region": self.definitions.team(comm), "comm": comm}
+        row = FORMS["enter"].whole(statement) | {
+            "region": self.definitions.team(comm),
+            "comm": comm,
+        }
         self._open_region(row)
         if self.forks and self.forks[-1]["comm"] is None:
             self.forks[-1]["comm"] = comm
 
-    def _fork(self, statement: Statement) -> None:
+    def fork(self, statement: Statement) -> None:
         """``fork THREADS``."""
         team = self._inner("team")
-        row = FORK.whole(statement) | self._stamp("fork")
+        row = FORMS["fork"].whole(statement) | self._stamp("fork")
         row |= {"fork_location": self.location, "comm": None, "inside": team and team.row}
         self.forks.append(row)
         self.rows["teams"].append(row)
 
-    def _join(self, statement: Statement) -> None:
+    def join(self, statement: Statement) -> None:
         """``join``."""
         statement.end()
         if not self.forks:
             raise statement.error("a fork before the join")
         self.forks.pop().update(self._stamp("join"))
 
-    def _acquire(self, statement: Statement) -> None:
+    def acquire(self, statement: Statement) -> None:
         """``acquire LOCK [order N]``; the order follows from time."""
-        row = ACQUIRE.whole(statement, order=None) | self._stamp("acquire")
+        row = FORMS["acquire"].whole(statement, order=None) | self._stamp("acquire")
         row |= {"location": self.location}
         self.acquired[row["lock"]].append(row)
         self.rows["locks"].append(row)
 
-    def _release(self, statement: Statement) -> None:
+    def release(self, statement: Statement) -> None:
         """``release LOCK``."""
         lock = statement.number("a number", SMALLEST + 1, LARGEST)
         statement.end()
@@ -236,17 +228,17 @@ class Location:
             raise statement.error("a lock that was acquired", str(lock))
         self.acquired[lock].pop().update(self._stamp("release"))
 
-    def _send(self, statement: Statement) -> None:
+    def send(self, statement: Statement) -> None:
         """``send to R [option value]…``."""
         call = self._inner("call")
-        row = self._side(SEND, "to", statement) | self._stamp("send")
+        row = self._side("send", "to", statement) | self._stamp("send")
         row |= {"sender_location": self.location, "send_call": self._call}
         row["within"] = call and call.row
         self._hold(row, row["send_request"], self.sending)
         self.rows["sends"].append(row)
 
-    def _side(self, form: Form, partner: str, statement: Statement) -> Row:
-        row = form.whole(statement, communicator=WORLD)
+    def _side(self, verb: str, partner: str, statement: Statement) -> Row:
+        row = FORMS[verb].whole(statement, communicator=WORLD)
         if row[partner] is None:
             raise statement.error(f"{partner} and a rank")
         return row | {"location": self.location}
@@ -264,7 +256,7 @@ class Location:
         statement.end()
         return request
 
-    def _sent(self, statement: Statement) -> None:
+    def sent(self, statement: Statement) -> None:
         """``sent request Q``."""
         request = self._request(statement)
         if request not in self.sending:
@@ -272,16 +264,16 @@ class Location:
         done = self._stamp("send_done") | {"send_done_call": self._call}
         self.sending.pop(request).update(done)
 
-    def _post(self, statement: Statement) -> None:
+    def post(self, statement: Statement) -> None:
         """``post request Q``."""
         request = self._request(statement)
         row = self._stamp("post") | {"post_call": self._call, "request": request}
         row |= {"location": self.location, "statement": statement}
         self._hold(row, request, self.posted)
 
-    def _receive(self, statement: Statement) -> None:
+    def receive(self, statement: Statement) -> None:
         """``receive from R [option value]…``."""
-        row = self._side(RECEIVE, "from", statement) | self._stamp("receive")
+        row = self._side("receive", "from", statement) | self._stamp("receive")
         call, request = self._inner("call"), row["receive_request"]
         if request is None:
             entered = call and (call.row["enter_ns"], call.row["enter_seq"])
@@ -295,9 +287,9 @@ class Location:
         row |= {"receiver_location": self.location, "receive_call": self._call}
         self.rows["receives"].append(row)
 
-    def _begin(self, statement: Statement) -> None:
+    def begin(self, statement: Statement) -> None:
         """``begin [request Q]``."""
-        row, call = BEGIN.whole(statement), self._inner("call")
+        row, call = FORMS["begin"].whole(statement), self._inner("call")
         if call is None:
             raise statement.error("an MPI call around the collective")
         row |= {name: call.row[name] for name in ("location", "call", "operation")}
@@ -309,9 +301,9 @@ class Location:
         else:
             self._hold(row, row["request"], self.started_parts)
 
-    def _end(self, statement: Statement) -> None:
+    def end(self, statement: Statement) -> None:
         """``end [request Q] [option value]…``."""
-        row = END.whole(statement, communicator=WORLD)
+        row = FORMS["end"].whole(statement, communicator=WORLD)
         request = row["request"]
         begun = self.part if request is None else self.started_parts.pop(request, None)
         if begun is None:
@@ -321,9 +313,9 @@ class Location:
         row = begun | row | self._stamp("end") | {"done_call": self._call}
         self.rows["parts"].append(row)
 
-    def _half(self, statement: Statement) -> None:
+    def half(self, statement: Statement) -> None:
         """``half KIND [option value]…``."""
-        row = HALF.whole(statement) | self._moment() | {"call": self._call}
+        row = FORMS["half"].whole(statement) | self._moment() | {"call": self._call}
         self.rows["half_messages"].append(row)
 
     def _gap(self, statement: Statement, start: str, end: str) -> None:
@@ -332,39 +324,19 @@ class Location:
         statement.keyword("gap")
         row = {"location": self.location, "start_ns": start_ns}
         row["end_ns"] = statement.integer(end, start_ns, LARGEST)
-        self.rows["gaps"].append(GAP.whole(statement) | row)
+        self.rows["gaps"].append(FORMS["gap"].whole(statement) | row)
 
-    def _read(self, statement: Statement) -> None:
+    def read(self, statement: Statement) -> None:
         """``read COUNTER=N …``: a reading that belongs to no other event."""
         statement.end()
         if not statement.readings:
             raise statement.error("counters that were read", f"read at {self.now_ns}")
 
-    def _tell(self, statement: Statement) -> None:
+    def tell(self, statement: Statement) -> None:
         """``tell KIND [option value]…``; an attribute has the ordinal of what follows."""
-        row = TELL.whole(statement) | self._moment()
+        row = FORMS["tell"].whole(statement) | self._moment()
         self.rows["other_events"].append(row)
         if row["kind"] == ATTRIBUTE:
             if statement.readings:
                 raise statement.error("counters at the event that the attribute belongs to")
             self.seq -= 1
-
-
-_EVENTS: Final[dict[str, Callable[[Location, Statement], None]]] = {
-    "enter": Location._enter,
-    "leave": Location._leave,
-    "fork": Location._fork,
-    "join": Location._join,
-    "team": Location._team,
-    "acquire": Location._acquire,
-    "release": Location._release,
-    "send": Location._send,
-    "sent": Location._sent,
-    "post": Location._post,
-    "receive": Location._receive,
-    "half": Location._half,
-    "begin": Location._begin,
-    "end": Location._end,
-    "read": Location._read,
-    "tell": Location._tell,
-}

@@ -80,8 +80,10 @@ class TextSource:
         for statement in statements(text, path):
             if definitions.declare(statement):
                 continue
-            place = place_of(statement.words[0], statement) if statement.words else None
-            if place is not None and len(statement.words) == 1:
+            place = (
+                place_of(statement.words[0], statement) if len(statement.words) == 1 else None
+            )
+            if place is not None:
                 if place not in definitions.places:
                     raise statement.error("a rank that was declared before")
                 if not definitions.is_closed:
@@ -144,16 +146,16 @@ class TextSource:
 
     def whole(self) -> dict[str, pa.Table]:
         """Tables of what is declared, and of what is odd."""
-        metadata, declared = (
-            self._definitions.rows[name] for name in ("metadata", "defects")
-        )
+        metadata = self._definitions.rows["metadata"]
+        declared = self._definitions.rows["defects"]
         if not any(row["key"] == "format" for row in metadata):
             metadata = [{"key": "format", "value": "text"}, *metadata]
         if self._name is not None:
             metadata = [row for row in metadata if row["key"] != "path"]
             metadata.append({"key": "path", "value": self._name})
         kinds = {row["kind"] for row in declared}
-        noted = [row for row in self.defects.table().to_pylist() if row["kind"] not in kinds]
+        found = self.defects.table().to_pylist() if self.defects.rows() else []
+        noted = [row for row in found if row["kind"] not in kinds]
         return self._defined | {
             "metadata": table("metadata", metadata),
             "defects": table("defects", [*declared, *noted]),

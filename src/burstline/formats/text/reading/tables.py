@@ -7,20 +7,21 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from functools import lru_cache
+from collections import Counter, defaultdict
+from functools import cache, lru_cache, partial
 from typing import TYPE_CHECKING, Any, Final
 
-import pyarrow as pa
-
-from burstline import operations, schema
-from burstline.formats.text.forms import LOCATION, REFERENCES, ROWS, WORLD
+from burstline import schema
+from burstline.formats.text.forms import FORMS, REFERENCES, ROWS, WORLD
 from burstline.formats.text.inference import CallAttributes, derived_tables
 from burstline.formats.text.places import place_word, thread_name
-from burstline.schema import UNKNOWN
+from burstline.operations import CODES
+from burstline.schema import UNKNOWN, arrow_table
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+
+    import pyarrow as pa
 
     from burstline.formats.intake import Defects
     from burstline.formats.text.forms import Row
@@ -30,42 +31,36 @@ if TYPE_CHECKING:
 
 _DEFINED: Final = ("call_paths", "region_defs", "counters", "counter_sets")
 _HAPPENED: Final = ("calls", "regions", "teams", "locks", "readings", "other_events", "gaps")
-_EXPECTED: Final = {"communicator": "a communicator", "call_path": "a call path declared before"}
-_CALLS: Final = ("call", "call_before", "call_after")
+_NAMES: Final = {"communicator": "a communicator", "call_path": "a call path declared before"}
 
 
 def table(
-    name: str, rows: Sequence[Row], *, counters: Sequence[str] = (), known: Sequence[str] = ()
+    name: str,
+    rows: Sequence[Row],
+    *,
+    counters: Sequence[str] = (),
+    operations: Mapping[str, int] = CODES,
 ) -> pa.Table:
-    """A table of the schema from rows: what a row lacks is null, what is no column left out.
-
-    `known` has every operation that occurs, in the order of its codes.
-    """
+    """A table of the schema from rows: what a row lacks is null, what is no column left out."""
     if not rows:
         return _empty(name, tuple(counters))
-    target = schema.arrow_schema(name, counters)
-    order = schema.TABLES[name].order
-    rows = sorted(rows, key=lambda row: [_key(row[column]) for column in order])
-    columns = []
-    for place, field in enumerate(target):
-        values = [row.get(field.name) for row in rows]
-        if pa.types.is_dictionary(field.type):
-            words = schema.TABLES[name].columns[place].values or known or operations.NAMES
-            codes: dict[Any, int] = {word: code for code, word in enumerate(words)}
-            indices = pa.array([codes.get(v) for v in values], field.type.index_type)
-            columns.append(
-                pa.DictionaryArray.from_arrays(indices, pa.array(words, pa.string()))
-            )
-        else:
-            columns.append(pa.array(values, field.type))
-    return pa.Table.from_arrays(columns, schema=target)
+    columns, order = schema.TABLES[name].columns, schema.TABLES[name].order
+    rows = sorted(rows, key=lambda row: [UNKNOWN if row[c] is None else row[c] for c in order])
+    names = [*(column.name for column in columns), *counters]
+    values: dict[str, Any] = {column: [row.get(column) for row in rows] for column in names}
+    for column in columns:
+        if column.type in {"enum", "operation"}:
+            codes = operations if column.type == "operation" else _codes(column.values)
+            values[column.name] = [codes.get(v, UNKNOWN) for v in values[column.name]]
+    return arrow_table(name, values, counters=counters, operations=list(operations))
 
 
-def _key(value: int | None) -> int:
-    return UNKNOWN if value is None else value
+@cache
+def _codes(values: tuple[str, ...]) -> dict[str, int]:
+    return {value: code for code, value in enumerate(values)}
 
 
-@lru_cache(maxsize=1024)
+@lru_cache(maxsize=256)
 def _empty(name: str, counters: tuple[str, ...]) -> pa.Table:
     return schema.arrow_schema(name, counters).empty_table()
 
@@ -100,14 +95,10 @@ def event_tables(
 
     `defined` are those of :func:`definition_tables`.
     """
-    counters, known = definitions.counter_names, list(definitions.operations)
-    tables = {
-        name: table(name, rows[name], counters=counters, known=known) for name in _HAPPENED
-    }
+    make = partial(table, counters=definitions.counter_names, operations=definitions.operations)
+    tables = {name: make(name, rows[name]) for name in _HAPPENED}
     given = {
-        name: table(name, definitions.rows[name], counters=counters, known=known)
-        for name in ROWS
-        if definitions.rows[name]
+        name: make(name, definitions.rows[name]) for name in ROWS if definitions.rows[name]
     }
     tables |= derived_tables({**defined, **tables}) | given
     _check_references(rows, definitions, {**defined, **tables})
@@ -118,32 +109,30 @@ def _check_references(
     rows: Rows, definitions: Definitions, tables: Mapping[str, pa.Table]
 ) -> None:
     """Raise where a row names a row of another table that is not there."""
-    calls = defaultdict[int, int](int)
-    for row in rows["calls"]:
-        calls[row["location"]] += 1
+    limits = {c: (t, tables[t].num_rows) for c, t in REFERENCES.items() if t in tables}
     for name, some in [*rows.items(), *definitions.rows.items()]:
         for row in some:
-            for column, target in REFERENCES.items():
-                value = row.get(column)
-                is_other = target != name and target in tables
-                if value is not None and is_other and value >= tables[target].num_rows:
-                    expected = _EXPECTED.get(column, f"a row of {target}")
-                    raise row["statement"].error(expected, str(value))
-            if name in ROWS:
-                for column in _CALLS:
-                    if (row.get(column) or 0) >= max(calls[row["location"]], 1):
-                        raise row["statement"].error(f"a call of its location", str(value))
+            for column in limits.keys() & row.keys():
+                target, limit = limits[column]
+                if target != name and row[column] is not None and row[column] >= limit:
+                    expected = _NAMES.get(column, f"a row of {target}")
+                    raise row["statement"].error(expected, str(row[column]))
+    calls = Counter(row["location"] for row in rows["calls"])
+    for row in (row for name in ROWS for row in definitions.rows[name]):
+        for column in ("call", "call_before", "call_after"):
+            if (row.get(column) or 0) >= max(calls[row["location"]], 1):
+                raise row["statement"].error("a call of its location", str(row[column]))
     for row in rows["other_events"]:
-        named = row["value"] if row["type"] == "location" else None
-        if named is not None and not 0 <= named < tables["locations"].num_rows:
-            raise row["statement"].error("the number of a location", str(named))
+        location = row["value"] if row["type"] == "location" else None
+        if location is not None and not 0 <= location < tables["locations"].num_rows:
+            raise row["statement"].error("the number of a location", str(location))
 
 
 def _add_attributes(rows: Rows, ranks: Sequence[int]) -> None:
     """Add to every call the attributes that follow from its events, or that were given."""
     attributes = CallAttributes(rows["sends"], rows["receives"], rows["parts"], ranks)
     for row in rows["calls"]:
-        row |= attributes.of((row["location"], row["call"])) | row["given"]
+        row.update(attributes.of((row["location"], row["call"])) | row["given"])
 
 
 def _add_teams(
@@ -195,10 +184,10 @@ def _locations(
     rows = []
     for location, (place, given) in enumerate(sorted(definitions.places.items())):
         here = locations.get(place)
-        is_seen = here is not None and here.first_ns is not None
         application, rank, thread = place
         row = {"location": location, "process": process[location]}
         row |= {"application": application, "rank": rank, "thread": thread}
-        row |= {"born_ns": here.first_ns, "died_ns": here.now_ns} if here and is_seen else {}
-        rows.append(LOCATION.usual | row | {"name": thread_name(place)} | given)
+        if here and here.first_ns is not None:
+            row |= {"born_ns": here.first_ns, "died_ns": here.now_ns}
+        rows.append(FORMS["location"].usual | row | {"name": thread_name(place)} | given)
     return rows

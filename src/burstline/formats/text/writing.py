@@ -3,6 +3,8 @@
 ::
 
     tables ─ by location and ordinal ─► events ─► statements ─► text
+
+Only what differs from what the text form assumes anyway is written.
 """
 
 from __future__ import annotations
@@ -11,27 +13,14 @@ from collections import defaultdict
 from typing import TYPE_CHECKING, Any
 
 from burstline.errors import ParameterError
-from burstline.formats.text.forms import (
-    ACQUIRE,
-    ATTRIBUTE,
-    BEGIN,
-    CALL,
-    END,
-    FORK,
-    GAP,
-    HALF,
-    RECEIVE,
-    REGION,
-    SEND,
-    TELL,
-)
-from burstline.formats.text.inference import CallAttributes
-from burstline.formats.text.places import place_word
+from burstline.formats.text.forms import ATTRIBUTE, DECLARATIONS, FORMS, ROWS
+from burstline.formats.text.inference import CallAttributes, derived_tables, worlds
+from burstline.formats.text.places import place_word, thread_name
 from burstline.formats.text.statements import written
-from burstline.formats.text.writing.definitions import declarations, readings
+from burstline.schema import TABLES
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from burstline.formats.text.forms import Row
     from burstline.formats.text.places import Place
@@ -47,7 +36,7 @@ def render(trace: Trace) -> str:
 
     A trace that came from a text comes from this one, too. An event of a message that has
     neither a call nor an ordinal has no place among others: a ParameterError. A Paraver file
-    gives several events one ordinal; the text gives each its own. Polling times are left out.
+    gives several events one ordinal; the text gives each its own.
     """
     places = [
         (row["application"], row["rank"], row["thread"]) for row in trace.locations.to_pylist()
@@ -60,7 +49,7 @@ def render(trace: Trace) -> str:
     events.add_locks()
     events.add_moments()
     events.add_readings()
-    declared = declarations(trace, places, events.spans())
+    declared = _declarations(trace, places, events.spans())
     lines = [*declared, *events.lines()]
     return "\n".join(lines) + "\n"
 
@@ -98,7 +87,9 @@ class _Events:
         """Add enters and leaves of calls, with what does not follow from their events."""
         attributes = CallAttributes(self._messages, self._messages, self._parts, self._ranks)
         for call, row in self._calls.items():
-            self._add_span(row, CALL.write("enter", row, **attributes.of(call)), "leave")
+            self._add_span(
+                row, FORMS["call"].write("enter", row, **attributes.of(call)), "leave"
+            )
 
     def _add_span(self, row: Row, enter: str, leave: str) -> None:
         self._add(row["location"], (row["enter_seq"], row["enter_ns"]), 1, enter)
@@ -118,9 +109,9 @@ class _Events:
             if definition["role"] == "team":
                 usual, comm = row["region"], definition["source_value"] or 0
                 head, leave = f"team begin {comm}", f"team end {comm}"
-            self._add_span(row, REGION.write(head, row, region=usual), leave)
+            self._add_span(row, FORMS["enter"].write(head, row, region=usual), leave)
         for row in self._trace.teams.to_pylist():
-            where, fork = row["fork_location"], FORK.write("fork", row)
+            where, fork = row["fork_location"], FORMS["fork"].write("fork", row)
             self._add(where, (row["fork_seq"], row["fork_ns"]), 0, fork)
             self._add(where, (row["join_seq"], row["join_ns"]), _LAST, "join")
 
@@ -133,12 +124,12 @@ class _Events:
                 done = self._stamp(row, sender, "send_done", "send_done_call")
                 self._add(sender, done, 4, f"sent request {row['send_request']}")
             sent = self._stamp(row, sender, "send", "send_call")
-            self._add(sender, sent, 3, SEND.write("send", row, **usual))
+            self._add(sender, sent, 3, FORMS["send"].write("send", row, **usual))
             if row["receive_request"] is not None:
                 posted = self._stamp(row, receiver, "post", "post_call")
                 self._add(receiver, posted, 3, f"post request {row['receive_request']}")
             received = self._stamp(row, receiver, "receive", "receive_call")
-            self._add(receiver, received, 4, RECEIVE.write("receive", row, **usual))
+            self._add(receiver, received, 4, FORMS["receive"].write("receive", row, **usual))
 
     def _stamp(self, row: Row, location: int, what: str, call: str) -> tuple[int | None, int]:
         """Ordinal and time of an event: its own ordinal, or else that of its call."""
@@ -157,15 +148,17 @@ class _Events:
                 row["communicator"] = world
             ended = row["begin_seq"] if row["end_seq"] is None else row["end_seq"]
             begun = row["begin_seq"], row["begin_ns"]
-            self._add(location, begun, 3, BEGIN.write("begin", row))
-            end = END.write("end", row, communicator=world)
+            self._add(location, begun, 3, FORMS["begin"].write("begin", row))
+            end = FORMS["end"].write("end", row, communicator=world)
             self._add(location, (ended, row["end_ns"]), 4, end)
 
     def add_locks(self) -> None:
         """Add acquisitions and releases."""
         for row in self._trace.locks.to_pylist():
             stamp = row["acquire_seq"], row["acquire_ns"]
-            self._add(row["location"], stamp, 2, ACQUIRE.write("acquire", row, order=None))
+            self._add(
+                row["location"], stamp, 2, FORMS["acquire"].write("acquire", row, order=None)
+            )
             if row["release_seq"] is not None:
                 stamp = row["release_seq"], row["release_ns"]
                 self._add(row["location"], stamp, 5, f"release {row['lock']}")
@@ -174,11 +167,11 @@ class _Events:
         """Add events of messages without another side, and those of no other table."""
         for row in self._trace.half_messages.to_pylist():
             stamp = row["seq"], row["time_ns"]
-            self._add(row["location"], stamp, 3, HALF.write("half", row))
+            self._add(row["location"], stamp, 3, FORMS["half"].write("half", row))
         for row in self._trace.other_events.to_pylist():
             turn = _BEFORE if row["kind"] == ATTRIBUTE else 6
             stamp = row["seq"], row["time_ns"]
-            self._add(row["location"], stamp, turn, TELL.write("tell", row))
+            self._add(row["location"], stamp, turn, FORMS["tell"].write("tell", row))
 
     def add_readings(self) -> None:
         """Add readings that belong to no other event; keep the others for theirs."""
@@ -189,7 +182,7 @@ class _Events:
             if order != _BEFORE
         }
         for row in self._trace.readings.to_pylist():
-            values, event = readings(self._trace, row), (row["location"], row["seq"])
+            values, event = _readings(self._trace, row), (row["location"], row["seq"])
             self._readings[event] = values
             if event not in taken and values:
                 self._add(row["location"], (row["seq"], row["time_ns"]), 0, "read")
@@ -207,7 +200,7 @@ class _Events:
         gaps: dict[int, list[str]] = defaultdict(list)
         for row in self._trace.gaps.to_pylist():
             head = f"  {row['start_ns']}..{row['end_ns']} gap"
-            gaps[row["location"]].append(GAP.write(head, row))
+            gaps[row["location"]].append(FORMS["gap"].write(head, row))
         for where, place in enumerate(self._places):
             if not self._events[where] and not gaps[where]:
                 continue
@@ -229,3 +222,89 @@ def _place_of(event: _Event) -> _Event:
     """Key for sorting events; attributes of one event stay in the order of the trace."""
     seq, order, time_ns, text = event
     return seq, order, time_ns, "" if order == _BEFORE else text
+
+
+def _declarations(
+    trace: Trace, places: Sequence[Place], spans: Sequence[tuple[int, int]]
+) -> Iterator[str]:
+    """The lines that declare what events refer to, in an order that a reader accepts.
+
+    `spans` are the times of the first and last event of each location.
+    """
+    yield from _grids(places)
+    yield from _locations(trace, places, spans)
+    yield from _communicators(trace, places)
+    for word in DECLARATIONS[1:]:
+        for row in trace.table(FORMS[word].tables[0]).to_pylist():
+            yield FORMS[word].write(word, row)
+    yield from _rows(trace)
+
+
+def _readings(trace: Trace, row: Row) -> str:
+    """The words of the counters that a row has, each after a blank."""
+    names = trace.counter_names
+    return "".join(f" {written(c)}={row[c]}" for c in names if row[c] is not None)
+
+
+def _rows(trace: Trace) -> Iterator[str]:
+    """The rows of tables without a statement, but not of what follows from other tables."""
+    derived = derived_tables({name: trace.table(name) for name in TABLES if name in trace})
+    for name, form in ROWS.items():
+        table = trace.table(name)
+        if name not in derived or not table.equals(derived[name]):
+            for row in table.to_pylist():
+                counters = _readings(trace, row) if TABLES[name].counters else ""
+                yield form.write(f"row {name}", row) + counters
+
+
+def _threads(places: Sequence[Place]) -> dict[int, dict[int, list[int]]]:
+    threads: dict[int, dict[int, list[int]]] = {}
+    for application, rank, thread in places:
+        threads.setdefault(application, {}).setdefault(rank, []).append(thread)
+    return threads
+
+
+def _dense_applications(places: Sequence[Place]) -> set[int]:
+    """The applications whose ranks and threads count from 0 without a hole."""
+    return {
+        application
+        for application, of_rank in _threads(places).items()
+        if list(of_rank) == list(range(len(of_rank)))
+        and all(threads == list(range(len(threads))) for threads in of_rank.values())
+    }
+
+
+def _grids(places: Sequence[Place]) -> Iterator[str]:
+    threads, dense = _threads(places), _dense_applications(places)
+    if not places:
+        yield "ranks 0"
+    for application, of_rank in threads.items():
+        counts = [len(row) for row in of_rank.values() if application in dense]
+        line = f"ranks {len(counts)}"
+        if len(set(counts)) > 1:
+            line += " threads " + " ".join(map(str, counts))
+        elif counts and counts[0] != 1:
+            line += f" threads {counts[0]}"
+        alone = len(threads) == 1 and not application
+        yield line if alone else f"application {application} {line}"
+
+
+def _locations(
+    trace: Trace, places: Sequence[Place], spans: Sequence[tuple[int, int]]
+) -> Iterator[str]:
+    dense = _dense_applications(places)
+    for place, span, row in zip(places, spans, trace.locations.to_pylist(), strict=True):
+        head = f"location {place_word(place)}"
+        born_ns, died_ns = span
+        name = thread_name(place)
+        line = FORMS["location"].write(head, row, born_ns=born_ns, died_ns=died_ns, name=name)
+        if line != head or place[0] not in dense:
+            yield line
+
+
+def _communicators(trace: Trace, places: Sequence[Place]) -> Iterator[str]:
+    usual, form = worlds(places), FORMS["communicator"]
+    for row in trace.communicators.to_pylist():
+        number = row["communicator"]
+        if row != usual.get(number):
+            yield form.write("communicator", row, source_id=number + 1)
