@@ -184,18 +184,18 @@ class Facts:
         self._communicators: list[tuple[Integers, Integers]] = []
         self._partners: list[list[tuple[Integers, Integers, Integers]]] = [[], []]
 
-    def partner(
+    def add_partners(
         self, call: Integers, partner: Integers, tag: Integers, *, received: bool
     ) -> None:
         """Note partners of calls; destinations go before sources."""
         self._partners[received].append((call, partner, tag))
 
-    def communicator(self, call: Integers, communicator: Integers) -> None:
+    def add_communicators(self, call: Integers, communicator: Integers) -> None:
         """Note communicators of calls."""
         known = communicator >= 0
         self._communicators.append((call[known], communicator[known]))
 
-    def root(self, call: Integers, rank: Integers) -> None:
+    def add_roots(self, call: Integers, rank: Integers) -> None:
         """Note calls that are those of a root, and its rank."""
         self._own_root[call] = rank
 
@@ -249,7 +249,7 @@ class Facts:
 
 
 def _only(call: Integers, value: Integers, count: int) -> Integers:
-    """Give each call's value if all it has are equal, else -1."""
+    """The value of each call if all it has are equal, else -1."""
     lowest, highest = np.full(count, -_NEVER), np.full(count, _NEVER)
     np.minimum.at(lowest, call, value)
     np.maximum.at(highest, call, value)
@@ -257,10 +257,10 @@ def _only(call: Integers, value: Integers, count: int) -> Integers:
 
 
 def describe_transfers(details: Details, facts: Facts) -> None:
-    """Tell the calls what they moved to and from memory of others and files."""
+    """Add what calls moved to and from memory of others and files."""
     remote = details.of(Kind.RMA)
-    facts.partner(remote.call, remote.partner, np.full(len(remote), -1), received=False)
-    facts.communicator(remote.call, remote.communicator)
+    facts.add_partners(remote.call, remote.partner, np.full(len(remote), -1), received=False)
+    facts.add_communicators(remote.call, remote.communicator)
     for name, ops in (("sent", _SENDS), ("received", _RECEIVES)):
         mine = remote.pick(np.isin(remote.transfer, ops))
         facts.add_bytes(name, mine.call, mine.size)
@@ -268,5 +268,5 @@ def describe_transfers(details: Details, facts: Facts) -> None:
     for name, size in (("sent", files.sent), ("received", files.received)):
         facts.add_bytes(name, files.call[size > 0], size[size > 0])
     probes = details.of(Kind.PROBE)
-    facts.partner(probes.call, probes.partner, probes.tag, received=True)
-    facts.communicator(probes.call, probes.communicator)
+    facts.add_partners(probes.call, probes.partner, probes.tag, received=True)
+    facts.add_communicators(probes.call, probes.communicator)

@@ -127,7 +127,7 @@ def join_collectives(
     operations: Sequence[str],
     words: str,
     first: int,
-    odd: Defects,
+    defects: Defects,
 ) -> tuple[pa.Table, pa.Table]:
     """Rows of `collectives` and `collective_members`, by communicator and sequence.
 
@@ -159,7 +159,7 @@ def join_collectives(
         "sequence": found.sequence,
         "complete": found.complete,
     }
-    _note_incomplete(columns, operations, words, odd)
+    _note_incomplete(columns, operations, words, defects)
     rows = {name: parts[name][found.order] for name in _MEMBER_COLUMNS}
     rows |= {"collective": found.instance[found.order] + first}
     rows["comm_rank"] = comm_rank[found.order]
@@ -173,9 +173,9 @@ def describe_collectives(details: Details, places: Places, facts: Facts) -> None
     """Note with the calls the communicator, root and bytes of their collectives."""
     parts = details.of(Kind.COLLECTIVE)
     rank = places.rank[places.process[parts.location]]
-    facts.communicator(parts.call, parts.communicator)
+    facts.add_communicators(parts.call, parts.communicator)
     own = parts.is_root
-    facts.root(parts.call[own], rank[own])
+    facts.add_roots(parts.call[own], rank[own])
     facts.add_bytes("sent", parts.call, parts.sent)
     facts.add_bytes("received", parts.call, parts.received)
 
@@ -184,7 +184,7 @@ def _note_incomplete(
     columns: dict[str, npt.NDArray[np.generic]],
     operations: Sequence[str],
     words: str,
-    odd: Defects,
+    defects: Defects,
 ) -> None:
     wrong = np.flatnonzero(~columns["complete"].astype(bool))
     if len(wrong):
@@ -192,7 +192,7 @@ def _note_incomplete(
             int(columns[name][wrong[0]]) for name in ("operation", "sequence", "communicator")
         )
         text = words.format(operation=operations[code], number=number, communicator=where)
-        odd.note("incomplete_collective", "loss", text, len(wrong))
+        defects.note("incomplete_collective", "loss", text, len(wrong))
 
 
 def comm_ranks(
@@ -216,7 +216,7 @@ def comm_ranks(
 
 
 def _named_roots(details: Details, parts: Details) -> Integers:
-    """Give the root that is named in the call of each part, -1 where none is."""
+    """The root that is named in the call of each part, -1 where none is."""
     told = np.full(len(parts), UNKNOWN, np.int64)
     named = np.flatnonzero((details.kind == Kind.ROOT) & (details.root >= 0))
     order = np.argsort(parts.call, kind="stable")

@@ -49,15 +49,13 @@ _ABSENT: Final = {
 
 
 def half_types() -> dict[str, np.dtype[Any]]:
-    """Give the types of :data:`HALF_COLUMNS`."""
+    """The types of :data:`HALF_COLUMNS`."""
     return types_of(HALF_COLUMNS, "half_messages")
 
 
 def events(kind: str, **columns: Integers) -> Columns:
-    """Give events of one kind; columns that are not given are not known.
+    """Events of one kind; columns that are not given are not known.
 
-    Examples
-    --------
     >>> import numpy as np
     >>> one = np.array([3])
     >>> found = events("post", location=one, seq=one, time_ns=one, request=one)
@@ -70,20 +68,7 @@ def events(kind: str, **columns: Integers) -> Columns:
 
 
 def of_sends(sends: Columns, peer: Integers) -> list[Columns]:
-    """Give the events of sends that nobody received.
-
-    Parameters
-    ----------
-    sends : dict of str to ndarray of int64
-        :data:`burstline.formats.intake.messages.SEND_COLUMNS`.
-    peer : ndarray of int64, shape (sends,)
-        Ranks that they went to.
-
-    Returns
-    -------
-    list of dict of str to ndarray of int64
-        Events of :data:`HALF_COLUMNS`, of one kind each.
-    """
+    """The events of sends that nobody received."""
     about = {name: sends[name] for name in ("communicator", "tag")}
     about |= {"location": sends["sender_location"], "request": sends["send_request"]}
     started = events(
@@ -105,20 +90,7 @@ def of_sends(sends: Columns, peer: Integers) -> list[Columns]:
 
 
 def of_receives(receives: Columns, peer: Integers) -> list[Columns]:
-    """Give the events of receives of what nobody sent.
-
-    Parameters
-    ----------
-    receives : dict of str to ndarray of int64
-        :data:`burstline.formats.intake.messages.RECEIVE_COLUMNS`.
-    peer : ndarray of int64, shape (receives,)
-        Ranks that they name.
-
-    Returns
-    -------
-    list of dict of str to ndarray of int64
-        As for :func:`of_sends`.
-    """
+    """The events of receives of what nobody sent."""
     about = {name: receives[name] for name in ("communicator", "tag")}
     about |= {"location": receives["receiver_location"], "request": receives["receive_request"]}
     complete = events(
@@ -140,6 +112,6 @@ def of_receives(receives: Columns, peer: Integers) -> list[Columns]:
 
 
 def half_table(rows: Columns) -> pa.Table:
-    """Give the table of events that are in any order."""
+    """The table of events that are in any order."""
     order = np.lexsort([rows[name] for name in reversed(HALF_COLUMNS)])
     return arrow_table("half_messages", {name: rows[name][order] for name in HALF_COLUMNS})

@@ -101,7 +101,7 @@ class Halves:
         return int(np.count_nonzero(self._first == self._first[number])) > 1
 
     def messages(self) -> Iterator[Mapping[str, pa.Table]]:
-        """Give the messages that each group sent, and what its format has beside."""
+        """The messages that each group sent, and what its format has beside."""
         for number in range(len(self._borders)):
             tables, events = self._joining.join(
                 self._sends.take(number), self._received(number)
@@ -125,7 +125,7 @@ class Halves:
         return self._parted.take(number)
 
     def half_messages(self) -> Iterator[pa.Table]:
-        """Give what each group has of messages without another side, after the messages."""
+        """What each group has of messages without another side, after the messages."""
         if not self._has_alone:
             return
         for number in range(len(self._borders)):
@@ -141,7 +141,7 @@ class Halves:
                 yield half_table(self._alone_ranges.take(place))
 
     def collectives(self) -> Iterator[tuple[pa.Table, pa.Table]]:
-        """Give instances and their members, a range of instances at a time."""
+        """Instances and their members, a range of instances at a time."""
         if not self._has_parts:
             return
         if not self._instances.any():
@@ -168,7 +168,7 @@ class Halves:
                 operations=self._source.operations,
                 words=self._source.words_of_instance,
                 first=first,
-                odd=self._source.defects,
+                defects=self._source.defects,
             )
             first += found[0].num_rows
             yield found

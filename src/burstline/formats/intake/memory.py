@@ -17,10 +17,8 @@ if TYPE_CHECKING:
 
 
 def give_back() -> None:
-    """Give free memory back, where the C library can.
+    """Return free memory to the system, where the C library can.
 
-    Examples
-    --------
     >>> give_back()
     """
     pa.default_memory_pool().release_unused()
@@ -31,7 +29,7 @@ def give_back() -> None:
 
 @cache
 def _trim() -> Callable[[int], int] | None:
-    """Give the function of the GNU C library, None elsewhere."""
+    """The function of the GNU C library, None elsewhere."""
     try:
         found = ctypes.CDLL(None).malloc_trim
     except (AttributeError, OSError, TypeError):

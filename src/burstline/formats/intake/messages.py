@@ -101,12 +101,12 @@ class Sides:
     senders: Integers
 
 
-def sides_of(details: Details, places: Places, odd: Defects) -> Sides:
+def sides_of(details: Details, places: Places, defects: Defects) -> Sides:
     """Both sides of messages whose partner is a process of the trace; others are noted."""
     sends, receivers = _halves(details, Kind.SEND, places)
     receives, senders = _halves(details, Kind.RECEIVE, places)
     known = sum(int(np.count_nonzero(details.is_own(rows))) for rows in (sends, receives))
-    _note_unknown(details, known, places, odd)
+    _note_unknown(details, known, places, defects)
     return Sides(sends, receivers, receives, senders)
 
 
@@ -117,7 +117,7 @@ def message_halves(
     sides: Sides,
     *,
     places: Places,
-    odd: Defects,
+    defects: Defects,
     probe: Integers,
 ) -> tuple[Columns, Columns, Columns, Columns]:
     """Sends, receives, receives that never completed, and what waits in queues.
@@ -131,7 +131,7 @@ def message_halves(
     """
     sends = _Halves(details, sides.sends, sides.receivers)
     receives = _Halves(details, sides.receives, sides.senders)
-    lost = _never_completed(details, calls, ends, odd)
+    lost = _never_completed(details, calls, ends, defects)
     end = ends[sends.rows]
     kept = (end < 0) | (details.kind[end] != Kind.CANCELLED)
     sends = sends.pick(kept & details.is_own(sends.rows))
@@ -157,12 +157,14 @@ def message_halves(
     return columns, received, lost, queued
 
 
-def _never_completed(details: Details, calls: Calls, ends: Integers, odd: Defects) -> Columns:
-    """Give the posts of receives that nobody saw complete, as halves of messages."""
+def _never_completed(
+    details: Details, calls: Calls, ends: Integers, defects: Defects
+) -> Columns:
+    """The posts of receives that nobody saw complete, as halves of messages."""
     waiting = (details.kind == Kind.POST) & (details.request != 0) & (ends < 0)
     waiting &= details.partner != PROC_NULL
     mine = details.pick(details.where(waiting))
-    _note_first("receive_never_completed", mine, odd)
+    _note_first("receive_never_completed", mine, defects)
     return events(
         "post",
         location=mine.location,
@@ -210,7 +212,7 @@ def _known(details: Details, rows: Integers, places: Places) -> tuple[Integers, 
     return rows[kept], other[kept]
 
 
-def _note_unknown(details: Details, known: int, places: Places, odd: Defects) -> None:
+def _note_unknown(details: Details, known: int, places: Places, defects: Defects) -> None:
     named = np.isin(details.kind, np.array([Kind.SEND, Kind.RECEIVE]))
     rows = details.where(named & (details.partner != PROC_NULL))
     if known == len(rows):
@@ -218,10 +220,10 @@ def _note_unknown(details: Details, known: int, places: Places, odd: Defects) ->
     mine = details.pick(rows)
     lost = np.flatnonzero(places.process_of(mine.location, mine.partner) < 0)
     text = f"location {mine.location[lost[0]]}, rank {mine.partner[lost[0]]}"
-    odd.note("message_of_unknown_rank", "loss", text, len(lost))
+    defects.note("message_of_unknown_rank", "loss", text, len(lost))
 
 
-def _note_first(kind: str, mine: Details, odd: Defects) -> None:
+def _note_first(kind: str, mine: Details, defects: Defects) -> None:
     if len(mine):
         rank, tag = int(mine.partner[0]), int(mine.tag[0])
         source, label = (
@@ -229,11 +231,11 @@ def _note_first(kind: str, mine: Details, odd: Defects) -> None:
             for word, number in (("rank", rank), ("tag", tag))
         )
         text = f"location {mine.location[0]}: {source}, {label}"
-        odd.note(kind, "loss", text, len(mine))
+        defects.note(kind, "loss", text, len(mine))
 
 
 def _waiting(details: Details, ends: Integers, places: Places) -> _Halves:
-    """Give the receives that nobody saw complete: each may have taken a message.
+    """The receives that nobody saw complete: each may have taken a message.
 
     Whose it was is known where neither source nor tag is a wildcard.
     """
@@ -254,8 +256,8 @@ def describe_messages(details: Details, ends: Integers, sides: Sides, facts: Fac
     sends = _Halves(details, sides.sends, sides.receivers)
     receives = _Halves(details, sides.receives, sides.senders)
     call = sends.of("call")
-    facts.partner(call, sends.of("partner"), sends.of("tag"), received=False)
-    facts.communicator(call, sends.of("communicator"))
+    facts.add_partners(call, sends.of("partner"), sends.of("tag"), received=False)
+    facts.add_communicators(call, sends.of("communicator"))
     facts.add_bytes("sent", call, sends.of("size"))
     facts.add_bytes("received", receives.of("call"), receives.of("size"))
     post = np.flatnonzero((details.kind == Kind.POST) & (details.partner != PROC_NULL))
@@ -264,14 +266,14 @@ def describe_messages(details: Details, ends: Integers, sides: Sides, facts: Fac
     told = np.where(answered, ends[post], post)
     partner, call = details.partner[told], details.call[post]
     named = partner > ANY_SOURCE
-    facts.partner(call[named], partner[named], details.tag[told[named]], received=True)
+    facts.add_partners(call[named], partner[named], details.tag[told[named]], received=True)
     communicator = details.communicator[post]
     known = np.where(communicator >= 0, communicator, details.communicator[told])
-    facts.communicator(call, known)
+    facts.add_communicators(call, known)
     direct = receives.pick(receives.of("request") == 0)
     call = direct.of("call")
-    facts.partner(call, direct.of("partner"), direct.of("tag"), received=True)
-    facts.communicator(call, direct.of("communicator"))
+    facts.add_partners(call, direct.of("partner"), direct.of("tag"), received=True)
+    facts.add_communicators(call, direct.of("communicator"))
 
 
 def _send_columns(sends: _Halves, calls: Calls, ends: Integers) -> dict[str, Integers]:

@@ -31,8 +31,8 @@ class MpiOrder:
     sends: Final = types_of(SEND_COLUMNS, "messages")
     receives: Final = types_of(RECEIVE_COLUMNS, "messages")
 
-    def __init__(self, places: Places, odd: Defects) -> None:
-        self._places, self._odd = places, odd
+    def __init__(self, places: Places, defects: Defects) -> None:
+        self._places, self._defects = places, defects
         self._alone: dict[str, tuple[int, tuple[int, ...]]] = {}
 
     def senders(self, receives: Columns) -> Integers:
@@ -99,10 +99,10 @@ class MpiOrder:
             row = int(early.argmax())
             text = f"location {columns['sender_location'][row]} at {columns['send_ns'][row]} ns"
             count = np.count_nonzero(early)
-            self._odd.note("message_arrives_before_it_is_sent", "error", text, count)
+            self._defects.note("message_arrives_before_it_is_sent", "error", text, count)
 
     def finish(self) -> None:
-        """Tell of the halves that stay alone."""
+        """Note the halves that stay alone."""
         for kind, (count, (location, _, rank, tag)) in self._alone.items():
             text = f"location {location}: rank {rank}, tag {tag}"
-            self._odd.note(kind, "loss", text, count)
+            self._defects.note(kind, "loss", text, count)

@@ -39,7 +39,7 @@ IS_END: Final[Mask] = np.any(FITS, axis=0)
 
 
 def follow(
-    details: Details, calls: Calls, process: Integers, odd: Defects, *, mark: int = 0
+    details: Details, calls: Calls, process: Integers, defects: Defects, *, mark: int = 0
 ) -> Integers:
     """Find what completed each request, shape (records,).
 
@@ -64,7 +64,7 @@ def follow(
         first = at[int(alone.argmax())]
         asked = (int(details.request[first]) ^ mark) & 0xFFFFFFFFFFFFFFFF
         text = f"location {details.location[first]}, request {asked}"
-        odd.note("completion_without_start", "loss", text, np.count_nonzero(alone))
+        defects.note("completion_without_start", "loss", text, np.count_nonzero(alone))
     return partner
 
 

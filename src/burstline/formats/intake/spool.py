@@ -46,7 +46,7 @@ class Spool:
         self._bytes = 0
 
     def take(self, key: int) -> npt.NDArray[np.uint8]:
-        """Give back what was kept under a key, and forget it."""
+        """What was stored under a key, which is forgotten."""
         parts = self._held.pop(key, [])
         self._bytes -= sum(part.nbytes for part in parts)
         path = self._path(key)

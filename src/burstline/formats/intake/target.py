@@ -42,7 +42,7 @@ class Heap(Protocol):
         ...
 
     def take(self, key: int) -> npt.NDArray[np.uint8]:
-        """Give back what was kept under a key, and forget it."""
+        """What was stored under a key, which is forgotten."""
         ...
 
     def pieces(self, key: int, size: int) -> Iterator[npt.NDArray[np.uint8]]:
@@ -81,8 +81,6 @@ class MakeRows(Protocol):
 class HeldRows:
     """Rows in memory, column by column: what is kept and taken whole is not copied.
 
-    Examples
-    --------
     >>> import numpy as np
     >>> rows = HeldRows({"a": np.dtype(np.int64), "b": np.dtype(np.int32)})
     >>> rows.append(0, {"a": np.array([1, 2]), "b": np.array([3, 4])})
@@ -175,10 +173,8 @@ def _by_key(keys: Integers) -> Iterator[tuple[int, Integers]]:
 
 
 def types_of(names: Sequence[str], *tables: str) -> dict[str, np.dtype[Any]]:
-    """Give columns the types that they have in tables; int64 to those of none.
+    """The type that each column has in tables; int64 for those in none.
 
-    Examples
-    --------
     >>> types_of(["tag", "sent_bytes", "ordinal"], "messages")
     {'tag': dtype('int32'), 'sent_bytes': dtype('int64'), 'ordinal': dtype('int64')}
     """
@@ -225,7 +221,7 @@ class Tables:
             require_bytes(needed, memory, way_out=self._way_out)
 
     def finish(self, operations: Sequence[str]) -> dict[str, pa.Table]:
-        """Give the tables; codes of operations are places in `operations`."""
+        """The tables; codes of operations are places in `operations`."""
         tables = {}
         for name in list(self._parts):
             parts = self._parts.pop(name)
@@ -276,7 +272,7 @@ def with_operations(
     operations: Sequence[str],
     change: Callable[[npt.NDArray[np.int16]], npt.NDArray[np.int16]] | None = None,
 ) -> pa.Table:
-    """Give a table whose codes of operations, maybe changed, are places in `operations`."""
+    """A table whose codes of operations, maybe changed, are places in `operations`."""
     place = table.column_names.index("operation")
     names = text_array(tuple(operations))
     chunks = []

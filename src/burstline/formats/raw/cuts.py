@@ -73,7 +73,7 @@ class Cuts:
     border_count: int  # how many records of :data:`BORDERS` it has
     borders: Timeline | None  # its records of :data:`BORDERS`, if they are few
     operations: Operations  # those of all its calls
-    odd: Defects = field(default_factory=Defects)  # operations that nobody knows
+    defects: Defects = field(default_factory=Defects)  # operations that nobody knows
 
 
 def cut(
@@ -236,10 +236,10 @@ class _Walk:
             Slice(begin, end, calls)
             for begin, end in zip(self._cuts[:-1], self._cuts[1:], strict=True)
         ]
-        operations, odd = Operations(numbers), Defects()
+        operations, defects = Operations(numbers), Defects()
         for counts in (self._entered, self._named):
             used = np.flatnonzero(counts)
-            operations.add(used, counts[used], odd)
+            operations.add(used, counts[used], defects)
         borders = joined(self._borders) if self._border_count <= _FEW else None
         earlier, later = [], []
         visits: list[list[Entries]] = [[] for _ in slices]
@@ -261,7 +261,7 @@ class _Walk:
             self._border_count,
             borders,
             operations,
-            odd,
+            defects,
         )
 
 

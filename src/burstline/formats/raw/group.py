@@ -166,7 +166,7 @@ def describe(
         ends,
         sides,
         places=places,
-        odd=defects,
+        defects=defects,
         probe=decided(details, calls, places.process),
     )
     describe_collectives(details, places, facts)

@@ -193,7 +193,7 @@ def read_opening(basis: Basis, what: Sliced) -> Opened:
         "readings": readings[0].table(),
     }
     closing = {"readings": readings[1].table()}
-    before.take(what.cuts.odd)
+    before.take(what.cuts.defects)
     place = opening["regions"]["location"]
     for tables, is_there in ((opening, pc.less), (closing, pc.greater)):
         own = {

@@ -38,8 +38,6 @@ def is_mangled(name: str) -> bool:
 def plain(name: str) -> str:
     """The name without its arguments, template arguments and clone suffixes, safe to print.
 
-    Examples
-    --------
     >>> plain("Domain::CommSend<double>(int)"), plain("__solver_MOD_sweep")
     ('Domain::CommSend', 'solver::sweep')
     >>> plain("sweep_"), plain("main._omp_fn.0"), plain("solve.part.0")

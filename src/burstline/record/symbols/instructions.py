@@ -18,8 +18,6 @@ def follows_call(machine: str, before: bytes) -> bool | None:
 
     Machines are named as ELF names them.
 
-    Examples
-    --------
     >>> follows_call("EM_X86_64", bytes.fromhex("9090e800100000"))
     True
     >>> follows_call("EM_X86_64", bytes(7))

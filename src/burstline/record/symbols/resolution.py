@@ -61,24 +61,15 @@ class Problem(NamedTuple):
 class Resolver:
     """Names the places that return addresses lie in; reads each module once.
 
-    Parameters
-    ----------
-    debug_folders : iterable of Path
-        Where the system keeps debug information that is not in the programs themselves.
+    Nothing that a file holds makes this fail: a place of which nothing is known is named
+    by its module and offset, and `problems` says why. Files are read in another process,
+    whose time and memory are bounded by their sizes.
 
     Attributes
     ----------
     problems : list of Problem
         What could not be read, each reason once per module.
 
-    Notes
-    -----
-    Nothing that a file holds makes this fail: a place of which nothing is known is named
-    by its module and offset, and `problems` says why. Files are read in another process,
-    whose time and memory are bounded by their sizes.
-
-    Examples
-    --------
     >>> resolver = Resolver()
     >>> resolver("/nowhere/program", 0x1234)
     (Place(function='program+0x1234', file=None, line=None),)
@@ -105,28 +96,11 @@ class Resolver:
         ]
 
     def __call__(self, module: str, offset: int) -> tuple[Place, ...]:
-        """Give the places of one return address; see `resolve`."""
+        """The places of one return address; see `resolve`."""
         return self.resolve(module, [offset])[offset]
 
     def resolve(self, module: str, offsets: Iterable[int]) -> dict[int, tuple[Place, ...]]:
-        """Give the places that return addresses in a module lie in.
-
-        Parameters
-        ----------
-        module : str
-            Path of the program or library.
-        offsets : iterable of int
-            Return addresses less what the loader added to the addresses in the file
-            (`dlpi_addr` of `dl_iterate_phdr`): that is the module's base where its first
-            segment is linked at 0, and 0 in a program that is not position-independent.
-
-        Returns
-        -------
-        dict of int to tuple of Place
-            For each offset, the innermost inlined function first, the one that was
-            compiled there last; never empty. The place is that of the call, which ends
-            one byte before the return address.
-        """
+        """The places that return addresses in a module lie in."""
         wanted = dict.fromkeys(offsets)
         if fresh := [offset for offset in wanted if (module, offset) not in self._places]:
             for offset, frames in zip(fresh, self._frames(module, fresh), strict=True):

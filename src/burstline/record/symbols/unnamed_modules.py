@@ -23,18 +23,6 @@ def unnamed(problems: Iterable[Problem]) -> str | None:
     Libraries of the system and of Python packages, which users do not compile, are only named
     where there is nothing else to name.
 
-    Parameters
-    ----------
-    problems : iterable of Problem
-        What a resolver could not read.
-
-    Returns
-    -------
-    str or None
-        None if there is nothing to say.
-
-    Examples
-    --------
     >>> from burstline.record.symbols.resolution import Problem
     >>> unnamed([Problem("/bin/app", "the file is not there any more")])
     'some calls have no source lines. app: the file is not there any more'

@@ -73,8 +73,8 @@ def collective_parts(
 def add_parts(parts: Mapping[str, Integers], call: Integers, facts: Facts) -> None:
     """Add the communicator, root and bytes of collectives to the facts of their calls."""
     is_root = parts["own_root"] >= 0
-    facts.communicator(call, parts["communicator"])
-    facts.root(call[is_root], parts["own_root"][is_root])
+    facts.add_communicators(call, parts["communicator"])
+    facts.add_roots(call[is_root], parts["own_root"][is_root])
     facts.add_bytes("sent", call, parts["sent_bytes"])
     facts.add_bytes("received", call, parts["received_bytes"])
 

@@ -111,7 +111,7 @@ def make_group(
     sides = sides_of(details, places, defects)
     describe_messages(details, ends, sides, facts)
     sends, receives, waiting, _ = message_halves(
-        alone, stamps, ends, sides, places=places, odd=defects, probe=probe
+        alone, stamps, ends, sides, places=places, defects=defects, probe=probe
     )
     del details, alone, stamps, ends, sides
     group_tables = {

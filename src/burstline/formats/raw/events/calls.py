@@ -60,7 +60,7 @@ class Operations:
         """What an operation is called."""
         return self._numbers.get(number) or f"MPI call {number}"
 
-    def add(self, used: Integers, counts: Integers, odd: Defects) -> None:
+    def add(self, used: Integers, counts: Integers, defects: Defects) -> None:
         """Take in numbers that occur, each once, and how often."""
         for number, count in zip(used.tolist(), counts.tolist(), strict=True):
             name = self.name(number)
@@ -68,7 +68,7 @@ class Operations:
                 self._codes[name] = len(self.names)
                 self.names.append(name)
             if number not in self._numbers:
-                odd.note("unknown_mpi_call", "info", f"number {number}", count)
+                defects.note("unknown_mpi_call", "info", f"number {number}", count)
 
     def codes(self, numbers: npt.NDArray[np.uint16]) -> npt.NDArray[np.int32]:
         """The code of each number; all of them have been added."""
@@ -84,9 +84,9 @@ class Gathering:
     """
 
     def __init__(
-        self, numbers: Mapping[int, str], odd: Defects, known: Operations | None = None
+        self, numbers: Mapping[int, str], defects: Defects, known: Operations | None = None
     ) -> None:
-        self._odd = odd
+        self._defects = defects
         self._operations = Operations(numbers) if known is None else known
         self._is_counted = known is not None
         self._calls: list[Integers] = []
@@ -141,20 +141,20 @@ class Gathering:
         if len(open_calls):
             first = line.first_call + open_calls[0]
             text = f"{line.name}: call {first} of {line.calls}"
-            self._odd.note("call_never_left", "loss", text, len(open_calls))
+            self._defects.note("call_never_left", "loss", text, len(open_calls))
         left = line.leave[line.leave >= 0]
         failed = left[line.records["a"][left] != 0]
         if len(failed):
             record = line.records[failed[0]]
             name = self._operations.name(int(record["op"]))
             text = f"{line.name}: {name} returned {record['a']}"
-            self._odd.note("call_failed", "info", text, len(failed))
+            self._defects.note("call_failed", "info", text, len(failed))
         stack = line.records["a"][line.enter]
         path = lookup(stack, paths)
         lost = np.flatnonzero((path < 0) & (stack != 0))
         if len(lost):
             text = f"{line.name}: stack {stack[lost[0]]}"
-            self._odd.note("stack_not_defined", "loss", text, len(lost))
+            self._defects.note("stack_not_defined", "loss", text, len(lost))
         columns = [
             np.full(count, line.location),
             np.arange(line.first_call, line.first_call + count),
@@ -169,7 +169,7 @@ class Gathering:
 
     def _codes(self, numbers: npt.NDArray[np.uint16]) -> npt.NDArray[np.int32]:
         if not self._is_counted:
-            self._operations.add(*occurring(numbers), self._odd)
+            self._operations.add(*occurring(numbers), self._defects)
         return self._operations.codes(numbers)
 
     def _named(self, kind: npt.NDArray[np.uint16], given: npt.NDArray[np.uint16]) -> Integers:
@@ -185,17 +185,17 @@ class Gathering:
         homeless = at[line.call[at] < 0]
         if len(homeless):
             text = f"{line.name}: record {line.number[homeless[0]]}"
-            self._odd.note("record_without_call", "loss", text, len(homeless))
+            self._defects.note("record_without_call", "loss", text, len(homeless))
         at = at[line.call[at] >= 0]
         records, kind = line.records[at], line.kind[at]
         place, communicator = _communicators(records, kind, communicators)
         lost = np.flatnonzero((place >= 0) & (communicator < 0))
         if len(lost):
             text = f"{line.name}: communicator {place[lost[0]]}"
-            self._odd.note("communicator_not_defined", "loss", text, len(lost))
+            self._defects.note("communicator_not_defined", "loss", text, len(lost))
         sizes = _sizes(records)
         count, first = self._clear_absurd(kind, sizes)
-        self._odd.note("size_absurd", "loss", f"{line.name}: {first} bytes", count)
+        self._defects.note("size_absurd", "loss", f"{line.name}: {first} bytes", count)
         call, place = line.call[at] + self._rows, np.full(len(at), line.location)
         op = self._named(kind, records["op"])
         about: list[npt.NDArray[Any]] = [kind, call, place, line.number[at]]

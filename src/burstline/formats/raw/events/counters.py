@@ -98,8 +98,8 @@ class Readings:
         Those of slices: they are noted when the whole location has been read.
     """
 
-    def __init__(self, counters: Counters, odd: Defects) -> None:
-        self._names, self._odd = counters.names, odd
+    def __init__(self, counters: Counters, defects: Defects) -> None:
+        self._names, self._defects = counters.names, defects
         self._readings: list[Integers] = []
         self.backwards: list[Backwards] = []
 
@@ -124,7 +124,7 @@ class Readings:
             last = None if before is None else before.get(place)
             found += _differ(place, readings[place], known[place], table[3 + place], last)
         if before is None:
-            note_backwards(found, self._names, line.name, self._odd)
+            note_backwards(found, self._names, line.name, self._defects)
         else:
             self.backwards += found
         self._readings.append(table)
@@ -161,12 +161,12 @@ def last_known(
 
 
 def note_backwards(
-    found: Iterable[Backwards], names: Sequence[str], file: str, odd: Defects
+    found: Iterable[Backwards], names: Sequence[str], file: str, defects: Defects
 ) -> None:
     """Note counters of a location that run backwards, the first one first."""
     for place, reading, times in sorted(found):
         text = f"{file}: {names[place]}, reading {reading}"
-        odd.note("counter_runs_backwards", "loss", text, times)
+        defects.note("counter_runs_backwards", "loss", text, times)
 
 
 def _values(line: Timeline, places: Mapping[int, int]) -> tuple[Integers, Integers, Integers]:

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 class Gaps:
     """The gaps of all locations."""
 
-    def __init__(self, odd: Defects) -> None:
-        self._odd = odd
+    def __init__(self, defects: Defects) -> None:
+        self._defects = defects
         self._rows: list[Integers] = []
 
     def add(self, line: Timeline, correction: Correction) -> None:
@@ -32,7 +32,7 @@ class Gaps:
         lost = at[dropped > 0]
         if len(lost):
             count = sum(min(int(number), 1 << 50) for number in dropped.tolist())
-            self._odd.note(
+            self._defects.note(
                 "records_dropped", "loss", f"{line.name}: record {line.number[lost[0]]}", count
             )
         begin = np.minimum(line.when(line.records["b"][at], correction), line.time_ns[at])

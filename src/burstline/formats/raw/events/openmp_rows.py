@@ -118,8 +118,8 @@ class _Thread:
 class OpenMpRows:
     """The teams and locks of all processes, and the regions of one."""
 
-    def __init__(self, odd: Defects) -> None:
-        self._odd = odd
+    def __init__(self, defects: Defects) -> None:
+        self._defects = defects
         self._threads: list[_Thread] = []
         self._teams: list[Integers] = []
         self._locks: list[Integers] = []
@@ -190,7 +190,7 @@ class OpenMpRows:
             )
             lost = np.count_nonzero(~joined)
             first = f"location {thread.location}"
-            self._odd.note("team_never_joined", "info", first, lost)
+            self._defects.note("team_never_joined", "info", first, lost)
         columns[8] = np.maximum(teams["threads"], 1)
         self._teams.append(columns)
 

@@ -61,10 +61,10 @@ class Regions:
     are there, because the end of a team on one thread is told by another.
     """
 
-    def __init__(self, odd: Defects) -> None:
-        self._odd = odd
+    def __init__(self, defects: Defects) -> None:
+        self._defects = defects
         self._definitions: dict[tuple[int, int, Name | None], int] = {}
-        self._openmp = OpenMpRows(odd)
+        self._openmp = OpenMpRows(defects)
         self._open: list[tuple[int, Spans, int]] = []
         self._rows: list[Integers] = []
 
@@ -102,7 +102,7 @@ class Regions:
             ("region_never_left", begin[~closed]),
         ):
             if len(rows):
-                self._odd.note(
+                self._defects.note(
                     name, "info", f"{line.name}: record {line.number[at[rows[0]]]}", len(rows)
                 )
         end = at[partner[begin]]

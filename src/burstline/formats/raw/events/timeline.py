@@ -142,14 +142,14 @@ def timeline(
     location: int,
     file: RawFile,
     correction: Correction,
-    odd: Defects,
+    defects: Defects,
     part: Slice | None = None,
 ) -> Timeline:
     """The records of a thread, or of a slice of it, with their times and calls; O(records)."""
     begin = start_of(file) if part is None else part.begin
     records = file.records[begin.record : None if part is None else part.end.record]
     kind = np.ascontiguousarray(records["kind"])
-    local = _times(file, records, kind, begin, odd)
+    local = _times(file, records, kind, begin, defects)
     time_ns = correction.apply(local)
     seq = np.cumsum(np.isin(kind, _EVENTS)) + begin.seq
     call = np.cumsum(kind == Kind.ENTER) - 1
@@ -177,7 +177,7 @@ def timeline(
         next_seq=last_seq + 1 if part is None else part.end.enter_seq,
         local_ns=int(local[-1]) if len(local) else begin.local_ns,
     )
-    found.leave = _leaves(found, odd)
+    found.leave = _leaves(found, defects)
     return found
 
 
@@ -212,19 +212,21 @@ def _times(
     records: npt.NDArray[Any],
     kind: npt.NDArray[np.uint16],
     begin: Cut,
-    odd: Defects,
+    defects: Defects,
 ) -> Integers:
     """The local time of each record after a cut."""
     time = np.ascontiguousarray(records["time"])
     timed = np.isin(kind, _TIMED)
     absurd = timed & (time >= LATEST)
-    odd.note("time_absurd", "loss", _place(file, absurd, begin), np.count_nonzero(absurd))
+    defects.note("time_absurd", "loss", _place(file, absurd, begin), np.count_nonzero(absurd))
     timed &= ~absurd
     local = np.full(len(time), begin.local_ns, np.int64)
     local[timed] = np.maximum(time[timed].astype(np.int64), _born(file))
     running = np.maximum(np.maximum.accumulate(local), begin.local_ns)
     back = timed & (local < running)
-    odd.note("time_runs_backwards", "error", _place(file, back, begin), np.count_nonzero(back))
+    defects.note(
+        "time_runs_backwards", "error", _place(file, back, begin), np.count_nonzero(back)
+    )
     return running
 
 
@@ -233,7 +235,7 @@ def _place(file: RawFile, wrong: Mask, begin: Cut) -> str:
     return f"{file.path.name}: record {first}"
 
 
-def _leaves(found: Timeline, odd: Defects) -> Integers:
+def _leaves(found: Timeline, defects: Defects) -> Integers:
     leave = np.full(len(found.enter), -1, np.int64)
     rows = np.flatnonzero(found.kind == Kind.LEAVE)
     call = found.call[rows]
@@ -246,7 +248,7 @@ def _leaves(found: Timeline, odd: Defects) -> Integers:
     ):
         if len(wrong):
             number = found.number[wrong[0]]
-            odd.note(kind, "loss", f"{found.name}: record {number}", len(wrong))
+            defects.note(kind, "loss", f"{found.name}: record {number}", len(wrong))
     return leave
 
 

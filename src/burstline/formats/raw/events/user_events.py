@@ -48,14 +48,14 @@ class UserEvents:
         Whether there are any.
     """
 
-    def __init__(self, processes: Sequence[Process], odd: Defects) -> None:
+    def __init__(self, processes: Sequence[Process], defects: Defects) -> None:
         self._types: dict[int, str] = {}
         self._loops: dict[int, str] = {0: "no loop"}
         outlines = [file.outline for process in processes for file in process.files]
         self.any = any(outline.has_own for outline in outlines)
         numbers = [outline.event_types for outline in outlines]
         known = np.unique(np.concatenate([np.zeros(0, np.int64), *numbers]))
-        self._final = _final_types(known.tolist(), odd)
+        self._final = _final_types(known.tolist(), defects)
         for process in processes:
             for (space, number), name in process.defined.names.items():
                 if space == Named.EVENT_TYPE:
@@ -104,14 +104,14 @@ class UserEvents:
         }
 
 
-def _final_types(numbers: list[int], odd: Defects) -> dict[int, int]:
+def _final_types(numbers: list[int], defects: Defects) -> dict[int, int]:
     final, moved = {}, 0
     for number in numbers:
         final[number] = number
         if _is_taken(number):
             final[number] = MOVED_TYPES[moved % len(MOVED_TYPES)]
             moved += 1
-            odd.note("event_type_moved", "info", f"{number} to {final[number]}")
+            defects.note("event_type_moved", "info", f"{number} to {final[number]}")
     return final
 
 

@@ -22,7 +22,7 @@ def blocks(records: npt.NDArray[Any]) -> Iterator[tuple[int, npt.NDArray[Any]]]:
 
 
 def release(records: npt.NDArray[Any]) -> None:
-    """Give up the pages that were read of a mapped file; they come back when needed."""
+    """Release the pages that were read of a mapped file; they come back when needed."""
     mapped = getattr(records, "_mmap", None)
     if isinstance(mapped, mmap.mmap):
         mapped.madvise(mmap.MADV_DONTNEED)

@@ -64,7 +64,7 @@ def recognises(folder: Path, _head: bytes = b"") -> bool:
     return any(path.is_file() for path in folder.glob(f"*{SUFFIX}"))
 
 
-def open_files(folder: Path, odd: Defects, progress: Progress) -> list[RawFile]:
+def open_files(folder: Path, defects: Defects, progress: Progress) -> list[RawFile]:
     """Open every raw file of a folder."""
     paths = sorted(path for path in folder.glob(f"*{SUFFIX}") if path.is_file())
     if not paths:
@@ -75,12 +75,12 @@ def open_files(folder: Path, odd: Defects, progress: Progress) -> list[RawFile]:
     found, refused = [], None
     for path in paths:
         try:
-            found += _open(path, odd)
+            found += _open(path, defects)
         except UnsupportedRecordError:
             raise
         except FormatError as error:
             refused = refused or error
-            odd.note("not_a_raw_file", "error", str(error))
+            defects.note("not_a_raw_file", "error", str(error))
         progress.advance(1)
         for file in found[-1:]:
             file.release()
@@ -95,12 +95,12 @@ def open_files(folder: Path, odd: Defects, progress: Progress) -> list[RawFile]:
     return found
 
 
-def _open(path: Path, odd: Defects) -> list[RawFile]:
+def _open(path: Path, defects: Defects) -> list[RawFile]:
     size = path.stat().st_size
     with path.open("rb") as file:
         head = file.read(HEADER.itemsize)
     if not head.strip(b"\0") or (len(head) < HEADER.itemsize and MAGIC.startswith(head[:8])):
-        odd.note("file_without_header", "loss", f"{path.name}: {size} bytes")
+        defects.note("file_without_header", "loss", f"{path.name}: {size} bytes")
         return []
     if head[:8] != MAGIC or len(head) < HEADER.itemsize:
         raise _refused(path, f"{MAGIC.decode()} at offset 0", head[:8])
@@ -116,7 +116,7 @@ def _open(path: Path, odd: Defects) -> list[RawFile]:
     begin = int(header["header_bytes"])
     if not HEADER.itemsize <= begin <= _MOST_HEADER_BYTES:
         raise _refused(path, "a sane size of the header at offset 12", str(begin).encode())
-    records = _records(path, begin, odd)
+    records = _records(path, begin, defects)
     return [
         RawFile(
             path=path,
@@ -142,8 +142,8 @@ def _text(field: bytes) -> str:
     return bytes(field).split(b"\0")[0].decode("utf-8", "replace")
 
 
-def _records(path: Path, begin: int, odd: Defects) -> npt.NDArray[Any]:
-    records = stored(path, begin, odd)
+def _records(path: Path, begin: int, defects: Defects) -> npt.NDArray[Any]:
+    records = stored(path, begin, defects)
     last, written, strange, hole, first = 0, 0, 0, -1, ""
     for number, block in blocks(records):
         kind = np.ascontiguousarray(block["kind"])
@@ -164,7 +164,7 @@ def _records(path: Path, begin: int, odd: Defects) -> npt.NDArray[Any]:
     records = records[:last]
     if written < last:
         place = f"{path.name}: at offset {begin + hole * RECORD.itemsize}"
-        odd.note("empty_record", "loss", place, last - written)
+        defects.note("empty_record", "loss", place, last - written)
         return np.asarray(records[records["kind"] != Kind.END_OF_FILE])
-    odd.note("unknown_record", "loss", first, strange)
+    defects.note("unknown_record", "loss", first, strange)
     return records

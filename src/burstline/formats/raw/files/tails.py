@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from burstline.formats.intake import Defects
 
 
-def stored(path: Path, begin: int, odd: Defects) -> npt.NDArray[Any]:
+def stored(path: Path, begin: int, defects: Defects) -> npt.NDArray[Any]:
     """The records of a file as far as they go, with those of its tail."""
     count, rest = divmod(max(path.stat().st_size - begin, 0), RECORD.itemsize)
     records: npt.NDArray[Any] = np.zeros(0, RECORD)
@@ -33,10 +33,10 @@ def stored(path: Path, begin: int, odd: Defects) -> npt.NDArray[Any]:
     place, tail = _tail(path.with_suffix(TAIL_SUFFIX), begin)
     if place is None:
         if rest and count and records[-1]["kind"] != Kind.END_OF_FILE:
-            odd.note("truncated_record", "loss", f"{path.name}: {rest} bytes at the end")
+            defects.note("truncated_record", "loss", f"{path.name}: {rest} bytes at the end")
         return records
     if place > count:
-        odd.note("missing_record", "loss", f"{path.name}: {place - count}", place - count)
+        defects.note("missing_record", "loss", f"{path.name}: {place - count}", place - count)
     return np.concatenate([records[:place], tail])
 
 
@@ -71,7 +71,7 @@ def _put(path: Path, begin: int) -> None:
 
 
 def _tail(path: Path, begin: int) -> tuple[int | None, npt.NDArray[Any]]:
-    """Tell behind how many records a tail belongs, None if it does not count, and its own."""
+    """Behind how many records a tail belongs, None if it does not count, and its own."""
     none: npt.NDArray[Any] = np.zeros(0, RECORD)
     try:
         content = path.read_bytes()

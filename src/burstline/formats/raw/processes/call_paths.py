@@ -41,7 +41,7 @@ _RUNTIME: Final = re.compile(
 
 
 def of_runtime(module: str) -> bool:
-    """Tell a library of MPI or OpenMP, or the recorder, by its path.
+    """Whether a path is of a library of MPI or OpenMP, or of the recorder.
 
     >>> of_runtime("/usr/lib/libmpi_mpifh.so.40.30.0"), of_runtime("/opt/libmpiplot.so")
     (True, False)

@@ -57,9 +57,9 @@ class Correction:
         return np.clip(time_ns + self.offset_ns + drifted, -LATEST, LATEST)
 
 
-def corrections(processes: Sequence[Process], odd: Defects) -> list[Correction]:
+def corrections(processes: Sequence[Process], defects: Defects) -> list[Correction]:
     """Find how the clock of each process is corrected."""
-    samples = [_samples(process, odd) for process in processes]
+    samples = [_samples(process, defects) for process in processes]
     if not processes:
         return []
     first = processes[0]
@@ -73,22 +73,22 @@ def corrections(processes: Sequence[Process], odd: Defects) -> list[Correction]:
             if host == first.host and all(abs(s.offset_ns) <= s.trip_ns for s in own):
                 continue
             if own:
-                result[number] = _line(own, odd)
+                result[number] = _line(own, defects)
                 continue
             here = processes[number].files[0]
-            odd.note("clock_not_compared", "loss", f"{here.path.name} on {host}")
+            defects.note("clock_not_compared", "loss", f"{here.path.name} on {host}")
             result[number] = _by_time_of_day(processes[number], first)
     return result
 
 
-def _samples(process: Process, odd: Defects) -> list[Sample]:
+def _samples(process: Process, defects: Defects) -> list[Sample]:
     """The best sample of the begin and of the end, as far as there are any."""
     best: dict[int, Sample] = {}
     for file in process.files:
         for record in file.records[file.outline.of(Kind.CLOCK)]:
             time, there, trip = (int(record[name]) for name in ("time", "b", "c"))
             if max(time, there, trip) >= LATEST:
-                odd.note("clock_sample_absurd", "loss", file.path.name)
+                defects.note("clock_sample_absurd", "loss", file.path.name)
                 continue
             known = best.get(int(record["op"]))
             if known is None or trip < known.trip_ns:
@@ -110,14 +110,14 @@ def _shared(samples: Sequence[list[Sample]]) -> list[Sample]:
     return shared
 
 
-def _line(samples: Sequence[Sample], odd: Defects) -> Correction:
+def _line(samples: Sequence[Sample], defects: Defects) -> Correction:
     begin, end = samples[0], samples[-1]
     accuracy = max(sample.trip_ns for sample in samples) // 2
     span = end.time_ns - begin.time_ns
     drift = (end.offset_ns - begin.offset_ns) / span if span > 0 else 0.0
     if abs(drift) > _STEEPEST:
         text = f"{drift:.3g} between samples at {begin.time_ns} and {end.time_ns} ns"
-        odd.note("clock_drift_absurd", "loss", text)
+        defects.note("clock_drift_absurd", "loss", text)
         accuracy, drift = max(accuracy, abs(end.offset_ns - begin.offset_ns)), 0.0
     return Correction(begin.time_ns, begin.offset_ns, drift, accuracy)
 

@@ -36,7 +36,7 @@ class Communicators:
         Row of each id, by process.
     """
 
-    def __init__(self, processes: Sequence[Process], odd: Defects) -> None:
+    def __init__(self, processes: Sequence[Process], defects: Defects) -> None:
         self.members: list[tuple[int, ...]] = []
         self._kinds: list[int] = []
         self._applications: list[int] = []
@@ -56,7 +56,7 @@ class Communicators:
                     row = self._add(key, found.members)
                 elif self.members[row] != found.members:
                     text = f"rank {process.rank}, communicator {number}"
-                    odd.note("communicator_disagrees", "loss", text)
+                    defects.note("communicator_disagrees", "loss", text)
                 mine[number] = row
             self.rows.append(mine)
 
@@ -68,7 +68,7 @@ class Communicators:
         return self._known[key]
 
     def _add_worlds(self, processes: Sequence[Process]) -> None:
-        """Give every application its world, whether a process used it or not."""
+        """Add the world of every application, whether a process used it or not."""
         worlds: dict[int, tuple[int, ...]] = {}
         for process in processes:
             said = [

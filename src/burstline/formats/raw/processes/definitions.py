@@ -78,7 +78,7 @@ class Definitions:
         return [name.text for (space, _), name in self.names.items() if space == Named.COMPILER]
 
 
-def read_definitions(files: Sequence[RawFile], odd: Defects) -> Definitions:
+def read_definitions(files: Sequence[RawFile], defects: Defects) -> Definitions:
     """Read the definitions of the threads of one process; the first of an id counts.
 
     O(definitions) time; Python works once for each.
@@ -100,7 +100,7 @@ def read_definitions(files: Sequence[RawFile], odd: Defects) -> Definitions:
             rest = file.records[row + 1 : row + (end if follows == wanted else 1)]
             if not _DEFINE[int(record["kind"])](defined, record, rest):
                 place = f"{file.path.name}: kind {record['kind']}, record {row}"
-                odd.note("incomplete_definition", "loss", place)
+                defects.note("incomplete_definition", "loss", place)
     return defined
 
 

@@ -45,7 +45,7 @@ class Process:
         return min(file.start_ns for file in self.files)
 
 
-def find_processes(files: Sequence[RawFile], odd: Defects) -> list[Process]:
+def find_processes(files: Sequence[RawFile], defects: Defects) -> list[Process]:
     """Put files together to processes, in the order of application and rank."""
 
     def key(file: RawFile) -> tuple[str, int]:
@@ -54,15 +54,15 @@ def find_processes(files: Sequence[RawFile], odd: Defects) -> list[Process]:
     found = []
     for _, group in groupby(sorted(files, key=key), key=key):
         own = sorted(group, key=lambda file: (file.thread, file.start_ns, file.path.name))
-        process = Process(own, _numbers(own), read_definitions(own, odd))
+        process = Process(own, _numbers(own), read_definitions(own, defects))
         if process.defined.rank < 0 and not any(f.outline.has_events for f in own):
-            odd.note("process_without_mpi", "info", own[0].path.name)
+            defects.note("process_without_mpi", "info", own[0].path.name)
             continue
         found.append(process)
-    _place(found, odd)
+    _place(found, defects)
     found.sort(key=lambda process: (process.application, process.rank))
-    _note_ends(found, odd)
-    _note_compilers(found, odd)
+    _note_ends(found, defects)
+    _note_compilers(found, defects)
     return found
 
 
@@ -77,7 +77,7 @@ def _numbers(files: Sequence[RawFile]) -> list[int]:
     return claimed if sane else list(range(len(claimed)))
 
 
-def _place(processes: list[Process], odd: Defects) -> None:
+def _place(processes: list[Process], defects: Defects) -> None:
     taken: set[tuple[int, int]] = set()
     nameless = []
     for process in sorted(processes, key=lambda process: (process.start_ns, process.host)):
@@ -91,7 +91,7 @@ def _place(processes: list[Process], odd: Defects) -> None:
         taken.add((process.application, rank))
         if process.application:
             name = process.files[0].path.name
-            odd.note("rank_claimed_again", "info", f"{name}: rank {rank}")
+            defects.note("rank_claimed_again", "info", f"{name}: rank {rank}")
     free = 0
     for process in nameless:
         while (0, free) in taken:
@@ -99,7 +99,7 @@ def _place(processes: list[Process], odd: Defects) -> None:
         process.rank = free
         taken.add((0, free))
         name = process.files[0].path.name
-        odd.note("process_without_rank", "loss", f"{name}: taken for rank {free}")
+        defects.note("process_without_rank", "loss", f"{name}: taken for rank {free}")
     sizes: dict[int, int] = {}
     for process in processes:
         size = max(sizes.get(process.application, 0), process.defined.size)
@@ -109,17 +109,17 @@ def _place(processes: list[Process], odd: Defects) -> None:
         holes = (k for k, rank in enumerate(present) if k != rank)
         first = next(holes, len(present))
         place = f"rank {first} of {size}" + (f", application {application}" * (application > 0))
-        odd.note("rank_missing", "loss", place, size - len(present))
+        defects.note("rank_missing", "loss", place, size - len(present))
 
 
-def _note_compilers(processes: Sequence[Process], odd: Defects) -> None:
-    """Tell of code made by different compilers: its counts cannot be compared."""
+def _note_compilers(processes: Sequence[Process], defects: Defects) -> None:
+    """Note code that different compilers made: its counts cannot be compared."""
     names = compilers_of(processes)
     if len(names) > 1:
-        odd.note("several_compilers", "info", "; ".join(names), len(names))
+        defects.note("several_compilers", "info", "; ".join(names), len(names))
 
 
-def _note_ends(processes: Sequence[Process], odd: Defects) -> None:
+def _note_ends(processes: Sequence[Process], defects: Defects) -> None:
     for process in processes:
         name = process.files[0].path.name
         ends = [
@@ -128,10 +128,10 @@ def _note_ends(processes: Sequence[Process], odd: Defects) -> None:
             for at in file.outline.of(Kind.LEFT)[-1:].tolist()
         ]
         if not ends:
-            odd.note("process_without_end", "loss", f"rank {process.rank}, {name}")
+            defects.note("process_without_end", "loss", f"rank {process.rank}, {name}")
         for end in ends:
             if end["op"] == Ending.ABORT:
-                odd.note("process_aborted", "info", f"rank {process.rank}, {name}")
+                defects.note("process_aborted", "info", f"rank {process.rank}, {name}")
             elif end["op"] == Ending.SIGNAL:
                 text = f"rank {process.rank}, {name}: signal {end['a']}"
-                odd.note("process_killed", "info", text)
+                defects.note("process_killed", "info", text)
