@@ -19,7 +19,7 @@ from burstline.structure import detect
 from burstline.structure.calls import Calls
 from burstline.structure.study.call_features import features
 from burstline.structure.study.factors import factor_map
-from burstline.structure.study.feature_importance import importance, importances
+from burstline.structure.study.feature_importance import importance
 from burstline.structure.study.labels import labels_of
 from labelled import counting, labelled, loop_of_line
 from loop_programs import CALL_NS, WORK_NS, Do, loop, run
@@ -256,12 +256,12 @@ def test_ranks_that_execute_one_call_are_no_evidence_of_each_other():
     assert told.accuracy <= 0.5
 
 
-def test_a_forest_is_the_same_each_time_and_for_each_program():
-    found = found_in(program())
-    alone, again = importance(found), importances({"a": found, "b": found})["b"]
+def test_a_forest_is_the_same_each_time():
+    features = found_in(program())
+    first, again = importance(features), importance(features)
 
-    assert np.array_equal(alone.impurity, again.impurity)
-    assert np.array_equal(alone.permutation, again.permutation)
+    assert np.array_equal(first.impurity, again.impurity)
+    assert np.array_equal(first.permutation, again.permutation)
 
 
 def test_loops_of_one_call_site_each_leave_nothing_to_test():

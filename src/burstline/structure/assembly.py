@@ -1,4 +1,4 @@
-"""Assembly: unique calls of ranks and loops in the making become one program.
+"""Assembly: unique calls of ranks and drafts of loops become one program.
 
 ::
 
@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from itertools import count
+from operator import itemgetter
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -42,7 +43,7 @@ class _Around:
 
 @dataclass(slots=True, eq=False)
 class Draft:
-    """A loop in the making."""
+    """A loop before it becomes a node of the program."""
 
     calls: list[int]  # unique calls of its body, subloops apart
     children: list[Draft] = field(default_factory=list)  # loops of its body
@@ -55,17 +56,17 @@ class Draft:
     hidden: bool = False  # whether it has no call of its own
 
     def first_ns(self) -> int:
-        """When its first iteration began, on any rank."""
+        """When its first iteration began, on the rank where it did so first."""
         return min(int(times[0]) for times in self.iterations_ns.values())
 
     def repetitions(self) -> int:
-        """Its iterations, in all, on the rank with most of them."""
+        """The iterations on the rank with most of them."""
         return max(len(times) for times in self.iterations_ns.values())
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Assembly:
-    """What it takes to turn drafts into nodes."""
+    """Turns drafts into nodes."""
 
     reduced: Reduced  # the unique calls
     place: Sequence[int]  # place of each site in the program
@@ -74,11 +75,11 @@ class Assembly:
     numbered: dict[int, tuple[Draft, int | None]] = field(default_factory=dict)
 
     def items(self, drafts: Iterable[Draft], outside: Iterable[int]) -> tuple[Item, ...]:
-        """Make the nodes of a program from its outermost loops and the calls outside loops."""
+        """The nodes of a program, of its outermost loops and the calls outside loops."""
         return self._body(drafts, outside, None, count(1))
 
     def calls(self, uniques: Iterable[int]) -> tuple[Call, ...]:
-        """Make a node of each site among unique calls, in the order of the program."""
+        """A node for each site among unique calls, in the order of the program."""
         return tuple(sorted(self._calls(uniques, None), key=lambda call: self.place[call.site]))
 
     def _body(
@@ -88,18 +89,18 @@ class Assembly:
         around: _Around | None,
         ids: Iterator[int],
     ) -> tuple[Item, ...]:
-        found: list[tuple[int, Draft | Call]] = [
+        placed: list[tuple[int, Draft | Call]] = [
             (self._place(draft), draft) for draft in drafts
         ]
-        found += [(self.place[call.site], call) for call in self._calls(uniques, around)]
-        found.sort(key=lambda placed: placed[0])
+        placed += [(self.place[call.site], call) for call in self._calls(uniques, around)]
+        placed.sort(key=itemgetter(0))
         return tuple(
             node if isinstance(node, Call) else self._loop(node, around, ids)
-            for _, node in found
+            for _, node in placed
         )
 
     def _calls(self, uniques: Iterable[int], around: _Around | None) -> list[Call]:
-        """Make one call of the unique calls of all ranks from one call path."""
+        """A call for each call path, of the unique calls of all ranks."""
         members = np.fromiter(uniques, np.int64)
         rounds = self.reduced.repetitions_of(members)
         if around is not None:
@@ -117,8 +118,8 @@ class Assembly:
         return self.pool.calls(list(groups.values()), list(iterations.values()))
 
     def _place(self, draft: Draft) -> int:
-        own = [self.place[number] for number in self.reduced.site[draft.calls].tolist()]
-        return min(own + [self._place(child) for child in draft.children])
+        places = [self.place[number] for number in self.reduced.site[draft.calls].tolist()]
+        return min(places + [self._place(child) for child in draft.children])
 
     def _loop(self, draft: Draft, outer: _Around | None, ids: Iterator[int]) -> Loop:
         number = next(ids)
@@ -152,7 +153,7 @@ class Assembly:
 
 
 def assembly(trace: Trace, reduced: Reduced) -> Assembly:
-    """Prepare to turn the drafts of a trace into nodes."""
+    """What turns the drafts of a trace into nodes."""
     paths = [site.path for site in reduced.sites]
     pool = Pool(reduced, communicator_names(trace))
     return Assembly(reduced, program_places(paths, _lanes(reduced)), pool)
@@ -167,11 +168,8 @@ def _lanes(reduced: Reduced) -> Iterator[list[int]]:
 
 
 def _entered(begins_ns: Integers, around_ns: Integers) -> tuple[int, float]:
-    """Entries into a loop, and the mean time between iterations of one entry.
-
-    If each entry has only one iteration, the time is that between all of them.
-    """
+    """Entries into a loop, and the mean time between iterations of one entry in ns."""
     entries, steps, total_ns = _core.steps_within(begins_ns, around_ns)
-    if not steps:
+    if not steps:  # each entry has one iteration: the time between all of them
         steps, total_ns = len(begins_ns) - 1, int(begins_ns[-1] - begins_ns[0])
     return entries, total_ns / max(steps, 1)

@@ -21,7 +21,7 @@ class Calls:
     Attributes
     ----------
     application : int
-        Whose calls they are.
+        The application.
     locations, ranks : ndarray of int64, shape (lanes,)
         Location and rank of each lane: a thread that calls MPI.
     lane_begin : ndarray of int64, shape (lanes + 1,)
@@ -73,12 +73,12 @@ def _largest_communicator(trace: Trace) -> int:
     return pc.max(sizes).as_py() or 0
 
 
-def _chosen_application(calling: npt.NDArray[np.int32], application: int | None) -> int:
+def _chosen_application(applications: npt.NDArray[np.int32], application: int | None) -> int:
     if application is not None:
         return application
-    found = np.unique(calling).tolist()
-    if len(found) > 1:
+    callers = np.unique(applications).tolist()
+    if len(callers) > 1:
         raise ParameterError(
-            f"{len(found)} applications call MPI: choose one of {found} with --app"
+            f"{len(callers)} applications call MPI: choose one of {callers} with --app"
         )
-    return found[0] if found else 0
+    return callers[0] if callers else 0

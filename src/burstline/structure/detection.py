@@ -104,10 +104,10 @@ def detect(
     >>> from burstline.testing import trace_of
     >>> steps = [f"{10 * k} enter MPI_Send path {k % 2} | {10 * k + 1} leave" for k in range(8)]
     >>> paths = "path 0 main file a.c line 3 | path 1 main file a.c line 4"
-    >>> found = detect(trace_of(f"ranks 1 | {paths} | 0 | " + " | ".join(steps)))
-    >>> [(loop.iterations, len(loop.calls)) for loop in found.loops]
+    >>> program = detect(trace_of(f"ranks 1 | {paths} | 0 | " + " | ".join(steps)))
+    >>> [(loop.iterations, len(loop.calls)) for loop in program.loops]
     [(4.0, 2)]
-    >>> found.fidelity
+    >>> program.fidelity
     1.0
     """
     _check(method, min_share)
@@ -124,7 +124,7 @@ def detect(
 
 
 def _structure(outcome: Outcome, calls: Calls) -> Structure:
-    """How true what was found is, and how much it explains."""
+    """The structure of an outcome, with its fidelity and coverage."""
     reduced, items = outcome.reduced, outcome.items
     expander = Expander.of(items, len(reduced.ranks))
     by_lane, fidelity = _fidelity(reduced, expander)
@@ -179,10 +179,13 @@ def _coverage(outcome: Outcome, calls: Calls) -> Coverage:
     included = sum(int(i.executions.sum()) for i, _ in walk(items) if isinstance(i, Call))
     spans: dict[int, list[tuple[int, int]]] = {}
     for loop in _outermost(items):
-        here = outcome.steps.spans(loop.id)
-        lanes, first = np.unique(here.lane, return_index=True)
-        last = np.append(first[1:], len(here.lane)) - 1
-        start_ns, end_ns = calls.enter_ns[here.first[first]], calls.enter_ns[here.last[last]]
+        iterations = outcome.steps.spans(loop.id)
+        lanes, first = np.unique(iterations.lane, return_index=True)
+        last = np.append(first[1:], len(iterations.lane)) - 1
+        start_ns, end_ns = (
+            calls.enter_ns[iterations.first[first]],
+            calls.enter_ns[iterations.last[last]],
+        )
         for lane, *span in zip(lanes.tolist(), start_ns.tolist(), end_ns.tolist(), strict=True):
             spans.setdefault(lane, []).append((span[0], span[1]))
     covered = sum(_union(sorted(intervals)) for intervals in spans.values())
@@ -211,11 +214,11 @@ def _union(intervals: Sequence[tuple[int, int]]) -> int:
 def _classes(
     ranks: Integers, executes: np.ndarray[tuple[int, int], np.dtype[np.bool_]]
 ) -> tuple[tuple[int, ...], ...]:
-    """Put ranks together whose lanes execute the same nodes, however often."""
+    """The ranks in classes whose lanes execute the same nodes, however often."""
     of_rank: dict[int, list[bytes]] = {}
     for lane, rank in enumerate(ranks.tolist()):
         of_rank.setdefault(rank, []).append(executes[:, lane].tobytes())
     classes: dict[tuple[bytes, ...], list[int]] = {}
-    for rank, own in of_rank.items():
-        classes.setdefault(tuple(sorted(own)), []).append(rank)
+    for rank, executed in of_rank.items():
+        classes.setdefault(tuple(sorted(executed)), []).append(rank)
     return tuple(tuple(members) for members in classes.values())

@@ -15,10 +15,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Outcome:
-    """The outcome of one method, before anybody has judged it."""
+    """The program that one method found, without its fidelity."""
 
     method: str  # how it was found
-    parameters: Mapping[str, object]  # what the method was told
+    parameters: Mapping[str, object]  # the arguments of the method
     reduced: Reduced  # the unique calls
     items: tuple[Item, ...]  # the program, in its order
     left_out: tuple[Call, ...]  # calls that the method did not look at

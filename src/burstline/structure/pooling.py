@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class _Means:
-    """What a group has in the mean; None where no member has any."""
+    """The means of a group; None where no member has a value."""
 
     time_ns: float
     time_spread_ns: float
@@ -38,16 +38,13 @@ class _Means:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Pool:
-    """Makes calls of groups of unique calls."""
+    """Turns groups of unique calls into calls."""
 
     reduced: Reduced  # the unique calls
-    communicators: Sequence[str]  # how each communicator is called
+    communicators: Sequence[str]  # the name of each communicator
 
     def calls(self, groups: Sequence[Sequence[int]], iterations: Sequence[int]) -> list[Call]:
-        """Make one call of each group.
-
-        O(unique calls * counters), however many groups they are in.
-        """
+        """One call for each group, with its mean iterations around."""
         if not groups:
             return []
         reduced = self.reduced
@@ -56,19 +53,18 @@ class Pool:
         lane, repetitions = reduced.lane[members], reduced.repetitions_of(members)
         site = reduced.site[members[begin[:-1]]].tolist()
         times = np.add.reduceat(repetitions, begin[:-1]).tolist()
-        found = self._means(members, repetitions, begin[:-1])
-        made = []
-        for k, means in enumerate(found):
-            here = slice(begin[k], begin[k + 1])
+        calls = []
+        for k, means in enumerate(self._means(members, repetitions, begin[:-1])):
+            part = slice(begin[k], begin[k + 1])
             executions = np.zeros(len(reduced.ranks), np.int64)
-            executions[lane[here]] = repetitions[here]
-            peers, peers_vary, offset = self._partners(members[here])
-            made.append(
+            executions[lane[part]] = repetitions[part]
+            peers, peers_vary, offset = self._partners(members[part])
+            calls.append(
                 Call(
                     site=site[k],
                     operation=reduced.sites[site[k]].operation,
                     path=reduced.sites[site[k]].path,
-                    ranks=self._ranks(lane[here]),
+                    ranks=self._ranks(lane[part]),
                     executions=executions,
                     probability=times[k] / iterations[k],
                     time_ns=means.time_ns,
@@ -81,11 +77,11 @@ class Pool:
                     peers=peers,
                     peers_vary=peers_vary,
                     offset=offset,
-                    communicator=self._communicator(members[here]),
-                    roots=self._ranks(lane[here][reduced.is_root[members[here]]]),
+                    communicator=self._communicator(members[part]),
+                    roots=self._ranks(lane[part][reduced.is_root[members[part]]]),
                 )
             )
-        return made
+        return calls
 
     def _means(self, members: Integers, weights: Integers, begin: Integers) -> list[_Means]:
         reduced = self.reduced
@@ -116,8 +112,8 @@ class Pool:
             size_bytes=_or_none(size_bytes),
             size_spread_bytes=_or_none(size_spread_bytes),
             burst_ns=_or_none(burst_ns),
-            counters=_known(names, counters[: len(names)]),
-            iteration_counters=_known(names, counters[len(names) :]),
+            counters=_without_nan(names, counters[: len(names)]),
+            iteration_counters=_without_nan(names, counters[len(names) :]),
         )
 
     def _ranks(self, lanes: Integers) -> tuple[int, ...]:
@@ -133,10 +129,10 @@ class Pool:
         )
 
     def _communicator(self, members: Integers) -> str | None:
-        found = set(self.reduced.communicator[members].tolist())
-        if found == {UNKNOWN}:
+        numbers = set(self.reduced.communicator[members].tolist())
+        if numbers == {UNKNOWN}:
             return None
-        names = {self.communicators[number] for number in found if number != UNKNOWN}
+        names = {self.communicators[number] for number in numbers if number != UNKNOWN}
         return names.pop() if len(names) == 1 else "several"
 
 
@@ -148,7 +144,7 @@ def _or_none(value: float) -> float | None:
     return None if isnan(value) else value
 
 
-def _known(names: Sequence[str], values: Sequence[float]) -> dict[str, float]:
+def _without_nan(names: Sequence[str], values: Sequence[float]) -> dict[str, float]:
     return {name: value for name, value in zip(names, values, strict=True) if not isnan(value)}
 
 
@@ -163,13 +159,13 @@ def pooled(
     >>> mean.item(), round(spread.item(), 3)
     (1.5, 0.866)
     """
-    known = ~np.isnan(means)
-    share = np.where(known, weights[:, None], 0)
+    is_known = ~np.isnan(means)
+    share = np.where(is_known, weights[:, None], 0)
     total = np.add.reduceat(share, begin).astype(np.float64)
     total[total == 0] = np.nan
-    mean = np.add.reduceat(np.where(known, means, 0.0) * share, begin) / total
+    mean = np.add.reduceat(np.where(is_known, means, 0.0) * share, begin) / total
     group = np.repeat(np.arange(len(begin)), np.diff(begin, append=len(means)))
-    few = slice(spreads.shape[1])
-    away = np.nan_to_num(means[:, few] - mean[group][:, few])
-    squares = (np.nan_to_num(spreads) ** 2 + away**2) * share[:, few]
-    return mean, np.sqrt(np.add.reduceat(squares, begin) / total[:, few])
+    spread = slice(spreads.shape[1])
+    distance = np.nan_to_num(means[:, spread] - mean[group][:, spread])
+    squares = (np.nan_to_num(spreads) ** 2 + distance**2) * share[:, spread]
+    return mean, np.sqrt(np.add.reduceat(squares, begin) / total[:, spread])

@@ -20,20 +20,14 @@ if TYPE_CHECKING:
     from burstline.columns import Integers
     from burstline.identity import Frame, Path
 
-_HEAD, _NOBODY = -1, -2
+_HEAD, _TAIL = -1, -2
 
 Place = tuple[int, str, str, int]
 """Time, function, file, line: sorts the branches of one point of the program."""
 
 
 def program_order(paths: Sequence[Path], first: Integers) -> list[tuple[Place, ...]]:
-    """Keys, one for each path, that sort calls as they stand in the program.
-
-    Of two calls, the one that leaves the common part of their paths on the earlier line
-    comes first. Where no line decides, the one that was first executed first: lines of
-    different functions mean nothing to each other (a compiler that wrote one into the
-    other, a pointer that calls one or the other), so such branches are merged by that.
-    `first` sorts the paths by when they were first executed.
+    """Keys that sort paths by line where they part, else by their first execution, `first`.
 
     >>> from burstline.identity import Frame
     >>> late, early = (Frame("main", "a.c", 9),), (Frame("main", "a.c", 4),)
@@ -41,6 +35,8 @@ def program_order(paths: Sequence[Path], first: Integers) -> list[tuple[Place, .
     >>> keys[1] < keys[0]
     True
     """
+    # Lines of different functions mean nothing to each other (one is inlined into the other,
+    # a pointer calls one or the other): such branches are merged by their first execution.
     places = _places(paths, first)
     return [
         (
@@ -52,22 +48,19 @@ def program_order(paths: Sequence[Path], first: Integers) -> list[tuple[Place, .
 
 
 def program_places(paths: Sequence[Path], lanes: Iterable[Sequence[int]]) -> list[int]:
-    """The place of each call in the program, from 0.
-
-    Each lane has its calls in the order of their first execution. Clocks of lanes are not
-    compared: a call that the lanes before do not make comes right behind the one that its
-    first lane makes before it.
-    """
+    """The place of each call in the program, from 0, by lanes in order of first execution."""
+    # Clocks of lanes are not compared: a call that the lanes before do not make comes right
+    # behind the one that its first lane makes before it.
     following: dict[int, int] = {}
     for lane in lanes:
         before = _HEAD
         for call in lane:
             if call not in following:
-                following[call] = following.get(before, _NOBODY)
+                following[call] = following.get(before, _TAIL)
                 following[before] = call
             before = call
     first = np.zeros(len(paths), np.int64)
-    call = following.get(_HEAD, _NOBODY)
+    call = following.get(_HEAD, _TAIL)
     for place in range(len(paths)):
         first[call] = place
         call = following[call]

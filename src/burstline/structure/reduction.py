@@ -3,9 +3,6 @@
 ::
 
     calls, bursts  --group by (rank, operation, call path)-->  Reduced: one row per unique call
-
-A program of a billion calls has some hundred unique ones, whatever its size. Everything
-here is linear in the calls and knows no loop over them in Python.
 """
 
 from __future__ import annotations
@@ -59,8 +56,8 @@ class Reduced:
     # (unique, counters) their mean over everything computed between two executions; NaN for a
     # single one
     iteration_counters: Floats
-    # (unique, 2) smallest and largest rank of the partner, as it is and relative to the own
-    # rank (around the end, in 0..ranks-1); -1 without a partner
+    # (unique, 2) smallest and largest rank of the partner, as it is and relative to the
+    # caller's (modulo the ranks, in 0..ranks-1); -1 without a partner
     peer: Integers
     offset: Integers
     communicator: Integers  # (unique,) communicator of the first execution, -1 if unknown
@@ -107,50 +104,43 @@ class Reduced:
 
 
 def reduce_calls(trace: Trace, *, application: int | None = None) -> Reduced:
-    """Collapse the MPI calls of a trace to the unique ones.
-
-    Two calls are the same if one rank made them from the same call path, with the same
-    operation. Without call paths, operation, communicator and the partner's rank relative
-    to one's own take their place.
-
-    O(calls) time and memory.
-    """
+    """The unique MPI calls of a trace, by rank and site."""
     calls = Calls(trace, application)
     return reduce_to_sites(trace, calls, sites_of(trace, calls.row, calls.world_size))
 
 
-def reduce_to_sites(trace: Trace, columns: Calls, sites: Sites) -> Reduced:
-    """Collapse calls to the unique ones, whatever it is that makes them the same."""
+def reduce_to_sites(trace: Trace, calls: Calls, sites: Sites) -> Reduced:
+    """The unique ones of some calls, by rank and any sites."""
     begin = trace.offsets("bursts")
     after, *bursts = trace.arrays(
         "bursts", "call_after", "start_ns", "end_ns", *trace.counter_names
     )
     (ordinal,) = trace.arrays("calls", "call")
-    found = _core.reduce_calls(
-        columns.lane_begin,
-        columns.ranks,
-        columns.world_size,
+    columns = _core.reduce_calls(
+        calls.lane_begin,
+        calls.ranks,
+        calls.world_size,
         sites.of_call,
         len(sites),
-        [columns.enter_ns, columns.leave_ns, columns.sent_bytes, columns.received_bytes],
-        [columns.communicator, columns.peer, columns.root, ordinal[columns.row]],
-        [begin[columns.locations], begin[columns.locations + 1]],
+        [calls.enter_ns, calls.leave_ns, calls.sent_bytes, calls.received_bytes],
+        [calls.communicator, calls.peer, calls.root, ordinal[calls.row]],
+        [begin[calls.locations], begin[calls.locations + 1]],
         after,
         bursts,
     )
-    found["site"] = found.pop("signature")
-    unique = len(found["lane"])
+    columns["site"] = columns.pop("signature")
+    unique = len(columns["lane"])
     for name in ("peer", "offset", "burst_counters", "iteration_counters"):
-        found[name] = found[name].reshape(unique, len(found[name]) // unique)
-    found["is_root"] = found["is_root"].view(np.bool_)
+        columns[name] = columns[name].reshape(unique, len(columns[name]) // unique)
+    columns["is_root"] = columns["is_root"].view(np.bool_)
     return Reduced(
-        ranks=columns.ranks,
-        lane_begin=columns.lane_begin,
-        world_size=columns.world_size,
-        run_ns=columns.run_ns,
+        ranks=calls.ranks,
+        lane_begin=calls.lane_begin,
+        world_size=calls.world_size,
+        run_ns=calls.run_ns,
         sites=sites.distinct,
         sequence=sites.of_call,
         counters=trace.counter_names,
         has_paths=sites.has_paths,
-        **found,
+        **columns,
     )

@@ -32,27 +32,20 @@ _ENDS: Final = frozenset({"MPI_Finalize"})
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CallGraph:
-    """The calls of all lanes, by what follows what.
+    """The calls of all lanes, by what follows what."""
 
-    Lanes that show the same edges are one kind. A set of kinds is an integer: bit k is set if
-    kind k is in it.
-    """
-
-    edges: dict[Edge, int]  # on what kinds of lanes each site was followed by each other
-    # MPI's initialisation and finalisation, where a lane begins and ends with them, and on what
-    # kinds
+    # Lanes with the same edges are one kind; a set of kinds is an integer with a bit per kind.
+    edges: dict[Edge, int]  # the kinds of lanes on which each site was followed by each other
+    # MPI's initialisation and finalisation, where a lane begins and ends with them, and the
+    # kinds of lanes
     entries: dict[int, int]
     exits: dict[int, int]
-    who: Sequence[int]  # on what kinds of lanes each site occurs
+    who: Sequence[int]  # the kinds of lanes on which each site occurs
     place: Sequence[int]  # place of each site in the program, from 0
     paths: Sequence[Path]  # call path of each site
 
     def stands_before(self, a: int, b: int) -> bool:
-        """Whether lines say for certain that call `a` stands before `b`.
-
-        They do if both are reached from the same body of one function, on lines that
-        differ. Whoever executes `b` before `a` then, went through a loop.
-        """
+        """Whether `a` stands on an earlier line than `b` in the function that reaches both."""
         branch = self._branch(a, b)
         return branch is not None and branch[0] < branch[1]
 
@@ -64,10 +57,10 @@ class CallGraph:
         low_line, high_line = low.line or 0, high.line or 0
 
         def is_between(node: int) -> bool:
-            here = self.paths[node]
-            if len(here) <= depth or here[:depth] != above:
+            node_path = self.paths[node]
+            if len(node_path) <= depth or node_path[:depth] != above:
                 return False
-            frame = here[depth]
+            frame = node_path[depth]
             return (
                 (frame.function, frame.file) == (low.function, low.file)
                 and frame.line is not None
@@ -79,12 +72,12 @@ class CallGraph:
     def _branch(self, a: int, b: int) -> tuple[int, int] | None:
         """The lines on which two paths part, if these can be compared."""
         pairs = zip(self.paths[a], self.paths[b], strict=False)
-        for one, other in pairs:
-            if one != other:
-                comparable = (one.function, one.file) == (other.function, other.file)
-                if not comparable or one.line is None or other.line is None:
+        for frame, other in pairs:
+            if frame != other:
+                comparable = (frame.function, frame.file) == (other.function, other.file)
+                if not comparable or frame.line is None or other.line is None:
                     return None
-                return one.line, other.line
+                return frame.line, other.line
         return None
 
     @property
@@ -99,12 +92,7 @@ class CallGraph:
 
 
 def call_graph(sites: Sites, lane_begin: Integers) -> CallGraph:
-    """Count which call follows which.
-
-    O(calls). A lane that does not begin with MPI's initialisation, or does not end with its
-    finalisation, was cut somewhere: where it begins or ends then says nothing about the
-    program.
-    """
+    """The graph of which call follows which."""
     sequence, distinct = sites.of_call, sites.distinct
     source, target, _, begin, taken = _core.count_follows(sequence, lane_begin, len(sites))
     pairs = list(zip(source.tolist(), target.tolist(), strict=True))
@@ -120,14 +108,14 @@ def call_graph(sites: Sites, lane_begin: Integers) -> CallGraph:
     who = [0] * len(sites)
     kinds: dict[tuple[int, int, bytes], int] = {}
     for lane, head, tail in zip(lanes, heads, tails, strict=True):
-        own = np.sort(taken[begin[lane] : begin[lane + 1]])
-        if (head, tail, own.tobytes()) in kinds:
+        lane_edges = np.sort(taken[begin[lane] : begin[lane + 1]])
+        if (head, tail, lane_edges.tobytes()) in kinds:
             continue
-        kind = kinds.setdefault((head, tail, own.tobytes()), 1 << len(kinds))
+        kind = kinds.setdefault((head, tail, lane_edges.tobytes()), 1 << len(kinds))
         entries[head] = entries.get(head, 0) | kind
         exits[tail] = exits.get(tail, 0) | kind
         who[head] |= kind
-        for edge in own.tolist():
+        for edge in lane_edges.tolist():
             pair = pairs[edge]
             edges[pair] = edges.get(pair, 0) | kind
             who[pair[1]] |= kind
@@ -143,10 +131,10 @@ def call_graph(sites: Sites, lane_begin: Integers) -> CallGraph:
 
 
 def _certain(
-    found: dict[int, int], operations: Sequence[str], wanted: frozenset[str]
+    ends: dict[int, int], operations: Sequence[str], names: frozenset[str]
 ) -> dict[int, int]:
-    """Keep the ends that the program has, and not those a cut made."""
-    return {node: who for node, who in found.items() if operations[node] in wanted}
+    """The ends that the program has, without those that a cut made."""
+    return {node: who for node, who in ends.items() if operations[node] in names}
 
 
 def _in_first_order(lane: np.ndarray, symbols: int) -> list[int]:

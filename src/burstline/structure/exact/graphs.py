@@ -13,16 +13,14 @@ Edge = tuple[int, int]
 
 def successors(edges: Iterable[Edge]) -> dict[int, list[int]]:
     """The successors of each node that has any, in the order of the edges."""
-    found: dict[int, list[int]] = {}
+    after: dict[int, list[int]] = {}
     for source, target in edges:
-        found.setdefault(source, []).append(target)
-    return found
+        after.setdefault(source, []).append(target)
+    return after
 
 
 def components(nodes: Iterable[int], after: Mapping[int, Collection[int]]) -> list[list[int]]:
-    """The strongly connected components of a graph.
-
-    O(nodes + edges), by Tarjan's algorithm without recursion: DOI 10.1137/0201010.
+    """The strongly connected components of a graph, each before those that it leads to.
 
     >>> components([1, 2, 3], {1: [2], 2: [1, 3]})
     [[2, 1], [3]]
@@ -31,15 +29,17 @@ def components(nodes: Iterable[int], after: Mapping[int, Collection[int]]) -> li
     for node in nodes:
         if node not in search.place:
             search.begin(node)
-    return search.found[::-1]
+    return search.components[::-1]
 
 
 class _Search:
+    """Tarjan's algorithm without recursion, DOI 10.1137/0201010."""
+
     def __init__(self, after: Mapping[int, Collection[int]]) -> None:
         self.after = after
         self.place: dict[int, int] = {}
         self.reaches: dict[int, int] = {}
-        self.found: list[list[int]] = []
+        self.components: list[list[int]] = []
         self._open: list[int] = []
         self._is_open: set[int] = set()
 
@@ -73,13 +73,13 @@ class _Search:
         while not members or members[-1] != node:
             members.append(self._open.pop())
         self._is_open.difference_update(members)
-        self.found.append(members)
+        self.components.append(members)
 
 
 def sorted_by_edges(
     nodes: Collection[int], edges: Iterable[Edge], key: Callable[[int], object]
 ) -> list[int]:
-    """Sort nodes so that each comes before its successors; where no edge decides, by a key.
+    """The nodes, each before its successors; where no edge decides, by a key.
 
     >>> sorted_by_edges([1, 2, 3], [(3, 1)], key=lambda node: node)
     [2, 3, 1]

@@ -8,10 +8,7 @@
 In the graph of what follows what, a loop is a strongly connected component. It is entered at
 the first calls of its body and left at the last ones; the edges from those to these are its
 next iterations. Without them, what is still a cycle is a loop in its body. Each call stands in
-the program once, so that the nest is never larger than the number of call sites allows.
-
-The idea is that of inferring single-occurrence regular expressions from examples [1]_, with
-the lines of the source to help.
+the program once, as in single-occurrence regular expressions inferred from examples [1]_.
 
 References
 ----------
@@ -47,8 +44,7 @@ class Body:
 
     # calls, by their site, and the bodies of loops, in the order of the program
     elements: tuple[int | Body, ...]
-    # what it takes to write it down for each kind of lanes, in all: loops, conditions, and
-    # lines in disorder
+    # the loops, conditions and lines in disorder that describe it, over all kinds of lanes
     cost: int = 0
 
     def symbols(self) -> Iterator[int]:
@@ -61,12 +57,7 @@ class Body:
 
 
 def find_nest(graph: CallGraph) -> Body:
-    """Find the loops in a graph of calls.
-
-    Where several edges could be those to the next iteration, the reading with the fewest
-    loops, conditions and lines in disorder is taken. The search is cut off for graphs that no
-    structured program has; then loops are as wide as the order of the lines allows.
-    """
+    """The loops in a graph of calls, read with the fewest loops, conditions and disorder."""
     nodes = sorted(range(graph.symbols), key=graph.place.__getitem__)
     region = Region(nodes, graph.edges, graph.entries, graph.exits)
     return _Nester(graph).body(region, 0)
@@ -79,7 +70,7 @@ class _Nester:
         self.work_left = _WORK
 
     def body(self, region: Region, depth: int) -> Body:
-        """Arrange a region: loops and calls, in an order that no edge contradicts."""
+        """The loops and calls of a region, in an order that no edge contradicts."""
         groups = self._groups(region)
         of_node = {node: k for k, group in enumerate(groups) for node in group}
         places = [min(map(self.graph.place.__getitem__, group)) for group in groups]
@@ -87,10 +78,10 @@ class _Nester:
         order = sorted_by_edges(range(len(groups)), between, key=places.__getitem__)
         elements = [self._element(groups[k], region, depth) for k in order]
         position = {k: place for place, k in enumerate(order)}
-        at = {node: position[k] for node, k in of_node.items()}
-        steps = [(at[a], at[b], who) for (a, b), who in region.edges.items()]
-        steps += [(-1, at[node], who) for node, who in region.entries.items()]
-        steps += [(at[node], len(order), who) for node, who in region.exits.items()]
+        position_of = {node: position[k] for node, k in of_node.items()}
+        steps = [(position_of[a], position_of[b], who) for (a, b), who in region.edges.items()]
+        steps += [(-1, position_of[node], who) for node, who in region.entries.items()]
+        steps += [(position_of[node], len(order), who) for node, who in region.exits.items()]
         who_has = [self._who(groups[k]) for k in order]
         cost = _conditions(who_has, steps) + self._disorder(elements) * self.kinds
         for element, who in zip(elements, who_has, strict=True):
@@ -108,17 +99,14 @@ class _Nester:
         return Body((node,)) if (node, node) in region.edges else node
 
     def _groups(self, region: Region) -> list[list[int]]:
-        """The nodes that are in one loop together.
-
-        Those in a cycle of the graph; and those on the lines between two calls of one
-        function that were executed against the order of their lines.
-        """
+        """The nodes that are in one loop together, in the order of the graph."""
         self.work_left -= len(region.edges) + len(region.nodes)
         after = successors(region.edges)
-        found = components(region.nodes, after)
-        backward = self._against_lines(region, found)
+        cycles = components(region.nodes, after)
+        backward = self._against_lines(region, cycles)
         if not backward:
-            return found
+            return cycles
+        # calls executed against the order of their lines are in a loop with what lies between
         for source, target in backward:
             around = self.graph.between(target, source, region.nodes)
             for a, b in pairwise(around):
@@ -136,7 +124,7 @@ class _Nester:
         ]
 
     def _loop(self, region: Region, depth: int) -> Body:
-        """Read a region that is one loop: the best of several ways to begin its body."""
+        """The body of a region that is one loop: the best of several ways to begin it."""
         ways = self._ways(region)
         if len(region.nodes) > _LARGEST_SEARCH or depth >= _DEEPEST_SEARCH:
             ways = islice(ways, 1)
@@ -144,11 +132,7 @@ class _Nester:
         return min(readings, key=lambda body: body.cost)
 
     def _ways(self, region: Region) -> Iterator[set[Edge]]:
-        """Sets of edges that may lead to the next iteration, the likeliest first.
-
-        Each leaves less than one loop; none is given twice. If there is no such set, or no
-        time to look for one, all edges against the order of the program.
-        """
+        """Different sets of edges that may lead to the next iteration, the likeliest first."""
         nothing = True
         seen: list[set[Edge]] = []
         against = self._against_lines(
@@ -159,15 +143,15 @@ class _Nester:
                 break
             if chosen and chosen not in seen:
                 seen.append(chosen)
-                if len(self._groups(region.without(chosen))) > 1:
+                if len(self._groups(region.without(chosen))) > 1:  # less than the whole loop
                     nothing = False
                     yield chosen
-        if nothing:
+        if nothing:  # or no time to look: all edges against the order of the program
             place = self.graph.place
             yield {(a, b) for a, b in region.edges if place[b] < place[a]}
 
     def _disorder(self, elements: Sequence[int | Body]) -> int:
-        """Count neighbours that stand against the order of their lines."""
+        """The number of neighbours that stand against the order of their lines."""
         ends = [_ends(element) for element in elements]
         return sum(
             self.graph.stands_before(after[0], before[1]) for before, after in pairwise(ends)
@@ -182,30 +166,27 @@ def _ends(element: int | Body) -> tuple[int, int]:
 
 
 def _conditions(who_has: Sequence[int], steps: Iterable[tuple[int, int, int]]) -> int:
-    """Count the parts of a body that a kind of lanes sometimes executes, sometimes leaves out.
-
-    What a kind of lanes never executes is no condition there. A part goes on until a way
-    around it begins or ends.
-    """
+    """The number of parts of a body that a kind of lanes executes sometimes, over all kinds."""
+    # A part goes on until a way around it begins or ends.
     begin: dict[int, list[int]] = {}
     end: dict[int, list[int]] = {}
     for source, target, who in steps:
         if target - source > 1:
             begin.setdefault(source + 1, []).append(who)
             end.setdefault(target, []).append(who)
-    found = 0
+    conditions = 0
     around: Counter[int] = Counter()
-    for position, own in enumerate(who_has):
+    for position, element_kinds in enumerate(who_has):
         around.update(begin.get(position, ()))
         around.subtract(end.get(position, ()))
         if position in begin or position in end:
-            found += (_union(+around) & own).bit_count()
+            conditions += (_union(+around) & element_kinds).bit_count()
             around = +around
-    return found
+    return conditions
 
 
 def _union(sets: Iterable[int]) -> int:
     together = 0
-    for each in sets:
-        together |= each
+    for kinds in sets:
+        together |= kinds
     return together

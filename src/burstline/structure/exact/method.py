@@ -5,9 +5,8 @@
     Calls  --call_graph-->  CallGraph  --find_nest-->  Body: each call once
                   --read-->  Reading: what each loop did  -->  one program for all ranks
 
-All lanes are read as the same program. What differs between them, trip counts and the
-iterations in which a condition holds, is kept beside it in full, so that the program with
-its readings gives back every call of every lane in order.
+All lanes are read as the same program. Trip counts and the iterations in which a condition
+holds are kept per lane, so that the program with its readings reproduces every call.
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ from burstline.structure.exact.callgraph import call_graph
 from burstline.structure.exact.loopnest import find_nest
 from burstline.structure.exact.occurrences import Nest, NestSteps, read
 from burstline.structure.exact.program import Programmer
-from burstline.structure.exact.sites import told_apart
+from burstline.structure.exact.sites import refined_sites
 from burstline.structure.outcome import Outcome
 from burstline.structure.reduction import reduce_to_sites
 
@@ -40,10 +39,10 @@ if TYPE_CHECKING:
 def by_order(
     trace: Trace, calls: Calls, sites: Sites, reduced: Reduced | None = None
 ) -> Outcome:
-    """Find the loops of a program by which of its calls follow which."""
+    """The loops of a program, by which of its calls follow which."""
     count = len(sites)
     unique = dense(calls.lane * count + sites.of_call, len(calls.ranks) * count)[1]
-    ways = [sites, *told_apart(sites, calls.lane_begin)]
+    ways = [sites, *refined_sites(sites, calls.lane_begin)]
     version = min((_Version.of(way, calls) for way in ways), key=_Version.size)
     if reduced is None or version.sites is not sites:
         reduced = reduce_to_sites(trace, calls, version.sites)
@@ -67,7 +66,7 @@ def by_order(
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Version:
-    """One way to read the calls: as so many different ones, in such loops."""
+    """One way to read the calls: their sites, and the loops these are in."""
 
     sites: Sites
     graph: CallGraph
@@ -83,10 +82,7 @@ class _Version:
         return cls(sites, graph, program, nest, read(nest, sites.of_call, calls))
 
     def size(self) -> float:
-        """What it takes to write the program down, for a lane of the mean kind.
-
-        That is its nodes, and what is irregular in when and how often they are executed.
-        """
+        """The nodes of the program, and the irregularities of a lane, in the mean."""
         reading = self.reading
         irregular = reading.when.irregularities() + reading.trips.irregularities()
         nodes = self.graph.symbols + self.program.cost / max(self.graph.kinds, 1)

@@ -44,18 +44,18 @@ class Nest:
 
     @classmethod
     def of(cls, program: Body, symbols: int) -> Nest:
-        """Give each loop of a program a number, each before those in it."""
+        """The places of the calls and loops of a program, each loop before those in it."""
         loop, position = np.zeros(symbols, np.int32), np.zeros(symbols, np.int32)
         parents, positions = [-1], [0]
 
         def place(body: Body, number: int) -> None:
-            for at, element in enumerate(body.elements):
+            for index, element in enumerate(body.elements):
                 if isinstance(element, Body):
                     parents.append(number)
-                    positions.append(at)
+                    positions.append(index)
                     place(element, len(parents) - 1)
                 else:
-                    loop[element], position[element] = number, at
+                    loop[element], position[element] = number, index
 
         place(program, 0)
         return cls(loop, position, np.array(parents, np.int32), np.array(positions, np.int32))
@@ -85,10 +85,7 @@ class Reading:
 
 
 def read(nest: Nest, sequence: Sequences, calls: Calls) -> Reading:
-    """Read the calls of all lanes as a nest of loops.
-
-    Linear in the calls; memory in what is irregular.
-    """
+    """What each element of a nest did, from the calls of all lanes."""
     when, trips, iterations, inside_ns = _core.read_nest(
         nest.symbol_loop,
         nest.symbol_position,

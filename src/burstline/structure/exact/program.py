@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Programmer:
-    """What it takes to turn a nest into nodes."""
+    """Turns a nest into nodes."""
 
     reading: Reading  # what each element did
     calls: Mapping[int, Call]  # the call of each site
@@ -40,23 +40,23 @@ class Programmer:
     ids: Iterator[int] = field(default_factory=lambda: count(1))
 
     def items(self, program: Body) -> tuple[Item, ...]:
-        """Make the nodes of a program."""
+        """The nodes of a program."""
         once = np.ones(len(self.ranks), np.int64)
         return self._body(program, once, None)
 
     def _body(self, body: Body, times: Integers, loop: int | None) -> tuple[Item, ...]:
-        """Make the nodes of a body that each lane executes so often."""
-        made: list[Item] = []
+        """The nodes of a body that each lane executes so many `times`."""
+        nodes: list[Item] = []
         when: list[Runs] = []
         for element in body.elements:
             if isinstance(element, Body):
                 number = next(self.ids)
                 when.append(self.reading.of_element(len(self.calls) + number))
-                made.append(self._loop(element, number, when[-1], (times, loop)))
+                nodes.append(self._loop(element, number, when[-1], (times, loop)))
             else:
                 when.append(self.reading.of_element(element))
-                made.append(self._call(element, when[-1], times))
-        return self._conditional(made, when, times)
+                nodes.append(self._call(element, when[-1], times))
+        return self._conditional(nodes, when, times)
 
     def _call(self, site: int, when: Runs, times: Integers) -> Call:
         counts = when.counts()
@@ -88,25 +88,25 @@ class Programmer:
     def _conditional(
         self, items: Sequence[Item], when: Sequence[Runs], times: Integers
     ) -> tuple[Item, ...]:
-        """Put what is executed in some iterations of a body only under conditions."""
+        """The items of a body, with conditions around what only some iterations execute."""
         keys = [runs.key() if runs.leaves_out(times) else None for runs in when]
-        found: list[Item] = []
+        nodes: list[Item] = []
         position = 0
         while position < len(items):
             until = position + 1
             if keys[position] is None:
-                found.append(items[position])
+                nodes.append(items[position])
             else:
                 until = _end_of_condition(keys, when, position)
                 part = slice(position, until)
-                found.append(self._condition(items[part], when[part], times))
+                nodes.append(self._condition(items[part], when[part], times))
             position = until
-        return tuple(found)
+        return tuple(nodes)
 
     def _condition(
         self, items: Sequence[Item], when: Sequence[Runs], times: Integers
     ) -> Condition:
-        """Make a condition that holds when the first of its items is executed."""
+        """The condition that holds when the first of its items is executed."""
         holds = when[0]
         held = holds.counts()
         within = [runs.within(holds) for runs in when]
@@ -122,10 +122,8 @@ class Programmer:
 
 
 def _end_of_condition(keys: Sequence[bytes | None], when: Sequence[Runs], begin: int) -> int:
-    """The end of what is executed only if the element at `begin` is.
-
-    That reaches to the last element with the same executions, if all between have no others.
-    """
+    """The end of what is executed only if the element at `begin` is."""
+    # the last element with the same executions, if all between have no others
     end = position = begin + 1
     while position < len(keys) and keys[position] is not None:
         if keys[position] == keys[begin]:

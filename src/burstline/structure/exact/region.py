@@ -4,7 +4,7 @@
 
     Region (a cycle, with where it is entered and left)  -->  sets of edges, the likeliest first
 
-Who executes what is told by kinds of lanes: sets of them are integers with a bit per kind.
+Sets of the kinds of lanes that execute something are integers with a bit per kind.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class Region:
         return Region(nodes, edges, entries, exits)
 
     def without(self, chosen: Collection[Edge]) -> Region:
-        """Leave edges out that go on to the next iteration."""
+        """The region without edges that lead to the next iteration."""
         edges, entries, exits = {}, dict(self.entries), dict(self.exits)
         for edge, who in self.edges.items():
             if edge in chosen:
@@ -58,14 +58,7 @@ class Region:
 def next_iterations(
     region: Region, graph: CallGraph, against: Collection[Edge]
 ) -> Iterator[set[Edge]]:
-    """Sets of edges that may be those to the next iteration, the likeliest first.
-
-    Edges against the lines are certain. Then, those from where the loop is left to where it
-    is entered, as in any loop that is left after its body. A loop that is left in the middle
-    of its body has no such edge: its iterations end with the call it is left at, or begin
-    with the one it is entered at. Where a trace was cut nobody sees the loop entered or left:
-    then, from the last call of a kind of lanes, by line, or to the first.
-    """
+    """Sets of edges that may be those to the next iteration, the likeliest first."""
     place, entries, exits = graph.place, region.entries, region.exits
     first, last = _ends_by_kind(region, graph)
 
@@ -76,11 +69,15 @@ def next_iterations(
         return a != b and not graph.stands_before(a, b)
 
     rules: list[Callable[[int, int, int], object]] = [
+        # against the lines: certain
         lambda a, b, _: (a, b) in against,
+        # from where the loop is left to where it is entered, if it is left after its body
         lambda a, b, _: a in exits and b in entries and back(a, b),
         lambda a, b, _: a in exits and b in entries,
+        # left in the middle of its body: from the call it is left at, or to the one entered
         lambda a, b, _: a in exits and goes_on(a, b),
         lambda a, b, _: b in entries and goes_on(a, b),
+        # entered or left where the trace was cut: from the last call by line, or to the first
         lambda a, b, who: back(a, b) and who & last.get(a, 0),
         lambda a, b, who: back(a, b) and who & first.get(b, 0),
         lambda a, b, _: a in exits and back(a, b),
@@ -99,11 +96,11 @@ def _ends_by_kind(region: Region, graph: CallGraph) -> tuple[dict[int, int], dic
 
 
 def _first_of_each(nodes: Sequence[int], graph: CallGraph) -> dict[int, int]:
-    found: dict[int, int] = {}
+    first: dict[int, int] = {}
     seen = 0
     for node in nodes:
         new = graph.who[node] & ~seen
         if new:
-            found[node] = new
+            first[node] = new
             seen |= new
-    return found
+    return first

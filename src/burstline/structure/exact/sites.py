@@ -1,4 +1,4 @@
-"""Sites: telling calls apart that a trace gives one name.
+"""Sites: calls that a trace gives one name, separated by their order.
 
 ::
 
@@ -27,20 +27,16 @@ _FIRST_TIMES: Final = (2, 3)
 
 _WORK_PER_CALL: Final = 200
 _MOST_SITES: Final = 8
-"""Sites for one of before; a program that seems to have more is not regular enough to tell."""
+"""Sites for one of before; a program that seems to have more is not regular enough."""
 
 
-def told_apart(sites: Sites, lane_begin: Integers) -> list[Sites]:
-    """The same calls, in several ways, with more sites for those without a line of source.
-
-    Linear in the calls of a regular program; an irregular one is given up after 200
-    comparisons a call.
-    """
+def refined_sites(sites: Sites, lane_begin: Integers) -> list[Sites]:
+    """The same calls, in several ways, with more sites for those without a line of source."""
     uncertain = np.array([not _has_line(site) for site in sites.distinct])
     if not uncertain.any():
         return []
-    found = (_folded(sites, lane_begin, uncertain, times) for times in _FIRST_TIMES)
-    return [apart for apart in found if apart is not None]
+    candidates = (_folded(sites, lane_begin, uncertain, times) for times in _FIRST_TIMES)
+    return [folded for folded in candidates if folded is not None]
 
 
 def _folded(

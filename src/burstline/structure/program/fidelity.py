@@ -1,11 +1,8 @@
-"""Fidelity: how true a structure is.
+"""Fidelity: how much of the calls of a trace a structure reproduces when it is expanded.
 
 ::
 
     items of a Structure  --expand-->  sequence of calls of a rank  --similarity-->  0..1
-
-A structure that misreads the run says so itself: expanded again, it does not give the calls
-of the trace.
 """
 
 from __future__ import annotations
@@ -50,7 +47,7 @@ class Expander:
 
     @classmethod
     def of(cls, items: Sequence[Item], lanes: int) -> Expander:
-        """Prepare a program of so many lanes."""
+        """A program of so many lanes, ready to be expanded."""
         nodes = [item for item, _ in walk(items)]
         ends = np.zeros(len(nodes), np.int32)
         open_nodes: list[tuple[int, int]] = []
@@ -75,14 +72,8 @@ class Expander:
         )
 
     def lane(self, number: int) -> Sequences:
-        """The calls that the program makes on one lane, in order, shape (executed calls,).
-
-        What the program does not know is spread evenly: a call of which only is known that
-        it is executed in 9 of 10 iterations skips the first, a loop of 2.5 iterations has 2
-        and 3 in turns.
-
-        O(calls) per level of nesting.
-        """
+        """The calls that the program makes on one lane, in order, shape (executed calls,)."""
+        # Unknown executions are spread evenly: a loop of 2.5 iterations has 2 and 3 in turns.
         return _core.expand(
             self.symbol,
             self.end,
@@ -97,9 +88,9 @@ class Expander:
 
     def kinds(self) -> Integers:
         """A number per lane, equal where lanes have the same calls in the same order."""
-        known: dict[bytes, int] = {}
+        numbers: dict[bytes, int] = {}
         lanes = self.executions.shape[1]
-        found = np.zeros(lanes, np.int64)
+        kinds = np.zeros(lanes, np.int64)
         for lane in range(lanes):
             key = b"".join(
                 (
@@ -108,14 +99,12 @@ class Expander:
                     self.trips.every(lanes, lane),
                 )
             )
-            found[lane] = known.setdefault(key, len(known))
-        return found
+            kinds[lane] = numbers.setdefault(key, len(numbers))
+        return kinds
 
 
 def similarity(a: Sequences, b: Sequences, *, window: int = WINDOW) -> float:
     """How alike two sequences are: 1 - (insertions + deletions) / (both lengths).
-
-    One pass if they are equal, ``window / 64`` steps per symbol otherwise.
 
     >>> import numpy as np
     >>> similarity(np.array([1, 2, 3], np.int32), np.array([1, 3], np.int32))

@@ -84,7 +84,7 @@ class Iterations:
 
 
 def timed(loop: int, spans: Spans, calls: Calls) -> Iterations:
-    """Say when iterations began and ended."""
+    """The iterations of a loop, with when they began and ended."""
     start_ns = calls.enter_ns[spans.first]
     end_ns = calls.leave_ns[spans.last]
     goes_on = (np.diff(spans.lane) == 0) & (np.diff(spans.entry) == 0)

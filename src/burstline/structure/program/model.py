@@ -270,7 +270,7 @@ class Structure:
 
 def _by_rank(ranks: Sequence[int], values: Sequence[float]) -> dict[str, float]:
     """The smallest value of each rank's lanes."""
-    found: dict[str, float] = {}
+    smallest: dict[str, float] = {}
     for rank, value in zip(ranks, values, strict=True):
-        found[str(rank)] = min(value, found.get(str(rank), value))
-    return found
+        smallest[str(rank)] = min(value, smallest.get(str(rank), value))
+    return smallest

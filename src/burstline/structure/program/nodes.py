@@ -305,14 +305,14 @@ Item = Call | Loop | Condition
 
 def tree(items: Sequence[Item]) -> list[dict[str, Any]]:
     """A program as JSON output says it, what is in a node below its key `items`."""
-    found: list[dict[str, Any]] = []
+    nodes: list[dict[str, Any]] = []
     for item in items:
         node = {"kind": item.row(0)["kind"]} | item.as_dict()
         node.pop("calls", None)
         if not isinstance(item, Call):
             node["items"] = tree(item.items)
-        found.append(node)
-    return found
+        nodes.append(node)
+    return nodes
 
 
 def _progressions(runs: Runs | None, executions: Integers) -> list[list[int]] | None:
@@ -320,8 +320,8 @@ def _progressions(runs: Runs | None, executions: Integers) -> list[list[int]] | 
     if runs is None:
         return None
     lane = int((executions > 0).argmax())
-    here = slice(runs.begin[lane], runs.begin[lane + 1])
-    columns = (runs.first[here], runs.step[here], runs.count[here])
+    part = slice(runs.begin[lane], runs.begin[lane + 1])
+    columns = (runs.first[part], runs.step[part], runs.count[part])
     return [list(numbers) for numbers in zip(*(c.tolist() for c in columns), strict=True)]
 
 

@@ -11,16 +11,12 @@ _WORTH_A_STRIDE: Final = 3
 
 
 def compact(ranks: Collection[int], everybody: Collection[int] = ()) -> str:
-    """Write a set of ranks shortly.
+    """A set of ranks in a few characters.
 
-    >>> compact([0, 3, 4, 5, 6, 7])
-    '0, 3..7'
-    >>> compact([1, 3, 5, 7], range(8))
-    '1..7 by 2'
-    >>> compact([0, 1, 2, 4, 5, 6, 7], range(8))
-    'all but 3'
-    >>> compact(range(8), range(8))
-    'all'
+    >>> compact([1, 3, 5, 7], range(8)), compact([0, 3, 4, 5, 6, 7])
+    ('1..7 by 2', '0, 3..7')
+    >>> compact([0, 1, 2, 4, 5, 6, 7], range(8)), compact(range(8), range(8))
+    ('all but 3', 'all')
     """
     chosen = sorted(set(ranks))
     missing = sorted(set(everybody) - set(chosen))
@@ -34,7 +30,7 @@ def compact(ranks: Collection[int], everybody: Collection[int] = ()) -> str:
 
 
 def _stretches(ranks: Sequence[int]) -> list[str]:
-    """Cut sorted ranks into stretches of one stride, greedily from the left."""
+    """Sorted ranks as stretches of one stride, greedily from the left."""
     written: list[str] = []
     begin = 0
     while begin < len(ranks):

@@ -67,29 +67,31 @@ class Runs:
         >>> runs.values(0).tolist()
         [0, 2, 4, 6, 20, 21, 22]
         """
-        found: list[tuple[int, int, int]] = []
+        progressions: list[tuple[int, int, int]] = []
         begin = [0]
         for numbers in lanes:
-            found += _progressions(np.asarray(numbers, np.int64))
-            begin.append(len(found))
-        columns = np.array(found, np.int64).reshape(-1, 3).T
+            progressions += _progressions(np.asarray(numbers, np.int64))
+            begin.append(len(progressions))
+        columns = np.array(progressions, np.int64).reshape(-1, 3).T
         return cls(np.array(begin, np.int64), *np.ascontiguousarray(columns))
 
     def values(self, lane: int) -> Integers:
         """The numbers of a lane, shape (numbers,)."""
-        here = slice(self.begin[lane], self.begin[lane + 1])
-        count = self.count[here]
+        part = slice(self.begin[lane], self.begin[lane + 1])
+        count = self.count[part]
         within = np.arange(count.sum()) - np.repeat(np.cumsum(count) - count, count)
-        return np.repeat(self.first[here], count) + np.repeat(self.step[here], count) * within
+        return np.repeat(self.first[part], count) + np.repeat(self.step[part], count) * within
 
     @classmethod
     def joined(cls, parts: Iterable[Runs | None], lanes: int) -> Runs:
-        """Put runs of so many lanes each one behind the other; None is nothing at all."""
+        """Runs of so many lanes each one behind the other; None has no numbers."""
         none = np.zeros(0, np.int64)
         empty = cls(np.zeros(lanes + 1, np.int64), none, none, none)
         filled = [empty if part is None else part for part in parts]
         lengths = np.cumsum([0] + [len(part.first) for part in filled])
-        begins = [part.begin[:-1] + at for part, at in zip(filled, lengths[:-1], strict=True)]
+        begins = [
+            part.begin[:-1] + offset for part, offset in zip(filled, lengths[:-1], strict=True)
+        ]
         return cls(
             np.concatenate([*begins, lengths[-1:]]),
             *(
@@ -106,15 +108,15 @@ class Runs:
         """What is equal for equal sequences number `start`, `start + step`, and so on."""
         begins, ends = self.begin[:-1][start::step], self.begin[1:][start::step]
         sizes = ends - begins
-        at = np.repeat(begins - (np.cumsum(sizes) - sizes), sizes) + np.arange(sizes.sum())
-        taken = (self.first[at], self.step[at], self.count[at])
+        place = np.repeat(begins - (np.cumsum(sizes) - sizes), sizes) + np.arange(sizes.sum())
+        taken = (self.first[place], self.step[place], self.count[place])
         return np.concatenate([sizes, *taken]).tobytes()
 
     def part(self, first: int, lanes: int) -> Runs:
         """The sequences of a few lanes, from `first` on."""
         begin = self.begin[first : first + lanes + 1]
-        here = slice(begin[0], begin[-1])
-        return Runs(begin - begin[0], self.first[here], self.step[here], self.count[here])
+        rows = slice(begin[0], begin[-1])
+        return Runs(begin - begin[0], self.first[rows], self.step[rows], self.count[rows])
 
     def counts(self) -> Integers:
         """How many numbers each lane has, shape (lanes,)."""
@@ -144,7 +146,7 @@ class Runs:
 
     def key(self) -> bytes:
         """What is equal for equal numbers on all lanes, and only for those."""
-        return np.concatenate([self.begin, self.first, self.step, self.count]).tobytes()
+        return np.concatenate(self.columns()).tobytes()
 
     def is_within(self, other: Runs) -> bool:
         """Whether every number of each lane is one of the other's."""
@@ -182,7 +184,7 @@ def _progressions(numbers: Integers) -> list[tuple[int, int, int]]:
     steps = np.diff(numbers)
     ends = np.append(np.flatnonzero(np.diff(steps)) + 1, len(steps)).tolist()
     values, differences = numbers.tolist(), steps.tolist()
-    found: list[tuple[int, int, int]] = []
+    progressions: list[tuple[int, int, int]] = []
     begin = stretch = 0
     while begin < len(values):
         while ends[stretch] <= begin and stretch + 1 < len(ends):
@@ -191,6 +193,6 @@ def _progressions(numbers: Integers) -> list[tuple[int, int, int]]:
         step = differences[begin] if count > 1 else 0
         if count < _SHORTEST and step:
             count, step = 1, 0
-        found.append((values[begin], step, count))
+        progressions.append((values[begin], step, count))
         begin += count
-    return found
+    return progressions

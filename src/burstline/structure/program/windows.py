@@ -85,13 +85,15 @@ def iterations_window(
             )
     low = np.maximum(first + count if first < 0 else first - 1, 0)
     high = np.minimum(last + count if last < 0 else last - 1, count - 1)
-    some = np.flatnonzero(np.broadcast_to(low <= high, count.shape))
-    if not len(some):
+    lanes = np.flatnonzero(np.broadcast_to(low <= high, count.shape))
+    if not len(lanes):
         raise ParameterError(f"no rank has iterations {first}:{last} of loop {loop}")
     start_ns, end_ns = np.zeros((2, trace.locations.num_rows), np.int64)
-    where = iterations.location[begin[some]]
-    start_ns[where] = iterations.start_ns[begin[some] + np.broadcast_to(low, count.shape)[some]]
-    end_ns[where] = iterations.end_ns[begin[some] + high[some]]
+    where = iterations.location[begin[lanes]]
+    start_ns[where] = iterations.start_ns[
+        begin[lanes] + np.broadcast_to(low, count.shape)[lanes]
+    ]
+    end_ns[where] = iterations.end_ns[begin[lanes] + high[lanes]]
     return _for_whole_processes(trace, start_ns, end_ns)
 
 
@@ -100,12 +102,12 @@ def _for_whole_processes(
 ) -> tuple[Integers, Integers]:
     """The windows; a thread without the loop has its process's first that runs it."""
     (process,) = trace.arrays("locations", "process")
-    own = np.flatnonzero(start_ns < end_ns)
-    processes, leader = np.unique(process[own], return_index=True)
+    leaders = np.flatnonzero(start_ns < end_ns)
+    processes, leader = np.unique(process[leaders], return_index=True)
     if not len(processes):
         return start_ns, end_ns
-    at = np.minimum(np.searchsorted(processes, process), len(processes) - 1)
-    follows = (processes[at] == process) & (start_ns >= end_ns)
-    leads = own[leader][at[follows]]
+    place = np.minimum(np.searchsorted(processes, process), len(processes) - 1)
+    follows = (processes[place] == process) & (start_ns >= end_ns)
+    leads = leaders[leader][place[follows]]
     start_ns[follows], end_ns[follows] = start_ns[leads], end_ns[leads]
     return start_ns, end_ns

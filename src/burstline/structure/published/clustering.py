@@ -6,7 +6,7 @@
     loops    --split_aliased-->  loops whose calls take turns
 
 The calls of a loop's body are executed equally often, equally far apart. Calls for which
-that is true by chance are told apart by their order: `ABAB` is one loop, `AABB` are two.
+that is true by chance are separated by their order: `ABAB` is one loop, `AABB` are two.
 """
 
 from __future__ import annotations
@@ -36,12 +36,7 @@ _TAKE_TURNS: Final = 0.75
 
 
 def clusters(points: Floats, *, eps: float) -> Integers:
-    """The cluster of each point: DBSCAN in which a single point is a cluster, shape (points,).
-
-    With one point per core, DBSCAN [1]_ finds the connected components of the graph that
-    joins points at distance `eps` or less, and nothing is noise.
-
-    About O(points log points); exact.
+    """The cluster of each point: DBSCAN [1]_ with one point per core, shape (points,).
 
     .. [1] M. Ester, H.-P. Kriegel, J. Sander, X. Xu, "A density-based algorithm for
        discovering clusters in large spatial databases with noise", KDD 1996.
@@ -52,6 +47,7 @@ def clusters(points: Floats, *, eps: float) -> Integers:
     """
     if not (np.isfinite(eps) and eps > 0):
         raise ParameterError(f"eps must be a positive number, got {eps}")
+    # then, clusters are the connected components of points at distance `eps` or less
     flat = np.ascontiguousarray(points, np.float64).ravel()
     try:
         return _core.connected_within(flat, points.shape[1], float(eps))
@@ -80,7 +76,7 @@ def cluster_calls(
     scale: Scale,
     rank_merge: RankMerge = "late",
 ) -> list[list[int]]:
-    """Group unique calls that are repeated equally often, equally far apart."""
+    """The groups of unique calls that are repeated equally often, equally far apart."""
     if not len(chosen):
         return []
     features = np.stack(
@@ -95,47 +91,32 @@ def cluster_calls(
 
 
 def merged(site: Integers, features: Floats) -> tuple[Integers, Floats]:
-    """Merge the calls of all ranks from one call path.
-
-    >>> import numpy as np
-    >>> merged(np.array([7, 9, 7]), np.array([[1.0], [5.0], [3.0]]))[1].tolist()
-    [[2.0], [5.0]]
-    """
+    """The point of each call, and the mean features of each point: the calls of one site."""
     sites, point = np.unique(site, return_inverse=True)
     means = np.full((len(sites), features.shape[1]), np.nan)
     for dimension, values in enumerate(features.T):
-        known = ~np.isnan(values)
-        counts = np.bincount(point[known], minlength=len(sites))
-        sums = np.bincount(point[known], values[known], minlength=len(sites))
+        is_known = ~np.isnan(values)
+        counts = np.bincount(point[is_known], minlength=len(sites))
+        sums = np.bincount(point[is_known], values[is_known], minlength=len(sites))
         np.divide(sums, counts, out=means[:, dimension], where=counts > 0)
     return point, means
 
 
 def _members(labels: Integers, items: Sequence[int]) -> list[list[int]]:
-    found: list[list[int]] = [[] for _ in range(int(labels.max(initial=-1)) + 1)]
+    members: list[list[int]] = [[] for _ in range(int(labels.max(initial=-1)) + 1)]
     for label, item in zip(labels.tolist(), items, strict=True):
-        found[label].append(item)
-    return found
+        members[label].append(item)
+    return members
 
 
 def split_aliased(reduced: Reduced, cluster: Sequence[int]) -> list[list[int]]:
-    """Split a cluster into the loops whose calls take turns.
-
-    Calls of one body are executed in turns; the loops of a program that have equal trip
-    counts and times are executed one after the other. On each rank the calls of the cluster are
-    put in the order of their first execution and the cluster is cut between neighbours that do
-    not take turns, unless another rank says they do.
-
-    The published method does the same with a matrix of timestamps. Ranks with the same
-    set of calls are taken to behave alike: one of each kind is looked at.
-    O(executions of the calls looked at).
-    """
+    """The loops of a cluster: calls that take turns, neighbour by neighbour, on some rank."""
     site = dict(zip(cluster, reduced.site[cluster].tolist(), strict=True))
     group = {number: number for number in sorted(set(site.values()))}
     seen: set[tuple[int, ...]] = set()
     for members in _by_lane_and_time(reduced, cluster):
         kind = tuple(sorted(site[unique] for unique in members))
-        if kind in seen:
+        if kind in seen:  # ranks with the same set of calls are taken to behave alike
             continue
         seen.add(kind)
         for (before, before_ns), (after, after_ns) in pairwise(
@@ -175,16 +156,11 @@ def take_turns(a_ns: Integers, b_ns: Integers) -> bool:
     >>> import numpy as np
     >>> take_turns(np.array([1, 3, 5]), np.array([2, 4, 6]))
     True
-    >>> take_turns(np.array([1, 2, 3]), np.array([4, 5, 6]))
-    False
     """
     runs = count_runs(a_ns, b_ns) + count_runs(b_ns, a_ns)
     return runs >= _TAKE_TURNS * (len(a_ns) + len(b_ns))
 
 
 def count_runs(of_ns: Integers, other_ns: Integers) -> int:
-    """Count the stretches of executions of one call that no execution of another interrupts.
-
-    O(executions of both). Of executions at one moment, `of_ns` counts as the earlier.
-    """
+    """The stretches of executions of one call that no execution of another interrupts."""
     return _core.count_runs(np.ascontiguousarray(of_ns), np.ascontiguousarray(other_ns))

@@ -59,10 +59,10 @@ class Limits:
 
 
 def by_means(trace: Trace, calls: Calls, sites: Sites, limits: Limits) -> Outcome:
-    """Find the loops of a program by how often, and how far apart, its calls return."""
+    """The loops of a program, by how often, and how far apart, its calls return."""
     reduced = reduce_to_sites(trace, calls, sites)
     repeated, enough = _worth(reduced, limits)
-    found = cluster_calls(
+    clusters = cluster_calls(
         reduced,
         np.flatnonzero(repeated & enough),
         eps=limits.eps,
@@ -70,7 +70,9 @@ def by_means(trace: Trace, calls: Calls, sites: Sites, limits: Limits) -> Outcom
         rank_merge=limits.rank_merge,
     )
     loops = [
-        draft(reduced, calls) for cluster in found for calls in split_aliased(reduced, cluster)
+        draft(reduced, calls)
+        for cluster in clusters
+        for calls in split_aliased(reduced, cluster)
     ]
     top = nest(reduced, join_split(reduced, loops), eps=limits.eps)
     build = assembly(trace, reduced)
@@ -110,18 +112,13 @@ class DraftSteps:
         return self.reduced.sequence
 
     def spans(self, loop: int) -> Spans:
-        """The calls of each iteration of a loop.
-
-        Where the body begins with its own calls, an iteration ends with the last call of
-        the loop, or of a loop in it, before the next begins. Where it begins with a loop,
-        an iteration ends with the last of its own calls.
-        """
-        found, outer = self.numbered[loop]
+        """The calls of each iteration of a loop."""
+        body, outer = self.numbered[loop]
         around = {} if outer is None else self.numbered[outer][0].iterations_ns
-        inside, own = self._mask(_calls(found)), self._mask(found.calls)
+        inside, own_calls = self._mask(_calls(body)), self._mask(body.calls)
         parts = [
-            self._of_lane(lane, begins_ns, around.get(lane), (inside, own))
-            for lane, begins_ns in sorted(found.iterations_ns.items())
+            self._of_lane(lane, begins_ns, around.get(lane), (inside, own_calls))
+            for lane, begins_ns in sorted(body.iterations_ns.items())
         ]
         return Spans(*(np.concatenate(columns) for columns in zip(*parts, strict=True)))
 
@@ -131,13 +128,14 @@ class DraftSteps:
     def _of_lane(
         self, lane: int, begins_ns: Integers, around_ns: Integers | None, masks: Sequence[Mask]
     ) -> tuple[Integers, ...]:
-        here = slice(self.calls.lane_begin[lane], self.calls.lane_begin[lane + 1])
-        enter_ns = self.calls.enter_ns[here]
-        members, own = (np.flatnonzero(mask[here]) for mask in masks)
+        lane_calls = slice(self.calls.lane_begin[lane], self.calls.lane_begin[lane + 1])
+        enter_ns = self.calls.enter_ns[lane_calls]
+        members, own_calls = (np.flatnonzero(mask[lane_calls]) for mask in masks)
         first = np.searchsorted(enter_ns, begins_ns)
         until = np.append(first[1:], len(enter_ns))
-        if members[0] < first[0] and len(own):
-            last = own[np.searchsorted(own, until) - 1]
+        if members[0] < first[0] and len(own_calls):
+            # the body begins with a loop: an iteration ends with the last of its own calls
+            last = own_calls[np.searchsorted(own_calls, until) - 1]
             behind = np.append(0, last[:-1] + 1)
             first = members[np.searchsorted(members, behind)]
         else:
@@ -146,7 +144,12 @@ class DraftSteps:
         if around_ns is not None:
             inside = np.searchsorted(around_ns, begins_ns, side="right")
             entry = np.unique(inside, return_inverse=True)[1].ravel()
-        return np.full(len(first), lane), entry, first + here.start, last + here.start
+        return (
+            np.full(len(first), lane),
+            entry,
+            first + lane_calls.start,
+            last + lane_calls.start,
+        )
 
 
 def _calls(loop: Draft) -> list[int]:

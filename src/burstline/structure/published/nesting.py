@@ -40,35 +40,27 @@ _NEAREST: Final = 64
 
 
 def draft(reduced: Reduced, calls: Sequence[int]) -> Draft:
-    """Make a loop of calls that take turns.
-
-    On each rank the loop has as many iterations as its most frequent call; the first of
-    these marks where they begin, the last where they end.
-    """
-    made = Draft(list(calls))
-    members = np.array(made.calls)
+    """A loop of calls that take turns."""
+    loop = Draft(list(calls))
+    members = np.array(loop.calls)
     repetitions = reduced.repetitions_of(members)
     first_ns, lane = reduced.enter_ns[reduced.begin[members]], reduced.lane[members]
     order = np.lexsort((first_ns, -repetitions, lane))
+    # the first of the most frequent calls marks where iterations begin, the last where they end
     most: dict[int, int] = {}
     for which, number, times in zip(
         lane[order].tolist(), members[order].tolist(), repetitions[order].tolist(), strict=True
     ):
         if which not in most:
             most[which] = times
-            made.iterations_ns[which] = reduced.executions(number)
+            loop.iterations_ns[which] = reduced.executions(number)
         elif times == most[which]:
-            made.body_end_ns[which] = reduced.executions(number)
-    return made
+            loop.body_end_ns[which] = reduced.executions(number)
+    return loop
 
 
 def join_split(reduced: Reduced, loops: Sequence[Draft]) -> list[Draft]:
-    """Join loops that one body was split into.
-
-    A rank that was delayed once, or the first iteration of a loop, can move a call away
-    from the others of its body. Loops with the same number of iterations are one if they
-    take turns on a rank they share, or share a call and no rank.
-    """
+    """The loops, with those joined whose body a delayed rank or first iteration had split."""
     joined: list[Draft] = []
     alike: dict[int, list[int]] = {}
     for loop in sorted(loops, key=Draft.first_ns):
@@ -93,17 +85,7 @@ def _one_body(reduced: Reduced, a: Draft, b: Draft) -> bool:
 
 
 def nest(reduced: Reduced, loops: list[Draft], *, eps: float) -> list[Draft]:
-    """Arrange loops into a forest.
-
-    Phases first: only loops that span about the same share of the run can be nested. In
-    each, from few to many iterations, calls that are executed in some iterations of another
-    loop become part of it; then, from many to few, loops move into the next
-    larger one they repeat in; then siblings that alternate in blocks get the superloop they
-    must have had.
-
-    About linear in the loops of a phase, each question O(iterations log iterations). Only
-    the 64 loops whose numbers of iterations are nearest are asked.
-    """
+    """The outermost loops of a forest, nested phase by phase: only loops of one can be."""
     if not loops:
         return []
     share = reduced.shares()
@@ -121,22 +103,22 @@ def nest(reduced: Reduced, loops: list[Draft], *, eps: float) -> list[Draft]:
 
 
 def _with_conditional_calls(reduced: Reduced, loops: list[Draft]) -> list[Draft]:
-    """Move calls executed in some iterations of a loop into that loop."""
+    """The loops, from few to many iterations, with calls that only some iterations execute."""
     remaining = sorted(loops, key=Draft.repetitions)
     repetitions = [loop.repetitions() for loop in remaining]
-    kept: list[Draft] = []
+    outer: list[Draft] = []
     for i in range(len(remaining)):
         rare = remaining[i]  # which may have grown since the loop began
         more = bisect_right(repetitions, repetitions[i])
         near = range(more, min(more + _NEAREST, len(remaining)))
         home = next((k for k in near if _is_part(reduced, rare, remaining[k])), None)
         if home is None:
-            kept.append(rare)
+            outer.append(rare)
         else:
             merged = draft(reduced, remaining[home].calls + rare.calls)
             merged.phase = rare.phase
             remaining[home] = merged
-    return kept
+    return outer
 
 
 def _is_part(reduced: Reduced, rare: Draft, loop: Draft) -> bool:
@@ -144,21 +126,17 @@ def _is_part(reduced: Reduced, rare: Draft, loop: Draft) -> bool:
     lane = _common_lane(rare, loop)
     if lane is None or len(rare.iterations_ns[lane]) >= len(loop.iterations_ns[lane]):
         return False
-    own = [unique for unique in rare.calls if reduced.lane[unique] == lane]
-    return all(_happens_in(reduced.executions(unique), loop, lane) for unique in own)
+    lane_calls = [unique for unique in rare.calls if reduced.lane[unique] == lane]
+    return all(_happens_in(reduced.executions(unique), loop, lane) for unique in lane_calls)
 
 
 def _happens_in(times: Integers, loop: Draft, lane: int) -> bool:
-    """Whether a call happens at most once an iteration, and in the middle of the body.
-
-    A call before or after the body of most iterations could as well belong to a loop around
-    this one; where no loop could be around, for want of iterations, its place does not matter.
-    """
+    """Whether a call happens at most once an iteration, and in the middle of the body."""
     begins, ends = loop.iterations_ns[lane], loop.body_end_ns.get(lane)
     iteration = np.searchsorted(begins, times, side="right") - 1
     if 1 + np.count_nonzero(np.diff(iteration)) < _MOST * len(times):
         return False
-    if len(begins) < _MORE_THAN_ONCE * len(times):
+    if len(begins) < _MORE_THAN_ONCE * len(times):  # too few iterations for a loop around
         return True
     if ends is None:
         return False
@@ -167,10 +145,7 @@ def _happens_in(times: Integers, loop: Draft, lane: int) -> bool:
 
 
 def _with_subloops(loops: list[Draft]) -> list[Draft]:
-    """Move each loop into the nearest one with fewer iterations that it repeats in.
-
-    One that it repeats in at every iteration goes before one that it does at half of them.
-    """
+    """The outermost loops, each other one moved into the nearest rarer one it repeats in."""
     ordered = sorted(loops, key=lambda loop: (-loop.repetitions(), loop.first_ns()))
     rarer = [-loop.repetitions() for loop in ordered]
     top: list[Draft] = []
@@ -178,6 +153,7 @@ def _with_subloops(loops: list[Draft]) -> list[Draft]:
         fewer = bisect_left(rarer, -loop.repetitions() / _MORE_THAN_ONCE)
         near = ordered[fewer : fewer + _NEAREST]
         filled = [(_filled(loop, outer), outer) for outer in near]
+        # one that it repeats in at every iteration goes before one where it does at half
         homes = [outer for least in (_MOST, _HALF) for share, outer in filled if share >= least]
         (homes[0].children if homes else top).append(loop)
     return top
@@ -196,7 +172,7 @@ def _filled(loop: Draft, outer: Draft) -> float:
 
 
 def _with_hidden(siblings: list[Draft], parent: Draft | None) -> list[Draft]:
-    """Put siblings that alternate in blocks, more often than their parent, into a superloop."""
+    """The siblings, with a superloop around those that alternate in blocks."""
     for loop in siblings:
         loop.children = _with_hidden(loop.children, loop)
     ordered = sorted(siblings, key=Draft.first_ns)
@@ -204,9 +180,9 @@ def _with_hidden(siblings: list[Draft], parent: Draft | None) -> list[Draft]:
     chain: list[Draft] = []
     blocks = 0
     for loop in ordered:
-        found = _alternations(chain[-1], loop, parent) if chain else 0
-        if found and (len(chain) == 1 or abs(found - blocks) <= 1):
-            blocks = max(found, blocks)
+        alternations = _alternations(chain[-1], loop, parent) if chain else 0
+        if alternations and (len(chain) == 1 or abs(alternations - blocks) <= 1):
+            blocks = max(alternations, blocks)
             chain.append(loop)
             continue
         result += _closed(chain)
@@ -219,7 +195,7 @@ def _closed(chain: list[Draft]) -> list[Draft]:
 
 
 def _alternations(a: Draft, b: Draft, parent: Draft | None) -> int:
-    """Count the blocks in which two loops alternate; 0 if nothing hides behind them."""
+    """The blocks in which two loops alternate; 0 if they have no loop around them."""
     lane = _common_lane(a, b)
     if lane is None:
         return 0
@@ -232,17 +208,17 @@ def _alternations(a: Draft, b: Draft, parent: Draft | None) -> int:
 
 
 def _superloop(members: list[Draft]) -> Draft:
-    """Make the loop without calls that iterates with each block of its first member."""
-    made = Draft([], members, phase=members[0].phase, hidden=True)
+    """The loop without calls that iterates with each block of its first member."""
+    superloop = Draft([], members, phase=members[0].phase, hidden=True)
     for lane in sorted(set().union(*(member.iterations_ns for member in members))):
-        here = [
+        begins = [
             member.iterations_ns[lane] for member in members if lane in member.iterations_ns
         ]
-        others = np.sort(np.concatenate(here[1:])) if len(here) > 1 else _NOWHERE
-        behind = np.searchsorted(others, here[0])
+        others = np.sort(np.concatenate(begins[1:])) if len(begins) > 1 else _NOWHERE
+        behind = np.searchsorted(others, begins[0])
         starts = np.concatenate([[True], np.diff(behind) > 0])
-        made.iterations_ns[lane] = here[0][starts]
-    return made
+        superloop.iterations_ns[lane] = begins[0][starts]
+    return superloop
 
 
 def _common_lane(a: Draft, b: Draft) -> int | None:

@@ -1,1 +1,1 @@
-"""What tells the loops of a program apart: features of calls, and labels of the source."""
+"""What distinguishes the loops of a program: features of calls, and labels of the source."""

@@ -5,7 +5,7 @@
     Structure  --innermost_loops-->  a loop per call ┐
     Labels     ---------------------  a loop per call ┴─ adjusted_rand ─►  Accuracy
 
-Both put the calls into classes; their numbers mean nothing, only who is with whom.
+Both put the calls into classes, whose numbers mean nothing.
 """
 
 from __future__ import annotations
@@ -108,25 +108,25 @@ def accuracy(structure: Structure, labels: Labels) -> Accuracy:
     >>> accuracy(structure, labels_of(trace, structure.found_in)).adjusted_rand
     1.0
     """
-    found = innermost_loops(structure)
-    if len(found) != len(labels.loop):
+    detected = innermost_loops(structure)
+    if len(detected) != len(labels.loop):
         raise ParameterError(
-            f"labels of {len(labels.loop):,} calls do not fit a structure of {len(found):,}"
+            f"labels of {len(labels.loop):,} calls do not fit a structure of {len(detected):,}"
         )
-    known = np.flatnonzero(labels.loop != NO_LABEL)
-    if not len(known):
+    labelled = np.flatnonzero(labels.loop != NO_LABEL)
+    if not len(labelled):
         raise NotEnoughDataError("no call has a label to compare detected loops to")
-    found, truth = found[known], labels.loop[known]
-    once = _once(structure, known, found, truth)
+    detected, truth = detected[labelled], labels.loop[labelled]
+    once = _once(structure, labelled, detected, truth)
     return Accuracy(
         method=structure.method,
-        adjusted_rand=adjusted_rand(found, truth),
-        adjusted_rand_unique=adjusted_rand(found[once], truth[once]),
-        calls=len(known),
+        adjusted_rand=adjusted_rand(detected, truth),
+        adjusted_rand_unique=adjusted_rand(detected[once], truth[once]),
+        calls=len(labelled),
         unlabelled=labels.unlabelled,
-        loops_found=len(np.setdiff1d(found, _NO_LOOP)),
+        loops_found=len(np.setdiff1d(detected, _NO_LOOP)),
         loops_labelled=len(np.setdiff1d(truth, OUTSIDE)),
-        overlaps=tuple(_overlaps(found, truth, labels)),
+        overlaps=tuple(_overlaps(detected, truth, labels)),
     )
 
 
@@ -175,11 +175,17 @@ def adjusted_rand(first: AnyIntegers, second: AnyIntegers) -> float:
     """
     if len(first) != len(second):
         raise ParameterError(f"partitions of {len(first):,} and {len(second):,} things")
-    _, one, ones = np.unique(first, return_inverse=True, return_counts=True)
-    _, other, others = np.unique(second, return_inverse=True, return_counts=True)
-    cells = dense(one * max(len(others), 1) + other, len(ones) * len(others))[0]
+    _, codes, sizes = np.unique(first, return_inverse=True, return_counts=True)
+    _, other_codes, other_sizes = np.unique(second, return_inverse=True, return_counts=True)
+    cells = dense(
+        codes * max(len(other_sizes), 1) + other_codes, len(sizes) * len(other_sizes)
+    )[0]
     together = _pairs(np.bincount(cells))
-    in_first, in_second, in_all = _pairs(ones), _pairs(others), _pairs(np.array([len(first)]))
+    in_first, in_second, in_all = (
+        _pairs(sizes),
+        _pairs(other_sizes),
+        _pairs(np.array([len(first)])),
+    )
     # Both sides of the quotient are multiplied by the pairs there are: all integers.
     by_chance = in_first * in_second
     most = in_all * (in_first + in_second) - 2 * by_chance
@@ -187,7 +193,7 @@ def adjusted_rand(first: AnyIntegers, second: AnyIntegers) -> float:
 
 
 def _pairs(counts: AnyIntegers) -> int:
-    """Count the pairs in classes of these sizes; Python's integers never overflow."""
+    """The pairs in classes of these sizes; Python's integers never overflow."""
     sizes, times = np.unique_counts(counts)
     pairs = zip(sizes.tolist(), times.tolist(), strict=True)
     return sum(many * (size * (size - 1) // 2) for size, many in pairs)
@@ -204,19 +210,21 @@ def _numbers(items: Sequence[Item], loop: int) -> Iterator[int]:
             yield from _numbers(item.items, item.id)
 
 
-def _once(structure: Structure, known: Integers, found: Integers, truth: Integers) -> Integers:
+def _once(
+    structure: Structure, labelled: Integers, detected: Integers, truth: Integers
+) -> Integers:
     """One execution of each unique call, loop and label, by its place in `known`."""
-    sequence, lane = structure.steps.sequence[known], structure.found_in.lane[known]
-    place = np.zeros(len(known), np.int64)
-    for column in (lane, sequence, found, truth):
+    sequence, lane = structure.steps.sequence[labelled], structure.found_in.lane[labelled]
+    place = np.zeros(len(labelled), np.int64)
+    for column in (lane, sequence, detected, truth):
         values, codes = np.unique(column, return_inverse=True)
         place = np.unique(place * len(values) + codes, return_inverse=True)[1]
     return np.unique(place, return_index=True)[1]
 
 
-def _overlaps(found: Integers, truth: Integers, labels: Labels) -> Iterator[Overlap]:
+def _overlaps(detected: Integers, truth: Integers, labels: Labels) -> Iterator[Overlap]:
     names, codes, sizes = np.unique(truth, return_inverse=True, return_counts=True)
-    loops, others, widths = np.unique(found, return_inverse=True, return_counts=True)
+    loops, others, widths = np.unique(detected, return_inverse=True, return_counts=True)
     cells = np.bincount(codes * len(loops) + others, minlength=len(names) * len(loops))
     cells = cells.reshape(len(names), len(loops))
     for row in np.argsort(-sizes, kind="stable").tolist():

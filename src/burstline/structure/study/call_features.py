@@ -1,12 +1,11 @@
-"""Features of unique calls: what may tell the loops of a program apart.
+"""Features of unique calls: what may distinguish the loops of a program.
 
 ::
 
     calls, bursts  --reduction-->  unique calls  --features-->  rows of variables
     Labels         --most of its executions-->  the loop of a row
 
-Section 3.3.1 of the thesis that the published method is from asks which of them do.
-Factors and importance answer that.
+Section 3.3.1 of the thesis of the published method asks which of them do.
 """
 
 from __future__ import annotations
@@ -99,12 +98,12 @@ class Features:
 
     def rows(self, ranks: Integers) -> list[dict[str, Any]]:
         """A dictionary per row."""
-        found = []
+        rows = []
         for row, site in enumerate(self.site.tolist()):
             call = self.sites[site]
             caller = call.path[-1] if call.path else None
             loop = int(self.loop[row])
-            found.append(
+            rows.append(
                 {
                     "rank": int(ranks[self.lane[row]]),
                     "operation": call.operation,
@@ -114,7 +113,7 @@ class Features:
                 }
                 | dict(zip(self.names, self.values[row].tolist(), strict=True))
             )
-        return found
+        return rows
 
 
 def features(
@@ -150,7 +149,7 @@ def features(
     -----
     O(calls). Counters are summed over everything computed from the first execution of a call
     to the last, MPI apart, where both of a ratio were read. Instructions per cycle become
-    instructions per nanosecond of computation where nobody counted cycles, and then depend
+    instructions per nanosecond of computation where cycles were not counted, and then depend
     on the clock. A variable is left out if it is not known for half of the calls.
 
     Examples
@@ -159,8 +158,8 @@ def features(
     >>> from burstline.testing import trace_of
     >>> steps = [f"{9 * k} enter MPI_Barrier path 0 | {9 * k + 2} leave" for k in range(4)]
     >>> trace = trace_of(f"ranks 1 | path 0 main file a.c line 3 | 0 | {' | '.join(steps)}")
-    >>> found = features(trace, Calls(trace, None), scale="minmax")
-    >>> found.names, found.values.tolist()
+    >>> variables = features(trace, Calls(trace, None), scale="minmax")
+    >>> variables.names, variables.values.tolist()
     (('iterations', 'iteration time'), [[4.0, 9.0]])
     """
     if scale not in SCALES:
@@ -174,19 +173,19 @@ def features(
         if np.isfinite(columns[name][again]).mean() < _KNOWN_ENOUGH:
             del columns[name]
     values = np.stack(list(columns.values()), axis=1)
-    kept = np.flatnonzero(again & np.isfinite(values).all(axis=1))
+    rows = np.flatnonzero(again & np.isfinite(values).all(axis=1))
     return Features(
         names=tuple(columns),
-        made_of={name: said for name, said in made_of.items() if name in columns},
-        values=values[kept],
-        loop=_loops(reduced, calls, labels)[kept],
-        lane=reduced.lane[kept].astype(np.int64),
-        site=reduced.site[kept].astype(np.int64),
+        made_of={name: counters for name, counters in made_of.items() if name in columns},
+        values=values[rows],
+        loop=_loops(reduced, calls, labels)[rows],
+        lane=reduced.lane[rows].astype(np.int64),
+        site=reduced.site[rows].astype(np.int64),
         sites=reduced.sites,
         loop_names={} if labels is None else labels.names,
         scale=scale,
         once=int(np.count_nonzero(~again)),
-        unread=int(np.count_nonzero(again)) - len(kept),
+        unread=int(np.count_nonzero(again)) - len(rows),
         unknown=tuple(name for name in ("IPC", *_RELATIVE) if name not in columns),
     )
 
@@ -207,25 +206,22 @@ def _columns(
     return columns, made_of
 
 
-def _wanted(known: frozenset[str]) -> dict[str, tuple[str, str | None]]:
+def _wanted(recorded: frozenset[str]) -> dict[str, tuple[str, str | None]]:
     """The counter of each variable, and what it is divided by: a counter, or time."""
-    found: dict[str, tuple[str, str | None]] = {}
+    ratios: dict[str, tuple[str, str | None]] = {}
     for prefix in _SETS:
         total = f"{prefix}_{_TOTAL}"
-        if total not in known:
+        if total not in recorded:
             continue
-        found.setdefault("IPC", (total, _CYCLES if _CYCLES in known else None))
+        ratios.setdefault("IPC", (total, _CYCLES if _CYCLES in recorded else None))
         for name, kind in _RELATIVE.items():
-            if f"{prefix}_{kind}" in known:
-                found.setdefault(name, (f"{prefix}_{kind}", total))
-    return found
+            if f"{prefix}_{kind}" in recorded:
+                ratios.setdefault(name, (f"{prefix}_{kind}", total))
+    return ratios
 
 
 class _Ratios:
-    """Ratios of counters over everything computed from the first to the last of equal calls.
-
-    Counters of different sets take turns: only bursts count in which both were read.
-    """
+    """Ratios of counters over everything computed from the first to the last of equal calls."""
 
     def __init__(self, trace: Trace, calls: Calls, reduced: Reduced) -> None:
         order = _executions(reduced, calls)[1]
@@ -239,26 +235,27 @@ class _Ratios:
         )
         where, after, start_ns, end_ns, gap_ns = columns
         row = Ordinals(location, call).rows(where, after)
-        self._found = np.flatnonzero(row >= 0)
-        self._place = place[row[self._found]]
+        self._bursts = np.flatnonzero(row >= 0)
+        self._place = place[row[self._bursts]]
         self._time_ns = end_ns - start_ns - gap_ns
         self._length = len(calls.row) + 1
 
     def of(self, counter: str, over: str | None) -> Floats:
         (above,) = self._trace.arrays("bursts", counter)
         below = self._time_ns if over is None else self._trace.arrays("bursts", over)[0]
-        above, below = above[self._found], below[self._found]
+        above, below = above[self._bursts], below[self._bursts]
+        # sets of counters take turns: only bursts count in which both were read
         read = (above != NO_VALUE) & (below != NO_VALUE)
         total = self._between(np.where(read, below, 0))
         sums = self._between(np.where(read, above, 0))
         return np.divide(sums, total, out=np.full(len(sums), np.nan), where=total > 0)
 
     def _between(self, values: Integers) -> Integers:
-        """Sum values up over the bursts behind the first call and before the last one."""
-        each = np.zeros(self._length, np.int64)
-        each[self._place] = values
-        upto = np.cumsum(each)
-        return upto[self._last] - upto[self._first]
+        """The sum of the values of bursts between the first and the last of equal calls."""
+        by_call = np.zeros(self._length, np.int64)
+        by_call[self._place] = values
+        sums = np.cumsum(by_call)
+        return sums[self._last] - sums[self._first]
 
 
 def _executions(reduced: Reduced, calls: Calls) -> tuple[Integers, Integers]:
@@ -271,13 +268,13 @@ def _executions(reduced: Reduced, calls: Calls) -> tuple[Integers, Integers]:
 
 def _loops(reduced: Reduced, calls: Calls, labels: Labels | None) -> Integers:
     """The loop that most of the labelled executions of each unique call are in."""
-    found = np.full(len(reduced.lane), NO_LABEL, np.int64)
+    loop_of = np.full(len(reduced.lane), NO_LABEL, np.int64)
     if labels is None:
-        return found
+        return loop_of
     unique, _ = _executions(reduced, calls)
-    known = labels.loop != NO_LABEL
-    loops, codes = np.unique(labels.loop[known], return_inverse=True)
-    pairs, times = np.unique(unique[known] * len(loops) + codes, return_counts=True)
+    is_labelled = labels.loop != NO_LABEL
+    loops, codes = np.unique(labels.loop[is_labelled], return_inverse=True)
+    pairs, times = np.unique(unique[is_labelled] * len(loops) + codes, return_counts=True)
     order = np.lexsort((-pairs, times))  # the last of each unique call has most executions
-    found[pairs[order] // max(len(loops), 1)] = loops[pairs[order] % max(len(loops), 1)]
-    return found
+    loop_of[pairs[order] // max(len(loops), 1)] = loops[pairs[order] % max(len(loops), 1)]
+    return loop_of

@@ -9,6 +9,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import compress
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -73,8 +74,8 @@ def factor_map(found: Features) -> FactorMap:
 
     Notes
     -----
-    O(rows · variables²). Correlations say how variables go together, not which of them tells
-    loops apart; calls of one loop are not independent of each other.
+    O(rows · variables²). Correlations say how variables go together, not which of them
+    distinguish loops; calls of one loop are not independent of each other.
 
     Examples
     --------
@@ -106,12 +107,10 @@ def factor_map(found: Features) -> FactorMap:
     strongest = np.abs(correlation).argmax(axis=0)
     signs = np.sign(correlation[strongest, np.arange(len(singular))])
     return FactorMap(
-        names=tuple(name for name, kept in zip(found.names, differs, strict=True) if kept),
+        names=tuple(compress(found.names, differs)),
         correlation=correlation * np.where(signs < 0, -1.0, 1.0),
         explained=singular**2 / (singular**2).sum(),
         between=standard.T @ standard / len(values),
         rows=len(values),
-        constant=tuple(
-            name for name, kept in zip(found.names, differs, strict=True) if not kept
-        ),
+        constant=tuple(compress(found.names, ~differs)),
     )

@@ -1,4 +1,4 @@
-"""Importance of features: which of them tell the loops of a program apart, by random forests.
+"""Importance of features: which of them distinguish the loops of a program.
 
 ::
 
@@ -18,7 +18,7 @@ from burstline.errors import MissingExtraError, NotEnoughDataError
 from burstline.structure.study.labels import NO_LABEL
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator
 
     from sklearn.ensemble import RandomForestClassifier
 
@@ -33,7 +33,7 @@ _SEED: Final = 20_170_331
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Importance:
-    """How much each feature tells about the loop of a call."""
+    """How much each feature says about the loop of a call."""
 
     names: tuple[str, ...]  # the variables
     # (variables,) share of the decrease of the Gini index that each brings about in the trees:
@@ -66,13 +66,8 @@ class Importance:
         }
 
 
-def importances(programs: Mapping[str, Features]) -> dict[str, Importance]:
-    """The importance of features for several programs, each by itself."""
-    return {name: importance(found) for name, found in programs.items()}
-
-
 def importance(found: Features) -> Importance:
-    """Which features tell the loops of a program apart.
+    """How much each feature distinguishes the loops of a program.
 
     Parameters
     ----------
@@ -95,7 +90,7 @@ def importance(found: Features) -> Importance:
     -----
     Random forests [1]_ of 100 trees; six of them at most are grown. Ranks that execute the
     same call are no independent evidence: for accuracy and permutation, all calls of a call
-    site are left out of the forest that has to tell their loop. Two variables that say the
+    site are left out of the forest that predicts their loop. Two variables that say the
     same share their importance, or lose it.
 
     References
@@ -104,8 +99,8 @@ def importance(found: Features) -> Importance:
        DOI 10.1023/A:1010933404324.
     """
     require()
-    known = np.flatnonzero(found.loop != NO_LABEL)
-    values, loop, site = found.values[known], found.loop[known], found.site[known]
+    labelled = np.flatnonzero(found.loop != NO_LABEL)
+    values, loop, site = found.values[labelled], found.loop[labelled], found.site[labelled]
     loops = np.unique(loop)
     if len(loops) < 2:
         raise NotEnoughDataError(
@@ -126,14 +121,14 @@ def importance(found: Features) -> Importance:
         permutation=losses / tested if tested else np.full(len(found.names), np.nan),
         accuracy=right / tested if tested else float("nan"),
         by_chance=int(sizes.max()) / tested if tested else float("nan"),
-        rows=len(known),
+        rows=len(labelled),
         loops=len(loops),
         tested=tested,
     )
 
 
 def require() -> None:
-    """Make sure that forests can be grown."""
+    """Raise an error unless scikit-learn is installed."""
     try:
         import sklearn  # noqa: F401, PLC0415 -- an extra
     except ImportError:
@@ -148,7 +143,7 @@ def _grown(values: Floats, loop: Integers) -> RandomForestClassifier:
 
 
 def _folds(loop: Integers, site: Integers) -> Iterator[tuple[Integers, Integers]]:
-    """Split the rows by call site; test only what the others have an example of."""
+    """The rows to learn from and to test, by call site, of loops that have another site."""
     sites, number = np.unique(site, return_inverse=True)
     # Sites of one loop are spread over the folds: in the order of loops, one after another.
     first = np.zeros(len(sites), np.int64)
@@ -166,10 +161,10 @@ def _losses(forest: RandomForestClassifier, values: Floats, loop: Integers) -> F
     """The accuracy that is lost if a variable is shuffled, shape (variables,)."""
     generator = np.random.default_rng(_SEED)
     whole = np.mean(forest.predict(values) == loop)
-    found = np.zeros(values.shape[1])
+    losses = np.zeros(values.shape[1])
     for number, column in enumerate(values.T):
         copies = np.tile(values, (_SHUFFLES, 1))
         shuffled = [generator.permutation(column) for _ in range(_SHUFFLES)]
         copies[:, number] = np.concatenate(shuffled)
-        found[number] = whole - np.mean(forest.predict(copies) == np.tile(loop, _SHUFFLES))
-    return found
+        losses[number] = whole - np.mean(forest.predict(copies) == np.tile(loop, _SHUFFLES))
+    return losses

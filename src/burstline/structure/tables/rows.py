@@ -1,4 +1,4 @@
-"""Rows of a loop table: the columns that everything said about iterations is made of."""
+"""Rows of a loop table: the columns that all statistics of iterations are made of."""
 
 from __future__ import annotations
 
@@ -35,8 +35,8 @@ class Rows:
     start_ns: Integers
     duration_ns: Integers
     calls: Integers  # (rows,) MPI calls in it
-    # (rows,) what it was spent on: in MPI calls, outside them, and outside them while nobody
-    # watched. They sum up to its duration.
+    # (rows,) time in MPI calls, outside them, and outside them in gaps; their sum is the
+    # duration
     mpi_ns: Integers
     useful_ns: Integers
     unwatched_ns: Integers

@@ -5,8 +5,8 @@
     values, groups  --median, deviation-->  score of each value: how far out it is
     a series  --slopes of all pairs-->  Trend: its slope, and whether that is more than chance
 
-Everything is built on ranks and medians, so that the few slow iterations that one looks for
-do not hide themselves by widening the spread.
+Ranks and medians are robust: the few slow iterations that are looked for do not hide
+themselves by widening the spread.
 """
 
 from __future__ import annotations
@@ -31,26 +31,19 @@ _FEWEST: Final = 4
 
 
 def medians(values: Integers | Floats, group: Integers, count: int) -> Floats:
-    """The median of each group of values, shape (groups,).
-
-    >>> medians(np.array([5, 1, 3, 8, 2]), np.array([0, 0, 0, 1, 1]), 2).tolist()
-    [3.0, 5.0]
-    """
+    """The median of each group of values, shape (groups,)."""
     ordered = values[np.lexsort((values, group))].astype(np.float64)
     sizes = np.bincount(group, minlength=count)
     begin = np.cumsum(sizes) - sizes
-    found = np.full(count, np.nan)
-    some = sizes > 0
-    low, high = (begin + (sizes - 1) // 2)[some], (begin + sizes // 2)[some]
-    found[some] = ordered[low] / 2 + ordered[high] / 2
-    return found
+    medians_of = np.full(count, np.nan)
+    has_values = sizes > 0
+    low, high = (begin + (sizes - 1) // 2)[has_values], (begin + sizes // 2)[has_values]
+    medians_of[has_values] = ordered[low] / 2 + ordered[high] / 2
+    return medians_of
 
 
 def scores(values: Integers | Floats, group: Integers, count: int) -> Floats:
-    """How far each value is from its group's median, in usual distances, shape (values,).
-
-    The modified z-score [1]_: 0.6745 times the distance over the median distance; where more
-    than half of the values are equal, 0.7979 times the distance over the mean distance.
+    """The modified z-score [1]_ of each value in its group, shape (values,).
 
     .. [1] B. Iglewicz, D. C. Hoaglin, How to Detect and Handle Outliers, ASQC Basic
        References in Quality Control 16, 1993; above 3.5 they call a value an outlier.
@@ -59,6 +52,7 @@ def scores(values: Integers | Floats, group: Integers, count: int) -> Floats:
     usual = medians(np.abs(distance), group, count) / _MAD_OF_NORMAL
     sizes = np.bincount(group, minlength=count)
     mean = np.bincount(group, np.abs(distance), count) / np.maximum(sizes, 1)
+    # where more than half of the values are equal, the median distance is 0
     usual = np.where(usual > 0, usual, mean / _MEAN_DEVIATION_OF_NORMAL)[group]
     return np.divide(distance, usual, out=np.zeros(len(values)), where=usual > 0)
 
@@ -71,17 +65,13 @@ class Trend:
     # between these the slope is with 95 % confidence
     low: float
     high: float
-    p_value: float  # how probable so monotonic a series is if its values come in any order
+    # how probable so monotonic a series is if its values come in any order, independent of each
+    # other: too small where slow iterations come in groups
+    p_value: float
 
 
 def trend(values: Floats) -> Trend | None:
-    """The drift of a series: the median slope of all pairs, and Kendall's test of it.
-
-    Up to 1000 values all pairs are looked at [1]_; a longer series is first reduced to 1000
-    medians of neighbours. The test [2]_ counts rising and falling pairs, takes ties into
-    account and is a normal approximation, rough for fewer than ten values. It takes the
-    values for independent of each other: where slow iterations come in groups, the
-    probability is too small.
+    """The drift of a series: the median slope of all pairs [1]_, and Kendall's test [2]_ of it.
 
     .. [1] P. K. Sen, Estimates of the Regression Coefficient Based on Kendall's Tau, Journal
        of the American Statistical Association 63, 1968, DOI 10.1080/01621459.1968.10480934
@@ -94,13 +84,15 @@ def trend(values: Floats) -> Trend | None:
     count = len(values)
     if count < _FEWEST:
         return None
-    kept = min(count, _LONGEST_SERIES)
-    block = np.arange(count) * kept // count
-    at = np.bincount(block, np.arange(count), kept) / np.bincount(block, minlength=kept)
-    series = values.astype(np.float64) if kept == count else medians(values, block, kept)
-    earlier, later = np.triu_indices(kept, 1)
+    length = min(count, _LONGEST_SERIES)
+    block = np.arange(count) * length // count
+    position = np.bincount(block, np.arange(count), length) / np.bincount(
+        block, minlength=length
+    )
+    series = values.astype(np.float64) if length == count else medians(values, block, length)
+    earlier, later = np.triu_indices(length, 1)
     rise = series[later] - series[earlier]
-    slopes = np.sort(rise / (at[later] - at[earlier]))
+    slopes = np.sort(rise / (position[later] - position[earlier]))
     spread = math.sqrt(_variance_of_kendall(series))
     rising = int(np.sign(rise).sum())
     score = (abs(rising) - 1) / spread if rising and spread else 0.0

@@ -27,14 +27,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class LoopSummary:
-    """How long the iterations of a loop last, how that spreads, and whether it drifts.
-
-    Unless said otherwise of the iterations that count: those that another one of their
-    entry follows, or all if hardly any is.
-    """
+    """How long the counted iterations of a loop last, how that spreads, whether it drifts."""
 
     iterations: int  # most iterations of a lane
-    counted: int  # iterations that count
+    counted: int  # those that another one of their entry follows, or all if hardly any is
     # ranks and threads that run it, and how often one enters it at most
     ranks: int
     lanes: int
@@ -47,7 +43,7 @@ class LoopSummary:
     # shortest and longest iteration of any rank
     min_ns: int
     max_ns: int
-    # shares of the time outside MPI, in MPI, and while nobody watched
+    # shares of the time outside MPI, in MPI, and in gaps
     useful: float
     mpi: float
     unwatched: float
@@ -159,7 +155,7 @@ def over_iterations(table: Rows) -> Columns:
 
 
 def summary(table: Rows) -> LoopSummary:
-    """Sum a loop up."""
+    """The summary of a loop."""
     counted = table.counted
     by_iteration = over_ranks(table, counted)
     by_lane = over_iterations(table)
@@ -197,11 +193,11 @@ def slowest(table: Rows, most: int) -> tuple[Slow, ...]:
     order = np.argsort(-table.duration_ns[rows], kind="stable")[: max(most, 0)]
     more = {name: _beyond_median(table, name) for name in ("useful_ns", "mpi_ns")}
     usual_ns = table.duration_ns - _beyond_median(table, "duration_ns")
-    found = []
+    iterations = []
     for row, count in zip(rows[order].tolist(), lanes[order].tolist(), strict=True):
         same = np.flatnonzero(table.iteration == table.iteration[row])
         cause = same[np.argmax(more["useful_ns"][same])]
-        found.append(
+        iterations.append(
             Slow(
                 iteration=int(table.iteration[row]),
                 rank=int(table.rank[row]),
@@ -217,7 +213,7 @@ def slowest(table: Rows, most: int) -> tuple[Slow, ...]:
                 cause_more_useful_ns=float(more["useful_ns"][cause]),
             )
         )
-    return tuple(found)
+    return tuple(iterations)
 
 
 def _beyond_median(table: Rows, name: str) -> Floats:
@@ -250,9 +246,9 @@ def _entries(table: Rows, lane: Integers, count: int) -> Integers:
 
 def _known_mean(values: Integers, group: Integers, count: int) -> Floats:
     """Mean of each group over the values that are known; NaN without any."""
-    known = values != NO_VALUE
-    sums = np.bincount(group[known], values[known], count)
-    return _divided(sums, np.bincount(group[known], minlength=count))
+    is_known = values != NO_VALUE
+    sums = np.bincount(group[is_known], values[is_known], count)
+    return _divided(sums, np.bincount(group[is_known], minlength=count))
 
 
 def _divided(sums: npt.NDArray[Any], sizes: npt.NDArray[Any]) -> Floats:

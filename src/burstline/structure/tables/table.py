@@ -251,7 +251,7 @@ def loops_table(trace: Trace, structure: Structure) -> pa.Table:
             "loop": pa.array([loop.id] * lanes, pa.int64()),
             "parent": pa.array([loop.parent] * lanes, pa.int64()),
         }
-        values = {name: pa.array(each, from_pandas=True) for name, each in columns.items()}
+        values = {name: pa.array(column, from_pandas=True) for name, column in columns.items()}
         parts.append(pa.table(names | values))
     return pa.concat_tables(parts) if parts else _no_loops(trace)
 
@@ -275,58 +275,60 @@ class Costs:
             "bursts", "location", "call_before", "gap_ns", *trace.counter_names
         )
         row = Ordinals(location, call).rows(where, before)
-        found = row >= 0
-        self._row, self._calls = row[found], len(call)
+        has_call = row >= 0
+        self._row, self._calls = row[has_call], len(call)
         self._mpi_ns = _sums(leave_ns - enter_ns)
-        self._gap_ns = self._placed(gap_ns[found], 0)
+        self._gap_ns = self._placed(gap_ns[has_call], 0)
         self._counters = {}
         for name, values in zip(trace.counter_names, counters, strict=True):
-            read = values[found] != NO_VALUE
-            known = np.where(read, values[found], 0)
-            self._counters[name] = self._placed(known, 0), self._placed(~read, 1)
+            read = values[has_call] != NO_VALUE
+            read_values = np.where(read, values[has_call], 0)
+            self._counters[name] = self._placed(read_values, 0), self._placed(~read, 1)
 
     def _placed(self, values: npt.NDArray[Any], otherwise: int) -> Integers:
-        """Sum values of bursts up, call after call, by the call before each."""
-        each = np.full(self._calls, otherwise, np.int64)
-        each[self._row] = values
-        return _sums(each)
+        """The sums of values of bursts before each call, by the call that precedes them."""
+        by_call = np.full(self._calls, otherwise, np.int64)
+        by_call[self._row] = values
+        return _sums(by_call)
 
     def table(self, structure: Structure, loop: int) -> LoopTable:
         """The table of a loop, as :func:`loop_table`."""
-        at = structure.iterations(loop)
-        whole = np.zeros(len(at), bool)
-        whole[:-1] = (np.diff(at.lane) == 0) & (np.diff(at.entry) == 0)
-        after = at.last + 1
-        after[:-1][whole[:-1]] = at.first[1:][whole[:-1]]
-        # behind the last call of an entry lies a burst of nobody
+        iterations = structure.iterations(loop)
+        whole = np.zeros(len(iterations), bool)
+        whole[:-1] = (np.diff(iterations.lane) == 0) & (np.diff(iterations.entry) == 0)
+        after = iterations.last + 1
+        after[:-1][whole[:-1]] = iterations.first[1:][whole[:-1]]
+        # the burst behind the last call of an entry belongs to no iteration
         until = np.where(whole, after, after - 1)
-        duration_ns = at.end_ns - at.start_ns
-        mpi_ns = self._mpi_ns[after] - self._mpi_ns[at.first]
-        unwatched_ns = self._gap_ns[until] - self._gap_ns[at.first]
+        duration_ns = iterations.end_ns - iterations.start_ns
+        mpi_ns = self._mpi_ns[after] - self._mpi_ns[iterations.first]
+        unwatched_ns = self._gap_ns[until] - self._gap_ns[iterations.first]
         return LoopTable(
             loop=loop,
             method=structure.method,
-            lane=at.lane,
-            location=at.location,
-            rank=at.rank,
-            entry=at.entry,
-            iteration=at.iteration + 1,
+            lane=iterations.lane,
+            location=iterations.location,
+            rank=iterations.rank,
+            entry=iterations.entry,
+            iteration=iterations.iteration + 1,
             whole=whole,
-            start_ns=at.start_ns,
+            start_ns=iterations.start_ns,
             duration_ns=duration_ns,
-            calls=after - at.first,
+            calls=after - iterations.first,
             mpi_ns=mpi_ns,
             useful_ns=duration_ns - mpi_ns - unwatched_ns,
             unwatched_ns=unwatched_ns,
-            counters=self._read(at, until),
+            counters=self._read(iterations, until),
         )
 
-    def _read(self, at: Iterations, until: Integers) -> dict[str, Integers]:
-        found = {}
+    def _read(self, iterations: Iterations, until: Integers) -> dict[str, Integers]:
+        counters = {}
         for name, (total, missing) in self._counters.items():
-            sums = total[until] - total[at.first]
-            found[name] = np.where(missing[until] > missing[at.first], NO_VALUE, sums)
-        return found
+            sums = total[until] - total[iterations.first]
+            counters[name] = np.where(
+                missing[until] > missing[iterations.first], NO_VALUE, sums
+            )
+        return counters
 
 
 def _sums(values: npt.NDArray[Any]) -> Integers:
