@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from burstline.record.building.recorder import shared_object
+from burstline.record.launching.mpi import MPICH, OPEN_MPI
 from recording import Site, environment
 
 collect_ignore_glob = ["languages/*"]  # programs that tests record
@@ -27,7 +29,7 @@ def clangs():
 def pytest_generate_tests(metafunc):
     """Run a test that takes ``clang`` with each version there is."""
     if "clang" in metafunc.fixturenames:
-        metafunc.parametrize("clang", clangs() or ["clang"])
+        metafunc.parametrize("clang", clangs() or ["clang"], scope="session")
 
 
 def pytest_collection_modifyitems(config, items):
@@ -66,6 +68,18 @@ def built_once(tmp_path_factory):
     folder = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "built_once"
     folder.mkdir(exist_ok=True)
     return folder
+
+
+@pytest.fixture(scope="session")
+def recorder(built_once):
+    """Give the recorder for the MPI of a compiler wrapper: the one that commands use, too."""
+
+    def of(compiler):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setenv("XDG_CACHE_HOME", str(built_once))
+            return shared_object(OPEN_MPI if compiler.endswith("openmpi") else MPICH)
+
+    return of
 
 
 @pytest.fixture

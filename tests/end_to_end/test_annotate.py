@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 
 import pytest
 
@@ -13,10 +11,12 @@ from burstline.annotation import INNERMOST, RESERVED, annotated, iteration_type,
 from burstline.errors import BurstlineError
 from burstline.structure import detect
 from burstline.testing import assert_same_trace
+from command import burstline as run
 from loop_programs import Do, loop
 from loop_programs import run as program
 from oracles.prv_dump import dump
 from oracles.prv_rules import broken
+from real_traces import telling
 
 CONFIGURATIONS = [
     "iteration_duration.cfg",
@@ -24,15 +24,6 @@ CONFIGURATIONS = [
     "iterations.cfg",
     "loops.cfg",
 ]
-
-
-def run(*words):
-    return subprocess.run(
-        [sys.executable, "-m", "burstline", *map(str, words)],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
 
 
 def answer(*words):
@@ -206,10 +197,8 @@ def test_a_trace_without_loops_is_refused(tmp_path):
 
 
 def test_real_traces_are_the_same_but_for_their_loops(real_traces, tmp_path):
-    names = ("lulesh_omp*.prv.gz", "minife*.prv.gz", "tealeaf*.prv.gz", "fixtures/*.prv")
-    sources = [source for name in names for source in sorted(real_traces.glob(name))]
     marked, copy = 0, tmp_path / "out.prv"
-    for source in sources:
+    for source in telling(real_traces):
         trace = burstline.read(source)
         try:
             structure = detect(trace, min_share=0)

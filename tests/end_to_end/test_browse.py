@@ -13,6 +13,7 @@ from fcntl import ioctl
 import pytest
 
 from burstline.cli.demo import shipped_trace
+from command import burstline
 
 PATIENCE_S = 120
 BROWSE = [sys.executable, "-m", "burstline", "browse", str(shipped_trace()), "--quiet"]
@@ -22,16 +23,6 @@ sys.modules["{module}"] = None
 from burstline import cli
 cli.main({words})
 """
-
-
-def burstline(*words):
-    return subprocess.run(
-        [sys.executable, "-m", "burstline", *map(str, words)],
-        capture_output=True,
-        text=True,
-        check=False,
-        stdin=subprocess.DEVNULL,
-    )
 
 
 def without(module, *words):

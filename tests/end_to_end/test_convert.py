@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from itertools import pairwise
 
 import pytest
 
 import burstline
+import command
 from burstline.formats import tables
 from burstline.testing import assert_same_trace
 from oracles.prv_dump import dump
@@ -20,12 +19,7 @@ NOTHING_LOST = {"messages": 0, "collectives": 0, "calls_clipped": 0}
 
 
 def convert(*words):
-    return subprocess.run(
-        [sys.executable, "-m", "burstline", "convert", *map(str, words)],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    return command.burstline("convert", *words)
 
 
 def answer(*words):

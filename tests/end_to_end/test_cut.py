@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 
 import pytest
 from hypothesis import given
@@ -13,22 +11,15 @@ from hypothesis import strategies as st
 import burstline
 from burstline.formats.paraver.editing.cut import completed
 from burstline.selection import select, shift
+from command import burstline as run
 from oracles.prv_dump import dump
 from oracles.prv_rules import broken
 from paraver_text import HEADER, write_example
+from real_traces import telling
 
 CALL = ["location", "call", "operation", "enter_ns", "leave_ns"]
 MESSAGE = ["sender_location", "send_call", "send_ns", "receiver_location", "receive_call"]
 REGION = ["location", "row", "enter_ns", "leave_ns", "parent"]
-
-
-def run(*words):
-    return subprocess.run(
-        [sys.executable, "-m", "burstline", *map(str, words)],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
 
 
 def answer(*words):
@@ -178,10 +169,8 @@ def test_a_part_that_cannot_be_is_refused(tmp_path, words, code, message):
 
 
 def test_real_traces_cut_anywhere_read_back_as_the_selection(real_traces, tmp_path):
-    sources = [*sorted(real_traces.glob("*.prv.gz")), *(real_traces / "fixtures").glob("*.prv")]
-    for source in sources:
+    for source in telling(real_traces):
         trace = burstline.read(source)
         times = trace.calls["enter_ns"].to_numpy()
         start, end = sorted(times)[len(times) // 3], sorted(times)[2 * len(times) // 3]
         assert_reads_back(trace, tmp_path / "cut.prv", int(start), int(end))
-    assert len(sources) > 20

@@ -6,16 +6,11 @@ import sys
 import pytest
 
 from burstline.cli.commands import COMMANDS
+from command import burstline
 
 NAMES = tuple(command.name for command in COMMANDS)
 MODULES = {f"burstline.cli.{command.module}": command.name for command in COMMANDS}
 HEAVY = ("numpy", "pyarrow", "polars", "sklearn", "rich", "burstline._core")
-
-
-def burstline(*words):
-    return subprocess.run(
-        [sys.executable, "-m", "burstline", *words], capture_output=True, text=True, check=False
-    )
 
 
 @pytest.mark.parametrize("words", [["--help"], *([name, "--help"] for name in NAMES)])
@@ -81,4 +76,11 @@ def test_every_command_shows_an_example(name):
 
 
 def test_the_package_runs_as_a_module():
-    assert burstline("--version").stdout.startswith("burstline ")
+    done = subprocess.run(
+        [sys.executable, "-m", "burstline", "--version"],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+
+    assert done.stdout.startswith("burstline ")

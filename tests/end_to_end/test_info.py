@@ -9,21 +9,14 @@ import sys
 
 import pytest
 
+from command import burstline
+
 HEADER = "#Paraver (01/01/2026 at 00:00):1000_ns:1(2):1:2(1:1,1:1),1\nc:1:1:2:1:2\n"
 P2P, COLLECTIVE, OTHER = 50000001, 50000002, 50000003
 SEND, RECV, BARRIER, INIT, FINALIZE = 1, 2, 8, 31, 32
 RANK_0 = [(OTHER, INIT, 0, 100), (P2P, SEND, 200, 210), (OTHER, FINALIZE, 900, 1000)]
 RANK_1 = [(OTHER, INIT, 0, 100), (P2P, RECV, 150, 230), (OTHER, FINALIZE, 900, 1000)]
 MESSAGE = (200, "3:1:1:1:1:200:210:2:1:2:1:150:230:64:7")
-
-
-def burstline(*words):
-    return subprocess.run(
-        [sys.executable, "-m", "burstline", *map(str, words)],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
 
 
 def answer(*words):

@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import io
 import json
-import subprocess
 import sys
 
 import numpy as np
@@ -15,6 +14,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import burstline
+import command
+from burstline.cli import main
 from burstline.formats.paraver.editing.cut import completed
 from burstline.selection import losses, select, shift
 from burstline.structure import detect
@@ -42,17 +43,8 @@ CALL = ["location", "call", "operation", "enter_ns", "leave_ns"]
 MESSAGE = ["sender_location", "send_call", "send_ns", "receiver_location", "receive_call"]
 
 
-def burstline_(*words):
-    return subprocess.run(
-        [sys.executable, "-m", "burstline", *map(str, words)],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-
-
 def answer(*words):
-    run = burstline_(*words)
+    run = command.burstline(*words)
     assert run.returncode == 0, run.stderr
     return run.stdout
 
@@ -112,7 +104,7 @@ def test_every_rank_keeps_its_own_iterations(ring):
 
 
 def test_what_was_chosen_and_who_was_left_out_is_said(ring):
-    run = burstline_("info", ring, "--loop", "1", "--iterations", "12")
+    run = command.burstline("info", ring, "--loop", "1", "--iterations", "12")
 
     assert run.stderr.splitlines() == [
         "iterations 12:12 of loop 1 (seed): 200 ns to 1.20 µs a rank",
@@ -295,9 +287,11 @@ def test_tables_are_written_for_other_programs(ring, tmp_path):
 
 
 def test_a_terminal_without_unicode_sees_letters(ring, monkeypatch):
-    monkeypatch.setenv("PYTHONIOENCODING", "ascii")
+    monkeypatch.setattr("sys.stdout", io.TextIOWrapper(io.BytesIO(), encoding="ascii"))
 
-    assert "####" in answer("structure", ring, "--iterations", "1")
+    main(["structure", str(ring), "--iterations", "1"])
+
+    assert b"####" in sys.stdout.buffer.getvalue()
 
 
 @pytest.mark.parametrize(
@@ -315,7 +309,7 @@ def test_a_terminal_without_unicode_sees_letters(ring, monkeypatch):
     ],
 )
 def test_what_cannot_be_is_one_line_and_exit_code_2(ring, words, message):
-    run = burstline_(words[0], ring, *words[1:])
+    run = command.burstline(words[0], ring, *words[1:])
 
     assert run.returncode == 2
     assert message in run.stderr.splitlines()[-1]
@@ -325,7 +319,7 @@ def test_what_cannot_be_is_one_line_and_exit_code_2(ring, words, message):
 def test_a_file_that_exists_is_kept(ring, tmp_path):
     (tmp_path / "loops.csv").write_text("mine")
 
-    run = burstline_("structure", ring, "-o", tmp_path / "loops.csv")
+    run = command.burstline("structure", ring, "-o", tmp_path / "loops.csv")
 
     assert run.returncode == 2
     assert (tmp_path / "loops.csv").read_text() == "mine"

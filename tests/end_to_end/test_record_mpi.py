@@ -11,8 +11,6 @@ from typing import TYPE_CHECKING
 import pytest
 
 from burstline.formats.raw import read as read_raw
-from burstline.record.building.recorder import compile_into, find_compiler
-from burstline.record.launching.mpi import MPICH, OPEN_MPI
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -20,6 +18,7 @@ if TYPE_CHECKING:
     from burstline.trace import Trace
 
     Recorded = Callable[..., Trace]
+    Recorder = Callable[[str], Path]
 
 PROGRAMS = Path(__file__).parents[1] / "record"
 ENVIRONMENT = {
@@ -32,25 +31,15 @@ DOUBLE = 8
 THREADS, TURNS = 4, 200  # as mpi_threads.c has them
 
 
-@pytest.fixture(scope="module")
-def recorders(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    """Give the recorders that have been built, by compiler."""
-    return {"folder": tmp_path_factory.mktemp("recorders")}
-
-
 def _recorded(
-    recorders: dict[str, Path], folder: Path, tools: tuple[str, str], name: str, **settings: str
+    recorder: Recorder, folder: Path, tools: tuple[str, str], name: str, **settings: str
 ) -> Trace:
     compiler, launcher = tools
-    if compiler not in recorders:
-        abi = OPEN_MPI if "openmpi" in compiler else MPICH
-        recorders[compiler] = recorders["folder"] / f"{abi.name}.so"
-        compile_into(recorders[compiler], abi, find_compiler(abi))
     program, raw = folder / name, folder / "raw"
     raw.mkdir()
     source = PROGRAMS / f"{name}.c"
     subprocess.run([compiler, "-w", "-pthread", "-o", program, source], check=True)
-    told = [f"LD_PRELOAD={recorders[compiler]}", f"BURSTLINE_DIR={raw}", "BURSTLINE_COUNTERS="]
+    told = [f"LD_PRELOAD={recorder(compiler)}", f"BURSTLINE_DIR={raw}", "BURSTLINE_COUNTERS="]
     told += [f"BURSTLINE_{key}={value}" for key, value in settings.items()]
     done = subprocess.run(
         [launcher, "-n", "2", "env", *told, program, folder / "file"],
@@ -65,15 +54,13 @@ def _recorded(
 
 
 @pytest.fixture
-def on_open_mpi(
-    recorders: dict[str, Path], open_mpi: tuple[str, str], tmp_path: Path
-) -> Recorded:
-    return lambda name, **settings: _recorded(recorders, tmp_path, open_mpi, name, **settings)
+def on_open_mpi(recorder: Recorder, open_mpi: tuple[str, str], tmp_path: Path) -> Recorded:
+    return lambda name, **settings: _recorded(recorder, tmp_path, open_mpi, name, **settings)
 
 
 @pytest.fixture
-def on_mpich(recorders: dict[str, Path], mpich: tuple[str, str], tmp_path: Path) -> Recorded:
-    return lambda name, **settings: _recorded(recorders, tmp_path, mpich, name, **settings)
+def on_mpich(recorder: Recorder, mpich: tuple[str, str], tmp_path: Path) -> Recorded:
+    return lambda name, **settings: _recorded(recorder, tmp_path, mpich, name, **settings)
 
 
 def _rows(trace: Trace, table: str, *columns: str) -> list[tuple[object, ...]]:

@@ -6,15 +6,14 @@ import os
 import struct
 import subprocess
 from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
 import pytest
 
 from burstline import operations
-from burstline.record.building.recorder import compile_into, find_compiler
 from burstline.record.building.wrappers import operation_names
-from burstline.record.launching.mpi import MPICH, OPEN_MPI
 
 PROGRAM = Path(__file__).with_name("every_call.c")
 RAW = struct.Struct("<QHHIQQ")
@@ -49,6 +48,7 @@ class Record(NamedTuple):
 
 
 Run = dict[int, list[Record]]
+Recorder = Callable[[str], Path]
 
 
 def _records(path: Path) -> list[Record]:
@@ -56,13 +56,13 @@ def _records(path: Path) -> list[Record]:
     return [found for found in map(Record._make, RAW.iter_unpack(data)) if found.kind]
 
 
-def _run(folder: Path, compiler: str, launcher: str, **settings: str) -> Run:
-    abi = OPEN_MPI if "openmpi" in compiler else MPICH
-    recorder, program, raw = folder / "recorder.so", folder / "program", folder / "raw"
+def _run(recorder: Recorder, folder: Path, tools: tuple[str, str], **settings: str) -> Run:
+    compiler, launcher = tools
+    program, raw = folder / "program", folder / "raw"
     raw.mkdir()
-    compile_into(recorder, abi, find_compiler(abi))
     subprocess.run([compiler, "-w", "-o", program, PROGRAM], check=True)
-    preload = [f"LD_PRELOAD={recorder}", f"BURSTLINE_DIR={raw}", "BURSTLINE_COUNTERS="]
+    preload = [f"LD_PRELOAD={recorder(compiler)}", f"BURSTLINE_DIR={raw}"]
+    preload += ["BURSTLINE_COUNTERS="]
     preload += [f"BURSTLINE_{name}={value}" for name, value in settings.items()]
     words = [launcher, "-n", "2", "env", *preload, program, folder / "file"]
     done = subprocess.run(
@@ -79,13 +79,17 @@ def _run(folder: Path, compiler: str, launcher: str, **settings: str) -> Run:
 
 
 @pytest.fixture(scope="module")
-def of_open_mpi(open_mpi: tuple[str, str], tmp_path_factory: pytest.TempPathFactory) -> Run:
-    return _run(tmp_path_factory.mktemp("open_mpi"), *open_mpi, CLOCKS="all")
+def of_open_mpi(
+    recorder: Recorder, open_mpi: tuple[str, str], tmp_path_factory: pytest.TempPathFactory
+) -> Run:
+    return _run(recorder, tmp_path_factory.mktemp("open_mpi"), open_mpi, CLOCKS="all")
 
 
 @pytest.fixture(scope="module")
-def of_mpich(mpich: tuple[str, str], tmp_path_factory: pytest.TempPathFactory) -> Run:
-    return _run(tmp_path_factory.mktemp("mpich"), *mpich, CLOCKS="all", MISSES="0")
+def of_mpich(
+    recorder: Recorder, mpich: tuple[str, str], tmp_path_factory: pytest.TempPathFactory
+) -> Run:
+    return _run(recorder, tmp_path_factory.mktemp("mpich"), mpich, CLOCKS="all", MISSES="0")
 
 
 def _calls(records: list[Record]) -> list[tuple[str, list[Record]]]:

@@ -3,10 +3,10 @@
 import csv
 import io
 import json
-import subprocess
-import sys
 
 import pytest
+
+import command
 
 HEADER = "#Paraver (01/01/2026 at 00:00):9000_ns:1(2):1:2(1:1,1:1),1\nc:1:1:2:1:2\n"
 LABELS = """\
@@ -27,12 +27,7 @@ COLLECTIVE, BARRIER, ALLREDUCE, CALLER, LINE = 50000002, 8, 10, 70000001, 800000
 
 
 def burstline(*words):
-    return subprocess.run(
-        [sys.executable, "-m", "burstline", "structure", *map(str, words)],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    return command.burstline("structure", *words)
 
 
 def answer(*words):

@@ -10,6 +10,7 @@ import sys
 import pytest
 
 import burstline
+import command
 from burstline.extrae.counters import COUNTER_TYPES
 from burstline.extrae.event_types import WORK_TYPES
 from burstline.structure import detect
@@ -148,9 +149,17 @@ def work(trace):
     return names, trace.calls["operation"].to_pylist(), list(zip(*columns, strict=True))
 
 
-def assert_same_in_each_run(site):
-    site.build()
-    names, operations, readings = first = work(site.record("one.prv", "./steps"))
+@pytest.fixture(scope="module")
+def steps(open_mpi, clang, tmp_path_factory, built_once):
+    """A folder with the program of steps, built whole, and what it did in ``one.store``."""
+    site = Site(open_mpi, clang, tmp_path_factory.mktemp("steps"), built_once)
+    site.build(loops=True)
+    site.record("one.store", "./steps")
+    return site
+
+
+def assert_same_in_each_run(site, one):
+    names, operations, readings = first = work(one)
     assert len(names) == 13
     assert operations.count("MPI_Sendrecv_replace") == 4 * 6 * 3
     assert len(readings) >= 2 * len(operations) - 8
@@ -159,20 +168,20 @@ def assert_same_in_each_run(site):
     assert work(site.record("two.prv", "./steps")) == first
 
 
-def test_every_reading_is_the_same_in_each_run_under_open_mpi(on_open_mpi):
-    assert_same_in_each_run(on_open_mpi)
+def test_every_reading_is_the_same_in_each_run_under_open_mpi(steps):
+    assert_same_in_each_run(steps, burstline.read(steps.folder / "one.store"))
 
 
 def test_every_reading_is_the_same_in_each_run_under_mpich(on_mpich):
-    assert_same_in_each_run(on_mpich)
+    on_mpich.build()
+
+    assert_same_in_each_run(on_mpich, on_mpich.record("one.prv", "./steps"))
 
 
-def test_only_what_all_parts_of_a_program_count_is_recorded(on_open_mpi):
+def test_only_what_all_parts_of_a_program_count_is_recorded(steps, on_open_mpi):
     on_open_mpi.build(solver="memory,flops")
-    on_open_mpi.record("parts.store", "./steps", ranks=2)
-    parts = burstline.read(on_open_mpi.folder / "parts.store")
-    on_open_mpi.build()
-    whole = on_open_mpi.record("whole.store", "./steps", ranks=2)
+    parts = on_open_mpi.record("parts.store", "./steps")
+    whole = burstline.read(steps.folder / "one.store")
 
     kept = ["IR_DP_OPS", "IR_FP_INS", "IR_LD_INS", "IR_SP_OPS", "IR_SR_INS"]
     assert sorted(parts.counter_names) == kept
@@ -180,32 +189,31 @@ def test_only_what_all_parts_of_a_program_count_is_recorded(on_open_mpi):
         assert parts.table("readings")[name] == whole.table("readings")[name]
 
 
-def test_a_trace_says_which_compiler_made_what_is_counted(on_open_mpi):
-    on_open_mpi.build()
-    on_open_mpi.record("app.store", "./steps", ranks=2)
-    on_open_mpi.run(*burst("convert", "app.store", "app.prv"))
+def test_a_trace_says_which_compiler_made_what_is_counted(steps, tmp_path):
+    command.burstline("convert", steps.folder / "one.store", tmp_path / "app.prv")
 
-    for name in ("app.store", "app.prv"):
-        said = burstline.read(on_open_mpi.folder / name).metadata["compiler"]
-        shown = on_open_mpi.run(*burst("info", name))
+    for path in (steps.folder / "one.store", tmp_path / "app.prv"):
+        said = burstline.read(path).metadata["compiler"]
+        shown = command.burstline("info", path).stdout
         assert "clang version" in said
         assert said in " ".join(shown.split())
-    assert not burstline.read(on_open_mpi.folder / "app.store").defects.num_rows
+    assert not burstline.read(steps.folder / "one.store").defects.num_rows
 
 
-def test_work_counters_are_named_and_numbered_like_their_kin(on_open_mpi):
-    on_open_mpi.build()
-    on_open_mpi.record("app.prv", "./steps", ranks=2)
+def test_work_counters_are_named_and_numbered_like_their_kin(steps, tmp_path):
+    command.burstline("convert", steps.folder / "one.store", tmp_path / "app.prv")
 
     types = {}
-    for line in (on_open_mpi.folder / "app.pcf").read_text().splitlines():
+    for line in (tmp_path / "app.pcf").read_text().splitlines():
         words = line.split()
         if len(words) >= 3 and words[2].startswith("IR_"):
             types[words[2]] = int(words[1])
     assert types["IR_TOT_INS"] - WORK_TYPES.start == 42_000_050 - COUNTER_TYPES.start
     assert len(set(types.values())) == 13
     assert set(types.values()) <= set(WORK_TYPES)
-    told = json.loads(on_open_mpi.run(*burst("info", "--format", "json", "app.prv")))
+    told = json.loads(
+        command.burstline("info", "--format", "json", tmp_path / "app.prv").stdout
+    )
     assert "IR_LD_INS" in json.dumps(told["counters"])
 
 
@@ -217,9 +225,8 @@ def loops_in(items):
             yield from loops_in(item.items)
 
 
-def test_each_call_has_the_loop_around_it_and_found_loops_iterate_as_recorded(on_open_mpi):
-    on_open_mpi.build(loops=True)
-    trace = on_open_mpi.record("app.store", "./steps")
+def test_each_call_has_the_loop_around_it_and_found_loops_iterate_as_recorded(steps):
+    trace = burstline.read(steps.folder / "one.store", raw=True)
     structure = detect(trace, method="exact")
     calls = structure.found_in
 

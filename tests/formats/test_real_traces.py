@@ -22,6 +22,19 @@ def every_trace(folder):
     )
 
 
+def manifest(folder):
+    """Give how many states, communications and calls the manifest counts in each file.
+
+    Events are left out: it counts lines of two traces that are not in them.
+    """
+    text = (folder / "MANIFEST.md").read_text(encoding="utf-8")
+    rows = [match.groups() for line in text.splitlines() if (match := _ROW.match(line))]
+    return {
+        f"{name}.prv.gz": (int(states), int(communications), int(calls))
+        for name, _, states, _, communications, calls in rows
+    }
+
+
 def counted(path):
     opener = gzip.open if path.suffix == ".gz" else open
     kinds, calls = Counter(), 0
@@ -39,6 +52,8 @@ def counted(path):
 
 
 def test_every_record_is_read_and_every_message_has_its_calls(real_traces):
+    listed = manifest(real_traces)
+    assert len(listed) > 20
     for path in every_trace(real_traces):
         trace = burstline.read(path)
         facts = trace.metadata
@@ -47,29 +62,15 @@ def test_every_record_is_read_and_every_message_has_its_calls(real_traces):
             int(facts[f"records_{kind}"]) for kind in ("states", "events", "communications")
         ]
 
-        assert (*found, trace.calls.num_rows) == counted(path), path.name
+        ours = (*found, trace.calls.num_rows)
+        assert ours == counted(path), path.name
+        states, _, *others = ours
+        assert listed.get(path.name, (states, *others)) == (states, *others), path.name
         assert trace.messages.num_rows + links == found[2], path.name
         for column in ("send_call", "post_call", "receive_call"):
             assert trace.messages[column].null_count == 0, path.name
         for name in schema.TABLES:
             schema.check(name, trace.table(name))
-
-
-def test_the_manifest_s_counts_are_ours(real_traces):
-    manifest = (real_traces / "MANIFEST.md").read_text(encoding="utf-8")
-    listed = [match.groups() for line in manifest.splitlines() if (match := _ROW.match(line))]
-
-    assert len(listed) > 20
-    for name, _, states, events, communications, calls in listed:
-        trace = burstline.read(real_traces / f"{name}.prv.gz", raw=False)
-        facts = trace.metadata
-        found = [
-            int(facts[f"records_{kind}"]) for kind in ("states", "events", "communications")
-        ]
-        ours = (*found, trace.calls.num_rows)
-        listing = tuple(map(int, (states, events, communications, calls)))
-        # The manifest counts one event line of the OpenMP trace that is not in it.
-        assert ours == listing or ours == counted(real_traces / f"{name}.prv.gz"), name
 
 
 @pytest.mark.parametrize("name", ["lulesh_8r_s4_i10_run1", "lulesh_8r_s4_i10_pie_aslr"])

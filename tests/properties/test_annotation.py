@@ -25,6 +25,7 @@ from burstline.extrae.classification import classify
 from burstline.structure import detect
 from burstline.structure.program.iterations import Spans
 from burstline.testing import assert_same_trace
+from effort import examples
 from loop_programs import Do, loop, run
 from oracles.prv_dump import dump
 
@@ -143,6 +144,7 @@ def test_marks_of_misread_loops_say_what_began_last(data):
     assert_marks_say_what_runs(misread, marks_of(misread))
 
 
+@examples(0.4)
 @given(program=programs(), depth=st.integers(1, 3))
 def test_annotating_twice_is_annotating_once(tmp_path_factory, program, depth):
     trace = recorded(program, tmp_path_factory.mktemp("any"))
@@ -155,6 +157,7 @@ def test_annotating_twice_is_annotating_once(tmp_path_factory, program, depth):
     assert_same_trace(annotated(earlier, marks), once)
 
 
+@examples(0.4)
 @given(program=programs())
 def test_all_but_the_reserved_types_is_the_trace(tmp_path_factory, program):
     folder = tmp_path_factory.mktemp("any")
@@ -174,6 +177,7 @@ def test_all_but_the_reserved_types_is_the_trace(tmp_path_factory, program):
     )
 
 
+@examples(0.4)
 @given(program=programs())
 def test_an_annotated_trace_that_is_written_and_read_is_the_same(tmp_path_factory, program):
     folder = tmp_path_factory.mktemp("any")
@@ -198,6 +202,7 @@ def named(trace):
     }
 
 
+@examples(0.4)
 @given(program=programs())
 def test_what_counts_events_still_points_at_the_same_ones(tmp_path_factory, program):
     trace = recorded(program, tmp_path_factory.mktemp("any"))
@@ -222,6 +227,7 @@ def pointed_at(trace):
     }
 
 
+@examples(0.4)
 @given(program=programs())
 def test_a_store_is_annotated_like_what_is_in_memory(tmp_path_factory, program):
     folder = tmp_path_factory.mktemp("any")

@@ -14,6 +14,7 @@ from burstline.identity import SPAN_COLLECTIVES
 from burstline.merge import burst_parts, burst_table
 from burstline.merge.tables.concurrency import Computing, Concurrency
 from burstline.testing import traces
+from effort import examples
 from oracles import burst_table as oracle
 
 STRETCHES = st.lists(st.tuples(st.integers(0, 6), st.integers(0, 9)), max_size=8)
@@ -113,6 +114,7 @@ def test_short_bursts_are_left_out_and_count_all_the_same(trace, shortest):
     assert found == [row for row in whole if row["duration_ns"] >= shortest]
 
 
+@examples(0.4)
 @given(traces(), st.data())
 def test_a_column_does_not_depend_on_which_others_are_asked_for(trace, data):
     whole = burst_table(trace).table
@@ -124,6 +126,7 @@ def test_a_column_does_not_depend_on_which_others_are_asked_for(trace, data):
     assert found.to_pylist() == whole.select(names).to_pylist()
 
 
+@examples(0.4)
 @given(trace=traces())
 def test_a_store_gives_the_same_rows_part_by_part(trace, tmp_path_factory):
     path = tmp_path_factory.mktemp("table") / "run.store"
@@ -178,6 +181,7 @@ def renumbered(trace):
     )
 
 
+@examples(0.4)
 @given(traces())
 def test_rows_hold_no_id_of_communicators_and_call_paths(trace):
     found = burst_table(renumbered(trace)).table

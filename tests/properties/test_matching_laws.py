@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from burstline.merge.matching import match
 from burstline.testing import trace_of
+from effort import examples
 
 OPERATIONS = ("Send", "Recv", "Barrier", "Allreduce", "Waitany", "Test")
 thread = st.lists(st.sampled_from(OPERATIONS), min_size=1, max_size=20)
@@ -26,6 +27,7 @@ def trace(threads):
 
 
 @methods
+@examples(0.5)
 @given(runs=st.lists(run, min_size=2, max_size=3))
 def test_every_burst_of_every_run_stands_in_exactly_one_row(method, runs):
     traces = [trace(threads) for threads in runs]
@@ -43,6 +45,7 @@ def test_every_burst_of_every_run_stands_in_exactly_one_row(method, runs):
 
 
 @methods
+@examples(0.5)
 @given(run)
 def test_a_run_matched_with_itself_is_matched_whole_by_position(method, threads):
     one = trace(threads)

@@ -13,6 +13,7 @@ from burstline import Trace
 from burstline.bursts import bursts_of
 from burstline.merge.matching import match
 from burstline.testing import trace_of, traces
+from effort import examples
 
 PLACE = ("operation", "peer", "tag", "sent_bytes", "call_path")
 
@@ -57,6 +58,7 @@ def places(trace, rows):
     ]
 
 
+@examples(0.5)
 @given(source=traces(), how=edits)
 def test_a_copy_is_a_trace_whose_bursts_do_what_their_origins_did(source, how):
     copy = edit(source, how)
@@ -69,6 +71,7 @@ def test_a_copy_is_a_trace_whose_bursts_do_what_their_origins_did(source, how):
     assert len(np.unique(kept)) == len(kept)
 
 
+@examples(0.5)
 @given(source=programs(), seed=st.integers(0, 99))
 def test_a_copy_without_edits_is_its_source(source, seed):
     copy = edit(source, Edits(0.0, 0.5, seed))
@@ -80,6 +83,7 @@ def test_a_copy_without_edits_is_its_source(source, seed):
     assert found.match_rate.tolist() == [1.0, 1.0]
 
 
+@examples(0.5)
 @given(source=programs(), how=edits)
 def test_judgements_are_ordered(source, how):
     """What is strictly right is right; what no edit touched is part of what can be matched."""
@@ -95,6 +99,7 @@ def test_judgements_are_ordered(source, how):
     assert fair.found <= fair.matchable
 
 
+@examples(0.5)
 @given(source=programs(), seed=st.integers(0, 99))
 def test_one_missing_call_unmatches_nothing_else(source, seed):
     rng = np.random.default_rng(seed)

@@ -19,6 +19,7 @@ from burstline.formats.paraver.editing.cut import completed
 from burstline.formats.store import writing
 from burstline.selection import estimate_bytes, losses, narrowed, select
 from burstline.testing import assert_same_trace, trace_of
+from effort import examples
 from paraver_text import HEADER, write_example
 from properties.test_selection import cut_traces, rank_sets
 
@@ -46,6 +47,7 @@ class Lean(dict):
         return self._stored[name]
 
 
+@examples(0.5)
 @given(cut=cut_traces(), data=st.data())
 def test_selecting_from_a_store_is_selecting_from_memory(cut, data):
     trace, start, end = cut
@@ -175,6 +177,7 @@ def test_more_rows_near_a_window_than_the_memory_allows_are_refused(stored):
         _ = narrowed(stored, memory=1_000, **region).calls
 
 
+@examples(0.5)
 @given(
     names=st.sets(st.tuples(st.integers(0, 3), st.integers(0, 9))).map(sorted),
     asked=st.lists(st.tuples(st.integers(0, 4), st.integers(-1, 10))),

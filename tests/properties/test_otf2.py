@@ -6,11 +6,12 @@ import tempfile
 from pathlib import Path
 
 import hypothesis.strategies as st
-from hypothesis import given, settings
+from hypothesis import given
 
 import burstline
 from burstline import schema
 from burstline.formats import otf2
+from effort import examples
 from otf2_archives import archive
 
 NAMES = ("main", "f", "g", "MPI_Barrier", "MPI_Wait")
@@ -48,7 +49,7 @@ def by_stack(steps):
     return rows
 
 
-@settings(max_examples=25)
+@examples(0.4)
 @given(st.lists(STEPS, min_size=1, max_size=3))
 def test_calls_and_regions_are_what_a_stack_says(programs):
     with tempfile.TemporaryDirectory() as folder:
@@ -75,7 +76,7 @@ def test_calls_and_regions_are_what_a_stack_says(programs):
         ]
 
 
-@settings(max_examples=15)
+@examples(0.2)
 @given(st.lists(STEPS, min_size=2, max_size=3))
 def test_neither_groups_nor_threads_change_the_trace(programs):
     with tempfile.TemporaryDirectory() as folder:

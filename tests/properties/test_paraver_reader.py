@@ -17,6 +17,7 @@ from burstline.formats.paraver.files import lines as blocks
 from burstline.formats.paraver.reading import trace as reading
 from burstline.progress import SILENCE
 from burstline.testing import assert_same_trace
+from effort import examples
 from oracles import prv_reader as oracle
 from prv_programs import LOCATIONS, programs
 
@@ -51,6 +52,7 @@ def rows(trace, name, *columns):
     return list(zip(*(table[column].to_pylist() for column in columns), strict=True))
 
 
+@examples(0.5)
 @given(program=programs())
 def test_the_reader_agrees_with_its_twin_on_calls(folder, program):
     trace = burstline.read(put(folder, program.text), raw=True)
@@ -77,6 +79,7 @@ def test_the_reader_agrees_with_its_twin_on_calls(folder, program):
     ]
 
 
+@examples(0.5)
 @given(program=programs())
 def test_the_reader_agrees_with_its_twin_on_attributes(folder, program):
     trace = burstline.read(put(folder, program.text))
@@ -96,6 +99,7 @@ def test_the_reader_agrees_with_its_twin_on_attributes(folder, program):
             assert found["call_path"] is None
 
 
+@examples(0.5)
 @given(program=programs())
 def test_the_reader_agrees_with_its_twin_on_readings_gaps_and_bursts(folder, program):
     trace = burstline.read(put(folder, program.text))
@@ -138,6 +142,7 @@ def known(row, *columns):
     return (*(row[column] for column in columns), values)
 
 
+@examples(0.5)
 @given(program=programs())
 def test_the_reader_agrees_with_its_twin_on_messages(folder, program):
     trace = burstline.read(put(folder, program.text), raw=True)
@@ -163,6 +168,7 @@ def test_the_reader_agrees_with_its_twin_on_messages(folder, program):
     assert found == [(*m, *made) for m, made in sorted(pairs, key=lambda pair: pair[0][0])]
 
 
+@examples(0.5)
 @given(program=programs())
 def test_no_message_is_received_twice(folder, program):
     trace = burstline.read(put(folder, program.text), raw=True)
@@ -176,6 +182,7 @@ def test_no_message_is_received_twice(folder, program):
     assert len(blocking) == len(set(blocking))
 
 
+@examples(0.5)
 @given(program=programs(), size=st.integers(16, 200), threads=st.integers(1, 4))
 def test_neither_block_size_nor_threads_change_the_trace(folder, program, size, threads):
     path = put(folder, program.text)
@@ -188,6 +195,7 @@ def test_neither_block_size_nor_threads_change_the_trace(folder, program, size, 
     assert_same_trace(found, expected, tables=SAME)
 
 
+@examples(0.5)
 @given(program=programs(), cut=st.integers(0, 2000), size=st.integers(16, 400))
 def test_gzip_in_one_or_several_members_is_the_same_trace(folder, program, cut, size):
     data = program.text.encode()
@@ -201,6 +209,7 @@ def test_gzip_in_one_or_several_members_is_the_same_trace(folder, program, cut, 
     assert_same_trace(found, expected, tables=SAME)
 
 
+@examples(0.5)
 @given(program=programs())
 def test_windows_line_ends_are_the_same_trace(folder, program):
     expected = burstline.read(put(folder, program.text))
@@ -209,6 +218,7 @@ def test_windows_line_ends_are_the_same_trace(folder, program):
     assert_same_trace(found, expected, tables=[name for name in SAME if name != "source"])
 
 
+@examples(0.5)
 @given(program=programs())
 def test_raw_tables_change_nothing_else(folder, program):
     path = put(folder, program.text)
@@ -217,6 +227,7 @@ def test_raw_tables_change_nothing_else(folder, program):
     assert_same_trace(burstline.read(path, raw=False), burstline.read(path), tables=common)
 
 
+@examples(0.5)
 @given(program=programs())
 def test_microseconds_are_a_thousand_nanoseconds(folder, program):
     expected = burstline.read(put(folder, program.text))
@@ -227,6 +238,7 @@ def test_microseconds_are_a_thousand_nanoseconds(folder, program):
         assert found.calls[column].to_pylist() == wanted
 
 
+@examples(0.5)
 @given(program=programs(), share=st.integers(10, 10**9), at_once=st.integers(1, 50))
 def test_a_store_holds_the_same_tables(program, share, at_once):
     with tempfile.TemporaryDirectory() as name, pytest.MonkeyPatch.context() as patch:
@@ -247,6 +259,7 @@ def reading_of(path):
     return reading.read(path, raw=True, memory=None, threads=2, progress=SILENCE)
 
 
+@examples(0.5)
 @given(program=programs(), place=st.integers(0, 3))
 def test_lines_out_of_order_give_the_sorted_trace_and_a_defect(folder, program, place):
     mine = [line for line in program.body if line.startswith(f"2:{place + 1}:")]

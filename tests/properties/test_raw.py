@@ -16,6 +16,7 @@ from burstline import errors, schema
 from burstline.formats.raw import read as read_raw
 from burstline.formats.raw.events.regions import match_borders
 from burstline.formats.raw.files.layout import Kind
+from effort import examples
 from oracles.raw_messages import Machine, rows_of
 
 RANKS = 2
@@ -69,6 +70,7 @@ def test_every_message_comes_back_with_the_calls_on_both_sides(steps):
     assert trace.calls.num_rows == sum(machine.calls)
 
 
+@examples(0.5)
 @given(st.lists(_steps, max_size=30))
 def test_a_trace_of_raw_files_keeps_its_schema(steps):
     trace = _read(_executed(steps).run)
@@ -78,6 +80,7 @@ def test_a_trace_of_raw_files_keeps_its_schema(steps):
             schema.check(name, trace.table(name))
 
 
+@examples(0.5)
 @given(st.lists(_steps, min_size=1, max_size=25), st.booleans())
 def test_raw_files_written_as_prv_keep_calls_messages_and_bursts(steps, has_events):
     machine = _executed(steps)
@@ -132,6 +135,7 @@ def _read_or_refuse(folder):
             schema.check(name, trace.table(name))
 
 
+@examples(0.5)
 @given(
     st.lists(st.lists(_records, max_size=40), min_size=1, max_size=3), st.binary(max_size=40)
 )
@@ -144,6 +148,7 @@ def test_any_records_are_read_or_refused(threads, tail):
         _read_or_refuse(Path(folder))
 
 
+@examples(0.5)
 @given(st.binary(max_size=6000))
 def test_any_bytes_are_read_or_refused(content):
     with tempfile.TemporaryDirectory() as folder:
@@ -151,6 +156,7 @@ def test_any_bytes_are_read_or_refused(content):
         _read_or_refuse(Path(folder))
 
 
+@examples(0.5)
 @given(st.lists(_steps, max_size=20), st.integers(0, 2000), st.binary(min_size=1, max_size=40))
 def test_damaged_files_are_read_or_refused(steps, at, damage):
     run = _executed(steps).run
@@ -163,6 +169,7 @@ def test_damaged_files_are_read_or_refused(steps, at, damage):
         _read_or_refuse(Path(folder))
 
 
+@examples(0.5)
 @given(st.lists(_steps, min_size=1, max_size=20), st.integers(0, 4000))
 def test_a_file_that_was_cut_keeps_every_call_before_the_cut(steps, bytes_lost):
     run = _executed(steps).run

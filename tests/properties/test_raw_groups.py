@@ -5,7 +5,7 @@ from __future__ import annotations
 import tempfile
 from pathlib import Path
 
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 import burstline
@@ -23,6 +23,7 @@ from burstline.formats.raw.source import RawSource
 from burstline.formats.store.writing import StoreWriter
 from burstline.progress import SILENCE
 from burstline.trace import Trace
+from effort import examples
 
 RANKS = 3
 _UNKNOWN_CALL = 900
@@ -152,6 +153,7 @@ def _in_slices(folder, most):
     return _tables(Trace(tables.finish(source.operations)))
 
 
+@examples(0.4)
 @given(_steps, st.booleans(), st.integers(1, 60), st.integers(1, 3))
 def test_neither_groups_nor_threads_change_a_trace(steps, has_threads, most, threads):
     with tempfile.TemporaryDirectory() as name:
@@ -162,7 +164,7 @@ def test_neither_groups_nor_threads_change_a_trace(steps, has_threads, most, thr
         assert found == _read(folder, threads=1)
 
 
-@settings(max_examples=25)
+@examples(0.4)
 @given(_steps, st.booleans(), st.integers(1, 60), st.booleans())
 def test_a_store_made_in_groups_holds_the_tables_of_memory(steps, has_threads, most, raw):
     with tempfile.TemporaryDirectory() as name:
@@ -175,7 +177,7 @@ def test_a_store_made_in_groups_holds_the_tables_of_memory(steps, has_threads, m
         assert found == _read(folder, raw=raw)
 
 
-@settings(max_examples=15)
+@examples(0.2)
 @given(_steps, st.integers(1, 60), st.booleans())
 def test_a_prv_by_way_of_a_store_is_the_prv_of_memory(steps, most, raw):
     with tempfile.TemporaryDirectory() as name:
@@ -197,7 +199,7 @@ def test_a_prv_by_way_of_a_store_is_the_prv_of_memory(steps, most, raw):
             assert bodies[0] == bodies[1]
 
 
-@settings(max_examples=25)
+@examples(0.4)
 @given(_steps, st.integers(1, 40))
 def test_where_a_process_is_cut_does_not_show(steps, most):
     with tempfile.TemporaryDirectory() as name:
@@ -229,7 +231,7 @@ def _detail(operation, request, source):
     }[operation]
 
 
-@settings(max_examples=25)
+@examples(0.4)
 @given(_long, st.integers(1, 12))
 def test_requests_and_probes_go_on_across_cuts(steps, most):
     run = raw_files.Run(2)
@@ -272,6 +274,7 @@ _CLOCKS_FAR_APART = [
 
 
 @example(_CLOCKS_FAR_APART, 1)
+@examples(0.4)
 @given(st.lists(st.lists(_records, max_size=30), min_size=2, max_size=4), st.integers(1, 40))
 def test_whatever_the_records_are_groups_do_not_show(threads, most):
     with tempfile.TemporaryDirectory() as name:

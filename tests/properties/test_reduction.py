@@ -17,6 +17,7 @@ from burstline.structure.pooling import pooled
 from burstline.structure.published.clustering import count_runs, merged
 from burstline.structure.reduction import reduce_calls
 from burstline.testing import traces
+from effort import examples
 from oracles import reduction as oracle
 
 COUNTERS = ("ins", "cyc")
@@ -80,6 +81,7 @@ def close(values):
     return [None if value is None else pytest.approx(value, rel=1e-9) for value in values]
 
 
+@examples(0.6)
 @given(trace=irregular())
 def test_unique_calls_are_those_of_the_slow_twin_in_every_column(trace):
     assume(trace.calls.num_rows)
@@ -105,6 +107,7 @@ def test_unique_calls_are_those_of_the_slow_twin_in_every_column(trace):
         assert reduced.is_root[k] == twin["is_root"]
 
 
+@examples(0.6)
 @given(trace=traces(most_ranks=3, most_steps=20))
 def test_every_call_is_an_execution_of_one_unique_call(trace):
     assume(trace.calls.num_rows)
@@ -122,6 +125,7 @@ def test_every_call_is_an_execution_of_one_unique_call(trace):
         assert reduced.executions(k).tolist() == calls.enter_ns[of_unique].tolist()
 
 
+@examples(0.6)
 @given(low=st.integers(0, 2**52), count=st.integers(2, 40), step=st.sampled_from([0, 1, 1000]))
 def test_a_spread_loses_nothing_however_large_the_values(low, count, step):
     story = [("Send", 10 * k, 10 * k + 1) for k in range(count)]
@@ -136,6 +140,7 @@ def test_a_spread_loses_nothing_however_large_the_values(low, count, step):
     assert reduced.size_spread_bytes.tolist() == pytest.approx([expected])
 
 
+@examples(0.6)
 @given(
     groups=st.lists(
         st.lists(
@@ -160,6 +165,7 @@ def test_groups_have_the_mean_and_spread_of_all_their_values(groups):
     )
 
 
+@examples(0.6)
 @given(rows=st.lists(st.tuples(st.integers(0, 3), st.floats(0, 100)), min_size=1, max_size=20))
 def test_merged_calls_are_the_means_of_their_ranks(rows):
     sites = [site for site, _ in rows]
@@ -172,6 +178,7 @@ def test_merged_calls_are_the_means_of_their_ranks(rows):
     assert [sorted(set(sites))[number] for number in point] == sites
 
 
+@examples(0.6)
 @given(
     of=st.lists(st.integers(0, 30), max_size=20).map(sorted),
     other=st.lists(st.integers(0, 30), max_size=20).map(sorted),
@@ -182,6 +189,7 @@ def test_stretches_are_those_between_places_in_the_other_series(of, other):
     assert count_runs(np.array(of, np.int64), np.array(other, np.int64)) == len(set(places))
 
 
+@examples(0.6)
 @given(
     begins=st.lists(st.integers(0, 99), min_size=1, max_size=20).map(sorted),
     around=st.lists(st.integers(0, 99), max_size=9).map(sorted),

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from burstline import Trace, schema
 from burstline.selection import Losses, losses, select, shift
 from burstline.testing import assert_same_trace, traces
+from effort import examples
 
 CALL, COUNTER = 50_000_003, 42_000_059
 
@@ -81,6 +82,7 @@ def moments(trace):
                 yield name, trace.table(name)[column.name].drop_null().to_pylist()
 
 
+@examples(0.5)
 @given(trace=traces().map(with_raw))
 def test_a_selection_of_the_whole_trace_is_the_trace(trace):
     ranks = set(trace.locations["rank"].to_pylist())
@@ -92,6 +94,7 @@ def test_a_selection_of_the_whole_trace_is_the_trace(trace):
     assert_same_trace(whole, trace)
 
 
+@examples(0.5)
 @given(trace=traces())
 def test_a_window_from_the_first_to_the_last_moment_loses_no_event(trace):
     locations = trace.locations
@@ -103,6 +106,7 @@ def test_a_window_from_the_first_to_the_last_moment_loses_no_event(trace):
     assert_same_trace(whole, trace, tables=set(schema.TABLES) - {"gaps", "bursts", "locks"})
 
 
+@examples(0.5)
 @given(cut=cut_traces(), data=st.data())
 def test_a_selection_of_a_selection_is_the_selection_of_what_both_allow(cut, data):
     trace, start, end = cut
@@ -119,6 +123,7 @@ def test_a_selection_of_a_selection_is_the_selection_of_what_both_allow(cut, dat
     assert_same_trace(twice, once)
 
 
+@examples(0.5)
 @given(cut=cut_traces(), offset_ns=st.integers(0, 50))
 def test_selecting_and_shifting_commute(cut, offset_ns):
     trace, start, end = cut
@@ -132,11 +137,13 @@ def test_selecting_and_shifting_commute(cut, offset_ns):
     )
 
 
+@examples(0.5)
 @given(trace=traces().map(with_raw), offset_ns=st.integers(0, 50))
 def test_shifting_there_and_back_is_the_trace(trace, offset_ns):
     assert_same_trace(shift(shift(trace, offset_ns), -offset_ns), trace)
 
 
+@examples(0.5)
 @given(cut=cut_traces(), data=st.data())
 def test_every_selected_table_keeps_the_schema(cut, data):
     trace, start, end = cut
@@ -147,6 +154,7 @@ def test_every_selected_table_keeps_the_schema(cut, data):
         schema.check(name, part.table(name))
 
 
+@examples(0.5)
 @given(cut=cut_traces())
 def test_nothing_selected_is_outside_the_window(cut):
     trace, start, end = cut
@@ -158,6 +166,7 @@ def test_nothing_selected_is_outside_the_window(cut):
         assert all(start <= time_ns <= end for time_ns in set(times) - never), name
 
 
+@examples(0.5)
 @given(cut=cut_traces(), data=st.data())
 def test_every_reference_points_at_what_it_pointed_at(cut, data):
     trace, start, end = cut
@@ -192,6 +201,7 @@ def call_of(trace, location, call):
     return found
 
 
+@examples(0.5)
 @given(cut=cut_traces())
 def test_one_burst_lies_between_each_two_consecutive_calls(cut):
     trace, start, end = cut
@@ -211,6 +221,7 @@ def test_one_burst_lies_between_each_two_consecutive_calls(cut):
     ]
 
 
+@examples(0.5)
 @given(trace=traces(), data=st.data())
 def test_a_trace_split_in_two_loses_only_what_the_border_cuts(trace, data):
     _, middle = data.draw(windows(trace))
@@ -230,6 +241,7 @@ def test_a_trace_split_in_two_loses_only_what_the_border_cuts(trace, data):
     assert rows["messages"] == 0 or cost.messages
 
 
+@examples(0.5)
 @given(trace=traces())
 def test_a_whole_trace_loses_nothing(trace):
     assert losses(trace, select(trace, start_ns=-1)) == Losses(0, 0, 0)

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 import loop_programs
 from burstline.structure import Call, detect, walk
 from burstline.structure.computation.inner_loops import inside
+from effort import examples
 
 RANKS = 2
 PROGRAM = (
@@ -59,6 +60,7 @@ def operation_after(location, time_ns):
 
 
 @pytest.mark.parametrize("method", ["seed", "exact"])
+@examples(0.4)
 @given(drawn=st.lists(points, max_size=60))
 def test_every_sample_in_a_burst_is_counted_once_and_none_outside(method, drawn):
     rows, samples = table(drawn)
@@ -75,6 +77,7 @@ def test_every_sample_in_a_burst_is_counted_once_and_none_outside(method, drawn)
         assert sum(map(found.samples_in, own)) == expected.count(operation)
 
 
+@examples(0.4)
 @given(drawn=st.lists(points, max_size=60))
 def test_the_loops_of_a_burst_share_no_sample(drawn):
     _, samples = table(drawn)

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from burstline import FormatError, schema
 from burstline.formats.text import parse, recognises, render
 from burstline.testing import assert_same_trace, texts, traces
+from effort import examples
 
 WORDS = [
     *("ranks 2", "threads", "|", "0", "1", "0.1", "skip 1", "5", "6", "-1", "5..6", "gap cut"),
@@ -53,17 +54,20 @@ def outcome(text):
         return error
 
 
+@examples(0.5)
 @given(trace=traces())
 def test_the_text_of_a_trace_is_the_trace(trace):
     assert_same_trace(parse(render(trace)), trace)
 
 
+@examples(0.5)
 @given(trace=traces())
 def test_every_table_read_from_a_text_keeps_the_schema(trace):
     for name in schema.TABLES:
         schema.check(name, trace.table(name))
 
 
+@examples(0.5)
 @given(trace=traces())
 def test_no_message_is_received_twice(trace):
     for side, event in (("sender_location", "send_seq"), ("receiver_location", "receive_seq")):
@@ -77,6 +81,7 @@ def test_no_message_is_received_twice(trace):
         assert len(rows) == len(set(rows))
 
 
+@examples(0.5)
 @given(text=texts())
 def test_every_half_is_in_a_message_or_in_the_defects(text):
     trace = parse(text)
@@ -88,6 +93,7 @@ def test_every_half_is_in_a_message_or_in_the_defects(text):
     )
 
 
+@examples(0.5)
 @given(trace=traces(), blanks=st.sampled_from(["\r\n", " \n\n# nothing\n", " | "]))
 def test_only_words_matter(trace, blanks):
     lines = render(trace).splitlines()
@@ -95,6 +101,7 @@ def test_only_words_matter(trace, blanks):
     assert_same_trace(parse(blanks.join(lines)), trace)
 
 
+@examples(0.5)
 @given(text=texts(), data=st.data())
 def test_a_text_with_a_wrong_word_is_a_trace_or_an_error_with_its_line(text, data):
     words = text.replace("\n", " \n ").split(" ")
@@ -109,6 +116,7 @@ def test_a_text_with_a_wrong_word_is_a_trace_or_an_error_with_its_line(text, dat
         assert_same_trace(parse(render(found)), found)
 
 
+@examples(0.5)
 @given(characters=st.text(max_size=60))
 def test_any_characters_are_a_trace_or_an_error(characters):
     found = outcome("ranks 1\n" + characters)
@@ -116,6 +124,7 @@ def test_any_characters_are_a_trace_or_an_error(characters):
     assert not isinstance(found, FormatError) or "<text>" in str(found)
 
 
+@examples(0.5)
 @given(trace=traces())
 def test_a_text_is_recognised(trace):
     assert recognises(Path("run"), render(trace).encode())

@@ -15,6 +15,7 @@ from burstline.selection import former_locations, losses, narrowed, select, shif
 from burstline.structure import detect
 from burstline.structure.program.windows import iterations_window
 from burstline.testing import assert_same_trace, traces
+from effort import examples
 from loop_programs import Do, loop, run
 from properties.test_selection import cut_traces, with_raw
 
@@ -37,6 +38,7 @@ def own_windows(start, end):
     return start[kept], end[kept]
 
 
+@examples(0.5)
 @given(cut=cut_traces())
 def test_equal_windows_on_all_locations_are_one_window(cut):
     trace, start, end = cut
@@ -49,6 +51,7 @@ def test_equal_windows_on_all_locations_are_one_window(cut):
     assert losses(trace, part) == losses(trace, expected)
 
 
+@examples(0.5)
 @given(cut=windowed_traces())
 def test_selecting_the_same_windows_twice_changes_nothing(cut):
     trace, start, end = cut
@@ -59,6 +62,7 @@ def test_selecting_the_same_windows_twice_changes_nothing(cut):
     assert_same_trace(select(once, start_ns=start, end_ns=end), once)
 
 
+@examples(0.5)
 @given(cut=windowed_traces())
 def test_what_has_one_location_is_what_its_own_window_selects(cut):
     trace, start, end = cut
@@ -81,6 +85,7 @@ def rows(trace, name, location, names):
     )
 
 
+@examples(0.5)
 @given(cut=windowed_traces())
 def test_a_message_stays_if_each_side_is_inside_its_own_window(cut):
     trace, start, end = cut
@@ -105,6 +110,7 @@ def test_a_message_stays_if_each_side_is_inside_its_own_window(cut):
     assert losses(trace, part).messages <= int((~inside).sum())
 
 
+@examples(0.5)
 @given(cut=windowed_traces())
 def test_every_selected_table_keeps_the_schema(cut):
     trace, start, end = cut
@@ -115,6 +121,7 @@ def test_every_selected_table_keeps_the_schema(cut):
         schema.check(name, part.table(name))
 
 
+@examples(0.5)
 @given(cut=windowed_traces(), offset_ns=st.integers(0, 50))
 def test_selecting_windows_and_shifting_commute(cut, offset_ns):
     trace, start, end = cut
@@ -124,6 +131,7 @@ def test_selecting_windows_and_shifting_commute(cut, offset_ns):
     assert_same_trace(late, shift(select(trace, start_ns=start, end_ns=end), offset_ns))
 
 
+@examples(0.5)
 @given(cut=windowed_traces())
 def test_windows_of_a_store_are_the_windows_of_memory(cut):
     trace, start, end = cut
@@ -152,6 +160,7 @@ def looping_traces(draw):
     return trace, detect(trace, min_share=0)
 
 
+@examples(0.5)
 @given(looping=looping_traces())
 def test_all_iterations_together_keep_exactly_their_calls(looping):
     trace, structure = looping
@@ -168,6 +177,7 @@ def test_all_iterations_together_keep_exactly_their_calls(looping):
         assert part.calls[name].to_pylist() == calls[name].to_pylist()
 
 
+@examples(0.5)
 @given(looping=looping_traces(), data=st.data())
 def test_iterations_one_by_one_are_the_iterations_together(looping, data):
     trace, structure = looping

@@ -194,7 +194,10 @@ def plugin(clang: Clang) -> Path:
     config, compiler = _llvm_config(clang), _cxx_compiler(clang)
     headers = _said([config, "--includedir"]).strip()
     words = [compiler, *_PLUGIN_FLAGS, *_definitions(config), "-isystem", headers]
-    return _built(target, [*words, *map(os.fspath, sources)])
+    # As one unit: reading LLVM's headers, most of the work, is then done once.
+    *parts, last = map(os.fspath, sources)
+    included = [word for part in parts for word in ("-include", part)]
+    return _built(target, [*words, *included, last])
 
 
 def work_object(clang: Clang) -> Path:
