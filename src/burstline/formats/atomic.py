@@ -3,9 +3,6 @@
 ::
 
     outputs([x.prv, x.pcf])  ->  .x.prv.1f3a.part, .x.pcf.1f3a.part  ->  all renamed
-
-Everything is written beside its destination and flushed to the disk; only then is the
-first name changed. An error or Ctrl-C on the way leaves the old files as they were.
 """
 
 from __future__ import annotations
@@ -27,27 +24,14 @@ _GZIP_LEVEL = 4
 
 @contextmanager
 def output(path: Path) -> Iterator[IO[bytes]]:
-    """Open one file that replaces `path` when the block ends well.
-
-    >>> from pathlib import Path
-    >>> from tempfile import TemporaryDirectory
-    >>> with TemporaryDirectory() as folder:
-    ...     with output(Path(folder) / "a.txt") as file:
-    ...         _ = file.write(b"whole")
-    ...     (Path(folder) / "a.txt").read_bytes()
-    b'whole'
-    """
+    """A new file that replaces `path` when the block ends well."""
     with outputs([path]) as files:
         yield files[0]
 
 
 @contextmanager
 def outputs(paths: Sequence[Path]) -> Iterator[list[IO[bytes]]]:
-    """Open several files of one result; none is renamed before all are written.
-
-    Each rename is atomic; between the first and the last one a crash of the machine can
-    leave new files beside old ones, never a part of a file.
-    """
+    """New files, none of which gets its name before all are written and on the disk."""
     for path in paths:
         _check_place(path)
         if path.is_dir():
@@ -73,7 +57,7 @@ def outputs(paths: Sequence[Path]) -> Iterator[list[IO[bytes]]]:
 
 @contextmanager
 def folder(path: Path) -> Iterator[Path]:
-    """Make a new folder, to be filled, that replaces `path` when the block ends well."""
+    """A new folder that replaces `path` when the block ends well."""
     with replacement(path) as part:
         part.mkdir()
         yield part
@@ -104,7 +88,7 @@ def replacement(path: Path) -> Iterator[Path]:
 
 @contextmanager
 def scratch(path: Path) -> Iterator[Path]:
-    """Make a folder in the file system of `path` for parts of it; it is gone in the end."""
+    """A folder in the file system of `path` that is removed in the end."""
     _check_place(path)
     part = _beside(path)
     part.mkdir()

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class Readable(Protocol):
-    """The door of a format that is read; `head` is how a file begins, inflated."""
+    """The door of a format that is read; `head` are the first bytes of a file, inflated."""
 
     def recognises(self, path: Path, head: bytes, /) -> bool:
         """Whether a file, or a folder without a head, is of this format."""
@@ -143,7 +143,7 @@ def _format_of(path: Path, head: bytes) -> Readable:
         if readable.recognises(path, head):
             return readable
     if path.is_dir():
-        return store  # which says what is missing in the folder
+        return store  # whose error says what is missing in the folder
     raise _unknown(path, head)
 
 

@@ -24,13 +24,7 @@ if TYPE_CHECKING:
 def overlaid(
     trace: Trace, tables: Mapping[str, pa.Table], *, without: Collection[str] = ()
 ) -> Trace:
-    """A trace with other tables in place of some.
-
-    >>> from burstline import Trace
-    >>> trace = Trace({"gaps": Trace({}).gaps, "locks": Trace({}).locks})
-    >>> ["locks" in some for some in (trace, overlaid(trace, {}, without=["locks"]))]
-    [True, False]
-    """
+    """A trace with other tables in place of some, and without others."""
     kind = _StoredOverlay if trace.is_stored else _Overlay
     return Trace(kind(trace, tables, without))
 
@@ -73,7 +67,7 @@ class _StoredOverlay(_Overlay):
         yield table if columns is None else table.select(list(columns))
 
     def rows(self, name: str) -> int:
-        """Count the rows of a table."""
+        """The number of rows of a table."""
         if name in self._tables:
             return self._tables[name].num_rows
         return self._trace.rows(name)
@@ -85,7 +79,7 @@ class _StoredOverlay(_Overlay):
         locations: Mask | None,
         window: tuple[int, int] | None,
     ) -> int:
-        """Estimate the rows of some locations in a window."""
+        """An estimate of the rows of some locations in a window."""
         if name in self._tables:
             return self._tables[name].num_rows
         return self._trace.rows_near(name, locations=locations, window=window)

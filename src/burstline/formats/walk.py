@@ -17,17 +17,17 @@ if TYPE_CHECKING:
 
 
 class Walk:
-    """The rows of one location after the other; locations are asked for in order."""
+    """The rows of one location after the other, which are asked for in order."""
 
     def __init__(self, trace: Trace, name: str, columns: Sequence[str] | None = None) -> None:
         self._parts = trace.batches(name, columns)
         self._part = schema.arrow_schema(name).empty_table()
         self._locations = np.empty(0, np.int32)
-        self._at = 0
-        self._next()
+        self._next_row = 0
+        self._load()
 
-    def _next(self) -> None:
-        self._at = 0
+    def _load(self) -> None:
+        self._next_row = 0
         part = next(self._parts, None)
         self._part = self._part.slice(0, 0) if part is None else part
         self._locations = self._part["location"].to_numpy()
@@ -40,10 +40,10 @@ class Walk:
         return values
 
     def of(self, location: int) -> pa.Table:
-        """The rows of a location: none if it has none."""
-        while self._at == len(self._locations) and self._at:
-            self._next()
+        """The rows of a location."""
+        while self._next_row == len(self._locations) and self._next_row:
+            self._load()
         end = int(np.searchsorted(self._locations, location, side="right"))
-        rows = self._part.slice(self._at, max(end - self._at, 0))
-        self._at = max(end, self._at)
+        rows = self._part.slice(self._next_row, max(end - self._next_row, 0))
+        self._next_row = max(end, self._next_row)
         return rows

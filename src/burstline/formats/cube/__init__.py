@@ -4,8 +4,8 @@
 
     P.cubex ─ checked ─► tar members ─ pycubexr ─► trees, rows ─► Profile
 
-The file is a tar archive: ``anchor.xml`` has the three trees, ``N.index`` says which call
-paths have values of metric N, and ``N.data`` holds them.
+In the tar archive, ``anchor.xml`` has the trees, ``N.index`` the call paths with values of
+metric N, and ``N.data`` these.
 """
 
 from burstline.doors import door

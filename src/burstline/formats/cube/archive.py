@@ -1,7 +1,7 @@
-"""What an archive must be before anybody unpacks it: members, sizes, compressed streams.
+"""Checks of an archive before it is unpacked: members, sizes, compressed streams.
 
-Names of members are never names of files here; an archive in which they climb or link is
-refused all the same, because no writer makes one and other tools would follow them.
+Links and names that lead out of the archive are refused, because other tools would follow
+them.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class Archive:
 
 
 def check(path: Path, allowed: int) -> Archive:
-    """Check every member of an archive, of at most `allowed` bytes, without keeping any."""
+    """The sizes of the members of an archive, each checked to have at most `allowed` bytes."""
     unpacked: dict[str, int] = {}
     indexed = set()
     try:
@@ -76,13 +76,13 @@ def _opened(path: Path) -> tarfile.TarFile:
         return tarfile.open(path, "r:", tarinfo=TarInfoWithoutCheck)
 
 
-def broken(path: Path, found: str) -> FormatError:
-    """Make the error that says that an archive is no profile."""
+def broken(path: Path, actual: str) -> FormatError:
+    """The error that an archive is no profile."""
     return FormatError(
         path,
         None,
         expected="a profile of Cube: a tar archive with anchor.xml",
-        found=found,
+        found=actual,
         way_out="Cube's own tools may repair it, or say more.",
     )
 
@@ -120,7 +120,7 @@ def _unpacked_size(member: tarfile.TarInfo, file: IO[bytes], allowed: int) -> in
 
 
 def _inflated(file: IO[bytes], packed: int, allowed: int) -> int:
-    """Count the bytes of the compressed streams that follow each other in a file."""
+    """The inflated bytes of the compressed streams in a file."""
     total, stream = 0, zlib.decompressobj(_BY_HEADER)
     waiting = b""
     while packed or waiting:

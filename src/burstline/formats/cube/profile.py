@@ -28,7 +28,7 @@ _Row = dict[str, Any]
 
 @contextmanager
 def opened(path: Path, archive: Archive) -> Iterator[OpenProfile]:
-    """Open a checked archive, values still in it; any failure is an error about the file."""
+    """A checked archive, whose values are not read; any failure is an error about the file."""
     from pycubexr import CubexParser  # noqa: PLC0415 -- an extra
 
     cube = CubexParser(path)
@@ -39,7 +39,7 @@ def opened(path: Path, archive: Archive) -> Iterator[OpenProfile]:
                 yield OpenProfile(path, cube, archive)
     except (BurstlineError, MemoryError):
         raise
-    # The parser trusts its input: on a damaged one anything may be raised.
+    # The parser trusts its input: a damaged one may raise anything.
     except Exception as error:
         raise _explained(path, error) from error
     finally:
@@ -76,11 +76,11 @@ class OpenProfile:
         return list(self._by_name)
 
     def number(self, name: str) -> int:
-        """The number that members of the archive have for a metric."""
+        """The number of a metric in the names of members."""
         return int(self._by_name[name].id)
 
     def profile(self, chosen: list[str]) -> Profile:
-        """Read the values of some metrics."""
+        """The profile with the values of some metrics."""
         paths, order = self._call_paths()
         locations, columns = self._locations()
         stored, left_out = {}, {}
@@ -149,7 +149,7 @@ class OpenProfile:
         if ids != list(range(len(ids))):
             raise broken(self._path, "locations that are not numbered from 0")
         columns = np.array([row.pop("id") for row in rows], dtype=np.int64)
-        numbered = [row | {"location": at} for at, row in enumerate(rows)]
+        numbered = [row | {"location": number} for number, row in enumerate(rows)]
         return pa.Table.from_pylist(numbered, LOCATIONS), columns
 
     def _groups(self) -> Iterator[tuple[str, Any]]:
@@ -170,11 +170,13 @@ class OpenProfile:
         if int(metric.id) not in self._archive.indexed:
             kind = np.int64 if "INT" in str(metric.data_type) else np.float64
             return Values(np.empty(0, np.int32), np.empty((0, len(columns)), kind), inclusive)
-        found = self._cube.get_metric_values(metric, cache=False, allow_full_uint64_values=True)
-        values = found.values
+        stored = self._cube.get_metric_values(
+            metric, cache=False, allow_full_uint64_values=True
+        )
+        values = stored.values
         if not isinstance(values, np.ndarray):
             values = values.astype(np.float64)
-        rows = np.array([order[node] for node in found.cnode_indices], dtype=np.int32)
+        rows = np.array([order[node] for node in stored.cnode_indices], dtype=np.int32)
         if len(values) != len(rows) * len(columns):
             raise broken(self._path, f"{len(values):,} values of metric {metric.name}")
         wide = values.astype(_WIDE[values.dtype.kind]).reshape(len(rows), len(columns))

@@ -5,9 +5,7 @@
     Trace ─ location after location ─► slices, counters ─┐
           ─ messages ─────────────────► arrows ──────────┴─► X.perfetto.json
 
-A process is a rank, a thread a location; MPI calls and regions are slices, messages are
-arrows between them, counters are tracks of rates. Times are microseconds from the first
-moment of the trace, exact to the nanosecond. There is no way back: the form is for looking.
+Times are microseconds from the first moment of the trace, exact to the nanosecond.
 """
 
 from burstline.doors import door

@@ -1,4 +1,4 @@
-"""Counters as tracks: how fast each one counted between one reading and the next."""
+"""Counters as tracks: the rate of each between readings."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _NS_PER_US = 1000
 
 
 def events(trace: Trace, places: Places) -> Iterator[str]:
-    """The values of all tracks: those of absolute counters, rates of those of differences."""
+    """Yield the values of all tracks: rates, or those of absolute counters."""
     definitions = trace.counters.to_pylist()
     if not definitions:
         return
@@ -58,8 +58,6 @@ def _track(
 
 def rates(times: Integers, deltas: Integers) -> tuple[Integers, Floats]:
     """Distinct times, and counts per microsecond from each to the next; 0 at the last.
-
-    `deltas` are what was counted since the reading before, so the first has no span.
 
     >>> import numpy as np
     >>> rates(np.array([0, 1000, 1000, 3000]), np.array([9, 5, 1, 8]))

@@ -1,4 +1,4 @@
-"""Text of a trace as JSON, made once for each label and not for each event."""
+"""Labels of a trace as JSON, each made once."""
 
 from __future__ import annotations
 
@@ -13,13 +13,8 @@ _WORLD: Final = "world"
 
 
 def quoted(text: str) -> str:
-    r"""A text as JSON; whatever it holds cannot end the string early.
-
-    Letters of any script stand as they are, because Perfetto shows escapes as escapes.
-
-    >>> quoted('a"b\n'), quoted("größe")
-    ('"a\\"b\\n"', '"größe"')
-    """
+    """A text as a JSON string."""
+    # Letters of any script stand as they are, because Perfetto shows escapes as escapes.
     if text.isprintable():
         return json.dumps(text, ensure_ascii=False)
     parts = (json.dumps(c, ensure_ascii=not c.isprintable())[1:-1] for c in text)
@@ -27,12 +22,10 @@ def quoted(text: str) -> str:
 
 
 class Labels:
-    """The labels that events carry, by the id that rows have.
-
-    `regions` has the name of each, and the members of an event that say what it is.
-    """
+    """The labels of operations, regions, communicators and call paths as JSON."""
 
     def __init__(self, trace: Trace) -> None:
+        # the name and the arguments of each
         self.regions = [_region(row) for row in trace.region_defs.to_pylist()]
         self.communicators = [
             quoted(_WORLD if row["kind"] == "world" else f"{row['kind']} {row['communicator']}")
@@ -50,21 +43,21 @@ class Labels:
         return [quoted(name) for name in names]
 
     def path(self, number: int) -> str:
-        """A call path as JSON, the caller last; of long ones the last 64 frames."""
+        """A call path as JSON, the innermost function last, of at most 64 frames."""
         if number not in self._paths:
             self._paths[number] = quoted(self._path(number))
         return self._paths[number]
 
     def _path(self, number: int) -> str:
         frames: list[str] = []
-        at: int | None = number
-        while at is not None and len(frames) < _DEEPEST:
-            place = self._files[at]
-            if place is not None and self._lines[at] is not None:
-                place = f"{place}:{self._lines[at]}"
-            frames.append(self._functions[at] + (f" ({place})" if place is not None else ""))
-            at = self._parents[at]
-        if at is not None:
+        node: int | None = number
+        while node is not None and len(frames) < _DEEPEST:
+            place = self._files[node]
+            if place is not None and self._lines[node] is not None:
+                place = f"{place}:{self._lines[node]}"
+            frames.append(self._functions[node] + (f" ({place})" if place is not None else ""))
+            node = self._parents[node]
+        if node is not None:
             frames.append("…")
         return " > ".join(reversed(frames))
 

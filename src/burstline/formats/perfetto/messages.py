@@ -1,4 +1,4 @@
-"""Messages as arrows from the call that sends to the call that has received."""
+"""Messages as arrows from the sending to the receiving call."""
 
 from __future__ import annotations
 
@@ -32,12 +32,9 @@ _COLUMNS: Final = (
 
 
 def events(trace: Trace, places: Places) -> Iterator[str]:
-    """Both ends of every arrow.
-
-    An end lies within its slice, so at a call's last nanosecond where the trace has the moment
-    at which the call was left; but no arrow ends before it begins because of that, since
-    viewers leave out such arrows.
-    """
+    """Yield both ends of every arrow."""
+    # An end lies within its slice, so one nanosecond before its call is left; but viewers leave
+    # out arrows that end before they begin.
     number = 0
     senders = _Senders(trace)
     for part in trace.batches("messages", _COLUMNS):
@@ -68,7 +65,7 @@ def events(trace: Trace, places: Places) -> Iterator[str]:
 
 
 class _Senders:
-    """The calls that sent, location after location."""
+    """The calls that sent, which are asked for location after location."""
 
     def __init__(self, trace: Trace) -> None:
         self._walk = Walk(trace, "calls", ("location", "call", "enter_ns", "leave_ns"))
@@ -81,19 +78,21 @@ class _Senders:
         call: npt.NDArray[np.int32],
         sent: Integers,
     ) -> Integers:
-        """The moments of sending, each within its call; `location` ascends."""
+        """The moments of sending in ns, each within its call; `location` ascends."""
         result = sent.copy()
-        for one in np.unique(location).tolist():
-            mine = slice(*np.searchsorted(location, [one, one + 1]).tolist())
-            rows = self._of(one)
-            known, enter, leave = (
+        for sender in np.unique(location).tolist():
+            of_sender = slice(*np.searchsorted(location, [sender, sender + 1]).tolist())
+            rows = self._of(sender)
+            calls, enter, leave = (
                 to_numpy(rows[name]) for name in ("call", "enter_ns", "leave_ns")
             )
-            row = np.searchsorted(known, call[mine])
-            there = np.append(known, -1)[row] == call[mine]
+            row = np.searchsorted(calls, call[of_sender])
+            has_call = np.append(calls, -1)[row] == call[of_sender]
             first, last = np.append(enter, 0)[row], np.append(leave, 0)[row] - 1
-            inside = np.clip(sent[mine], first, np.maximum(first, last))
-            result[mine] = np.where(there & (call[mine] >= 0), inside, sent[mine])
+            inside = np.clip(sent[of_sender], first, np.maximum(first, last))
+            result[of_sender] = np.where(
+                has_call & (call[of_sender] >= 0), inside, sent[of_sender]
+            )
         return result
 
     def _of(self, location: int) -> pa.Table:

@@ -1,4 +1,4 @@
-"""Where events stand: processes and threads of Perfetto for the locations of a trace."""
+"""Processes and threads of Perfetto for the locations of a trace."""
 
 from __future__ import annotations
 
@@ -13,13 +13,9 @@ if TYPE_CHECKING:
 
 
 class Places:
-    """The processes and threads that stand for ranks and locations.
+    """The processes and threads that stand for ranks and locations, as members of events."""
 
-    Processes and threads count from 1, because some viewers give 0 a meaning of its own; no
-    two threads have one number, not even in different processes. `start_ns` is shown as 0;
-    `where` has the members of an event that say on which location it stands, `processes` the
-    same without the thread, and `threads` the thread of each location in its process.
-    """
+    # Both count from 1, because some viewers give 0 a meaning of its own.
 
     def __init__(self, trace: Trace) -> None:
         self._rows = trace.locations.to_pylist()
@@ -33,11 +29,11 @@ class Places:
         self.threads = [row["thread"] for row in self._rows]
 
     def time(self, moment_ns: int) -> str:
-        """A moment of the trace in microseconds, exactly; 0 for what was before it."""
+        """A moment of the trace in microseconds, exactly; not below 0."""
         return microseconds(max(moment_ns - self.start_ns, 0))
 
     def names(self) -> Iterator[str]:
-        """The events that name processes and threads, and put them in order."""
+        """Yield the events that name and order processes and threads."""
         named = set()
         for row, process, where in zip(self._rows, self.processes, self.where, strict=True):
             if row["process"] not in named:
@@ -56,11 +52,7 @@ class Places:
 
 
 def microseconds(span_ns: int) -> str:
-    """Nanoseconds as a decimal number of microseconds, without rounding.
-
-    >>> microseconds(1_234_567), microseconds(-1)
-    ('1234.567', '-0.001')
-    """
+    """Nanoseconds as a decimal number of microseconds, without rounding."""
     whole, rest = divmod(abs(span_ns), 1000)
     return f"{'-' if span_ns < 0 else ''}{whole}.{rest:03d}"
 

@@ -1,4 +1,4 @@
-"""MPI calls and regions as slices of their thread, each within the one it began in."""
+"""MPI calls and regions as slices of their thread, and gaps beside them."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from burstline.columns import to_numpy
+from burstline.columns import coded, to_numpy
 from burstline.formats.perfetto.places import microseconds
 from burstline.formats.walk import Walk
 from burstline.schema import NO_VALUE, UNKNOWN
@@ -41,7 +41,7 @@ _SIZES: Final = {"sent_bytes": "bytes sent", "received_bytes": "bytes received"}
 
 
 def events(trace: Trace, places: Places, labels: Labels, progress: Progress) -> Iterator[str]:
-    """An event for each call and each region of all locations, by the moment they begin."""
+    """Yield an event for each call and region, by location and begin."""
     calls, regions = Walk(trace, "calls", _CALL), Walk(trace, "regions", _REGION)
     for location, where in enumerate(places.where):
         called, entered = calls.of(location), regions.of(location)
@@ -61,7 +61,7 @@ def events(trace: Trace, places: Places, labels: Labels, progress: Progress) -> 
 
 
 def within(begins: Integers, ends: Integers) -> list[int]:
-    """Let slices end no later than the slice they began in.
+    """The ends of slices, no later than that of the slice they began in.
 
     >>> import numpy as np
     >>> within(np.array([0, 2, 9]), np.array([5, 7, 9]))
@@ -81,7 +81,7 @@ def within(begins: Integers, ends: Integers) -> list[int]:
 def _calls(rows: pa.Table, labels: Labels) -> Iterator[str]:
     if not rows.num_rows:
         return
-    names = labels.operations(rows["operation"].chunk(0).dictionary.to_pylist())
+    names = labels.operations(coded(rows["operation"])[1])
     columns = [to_numpy(rows[name]).tolist() for name in _CALL]
     for _, operation, _, _, _, communicator, *numbers, path in zip(*columns, strict=True):
         arguments = [
@@ -113,7 +113,7 @@ def _regions(rows: pa.Table, labels: Labels) -> Iterator[str]:
 
 
 def gaps(trace: Trace, places: Places) -> Iterator[str]:
-    """Two events for each gap, on tracks of their own beside the threads."""
+    """Yield two events for each gap, on tracks beside the threads."""
     columns = ("location", "start_ns", "end_ns", "kind")
     for part in trace.batches("gaps", columns):
         for row in part.to_pylist():

@@ -21,23 +21,7 @@ _SHOWN: Final = ("format", "recorder", "program", "command")
 
 
 def write(trace: Trace, path: Path, *, progress: Progress = SILENCE) -> None:
-    r"""Write a trace as JSON for Perfetto; replaces a file of that name.
-
-    About 200 bytes for each call; in memory is one part of each table. Slices of a thread that
-    lap over each other, which only a damaged trace has, end where the one around them ends.
-
-    >>> import json
-    >>> from pathlib import Path
-    >>> from tempfile import TemporaryDirectory
-    >>> from burstline.testing import trace_of
-    >>> trace = trace_of("ranks 1\n0 | 0 enter MPI_Barrier | 1500 leave")
-    >>> with TemporaryDirectory() as folder:
-    ...     write(trace, Path(folder) / "run.perfetto.json")
-    ...     text = (Path(folder) / "run.perfetto.json").read_text()
-    >>> slice = json.loads(text)["traceEvents"][-1]
-    >>> slice["name"], slice["ts"], slice["dur"]
-    ('MPI_Barrier', 0.0, 1.5)
-    """
+    """Write a trace as JSON for Perfetto, about 200 bytes a call; replaces a file."""
     with atomic.output(path) as file:
         waiting: list[str] = []
         opening = '{"displayTimeUnit":"ns","otherData":' + _facts(trace) + ',"traceEvents":['
@@ -53,8 +37,8 @@ def write(trace: Trace, path: Path, *, progress: Progress = SILENCE) -> None:
 
 
 def _facts(trace: Trace) -> str:
-    known = trace.metadata
-    facts = [f"{quoted(key)}:{quoted(known[key])}" for key in _SHOWN if key in known]
+    metadata = trace.metadata
+    facts = [f"{quoted(key)}:{quoted(metadata[key])}" for key in _SHOWN if key in metadata]
     return "{" + ",".join(['"written by":"burstline"', *facts]) + "}"
 
 

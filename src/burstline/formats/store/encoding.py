@@ -1,7 +1,6 @@
-"""How tables lie in a store: Parquet with delta encodings, dictionaries as codes.
+"""Tables in a store: Parquet with delta encodings, dictionaries as codes.
 
-The names behind codes are the schema's, and for operations the manifest's; so a row
-group decodes on its own, and all of them alike.
+The names behind codes are the schema's, or the manifest's for operations.
 """
 
 from __future__ import annotations
@@ -47,7 +46,7 @@ _REPETITIVE: Final = frozenset(
 
 
 def stored_schema(name: str, counters: Sequence[str]) -> pa.Schema:
-    """The schema of a table as it lies on disk: dictionaries are their codes."""
+    """The schema of a table on disk, with codes for dictionaries."""
     fields = [
         field.with_type(field.type.index_type) if pa.types.is_dictionary(field.type) else field
         for field in schema.arrow_schema(name, counters)
@@ -56,7 +55,7 @@ def stored_schema(name: str, counters: Sequence[str]) -> pa.Schema:
 
 
 def encode(table: pa.Table, target: pa.Schema) -> pa.Table:
-    """Replace dictionaries by their codes; nothing else is copied."""
+    """A table with codes for dictionaries."""
     columns = []
     for field in target:
         column = table[field.name]
@@ -70,7 +69,7 @@ def encode(table: pa.Table, target: pa.Schema) -> pa.Table:
 def decode(
     table: pa.Table, name: str, columns: Sequence[str], operations: Sequence[str]
 ) -> pa.Table:
-    """A table with its dictionaries again."""
+    """A stored table with its dictionaries."""
     specs = {column.name: column for column in schema.TABLES[name].columns}
     fields, arrays = [], []
     target = schema.arrow_schema(name, [c for c in columns if c not in specs])

@@ -1,4 +1,4 @@
-"""Open a store: nothing is loaded until it is asked for."""
+"""From a store to a trace whose tables are loaded when asked for."""
 
 from __future__ import annotations
 
@@ -29,15 +29,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class StoreTables(Mapping[str, pa.Table]):
-    """The tables of a store, loaded when asked for, each time anew.
-
-    `groups` has the row groups of each table: rows, locations, times.
-    """
+    """The tables of a store, loaded when asked for, each time anew."""
 
     folder: Path
     operations: tuple[str, ...]
     counters: tuple[str, ...]
-    groups: dict[str, list[Group]]
+    groups: dict[str, list[Group]]  # rows, locations and times of each row group
 
     def __getitem__(self, name: str) -> pa.Table:
         if name not in self.groups:
@@ -53,7 +50,7 @@ class StoreTables(Mapping[str, pa.Table]):
         return len(self.groups)
 
     def rows(self, name: str) -> int:
-        """Count the rows of a table without loading it."""
+        """The number of rows of a table, which is not loaded."""
         return sum(group["rows"] for group in self.groups.get(name, ()))
 
     def rows_near(
@@ -63,10 +60,8 @@ class StoreTables(Mapping[str, pa.Table]):
         locations: Locations | None = None,
         window: tuple[int, int] | None = None,
     ) -> int:
-        """Estimate the rows of some locations that begin in a window, by the manifest.
-
-        Counts as if the rows of a row group were spread evenly over its locations and times.
-        """
+        """An estimate of the rows of some locations that begin in a window."""
+        # as if the rows of a row group were spread evenly over its locations and times
         groups = self.groups.get(name, ())
         return sum(ceil(group["rows"] * _share(group, locations, window)) for group in groups)
 
@@ -78,10 +73,10 @@ class StoreTables(Mapping[str, pa.Table]):
         locations: Locations | None = None,
         window: tuple[int, int] | None = None,
     ) -> Iterator[pa.Table]:
-        """Go through a table in parts of whole locations: row groups, joined where one goes on.
+        """Yield a table in parts of whole locations.
 
-        Not read are row groups without any of the `locations`, a mask, and those of which no
-        row can begin in the closed `window`.
+        Row groups without any of the `locations`, a mask, or without any row that can begin in
+        the closed `window` are not read.
         """
         names = list(columns) if columns is not None else self._names(name)
         groups = self.groups[name]
@@ -118,7 +113,7 @@ class StoreTables(Mapping[str, pa.Table]):
 
 
 def _of_whole_locations(chosen: list[int], groups: list[Group]) -> Iterator[list[int]]:
-    """The chosen row groups, those together that a location goes across."""
+    """Yield the chosen row groups, together where a location goes on in the next."""
     part: list[int] = []
     for number in chosen:
         first = groups[number].get("first_location")
@@ -131,7 +126,7 @@ def _of_whole_locations(chosen: list[int], groups: list[Group]) -> Iterator[list
 
 
 def _share(group: Group, locations: Locations | None, window: tuple[int, int] | None) -> float:
-    """The share of a row group that is of some locations and begins in a window."""
+    """The share of rows in a row group that are of some locations and begin in a window."""
     share = 1.0
     if locations is not None and "first_location" in group:
         inside = locations[group["first_location"] : group["last_location"] + 1]
@@ -144,7 +139,7 @@ def _share(group: Group, locations: Locations | None, window: tuple[int, int] | 
 
 
 def open_tables(folder: Path) -> StoreTables:
-    """Open the tables of a store."""
+    """The tables of a store."""
     path = folder / MANIFEST
     try:
         manifest: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
@@ -186,8 +181,5 @@ def recognises(path: Path, _head: bytes = b"") -> bool:
 
 
 def read(path: Path, **_: object) -> Trace:
-    """Open a store as a trace; tables are loaded when they are asked for.
-
-    What readers of other formats are asked makes no difference.
-    """
+    """A store as a trace whose tables are loaded when asked for."""
     return Trace(open_tables(path))

@@ -1,9 +1,7 @@
-"""Write a store, table by table or part by part.
+"""From a trace, or parts of one, to a store.
 
-A row group holds whole locations (or whole instances, teams, …): one where it has many
-rows, several where they have few, so that the footer of a store of 100,000 locations
-stays small. A location of more rows than are held at a time goes on in the next row groups;
-who reads gets it in one part.
+A row group holds whole locations (or instances, teams, …), several where they have few rows,
+so that footers stay small. A large location goes on in the next row groups.
 """
 
 from __future__ import annotations
@@ -39,10 +37,7 @@ _TIMES: Final = ("enter_ns", "start_ns", "time_ns", "begin_ns", "send_ns", "acqu
 
 
 class StoreWriter:
-    """Writes a store under a temporary name and gives it its own at the end.
-
-    Use it as a context manager: leaving it by an exception removes what was written.
-    """
+    """A store that is written under a temporary name; a context manager, removed on errors."""
 
     def __init__(self, path: Path, counters: Sequence[str]) -> None:
         if path.exists():
@@ -60,7 +55,7 @@ class StoreWriter:
         return self
 
     def append(self, name: str, table: pa.Table) -> None:
-        """Append rows to a table; parts come in the order of locations, and of their rows."""
+        """Append rows to a table, in its order."""
         target = stored_schema(name, self.counters)
         if name not in self._writers:
             options = writer_options(target)
@@ -74,7 +69,7 @@ class StoreWriter:
             self._groups[name].append(_index_of(name, part))
 
     def finish(self, operations: Sequence[str]) -> None:
-        """Write the manifest and give the store its name."""
+        """Write the manifest and rename the store."""
         self._open.close()
         manifest: dict[str, Any] = {
             "format": "burstline-store",
@@ -135,10 +130,7 @@ def operation_names(table: pa.Table) -> list[str]:
 
 
 def write(trace: Trace, path: Path, *, progress: Progress = SILENCE) -> None:
-    """Write a trace as a store; either the whole store appears, or nothing.
-
-    Tables go through memory a few locations at a time.
-    """
+    """Write a trace as a store, whole or not at all, a few locations at a time."""
     names = [name for name in schema.TABLES if name in trace]
     progress.step("Writing", len(names), "tables")
     with StoreWriter(path, trace.counter_names) as store:

@@ -26,11 +26,7 @@ def recognises(path: Path, _head: bytes = b"") -> bool:
 
 
 def read(path: Path, **_: object) -> Trace:
-    """Read a folder of tables written by :func:`burstline.write`, or by another program.
-
-    They are checked against the schema; files of other names are left alone. What readers of
-    other formats are asked makes no difference.
-    """
+    """A folder of tables as a trace, checked against the schema."""
     style = _style(path)
     if style is None:
         raise FormatError(
@@ -86,10 +82,10 @@ def _csv_options(file: Path, name: str) -> Any:  # noqa: ANN401 -- pyarrow has n
     import pyarrow.csv as pacsv  # noqa: PLC0415 -- only for CSV
 
     with pacsv.open_csv(file) as lines:
-        found = lines.schema.names
+        names = lines.schema.names
     plain = {field.name: _text_type(field.type) for field in schema.arrow_schema(name)}
     return pacsv.ConvertOptions(
-        column_types={column: plain.get(column, pa.int64()) for column in found},
+        column_types={column: plain.get(column, pa.int64()) for column in names},
         null_values=[""],
         strings_can_be_null=True,
         quoted_strings_can_be_null=False,
@@ -102,18 +98,18 @@ def _text_type(kind: pa.DataType) -> pa.DataType:
 
 
 def _operation_names(plain: dict[str, pa.Table]) -> list[str]:
-    """The names of the operations, and after them those only this trace has."""
-    found: dict[str, None] = dict.fromkeys(operations.NAMES)
+    """The names of all operations, then those that only this trace has."""
+    operation_names: dict[str, None] = dict.fromkeys(operations.NAMES)
     for name, table in plain.items():
         for column in schema.TABLES[name].columns:
             if column.type == "operation":
                 names = pc.unique(table[column.name].cast(pa.string())).drop_null()
-                found.update(dict.fromkeys(names.to_pylist()))
-    return list(found)
+                operation_names.update(dict.fromkeys(names.to_pylist()))
+    return list(operation_names)
 
 
 def _typed(table: pa.Table, name: str, operation_names: list[str]) -> pa.Table:
-    """A table with the types of its schema: names become codes, text becomes lists."""
+    """A table with the types of its schema: codes for names, lists for text."""
     counters = table.column_names[len(schema.TABLES[name].columns) :]
     wanted = schema.arrow_schema(name, counters)
     columns = []

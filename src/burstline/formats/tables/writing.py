@@ -22,16 +22,7 @@ _BY_LOCATION: Final = ("location", "sender_location")
 
 
 def write(trace: Trace, path: Path, *, progress: Progress = SILENCE) -> None:
-    """Write every table of a trace into a folder; replaces a folder of that name.
-
-    >>> from pathlib import Path
-    >>> from tempfile import TemporaryDirectory
-    >>> from burstline import Trace, read
-    >>> with TemporaryDirectory() as place:
-    ...     write(Trace({"locations": Trace({}).locations}), Path(place) / "run.csv")
-    ...     read(Path(place) / "run.csv").locations.num_rows
-    0
-    """
+    """Write every table of a trace into a folder; replaces a folder of that name."""
     style = path.suffix.removeprefix(".")
     if style not in STYLES:
         raise ParameterError(f"{path}: the name of a folder of tables ends in .csv or .parquet")
@@ -77,7 +68,7 @@ def _write_table(trace: Trace, name: str, path: Path) -> None:
 
 
 def _as_text(table: pa.Table, *, lists: bool) -> pa.Table:
-    """Write codes out as names, and lists as text where they must be."""
+    """A table with names for codes, and text for lists if asked for."""
     for position, field in enumerate(table.schema):
         column = table.column(position)
         if pa.types.is_dictionary(field.type):
