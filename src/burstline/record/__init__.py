@@ -1,12 +1,11 @@
-"""From a command line to raw files: which MPI it uses, the recorder for it, and the run.
+"""From a command line to raw files: its MPI, the recorder for this, and the run.
 
 ::
 
     command ──mpi──► Abi ──build──► shared object ─┐
-            ──launch──► where its programs begin ──┴─► recorded command ──session──► raw files
+            ──launch──► places of its programs ────┴─► recorded command ──session──► raw files
 
-The recorder itself is C (``native/``), its wrappers are generated from ``calls.toml``.
-Nothing here knows a trace; `burstline.read` makes one of the raw files.
+The recorder is C (``native/``) with wrappers that are generated from ``calls.toml``.
 """
 
 from burstline.doors import door

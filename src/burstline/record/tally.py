@@ -1,4 +1,4 @@
-"""What a run that was only profiled did: how often each operation was called, and how long.
+"""The number of calls and the time of each operation in a profiled run.
 
 ::
 
@@ -22,21 +22,20 @@ if TYPE_CHECKING:
 class Tally(NamedTuple):
     """All calls of one operation."""
 
-    # how many there were, and the time in them over all threads
     calls: int
-    time_ns: int
+    time_ns: int  # over all threads
 
 
 def tallies(folder: Path) -> dict[str, Tally]:
-    """Sum up what the threads of a profiled run counted."""
+    """The sums over all threads of a profiled run, the longest operation first."""
     sums = np.zeros(3 * COUNT_TYPE, np.int64)
     for file in open_files(folder, Defects(), SILENCE):
         events = file.records[file.records["kind"] == Kind.EVENT]
         events = events[events["a"] < len(sums)]
         np.add.at(sums, events["a"].astype(np.int64), events["b"].astype(np.int64))
-    found = {
+    by_name = {
         name: Tally(int(sums[COUNT_TYPE + number]), int(sums[TIME_TYPE + number]))
         for number, name in operation_numbers().items()
         if sums[COUNT_TYPE + number]
     }
-    return dict(sorted(found.items(), key=lambda item: -item[1].time_ns))
+    return dict(sorted(by_name.items(), key=lambda item: -item[1].time_ns))

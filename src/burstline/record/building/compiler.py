@@ -4,8 +4,8 @@
 
     clang ──version──► LLVM ──build──► plug-in, work object ──command──► clang -fpass-plugin=…
 
-The plug-in (``pass/``) is built once for each version of LLVM and kept in the cache. The work
-object (``native/work.c``), which holds the counters, is added to what is linked.
+The plug-in (``pass/``) and the work object (``native/work.c``), which holds the counters, are
+built once for each version of LLVM.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ import os
 import re
 import shlex
 import shutil
-import subprocess
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from burstline.errors import NotEnoughDataError, ParameterError, printable
-from burstline.record.building.locking import locked
+from burstline.record.building.cache import cache, locked
+from burstline.record.commands import ask
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -123,7 +123,7 @@ _HEADERS: Final = (".h", ".hh", ".hpp", ".hxx", ".H")
 
 @dataclass(frozen=True, slots=True)
 class Clang:
-    """A compiler that is made of LLVM."""
+    """A compiler of LLVM."""
 
     words: tuple[str, ...]
     version: int
@@ -131,7 +131,7 @@ class Clang:
 
 
 def instrumented(words: Sequence[str]) -> list[str]:
-    """The command that compiles as asked, and counts."""
+    """The command that compiles what `words` do, with counters."""
     clang = identify(words[0])
     arguments = list(words[1:])
     added = ["-fpass-plugin=" + os.fspath(plugin(clang))]
@@ -146,11 +146,7 @@ def instrumented(words: Sequence[str]) -> list[str]:
 
 
 def links(arguments: Sequence[str]) -> bool:
-    """Whether a compiler that gets these arguments links something.
-
-    >>> links(["-O2", "main.c", "-o", "main"]), links(["-c", "main.c"]), links(["-v"])
-    (True, False, False)
-    """
+    """Whether a compiler with these arguments links."""
     inputs = []
     waiting = iter(arguments)
     for word in waiting:
@@ -165,13 +161,13 @@ def links(arguments: Sequence[str]) -> bool:
 
 
 def identify(compiler: str) -> Clang:
-    """Which LLVM a compiler is made of."""
+    """The version of LLVM of a compiler."""
     shown = printable(compiler)
     if shutil.which(compiler) is None:
         raise ParameterError(f"{shown}: no such compiler. Give one of LLVM's, such as clang")
     says = _said([compiler, "--version"])
-    found = re.search(r"\b(?:clang|flang|flang-new) version (\d+)", says)
-    if found is None or "Apple" in says:
+    match = re.search(r"\b(?:clang|flang|flang-new) version (\d+)", says)
+    if match is None or "Apple" in says:
         first = printable(says.partition("\n")[0])
         of_cpp = Path(compiler).name.partition(".")[0].endswith(("++", "cxx", "CC"))
         set_to = "CXX=clang++" if of_cpp else "CC=clang"
@@ -179,14 +175,14 @@ def identify(compiler: str) -> Clang:
             f"{shown} is not clang (it says: {first}). Work counters need LLVM's clang; "
             f"with Open MPI set OMPI_{set_to}, with MPICH MPICH_{set_to}"
         )
-    version = int(found[1])
+    version = int(match[1])
     if version < OLDEST:
         raise ParameterError(f"{shown} is LLVM {version}. Work counters need {OLDEST} or newer")
     return Clang((compiler,), version, says)
 
 
 def plugin(clang: Clang) -> Path:
-    """The plug-in for a compiler; builds it on first use."""
+    """The plug-in for a compiler, which is built on first use."""
     sources = sorted(_PASS.glob("*.cpp"))
     target = _place(clang, [*sources, *_PASS.glob("*.h")]) / "burstline-pass.so"
     if target.is_file():
@@ -201,7 +197,7 @@ def plugin(clang: Clang) -> Path:
 
 
 def work_object(clang: Clang) -> Path:
-    """The object that holds the counters; builds it on first use."""
+    """The object that holds the counters, which is built on first use."""
     source = _NATIVE / "work.c"
     target = _place(clang, [source, *_NATIVE.glob("*.h")]) / "burstline-work.o"
     if target.is_file():
@@ -216,7 +212,7 @@ def _definitions(config: str) -> list[str]:
 
 
 def _llvm_config(clang: Clang) -> str:
-    """Find ``llvm-config`` of the very version of the compiler."""
+    """The ``llvm-config`` of the version of the compiler."""
     names = [_beside(clang, "llvm-config"), f"llvm-config-{clang.version}", "llvm-config"]
     for name in filter(None, names):
         path = shutil.which(name)
@@ -239,23 +235,22 @@ def _cxx_compiler(clang: Clang) -> str:
 
 
 def _beside(clang: Clang, name: str) -> str | None:
-    """Ask the compiler where its own tools are."""
+    """The tool of this name that belongs to the compiler."""
     said = _said([*clang.words, f"-print-prog-name={name}"]).strip()
     return said if said.startswith("/") and os.access(said, os.X_OK) else None
 
 
 def _place(clang: Clang, sources: list[Path]) -> Path:
-    """Name the folder of what is made of some sources for some compiler."""
+    """The folder of what is built of some sources with a compiler."""
     digest = hashlib.sha256(clang.says.encode())
     digest.update("\0".join((*_PLUGIN_FLAGS, *_OBJECT_FLAGS)).encode())
     for path in sorted(sources):
         digest.update(path.name.encode() + b"\0" + path.read_bytes())
-    home = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-    return Path(home) / "burstline" / "pass" / digest.hexdigest()[:16]
+    return cache("pass") / digest.hexdigest()[:16]
 
 
 def _built(target: Path, words: list[str]) -> Path:
-    """Run a compiler so that the file appears whole, once, or not at all."""
+    """The file that a compiler builds, once, whole or not at all."""
     with locked(target.parent, "the plug-in"):
         if target.is_file():
             return target
@@ -263,29 +258,17 @@ def _built(target: Path, words: list[str]) -> Path:
             made = Path(folder) / target.name
             said = _said([*words, "-o", os.fspath(made)])
             if not made.is_file():
-                wrong = [line for line in said.splitlines() if "error" in line] or [said]
+                errors = [line for line in said.splitlines() if "error" in line] or [said]
                 raise NotEnoughDataError(
                     f"{target.name} could not be built with {printable(words[0])}: "
-                    f"{printable(wrong[0], limit=500)}"
+                    f"{printable(errors[0], limit=500)}"
                 )
             made.replace(target)
     return target
 
 
 def _said(words: list[str]) -> str:
-    """What a program says, whatever it thinks of the question."""
-    asked = (LOOPS, COUNT)
-    environment = {name: text for name, text in os.environ.items() if name not in asked}
-    try:
-        done = subprocess.run(  # noqa: S603 -- the user's own compiler
-            words,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            timeout=_PATIENCE_S,
-            check=False,
-            env=environment,
-        )
-    except (OSError, subprocess.SubprocessError) as error:
-        return str(error)
-    return done.stdout.decode(errors="replace")
+    """The output of a program, whatever its exit code."""
+    # The plug-in must not count what is compiled to build it.
+    inherited = {k: text for k, text in os.environ.items() if k not in (LOOPS, COUNT)}
+    return ask(words, patience_s=_PATIENCE_S, environment=inherited).text

@@ -1,4 +1,4 @@
-"""What the wrappers of each kind do, in C statements around the real call."""
+"""The C statements around the real call in wrappers of each kind."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from typing import Final
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """The statements of a wrapper."""
+    """The statements of a wrapper, in their order."""
 
     first: tuple[str, ...] = ()
-    known: tuple[str, ...] = ()
-    instead: dict[str, str] = field(default_factory=dict)
-    success: str = ""
-    learnt: tuple[str, ...] = ()
+    before: tuple[str, ...] = ()  # where the thread records
+    instead: dict[str, str] = field(default_factory=dict)  # arguments of the real call
+    success: str = ""  # of a poll
+    after: tuple[str, ...] = ()  # where the call is followed and succeeded
     last: tuple[str, ...] = ()
-    beyond: tuple[str, ...] = ()
+    beyond: tuple[str, ...] = ()  # the end of the record
 
 
 _BYTES: Final = "burst_bytes(count, datatype)"
@@ -43,8 +43,8 @@ _ROOT: Final = "@TELL_ROOT"
 
 
 def _batch(count: str, statuses: str) -> tuple[str, str]:
-    told = f"burst_follows(call), {count}, array_of_requests, {statuses}"
-    return "struct burst_batch batch;", f"burst_batch_open(&batch, {told});"
+    arguments = f"burst_follows(call), {count}, array_of_requests, {statuses}"
+    return "struct burst_batch batch;", f"burst_batch_open(&batch, {arguments});"
 
 
 def _follow(kind: str, peer: str = "MPI_PROC_NULL") -> str:
@@ -52,9 +52,9 @@ def _follow(kind: str, peer: str = "MPI_PROC_NULL") -> str:
 
 
 def _follow_apart(kind: str, request: str) -> str:
-    """Follow what belongs to no communicator: a transfer of a window or file."""
-    told = f"{kind}, request, {request}, burst_known.no_comm, MPI_PROC_NULL"
-    return f"if (burst_follows(call)) burst_follow({told});"
+    """The statement that follows a transfer of a window or file, without a communicator."""
+    arguments = f"{kind}, request, {request}, burst_known.no_comm, MPI_PROC_NULL"
+    return f"if (burst_follows(call)) burst_follow({arguments});"
 
 
 def _send(request: str) -> str:
@@ -65,7 +65,7 @@ def _post(request: str) -> str:
     return f"burst_post(call.thread, comm, source, tag, {_BYTES}, {request});"
 
 
-def _told(function: str) -> str:
+def _with_status(function: str) -> str:
     return f"if (call.thread != NULL) {function}(call.thread, comm, known);"
 
 
@@ -77,11 +77,11 @@ def _exchange(send: str, receive: str, ids: tuple[str, str] = ("0", "0")) -> tup
 
 
 def _exchange_begun(send: str, receive: str) -> Kind:
-    told = f"*request, ids, comm, source, recvtag, burst_bytes({receive})"
+    arguments = f"*request, ids, comm, source, recvtag, burst_bytes({receive})"
     return Kind(
         first=_IDS,
-        known=_exchange(send, receive, ("ids[0]", "ids[1]")),
-        learnt=(f"if (burst_follows(call)) burst_follow_both({told});",),
+        before=_exchange(send, receive, ("ids[0]", "ids[1]")),
+        after=(f"if (burst_follows(call)) burst_follow_both({arguments});",),
     )
 
 
@@ -92,8 +92,8 @@ _UNMATCHED: Final = (
 
 
 def _collective(request: str) -> tuple[str, ...]:
-    told = f"burst_collective(call.thread, comm, {request}, part.root, @SENT, @RECEIVED);"
-    return (_PART, told, _ROOT)
+    arguments = f"burst_collective(call.thread, comm, {request}, part.root, @SENT, @RECEIVED);"
+    return (_PART, arguments, _ROOT)
 
 
 def _io(written: str, read: str) -> str:
@@ -108,12 +108,12 @@ def _together_on(kind: str, handle: str, request: str = "0") -> str:
     return f"burst_together_on(call.thread, {kind}, (uintptr_t){handle}, {request});"
 
 
-def _file(written: str, read: str, known: tuple[str, ...] = ()) -> Kind:
+def _file(written: str, read: str, before: tuple[str, ...] = ()) -> Kind:
     return Kind(
         first=(_OWN,),
-        known=known,
+        before=before,
         instead=_STATUS,
-        learnt=(f"if (call.thread != NULL) {_io(written, read)}",),
+        after=(f"if (call.thread != NULL) {_io(written, read)}",),
     )
 
 
@@ -124,35 +124,38 @@ _RMA: Final = "burst_one_sided(call.thread, win, target_rank, @MOVED, @TRANSFER)
 _MOVED_IO: Final = _io("@TRANSFER == 1 ? @MOVED : 0", "@TRANSFER == 2 ? @MOVED : 0")
 
 _MESSAGES: Final = {
-    "send": Kind(known=(_send("0"),)),
+    "send": Kind(before=(_send("0"),)),
     "isend": Kind(
-        first=(_ID,), known=(_send("id"),), learnt=(_follow("BURST_IS_SEND", "dest"),)
+        first=(_ID,), before=(_send("id"),), after=(_follow("BURST_IS_SEND", "dest"),)
     ),
     "receive": Kind(
-        first=(_OWN,), known=(_post("0"),), instead=_STATUS, learnt=(_told("burst_received"),)
+        first=(_OWN,),
+        before=(_post("0"),),
+        instead=_STATUS,
+        after=(_with_status("burst_received"),),
     ),
     "ireceive": Kind(
         first=(_POSTED_ID,),
-        known=(_post("id"),),
-        learnt=(_follow("BURST_IS_RECEIVE", "source"),),
+        before=(_post("id"),),
+        after=(_follow("BURST_IS_RECEIVE", "source"),),
     ),
     "sendrecv": Kind(
         first=(_OWN,),
-        known=_exchange("sendcount, sendtype", "recvcount, recvtype"),
+        before=_exchange("sendcount, sendtype", "recvcount, recvtype"),
         instead=_STATUS,
-        learnt=(_told("burst_received"),),
+        after=(_with_status("burst_received"),),
     ),
     "sendrecv_replace": Kind(
         first=(_OWN,),
-        known=_exchange("count, datatype", "count, datatype"),
+        before=_exchange("count, datatype", "count, datatype"),
         instead=_STATUS,
-        learnt=(_told("burst_received"),),
+        after=(_with_status("burst_received"),),
     ),
     "send_init": Kind(
-        learnt=(f"burst_keep(BURST_IS_SEND, *request, comm, dest, tag, {_BYTES});",)
+        after=(f"burst_keep(BURST_IS_SEND, *request, comm, dest, tag, {_BYTES});",)
     ),
     "recv_init": Kind(
-        learnt=(f"burst_keep(BURST_IS_RECEIVE, *request, comm, source, tag, {_BYTES});",)
+        after=(f"burst_keep(BURST_IS_RECEIVE, *request, comm, source, tag, {_BYTES});",)
     ),
     "start": Kind(first=("if (call.follow) burst_start(call.thread, *request);",)),
     "startall": Kind(
@@ -161,37 +164,37 @@ _MESSAGES: Final = {
             "    burst_start(call.thread, array_of_requests[i]);",
         )
     ),
-    "probe": Kind(first=(_OWN,), instead=_STATUS, learnt=(_told("burst_probed"),)),
+    "probe": Kind(first=(_OWN,), instead=_STATUS, after=(_with_status("burst_probed"),)),
     "iprobe": Kind(
         first=(_OWN,),
         instead=_STATUS,
         success="*flag",
-        learnt=("if (*flag && call.thread != NULL) burst_probed(call.thread, comm, known);",),
+        after=("if (*flag && call.thread != NULL) burst_probed(call.thread, comm, known);",),
     ),
     "mprobe": Kind(
         first=(_OWN,),
         instead=_STATUS,
-        learnt=("burst_matched(call.thread, *message, comm, known);",),
+        after=("burst_matched(call.thread, *message, comm, known);",),
     ),
     "improbe": Kind(
         first=(_OWN,),
         instead=_STATUS,
         success="*flag",
-        learnt=("if (*flag) burst_matched(call.thread, *message, comm, known);",),
+        after=("if (*flag) burst_matched(call.thread, *message, comm, known);",),
     ),
     "mrecv": Kind(
         first=(_OWN, *_UNMATCHED),
         instead=_STATUS,
-        learnt=("if (call.thread != NULL) burst_received_matched(call.thread, match, known);",),
+        after=("if (call.thread != NULL) burst_received_matched(call.thread, match, known);",),
     ),
-    "imrecv": Kind(first=_UNMATCHED, learnt=("burst_follow_matched(*request, match);",)),
+    "imrecv": Kind(first=_UNMATCHED, after=("burst_follow_matched(*request, match);",)),
     "isendrecv": _exchange_begun("sendcount, sendtype", "recvcount, recvtype"),
     "isendrecv_replace": _exchange_begun("count, datatype", "count, datatype"),
     "psend_init": Kind(
-        learnt=(f"burst_keep(BURST_IS_SEND, *request, comm, dest, tag, {_PARTITIONS});",)
+        after=(f"burst_keep(BURST_IS_SEND, *request, comm, dest, tag, {_PARTITIONS});",)
     ),
     "precv_init": Kind(
-        learnt=(f"burst_keep_partitioned(*request, comm, source, tag, {_PARTITIONS});",)
+        after=(f"burst_keep_partitioned(*request, comm, source, tag, {_PARTITIONS});",)
     ),
     "parrived": Kind(success="*flag"),
 }
@@ -208,7 +211,7 @@ _COMPLETIONS: Final = {
     "waitany": Kind(
         first=(_OWN, *_batch("count", "known")),
         instead=_STATUS,
-        learnt=("burst_batch_one(&batch, call.thread, *indx, known);",),
+        after=("burst_batch_one(&batch, call.thread, *indx, known);",),
         last=("burst_batch_shut(&batch);",),
     ),
     "waitsome": Kind(
@@ -238,7 +241,7 @@ _COMPLETIONS: Final = {
         first=(_OWN, *_batch("count", "known")),
         instead=_STATUS,
         success="*flag",
-        learnt=("if (*flag) burst_batch_one(&batch, call.thread, *indx, known);",),
+        after=("if (*flag) burst_batch_one(&batch, call.thread, *indx, known);",),
         last=("burst_batch_shut(&batch);",),
     ),
     "testsome": Kind(
@@ -252,53 +255,53 @@ _COMPLETIONS: Final = {
     ),
     "request_free": Kind(
         first=(_ASKED,),
-        learnt=("burst_released(call.thread, asked);",),
+        after=("burst_released(call.thread, asked);",),
     ),
     "cancel": Kind(first=("if (call.follow) burst_cancelling(*request);",)),
     "get_status": Kind(
         first=(_OWN,),
         instead=_STATUS,
         success="*flag",
-        learnt=("if (*flag) burst_reported(call.thread, request, known);",),
+        after=("if (*flag) burst_reported(call.thread, request, known);",),
     ),
 }
 
 _COLLECTIVES: Final = {
-    "collective": Kind(known=_collective("0")),
+    "collective": Kind(before=_collective("0")),
     "icollective": Kind(
-        first=(_ID,), known=_collective("id"), learnt=(_follow("BURST_IS_COLLECTIVE"),)
+        first=(_ID,), before=_collective("id"), after=(_follow("BURST_IS_COLLECTIVE"),)
     ),
-    "collective_init": Kind(learnt=(_PART, "@KEEP")),
+    "collective_init": Kind(after=(_PART, "@KEEP")),
 }
 
 _MANAGEMENT: Final = {
     "plain": Kind(),
-    "init": Kind(learnt=("burst_initialized(call.thread);",)),
-    "init_thread": Kind(learnt=("burst_initialized(call.thread);",)),
+    "init": Kind(after=("burst_initialized(call.thread);",)),
+    "init_thread": Kind(after=("burst_initialized(call.thread);",)),
     "finalize": Kind(
         first=("if (call.follow) burst_finalizing(call.thread);",),
         beyond=("if (call.follow) burst_close(BURST_BY_FINALIZE, 0);",),
     ),
     "abort": Kind(first=("if (call.follow) burst_close(BURST_BY_ABORT, errorcode);",)),
-    "session_init": Kind(learnt=("burst_session_begun(*session);",)),
+    "session_init": Kind(after=("burst_session_begun(*session);",)),
     "session_finalize": Kind(first=("if (call.follow) burst_session_ending(*session);",)),
     # Collective over the communicator they are given, or over the one they make.
-    "created": Kind(known=(_together("@PARENT"),), learnt=(_CREATED,)),
+    "created": Kind(before=(_together("@PARENT"),), after=(_CREATED,)),
     "created_rooted": Kind(
-        known=(
+        before=(
             _PART,
             "burst_collective(call.thread, comm, 0, part.root, 0, 0);",
             _ROOT,
         ),
-        learnt=(_CREATED,),
+        after=(_CREATED,),
     ),
     "created_alone": Kind(
-        learnt=(_CREATED, f"if (call.thread != NULL) {_together('*@CREATED')}")
+        after=(_CREATED, f"if (call.thread != NULL) {_together('*@CREATED')}")
     ),
     "idup": Kind(
         first=(_ID, "const uint64_t name = call.follow ? burst_comm_reserved(comm) : 0;"),
-        known=(_together("comm", "id"),),
-        learnt=("burst_follow_dup(*request, id, newcomm, name);",),
+        before=(_together("comm", "id"),),
+        after=("burst_follow_dup(*request, id, newcomm, name);",),
     ),
     # Before the call: another thread may get the handle as soon as it is free.
     "comm_free": Kind(
@@ -308,8 +311,8 @@ _MANAGEMENT: Final = {
         )
     ),
     "window": Kind(
-        known=(_together("comm"),),
-        learnt=("burst_object_created(BURST_WINDOW, (uintptr_t)*win, comm);",),
+        before=(_together("comm"),),
+        after=("burst_object_created(BURST_WINDOW, (uintptr_t)*win, comm);",),
     ),
     "win_free": Kind(
         first=(
@@ -317,12 +320,12 @@ _MANAGEMENT: Final = {
             "if (call.follow) burst_object_freed(BURST_WINDOW, (uintptr_t)*win);",
         )
     ),
-    "win_fence": Kind(known=(_together_on(_WINDOW, "win"),)),
-    "rma": Kind(known=(_RMA,)),
-    "rma_request": Kind(known=(_RMA,), learnt=(_follow_apart("BURST_IS_OTHER", "0"),)),
+    "win_fence": Kind(before=(_together_on(_WINDOW, "win"),)),
+    "rma": Kind(before=(_RMA,)),
+    "rma_request": Kind(before=(_RMA,), after=(_follow_apart("BURST_IS_OTHER", "0"),)),
     "file_open": Kind(
-        known=(_together("comm"),),
-        learnt=("burst_object_created(BURST_FILE, (uintptr_t)*fh, comm);",),
+        before=(_together("comm"),),
+        after=("burst_object_created(BURST_FILE, (uintptr_t)*fh, comm);",),
     ),
     "file_close": Kind(
         first=(
@@ -334,19 +337,19 @@ _MANAGEMENT: Final = {
     "file_read": _file("0", "burst_done_bytes(known)"),
     "file_write_all": _file("burst_done_bytes(known)", "0", (_together_on(_FILE, "fh"),)),
     "file_read_all": _file("0", "burst_done_bytes(known)", (_together_on(_FILE, "fh"),)),
-    "file_all": Kind(known=(_together_on(_FILE, "fh"),)),
-    "file_request": Kind(known=(_MOVED_IO,), learnt=(_follow_apart("BURST_IS_OTHER", "0"),)),
+    "file_all": Kind(before=(_together_on(_FILE, "fh"),)),
+    "file_request": Kind(before=(_MOVED_IO,), after=(_follow_apart("BURST_IS_OTHER", "0"),)),
     "file_request_all": Kind(
         first=(_ID,),
-        known=(_MOVED_IO, _together_on(_FILE, "fh", "id")),
-        learnt=(_follow_apart("BURST_IS_COLLECTIVE", "id"),),
+        before=(_MOVED_IO, _together_on(_FILE, "fh", "id")),
+        after=(_follow_apart("BURST_IS_COLLECTIVE", "id"),),
     ),
-    "file_begin": Kind(known=(_MOVED_IO, "burst_split_begin(call.thread, fh);")),
-    "file_end": Kind(learnt=("burst_split_end(call.thread, fh);",)),
+    "file_begin": Kind(before=(_MOVED_IO, "burst_split_begin(call.thread, fh);")),
+    "file_end": Kind(after=("burst_split_end(call.thread, fh);",)),
 }
 
 COMPLETIONS: Final = frozenset(_COMPLETIONS)
-"""Kinds of the calls that end a request, or tell that it has ended."""
+"""Kinds of the calls that complete requests or test them."""
 
 KINDS: Final = _MESSAGES | _COMPLETIONS | _COLLECTIVES | _MANAGEMENT
-"""What the wrapper of each kind of the table of calls does."""
+"""The statements of each kind in the table of calls."""

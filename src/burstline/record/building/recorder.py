@@ -5,9 +5,8 @@
     record/lib/libburst-openmpi.so                          shipped in the wheel
     ~/.cache/burstline/recorder/<hash>/libburst-openmpi.so  built with the user's own mpicc
 
-The hash covers the recorder's sources, the headers of MPI and the compiler, so that a new
-version of any of them is built anew. The objects of all MPIs that are installed, which are
-those of the wheel, come from ``python -m burstline.record.building.recorder FOLDER``.
+The hash covers the recorder's sources, the headers of MPI and the compiler. ``python -m
+burstline.record.building.recorder FOLDER`` builds the objects of the wheel.
 """
 
 from __future__ import annotations
@@ -18,7 +17,6 @@ import os
 import re
 import shlex
 import shutil
-import subprocess
 import sys
 import tempfile
 from concurrent.futures import ThreadPoolExecutor
@@ -27,7 +25,8 @@ from pathlib import Path
 from typing import Final
 
 from burstline.errors import NotEnoughDataError, ParameterError, printable
-from burstline.record.building.locking import locked
+from burstline.record.building.cache import cache, locked
+from burstline.record.commands import ask
 from burstline.record.launching.mpi import ABIS, MPICH, OPEN_MPI, STANDARD, Abi
 
 _HERE: Final = Path(__file__).parents[1]
@@ -54,7 +53,7 @@ _HEADERS: Final = {
 
 @dataclass(frozen=True, slots=True)
 class Compiler:
-    """A C compiler, and what it takes to find the headers of an MPI."""
+    """A C compiler with the options of an MPI and a header of this."""
 
     words: tuple[str, ...]
     version: str
@@ -62,12 +61,12 @@ class Compiler:
 
 
 def shared_object(abi: Abi) -> Path:
-    """The recorder for an MPI; builds it on first use if none was shipped."""
+    """The recorder for an MPI, which is built on first use if none was shipped."""
     shipped = _SHIPPED / _file_name(abi)
     if shipped.is_file():
         return shipped if _can_be_preloaded(shipped) else _copied(shipped)
     compiler = find_compiler(abi)
-    target = _cache() / _hash(abi, compiler) / _file_name(abi)
+    target = cache("recorder") / _hash(abi, compiler) / _file_name(abi)
     if not target.is_file():
         _require_preloadable(target)
         with locked(target.parent, "the recorder"):
@@ -77,7 +76,7 @@ def shared_object(abi: Abi) -> Path:
 
 
 def find_compiler(abi: Abi) -> Compiler:
-    """Find a compiler that knows the headers of an MPI."""
+    """A compiler that has the headers of an MPI."""
     tried = []
     for name in (os.environ.get("MPICC", ""), *abi.compilers):
         wrapper = shutil.which(name) if name else None
@@ -96,7 +95,7 @@ def find_compiler(abi: Abi) -> Compiler:
 
 
 def compile_into(target: Path, abi: Abi, compiler: Compiler) -> None:
-    """Build the recorder for an MPI; the file appears whole or not at all."""
+    """Build the recorder for an MPI, whole or not at all."""
     with tempfile.TemporaryDirectory(dir=target.parent, prefix=".build-") as folder:
         sources = list(map(str, _sources()))
         for name, text in _generated_sources().items():
@@ -104,20 +103,20 @@ def compile_into(target: Path, abi: Abi, compiler: Compiler) -> None:
             sources.append(str(Path(folder) / name))
         made = Path(folder) / target.name
         words = [*compiler.words, *_FLAGS, f"-I{_NATIVE}", "-o", str(made), *sources, "-ldl"]
-        done = _ask(words)
-        if done is None or done.returncode or not made.is_file():
-            said = "it cannot be run" if done is None else done.stdout.decode(errors="replace")
-            wrong = [line for line in said.splitlines() if "error" in line] or [said]
+        code, said = ask(words, patience_s=_PATIENCE_S)
+        if code != 0 or not made.is_file():
+            said = "it cannot be run" if code is None else said
+            errors = [line for line in said.splitlines() if "error" in line] or [said]
             raise NotEnoughDataError(
                 f"the recorder for {abi.title} could not be built with "
-                f"{printable(shlex.join(compiler.words))}: {printable(wrong[0], limit=500)}"
+                f"{printable(shlex.join(compiler.words))}: {printable(errors[0], limit=500)}"
             )
         made.chmod(0o755)
         made.replace(target)
 
 
 def build_all(folder: Path) -> dict[str, str]:
-    """Build the recorders of all MPIs whose headers are installed."""
+    """The outcome for each MPI of building all recorders into a folder."""
     folder.mkdir(parents=True, exist_ok=True)
 
     def built(abi: Abi) -> str:
@@ -149,49 +148,30 @@ def _generated_sources() -> dict[str, str]:
 
 
 def _compiler(wrapper: str, header: str) -> Compiler | None:
-    """Take from a compiler wrapper what compiles, and leave what links."""
+    """The compiler of a wrapper, without options for the linker."""
     for option in ("--showme", "-show"):
-        said = _ask([wrapper, option])
-        words = shlex.split(said.stdout.decode(errors="replace")) if said else []
-        if said is None or said.returncode or not any(word.startswith("-I") for word in words):
+        code, said = ask([wrapper, option], patience_s=_PATIENCE_S)
+        words = shlex.split(said) if code is not None else []
+        if code != 0 or not any(word.startswith("-I") for word in words):
             continue
-        kept = [word for word in words[1:] if word.startswith(("-I", "-D", "-m"))]
+        options = [word for word in words[1:] if word.startswith(("-I", "-D", "-m"))]
         chosen = shlex.split(os.environ.get("CC") or words[0])
-        return Compiler((*chosen, *kept), _version(chosen), _text_of(header, kept))
+        return Compiler((*chosen, *options), _version(chosen), _text_of(header, options))
     return None
 
 
 def _version(compiler: list[str]) -> str:
-    said = _ask([*compiler, "--version"])
-    return "" if said is None else said.stdout.decode(errors="replace").partition("\n")[0]
+    code, said = ask([*compiler, "--version"], patience_s=_PATIENCE_S)
+    return "" if code is None else said.partition("\n")[0]
 
 
 def _text_of(header: str, options: list[str]) -> bytes:
-    """Read a header from the first folder that has it; empty if none has."""
+    """The first header of this name in the folders of the options; empty without one."""
     folders = [Path(word[2:]) for word in options if word.startswith("-I")]
     for path in (folder / header for folder in folders):
         with contextlib.suppress(OSError):
             return path.read_bytes()
     return b""
-
-
-def _ask(words: list[str]) -> subprocess.CompletedProcess[bytes] | None:
-    try:
-        return subprocess.run(  # noqa: S603 -- the user's own compiler
-            words,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            timeout=_PATIENCE_S,
-            check=False,
-        )
-    except (OSError, subprocess.SubprocessError):
-        return None
-
-
-def _cache() -> Path:
-    home = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-    return Path(home) / "burstline" / "recorder"
 
 
 def _hash(abi: Abi, compiler: Compiler) -> str:
@@ -219,9 +199,9 @@ def _require_preloadable(path: Path) -> None:
 
 
 def _copied(shipped: Path) -> Path:
-    """Copy a recorder to where it can be preloaded from."""
+    """A copy of a recorder in a folder from which it can be preloaded."""
     content = shipped.read_bytes()
-    target = _cache() / hashlib.sha256(content).hexdigest()[:16] / shipped.name
+    target = cache("recorder") / hashlib.sha256(content).hexdigest()[:16] / shipped.name
     _require_preloadable(target)
     with locked(target.parent, "the recorder"):
         part = target.with_name(f".{target.name}.{os.getpid()}")

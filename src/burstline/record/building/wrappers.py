@@ -2,12 +2,11 @@
 
 ::
 
-    calls.toml ──┬──► operations.c   what operations are called
+    calls.toml ──┬──► operations.c   names of operations
                  └──► wrappers.c     python -m burstline.record.building.wrappers prints it
 
 Every function is defined twice, as ``MPI_X`` and ``PMPI_X``, because Fortran bindings call the
-second. What a wrapper does is its *kind*, a :class:`Kind`; the C statements in it use the
-arguments by the names the standard gives them.
+second. Statements use the names of arguments in the standard.
 """
 
 from __future__ import annotations
@@ -53,7 +52,7 @@ class Argument:
     suffix: str
 
     def __str__(self) -> str:
-        """Write it as C does."""
+        """The declaration in C."""
         space = "" if self.type.endswith("*") else " "
         return f"{self.type}{space}{self.name}{self.suffix}"
 
@@ -84,30 +83,18 @@ class Call:
 
 
 def calls() -> tuple[Call, ...]:
-    """Read the table of MPI functions.
-
-    >>> calls()[0].name, calls()[0].number
-    ('Send', 1)
-    """
+    """The table of MPI functions."""
     table = tomllib.loads(_TABLE.read_text(encoding="utf-8"))
     return tuple(_call(row) for row in table["call"])
 
 
 def operation_names() -> dict[int, str]:
-    """Which MPI function a number in a raw file stands for.
-
-    >>> operation_names()[1]
-    'MPI_Send'
-    """
+    """The MPI function of each number in raw files."""
     return {call.number: f"MPI_{call.name}" for call in calls()}
 
 
 def wrappers_source() -> str:
-    """Write the wrappers of all functions of the table.
-
-    >>> "int PMPI_Send(" in wrappers_source()
-    True
-    """
+    """The C text of the wrappers of all functions in the table."""
     table = calls()
     parts = [_HEAD, _declarations(table)]
     parts += [_function(call) for call in table]
@@ -116,7 +103,7 @@ def wrappers_source() -> str:
 
 
 def operations_source() -> str:
-    """The C11 text of what the runtime asks about operations by their numbers."""
+    """The C text of the names of operations, and of those that complete requests."""
     table = calls()
     return "\n".join([_OPERATIONS_HEAD, _names(table), _completions(table)])
 
@@ -137,7 +124,7 @@ def _argument(text: str) -> Argument:
 
 
 def _wide(name: str) -> str | None:
-    """What an ``int`` of this role is in the large-count twin."""
+    """The type in the large-count twin of an ``int`` with this name."""
     if re.fullmatch(r"\w*displs|disp_unit", name):
         return "MPI_Aint"
     if re.fullmatch(r"\w*counts?|size|insize|outsize|position", name):
@@ -146,7 +133,7 @@ def _wide(name: str) -> str | None:
 
 
 def _declarations(table: tuple[Call, ...]) -> str:
-    """Declare what older headers lack: the library at run time may have it."""
+    """Declarations of functions that older headers lack and the library may have."""
     lines = "".join(
         f"int MPI_{call.name}({', '.join(map(str, call.arguments))});\n"
         for call in table
@@ -199,12 +186,12 @@ def _replaced(passed: str, kind: Kind) -> str:
 def _body(call: Call, kind: Kind, real: str, twin: str) -> str:
     opening = "burst_open_poll" if kind.success else "burst_open"
     lines = [f"struct burst_call call = {opening}({call.number}, caller);", *kind.first]
-    lines += _guarded("call.thread != NULL", kind.known)
+    lines += _guarded("call.thread != NULL", kind.before)
     lines += [f"const int error = {real};"]
     if kind.success:
         test = f"error != MPI_SUCCESS || {kind.success}"
         lines += [f"burst_polled(&call, {call.number}, caller, {test});"]
-    lines += _guarded("call.follow && error == MPI_SUCCESS", kind.learnt)
+    lines += _guarded("call.follow && error == MPI_SUCCESS", kind.after)
     lines += [
         *kind.last,
         f"burst_shut(call, {call.number}, error);",
@@ -227,7 +214,7 @@ def _filled(text: str, call: Call, twin: str) -> str:
         "@SENT": call.sent,
         "@RECEIVED": call.received,
         "@TRANSFER": str(call.transfer),
-        "@KEEP": _kept(call, "root" in names),
+        "@KEEP": _keep(call, "root" in names),
         "@PARENT": ins[0] if ins else "",
         "@CREATED": outs[-1] if outs else "",
         "@TAG": "tag" if "tag" in names else "0",
@@ -238,17 +225,21 @@ def _filled(text: str, call: Call, twin: str) -> str:
     for word, by in words.items():
         text = text.replace(word, by)
     text = re.sub(r"^ +\n", "", text, flags=re.MULTILINE)
-    return _spelled(text, twin)
+    return _expanded(text, twin)
 
 
-def _kept(call: Call, rooted: bool) -> str:  # noqa: FBT001 -- of one caller
+def _keep(call: Call, rooted: bool) -> str:  # noqa: FBT001 -- of one caller
     operation = f"{call.number} << 1 | part.root"
-    told = f"*request, comm, {operation}, {call.sent or 0}, {call.received or 0}"
-    return f"burst_keep_rooted({told}, root);" if rooted else f"burst_keep_collective({told});"
+    arguments = f"*request, comm, {operation}, {call.sent or 0}, {call.received or 0}"
+    return (
+        f"burst_keep_rooted({arguments}, root);"
+        if rooted
+        else f"burst_keep_collective({arguments});"
+    )
 
 
 def _moved(names: list[str]) -> str:
-    """Bytes that a one-sided or file operation moves."""
+    """The C expression of the bytes that a one-sided or file operation moves."""
     if "result_count" in names:  # the origin may be nothing: MPI_NO_OP
         return "burst_bytes(target_count, target_datatype)"
     if "origin_count" in names:
@@ -256,12 +247,12 @@ def _moved(names: list[str]) -> str:
     return f"burst_bytes({'count' if 'count' in names else '1'}, datatype)"
 
 
-def _spelled(text: str, twin: str) -> str:
-    """Replace the table's words by C."""
+def _expanded(text: str, twin: str) -> str:
+    """C for a text in the table's words."""
     large = "_large" if twin else ""
     words = {
-        r"\b(ALL|RANK|MEMBERS|ROOT|LEAF)\b": lambda found: f"part.{found[1].lower()}",
-        r"\bIN_PLACE\((\w+)\)": lambda found: f"({found[1]} == MPI_IN_PLACE)",
+        r"\b(ALL|RANK|MEMBERS|ROOT|LEAF)\b": lambda match: f"part.{match[1].lower()}",
+        r"\bIN_PLACE\((\w+)\)": lambda match: f"({match[1]} == MPI_IN_PLACE)",
         r"\bBYTES\b": lambda _: "burst_bytes",
         r"\bSUM\b": lambda _: f"burst_sum{large}",
         r"\bSUMS\b": lambda _: f"burst_sums{large}",

@@ -1,8 +1,4 @@
-"""PAPI, asked which events this machine can count, and which of them together.
-
-Only the functions needed for that are called, through the shared library itself, so that
-nothing has to be compiled. Reading counters is the business of the recorder.
-"""
+"""The events that this machine can count, and which of them together, from PAPI's library."""
 
 from __future__ import annotations
 
@@ -30,12 +26,12 @@ _WAY_OUT: Final = (
 
 
 class Papi:
-    """A PAPI library that has been loaded."""
+    """A loaded library of PAPI."""
 
     def __init__(self, path: str | None = None) -> None:
-        found = path or ctypes.util.find_library("papi") or "libpapi.so"
+        name = path or ctypes.util.find_library("papi") or "libpapi.so"
         try:
-            self._library = ctypes.CDLL(found)
+            self._library = ctypes.CDLL(name)
             self._start = self._library.PAPI_library_init
             self._query = self._library.PAPI_query_named_event
             self._create = self._library.PAPI_create_eventset
@@ -45,10 +41,10 @@ class Papi:
         except (OSError, AttributeError) as error:
             why = printable(str(error), limit=300)
             raise NotEnoughDataError(f"no PAPI: {why}. {_WAY_OUT}") from error
-        self.version = self._find_version(found)
+        self.version = self._find_version(name)
 
     def _find_version(self, path: str) -> str:
-        """Start the library, which wants to be told its own version."""
+        """The version of the library, with which it starts."""
         for major, minor in reversed(_VERSIONS):
             version = major << 24 | minor << 16
             if self._start(version) == version:
@@ -88,10 +84,10 @@ class Papi:
         name = ctypes.create_string_buffer(_LONGEST_NAME)
         enumerate_next = self._library.PAPI_enum_event
         to_name = self._library.PAPI_event_code_to_name
-        known = enumerate_next(ctypes.byref(code), _FIRST) == _OK
+        has_next = enumerate_next(ctypes.byref(code), _FIRST) == _OK
         for _ in range(_MOST_PRESETS):
-            if not known:
+            if not has_next:
                 return
             if to_name(code, name) == _OK and self._query(name.value) == _OK:
                 yield name.value.decode("ascii", errors="replace")
-            known = enumerate_next(ctypes.byref(code), 0) == _OK
+            has_next = enumerate_next(ctypes.byref(code), 0) == _OK

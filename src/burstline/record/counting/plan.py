@@ -1,11 +1,10 @@
-"""Sets of counters that can be counted together: as few runs as there have to be.
+"""The fewest sets of counters that can be counted together.
 
 ::
 
     events ──fits?──► unavailable, and a cover of the others ──► sets, the reference in each
 
-A processor counts only some events at a time, and not every one beside every other. What
-fits together is asked, set by set; a part of a set that fits is taken to fit, too.
+A part of a set that fits is taken to fit, too.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ _MOST_QUESTIONS: Final = 100_000
 
 @dataclass(frozen=True, slots=True)
 class CounterPlan:
-    """Which counters to record together."""
+    """Sets of counters to record together, one per run."""
 
     # one per run. The reference is first in each; each other event is in one of them.
     sets: tuple[tuple[str, ...], ...]
@@ -43,24 +42,19 @@ def plan_sets(
     reference: str | None = None,
     most_questions: int = _MOST_QUESTIONS,
 ) -> CounterPlan:
-    """Divide events into the fewest sets that can be counted together.
+    """The plan with the fewest sets, which depends only on the order of events and on `fits`.
 
-    The search takes the event that goes with the fewest others, tries every largest set
-    around it and goes on with the rest. It gives up a branch that needs as many sets as
-    the best found: at least as many as events of which no two go together, and as the
-    events divided by the size of the largest set. The result depends only on the order
-    of the events and on the answers.
-
-    >>> plan = plan_sets(["A", "B", "C"], lambda names: len(names) <= 2)
-    >>> plan.sets, plan.fewest
-    ((('A', 'B'), ('C',)), True)
     >>> plan_sets(["A", "B"], lambda names: len(names) <= 2, reference="R").sets
     (('R', 'A'), ('R', 'B'))
     """
+    # The search takes the event that goes with the fewest others, tries every largest set
+    # around it and goes on with the rest. It leaves branches that need as many sets as the best
+    # plan so far: at least as many as events of which no two go together, and as the events
+    # divided by the size of the largest set.
     wanted = list(dict.fromkeys(events))
-    kept = reference if reference is not None and fits((reference,)) else None
-    missing = [reference] if reference is not None and kept is None else []
-    shared = () if kept is None else (kept,)
+    shared_event = reference if reference is not None and fits((reference,)) else None
+    missing = [reference] if reference is not None and shared_event is None else []
+    shared = () if shared_event is None else (shared_event,)
     usable: list[str] = []
     for event in wanted:
         if event == reference:
@@ -71,23 +65,23 @@ def plan_sets(
     )
     if not usable:
         alone = (shared,) if shared and (reference in wanted or not wanted) else ()
-        return CounterPlan(alone, unavailable, kept, fewest=True)
+        return CounterPlan(alone, unavailable, shared_event, fewest=True)
     search = _Search(usable, shared, fits, most_questions)
     cover, fewest = search.cover()
     sets = tuple((*shared, *names) for names in sorted(search.names(mask) for mask in cover))
-    return CounterPlan(_in_order(sets, wanted), unavailable, kept, fewest=fewest)
+    return CounterPlan(_in_order(sets, wanted), unavailable, shared_event, fewest=fewest)
 
 
 def _in_order(
     sets: tuple[tuple[str, ...], ...], wanted: list[str]
 ) -> tuple[tuple[str, ...], ...]:
-    """Put the sets into the order in which their events were asked for."""
+    """The sets in the order of their events in `wanted`."""
     place = {event: number for number, event in enumerate(wanted)}
     return tuple(sorted(sets, key=lambda names: [place.get(name, -1) for name in names]))
 
 
 class _TooManyQuestionsError(Exception):
-    """The search has asked as often as it may."""
+    """The search has asked too often."""
 
 
 @dataclass(slots=True)
@@ -118,15 +112,17 @@ class _Search:
             return best, False
         try:
             self._beside = [
-                sum(1 << other for other in range(len(self.events)) if self._pair(one, other))
-                for one in range(len(self.events))
+                sum(
+                    1 << other for other in range(len(self.events)) if self._pair(number, other)
+                )
+                for number in range(len(self.events))
             ]
             helpful = -(-len(self.events) // (len(best) - 1))
             self._largest = self._largest_size(everything, helpful)
             for size in range(self._at_least(everything), len(best)):
-                found = self._within(everything, size)
-                if found is not None:
-                    return found, True
+                cover = self._within(everything, size)
+                if cover is not None:
+                    return cover, True
         except _TooManyQuestionsError:
             return best, False
         return best, True
@@ -140,8 +136,8 @@ class _Search:
             answer = self._answers[mask] = self.fits((*self.shared, *self.names(mask)))
         return answer
 
-    def _pair(self, one: int, other: int) -> bool:
-        return one != other and self._fits(1 << one | 1 << other)
+    def _pair(self, number: int, other: int) -> bool:
+        return number != other and self._fits(1 << number | 1 << other)
 
     def _greedy(self, rest: int) -> list[int]:
         cover = []
@@ -184,7 +180,7 @@ class _Search:
         return min(_members(rest), key=lambda number: (self._beside[number] & rest).bit_count())
 
     def _within(self, rest: int, sets: int) -> list[int] | None:
-        """Cover `rest` with so many sets, or give None."""
+        """A cover of `rest` with so many sets, None if there is none."""
         if not rest:
             return []
         if (rest, sets) in self._hopeless or self._at_least(rest) > sets:
@@ -198,15 +194,15 @@ class _Search:
         return None
 
     def _largest_around(self, start: int, rest: int) -> Iterator[int]:
-        """Give every set within `rest` that holds `start` and to which nothing can be added."""
+        """Yield every set in `rest` that holds `start` and to which nothing can be added."""
         stack = [(start, rest & ~start, 0)]
         while stack:
             mask, candidates, passed = stack.pop()
             candidates = sum(
-                1 << one for one in _members(candidates) if self._fits(mask | 1 << one)
+                1 << event for event in _members(candidates) if self._fits(mask | 1 << event)
             )
             if not candidates:
-                if not any(self._fits(mask | 1 << one) for one in _members(passed)):
+                if not any(self._fits(mask | 1 << event) for event in _members(passed)):
                     yield mask
                 continue
             number = candidates & -candidates
@@ -223,15 +219,7 @@ def _members(mask: int) -> Iterator[int]:
 
 
 def sets_text(plan: CounterPlan) -> str:
-    """The sets as the TOML file that ``record --counters-set`` reads.
-
-    >>> plan = plan_sets(["A", "B"], lambda names: len(names) <= 1)
-    >>> print(sets_text(plan), end="")
-    # One run for each set.
-    [sets]
-    set1 = ["A"]
-    set2 = ["B"]
-    """
+    """The sets as the TOML file that ``record --counters-set`` reads."""
     lines = ["# One run for each set.", "[sets]"]
     for number, names in enumerate(plan.sets, 1):
         quoted = ", ".join(f'"{name}"' for name in names)

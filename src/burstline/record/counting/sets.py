@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def read_sets(path: Path) -> dict[str, list[str]]:
-    """Read sets of counters."""
+    """The counters of each set in a file."""
     try:
         document = tomllib.loads(path.read_text(encoding="utf-8"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:

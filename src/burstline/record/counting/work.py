@@ -21,13 +21,7 @@ KINDS: Final[dict[str, tuple[str, ...]]] = {
 
 
 def kinds_of(text: str) -> tuple[str, ...]:
-    """Read which kinds of work are to be counted.
-
-    >>> kinds_of("flops,memory")
-    ('memory', 'flops')
-    >>> kinds_of("all") == tuple(KINDS)
-    True
-    """
+    """The kinds of work in a list with commas, or all, in the order of :data:`KINDS`."""
     names = [word.strip() for word in text.split(",") if word.strip()]
     wrong = [name for name in names if name not in KINDS and name != ALL]
     if wrong or not names:

@@ -1,7 +1,4 @@
-"""What is looked at before a run: do the programs exist, which MPI do they use, can it work.
-
-A mistake that is found here costs nothing; on a cluster it would cost the wait in a queue.
-"""
+"""Checks before a run: whether the programs exist, and which MPI they use."""
 
 from __future__ import annotations
 
@@ -19,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def check_programs(command: Command) -> None:
-    """See to it that everything the command runs is there."""
+    """Raise ParameterError if a program that the command runs does not exist."""
     first = (
         [command.words[0]]
         if command.launcher is None
@@ -33,22 +30,22 @@ def check_programs(command: Command) -> None:
 
 
 def checked_calls(text: str) -> str:
-    """See to it that every operation of a list for ``--calls`` is one."""
+    """The list for ``--calls``, in which every word is an operation."""
     from burstline.formats.raw import operation_numbers  # noqa: PLC0415 -- slow
 
     numbers = operation_numbers()
-    known = {*numbers.values(), *map(str, numbers)}
+    names = {*numbers.values(), *map(str, numbers)}
     for word in text.replace(",", " ").split():
         name = word.removeprefix("-")
-        if name not in known:
-            near = get_close_matches(name, sorted(known), n=1, cutoff=0.8)
+        if name not in names:
+            near = get_close_matches(name, sorted(names), n=1, cutoff=0.8)
             hint = f"Did you mean {near[0]}?" if near else "Names are like MPI_Send"
             raise ParameterError(f"--calls: {printable(name)} is no operation of MPI. {hint}")
     return text
 
 
 def choose_abi(command: Command, asked: str | None) -> mpi.Abi:
-    """Choose the MPI whose recorder the run needs."""
+    """The MPI whose recorder the run needs."""
     if asked is not None:
         return mpi.ABIS[asked]
     launcher = launcher_abi(command)
@@ -74,10 +71,10 @@ def choose_abi(command: Command, asked: str | None) -> mpi.Abi:
 
 
 def launcher_abi(command: Command) -> mpi.Abi | None:
-    """Tell whose launcher a command uses."""
+    """The MPI of the launcher in a command."""
     if command.launcher is None:
         return None
-    path = mpi.found(command.words[command.launcher])
+    path = mpi.executable(command.words[command.launcher])
     return (
         None
         if path is None or path.name in {"srun", "aprun", "jsrun", "ibrun"}
@@ -86,19 +83,19 @@ def launcher_abi(command: Command) -> mpi.Abi | None:
 
 
 def with_paths(command: Command) -> Command:
-    """Name programs of the current folder so that they are found on the ranks, too."""
+    """The command with ``./`` before programs of this folder, so that ranks have them, too."""
     from dataclasses import replace  # noqa: PLC0415 -- only here
 
     words = list(command.words)
     for start in command.starts:
-        path = mpi.found(words[start])
+        path = mpi.executable(words[start])
         if path is not None and path.parent == Path() and "/" not in words[start]:
             words[start] = f"./{words[start]}"
     return replace(command, words=tuple(words))
 
 
 def _require(word: str) -> None:
-    if mpi.found(word) is not None:
+    if mpi.executable(word) is not None:
         return
     path = Path(word)
     shown = printable(word)
@@ -113,16 +110,16 @@ def _require(word: str) -> None:
 
 
 def _abi_of(program: Sequence[str]) -> mpi.Abi | None:
-    """Find the MPI of a program, which may stand behind others: ``numactl -N 0 ./app``."""
+    """The MPI of a program, which may stand behind others: ``numactl -N 0 ./app``."""
     for word in program:
-        path = None if word.startswith("-") else mpi.found(word)
+        path = None if word.startswith("-") else mpi.executable(word)
         if path is not None and (abi := mpi.abi_of_program(path)):
             return abi
     return None
 
 
 def _refuse_static(program: Sequence[str]) -> None:
-    path = mpi.found(program[0])
+    path = mpi.executable(program[0])
     if path is not None and mpi.is_elf(path) and mpi.holds_mpi(path):
         raise UnsupportedRecordError(
             path,

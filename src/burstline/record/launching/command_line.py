@@ -1,4 +1,4 @@
-"""Where the programs begin in a command line that starts ranks, and how they get the recorder.
+"""The programs in a command line that starts ranks, and their environment.
 
 ::
 
@@ -6,8 +6,7 @@
                                └─ programs ──┘
     mpirun -n 2 --bind-to core env LD_PRELOAD=… ./a x : -n 6 env LD_PRELOAD=… ./b
 
-Launchers differ in how they pass on an environment, and some do not; all of them start
-``env``, which sets it on the rank and becomes the program.
+Launchers differ in how they pass on an environment; all of them can start ``env``.
 """
 
 from __future__ import annotations
@@ -62,7 +61,7 @@ _SHELLS: Final = re.compile(r"(?:ba|da|z|k)?sh|python[\d.]*")
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """A command line, taken apart."""
+    """A command line, with the places of its launcher and programs."""
 
     words: tuple[str, ...]
     launcher: int | None
@@ -70,15 +69,15 @@ class Command:
 
     def programs(self) -> list[tuple[str, ...]]:
         """The command line of each program."""
-        found = []
+        programs = []
         for start in self.starts:
             rest = self.words[start:]
             split = self.launcher is not None and ":" in rest
-            found.append(rest[: rest.index(":")] if split else rest)
-        return found
+            programs.append(rest[: rest.index(":")] if split else rest)
+        return programs
 
     def moves(self) -> bool:
-        """Whether the launcher is told to look for programs somewhere else."""
+        """Whether options of the launcher change the folder of programs."""
         if self.launcher is None or not self.starts:
             return False
         options = self.words[self.launcher + 1 : self.starts[-1]]
@@ -86,12 +85,10 @@ class Command:
 
 
 def parse_command(words: Sequence[str]) -> Command:
-    """Find launcher and programs in a command line.
+    """The launcher and the programs of a command line.
 
     >>> parse_command(["mpirun", "-n", "2", "/bin/true", "x"]).starts
     (3,)
-    >>> parse_command(["/bin/true", "-n", "2"]).starts
-    (0,)
     """
     if not words:
         raise ParameterError("give a command to record: burstline record -- mpirun -n 4 ./app")
@@ -105,7 +102,7 @@ def parse_command(words: Sequence[str]) -> Command:
 def with_environment(
     command: Command, environment: Mapping[str, str], abi: mpi.Abi | None
 ) -> list[str]:
-    """The command line whose programs find some variables in their environment."""
+    """The command line with more variables in the environment of its programs."""
     settings = [f"{name}={value}" for name, value in environment.items()]
     words = list(command.words)
     for start in reversed(command.starts):
@@ -124,11 +121,7 @@ def with_environment(
 
 
 def program_name(words: Sequence[str]) -> str:
-    """A trace's name: that of the program, or of the script an interpreter runs.
-
-    >>> [program_name(w.split()) for w in ("./bin/lulesh.x -i 3", "python -u ring.py 4")]
-    ['lulesh', 'ring']
-    """
+    """The name of a trace: that of the program, or of the script that a shell runs."""
     name = Path(words[0]).name
     if _SHELLS.fullmatch(name):
         others = [word for word in words[1:] if not word.startswith("-")]
@@ -138,7 +131,7 @@ def program_name(words: Sequence[str]) -> str:
 
 
 def _launcher(words: tuple[str, ...]) -> int | None:
-    """Find the word that starts the ranks: the first one, or one after ``timeout 60``."""
+    """The place of the word that starts the ranks, also behind ``timeout 60``."""
     for place, word in enumerate(words):
         if _values_of(word) is not None:
             return place
@@ -150,9 +143,9 @@ def _launcher(words: tuple[str, ...]) -> int | None:
 def _values_of(launcher: str) -> frozenset[str] | None:
     """The options of a launcher that take a value; None if it is no launcher."""
     name = Path(launcher).name
-    for known in (name, re.sub(r"[._-].*$", "", name)):
-        if known in _VALUES:
-            return frozenset(_VALUES[known].split())
+    for candidate in (name, re.sub(r"[._-].*$", "", name)):
+        if candidate in _VALUES:
+            return frozenset(_VALUES[candidate].split())
     return None
 
 
@@ -168,7 +161,7 @@ def _starts(words: tuple[str, ...], launcher: int) -> Iterator[int]:
 
 
 def _start(words: tuple[str, ...], place: int, values: frozenset[str]) -> int | None:
-    """Find where the program begins behind a launcher's options; None if a file names it."""
+    """The place of the program behind a launcher's options; None if a file names it."""
     guessed = None
     while place < len(words):
         word = words[place]
@@ -197,8 +190,8 @@ def _start(words: tuple[str, ...], place: int, values: frozenset[str]) -> int | 
 
 
 def _is_value(word: str) -> bool:
-    """Guess whether a word after an option nobody knows is its value, not the program."""
-    return not word.startswith("-") and mpi.found(word) is None and os.sep not in word
+    """Whether a word after an unknown option is rather its value than the program."""
+    return not word.startswith("-") and mpi.executable(word) is None and os.sep not in word
 
 
 def _name(option: str) -> str:

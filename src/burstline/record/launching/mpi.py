@@ -1,4 +1,4 @@
-"""Which MPI a program and a launcher belong to.
+"""The MPI of a program and of a launcher.
 
 ::
 
@@ -14,10 +14,11 @@ import mmap
 import os
 import re
 import shutil
-import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
+
+from burstline.record.commands import ask
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -45,18 +46,14 @@ ABIS: Final = {abi.name: abi for abi in (OPEN_MPI, MPICH, STANDARD)}
 
 
 def abi_of_program(path: Path) -> Abi | None:
-    """Which MPI a program is linked with, itself or by a library of its own."""
+    """The MPI that a program, or a library of it, is linked with."""
     if not is_elf(path):
         return None
     return abi_of_libraries(_answer(["ldd", os.fspath(path)]))
 
 
 def abi_of_libraries(text: str) -> Abi | None:
-    """Find the library of an MPI in a text that lists libraries.
-
-    >>> abi_of_libraries("libmpi.so.12 => not found").title
-    'MPICH'
-    """
+    """The MPI whose library a text names."""
     for abi in ABIS.values():
         if re.search(rf"(?<![\w.-]){abi.library}(?![\w-])", text):
             return abi
@@ -64,16 +61,12 @@ def abi_of_libraries(text: str) -> Abi | None:
 
 
 def abi_of_launcher(path: Path) -> Abi | None:
-    """Tell whose launcher a program is: Open MPI's, or MPICH's (Hydra)."""
+    """The MPI of a launcher."""
     return abi_of_version(_answer([os.fspath(path), "--version"]))
 
 
 def abi_of_version(text: str) -> Abi | None:
-    """Tell from what a launcher says of its version whose it is.
-
-    >>> abi_of_version("mpirun (Open MPI) 4.1.4").name
-    'openmpi'
-    """
+    """The MPI of a launcher with this answer to ``--version``."""
     if re.search(r"Open ?MPI|OpenRTE|PRRTE", text, re.IGNORECASE):
         return OPEN_MPI
     if re.search(r"HYDRA|MPICH|Intel\(R\) MPI|MVAPICH", text, re.IGNORECASE):
@@ -82,7 +75,7 @@ def abi_of_version(text: str) -> Abi | None:
 
 
 def abi_of_python(words: Sequence[str]) -> Abi | None:
-    """Ask a Python which MPI its mpi4py loads."""
+    """The MPI that the mpi4py of a Python loads."""
     if not words or not re.fullmatch(r"python[\d.]*", Path(words[0]).name):
         return None
     code = (
@@ -93,7 +86,7 @@ def abi_of_python(words: Sequence[str]) -> Abi | None:
 
 
 def is_elf(path: Path) -> bool:
-    """Whether a file is a binary program, no script."""
+    """Whether a file is a binary program."""
     try:
         with path.open("rb") as file:
             return file.read(len(_ELF)) == _ELF
@@ -102,7 +95,7 @@ def is_elf(path: Path) -> bool:
 
 
 def holds_mpi(path: Path) -> bool:
-    """Whether MPI is part of a program itself: linked statically."""
+    """Whether MPI is linked into a program statically."""
     try:
         with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as m:
             return m.find(b"\0PMPI_Init\0") >= 0
@@ -110,23 +103,13 @@ def holds_mpi(path: Path) -> bool:
         return False
 
 
-def found(word: str) -> Path | None:
-    """The executable file that a word of a command line means."""
+def executable(word: str) -> Path | None:
+    """The executable file that a word of a command line names."""
     path = shutil.which(word) or shutil.which(os.path.join(os.curdir, word))  # noqa: PTH118 -- Path drops the dot that keeps it off PATH
     return None if path is None else Path(path)
 
 
 def _answer(words: list[str]) -> str:
-    """What a program prints, on whichever stream; empty if it cannot be asked."""
-    try:
-        done = subprocess.run(  # noqa: S603 -- the user's own programs, which run next
-            words,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            timeout=_PATIENCE_S,
-            check=False,
-        )
-    except (OSError, subprocess.SubprocessError):
-        return ""
-    return done.stdout.decode(errors="replace")
+    """The output of a program; empty if it cannot be asked."""
+    answer = ask(words, patience_s=_PATIENCE_S)
+    return "" if answer.code is None else answer.text

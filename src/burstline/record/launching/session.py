@@ -1,11 +1,10 @@
-"""A run under the recorder: the folder of raw files, the program, and what came of it.
+"""A run under the recorder: its folder of raw files, the program, and its outcome.
 
 ::
 
     folder ──run──► p-HOST-PID.t-T.raw … ──survey──► ranks, records, dropped, how ranks ended
 
-A program that fails, is killed or is interrupted leaves its files, and they are as good as
-any up to that moment.
+The files of a program that fails, is killed or is interrupted are good up to that moment.
 """
 
 from __future__ import annotations
@@ -29,26 +28,26 @@ if TYPE_CHECKING:
 
 _CHUNK: Final = 1 << 20
 _ENDING: Final = ((signal.SIGINT, 5.0), (signal.SIGTERM, 5.0), (signal.SIGKILL, None))
-"""What an interrupted program is told, and how many seconds it may take about it."""
+"""Signals to an interrupted program, and the seconds it has to obey each."""
 _TERMINAL_S: Final = 5.0
-"""How long a program may take that has been told by the terminal."""
+"""Seconds for a program that got Ctrl-C from the terminal."""
 
 
 @dataclass(frozen=True, slots=True)
 class Ended:
-    """How a command ended."""
+    """The end of a command."""
 
     code: int
     interrupted: bool
 
     def exit_code(self) -> int:
-        """What a shell would: 128 and the signal for what a signal ended."""
+        """The exit code of a shell: 128 and the signal for what a signal ended."""
         return 128 - self.code if self.code < 0 else self.code
 
 
 @dataclass(slots=True)
 class Survey:
-    """What the raw files of a run hold, and how its ranks ended."""
+    """Contents of the raw files of a run, and the ends of its ranks."""
 
     files: int = 0
     ranks: dict[int, set[str]] = field(default_factory=dict)
@@ -59,16 +58,16 @@ class Survey:
     ended: dict[int, str] = field(default_factory=dict)
 
     def missing(self) -> int:
-        """Count the ranks that left no file."""
+        """The number of ranks that left no file."""
         return max(self.size - len(self.ranks), 0)
 
     def alone(self) -> bool:
-        """Whether several processes each took themselves for the only rank."""
+        """Whether several processes were rank 0 of 1 each."""
         return self.size == 1 and len(self.ranks.get(0, ())) > 1
 
 
 def make_folder(output: Path, keep: Path | None) -> Path:
-    """Make the folder of a run's raw files."""
+    """A new folder for the raw files of a run."""
     folder = keep or output.with_name(f".{output.name}.{secrets.token_hex(4)}.raw")
     try:
         folder.mkdir(exist_ok=keep is not None)
@@ -86,7 +85,7 @@ def make_folder(output: Path, keep: Path | None) -> Path:
 
 
 def run_command(words: Sequence[str], *, stdout: IO[Any] | None = None) -> Ended:
-    """Run a command to its end; Ctrl-C and SIGTERM end it, not us."""
+    """The end of a command, which is run; Ctrl-C and SIGTERM end it, not us."""
     try:
         process = subprocess.Popen(words, stdout=stdout)  # noqa: S603 -- what the user wants
     except OSError as error:
@@ -96,30 +95,27 @@ def run_command(words: Sequence[str], *, stdout: IO[Any] | None = None) -> Ended
 
 
 def survey(folder: Path, progress: Progress = SILENCE) -> Survey:
-    """Go through the raw files of a run that is over, and put their tails to them.
-
-    O(records), a piece of a file at a time.
-    """
+    """The survey of a run that is over, whose raw files get their tails; O(records)."""
     from burstline.formats.raw import HEADER_BYTES, settle  # noqa: PLC0415 -- only after a run
 
     settle(folder, HEADER_BYTES)
-    found, paths = Survey(), sorted(folder.glob("*.raw"))
+    run, paths = Survey(), sorted(folder.glob("*.raw"))
     progress.step("Looking through", len(paths), "files")
     for path in paths:
-        _add(found, path)
+        _add_file(run, path)
         progress.advance(1)
-    return found
+    return run
 
 
-def require_ranks(found: Survey) -> None:
-    """See to it that there is something to make a trace of."""
-    if found.alone():
+def require_ranks(run: Survey) -> None:
+    """Raise NotEnoughDataError if there is nothing to make a trace of."""
+    if run.alone():
         raise NotEnoughDataError(
-            f"{len(found.ranks[0])} processes ran, each as the only rank: launcher and "
+            f"{len(run.ranks[0])} processes ran, each as the only rank: launcher and "
             "program belong to different MPIs, or do not speak to each other. Start the "
             "program with the launcher of its own MPI; with srun, try --mpi=pmix or --mpi=pmi2"
         )
-    if not found.ranks:
+    if not run.ranks:
         raise NotEnoughDataError(
             "no rank recorded anything: the program does not call MPI, has MPI linked into "
             "itself, or uses another MPI than the recorder is for (--mpi)"
@@ -138,16 +134,16 @@ def _wait(process: subprocess.Popen[bytes]) -> Ended:
             if first and type(event) is KeyboardInterrupt and _has_terminal():
                 patience = _TERMINAL_S
                 continue
-            told, patience = next(steps, _ENDING[-1])
-            process.send_signal(told)
+            number, patience = next(steps, _ENDING[-1])
+            process.send_signal(number)
 
 
 class _Terminated(KeyboardInterrupt):
-    """We were asked to end; nobody else was."""
+    """A signal to us alone, not to the program."""
 
 
 def _has_terminal() -> bool:
-    """Whether Ctrl-C goes to the program, too: all in the foreground get it."""
+    """Whether Ctrl-C goes to the program, too, as to all in the foreground."""
     try:
         terminal = os.open("/dev/tty", os.O_RDONLY)
     except OSError:
@@ -162,7 +158,7 @@ def _has_terminal() -> bool:
 
 @contextmanager
 def _terminations_interrupt() -> Iterator[None]:
-    """Treat SIGTERM, with which batch systems announce the end, as Ctrl-C."""
+    """A time in which SIGTERM, with which batch systems announce the end, is Ctrl-C."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -177,7 +173,7 @@ def _interrupt(_signal: int, _frame: FrameType | None) -> None:
     raise _Terminated
 
 
-def _add(found: Survey, path: Path) -> None:
+def _add_file(run: Survey, path: Path) -> None:
     import numpy as np  # noqa: PLC0415 -- slow, and only needed after a run
 
     from burstline.formats.intake import Defects  # noqa: PLC0415 -- as above
@@ -186,32 +182,32 @@ def _add(found: Survey, path: Path) -> None:
     records = stored(path, HEADER_BYTES, Defects())
     if not len(records):
         return
-    found.files += 1
+    run.files += 1
     rank: int | None = None
     left = (0, 0)
     wanted = (Kind.RANK, Kind.GAP, Kind.OVERHEAD, Kind.LEFT)
     for start in range(0, len(records), _CHUNK):
         piece = records[start : start + _CHUNK]
         kind = np.asarray(piece["kind"])
-        found.records += int(np.count_nonzero(kind))
+        run.records += int(np.count_nonzero(kind))
         for row in piece[np.isin(kind, wanted)].tolist():
-            _, what, op, a, b, c = row
-            if what == Kind.RANK:
-                rank, found.size = a, max(found.size, b)
-            elif what == Kind.GAP:
-                found.dropped += c
-            elif what == Kind.OVERHEAD:
-                found.overhead_ns += b * c
+            _, record_kind, op, a, b, c = row
+            if record_kind == Kind.RANK:
+                rank, run.size = a, max(run.size, b)
+            elif record_kind == Kind.GAP:
+                run.dropped += c
+            elif record_kind == Kind.OVERHEAD:
+                run.overhead_ns += b * c
             else:
                 left = (op, a)
     if rank is not None:
-        found.ranks.setdefault(rank, set()).add(path.name.partition(".")[0])
-        if (said := _how(*left)) is not None:
-            found.ended[rank] = said
+        run.ranks.setdefault(rank, set()).add(path.name.partition(".")[0])
+        if (said := _end_of(*left)) is not None:
+            run.ended[rank] = said
 
 
-def _how(left: int, detail: int) -> str | None:
-    """What ended a rank, unless it ended in order."""
+def _end_of(left: int, detail: int) -> str | None:
+    """The end of a rank in words, None if it ended in order."""
     from burstline.formats.raw import Ending  # noqa: PLC0415 -- as above
 
     if left == 0:
@@ -219,7 +215,7 @@ def _how(left: int, detail: int) -> str | None:
     if left == Ending.ABORT:
         return f"called MPI_Abort({detail})"
     if left == Ending.SIGNAL:
-        names = {one.value: one.name for one in signal.Signals}
+        names = {number.value: number.name for number in signal.Signals}
         return f"was ended by {names.get(detail, f'signal {detail}')}"
     return None
 
@@ -228,7 +224,9 @@ def program_environment(
     settings: dict[str, str], folder: Path, recorder: Path
 ) -> dict[str, str]:
     """The environment of a rank that is recorded."""
-    own = {name: text for name, text in os.environ.items() if name.startswith("BURSTLINE_")}
+    inherited = {
+        name: text for name, text in os.environ.items() if name.startswith("BURSTLINE_")
+    }
     others = os.environ.get("LD_PRELOAD", "")
     preload = f"{recorder}:{others}" if others else str(recorder)
-    return own | settings | {"BURSTLINE_DIR": str(folder), "LD_PRELOAD": preload}
+    return inherited | settings | {"BURSTLINE_DIR": str(folder), "LD_PRELOAD": preload}

@@ -1,27 +1,34 @@
-"""Building into a folder that other processes build into, too."""
+"""The cache of what is built, in which several processes may build."""
 
 from __future__ import annotations
 
 import contextlib
 import fcntl
+import os
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from burstline.errors import ParameterError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
+
+
+def cache(product: str) -> Path:
+    """The folder of all that is built of one kind."""
+    home = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    return Path(home) / "burstline" / product
 
 
 @contextlib.contextmanager
-def locked(folder: Path, what: str) -> Iterator[None]:
-    """Let one process at a time build into a folder, which is made."""
+def locked(folder: Path, product: str) -> Iterator[None]:
+    """The time in which this process alone may build into a folder, which is made."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
         lock = (folder / ".lock").open("w")
     except OSError as error:
         raise ParameterError(
-            f"{what} is built in {folder}, which cannot be written "
+            f"{product} is built in {folder}, which cannot be written "
             f"({error.strerror}). Set XDG_CACHE_HOME to a folder of yours"
         ) from error
     with lock:

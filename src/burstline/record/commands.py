@@ -1,0 +1,35 @@
+"""Commands whose output is read, such as compilers and launchers."""
+
+from __future__ import annotations
+
+import subprocess
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+
+class Answer(NamedTuple):
+    """The exit code of a command, None if it could not run, and its output or the error."""
+
+    code: int | None
+    text: str
+
+
+def ask(
+    words: Sequence[str], *, patience_s: int, environment: Mapping[str, str] | None = None
+) -> Answer:
+    """The answer of a command, on both streams, which may take so many seconds."""
+    try:
+        done = subprocess.run(  # noqa: S603 -- the user's own programs
+            words,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            timeout=patience_s,
+            check=False,
+            env=environment,
+        )
+    except (OSError, subprocess.SubprocessError) as error:
+        return Answer(None, str(error))
+    return Answer(done.returncode, done.stdout.decode(errors="replace"))
