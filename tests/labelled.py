@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pyarrow as pa
 
 import by_hand
 from burstline import Trace, schema
 from burstline.extrae.event_types import LOOP_OF_CALL
+from burstline.loops import LoopEvents, Loops
 from loop_programs import For
 
 GROUP = 7
@@ -56,7 +58,26 @@ def labelled(trace, loops, *, late=False, without=()):
     tables["event_values"] = by_hand.rows_of(
         "event_values", [{"group": GROUP, "value": n, "label": f"a.c:{100 * n}"} for n in named]
     )
-    return Trace(tables, check=True)
+    return with_loops(Trace(tables, check=True))
+
+
+def with_loops(trace):
+    """Give a trace the tables of loops that its regions and events make, as readers do."""
+    tables = {name: trace.table(name) for name in schema.TABLES if name in trace}
+    types, values = trace.event_types.to_pylist(), trace.event_values.to_pylist()
+    groups = {row["type"]: row["group"] for row in types}
+    labels = {(row["group"], row["value"]): row["label"] for row in values}
+    location, *columns = trace.arrays("events", "location", "time_ns", "type", "value")
+    events = LoopEvents(
+        location.astype(np.int64),
+        *columns,
+        lambda kind, value: labels.get((groups.get(kind), value)),
+    )
+    loops = Loops()
+    tables |= loops.tables(
+        {name: trace.table(name) for name in ("calls", "regions")}, trace.region_defs, events
+    )
+    return Trace(tables | loops.definitions(), check=True)
 
 
 def counting(trace, counters, work):

@@ -23,7 +23,10 @@ from effort import examples
 from paraver_text import HEADER, write_example
 from properties.test_selection import cut_traces, rank_sets
 
-GROWING = ("calls", "messages", "bursts", "regions", "readings", "events", "states")
+GROWING = (
+    *("calls", "messages", "bursts", "regions", "readings", "events", "states"),
+    *("loop_entries", "loop_iterations", "call_loops"),
+)
 
 
 @pytest.fixture(autouse=True, scope="module")

@@ -9,6 +9,8 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from burstline import Trace, schema
+from burstline.extrae.event_types import ITERATION, LOOP_OF_CALL
+from burstline.loops import LoopEvents, Loops
 from burstline.selection import Losses, losses, select, shift
 from burstline.testing import assert_same_trace, traces
 from effort import examples
@@ -48,7 +50,27 @@ def with_raw(trace):
         target = schema.arrow_schema(name)
         columns = [pa.array([row[k] for row in rows], f.type) for k, f in enumerate(target)]
         tables[name] = pa.Table.from_arrays(columns, schema=target)
-    return Trace(tables)
+    return with_some_loops(Trace(tables))
+
+
+def with_some_loops(trace):
+    """Take regions for loops; each third call is labelled, and begins an iteration."""
+    tables = {name: trace.table(name) for name in schema.TABLES if name in trace}
+    role = pa.array(["loop"] * trace.rows("region_defs"), pa.string())
+    place = trace.region_defs.column_names.index("role")
+    definitions = trace.region_defs.set_column(
+        place, trace.region_defs.schema.field(place), role
+    )
+    location, call, time_ns = trace.arrays("calls", "location", "call", "enter_ns")
+    chosen = call % 3 == 0
+    location, call, time_ns = (
+        np.repeat(column[chosen].astype(np.int64), 2) for column in (location, call, time_ns)
+    )
+    kind = np.tile([LOOP_OF_CALL, ITERATION], len(call) // 2)
+    loops = Loops()
+    events = LoopEvents(location, time_ns, kind, call % 7, lambda _, value: f"loop {value}")
+    tables |= loops.tables(tables, definitions, events)
+    return Trace(tables | loops.definitions(), check=True)
 
 
 @st.composite
@@ -192,6 +214,25 @@ def test_every_reference_points_at_what_it_pointed_at(cut, data):
             assert (
                 parent["enter_seq"] < row["enter_seq"] < row["leave_seq"] < parent["leave_seq"]
             )
+
+
+@given(cut=cut_traces(), data=st.data())
+def test_every_reference_of_loops_points_at_what_is_around(cut, data):
+    trace, start, end = cut
+    part = select(trace, start_ns=start, end_ns=end, ranks=data.draw(rank_sets(trace)))
+
+    for row in part.call_loops.to_pylist():
+        call_of(part, row["location"], row["call"])
+    entries = {(row["location"], row["entry"]): row for row in part.loop_entries.to_pylist()}
+    for row in entries.values():
+        if row["parent"] is not None:
+            parent = entries[row["location"], row["parent"]]
+            assert parent["enter_ns"] <= row["enter_ns"] <= row["leave_ns"]
+            assert row["leave_ns"] <= parent["leave_ns"]
+    for row in part.loop_iterations.to_pylist():
+        if row["entry"] is not None:
+            entry = entries[row["location"], row["entry"]]
+            assert entry["enter_ns"] <= row["time_ns"] <= entry["leave_ns"]
 
 
 def call_of(trace, location, call):

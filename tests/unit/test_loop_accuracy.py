@@ -14,7 +14,7 @@ from burstline.structure.calls import Calls
 from burstline.structure.study.agreement import accuracy, adjusted_rand, innermost_loops
 from burstline.structure.study.labels import has_labels, labels_of
 from burstline.testing import trace_of
-from labelled import labelled, loop_of_line, without
+from labelled import labelled, loop_of_line, with_loops, without
 from loop_programs import Do, loop, run
 
 NESTED = (loop(20, loop(8, Do("Send", 9)), Do("Barrier", 12)), Do("Bcast", 30))
@@ -46,7 +46,10 @@ def told(*events, calls=(("Send", 10, 20), ("Send", 30, 40), ("Barrier", 50, 60)
             for number, (time_ns, value) in enumerate(events)
         ],
     )
-    return labels_of(trace, Calls(trace, None)).loop.tolist()
+    trace = with_loops(trace)
+    names = labels_of(trace, Calls(trace, None))
+    numbers = {"outside of loops": 0} | {f"loop {k}": k for k in range(9)}
+    return [loop if loop < 0 else numbers[names.name(loop)] for loop in names.loop.tolist()]
 
 
 def in_regions(steps, **options):
@@ -74,7 +77,7 @@ def test_of_several_labels_of_a_call_the_last_counts():
 
 
 def test_a_label_behind_the_last_call_is_of_none():
-    assert told((60, 7), (99, 9)) == [-1, -1, -1]
+    assert told((10, 1), (60, 7), (99, 9)) == [1, -1, -1]
 
 
 def test_where_a_call_is_left_as_the_next_is_entered_a_label_is_of_the_next():
@@ -97,15 +100,18 @@ def test_labels_of_threads_stay_on_them():
         for where in (0, 2)
     ]
     spans = by_hand.threads((0, 100), (0, 100), (0, 100))
-    trace = by_hand.trace_of(locations=spans, calls=rows, events=events)
+    trace = with_loops(by_hand.trace_of(locations=spans, calls=rows, events=events))
 
-    assert labels_of(trace, Calls(trace, None)).loop.tolist() == [5, -1, 7]
+    found = labels_of(trace, Calls(trace, None))
+    assert found.loop.tolist() == [1, -1, 2]
+    assert [found.name(1), found.name(2)] == ["loop 5", "loop 7"]
 
 
 def test_events_of_other_types_are_no_labels():
     rows = by_hand.calls_of([("Send", 10, 20)])
     events = [{"location": 0, "time_ns": 10, "type": LOOP_OF_CALL + 1, "value": 5}]
     trace = by_hand.trace_of(locations=by_hand.threads((0, 9)), calls=rows, events=events)
+    trace = with_loops(trace)
 
     assert not has_labels(trace)
     with pytest.raises(NotEnoughDataError, match="labels of its loops"):
@@ -117,12 +123,12 @@ def test_the_labels_of_a_program_are_its_loops_by_name(late):
     trace = labelled(run(*NESTED, ranks=1), loop_of_line(NESTED), late=late)
     found = labels_of(trace, Calls(trace, None))
 
-    expected = [0] + 20 * ([2] * 8 + [1]) + [0, 0]
+    expected = [0] + 20 * ([1] * 8 + [2]) + [0, 0]
     assert found.loop.tolist() == expected
     assert [found.name(n) for n in (0, 1, 2, 9)] == [
         "outside of loops",
-        "a.c:100",
         "a.c:200",
+        "a.c:100",
         "loop 9",
     ]
     assert (found.source, found.unlabelled) == ("events", 0)
@@ -180,10 +186,10 @@ def test_labels_count_more_than_recorded_loops():
     tables = {name: trace.table(name) for name in ("locations", "calls", "events")}
     tables["region_defs"] = by_hand.rows_of("region_defs", [definition])
     tables["regions"] = by_hand.rows_of("regions", [region])
-    both = type(trace)(tables)
+    both = with_loops(type(trace)(tables))
 
     assert labels_of(both, Calls(both, None)).source == "events"
-    alone = without(both, "events")
+    alone = without(both, "call_loops")
     assert labels_of(alone, Calls(alone, None)).source == "regions"
 
 

@@ -9,10 +9,11 @@ import pytest
 import by_hand
 from burstline import Trace, schema
 from burstline.annotation.event_types import iteration_type
-from burstline.extrae.event_types import FOUND_ITERATION, ITERATION, LOOP_OF_CALL
+from burstline.extrae.event_types import FOUND_ITERATION, ITERATION, LOOP_OF_CALL, STRUCTURE
 from burstline.merge.align.loops import loops_of
 from burstline.merge.matching import match
 from burstline.testing import trace_of
+from labelled import with_loops, without
 
 CALL = 10
 KINDS = (LOOP_OF_CALL, FOUND_ITERATION)
@@ -58,12 +59,11 @@ def found_of(events):
     """Write the iterations as those of loops that were found."""
     counted = [(time, value) for time, kind, value in events if kind == ITERATION]
     last = max(time for time, _, _ in events)
+    began = [(time, value) for time, value in counted if value != 77 and time > 1]
     return [
-        *(
-            (time, FOUND_ITERATION, value)
-            for time, value in counted
-            if value != 77 and time > 1
-        ),
+        *((time, STRUCTURE.start + 1, 1) for time, _ in began),
+        *((time, FOUND_ITERATION, value) for time, value in began),
+        (last, STRUCTURE.start + 1, 0),
         (last, FOUND_ITERATION, 0),
     ]
 
@@ -91,7 +91,7 @@ def told(trace, events, regions, name):
         "region_defs", [definition | {"region": k, "name": f"loop {k}"} for k in range(3)]
     )
     tables["regions"] = by_hand.rows_of("regions", regions)
-    return Trace(tables)
+    return with_loops(Trace(tables))
 
 
 def pairs(*runs):
@@ -115,14 +115,23 @@ def test_of_loops_that_were_found_only_the_turns_are_taken():
 
     assert loops.names == []
     assert set(loops.number.tolist()) == {-1}
-    assert loops.turn.tolist() == [1, 1, 1, 2, 2, 2, 0]
+    assert loops.turn.tolist() == [1, 1, 1, 2, 2, 2, -1]
 
 
-def test_a_trace_without_its_records_tells_no_loops():
+def test_a_trace_without_its_records_tells_its_loops():
     trace = run([(1, STEP), (2, STEP)])
     kept = [name for name in schema.TABLES if name in trace and name not in schema.RAW_TABLES]
+    bare = Trace({name: trace.table(name) for name in kept})
 
-    assert loops_of(Trace({name: trace.table(name) for name in kept})) is None
+    assert loops_of(bare).turn.tolist() == loops_of(trace).turn.tolist()
+
+
+def test_recorded_loops_without_labels_say_where_calls_are():
+    loops = loops_of(without(run([(1, STEP), (2, STEP)]), "call_loops"))
+
+    assert loops.names == ["loop 1"]
+    assert loops.number.tolist() == [0] * 6 + [-1]
+    assert loops.turn.tolist() == [1, 1, 1, 2, 2, 2, -1]
 
 
 def test_annotations_have_the_type_that_is_looked_for():

@@ -10,6 +10,7 @@ import pyarrow as pa
 from burstline.annotation.event_types import INNERMOST, STRUCTURE, iteration_type, loop_type
 from burstline.annotation.insertion import ORDINALS, Insertion
 from burstline.errors import NotEnoughDataError
+from burstline.loops import LoopEvents, with_detected
 from burstline.schema import TABLES
 from burstline.selection import Lazy
 from burstline.trace import Trace
@@ -77,15 +78,15 @@ class _Tables(Mapping[str, "pa.Table"]):
 
     def __init__(self, trace: Trace, marks: Marks) -> None:
         self._trace = trace
-        self._labels = _label_tables(trace, marks)
+        self._whole = _label_tables(trace, marks) | _loops(trace, marks)
         self._insertion = Insertion(trace, marks)
-        self._names = [name for name in TABLES if name in trace or name in self._labels]
+        self._names = [name for name in TABLES if name in trace or name in self._whole]
 
     def __getitem__(self, name: str) -> pa.Table:
         if name not in self._names:
             raise KeyError(name)
-        if name in self._labels:
-            return self._labels[name]
+        if name in self._whole:
+            return self._whole[name]
         return self._changed(name, self._trace.table(name))
 
     def __iter__(self) -> Iterator[str]:
@@ -113,8 +114,8 @@ class _StoredTables(_Tables):
     ) -> Iterator[pa.Table]:
         """The table `name` in parts of whole locations, in order."""
         chosen = None if columns is None else list(columns)
-        if name in self._labels:
-            table = self._labels[name]
+        if name in self._whole:
+            table = self._whole[name]
             yield table if chosen is None else table.select(chosen)
             return
         for part in self._trace.batches(
@@ -125,8 +126,8 @@ class _StoredTables(_Tables):
 
     def rows(self, name: str) -> int:
         """The number of rows of a table."""
-        if name in self._labels:
-            return self._labels[name].num_rows
+        if name in self._whole:
+            return self._whole[name].num_rows
         return self._insertion.rows if name == "events" else self._trace.rows(name)
 
     def rows_near(
@@ -137,7 +138,7 @@ class _StoredTables(_Tables):
         window: tuple[int, int] | None,
     ) -> int:
         """The estimated number of rows of some locations in a window."""
-        if name in self._labels or name == "events":
+        if name in self._whole or name == "events":
             return self.rows(name)
         return self._trace.rows_near(name, locations=locations, window=window)
 
@@ -176,6 +177,15 @@ def _type(number: int, label: str, group: int) -> dict[str, Any]:
 
 def _value(group: int, value: int, label: str) -> dict[str, Any]:
     return {"group": group, "value": value, "label": label}
+
+
+def _loops(trace: Trace, marks: Marks) -> dict[str, pa.Table]:
+    """The tables of loops with those of marks, where there are any or were."""
+    if not marks.loops and "loops" not in trace:
+        return {}
+    names = {loop.id: loop.name for loop in marks.loops}
+    columns = (marks.location, marks.time_ns, marks.type, marks.value)
+    return with_detected(trace, LoopEvents(*columns, lambda _, value: names.get(value)))
 
 
 def _needed(name: str, columns: list[str] | None) -> list[str] | None:

@@ -98,7 +98,7 @@ class Loops:
     """The loop around each call of a trace."""
 
     # (calls,) position of the name of the innermost loop, -1 if there is none, or if loops
-    # were found in the trace
+    # were detected in the trace
     number: Integers
     turn: Codes  # (calls,) which iteration of the outermost loop that iterates; -1 outside
     names: list[str]  # what loops are called, in any run

@@ -49,7 +49,6 @@ __all__ = [
 ]
 
 # For other rooms of the house.
-from burstline.merge.align.loops import LOOP_TYPES as LOOP_TYPES
 from burstline.merge.align.loops import loops_of as loops_of
 from burstline.merge.fusion import PLACE as PLACE
 from burstline.merge.tables.columns import FIXED as FIXED

@@ -168,6 +168,51 @@ TABLES: Final[dict[str, TableSchema]] = {
         ),
         ("location", "row"),
     ),
+    "loops": TableSchema(
+        "a loop of the program, or one that was detected in the trace",
+        (
+            _id("loop", "its row"),
+            _text("name", "its name, in every run the same: file:line where that is known"),
+            _enum("paradigm", "who shares out its iterations; user: nobody", PARADIGMS),
+            _text("file", "its source file", nullable=True),
+            _id("begin_line", "its first line", nullable=True),
+            _id("end_line", "its last line", nullable=True),
+            _enum("origin", "recorded, or derived: detected in the trace", ORIGINS),
+        ),
+        ("loop",),
+    ),
+    "loop_entries": TableSchema(
+        "an entry of a loop: from where it was entered to where it was left",
+        (
+            _LOCATION,
+            _id("entry", "ordinal on its location, by enter"),
+            _id("loop", "row of `loops`"),
+            _ns("enter_ns", "when it was entered"),
+            _ns("leave_ns", "when it was left"),
+            _id("parent", "entry of the loop around it on this location", nullable=True),
+            Column("iterations", "int64", "iterations of this thread", nullable=True),
+        ),
+        ("location", "entry"),
+    ),
+    "loop_iterations": TableSchema(
+        "an iteration that was seen to begin; a recorder may choose some of them",
+        (
+            _LOCATION,
+            _ns("time_ns", "when it began"),
+            _id("entry", "the innermost entry around it", nullable=True),
+            Column("iteration", "int64", "which, as the source counts"),
+        ),
+        ("location", "time_ns"),
+    ),
+    "call_loops": TableSchema(
+        "an MPI call whose loop the recorder wrote down",
+        (
+            _LOCATION,
+            _id("call", "ordinal on its location"),
+            _id("loop", "row of `loops`: the innermost around it; null: none", nullable=True),
+        ),
+        ("location", "call"),
+    ),
     "teams": TableSchema(
         "an OpenMP team: one parallel region of one process",
         (

@@ -37,6 +37,7 @@ _EARLIEST: Final = -(2**63)
 _INTERVALS: Final = {
     "calls": ("location", "enter_ns", "leave_ns"),
     "regions": ("location", "enter_ns", "leave_ns"),
+    "loop_entries": ("location", "enter_ns", "leave_ns"),
     "bursts": ("location", "start_ns", "end_ns"),
     "teams": ("fork_location", "fork_ns", "join_ns"),
     "locks": ("location", "acquire_ns", "release_ns"),
@@ -114,6 +115,15 @@ class _Narrowing:
 
     def half_messages(self) -> Iterator[pa.Table]:
         return self._moments("half_messages")
+
+    def loop_iterations(self) -> Iterator[pa.Table]:
+        return self._moments("loop_iterations")
+
+    def call_loops(self) -> Iterator[pa.Table]:
+        def is_near(part: pa.Table) -> Mask:
+            return self._calls.has(*numpy_columns(part, "location", "call"))
+
+        return self._filtered("call_loops", is_near, _EARLIEST)
 
     def _moments(self, name: str) -> Iterator[pa.Table]:
         def is_near(part: pa.Table) -> Mask:
@@ -227,6 +237,8 @@ _MAKERS: Final[dict[str, Callable[[_Narrowing], Iterator[pa.Table]]]] = {
     "readings": _Narrowing.readings,
     "other_events": _Narrowing.other_events,
     "half_messages": _Narrowing.half_messages,
+    "loop_iterations": _Narrowing.loop_iterations,
+    "call_loops": _Narrowing.call_loops,
     "links": _Narrowing.links,
     "events": _Narrowing.events,
     "messages": _Narrowing.messages,

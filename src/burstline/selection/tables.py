@@ -54,6 +54,25 @@ def _regions(window: Window) -> pa.Table:
     return window.locate(table, "location")
 
 
+def _loop_entries(window: Window) -> pa.Table:
+    table = kept_rows(window.trace.loop_entries, window.numbers("loop_entries").mask)
+    table = window.clip(table, "location", "enter_ns", "leave_ns")
+    table = window.refer(table, "location", "loop_entries", "entry", "parent")
+    return window.locate(table, "location")
+
+
+def _loop_iterations(window: Window) -> pa.Table:
+    location, time = window.trace.arrays("loop_iterations", "location", "time_ns")
+    table = kept_rows(window.trace.loop_iterations, window.begins(location, time))
+    return window.locate(window.refer(table, "location", "loop_entries", "entry"), "location")
+
+
+def _call_loops(window: Window) -> pa.Table:
+    table = window.refer(window.trace.call_loops, "location", "calls", "call")
+    (call,) = numpy_columns(table, "call")
+    return window.locate(kept_rows(table, call >= 0), "location")
+
+
 def _teams(window: Window) -> pa.Table:
     table = kept_rows(window.trace.teams, window.numbers("teams").mask)
     table = window.clip(table, "fork_location", "fork_ns", "join_ns")
@@ -276,6 +295,9 @@ _TABLES: Final[dict[str, Callable[[Window], pa.Table]]] = {
     "locations": _locations,
     "calls": _calls,
     "regions": _regions,
+    "loop_entries": _loop_entries,
+    "loop_iterations": _loop_iterations,
+    "call_loops": _call_loops,
     "teams": _teams,
     "bursts": _bursts,
     "messages": _messages,

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 _INTERVALS: Final = {
     "calls": ("location", "call", "enter_ns", "leave_ns"),
     "regions": ("location", "row", "enter_ns", "leave_ns"),
+    "loop_entries": ("location", "entry", "enter_ns", "leave_ns"),
     "bursts": ("location", "burst", "start_ns", "end_ns"),
     "teams": ("fork_location", "team", "fork_ns", "join_ns"),
 }
@@ -91,7 +92,7 @@ class Window:
         return replaced(table, **clipped)
 
     def numbers(self, name: str) -> Numbers:
-        """Which rows of calls, regions, bursts or teams stay, and their new numbers."""
+        """Which rows of a table of intervals stay, and their new numbers."""
         if name not in self._numbers:
             location, ordinal, begins, ends = self.trace.arrays(name, *_INTERVALS[name])
             mask = self.overlaps(location, begins, ends)

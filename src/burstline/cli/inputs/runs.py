@@ -5,16 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import burstline
-from burstline import formats, merge, show
+from burstline import formats, show
 from burstline.cli.inputs.budget import require
 from burstline.cli.inputs.options import memory_budget, thread_count
 from burstline.errors import (
     InconsistentTraceError,
-    MemoryBudgetError,
     NotEnoughDataError,
     printable,
 )
-from burstline.formats import paraver
 
 if TYPE_CHECKING:
     import argparse
@@ -48,13 +46,16 @@ def read_runs(
     """Read the runs, and refuse those of different numbers of ranks by name."""
     memory = formats.memory_each(memory_budget(arguments), len(paths))
     threads = thread_count(arguments)
-    traces = []
-    have_loops = all(_tells_loops(path) for path in paths)
+    traces, has_loops = [], True
     for path in paths:
-        trace = _read(
-            path, have_loops=have_loops, memory=memory, threads=threads, progress=progress
+        trace = burstline.read(
+            path, raw=False, memory=memory, threads=threads, progress=progress
         )
-        have_loops &= trace.has_raw
+        if has_loops and "loops_left_out" in trace.defects["kind"].to_pylist():
+            show.note(
+                f"warning: {path} is read without its loops: allow more memory (--memory)"
+            )
+            has_loops = False
         tables = ("calls", "messages", "bursts")
         traces.append(require(trace, memory, tables=tables, copies=1, region={}))
     for path, trace in zip(paths, traces, strict=True):
@@ -68,29 +69,6 @@ def read_runs(
             "as many ranks can be merged"
         )
     return traces
-
-
-def _tells_loops(path: Path) -> bool:
-    """Whether a run may say which loop a call is in: among its records, if it has any."""
-    if not path.name.endswith((".prv", ".prv.gz")):
-        return True
-    labels, _ = paraver.companion_paths(path)
-    known = paraver.read_pcf(labels.read_bytes()).types if labels.is_file() else {}
-    return not known.keys().isdisjoint(merge.LOOP_TYPES)
-
-
-def _read(
-    path: Path, *, have_loops: bool, memory: int, threads: int, progress: Progress
-) -> Trace:
-    """Read a run; its records only where they tell of loops, and fit."""
-    if have_loops:
-        try:
-            return burstline.read(path, memory=memory, threads=threads, progress=progress)
-        except MemoryBudgetError:
-            show.note(
-                f"warning: {path} is read without its loops: allow more memory (--memory)"
-            )
-    return burstline.read(path, raw=False, memory=memory, threads=threads, progress=progress)
 
 
 def _processes(trace: Trace) -> tuple[list[int], list[int]]:

@@ -44,6 +44,7 @@ from burstline.formats.raw.slices import (
     read_slice,
     sliced,
 )
+from burstline.loops import Loops
 from burstline.schema import arrow_table
 
 if TYPE_CHECKING:
@@ -157,7 +158,7 @@ class RawSource:
             "counters": self._basis.counters.table(),
             "communicators": self._basis.communicators.table(),
         }
-        self._numbering = Numbering()
+        self._numbering, self._loops = Numbering(), Loops()
         self._lives: list[Life] = []
         self._overhead_ns = 0
         own = raw and self._basis.events.any
@@ -204,8 +205,8 @@ class RawSource:
     def parts(self, most: int, longest: int | None = None) -> Sequence[Part]:
         """Groups of at most so many records, and slices of processes longer than `longest`.
 
-        A process is read at once where several threads call MPI, and where there are raw
-        tables.
+        A process is read at once where several threads call MPI, where there are raw tables,
+        and where the program recorded events, which may tell of loops.
         """
         parts: list[Part] = []
         sizes = self.sizes()
@@ -219,7 +220,8 @@ class RawSource:
         return parts
 
     def _caller_of(self, number: int) -> int | None:
-        return None if self._records else caller_of(self._basis.processes[number])
+        is_whole = self._records or self._basis.events.any
+        return None if is_whole else caller_of(self._basis.processes[number])
 
     def load(self, part: Part) -> Loaded:
         """What some processes recorded, or a slice of one, numbered for itself."""
@@ -254,7 +256,10 @@ class RawSource:
         self.defects.take(batch.defects)
         self._lives += batch.lives
         self._overhead_ns += batch.overhead_ns
-        return self._numbering.number(batch)
+        group = self._numbering.number(batch)
+        events = self._basis.events.loop_events(batch.events)
+        loops = self._loops.tables(group.tables, self._numbering.definitions(), events)
+        return replace(group, tables={**group.tables, **loops})
 
     def whole(self) -> dict[str, pa.Table]:
         """Tables that no part owns."""
@@ -262,13 +267,17 @@ class RawSource:
         tables = dict(self._shared)
         if self._records is not None:
             tables |= self._records.labels(definitions)
-        return tables | {
-            "locations": location_table(self._basis.processes, self._lives),
-            "region_defs": definitions,
-            "counter_sets": self._basis.counters.sets(),
-            "metadata": self._metadata(),
-            "defects": self.defects.table(),
-        }
+        return (
+            tables
+            | self._loops.definitions()
+            | {
+                "locations": location_table(self._basis.processes, self._lives),
+                "region_defs": definitions,
+                "counter_sets": self._basis.counters.sets(),
+                "metadata": self._metadata(),
+                "defects": self.defects.table(),
+            }
+        )
 
     def _metadata(self) -> pa.Table:
         processes: Sequence[Process] = self._basis.processes

@@ -4,19 +4,20 @@
 
     Structure  -->  Bursts: (location, moment)  ->  the call after it  ->  its node
     samples    -->  Samples: those in a burst, with node, place and recorded loop
-    regions    -->  Recorded: loops that lie in one burst
+    loops      -->  Recorded: loops that lie in one burst
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from burstline.columns import take
+from burstline.loops import RECORDED, innermost_entry
 from burstline.structure.program.nodes import Call, walk
 
 if TYPE_CHECKING:
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
     from burstline.trace import Trace
 
 _NONE: Final = -1
-_ROLE: Final = "loop"
 
 Named = tuple[str, str | None, int | None, int | None]
 """Name, file, first and last line of a recorded loop."""
@@ -95,14 +95,14 @@ class Bursts:
 class Recorded:
     """Recorded loops that lie in one burst each."""
 
-    row: Integers  # (loops,) their rows in `regions`
+    row: Integers  # (loops,) their rows in `loop_entries`
     # (loops,) node of the call after it; what loop it is, by its place in `names`
     node: Integers
-    region: Integers
+    loop: Integers
     # (loops,) duration of this entry, and its iterations; negative if unknown
     time_ns: Integers
     iterations: Integers
-    names: tuple[Named, ...]  # name, file, first and last line of every kind of region
+    names: tuple[Named, ...]  # name, file, first and last line of every loop
 
 
 def loops_in(trace: Trace, bursts: Bursts) -> Recorded:
@@ -110,23 +110,23 @@ def loops_in(trace: Trace, bursts: Bursts) -> Recorded:
 
     O(loops · log(calls)).
     """
-    definitions = trace.table("region_defs")
-    roles = np.array([role == _ROLE for role in definitions["role"].to_pylist()], bool)
     columns = (
-        definitions[name].to_pylist() for name in ("name", "file", "begin_line", "end_line")
+        trace.table("loops")[name].to_pylist()
+        for name in ("name", "file", "begin_line", "end_line")
     )
     names = tuple(zip(*columns, strict=True))
-    location, region, enter_ns, leave_ns, iterations = trace.arrays(
-        "regions", "location", "region", "enter_ns", "leave_ns", "iterations"
+    (origin,) = trace.arrays("loops", "origin")
+    location, loop, enter_ns, leave_ns, iterations = trace.arrays(
+        "loop_entries", "location", "loop", "enter_ns", "leave_ns", "iterations"
     )
-    row = np.flatnonzero(roles[region]) if len(roles) else np.zeros(0, np.int64)
+    row = np.flatnonzero((origin == RECORDED)[loop])
     after = bursts.call_after(location[row], enter_ns[row])
     ends = (after >= 0) & (leave_ns[row] <= bursts.calls.enter_ns[after])
     row, after = row[ends], after[ends]
     return Recorded(
         row=row,
         node=bursts.node[after],
-        region=region[row].astype(np.int64),
+        loop=loop[row].astype(np.int64),
         time_ns=leave_ns[row] - enter_ns[row],
         iterations=iterations[row],
         names=names,
@@ -145,7 +145,7 @@ class Samples:
     function: Integers
     line: Integers
     # (samples,) the innermost recorded loop by its place in `names`; -1 if in none
-    region: Integers
+    loop: Integers
     functions: tuple[tuple[str, str | None], ...]  # functions, and their source files
     names: tuple[Named, ...]  # as :attr:`Recorded.names`
     elsewhere: int  # samples that are in no burst
@@ -175,7 +175,7 @@ def samples_in(
         call=after,
         function=np.array(function, np.int64),
         line=np.asarray(pc.fill_null(table["line"], _NONE), np.int64),
-        region=_innermost(trace, recorded, location, time_ns),
+        loop=_innermost(trace, recorded, location, time_ns),
         functions=tuple(numbers),
         names=recorded.names,
         elsewhere=elsewhere,
@@ -186,28 +186,8 @@ def _innermost(
     trace: Trace, recorded: Recorded, location: Integers, time_ns: Integers
 ) -> Integers:
     """The innermost recorded loop at each moment, -1 where there is none."""
-    found = np.full(len(location), _NONE, np.int64)
-    if not len(recorded.row):
-        return found
-    enter_ns, leave_ns = trace.arrays("regions", "enter_ns", "leave_ns")
-    kind = np.full(len(enter_ns), _NONE, np.int64)
-    kind[recorded.row] = recorded.region
-    offsets, above = trace.offsets("regions"), _above(trace)
-    begins = np.flatnonzero(np.diff(location, prepend=_NONE))
-    for begin, end in pairwise([*begins.tolist(), len(location)]):
-        own = slice(*offsets[location[begin] : location[begin] + 2].tolist())
-        entered = np.searchsorted(enter_ns[own], time_ns[begin:end], side="right")
-        found[begin:end] = np.where(entered > 0, own.start + entered - 1, _NONE)
-    while True:
-        out = (found >= 0) & ((leave_ns[found] <= time_ns) | (kind[found] < 0))
-        if not out.any():
-            return np.where(found >= 0, kind[found], _NONE)
-        found[out] = above[found[out]]
-
-
-def _above(trace: Trace) -> Integers:
-    """The row in `regions` of the one around each, -1 without one."""
-    location, row, parent = trace.arrays("regions", "location", "row", "parent")
-    first = trace.offsets("regions")[location]
-    above = first + parent - row[first]
-    return np.where((parent >= 0) & (above >= first), above, _NONE)
+    chosen = np.zeros(trace.rows("loop_entries"), bool)
+    chosen[recorded.row] = True
+    (loop,) = trace.arrays("loop_entries", "loop")
+    row = innermost_entry(trace, location, time_ns, chosen)
+    return take(loop, row).astype(np.int64)

@@ -2,7 +2,7 @@
 
 ::
 
-    samples, regions of the role loop  --inside-->  Inside: node  ->  loops, places
+    samples, entries of loops  --inside-->  Inside: node  ->  loops, places
 
 Two things tell of them. Where the tracer recorded loops, each has its iterations. Where it
 took samples, a thread that was on the same line again, or on an earlier line of the same
@@ -181,7 +181,7 @@ def inside(trace: Trace, structure: Structure, samples: pa.Table | None = None) 
     Parameters
     ----------
     trace : Trace
-        Its recorded loops are read: regions of the role ``loop``.
+        Its recorded loops are read, not those that were detected in it.
     structure : Structure
         What was found in it, by any method.
     samples : pyarrow.Table, optional
@@ -232,7 +232,7 @@ def inside(trace: Trace, structure: Structure, samples: pa.Table | None = None) 
 
 
 def _add_runs(computations: list[_Computation], recorded: Recorded) -> None:
-    keys, group = _distinct([recorded.node, recorded.region])
+    keys, group = _distinct([recorded.node, recorded.loop])
     known = recorded.iterations >= 0
 
     def summed(values: Integers) -> Integers:
@@ -248,24 +248,24 @@ def _add_runs(computations: list[_Computation], recorded: Recorded) -> None:
         summed(known.astype(np.int64)),
         summed(np.where(known, recorded.iterations, 0)),
     )
-    for (node, region), *sums in zip(
+    for (node, loop), *sums in zip(
         keys.T.tolist(), *(column.tolist() for column in columns), strict=True
     ):
-        computations[node].runs[recorded.names[region]].add(_Run(*sums))
+        computations[node].runs[recorded.names[loop]].add(_Run(*sums))
 
 
 def _add_samples(computations: list[_Computation], taken: Samples) -> None:
     """Count the samples of each node by place, and how they went round."""
-    keys, group = _distinct([taken.node, taken.function, taken.line, taken.region])
+    keys, group = _distinct([taken.node, taken.function, taken.line, taken.loop])
     counts = np.bincount(group, minlength=keys.shape[1])
-    for (node, function, line, region), count in zip(
+    for (node, function, line, loop), count in zip(
         keys.T.tolist(), counts.tolist(), strict=True
     ):
         computation = computations[node]
         place = (taken.functions[function], line if line >= 0 else None)
         computation.places[place] += count
-        if region >= 0:
-            computation.runs[taken.names[region]].samples += count
+        if loop >= 0:
+            computation.runs[taken.names[loop]].samples += count
         else:
             computation.loose[place] += count
     for node, function, first, last in _distinct(_turns(taken))[0].T.tolist():
@@ -286,7 +286,7 @@ def _distinct(columns: Sequence[Integers]) -> tuple[Integers, Integers]:
 
 def _turns(taken: Samples) -> list[Integers]:
     """Give each going round: its node, function, first and last line."""
-    loose = np.flatnonzero((taken.region < 0) & (taken.line >= 0))
+    loose = np.flatnonzero((taken.loop < 0) & (taken.line >= 0))
     order = loose[np.lexsort((taken.function[loose], taken.call[loose]))]
     before, after = order[:-1], order[1:]
     same = (taken.call[before] == taken.call[after]) & (

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -24,6 +25,7 @@ from burstline.formats.otf2.reading.metrics import Metrics
 from burstline.formats.otf2.reading.paths import CallPaths
 from burstline.formats.otf2.reading.places import standing
 from burstline.formats.otf2.reading.regions import Regions
+from burstline.loops import Loops
 from burstline.schema import NO_VALUE, arrow_table
 
 if TYPE_CHECKING:
@@ -86,6 +88,7 @@ class ArchiveSource:
         self._lives = np.zeros((2, count), np.int64)
         self._has_events = np.zeros(count, bool)
         self._teams = 0
+        self._loops = Loops()
 
     @property
     def defined(self) -> Definitions:
@@ -140,6 +143,8 @@ class ArchiveSource:
         group = make_group(self.basis, events, locations, defects, teams=self._teams)
         self.defects.take(defects)
         self._teams += group.tables["teams"].num_rows
+        loops = self._loops.tables(group.tables, self.basis.regions.table(), None)
+        group = replace(group, tables={**group.tables, **loops})
         for kind, count in events.kinds.items():
             self.kinds[kind] = self.kinds.get(kind, 0) + count
         return group
@@ -158,7 +163,7 @@ class ArchiveSource:
         if silent:
             name = basis.standing.name[int(self._has_events.argmin())]
             self.defects.note("location_without_events", "info", name, silent)
-        return {
+        return self._loops.definitions() | {
             "locations": basis.standing.table(lives),
             "region_defs": basis.regions.table(),
             "call_paths": basis.paths.table(),

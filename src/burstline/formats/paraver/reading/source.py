@@ -12,7 +12,8 @@ from burstline import _core
 from burstline.formats.intake import Group, Places, even_borders, window_borders
 from burstline.formats.paraver.reading.collectives import collective_parts
 from burstline.formats.paraver.reading.messages import ExactOrder
-from burstline.formats.paraver.reading.trace_file import used_operations
+from burstline.formats.paraver.reading.trace_file import used_operations, valid_text
+from burstline.loops import LOOP_TYPES, LoopEvents, Loops
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -28,6 +29,10 @@ if TYPE_CHECKING:
     from burstline.progress import Progress
 
 
+LOOPS_LEFT_OUT: Final = "loops_left_out"
+"""The defect of a trace whose loops are not read, for want of memory."""
+
+
 @dataclass(frozen=True, slots=True)
 class Buckets:
     """A part: some buckets of journals, and the processes whose they are."""
@@ -39,7 +44,8 @@ class Buckets:
 class ScannedSource:
     """The journals of a trace, in one part, or one for each bucket if there is a `spill`.
 
-    Buckets of one part are built into the same columns, `threads` at a time.
+    Buckets of one part are built into the same columns, `threads` at a time. Events that tell
+    of loops are built also where they are not kept.
     """
 
     words_of_instance: Final = "instance {number} of communicator {communicator}"
@@ -57,6 +63,7 @@ class ScannedSource:
     ) -> None:
         self._opened, self._journal, self._spill = opened, journal, spill
         self._raw, self._threads, self._progress = raw, threads, progress
+        self._loops, self._reads_loops = Loops(), opened.tells_loops
         self._assembly, self._words = opened.assembly(journal, scanned)
         self._paths = _core.PathTable()
         self.counts: dict[str, Integers] = journal.counts(opened.layout)
@@ -74,6 +81,11 @@ class ScannedSource:
         self.joining = ExactOrder(
             self.places.process, self.defects, in_one_part=in_one_part, raw=raw
         )
+
+    def leave_out_loops(self) -> None:
+        """Build no events for the sake of loops."""
+        self._reads_loops = False
+        self.defects.note(LOOPS_LEFT_OUT, "info", "more memory is needed to read them")
 
     @property
     def members(self) -> Sequence[tuple[int, ...]]:
@@ -115,7 +127,7 @@ class ScannedSource:
             self._paths,
             first,
             last,
-            self._raw,
+            self._raw or self._reads_loops,
             self._keep_states,
         )
         pool = ThreadPoolExecutor(self._threads, "build")
@@ -137,7 +149,9 @@ class ScannedSource:
         calls = self._assembly.calls(built["calls"], self._paths)
         sends, receives = built.pop("sends"), built.pop("receives")
         tables = self._assembly.tables(built, loaded.extras(), raw=self._raw)
+        events = self._loop_events(built["events"]) if self._reads_loops else None
         built.clear()
+        tables |= self._loops.tables(tables, self._assembly.regions.table(), events)
         self._note_used(calls)
         parts = collective_parts(calls)
         # A store has no tables of collectives where there are none.
@@ -161,11 +175,21 @@ class ScannedSource:
         used[:, : self._used.shape[1]] |= self._used
         self._used = used
 
+    def _loop_events(self, events: Columns) -> LoopEvents:
+        rows = np.flatnonzero(np.isin(events["type"], list(LOOP_TYPES)))
+        names = ("location", "time_ns", "type", "value")
+        location, time_ns, kind, value = (events[name][rows].astype(np.int64) for name in names)
+        return LoopEvents(location, time_ns, kind, value, self._loop_name)
+
+    def _loop_name(self, kind: int, value: int) -> str:
+        return valid_text(self._assembly.pcf.value_label(kind, value) or "")
+
     def whole(self) -> dict[str, pa.Table]:
         """Tables that no part owns."""
-        return self._opened.whole_tables(
+        tables = self._opened.whole_tables(
             self._assembly, self._journal, self._used, raw=self._raw
         )
+        return tables | self._loops.definitions()
 
 
 def _places_of(objects: Objects) -> Places:

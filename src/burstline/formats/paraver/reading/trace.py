@@ -63,9 +63,13 @@ def read(
         source = ScannedSource(
             opened, journal, scanned, None, raw=raw, threads=threads, progress=progress
         )
+        held = count.bytes_of(journal)
         tables = bytes_of_tables(source.counts, len(source.counters), raw=raw)
-        needed = bytes_of_whole(tables, count.bytes_of(journal))
-        require_bytes(needed, memory, way_out=WAY_OUT)
+        require_bytes(bytes_of_whole(tables, held), memory, way_out=WAY_OUT)
+        if not raw and memory is not None and opened.tells_loops:
+            tables = bytes_of_tables(source.counts, len(source.counters), raw=True)
+            if bytes_of_whole(tables, held) > memory:
+                source.leave_out_loops()
         return hold(source, source.parts(), Tables(), threads=0, progress=progress)
 
 

@@ -38,6 +38,7 @@ from burstline.formats.paraver.reading.objects import (
     location_table,
 )
 from burstline.formats.paraver.reading.scan import Overflow, Scanned, scan_source
+from burstline.loops import LOOP_TYPES
 from burstline.progress import SILENCE
 from burstline.schema import arrow_table
 
@@ -142,6 +143,11 @@ class OpenTrace:
                 scanned.defects.note("communicator_count", "info", text)
         return scanned
 
+    @property
+    def tells_loops(self) -> bool:
+        """Whether there are events of loops, once the body was scanned."""
+        return not LOOP_TYPES.isdisjoint(self.types.types().tolist())
+
     def assembly(
         self, journal: _core.Journal, scanned: Scanned
     ) -> tuple[Assembly, _core.Vocabulary]:
@@ -222,7 +228,7 @@ class OpenTrace:
             "source",
             {
                 "kind": np.array(kinds, np.int8),
-                "text": [_valid(text) for _, texts in lines for text in texts],
+                "text": [valid_text(text) for _, texts in lines for text in texts],
             },
         )
 
@@ -242,7 +248,8 @@ def _refuse_claims(header: Header, source: LineSource) -> None:
         )
 
 
-def _valid(text: str) -> str:
+def valid_text(text: str) -> str:
+    """A text with what UTF-8 cannot write replaced."""
     return text.encode("utf-8", "replace").decode()
 
 
@@ -275,7 +282,7 @@ def _label_tables(pcf: Pcf) -> dict[str, pa.Table]:
             "event_types",
             {
                 "type": np.array(types, np.int64),
-                "label": [_valid(pcf.types[kind].label) for kind in types],
+                "label": [valid_text(pcf.types[kind].label) for kind in types],
                 "gradient": np.array([pcf.types[kind].gradient for kind in types], np.int32),
                 "group": np.array([pcf.types[kind].group for kind in types], np.int32),
             },
@@ -285,7 +292,7 @@ def _label_tables(pcf: Pcf) -> dict[str, pa.Table]:
             {
                 "group": np.array([row[0] for row in values], np.int32),
                 "value": np.array([row[1] for row in values], np.int64),
-                "label": [_valid(row[2]) for row in values],
+                "label": [valid_text(row[2]) for row in values],
             },
         ),
     }

@@ -25,6 +25,7 @@ from burstline.extrae import (
 )
 from burstline.formats.raw.events.regions import loop_name
 from burstline.formats.raw.files.layout import Kind, Named
+from burstline.loops import LoopEvents
 from burstline.schema import arrow_table, event_table
 
 if TYPE_CHECKING:
@@ -81,6 +82,18 @@ class UserEvents:
             np.where(label, number, line.records["b"][at].view(np.int64)),
         ]
         return np.stack([np.asarray(column, np.int64) for column in rows])
+
+    def loop_events(self, rows: Integers) -> LoopEvents | None:
+        """Those of what :meth:`rows` gave that tell of loops."""
+        location, time_ns, moment, kind, value = rows
+        found = np.flatnonzero((kind == LOOP_OF_CALL) | (kind == ITERATION))
+        if not len(found):
+            return None
+        found = found[np.argsort(moment[found], kind="stable")]
+        events = LoopEvents(
+            location, time_ns, kind, value, lambda _, loop: self._loops.get(loop)
+        )
+        return events.picked(found)
 
     def labels(self, types: pa.Table, values: pa.Table, used: Integers) -> dict[str, pa.Table]:
         """Tables of labels with those of the program's events that occur."""

@@ -34,6 +34,7 @@ from burstline.formats.text.reading.tables import (
     table,
 )
 from burstline.formats.text.statements import statements
+from burstline.loops import Loops
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -56,7 +57,7 @@ class TextSource:
     borders = staticmethod(even_borders)
 
     def __init__(self, text: str, path: Path, *, name: str | None = None) -> None:
-        self._name, self.defects = name, Defects()
+        self._name, self.defects, self._loops = name, Defects(), Loops()
         self._definitions = Definitions()
         self._rows: Rows = defaultdict(list)
         locations = self._read(text, path)
@@ -135,8 +136,10 @@ class TextSource:
             statement = row["statement"]
             words = " ".join(statement.words)
             self.defects.note_line("receive_never_completed", "loss", statement.line, words)
+        tables = event_tables(loaded, definitions, self._defined)
+        tables |= self._loops.tables(tables, self._defined["region_defs"], None)
         return Group(
-            event_tables(loaded, definitions, self._defined),
+            tables,
             sends_of(loaded["sends"], places),
             receives_of(loaded["receives"], places),
             waiting=half_messages(loaded["half_messages"], loaded["posts"]),
@@ -156,10 +159,14 @@ class TextSource:
         kinds = {row["kind"] for row in declared}
         found = self.defects.table().to_pylist() if self.defects.rows() else []
         noted = [row for row in found if row["kind"] not in kinds]
-        return self._defined | {
-            "metadata": table("metadata", metadata),
-            "defects": table("defects", [*declared, *noted]),
-        }
+        return (
+            self._defined
+            | self._loops.definitions()
+            | {
+                "metadata": table("metadata", metadata),
+                "defects": table("defects", [*declared, *noted]),
+            }
+        )
 
 
 def _standing(places: Sequence[Place]) -> Places:
