@@ -3,7 +3,7 @@
 import pytest
 
 from burstline.extrae.states import STATE_COLORS, STATES
-from burstline.formats.paraver.files.pcf import NO_LABELS, Pcf, TypeLabel, read_pcf, write_pcf
+from burstline.formats.paraver.files.pcf import Pcf, TypeLabel, read_pcf, write_pcf
 
 CALLERS = b"""
 # a comment
@@ -126,8 +126,8 @@ def test_options_states_gradients_and_precision_are_kept():
 
 
 def test_a_trace_without_labels_has_none():
-    assert read_pcf(b"") == NO_LABELS
-    assert NO_LABELS.value_label(50000001, 1) is None
+    assert read_pcf(b"") == Pcf()
+    assert Pcf().value_label(50000001, 1) is None
 
 
 def test_a_written_file_has_all_states_and_its_level_and_unit():

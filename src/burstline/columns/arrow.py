@@ -15,17 +15,17 @@ if TYPE_CHECKING:
 
 
 def nullable(
-    values: npt.NDArray[Any], known: npt.NDArray[np.bool_] | None, kind: pa.DataType
+    values: npt.NDArray[Any], valid: npt.NDArray[np.bool_] | None, kind: pa.DataType
 ) -> pa.Array:
-    """Values as an Arrow array, null where not `known`; no copy where the type fits.
+    """Values as an Arrow array, null where not `valid`; no copy where the type fits.
 
     >>> nullable(np.array([4, -1]), np.array([True, False]), pa.int32()).to_pylist()
     [4, None]
     """
     missing, bitmap = 0, None
-    if known is not None:
-        missing = len(values) - int(np.count_nonzero(known))
-        bitmap = pa.py_buffer(np.packbits(known, bitorder="little")) if missing else None
+    if valid is not None:
+        missing = len(values) - int(np.count_nonzero(valid))
+        bitmap = pa.py_buffer(np.packbits(valid, bitorder="little")) if missing else None
     values = np.ascontiguousarray(values, kind.to_pandas_dtype())
     return pa.Array.from_buffers(kind, len(values), [bitmap, pa.py_buffer(values)], missing)
 
@@ -76,10 +76,6 @@ def to_numpy(column: pa.ChunkedArray) -> npt.NDArray[Any]:
 def coded(column: pa.ChunkedArray) -> tuple[npt.NDArray[Any], list[str]]:
     """The codes of the rows of a dictionary column, and the text of each code.
 
-    Chunks may have dictionaries of their own.
-
-    Examples
-    --------
     >>> coded(pa.chunked_array([["b"], ["a", "b"]]).dictionary_encode())
     (array([0, 1, 0], dtype=int32), ['b', 'a'])
     """

@@ -1,4 +1,4 @@
-"""Rows found by what names them: an id, or a location and an ordinal on it."""
+"""Rows by an id, or by a location and an ordinal on it."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def take(
 
 
 def lookup(ids: AnyIntegers, rows: Mapping[int, int]) -> npt.NDArray[np.int32]:
-    """The row of each id, -1 where it has none.
+    """The row of each id, -1 without one.
 
     >>> lookup(np.array([7, 9, 7]), {7: 0}).tolist()
     [0, -1, 0]
@@ -47,15 +47,15 @@ def lookup(ids: AnyIntegers, rows: Mapping[int, int]) -> npt.NDArray[np.int32]:
                     table[number - low] = row
             return table[ids - ids.dtype.type(low)]
     distinct, place = np.unique(ids, return_inverse=True)
-    known = [rows.get(number, UNKNOWN) for number in distinct.tolist()]
-    return np.array(known, np.int32)[place.reshape(-1)]
+    matches = [rows.get(number, UNKNOWN) for number in distinct.tolist()]
+    return np.array(matches, np.int32)[place.reshape(-1)]
 
 
 class Ordinals:
-    """The names of the rows of a table.
+    """The rows of a table by location and ordinal.
 
-    O(1) for a name where the rows of each location count through, which those of a whole
-    trace and most of a part do; else O(log rows).
+    O(1) each where the ordinals of a location have no holes, as in a whole trace; else
+    O(log rows).
 
     >>> Ordinals(np.array([0, 0, 1]), np.array([3, 7, 0])).rows(
     ...     np.array([0, 0, 1, 2]), np.array([7, 4, 0, 0])
@@ -71,11 +71,11 @@ class Ordinals:
         self.offsets = np.searchsorted(location, np.arange(last + 2))
 
     def begin(self, location: AnyIntegers) -> Integers:
-        """The first row of each location; where it has none, of the next that has."""
+        """The first row of each location, or of the next location that has rows."""
         return self.offsets[np.minimum(location, len(self.offsets) - 1)]
 
     def rows(self, location: AnyIntegers, ordinal: AnyIntegers) -> Integers:
-        """The row of each name, -1 where there is none."""
+        """The row of each location and ordinal, -1 without one."""
         last = len(self._location) - 1
         if last < 0:
             return np.full(len(ordinal), UNKNOWN, np.int64)
@@ -84,12 +84,14 @@ class Ordinals:
             row = np.clip(first + ordinal - self._ordinal[first], 0, last)
         else:
             row = np.minimum(self._searched(location, ordinal), last)
-        found = (self._location[row] == location) & (self._ordinal[row] == ordinal)
-        return np.where(found, row, UNKNOWN)
+        matches = (self._location[row] == location) & (self._ordinal[row] == ordinal)
+        return np.where(matches, row, UNKNOWN)
 
     def _searched(self, location: AnyIntegers, ordinal: AnyIntegers) -> Integers:
-        own = np.unique(self._ordinal)
-        dense = np.searchsorted(own, self._ordinal) + self._location.astype(np.int64) * len(own)
-        return np.searchsorted(
-            dense, np.searchsorted(own, ordinal) + location.astype(np.int64) * len(own)
+        ordinals = np.unique(self._ordinal)
+        count = len(ordinals)
+        keys = (
+            np.searchsorted(ordinals, self._ordinal) + self._location.astype(np.int64) * count
         )
+        wanted = np.searchsorted(ordinals, ordinal) + location.astype(np.int64) * count
+        return np.searchsorted(keys, wanted)

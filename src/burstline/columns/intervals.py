@@ -1,4 +1,4 @@
-"""Borders of intervals: which leave belongs to which enter, and what lies inside what."""
+"""Borders of intervals: the leave of each enter, and the interval around each."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ if TYPE_CHECKING:
     from burstline.columns.types import Integers, Mask
 
 
-def match_borders(what: Integers, enters: Mask) -> Integers:
+def match_borders(things: Integers, enters: Mask) -> Integers:
     """The position of the leave of each enter, and of the enter of each leave; -1 without one.
 
-    Borders of the things `what` stand in order of time. O(borders log borders), no stack.
+    Borders of `things` stand in order of time. O(borders log borders), no stack.
 
-    >>> what = np.array([7, 7, 7, 7])
-    >>> match_borders(what, np.array([True, True, False, False])).tolist()
+    >>> things = np.array([7, 7, 7, 7])
+    >>> match_borders(things, np.array([True, True, False, False])).tolist()
     [3, 2, 1, 0]
     """
-    partner = np.full(len(what), UNKNOWN, np.int64)
-    order = np.argsort(what, kind="stable")
-    same, up = what[order], enters[order]
+    partner = np.full(len(things), UNKNOWN, np.int64)
+    order = np.argsort(things, kind="stable")
+    same, up = things[order], enters[order]
     first = np.searchsorted(same, same)
     total = np.cumsum(np.where(up, 1, -1))
     balance = total - np.append(0, total)[first]
@@ -31,13 +31,13 @@ def match_borders(what: Integers, enters: Mask) -> Integers:
     # once leaves of what is not open are put aside: they take the balance below its lowest
     # so far. One accumulation finds the lowest of every thing, because each thing is lifted
     # below all that was reached before it.
-    lift = first * 2 * (len(what) + 1)
-    lowest = np.minimum(np.minimum.accumulate((balance - lift)[: len(what)]) + lift, 0)
-    before = np.where(np.arange(len(what)) == first, 0, np.append(0, lowest)[:-1])
-    kept = np.flatnonzero(up | (balance >= before))
-    depth = (balance - lowest - up)[kept]
-    pairs = np.lexsort((np.arange(len(kept)), depth, same[kept]))
-    a, b = kept[pairs[:-1]], kept[pairs[1:]]
+    lift = first * 2 * (len(things) + 1)
+    lowest = np.minimum(np.minimum.accumulate((balance - lift)[: len(things)]) + lift, 0)
+    before = np.where(np.arange(len(things)) == first, 0, np.append(0, lowest)[:-1])
+    closable = np.flatnonzero(up | (balance >= before))
+    depth = (balance - lowest - up)[closable]
+    pairs = np.lexsort((np.arange(len(closable)), depth, same[closable]))
+    a, b = closable[pairs[:-1]], closable[pairs[1:]]
     joined = (same[a] == same[b]) & (depth[pairs[:-1]] == depth[pairs[1:]]) & up[a] & ~up[b]
     partner[order[a[joined]]] = order[b[joined]]
     partner[order[b[joined]]] = order[a[joined]]

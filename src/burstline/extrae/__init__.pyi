@@ -14,7 +14,6 @@ from burstline.extrae.event_types import CALLER_LINES as CALLER_LINES
 from burstline.extrae.event_types import COMMUNICATOR as COMMUNICATOR
 from burstline.extrae.event_types import COUNTER_SET as COUNTER_SET
 from burstline.extrae.event_types import COUNTER_TYPES as COUNTER_TYPES
-from burstline.extrae.event_types import CPU_TIME as CPU_TIME
 from burstline.extrae.event_types import FILE_SIZE as FILE_SIZE
 from burstline.extrae.event_types import FLUSH as FLUSH
 from burstline.extrae.event_types import FOUND_ITERATION as FOUND_ITERATION
@@ -27,14 +26,8 @@ from burstline.extrae.event_types import MERGED_TYPES as MERGED_TYPES
 from burstline.extrae.event_types import MOVED_TYPES as MOVED_TYPES
 from burstline.extrae.event_types import MPI_OTHER as MPI_OTHER
 from burstline.extrae.event_types import NATIVE_TYPES as NATIVE_TYPES
-from burstline.extrae.event_types import OMP_TASKLOOP as OMP_TASKLOOP
-from burstline.extrae.event_types import OPENMP_CALL as OPENMP_CALL
 from burstline.extrae.event_types import OPENMP_OUTLINED as OPENMP_OUTLINED
 from burstline.extrae.event_types import OPENMP_OUTLINED_LINE as OPENMP_OUTLINED_LINE
-from burstline.extrae.event_types import OPENMP_PARALLEL as OPENMP_PARALLEL
-from burstline.extrae.event_types import OPENMP_SYNCHRONISATION as OPENMP_SYNCHRONISATION
-from burstline.extrae.event_types import OPENMP_TASKING as OPENMP_TASKING
-from burstline.extrae.event_types import OPENMP_WORKSHARING as OPENMP_WORKSHARING
 from burstline.extrae.event_types import OWN_TYPES as OWN_TYPES
 from burstline.extrae.event_types import PARAMETER_TYPES as PARAMETER_TYPES
 from burstline.extrae.event_types import RECEIVED_SIZE as RECEIVED_SIZE

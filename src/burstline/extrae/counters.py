@@ -1,7 +1,6 @@
-"""Hardware counters: which event types are counters, and what they are called.
+"""Hardware counters: their event types and names.
 
-A counter's name in the ``.pcf`` is its identity: ids of native counters are hashes, given
-anew where two collide. Without a label, PAPI's presets are known by number.
+The name in the ``.pcf`` identifies a counter: numbers of native ones are hashes.
 """
 
 from __future__ import annotations
@@ -60,14 +59,7 @@ _DESCRIBED_LABEL = re.compile(r"(?:Absolute )?[^\s\[(]\S* (?:\[|\(\[?)\S")
 
 
 def is_label_of_counter(label: str, gradient: int | None = None) -> bool:
-    """Whether an event type's label looks like a counter's.
-
-    ``NAME [description]``, ``NAME (description)``, or a bare name of a PAPI preset, also after
-    ``Absolute``; for names other than PAPI's also by the colour, which Extrae sets to 7.
-
-    >>> is_label_of_counter("TASK-CLOCK [PERF_COUNT_SW_TASK_CLOCK]", 7)
-    True
-    """
+    """Whether a label and colour look like a counter's: ``NAME [description]`` or a preset."""
     if _PRESET_LABEL.match(label):
         return True
     return gradient in {None, _GRADIENT} and _DESCRIBED_LABEL.match(label) is not None
@@ -86,8 +78,6 @@ def is_counter(
     gradient: int | None = None,
 ) -> bool:
     """Whether an event type is a counter: by range, by label where ranges overlap.
-
-    Outside their range, counters are known by label and colour.
 
     >>> is_counter(42000050), is_counter(45000000, "User time used")
     (True, False)
@@ -114,21 +104,15 @@ def counter_name(type: int, label: str | None = None) -> str:  # noqa: A002 -- t
 
 
 def counter_mode(type: int, label: str | None = None) -> str:  # noqa: A002 -- the format's word
-    """The mode of a counter, of the schema's; without a label by the range.
-
-    >>> counter_mode(42000050), counter_mode(43000050)
-    ('delta', 'absolute')
-    """
+    """The schema's mode of a counter, by the label or else by the range."""
     if label:
         return "absolute" if is_absolute(label) else "delta"
-    odd = type in COUNTER_TYPES and type // ABSOLUTE_OFFSET % 2 == 1
-    return "absolute" if odd else "delta"
+    is_absolute_type = type in COUNTER_TYPES and type // ABSOLUTE_OFFSET % 2 == 1
+    return "absolute" if is_absolute_type else "delta"
 
 
 def counter_types(names: Iterable[str]) -> dict[str, int]:
     """The event type of each counter: the same in every trace, unless two collide.
-
-    PAPI's presets have Extrae's types.
 
     >>> counter_types(["PAPI_TOT_INS", "cpu", "IR_TOT_INS"])
     {'PAPI_TOT_INS': 42000050, 'cpu': 48500001, 'IR_TOT_INS': 48510050}

@@ -1,8 +1,7 @@
-"""The event types of Extrae and ours: number, class, label, and who writes them.
+"""The event types of Extrae and ours: number, class, label and writer.
 
-One line enters a type, or a range of types, and names it where somebody asks for it by name.
-Types of five digits are of the newer OpenMP library, ``OMP_`` is the older one. Of our own are
-ranges that no version of Extrae uses, but those of counters lie among Extrae's.
+Types of five digits are of the newer OpenMP library, ``OMP_`` is the older one. Ours lie in
+ranges that no version of Extrae uses, but those of counters among Extrae's.
 """
 
 from __future__ import annotations
@@ -14,7 +13,7 @@ from burstline._core import EventClass
 
 
 class Writer(StrEnum):
-    """Who gave a type its number."""
+    """The program that writes events of a type."""
 
     EXTRAE = "Extrae"
     RECORDER = "burstline record, burstline cc"
@@ -24,14 +23,14 @@ class Writer(StrEnum):
 
 
 class RegionKind(NamedTuple):
-    """What a region is: one of the schema's paradigms, and one of the roles of regions."""
+    """One of the schema's paradigms, and one of the roles of regions."""
 
     paradigm: str
     role: str
 
 
 class EventType(NamedTuple):
-    """What is known of a type without the labels of a trace; the label is what we write."""
+    """Class, label, writer and region of a type, without the labels of a trace."""
 
     event_class: EventClass
     label: str
@@ -250,7 +249,7 @@ FOUND_ITERATION: Final = 77_700_101
 """Iteration of the loops that were found and are in no other; deeper ones follow."""
 
 RESERVED: Final = range(77_700_000, 77_800_000)
-"""All types that results may be written as, now or later."""
+"""All types of results, now or later."""
 
 # What no other table has: numbered in alphabetical order of the names.
 PARAMETER_TYPES: Final = _enter_range(range(78_000_000, 78_500_000), "", Writer.CONVERTER)
@@ -259,7 +258,7 @@ ATTRIBUTE_TYPES: Final = _enter_range(range(78_500_000, 79_000_000), "", Writer.
 
 def types_of(event_class: EventClass) -> frozenset[int]:
     """The types of the table that are of a class."""
-    return frozenset(one for one, row in TABLE.items() if row.event_class is event_class)
+    return frozenset(number for number, row in TABLE.items() if row.event_class is event_class)
 
 
 KNOWN_TYPES: Final = frozenset(TABLE) - types_of(EventClass.OTHER)

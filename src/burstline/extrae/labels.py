@@ -1,4 +1,4 @@
-"""What the labels of callers and counters say: a function, a source line, a name.
+"""Labels of callers and counters: a function, a source line, a name.
 
 ::
 
@@ -46,9 +46,7 @@ class SourceLine:
 def read_function(label: str) -> str | None:
     """The function that a caller label means, None if it is unresolved.
 
-    The name without return type, arguments, template arguments and the compiler's suffixes,
-    but with ``._omp_fn.N``, which tells outlined loops apart. Of a chain of inlined functions,
-    the innermost. Overloads and instances of one template get one name.
+    Only the name, with ``._omp_fn.N`` of outlined loops; of inlined functions the innermost.
 
     >>> read_function(
     ...     "int driver [int driver<double, int>(Box const&) inlined at a.h:3:1 in f]"
@@ -56,8 +54,6 @@ def read_function(label: str) -> str | None:
     'driver'
     >>> read_function("Calc [Calc(double*, int) [clone ._omp_fn.1]]")
     'Calc._omp_fn.1'
-    >>> read_function("??") is None
-    True
     """
     text = label.strip()
     short, bracket, long = text.partition(" [")
@@ -76,27 +72,27 @@ def read_function(label: str) -> str | None:
 
 def _plain_name(text: str) -> str:
     """The name in a demangled C++ signature; other text as it is."""
-    kept: list[str] = []
+    characters: list[str] = []
     depth = 0
-    at = 0
-    while at < len(text):
-        character = text[at]
-        if whole := _OPERATOR.match(text, at):
+    position = 0
+    while position < len(text):
+        character = text[position]
+        if whole := _OPERATOR.match(text, position):
             if depth == 0:
-                kept.append(whole[0])
-            at = whole.end()
+                characters.append(whole[0])
+            position = whole.end()
             continue
         if character == "(" and depth == 0:
-            return _without_return_type("".join(kept))
+            return _without_return_type("".join(characters))
         if character == "<":
             depth += 1
         elif character == ">":
             depth -= 1
         elif depth <= 0:
-            kept.append(character)
+            characters.append(character)
         depth = max(depth, 0)
-        at += 1
-    return _without_return_type("".join(kept)) if "<" in text else text.strip()
+        position += 1
+    return _without_return_type("".join(characters)) if "<" in text else text.strip()
 
 
 def _without_return_type(signature: str) -> str:
@@ -108,36 +104,29 @@ def _without_return_type(signature: str) -> str:
 
 
 def read_line(label: str) -> SourceLine:
-    """The source line that a caller-line label means.
-
-    Text that follows neither style is taken for the file's name, but ``End``, which labels the
-    value 0. Line 0 is how compilers mark code of their own: the line is None.
+    """The source line that a caller-line label means; the line of compilers' own code is None.
 
     >>> read_line("f.c:9 [/src/f.c:9, /src/t]")
     SourceLine(file='f.c', line=9, module='/src/t', path='/src/f.c')
-    >>> read_line("101 (f.cc, lulesh2.0)")
-    SourceLine(file='f.cc', line=101, module='lulesh2.0', path=None)
-    >>> read_line("??:0 [??:0, /src/t]")
-    SourceLine(file=None, line=None, module='/src/t', path=None)
     """
     short, bracket, long = label.strip().partition(" [")
     name, line, module = _parts(short.strip())
     if not bracket:
         return SourceLine(name, line, module)
-    full, its_line, its_module = _parts(long.removesuffix("]").strip())
+    full, long_line, long_module = _parts(long.removesuffix("]").strip())
     if name is None or ".." in name:
         name = full.rpartition("/")[2] if full else None
     path = full if full is not None and "/" in full else None
-    return SourceLine(name, its_line or line, its_module or module, path)
+    return SourceLine(name, long_line or line, long_module or module, path)
 
 
 def _parts(text: str) -> tuple[str | None, int | None, str | None]:
     """The parts of ``file:line[, module]`` or ``line (file[, module])``."""
     # the test of the last character keeps the search linear
-    if text.endswith(")") and (found := _OLD_LINE.fullmatch(text)):
-        number, name, module = found.groups()
-    elif found := _NEW_LINE.fullmatch(text):
-        name, number, module = found.groups()
+    if text.endswith(")") and (match := _OLD_LINE.fullmatch(text)):
+        number, name, module = match.groups()
+    elif match := _NEW_LINE.fullmatch(text):
+        name, number, module = match.groups()
     else:
         name, number, module = text, "0", None
     if name in _UNRESOLVED or text == "End":
@@ -151,13 +140,7 @@ def _resolved(text: str | None) -> str | None:
 
 
 def read_counter(label: str) -> str:
-    """The counter that a type's label means: its first word, empty if it has none.
-
-    >>> read_counter("PAPI_TOT_INS [Instr completed]")
-    'PAPI_TOT_INS'
-    >>> read_counter("Absolute perf::TASK-CLOCK [PERF_COUNT_SW_TASK_CLOCK]")
-    'perf::TASK-CLOCK'
-    """
+    """The counter that a type's label means: its first word, without ``Absolute``."""
     words = label.split(maxsplit=2)
     if is_absolute(label):
         return words[1]
@@ -165,9 +148,5 @@ def read_counter(label: str) -> str:
 
 
 def is_absolute(label: str) -> bool:
-    """Whether a counter's label means absolute values, not differences.
-
-    >>> is_absolute("Absolute PAPI_TOT_CYC [Total cycles]")
-    True
-    """
+    """Whether a counter's label means absolute values, not differences."""
     return label.startswith("Absolute ") and len(label.split(maxsplit=1)) == 2

@@ -1,11 +1,7 @@
-"""The MPI calls of a trace: event types, and values of theirs as operations.
+"""The event types of MPI calls, and their values as operations.
 
-A call is entered with its value and left with 0, both of the same type. Values are
-trusted, labels are not: Extrae prints the labels of 69 and 70 the wrong way round.
-
-Extrae's values end at 215. Calls it has none for get values of our own from 1001 on: 1000
-and the number of the call in the recorder's table. ``MPI_Init_thread`` shares 31 with
-``MPI_Init``, as Extrae's does.
+Labels are not trusted: Extrae prints those of 69 and 70 the wrong way round. Calls without a
+value of Extrae, which end at 215, have 1000 and their number in the recorder's table.
 """
 
 from __future__ import annotations

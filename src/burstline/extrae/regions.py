@@ -1,9 +1,7 @@
-"""Regions that are no MPI: which event types open and close them, and what they are.
+"""Regions other than MPI: their event types, roles and names.
 
-A region's nonzero value opens it and 0 closes the last one that is open of the same type.
-Regions of different types need not nest: the runtime call that starts a loop is left while
-the loop is still open. OpenMP has two families of types, by the library that was preloaded
-and not by the compiler; both are known.
+A nonzero value opens a region and 0 closes the last open one of the same type. Regions of
+different types need not nest.
 """
 
 from __future__ import annotations
@@ -64,7 +62,7 @@ ROLES: Final = (
     "function",
     "call",
 )
-"""What a region can be.
+"""Roles of regions.
 
 ``parallel`` is the fork and join on the thread that forks; ``team`` and ``outlined`` are what
 each thread of the team does in between: the construct, and its function. ``task_create`` is
@@ -133,7 +131,7 @@ FUNCTION_TYPES: Final = frozenset(REGION_LINES.values())
 """Region types whose values are functions."""
 
 LOCK_TYPES: Final = types_of(EventClass.LOCK)
-"""Types that follow a lock step by step; an ordered section is one."""
+"""Types with the steps of a lock, or of an ordered section."""
 
 LOCK_STEPS: Final = {
     0: LockStep.RELEASED,
@@ -144,19 +142,17 @@ LOCK_STEPS: Final = {
     39: LockStep.ACQUIRED,
     40: LockStep.RELEASING,
 }
-"""What the values of :data:`LOCK_TYPES` mean, in either library."""
+"""Meaning of the values of :data:`LOCK_TYPES`, in either library."""
 
 
 def region_kind(type: int, value: int, label: str | None = None) -> RegionKind:  # noqa: A002 -- the format's word
-    """What the region is that a nonzero value opens; a call for an unknown type.
-
-    A device activity labelled as a kernel is one in any version.
+    """The kind of region that a nonzero value opens; a call for an unknown type.
 
     >>> region_kind(60000002, 6), region_kind(60004, 27).role
     (RegionKind(paradigm='openmp', role='single'), 'implicit_barrier')
     """
-    known = TABLE.get(type)
-    kind = (known and known.region) or RegionKind("other", "call")
+    row = TABLE.get(type)
+    kind = (row and row.region) or RegionKind("other", "call")
     role = _ROLES_BY_VALUE.get(type, {}).get(value, kind.role)
     if kind == ("gpu", "call") and label and "kernel" in label.lower():
         role = "kernel" if type % 1_000_000 else role
@@ -166,11 +162,6 @@ def region_kind(type: int, value: int, label: str | None = None) -> RegionKind: 
 def region_name(type: int, value: int, label: str | None = None) -> str:  # noqa: A002 -- the format's word
     """The name of the region that a value opens; never empty.
 
-    The function for types whose values are functions, else the label; without a label what
-    Extrae calls it, the role, or at last ``type:value``.
-
-    >>> region_name(60000018, 2, "Calc [Calc(int) [clone ._omp_fn.0]]")
-    'Calc._omp_fn.0'
     >>> region_name(40000004, 2), region_name(60000005, 1), region_name(60000018, 9)
     ('write', 'barrier', '60000018:9')
     """
@@ -179,17 +170,17 @@ def region_name(type: int, value: int, label: str | None = None) -> str:  # noqa
             return label.strip()
         if function := read_function(label):
             return function
-    known = _NAMES.get(type, {}).get(value)
+    name = _NAMES.get(type, {}).get(value)
     role = region_kind(type, value).role
     vague = {"call", "function", "outlined", "kernel"}
     if (
-        known is None
+        name is None
         and type in REGION_TYPES
         and type not in FUNCTION_TYPES
         and role not in vague
     ):
         return role
-    return known or f"{type}:{value}"
+    return name or f"{type}:{value}"
 
 
 RECORDED_REGIONS: Final = {
@@ -211,4 +202,4 @@ RECORDED_REGIONS: Final = {
     "ordered": (OPENMP_SYNCHRONISATION, 32),
     "task": (OPENMP_TASKING, 48),
 }
-"""Event type and value of each role that recorders of OpenMP tell apart."""
+"""Event type and value of each role in OpenMP."""

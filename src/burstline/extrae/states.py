@@ -71,7 +71,7 @@ def _rows() -> list[tuple[int, str, tuple[int, int, int]]]:
 
 
 STATES: Final = {state: label for state, label, _ in _rows()}
-"""What a thread is doing, by state; Extrae never writes state 0."""
+"""Names of states; Extrae never writes 0."""
 
 STATE_COLORS: Final = {state: color for state, _, color in _rows()}
 """Red, green and blue of each state, from 0 to 255."""

@@ -1,7 +1,4 @@
-"""From kernels' arrays to Arrow tables of the schema, without copying values.
-
-Absent values are sentinels in arrays and nulls in tables: only the bitmaps are made here.
-"""
+"""From kernels' arrays to Arrow tables of the schema, without copying values."""
 
 from __future__ import annotations
 
@@ -10,9 +7,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
-from burstline import schema
+from burstline import columns, schema
 from burstline.operations import NAMES
 
 if TYPE_CHECKING:
@@ -31,39 +27,24 @@ def event_table(
 ) -> pa.Table:
     """The table `events` of rows sorted by location, counted on each."""
     seq = np.arange(len(location)) - np.searchsorted(location, location)
-    columns = {"location": location, "seq": seq, "time_ns": time_ns, "type": type}
-    return arrow_table("events", {**columns, "value": value})
+    places = {"location": location, "seq": seq, "time_ns": time_ns}
+    return arrow_table("events", {**places, "type": type, "value": value})
 
 
 def arrow_table(
     name: str,
-    columns: Mapping[str, Values],
+    values: Mapping[str, Values],
     *,
     counters: Sequence[str] = (),
     operations: Sequence[str] = NAMES,
 ) -> pa.Table:
-    """A table of the schema out of its columns."""
+    """A table of the schema, from the values of each column."""
     target = schema.arrow_schema(name, counters)
     specs = {column.name: column for column in schema.TABLES[name].columns}
     arrays = [
-        _array(columns[field.name], field, specs.get(field.name), operations)
-        for field in target
+        _array(values[field.name], field, specs.get(field.name), operations) for field in target
     ]
     return pa.Table.from_arrays(arrays, schema=target)
-
-
-def shifted(table: pa.Table, name: str, by: int) -> pa.Table:
-    """A table with a number added to a column; nulls stay.
-
-    >>> import pyarrow as pa
-    >>> shifted(pa.table({"team": [0, None]}), "team", 2)["team"].to_pylist()
-    [2, None]
-    """
-    if not by:
-        return table
-    place = table.column_names.index(name)
-    field = table.schema.field(place)
-    return table.set_column(place, field, pc.add(table[name], pa.scalar(by, field.type)))
 
 
 @lru_cache(maxsize=64)
@@ -93,12 +74,5 @@ def _array(
 
 def _plain(values: npt.NDArray[Any], kind: pa.DataType, *, nullable: bool) -> pa.Array:
     values = np.ascontiguousarray(values, kind.to_pandas_dtype())
-    buffers = [None, pa.py_buffer(values)]
-    missing = 0
-    if nullable:
-        absent = schema.NO_VALUE if kind == pa.int64() else schema.UNKNOWN
-        known = values != absent
-        missing = len(values) - int(np.count_nonzero(known))
-        if missing:
-            buffers[0] = pa.py_buffer(np.packbits(known, bitorder="little"))
-    return pa.Array.from_buffers(kind, len(values), buffers, null_count=missing)
+    absent = schema.NO_VALUE if kind == pa.int64() else schema.UNKNOWN
+    return columns.nullable(values, values != absent if nullable else None, kind)

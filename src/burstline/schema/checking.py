@@ -1,7 +1,4 @@
-"""The schema as Arrow sees it, and whether a table keeps it.
-
-Arrow and NumPy are loaded by the functions that need them: the schema itself is free.
-"""
+"""The schema in Arrow's types, and checks of tables against it."""
 
 from __future__ import annotations
 
@@ -112,10 +109,10 @@ def check(name: str, table: pa.Table) -> None:
             f"found {', '.join(table.column_names)}"
         )
     for field in expected:
-        found = table.schema.field(field.name)
-        if found.type != field.type:
+        actual = table.schema.field(field.name)
+        if actual.type != field.type:
             raise InconsistentTraceError(
-                f"{name}.{field.name}: expected {field.type}, found {found.type}"
+                f"{name}.{field.name}: expected {field.type}, found {actual.type}"
             )
         if not field.nullable and table[field.name].null_count:
             raise InconsistentTraceError(f"{name}.{field.name}: a null where none may be")

@@ -1,4 +1,4 @@
-"""The words a schema is written in: columns, tables, and what marks an absent value."""
+"""Columns and tables of a schema, and the values of its enumerations."""
 
 from __future__ import annotations
 

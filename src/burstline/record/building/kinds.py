@@ -38,7 +38,6 @@ _ONE: Final = (
     "burst_completed(error == MPI_SUCCESS ? call.thread : NULL, asked, request, known);"
 )
 _PART: Final = "const struct burst_part part = @PART;"
-_USE: Final = "(void)part;"
 _ROOT: Final = "@TELL_ROOT"
 
 

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
-from typing import Final
 
 from burstline._core import EventClass
 from burstline.extrae import STATE_COLORS, STATES, classify
@@ -75,10 +74,6 @@ class Pcf:
         """The label of a value of an event type, None if it has none."""
         type_label = self.types.get(type)
         return self.values.get(type_label.group, {}).get(value) if type_label else None
-
-
-NO_LABELS: Final = Pcf()
-"""The labels of a trace without ``.pcf``."""
 
 
 class _Block:
