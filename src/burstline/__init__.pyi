@@ -31,6 +31,7 @@ from . import plots as plots
 from . import progress as progress
 from . import schema as schema
 from . import selection as selection
+from . import show as show
 from . import structure as structure
 from . import testing as testing
 

@@ -6,7 +6,8 @@ import pytest
 
 from burstline import Trace
 from burstline.show import plain, terminal
-from burstline.show.summary import print_summary
+from burstline.show.blocks import Facts, Table
+from burstline.show.summary import SummaryView
 from burstline.show.units import format_bytes, format_ns
 from burstline.summary import summarise
 from by_hand import calls_of, threads, trace_of
@@ -19,12 +20,12 @@ def _no_terminal(monkeypatch):
 
 
 def shown(capsys, trace, top=12):
-    print_summary(summarise(trace), top=top)
+    terminal.print_blocks(SummaryView(summarise(trace), top).blocks())
     return capsys.readouterr().out
 
 
 def test_escape_sequences_and_markup_of_a_trace_are_shown_not_obeyed(capsys):
-    terminal.print_table(["name"], [["\x1b[31m[red]x[/red]"]], title="[bold]t")
+    terminal.print_blocks([Table(["name"], [["\x1b[31m[red]x[/red]"]], "[bold]t")])
 
     out = capsys.readouterr().out
     assert "\x1b" not in out
@@ -33,21 +34,23 @@ def test_escape_sequences_and_markup_of_a_trace_are_shown_not_obeyed(capsys):
 
 
 def test_piped_tables_are_not_cut_to_the_width_of_a_terminal(capsys):
-    terminal.print_table(["name"], [["x" * 150]])
+    terminal.print_blocks([Table(["name"], [["x" * 150]])])
 
     assert "x" * 150 in capsys.readouterr().out
 
 
 def test_no_cell_is_cut_short_on_a_narrow_terminal(capsys, monkeypatch):
     monkeypatch.setenv("COLUMNS", "30")
-    terminal.print_table(["operation", "time"], [["MPI_Ineighbor_alltoallw", "123 ms"]])
+    terminal.print_blocks(
+        [Table(["operation", "time"], [["MPI_Ineighbor_alltoallw", "123 ms"]])]
+    )
 
     lines = capsys.readouterr().out.splitlines()
     assert lines[-1].split() == ["MPI_Ineighbor_alltoallw", "123", "ms"]
 
 
 def test_lines_end_without_blanks(capsys):
-    terminal.print_facts([("a", "b"), ("longer", "c")])
+    terminal.print_blocks([Facts([("a", "b"), ("longer", "c")])])
 
     assert capsys.readouterr().out == "  a       b\n  longer  c\n"
 

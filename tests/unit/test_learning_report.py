@@ -10,7 +10,7 @@ import pytest
 from matplotlib.image import imread
 
 from burstline.learning import learn
-from burstline.show.learn import print_learned
+from burstline.show import output, view
 from burstline.show.pictures.learning import learn_plot
 from fused_tables import law_of_base, law_of_merged
 
@@ -33,7 +33,7 @@ def test_json_says_what_was_agreed(learnt):
 
 
 def test_people_are_told_whether_more_counters_help(learnt, capsys):
-    print_learned(learnt)
+    output(view(learnt), "table")
 
     shown = capsys.readouterr().out
     assert "predicts better than base" in shown

@@ -11,7 +11,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from burstline.cli.features import add_features_options, features_asked, print_features
+from burstline import show
+from burstline.cli.features import (
+    add_features_options,
+    draw_factor_map,
+    features_asked,
+    features_view,
+)
 from burstline.cli.inputs.detection import add_detection
 from burstline.errors import MissingExtraError, NotEnoughDataError, ParameterError
 from burstline.show.pictures.factors import factor_plot
@@ -65,7 +71,10 @@ def command(*words):
 
 
 def printed(capsys, trace, *words):
-    print_features(trace, detect(trace, method="exact"), command(*words))
+    arguments = command(*words)
+    view = features_view(trace, detect(trace, method="exact"), arguments)
+    show.output(view, arguments.format)
+    draw_factor_map(view, arguments)
     return capsys.readouterr()
 
 

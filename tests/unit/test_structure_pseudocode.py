@@ -6,8 +6,8 @@ import pytest
 
 import burstline
 import by_hand
+from burstline.show import output, view
 from burstline.show.code_lines import chosen_counter, pseudocode
-from burstline.show.structure import print_structure
 from burstline.structure import detect
 from loop_programs import Do, loop, run
 
@@ -118,7 +118,7 @@ def test_frames_common_to_a_loop_stand_above_it_and_repeated_ones_are_hidden():
 def test_labels_are_shown_and_not_obeyed(capsys):
     trace = trace_of_paths("main:1 [red]evil\x1b[31m:2", "main:1 [red]evil\x1b[31m:3")
 
-    print_structure(detect(trace))
+    output(view(detect(trace)), "table")
 
     shown = capsys.readouterr().out
     assert "[red]evil" in shown
@@ -128,7 +128,7 @@ def test_labels_are_shown_and_not_obeyed(capsys):
 def test_a_counter_has_its_column(capsys):
     trace = run(loop(10, Do("Send", 5, work_ns=70), Do("Recv", 6, work_ns=30)), counters=True)
 
-    print_structure(detect(trace), counter="ins")
+    output(view(detect(trace), counter="ins"), "table")
 
     shown = capsys.readouterr().out
     assert "E(ins)" in shown
@@ -140,7 +140,7 @@ def test_a_counter_has_its_column(capsys):
 def test_a_misread_run_is_called_misread(capsys):
     steps = [Do("Send", 5 + k * k % 7) for k in range(40)]
 
-    print_structure(detect(run(*steps), method="seed"))
+    output(view(detect(run(*steps), method="seed")), "table")
 
     assert "misread" in capsys.readouterr().out
 

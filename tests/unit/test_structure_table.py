@@ -302,4 +302,4 @@ def test_a_shape_is_as_long_as_the_screen_allows_and_keeps_its_peak():
 
     assert len(shape) == 60
     assert shape.count("█") == 1
-    assert sparkline(np.zeros(3), "_#") == "___"
+    assert sparkline(np.zeros(3)) == "▁▁▁"

@@ -15,13 +15,10 @@ from burstline.cli.inputs.options import (
     read_selected,
 )
 from burstline.cli.inputs.runs import warn_of_losses, warn_of_twins
-from burstline.cli.products.pictures import form_of, picture_path, write_picture
+from burstline.cli.products.files import picture_file, write_figure
 from burstline.errors import InconsistentTraceError, ParameterError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from burstline.merge import Check
     from burstline.trace import Trace
 
 DESCRIPTION: Final = """\
@@ -86,9 +83,7 @@ def run(arguments: argparse.Namespace) -> None:
         raise ParameterError("check-merge compares runs: name at least two traces")
     if arguments.top < 0:
         raise ParameterError(f"--top must not be negative, got {arguments.top}")
-    picture = None
-    if arguments.plot is not None:
-        picture = picture_path(arguments.plot, force=arguments.force)
+    picture = picture_file(arguments.plot, force=arguments.force)
     warn_of_twins([Path(path) for path in paths])
     traces = _read(arguments)
     with progress_bar(arguments) as progress:
@@ -99,9 +94,14 @@ def run(arguments: argparse.Namespace) -> None:
             names=paths,
             progress=progress,
         )
+    view = show.CheckView(found, paths, arguments.top)
     if picture is not None:
-        _draw(found, picture, paths)
-    _say(found, arguments)
+        write_figure(picture, view.figures()["quality"])
+        count = len(show.drawn_of(found))
+        show.note(f"{picture}: {count} quantities of {found.matching.runs} runs")
+    show.output(view, arguments.format)
+    for doubt in show.doubts(found):
+        show.note(doubt)
     warn_of_losses([Path(path) for path in paths], traces)
 
 
@@ -125,22 +125,3 @@ def _read(arguments: argparse.Namespace) -> list[Trace]:
 def _ranks(trace: Trace) -> int:
     application, rank = trace.arrays("locations", "application", "rank")
     return len(set(zip(application.tolist(), rank.tolist(), strict=True)))
-
-
-def _draw(found: Check, path: Path, traces: Sequence[str]) -> None:
-
-    title = ", ".join(Path(trace).name for trace in traces)
-    write_picture(path, show.quality_plot(found, form=form_of(path), title=title))
-    show.note(f"{path}: {len(show.drawn_of(found))} quantities of {found.matching.runs} runs")
-
-
-def _say(found: Check, arguments: argparse.Namespace) -> None:
-
-    if arguments.format == "json":
-        show.print_json(found.as_dict())
-    elif arguments.format == "csv":
-        show.print_csv(*show.quality_rows(found))
-    else:
-        show.print_check(found, arguments.traces, top=arguments.top)
-    for doubt in show.doubts(found):
-        show.note(doubt)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from burstline import record, show
 from burstline.cli.inputs.options import add_format
+from burstline.cli.products.files import require_free
 from burstline.errors import NotEnoughDataError, ParameterError, printable
 from burstline.formats import atomic
 
@@ -87,8 +88,7 @@ def _output(arguments: argparse.Namespace) -> Path | None:
     path = Path(arguments.output)
     if path.suffix != ".toml":
         raise ParameterError(f"{path}: sets of counters are written to a file .toml")
-    if path.exists() and not arguments.force:
-        raise ParameterError(f"{path} exists. Choose another output, or pass --force")
+    require_free(path, force=arguments.force)
     return path
 
 

@@ -3,7 +3,7 @@
 ::
 
     add_features_options(parser)  ->  arguments  ->  features_asked(arguments)
-                                                 ->  print_features(trace, structure, arguments)
+                                                 ->  features_view(trace, structure, arguments)
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ from typing import TYPE_CHECKING, Final, TypeVar
 import burstline
 from burstline import show
 from burstline.cli.inputs.detection import detected
-from burstline.cli.products.pictures import form_of, picture_path, write_picture
+from burstline.cli.products.files import picture_file, write_figure
 from burstline.errors import MissingExtraError, NotEnoughDataError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from burstline.show import Study
+    from burstline.show import FeaturesView
     from burstline.structure import Accuracy, Features, Labels, Structure
     from burstline.trace import Trace
 
@@ -52,43 +52,36 @@ def add_features_options(parser: argparse.ArgumentParser) -> None:
 
 def features_asked(arguments: argparse.Namespace) -> bool:
     """Whether features were asked for; a picture that cannot be is refused."""
-    _picture(arguments)
+    picture_file(arguments.factor_map, force=arguments.force)
     return arguments.features is not None or arguments.factor_map is not None
 
 
-def print_features(trace: Trace, structure: Structure, arguments: argparse.Namespace) -> None:
-    """Print the features of loops, and draw their map if a file was named."""
-    study = _study(trace, structure, arguments)
-    if arguments.format == "table":
-        show.print_study(study)
-    elif arguments.format == "json":
-        show.print_json(show.study_document(study))
-    else:
-        rows = show.feature_rows(study.features, structure.found_in.ranks)
-        show.print_csv(tuple(rows[0]), (tuple(row.values()) for row in rows))
-    _draw(study, arguments)
-
-
-def _study(trace: Trace, structure: Structure, arguments: argparse.Namespace) -> Study:
+def features_view(
+    trace: Trace, structure: Structure, arguments: argparse.Namespace
+) -> FeaturesView:
+    """What is known of the features of loops; the trace has its records if it has labels."""
     missing: list[str] = []
     labels = _labels(trace, structure, missing)
     found = burstline.structure.features(
         trace, structure.found_in, labels, scale=arguments.scale
     )
-    rows = arguments.features or _ROWS[0]
-    shown = _of_loops(found, labels) if rows == "loops" else found
-    return show.Study(
-        rows=rows,
-        features=shown,
+    kind = arguments.features or _ROWS[0]
+    shown = _of_loops(found, labels) if kind == "loops" else found
+    known = labels is not None
+    return show.FeaturesView(
+        kind=kind,
+        result=shown,
+        ranks=structure.found_in.ranks,
         labels=labels,
         factors=_or_why(lambda: burstline.structure.factor_map(shown), missing),
-        importance=None
-        if labels is None
-        else _or_why(lambda: burstline.structure.importance(found), missing),
+        importance=_or_why(lambda: burstline.structure.importance(found), missing)
+        if known
+        else None,
         accuracies=()
         if labels is None
         else tuple(_accuracies(trace, structure, labels, arguments)),
         missing=tuple(missing),
+        title=Path(arguments.trace).name,
     )
 
 
@@ -126,17 +119,12 @@ def _accuracies(
             yield burstline.structure.accuracy(detected(trace, other), labels)
 
 
-def _draw(study: Study, arguments: argparse.Namespace) -> None:
-    path = _picture(arguments)
+def draw_factor_map(view: FeaturesView, arguments: argparse.Namespace) -> None:
+    """Draw how features go together, if a file was named."""
+    path = picture_file(arguments.factor_map, force=arguments.force)
     if path is None:
         return
-    if study.factors is None:
-        raise NotEnoughDataError(f"{path} is not drawn: {'; '.join(study.missing)}")
-    title = Path(arguments.trace).name
-    write_picture(path, show.factor_plot(study.factors, form=form_of(path), title=title))
-    show.note(f"{path}: {len(study.factors.names)} variables")
-
-
-def _picture(arguments: argparse.Namespace) -> Path | None:
-    wanted = arguments.factor_map
-    return None if wanted is None else picture_path(wanted, force=arguments.force)
+    if view.factors is None:
+        raise NotEnoughDataError(f"{path} is not drawn: {'; '.join(view.missing)}")
+    write_figure(path, view.figures()["factors"])
+    show.note(f"{path}: {len(view.factors.names)} variables")

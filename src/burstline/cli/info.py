@@ -6,12 +6,14 @@ from typing import TYPE_CHECKING, Final
 
 import burstline
 from burstline import show
-from burstline.cli import profile
-from burstline.cli.inputs.options import add_trace_options, read_selected
+from burstline.cli.inputs.iterations import iterations_asked
+from burstline.cli.inputs.options import add_trace_options, memory_budget, read_selected
 from burstline.errors import ParameterError
 
 if TYPE_CHECKING:
     import argparse
+
+    from burstline.show import View
 
 DESCRIPTION: Final = """\
 Show what is in TRACE: ranks, nodes and duration, MPI calls by operation with their
@@ -27,7 +29,6 @@ examples:
   burstline info run.prv --format csv > calls.csv      calls by operation
   burstline info scout.cubex                           what Scalasca found
 """
-_CSV_COLUMNS: Final = ("operation", "count", "time_ns", "bytes_sent", "bytes_received")
 _TOP: Final = 12
 
 
@@ -40,20 +41,22 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> None:
-    """Summarise the trace and print the summary."""
+    """Print a summary of the trace, or the totals of a profile."""
     if arguments.top < 1:
         raise ParameterError(f"--top must be at least 1, got {arguments.top}")
-    if profile.is_profile(arguments.trace):
-        profile.run(arguments)
-        return
-    trace = read_selected(arguments, streams=True)
-    summary = burstline.summarise(trace)
-    if arguments.format == "table":
-        show.print_summary(summary, top=arguments.top)
-        return
-    document = summary.as_dict()
-    if arguments.format == "json":
-        show.print_json(document)
+    if arguments.trace.endswith(".cubex"):
+        view: View = _profile(arguments)
     else:
-        calls = document["calls"]
-        show.print_csv(_CSV_COLUMNS, ((name, *calls[name].values()) for name in calls))
+        summary = burstline.summarise(read_selected(arguments, streams=True))
+        view = show.SummaryView(summary, arguments.top)
+    show.output(view, arguments.format)
+
+
+def _profile(arguments: argparse.Namespace) -> View:
+    region = (arguments.start, arguments.end, arguments.ranks, arguments.app)
+    if any(option is not None for option in region) or iterations_asked(arguments):
+        raise ParameterError(
+            f"{arguments.trace} is a profile: it has no times, so no part of it can be chosen"
+        )
+    profile = burstline.read_profile(arguments.trace, memory=memory_budget(arguments))
+    return show.ProfileView(profile, arguments.trace)

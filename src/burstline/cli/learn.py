@@ -15,7 +15,7 @@ from burstline.cli.inputs.options import (
     thread_count,
 )
 from burstline.cli.inputs.runs import read_runs
-from burstline.cli.products.pictures import form_of, picture_path, write_picture
+from burstline.cli.products.files import picture_file, write_figure
 from burstline.errors import FormatError, ParameterError, printable
 
 if TYPE_CHECKING:
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
-    from burstline.learning import Learned
     from burstline.progress import Progress
 
 DESCRIPTION: Final = """\
@@ -105,9 +104,7 @@ def _add_questions(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> None:
     """Learn, and say how well that went."""
-    plot = (
-        None if arguments.plot is None else picture_path(arguments.plot, force=arguments.force)
-    )
+    plot = picture_file(arguments.plot, force=arguments.force)
     paths = [Path(text) for text in arguments.inputs]
     verdicts = None if arguments.quality is None else _verdicts(Path(arguments.quality))
     if not arguments.most >= 40:
@@ -130,9 +127,11 @@ def run(arguments: argparse.Namespace) -> None:
             threads=thread_count(arguments),
             progress=progress,
         )
+    view = show.LearnedView(found)
     if plot is not None:
-        _draw(found, plot)
-    _say(found, arguments)
+        write_figure(plot, view.figures()["predictions"])
+        show.note(f"{plot}: {len(found.measured):,} bursts")
+    show.output(view, arguments.format)
 
 
 def _tables(
@@ -184,19 +183,3 @@ def _verdicts(path: Path) -> dict[str, str]:
             way_out=f"burstline check-merge A.prv B.prv --format json > {path} writes them.",
         )
     return found
-
-
-def _draw(found: Learned, path: Path) -> None:
-
-    write_picture(path, show.learn_plot(found, form=form_of(path)))
-    show.note(f"{path}: {len(found.measured):,} bursts")
-
-
-def _say(found: Learned, arguments: argparse.Namespace) -> None:
-
-    if arguments.format == "json":
-        show.print_json(found.as_dict())
-    elif arguments.format == "csv":
-        show.print_csv(("feature", "importance"), found.importance.items())
-    else:
-        show.print_learned(found)

@@ -15,7 +15,7 @@ from burstline.cli.inputs.options import (
     progress_bar,
 )
 from burstline.cli.inputs.runs import read_runs, warn_of_losses, warn_of_twins
-from burstline.cli.products.pictures import form_of, picture_path, write_picture
+from burstline.cli.products.files import picture_file, require_free, table_file, write_figure
 from burstline.cli.products.splicing import write_merged
 from burstline.cli.products.traces import files_of
 from burstline.errors import NotEnoughDataError, ParameterError
@@ -140,10 +140,11 @@ def run(arguments: argparse.Namespace) -> None:
             memory = memory_budget(arguments)
             write_merged(runs, fused, wanted.trace, memory=memory, progress=progress)
         wanted.write_tables(fused, matching)
+        rank = arguments.rank or 0
+        view = show.MergeView.of(paths, traces, tables, matching, fused, rank=rank)
         if wanted.plot is not None:
-            wanted.draw(traces, matching, paths, arguments.rank or 0)
-    result = show.MergeReport.of(paths, traces, tables, matching, fused)
-    show.print_merge(result, arguments.format)
+            write_figure(wanted.plot, view.figures()["matches"])
+    show.output(view, arguments.format)
     warn_of_losses(paths, traces)
     _warn_of_strangers(matching)
     wanted.say(fused)
@@ -181,8 +182,7 @@ class _Outputs(NamedTuple):
         """Check names before anything is read."""
         force = arguments.force
         dataset, pairs = (
-            None if text is None else show.table_path(text, force=force)
-            for text in (arguments.dataset, arguments.pairs)
+            table_file(text, force=force) for text in (arguments.dataset, arguments.pairs)
         )
         if dataset is not None and pairs is not None and dataset.resolve() == pairs.resolve():
             raise ParameterError(f"--dataset and --pairs both name {pairs}: give two files")
@@ -190,7 +190,7 @@ class _Outputs(NamedTuple):
             raise ParameterError("--rank is about the picture: give --plot FILE")
         if arguments.drop_unmatched and dataset is None:
             raise ParameterError("--drop-unmatched is about the dataset: give --dataset FILE")
-        plot = None if arguments.plot is None else picture_path(arguments.plot, force=force)
+        plot = picture_file(arguments.plot, force=force)
         trace = None if arguments.output is None else _trace(arguments)
         return cls(trace, dataset, pairs, plot, arguments.drop_unmatched)
 
@@ -205,16 +205,6 @@ class _Outputs(NamedTuple):
             show.write_parts([table], table.schema, self.dataset)
         if self.pairs is not None:
             show.write_parts([matching.pairs], matching.pairs.schema, self.pairs)
-
-    def draw(
-        self, traces: Sequence[Trace], matching: Matching, paths: Sequence[Path], rank: int
-    ) -> None:
-        """Draw the matches of a rank."""
-        if self.plot is None:
-            return
-        names = [path.name.removesuffix(".gz").removesuffix(".prv") for path in paths]
-        picture = show.merge_plot(traces, matching, names, rank, form=form_of(self.plot))
-        write_picture(self.plot, picture)
 
     def say(self, fused: Fusion) -> None:
         """Say in one line each what was written."""
@@ -241,8 +231,7 @@ def _trace(arguments: argparse.Namespace) -> Path:
     for file in files_of(path):
         if file.exists() and any(other.exists() and file.samefile(other) for other in inputs):
             raise ParameterError(f"{file} belongs to an input. Choose another output")
-        if file.exists() and not arguments.force:
-            raise ParameterError(f"{file} exists. Choose another output, or pass --force")
+        require_free(file, force=arguments.force)
     return path
 
 

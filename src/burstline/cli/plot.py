@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from shutil import get_terminal_size
 from typing import TYPE_CHECKING, Final
@@ -10,12 +11,10 @@ import burstline
 from burstline import show
 from burstline.cli.inputs.detection import add_detection, detected
 from burstline.cli.inputs.options import add_region, add_resources, add_trace, read_selected
-from burstline.cli.products.pictures import form_of, picture_path, write_picture
+from burstline.cli.products.files import picture_file, write_figure
 
 if TYPE_CHECKING:
     import argparse
-
-    from burstline.structure import Points, Structure
 
 DESCRIPTION: Final = """\
 Draw the picture that loops are found in: every call of every rank by how often, and how
@@ -48,34 +47,19 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> None:
     """Detect the structure of the trace and draw its points."""
-    path = _output(arguments)
+    path = picture_file(arguments.output, force=arguments.force)
     trace = read_selected(arguments)
     structure = detected(trace, arguments)
-    found = burstline.structure.points(trace, structure)
-    if path is None:
-        _print(found, structure)
-    else:
-        _write(found, structure, path, title=Path(arguments.trace).name)
-
-
-def _print(found: Points, structure: Structure) -> None:
-
+    points = burstline.structure.points(trace, structure)
+    if path is not None:
+        title = Path(arguments.trace).name
+        draw = partial(show.cluster_plot, points, structure, title=title)
+        write_figure(path, lambda form: draw(form=form))
+        said = show.plural(len(points), "point"), show.plural(len(structure.loops), "loop")
+        show.note(f"{path}: {said[0]} of {said[1]}")
+        return
     width, height = get_terminal_size(_PIPED)
     screen = show.console()
-    lines = show.character_plot(
-        found, structure, width=width, height=max(height - 1, _PIPED[1])
-    )
-    for line in lines:
+    height = max(height - 1, _PIPED[1])
+    for line in show.character_plot(points, structure, width=width, height=height):
         screen.print(line, soft_wrap=True)
-
-
-def _write(found: Points, structure: Structure, path: Path, *, title: str) -> None:
-
-    write_picture(path, show.cluster_plot(found, structure, form=form_of(path), title=title))
-    said = show.plural(len(found), "point"), show.plural(len(structure.loops), "loop")
-    show.note(f"{path}: {said[0]} of {said[1]}")
-
-
-def _output(arguments: argparse.Namespace) -> Path | None:
-    wanted = arguments.output
-    return None if wanted is None else picture_path(wanted, force=arguments.force)

@@ -291,7 +291,7 @@ def _print_result(
         show.print_json(document)
         return
     if counted:
-        show.print_counted(counted)
+        show.print_blocks([show.calls_table(counted)])
     _say(f"{plan.output}: {len(found.ranks)} ranks, {found.records:,} records")
 
 

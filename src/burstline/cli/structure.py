@@ -2,25 +2,29 @@
 
 from __future__ import annotations
 
+import shlex
 from typing import TYPE_CHECKING, Final
 
 import burstline
 from burstline import selection, show
-from burstline.cli.features import add_features_options, features_asked, print_features
-from burstline.cli.inputs.detection import add_detection, detected
-from burstline.cli.inputs.iterations import (
-    add_iterations_options,
-    print_iterations,
-    table_asked,
-    write_loops,
+from burstline.cli.features import (
+    add_features_options,
+    draw_factor_map,
+    features_asked,
+    features_view,
 )
+from burstline.cli.inputs.detection import add_detection, detected
+from burstline.cli.inputs.iterations import DETECTION, WAY_OUT
 from burstline.cli.inputs.options import add_trace_options, read_selected
+from burstline.cli.products.files import table_file
+from burstline.errors import ParameterError
 from burstline.formats import paraver
 
 if TYPE_CHECKING:
     import argparse
 
-    from burstline.structure import Inside, Structure
+    from burstline.show import View
+    from burstline.structure import Inside, LoopTable, Structure
     from burstline.trace import Trace
 
 DESCRIPTION: Final = """\
@@ -41,13 +45,15 @@ examples:
   burstline structure run.prv --format json | python -m json.tool
   burstline structure run.prv --format csv > nodes.csv  loops and calls, one a row
 """
+_REGION: Final = (("--from", "start"), ("--to", "end"), ("--ranks", "ranks"), ("--app", "app"))
+_SLOWEST: Final = 5
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the options of the command."""
     add_trace_options(parser)
     add_detection(parser)
-    add_iterations_options(parser)
+    _add_iterations(parser)
     add_features_options(parser)
     shown = parser.add_argument_group("what the table shows")
     shown.add_argument("--counter", metavar="NAME", help="a counter of the trace, or IPC")
@@ -58,41 +64,101 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     shown.add_argument("--depth", type=int, metavar="N", help="fold loops nested deeper than N")
 
 
+def _add_iterations(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group(
+        "table of iterations",
+        "--iterations ID without --loop shows what each iteration of that loop cost",
+    )
+    group.add_argument(
+        "--slowest",
+        type=int,
+        default=_SLOWEST,
+        metavar="N",
+        help=f"slow iterations to list ({_SLOWEST})",
+    )
+    group.add_argument(
+        "-o",
+        "--output",
+        metavar="FILE",
+        help="write that table, or else one of all loops and ranks, as .parquet or .csv",
+    )
+    group.add_argument("--force", action="store_true", help="replace a FILE that exists")
+    parser.set_defaults(has_loop_table=True)
+
+
 def run(arguments: argparse.Namespace) -> None:
     """Detect the structure of the trace and print it, or what the iterations of a loop cost."""
-    number = table_asked(arguments)
+    path = table_file(arguments.output, force=arguments.force, endings=(".parquet", ".csv"))
+    number = _loop_of_table(arguments)
     features = features_asked(arguments)
     in_bursts = arguments.format == "table" and arguments.bursts is not None
     trace = read_selected(arguments, raw=in_bursts or features)
     structure = detected(trace, arguments)
+    table = None
+    if number is not None and (path is not None or not features):
+        table = burstline.structure.loop_table(trace, structure, number)
     if features:
-        print_features(trace, structure, arguments)
-    elif number is not None:
-        print_iterations(trace, structure, number, arguments)
+        view = features_view(trace, structure, arguments)
+        show.output(view, arguments.format)
+        draw_factor_map(view, arguments)
+    elif table is not None:
+        show.output(_iterations_view(table, structure, arguments), arguments.format)
     else:
-        _print(trace, structure, arguments)
-    write_loops(trace, structure, arguments)
+        show.output(_structure_view(trace, structure, arguments), arguments.format)
+    if path is not None:
+        rows = (
+            burstline.structure.loops_table(trace, structure)
+            if table is None
+            else table.to_arrow()
+        )
+        show.write_parts([rows], rows.schema, path)
+        show.note(f"{path}: {rows.num_rows:,} rows")
 
 
-def _print(trace: Trace, structure: Structure, arguments: argparse.Namespace) -> None:
+def _loop_of_table(arguments: argparse.Namespace) -> int | None:
+    """The loop whose iterations are to be shown; None if they are not, or choose a region."""
+    if arguments.loop is not None or arguments.iterations is None:
+        return None
+    try:
+        return int(arguments.iterations)
+    except ValueError:
+        raise ParameterError(
+            f"--iterations {arguments.iterations} of which loop? {WAY_OUT}"
+        ) from None
+
+
+def _iterations_view(
+    table: LoopTable, structure: Structure, arguments: argparse.Namespace
+) -> View:
+    counter = None
     if arguments.format == "table":
-        _print_table(trace, structure, arguments)
-        return
-    if arguments.format == "json":
-        show.print_json(structure.as_dict())
-    else:
-        rows = structure.rows()
-        show.print_csv(tuple(rows[0]), (tuple(row.values()) for row in rows))
+        counter = show.chosen_counter(structure, arguments.counter)
+    cut = _cut_command(arguments, table.loop)
+    return show.LoopTableView(table, counter, arguments.slowest, cut)
 
 
-def _print_table(trace: Trace, structure: Structure, arguments: argparse.Namespace) -> None:
+def _cut_command(arguments: argparse.Namespace, number: int) -> str:
+    """The command that cuts iterations of a loop out; empty if `cut` finds other loops."""
+    usual = burstline.detect.__kwdefaults__ or {}
+    if any(getattr(arguments, name, usual[name]) != usual[name] for name in DETECTION):
+        return ""
+    words = ["burstline", "cut", arguments.trace]
+    for option, name in _REGION:
+        value = getattr(arguments, name)
+        if value is not None:
+            words += [option, str(value)]
+    return shlex.join([*words, "--loop", str(number), "--iterations"])
 
+
+def _structure_view(trace: Trace, structure: Structure, arguments: argparse.Namespace) -> View:
+    if arguments.format != "table":
+        return show.StructureView(structure)
     ranks = None
     if arguments.show_ranks is not None:
         named = selection.parse_ranks(arguments.show_ranks)
         ranks = [rank for rank in structure.ranks if any(rank in some for some in named)]
     bursts_ns = None if arguments.bursts is None else selection.parse_time(arguments.bursts)
-    show.print_structure(
+    return show.StructureView(
         structure,
         counter=arguments.counter,
         ranks=ranks,

@@ -11,6 +11,7 @@ from burstline.cli.inputs.options import (
     progress_bar,
     read_with_whole,
 )
+from burstline.cli.products.files import table_file
 from burstline.errors import MemoryBudgetError, ParameterError
 
 if TYPE_CHECKING:
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
-    from burstline.merge import Overview
     from burstline.progress import Progress
     from burstline.trace import Trace
 
@@ -65,8 +65,7 @@ def run(arguments: argparse.Namespace) -> None:
     """Make the table, and write it or show what it holds."""
     if arguments.top < 0:
         raise ParameterError(f"--top must not be negative, got {arguments.top}")
-    force, output = arguments.force, arguments.output
-    path = None if output is None else show.table_path(output, force=force)
+    path = table_file(arguments.output, force=arguments.force)
     min_duration_ns = selection.parse_time(arguments.min_duration)
     trace, whole = read_with_whole(arguments, streams=True)
     columns = _columns(arguments.columns)
@@ -91,7 +90,10 @@ def run(arguments: argparse.Namespace) -> None:
         else:
             for _ in parts:
                 pass
-    _say(overview, arguments)
+    if path is not None:
+        show.note(f"{arguments.output}: {overview.bursts:,} bursts")
+    if arguments.format == "json" or (arguments.format == "table" and path is None):
+        show.output(show.OverviewView(overview, arguments.output), arguments.format)
 
 
 def _require_memory(whole: Trace, arguments: argparse.Namespace) -> None:
@@ -111,13 +113,3 @@ def _counted(parts: Iterable[pa.Table], total: int, progress: Progress) -> Itera
     for part in parts:
         yield part
         progress.advance(part.num_rows)
-
-
-def _say(overview: Overview, arguments: argparse.Namespace) -> None:
-
-    if arguments.output is not None:
-        show.note(f"{arguments.output}: {overview.bursts:,} bursts")
-    if arguments.format == "json":
-        show.print_json({"output": arguments.output, **overview.as_dict()})
-    elif arguments.format == "table" and arguments.output is None:
-        show.print_overview(overview)

@@ -2,7 +2,7 @@
 
 ::
 
-    Study  --print_study-->  tables      --study_document-->  what JSON output says
+    features, labels, what they tell  --FeaturesView-->  tables, a document, rows, a map
 """
 
 from __future__ import annotations
@@ -12,11 +12,13 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from burstline.show import terminal
+from burstline.show.blocks import Block, Facts, Table
+from burstline.show.pictures.factors import factor_plot
 from burstline.show.units import format_count, format_ns, format_share, plural
+from burstline.show.views import Figure, Rows, View, columns_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from burstline.columns import Integers
     from burstline.structure import Accuracy, FactorMap, Features, Importance, Labels
@@ -28,89 +30,87 @@ _COMPARED_AS_RATIOS: Final = ("iterations", "iteration time")
 _PLAIN_NAMES: Final = {"iteration time": "iteration_time_ns"}
 
 
-@dataclass(frozen=True, slots=True)
-class Study:
-    """What is known about the features of the loops of one trace.
+@dataclass(frozen=True, slots=True, eq=False)
+class FeaturesView(View):
+    """What is known about the features of the loops of one trace."""
 
-    Attributes
-    ----------
-    rows : str
-        What the rows of `features` are: ``calls`` or ``loops``.
-    features : Features
-        The variables.
-    labels : Labels or None
-        The loops of the source; None if the trace does not know them.
-    factors : FactorMap or None
-        How the variables go together.
-    importance : Importance or None
-        How much each of them tells about the loop of a call.
-    accuracies : tuple of Accuracy
-        How well the loops of each method agree with those of the source, that of the
-        structure asked for first.
-    missing : tuple of str
-        Why something is None, as sentences.
-    """
-
-    rows: str
-    features: Features
+    result: Features
+    kind: str
+    """What its rows are: ``calls`` or ``loops``."""
+    ranks: Integers
+    """Rank of each lane."""
     labels: Labels | None
+    """The loops of the source; None if the trace does not know them."""
     factors: FactorMap | None
+    """How the variables go together."""
     importance: Importance | None
+    """How much each of them tells about the loop of a call."""
     accuracies: tuple[Accuracy, ...]
+    """How well loops of each method agree with those of the source, the one asked for first."""
     missing: tuple[str, ...]
+    """Why something is None, as sentences."""
+    title: str = ""
+    """What the picture is of."""
 
+    def document(self) -> dict[str, Any]:
+        """All but the features of each call."""
+        found, labels = self.result, self.labels
+        return {
+            "rows": self.kind,
+            "scale": found.scale,
+            "variables": {name: found.made_of.get(name) for name in found.names},
+            "unknown": list(found.unknown),
+            "unique_calls": {
+                "compared": len(found),
+                "once": found.once,
+                "unread": found.unread,
+            },
+            "labels": None if labels is None else labels.source,
+            "factors": None if self.factors is None else self.factors.as_dict(),
+            "importance": None if self.importance is None else self.importance.as_dict(),
+            "accuracy": [each.as_dict() for each in self.accuracies],
+            "missing": list(self.missing),
+        }
 
-def study_document(study: Study) -> dict[str, Any]:
-    """What JSON output says about features."""
-    found, labels = study.features, study.labels
-    return {
-        "rows": study.rows,
-        "scale": found.scale,
-        "variables": {name: found.made_of.get(name) for name in found.names},
-        "unknown": list(found.unknown),
-        "unique_calls": {"compared": len(found), "once": found.once, "unread": found.unread},
-        "labels": None if labels is None else labels.source,
-        "factors": None if study.factors is None else study.factors.as_dict(),
-        "importance": None if study.importance is None else study.importance.as_dict(),
-        "accuracy": [each.as_dict() for each in study.accuracies],
-        "missing": list(study.missing),
-    }
+    def rows(self) -> Rows:
+        """What was measured of each call or loop, not its logarithms."""
+        return columns_of([self._measured(row) for row in self.result.rows(self.ranks)])
 
-
-def feature_rows(found: Features, ranks: Integers) -> list[dict[str, Any]]:
-    """What CSV output says about features: what was measured, not its logarithms."""
-    rows = []
-    for row in found.rows(ranks):
+    def _measured(self, row: Mapping[str, Any]) -> dict[str, Any]:
         plain: dict[str, Any] = {}
         for name, value in row.items():
-            ratio = found.scale == "log" and name in _COMPARED_AS_RATIOS
+            ratio = self.result.scale == "log" and name in _COMPARED_AS_RATIOS
             measured = float(f"{10.0**value:.12g}") if ratio else value
             plain[_PLAIN_NAMES.get(name, name)] = measured
             if name == "loop":
-                plain["loop_name"] = found.loop_names.get(value)
-        rows.append(plain)
-    return rows
+                plain["loop_name"] = self.result.loop_names.get(value)
+        return plain
+
+    def figures(self) -> Mapping[str, Figure]:
+        """The map of the variables, where there is one."""
+        factors = self.factors
+        if factors is None:
+            return {}
+        return {"factors": lambda form: factor_plot(factors, form=form, title=self.title)}
+
+    def blocks(self) -> Iterator[Block]:
+        """What is known, each variable, and the loops that were detected."""
+        yield Facts(_facts(self))
+        yield _variables(self)
+        if self.accuracies:
+            yield Table(
+                ["METHOD", "ADJUSTED RAND", "BY UNIQUE CALL", "LOOPS FOUND", "IN THE SOURCE"],
+                [_accuracy(each) for each in self.accuracies],
+                "Detected loops against those of the source",
+            )
+            yield _overlaps(self.accuracies[0])
 
 
-def print_study(study: Study) -> None:
-    """Print what is known about the features of loops."""
-    terminal.print_facts(_facts(study))
-    columns, rows = _variables(study)
-    terminal.print_table(columns, rows, title="Features", left=2)
-    if study.accuracies:
-        terminal.print_table(
-            ["METHOD", "ADJUSTED RAND", "BY UNIQUE CALL", "LOOPS FOUND", "IN THE SOURCE"],
-            [_accuracy(each) for each in study.accuracies],
-            title="Detected loops against those of the source",
-        )
-        _print_overlaps(study.accuracies[0])
-
-
-def _facts(study: Study) -> Iterator[tuple[str, str]]:
-    found, labels = study.features, study.labels
+def _facts(study: FeaturesView) -> Iterator[tuple[str, str]]:
+    found, labels = study.result, study.labels
     left_out = [(found.once, "executed once"), (found.unread, "without their counters")]
     apart = [f"{count:,} {why}" for count, why in left_out if count]
-    noun = {"calls": "unique call", "loops": "loop"}[study.rows]
+    noun = {"calls": "unique call", "loops": "loop"}[study.kind]
     beside = f", {' and '.join(apart)} left out" if apart else ""
     yield "features", f"{len(found.names)} of {plural(len(found), noun)}{beside}"
     if found.unknown:
@@ -142,9 +142,8 @@ def _forest(found: Importance) -> str:
     )
 
 
-def _variables(study: Study) -> tuple[list[str], list[list[str]]]:
-    """The columns and rows of the table of variables."""
-    found, factors, forest = study.features, study.factors, study.importance
+def _variables(study: FeaturesView) -> Table:
+    found, factors, forest = study.result, study.factors, study.importance
     columns = ["VARIABLE", "MADE OF", "MEAN"]
     columns += ["1ST", "2ND", "ON MAP"] if factors else []
     columns += ["IMPURITY", "PERMUTATION"] if forest else []
@@ -157,7 +156,7 @@ def _variables(study: Study) -> tuple[list[str], list[list[str]]]:
             loss = float(forest.permutation[number])
             row += [f"{forest.impurity[number]:.3f}", "-" if np.isnan(loss) else f"{loss:+.3f}"]
         rows.append(row)
-    return columns, rows
+    return Table(columns, rows, "Features", left=2)
 
 
 def _mean(found: Features, number: int) -> str:
@@ -187,7 +186,7 @@ def _accuracy(found: Accuracy) -> list[str]:
     ]
 
 
-def _print_overlaps(found: Accuracy) -> None:
+def _overlaps(found: Accuracy) -> Table:
     shown = found.overlaps[:_MOST_LOOPS]
     rows = [
         [
@@ -200,8 +199,8 @@ def _print_overlaps(found: Accuracy) -> None:
         for each in shown
     ]
     more = len(found.overlaps) - len(shown)
-    terminal.print_table(
+    return Table(
         ["LOOP OF THE SOURCE", "CALLS", "DETECTED", "OF ITS CALLS", "OF DETECTED"],
         rows + ([[f"and {plural(more, 'loop')} more", "", "", "", ""]] if more else []),
-        title=f"Loops of the source, by the {_METHODS.get(found.method, found.method)} method",
+        f"Loops of the source, by the {_METHODS.get(found.method, found.method)} method",
     )

@@ -2,18 +2,20 @@
 
 ::
 
-    LoopTable  --print_loop_table-->  facts, a shape, blocks of iterations, the slowest ones
+    LoopTable  --LoopTableView-->  facts, a shape, blocks of iterations, the slowest ones
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from burstline.show import terminal
+from burstline.show.blocks import Block, Facts, Heading, Lines, Table
 from burstline.show.code_lines import IPC
 from burstline.show.units import format_count, format_ns, format_share, plural
+from burstline.show.views import Rows, View
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -30,21 +32,32 @@ _CHANCE: Final = 0.05
 _INSTRUCTIONS: Final = "PAPI_TOT_INS"
 _CYCLES: Final = "PAPI_TOT_CYC"
 _HEIGHTS: Final = "▁▂▃▄▅▆▇█"
-_PLAIN_HEIGHTS: Final = "_.-~=+*#"
-_FILLS: Final = ("█", "░")
-_PLAIN_FILLS: Final = ("#", ".")
 
 
-def print_loop_table(table: LoopTable, *, counter: str | None, most: int, cut: str) -> None:
-    """Print what the iterations of a loop cost."""
-    plain = terminal.console().options.ascii_only
-    summary, by_iteration = table.summary(), table.by_iteration()
-    heights = _PLAIN_HEIGHTS if plain else _HEIGHTS
-    shape = sparkline(by_iteration["max_ns"], heights)
-    facts = [*_facts(table, summary), ("longest", shape)]
-    terminal.print_facts(facts)
-    _print_blocks(by_iteration, counter, _PLAIN_FILLS if plain else _FILLS)
-    _print_slowest(table.slowest(most), summary, cut)
+@dataclass(frozen=True, slots=True, eq=False)
+class LoopTableView(View):
+    """What iterations cost, with a counter, `most` slow ones, and the command to `cut` them."""
+
+    result: LoopTable
+    counter: str | None = None
+    most: int = 5
+    cut: str = ""
+
+    def document(self) -> dict[str, Any]:
+        """The loop by iteration and by rank."""
+        return self.result.as_dict(most=self.most)
+
+    def rows(self) -> Rows:
+        """Each iteration on each lane."""
+        return tuple(self.result.columns()), self.result.rows()
+
+    def blocks(self) -> Iterator[Block]:
+        """How long iterations last, how that went on, and which are slow."""
+        summary, by_iteration = self.result.summary(), self.result.by_iteration()
+        shape = sparkline(by_iteration["max_ns"])
+        yield Facts([*_facts(self.result, summary), ("longest", shape)])
+        yield _neighbours(by_iteration, self.counter)
+        yield from _slowest(self.result.slowest(self.most), summary, self.cut)
 
 
 def _facts(table: LoopTable, summary: LoopSummary) -> Iterator[tuple[str, str]]:
@@ -89,7 +102,7 @@ def _signed_ns(time_ns: float) -> str:
     return ("+" if time_ns >= 0 else "-") + format_ns(abs(round(time_ns)))
 
 
-def sparkline(values: npt.NDArray[Any], heights: str = _HEIGHTS) -> str:
+def sparkline(values: npt.NDArray[Any]) -> str:
     """Draw a series in one line.
 
     >>> sparkline(np.array([1, 2, 8, 4]))
@@ -100,13 +113,12 @@ def sparkline(values: npt.NDArray[Any], heights: str = _HEIGHTS) -> str:
     largest = np.zeros(blocks)
     np.maximum.at(largest, block, values)
     most = max(float(largest.max(initial=0)), 1.0)
-    levels = np.clip(np.ceil(largest / most * len(heights)) - 1, 0, len(heights) - 1)
-    return "".join(heights[level] for level in levels.astype(int).tolist())
+    levels = np.clip(np.ceil(largest / most * len(_HEIGHTS)) - 1, 0, len(_HEIGHTS) - 1)
+    return "".join(_HEIGHTS[level] for level in levels.astype(int).tolist())
 
 
-def _print_blocks(
-    by_iteration: dict[str, npt.NDArray[Any]], counter: str | None, fills: Sequence[str]
-) -> None:
+def _neighbours(by_iteration: dict[str, npt.NDArray[Any]], counter: str | None) -> Table:
+    """Iterations, neighbours together where there are many: mean and longest of each row."""
     count = len(by_iteration["iteration"])
     blocks = min(count, _ROWS)
     begin = np.arange(blocks) * count // blocks
@@ -130,11 +142,11 @@ def _print_blocks(
         cells.insert(2, str(by_iteration["slowest_rank"][at[k]]))
         name = str(first) if first == last else f"{first}:{last}"
         share = means["mean_ns"][k] / max(longest.max(), 1), longest[k] / max(longest.max(), 1)
-        bar = _bar(*share, fills)
+        bar = _bar(*share)
         rows.append([name, bar, *cells, *(format_count(values[k]) for values in read)])
     heads = ["iterations", "mean, longest", "mean", "longest", "on rank", "computing", "MPI"]
     heads += [counter] if counter else []
-    terminal.print_table(heads, rows, title="Iterations", left=2)
+    return Table(heads, rows, "Iterations", left=2)
 
 
 def _counter(name: str, mean: Callable[[str], Floats]) -> Floats:
@@ -144,14 +156,14 @@ def _counter(name: str, mean: Callable[[str], Floats]) -> Floats:
     return np.divide(mean(_INSTRUCTIONS), cycles, out=np.zeros(len(cycles)), where=cycles > 0)
 
 
-def _bar(mean: float, longest: float, fills: Sequence[str]) -> str:
+def _bar(mean: float, longest: float) -> str:
     solid = round(mean * _BAR)
-    return fills[0] * solid + fills[1] * max(round(longest * _BAR) - solid, 0)
+    return "█" * solid + "░" * max(round(longest * _BAR) - solid, 0)
 
 
-def _print_slowest(slow: Sequence[Slow], summary: LoopSummary, cut: str) -> None:
+def _slowest(slow: Sequence[Slow], summary: LoopSummary, cut: str) -> Iterator[Block]:
     if not slow:
-        terminal.print_heading(f"Slow iterations: {summary.outliers or 'none stands out'}")
+        yield Heading(f"Slow iterations: {summary.outliers or 'none stands out'}")
         return
     rows = [
         (
@@ -169,11 +181,12 @@ def _print_slowest(slow: Sequence[Slow], summary: LoopSummary, cut: str) -> None
     ]
     names = ["iteration", "rank", "begins at", "lasts", "usually", "computing", "MPI"]
     names += ["slow on", "most computing"]
-    title = "Slow iterations, and how they differ from the median of that rank"
-    terminal.print_table(names, rows, title=title)
+    yield Table(
+        names, rows, "Slow iterations, and how they differ from the median of that rank"
+    )
     if summary.outliers > len(slow):
         more = plural(summary.outliers - len(slow), "shorter one")
-        terminal.print_lines([f"  … and {more}: --slowest {summary.outliers} shows all"])
+        yield Lines([f"  … and {more}: --slowest {summary.outliers} shows all"])
     if cut:
         number = slow[0].iteration
-        terminal.print_lines(["", f"  {cut} {number} -o iteration-{number}.prv"])
+        yield Lines(["", f"  {cut} {number} -o iteration-{number}.prv"])

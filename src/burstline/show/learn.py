@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from burstline.show import terminal
+from burstline.show.blocks import Block, Facts, Table
+from burstline.show.pictures.learning import learn_plot
 from burstline.show.units import format_share, plural
+from burstline.show.views import Figure, Rows, View
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from burstline.learning import Gain, Learned, Score
 
@@ -26,8 +29,10 @@ _SETS: Final = {
     "shuffled": "shuffled: merged, other runs' counters dealt out at random",
     "nothing": "nothing: always the median",
 }
-_HEAD: Final = ["PREDICTED FROM", "FEATURES", "ERROR", "SPREAD", "MEDIAN", "RELATIVE"]
-_LAST: Final = ["BY TIME", "R²", "UNSEEN"]
+_HEAD: Final = (
+    *("PREDICTED FROM", "FEATURES", "ERROR", "SPREAD", "MEDIAN", "RELATIVE"),
+    *("BY TIME", "R²", "UNSEEN"),
+)
 _MOST: Final = 20
 _TWINS: Final = (
     "of bursts are like one learnt from, but for position and concurrency; UNSEEN is about the "
@@ -35,31 +40,36 @@ _TWINS: Final = (
 )
 
 
-def print_learned(found: Learned) -> None:
-    """Print what learning found."""
-    terminal.print_facts(_facts(found))
-    terminal.print_table(
-        [
-            "PREDICTED FROM",
-            "FEATURES",
-            "ERROR",
-            "SPREAD",
-            "MEDIAN",
-            "RELATIVE",
-            "BY TIME",
-            "R²",
-            "UNSEEN",
-        ],
-        [_row(one) for one in found.scores],
-        title="Error of bursts never seen: |predicted - measured| over the larger of both",
-    )
-    largest = "merged" if found.score("merged") else "base"
-    rows = [[name, f"{value:+.4f}"] for name, value in found.importance.items()]
-    terminal.print_table(
-        [f"FEATURE ({largest})", "ERROR RISES BY"],
-        rows[:_MOST] + ([["…", ""]] if len(rows) > _MOST else []),
-        title="Importance: what it costs to shuffle a feature",
-    )
+@dataclass(frozen=True, slots=True, eq=False)
+class LearnedView(View):
+    """What learning gave."""
+
+    result: Learned
+
+    def rows(self) -> Rows:
+        """The importance of each feature."""
+        return ("feature", "importance"), self.result.importance.items()
+
+    def figures(self) -> Mapping[str, Figure]:
+        """Predictions, errors and importance."""
+        return {"predictions": lambda form: learn_plot(self.result, form=form)}
+
+    def blocks(self) -> Iterator[Block]:
+        """What was learnt from what, the errors of each set, and what matters."""
+        learned = self.result
+        yield Facts(_facts(learned))
+        yield Table(
+            _HEAD,
+            [_row(score) for score in learned.scores],
+            "Error of bursts never seen: |predicted - measured| over the larger of both",
+        )
+        largest = "merged" if learned.score("merged") else "base"
+        rows = [[name, f"{value:+.4f}"] for name, value in learned.importance.items()]
+        yield Table(
+            [f"FEATURE ({largest})", "ERROR RISES BY"],
+            rows[:_MOST] + ([["…", ""]] if len(rows) > _MOST else []),
+            "Importance: what it costs to shuffle a feature",
+        )
 
 
 def _facts(found: Learned) -> Iterator[tuple[str, str]]:

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
 from burstline.merge import STAGES, compare, values_of
 from burstline.schema import NO_VALUE
-from burstline.show.plain import print_csv, print_json
+from burstline.show.blocks import Block, Facts, Lines, Table
+from burstline.show.pictures.matching import merge_plot
 from burstline.show.units import format_ns, format_share, plural
+from burstline.show.views import Figure, Rows, View
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from pathlib import Path
+    from collections.abc import Iterator, Mapping, Sequence
 
     from burstline.merge import BurstTable, CounterQuality, Fusion, Matching
     from burstline.trace import Trace
@@ -24,26 +26,19 @@ _NONE: Final = STAGES[0]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class MergeReport:
-    """What is said of a merge.
+class MergeView(View):
+    """What is said of a merge."""
 
-    Attributes
-    ----------
-    paths : tuple of str
-        The runs.
-    matching, fused
-        What was found.
-    alone : tuple of tuple of int
-        For each run, its threads that not all runs have, and bursts on them.
-    quality : dict of str to CounterQuality
-        Of each counter that several runs have.
-    """
-
-    paths: tuple[str, ...]
-    matching: Matching
+    result: Matching
     fused: Fusion
+    paths: tuple[str, ...]
+    traces: tuple[Trace, ...]
     alone: tuple[tuple[int, int], ...]
+    """For each run, its threads that not all runs have, and bursts on them."""
     quality: dict[str, CounterQuality]
+    """Of each counter that several runs have."""
+    rank: int = 0
+    """The one to draw."""
 
     @classmethod
     def of(
@@ -53,7 +48,9 @@ class MergeReport:
         tables: Sequence[BurstTable],
         matching: Matching,
         fused: Fusion,
-    ) -> MergeReport:
+        *,
+        rank: int = 0,
+    ) -> MergeView:
         """Collect what is to be said."""
         places = [_threads(trace) for trace in traces]
         shared = set.intersection(*places)
@@ -70,11 +67,31 @@ class MergeReport:
                 quality[counter] = compare(
                     counter, values, base=first, present=values != NO_VALUE
                 )
-        return cls(tuple(map(str, paths)), matching, fused, tuple(alone), quality)
+        names = tuple(map(str, paths))
+        return cls(matching, fused, names, tuple(traces), tuple(alone), quality, rank)
 
-    def as_dict(self) -> dict[str, Any]:
-        """The report as JSON output says it."""
-        matching, fused = self.matching, self.fused
+    def figures(self) -> Mapping[str, Figure]:
+        """The bursts of a rank that are the same."""
+        names = [
+            Path(path).name.removesuffix(".gz").removesuffix(".prv") for path in self.paths
+        ]
+        drawn = self.traces, self.result, names, self.rank
+        return {"matches": lambda form: merge_plot(*drawn, form=form)}
+
+    def rows(self) -> Rows:
+        """A row per run."""
+        heads = ["path", "base", "bursts", "matched", "match_rate", "time_coverage"]
+        heads += self.by_stage(0)
+        runs = [self._run(run) for run in range(self.result.runs)]
+        rows = [
+            run | run["by_stage"] | {"base": number == self.result.base}
+            for number, run in enumerate(runs)
+        ]
+        return heads, ([row[head] for head in heads] for row in rows)
+
+    def document(self) -> dict[str, Any]:
+        """All but the bursts."""
+        matching, fused = self.result, self.fused
         names = dict.fromkeys(one.counter for one in fused.counters)
         return {
             "method": matching.method,
@@ -89,8 +106,33 @@ class MergeReport:
             ],
         }
 
+    def blocks(self) -> Iterator[Block]:
+        """What was matched how, in each run; the counters; and what did not match."""
+        matching, runs = self.result, range(self.result.runs)
+        how = f"{matching.method}, {'with' if matching.has_paths else 'without'} call paths"
+        how += ", with loops" if matching.has_loops else ""
+        base = f"run {matching.base + 1}, {self.paths[matching.base]}"
+        yield Facts([("method", how), ("base", base)])
+        stages = [name for name in STAGES if any(self.by_stage(run).get(name) for run in runs)]
+        rows = [
+            [
+                str(run + 1),
+                self.paths[run],
+                f"{matching.bursts[run]:,}",
+                f"{matching.matched[run]:,}",
+                _share(matching.match_rate[run]),
+                _share(matching.time_coverage[run]),
+                *(f"{self.by_stage(run)[name]:,}" for name in stages),
+            ]
+            for run in runs
+        ]
+        heads = ["RUN", "TRACE", "BURSTS", "MATCHED", "RATE", "OF TIME"]
+        yield Table([*heads, *map(str.upper, stages)], rows, "Runs", left=2)
+        yield _counters(self)
+        yield from _unmatched(self)
+
     def _run(self, run: int) -> dict[str, Any]:
-        matching = self.matching
+        matching = self.result
         threads, bursts = self.alone[run]
         return {
             "path": self.paths[run],
@@ -105,7 +147,7 @@ class MergeReport:
 
     def by_stage(self, run: int) -> dict[str, int]:
         """How many bursts of a run each stage matched."""
-        counts = self.matching.by_stage[run].tolist()
+        counts = self.result.by_stage[run].tolist()
         return {
             name: count for name, count in zip(STAGES, counts, strict=True) if name != _NONE
         }
@@ -125,7 +167,7 @@ class MergeReport:
 
     def unmatched(self) -> list[tuple[str, str, list[int]]]:
         """The patterns of unmatched bursts with their number in each run, most first."""
-        table, runs = self.matching.patterns, range(self.matching.runs)
+        table, runs = self.result.patterns, range(self.result.runs)
         counts = np.stack(
             [
                 table[f"bursts_{run}"].to_numpy() - table[f"matched_{run}"].to_numpy()
@@ -151,52 +193,6 @@ def _threads(trace: Trace) -> set[tuple[int, ...]]:
     return {tuple(key) for key in np.stack(columns, axis=1)[has[: len(columns[0])]].tolist()}
 
 
-def print_merge(report: MergeReport, form: str) -> None:
-    """Print what was merged."""
-    document = report.as_dict()
-    if form == "json":
-        print_json(document)
-    elif form == "csv":
-        heads = ["path", "base", "bursts", "matched", "match_rate", "time_coverage"]
-        stages = list(report.by_stage(0))
-        rows = [
-            [run["path"], number == report.matching.base, *(run[key] for key in heads[2:])]
-            + [run["by_stage"][stage] for stage in stages]
-            for number, run in enumerate(document["runs"])
-        ]
-        print_csv([*heads, *stages], rows)
-    else:
-        _print_terminal(report)
-
-
-def _print_terminal(report: MergeReport) -> None:
-    from burstline.show import terminal  # noqa: PLC0415 -- loads rich
-
-    matching = report.matching
-    runs = range(matching.runs)
-    how = f"{matching.method}, {'with' if matching.has_paths else 'without'} call paths"
-    how += ", with loops" if matching.has_loops else ""
-    base = f"run {matching.base + 1}, {report.paths[matching.base]}"
-    terminal.print_facts([("method", how), ("base", base)])
-    stages = [name for name in STAGES if any(report.by_stage(run).get(name) for run in runs)]
-    rows = [
-        [
-            str(run + 1),
-            report.paths[run],
-            f"{matching.bursts[run]:,}",
-            f"{matching.matched[run]:,}",
-            _share(matching.match_rate[run]),
-            _share(matching.time_coverage[run]),
-            *(f"{report.by_stage(run)[name]:,}" for name in stages),
-        ]
-        for run in runs
-    ]
-    heads = ["RUN", "TRACE", "BURSTS", "MATCHED", "RATE", "OF TIME", *map(str.upper, stages)]
-    terminal.print_table(heads, rows, title="Runs", left=2)
-    _print_counters(report)
-    _print_unmatched(report)
-
-
 def _share(share: float) -> str:
     """Format a share so that 100 % means all."""
     if 0.99 <= share < 1:
@@ -204,9 +200,7 @@ def _share(share: float) -> str:
     return format_share(float(share))
 
 
-def _print_counters(report: MergeReport) -> None:
-    from burstline.show import terminal  # noqa: PLC0415 -- loads rich
-
+def _counters(report: MergeView) -> Block:
     rows = []
     for one in report.fused.counters:
         quality = report.quality.get(one.counter)
@@ -224,16 +218,13 @@ def _print_counters(report: MergeReport) -> None:
             ]
         rows.append([one.column, runs, *said])
     if not rows:
-        terminal.print_lines(["", "  no run has a counter: there is nothing to add"])
-        return
+        return Lines(["", "  no run has a counter: there is nothing to add"])
     heads = ["COUNTER", "OF RUN", "CORRELATION", "DIFFERENCE", "VERDICT"]
-    terminal.print_table(heads, rows, title="Counters", left=2)
+    return Table(heads, rows, "Counters", left=2)
 
 
-def _print_unmatched(report: MergeReport) -> None:
-    from burstline.show import terminal  # noqa: PLC0415 -- loads rich
-
-    matching, runs = report.matching, range(report.matching.runs)
+def _unmatched(report: MergeView) -> Iterator[Block]:
+    matching, runs = report.result, range(report.result.runs)
     found = report.unmatched()
     if found:
         rows = [
@@ -241,9 +232,9 @@ def _print_unmatched(report: MergeReport) -> None:
             for before, after, counts in found[:_PATTERNS]
         ]
         heads = ["AFTER", "BEFORE", *(f"RUN {run + 1}" for run in runs)]
-        terminal.print_table(heads, rows, title="Bursts that did not match", left=2)
+        yield Table(heads, rows, "Bursts that did not match", left=2)
         if len(found) > _PATTERNS:
-            terminal.print_lines([f"  and {plural(len(found) - _PATTERNS, 'pattern')} more"])
+            yield Lines([f"  and {plural(len(found) - _PATTERNS, 'pattern')} more"])
     lines = []
     for run in runs:
         missing = int(matching.bursts[run] - matching.matched[run])
@@ -260,4 +251,4 @@ def _print_unmatched(report: MergeReport) -> None:
                 f"with {plural(bursts, 'burst')}: not all runs have them"
             )
     if lines:
-        terminal.print_lines(["", *lines])
+        yield Lines(["", *lines])

@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from burstline.show import terminal
+from burstline.show.blocks import Block, Facts, Table
 from burstline.show.units import format_ns, plural
+from burstline.show.views import Rows, View
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from burstline.profile import Profile
 
 _NS: Final = 1e9
 _SECONDS: Final = "sec"
+_COLUMNS: Final = ("metric", "parent", "title", "unit", "total")
 
 
-def totals(profile: Profile) -> list[dict[str, Any]]:
+def _totals(profile: Profile) -> list[dict[str, Any]]:
     """The total of each metric, parents first; None where there is no value."""
     names = profile.metrics["name"].to_pylist()
     rows = []
@@ -35,36 +40,46 @@ def totals(profile: Profile) -> list[dict[str, Any]]:
     return rows
 
 
-def print_profile(path: str, profile: Profile) -> None:
-    """Print a profile's size and totals."""
-    ranks = len(set(profile.locations["rank"].to_pylist()))
-    terminal.print_facts(
-        [
-            ("profile", path),
-            ("by", profile.attributes.get("Creator", "nobody named")),
-            (
-                "program",
-                f"{plural(ranks, 'rank')}, {plural(profile.locations.num_rows, 'thread')}",
-            ),
-            ("call paths", f"{profile.call_paths.num_rows:,}"),
-            ("metrics", f"{profile.metrics.num_rows:,}"),
-        ]
-    )
-    found = [row for row in totals(profile) if row["total"] is not None]
-    shown = {row["metric"] for row in found if row["total"]}
-    rows = [row for row in found if row["metric"] in shown]
-    depths: dict[str | None, int] = {None: -1}
-    for row in totals(profile):
-        depths[row["metric"]] = depths[row["parent"]] + 1
-    terminal.print_table(
-        ["METRIC", "NAME", "TOTAL"],
-        [
+@dataclass(frozen=True, slots=True, eq=False)
+class ProfileView(View):
+    """How large a profile, read with all its values from `path`, is, and its totals."""
+
+    result: Profile
+    path: str = ""
+
+    def document(self) -> dict[str, Any]:
+        """The total of each metric."""
+        return {"path": self.path, "metrics": _totals(self.result)}
+
+    def rows(self) -> Rows:
+        """The total of each metric."""
+        return _COLUMNS, (tuple(row.values()) for row in _totals(self.result))
+
+    def blocks(self) -> Iterator[Block]:
+        """Its size, and the totals that are not 0."""
+        profile = self.result
+        ranks = plural(len(set(profile.locations["rank"].to_pylist())), "rank")
+        yield Facts(
+            [
+                ("profile", self.path),
+                ("by", profile.attributes.get("Creator", "nobody named")),
+                ("program", f"{ranks}, {plural(profile.locations.num_rows, 'thread')}"),
+                ("call paths", f"{profile.call_paths.num_rows:,}"),
+                ("metrics", f"{profile.metrics.num_rows:,}"),
+            ]
+        )
+        totals = _totals(profile)
+        known = [row for row in totals if row["total"] is not None]
+        depths: dict[str | None, int] = {None: -1}
+        for row in totals:
+            depths[row["metric"]] = depths[row["parent"]] + 1
+        rows = [
             ["  " * depths[row["metric"]] + row["title"], row["metric"], _total(row)]
-            for row in rows
-        ],
-        title="Totals" if len(rows) == len(found) else "Totals that are not 0",
-        left=2,
-    )
+            for row in known
+            if row["total"]
+        ]
+        title = "Totals" if len(rows) == len(known) else "Totals that are not 0"
+        yield Table(["METRIC", "NAME", "TOTAL"], rows, title, left=2)
 
 
 def _total(row: dict[str, Any]) -> str:

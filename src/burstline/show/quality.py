@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from burstline.merge import DO_NOT_USE, TRUST, WITH_CARE
-from burstline.show import terminal
+from burstline.show.blocks import Block, Facts, Table
+from burstline.show.pictures.quality import quality_plot
 from burstline.show.units import format_bytes, format_count, format_ns, format_share, plural
+from burstline.show.views import Figure, Rows, View
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from burstline.merge import Check, CounterQuality
 
@@ -27,45 +30,51 @@ _HEAD: Final = (
     "FENCED: MAE",
     "REL",
 )
-_FIGURES: Final = ("correlation", "mae", "relative_difference", "below_30", "of_total")
+_FIGURES: Final = (
+    *("correlation", "mae", "relative_difference", "below_30", "of_total"),
+    *("bursts", "counted", "fenced_mae", "fenced_relative", "verdict"),
+)
 _ALIKE: Final = ("sizes", "partner")
 _FEW: Final = 0.9
 
 
-def print_check(found: Check, paths: Sequence[str], *, top: int) -> None:
-    """Print how well runs agree."""
-    terminal.print_facts(_facts(found, paths))
-    print_qualities(found.counters, title="Counters")
-    print_qualities(found.features, title="Bursts", head="FEATURE")
-    _print_runs(found)
-    if found.by:
-        _print_places(found, top)
+@dataclass(frozen=True, slots=True, eq=False)
+class CheckView(View):
+    """How well the runs of `paths` agree, with the `top` places where each counter differs."""
+
+    result: Check
+    paths: Sequence[str] = ()
+    top: int = 5
+
+    def rows(self) -> Rows:
+        """Figures and verdict of each counter and feature."""
+        kinds = (("counter", self.result.counters), ("feature", self.result.features))
+        rows = (
+            [kind, each.name, *(getattr(each, figure) for figure in _FIGURES)]
+            for kind, qualities in kinds
+            for each in qualities
+        )
+        return ["kind", "name", *_FIGURES], rows
+
+    def figures(self) -> Mapping[str, Figure]:
+        """Boxes, correlations and scatter plots."""
+        title = ", ".join(Path(path).name for path in self.paths)
+        return {"quality": lambda form: quality_plot(self.result, form=form, title=title)}
+
+    def blocks(self) -> Iterator[Block]:
+        """What matched, the verdicts, the differences of each run, and where they are."""
+        check = self.result
+        yield Facts(_facts(check, self.paths))
+        yield _qualities(check.counters, "Counters", "COUNTER")
+        yield _qualities(check.features, "Bursts", "FEATURE")
+        yield from _runs(check)
+        if check.by:
+            yield from _places(check, self.top)
 
 
-def print_qualities(
-    qualities: Iterable[CounterQuality], *, title: str, head: str = "COUNTER"
-) -> None:
-    """Print figures and verdicts as a table."""
-    rows = list(qualities)
-    terminal.print_table(
-        [head, *_HEAD],
-        [_row(each) for each in rows],
-        title=title,
-        left=2,
-        styles=[_STYLES[each.verdict] for each in rows],
-    )
-
-
-def quality_rows(found: Check) -> tuple[list[str], list[list[object]]]:
-    """The figures as a table for programs."""
-    figures = [*_FIGURES, "bursts", "counted", "fenced_mae", "fenced_relative", "verdict"]
-    kinds = (("counter", found.counters), ("feature", found.features))
-    rows = [
-        [kind, each.name, *(getattr(each, figure) for figure in figures)]
-        for kind, qualities in kinds
-        for each in qualities
-    ]
-    return ["kind", "name", *figures], rows
+def _qualities(qualities: Sequence[CounterQuality], title: str, head: str) -> Table:
+    styles = [_STYLES[each.verdict] for each in qualities]
+    return Table([head, *_HEAD], [_row(each) for each in qualities], title, 2, styles)
 
 
 def doubts(found: Check) -> list[str]:
@@ -129,7 +138,7 @@ def _amount(name: str, value: float | None) -> str:
     return _figure(value) if name in {"position", "partner"} else format_count(value)
 
 
-def _print_runs(found: Check) -> None:
+def _runs(found: Check) -> Iterator[Table]:
     rows = [
         [
             each.name,
@@ -145,10 +154,10 @@ def _print_runs(found: Check) -> None:
     ]
     head = ["OF", "RUN", "MEDIAN", "QUARTILES", "WHISKERS", "BEYOND", "BURSTS"]
     if rows:
-        terminal.print_table(head, rows, title="Relative difference to the first run")
+        yield Table(head, rows, "Relative difference to the first run")
 
 
-def _print_places(found: Check, top: int) -> None:
+def _places(found: Check, top: int) -> Iterator[Table]:
     for each in found.counters:
         places = [one for one in found.variations if one.counter == each.name][:top]
         rows = [
@@ -163,7 +172,7 @@ def _print_places(found: Check, top: int) -> None:
         ]
         head = ["OF ITS DIFFERENCE", "WHERE", "OF TOTAL", "BELOW 30 %", "BURSTS"]
         if rows:
-            terminal.print_table(head, rows, title=f"Where {each.name} differs", left=2)
+            yield Table(head, rows, f"Where {each.name} differs", left=2)
 
 
 def _short(place: str) -> str:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from burstline.show import terminal
+from burstline.show.blocks import Block, Facts, Table
 from burstline.show.code_lines import STYLES, chosen_counter, pseudocode
 from burstline.show.units import format_bytes, format_count, format_ns, format_share, plural
+from burstline.show.views import Rows, View, columns_of
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Collection, Iterator
 
     from burstline.show.code_lines import Line
     from burstline.structure import Inside, Structure
@@ -19,36 +21,42 @@ _INDENT: Final = "  "
 _TRUE_ENOUGH: Final = 0.9
 
 
-def print_structure(
-    structure: Structure,
-    *,
-    counter: str | None = None,
-    ranks: Collection[int] | None = None,
-    bursts_ns: int | None = None,
-    depth: int | None = None,
-    inside: Inside | None = None,
-) -> None:
-    """Print a structure: what is known of it, and its pseudo-code as a table."""
-    counter = chosen_counter(structure, counter)
-    lines = pseudocode(
-        structure,
-        counter=counter,
-        ranks=ranks,
-        bursts_ns=bursts_ns,
-        depth=depth,
-        inside=inside,
-    )
-    doubtful = structure.fidelity < _TRUE_ENOUGH
-    facts = _facts(structure)
-    terminal.print_facts(facts, styles=["", "yellow" if doubtful else ""])
-    columns = ["FILE", "LINE", "PSEUDOCODE", "E(time)", "E(size)"]
-    terminal.print_table(
-        columns + ([f"E({counter})"] if counter else []),
-        [_cells(line, with_counter=counter is not None) for line in lines],
-        title="Structure",
-        left=3,
-        styles=[STYLES.get(line.kind, "") for line in lines],
-    )
+@dataclass(frozen=True, slots=True, eq=False)
+class StructureView(View):
+    """A structure with the options of :func:`pseudocode`; instructions per cycle by default."""
+
+    result: Structure
+    counter: str | None = None
+    ranks: Collection[int] | None = None
+    bursts_ns: int | None = None
+    depth: int | None = None
+    inside: Inside | None = None
+
+    def rows(self) -> Rows:
+        """Its loops, conditions and calls."""
+        return columns_of(self.result.rows())
+
+    def blocks(self) -> Iterator[Block]:
+        """How true it is, and its pseudo-code."""
+        counter = chosen_counter(self.result, self.counter)
+        lines = pseudocode(
+            self.result,
+            counter=counter,
+            ranks=self.ranks,
+            bursts_ns=self.bursts_ns,
+            depth=self.depth,
+            inside=self.inside,
+        )
+        doubtful = self.result.fidelity < _TRUE_ENOUGH
+        yield Facts(_facts(self.result), ["", "yellow" if doubtful else ""])
+        columns = ["FILE", "LINE", "PSEUDOCODE", "E(time)", "E(size)"]
+        yield Table(
+            columns + ([f"E({counter})"] if counter else []),
+            [_cells(line, with_counter=counter is not None) for line in lines],
+            "Structure",
+            left=3,
+            styles=[STYLES.get(line.kind, "") for line in lines],
+        )
 
 
 def _cells(line: Line, *, with_counter: bool) -> list[str]:

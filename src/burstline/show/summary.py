@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from burstline.show import terminal
+from burstline.show.blocks import Block, Facts, Heading, Lines, Table
 from burstline.show.units import format_bytes, format_ns, format_share, plural
+from burstline.show.views import Rows, View
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from burstline.efficiency import Efficiency
     from burstline.summary import Summary
@@ -18,14 +20,27 @@ _GOOD: Final = 0.8
 
 _SEVERITY_STYLES: Final = {"info": "", "loss": "yellow", "error": "red"}
 _COUNTERS_SHOWN: Final = 8
+_CSV_COLUMNS: Final = ("operation", "count", "time_ns", "bytes_sent", "bytes_received")
 
 
-def print_summary(summary: Summary, *, top: int) -> None:
-    """Print a summary as tables."""
-    terminal.print_facts(_facts(summary))
-    _print_efficiency(summary)
-    _print_calls(summary, top)
-    _print_unseen(summary)
+@dataclass(frozen=True, slots=True, eq=False)
+class SummaryView(View):
+    """What is in a trace, with the `top` operations."""
+
+    result: Summary
+    top: int = 12
+
+    def rows(self) -> Rows:
+        """Calls by operation."""
+        calls: dict[str, dict[str, object]] = self.document()["calls"]
+        return _CSV_COLUMNS, ((name, *totals.values()) for name, totals in calls.items())
+
+    def blocks(self) -> Iterator[Block]:
+        """What there is, the efficiency, the operations, and what was odd."""
+        yield Facts(_facts(self.result))
+        yield from _efficiency(self.result)
+        yield from _calls(self.result, self.top)
+        yield _unseen(self.result)
 
 
 def _facts(summary: Summary) -> Iterator[tuple[str, str]]:
@@ -86,15 +101,15 @@ def _counters(summary: Summary) -> str:
     return (", ".join(names) or "none") + (f" and {more} more" if more else "")
 
 
-def _print_efficiency(summary: Summary) -> None:
+def _efficiency(summary: Summary) -> Iterator[Block]:
     efficiency, without_polls = summary.efficiency, summary.efficiency_without_polls
     if efficiency.parallel is None:
-        terminal.print_heading(f"Parallel efficiency: none, {efficiency.reason}")
+        yield Heading(f"Parallel efficiency: none, {efficiency.reason}")
         return
     whole = "MPI_Finalize" in summary.calls
     between = "from MPI_Init to MPI_Finalize" if whole else "as long as each was observed"
     span = f"{between}: {format_ns(efficiency.runtime_ns)}"
-    terminal.print_heading(f"Efficiency of {plural(len(efficiency.useful_ns), 'rank')}, {span}")
+    yield Heading(f"Efficiency of {plural(len(efficiency.useful_ns), 'rank')}, {span}")
     rows = [
         ("parallel efficiency", efficiency.parallel, "load balance x communication"),
         ("load balance", efficiency.load_balance, _busiest(efficiency)),
@@ -108,7 +123,7 @@ def _print_efficiency(summary: Summary) -> None:
                 "parallel efficiency if they are MPI",
             )
         )
-    terminal.print_facts(
+    yield Facts(
         [(name, f"{format_share(value):>7}   {meaning}") for name, value, meaning in rows],
         styles=["" if value is None or value >= _GOOD else "yellow" for _, value, _ in rows],
     )
@@ -121,33 +136,42 @@ def _busiest(efficiency: Efficiency) -> str:
     return f"{format_ns(mean)} a rank; most is rank {rank} with {format_ns(most)}"
 
 
-def _print_calls(summary: Summary, top: int) -> None:
+def _calls(summary: Summary, top: int) -> Iterator[Block]:
     if not summary.calls:
         return
-    total_ns = sum(calls.time_ns for calls in summary.calls.values())
+    counted = {name: (calls.count, calls.time_ns) for name, calls in summary.calls.items()}
+    table = calls_table(counted)
+    sizes = [
+        (format_bytes(calls.bytes_sent), format_bytes(calls.bytes_received))
+        for calls in summary.calls.values()
+    ]
+    rows = [(*row, *size) for row, size in zip(table.rows, sizes, strict=True)]
+    yield table._replace(columns=(*table.columns, "sent", "received"), rows=rows[:top])
+    if len(summary.calls) > top:
+        more = plural(len(summary.calls) - top, "other operation")
+        yield Lines([f"  … and {more}: --top {len(summary.calls)} shows all"])
+
+
+def calls_table(calls: Mapping[str, tuple[int, int]]) -> Table:
+    """Operations with how often each was called and how long that took, in ns."""
+    total_ns = sum(time_ns for _, time_ns in calls.values())
     rows = [
         (
             name,
-            f"{calls.count:,}",
-            format_ns(calls.time_ns),
-            format_share(calls.time_ns / total_ns if total_ns else None),
-            format_ns(calls.time_ns // calls.count),
-            format_bytes(calls.bytes_sent),
-            format_bytes(calls.bytes_received),
+            f"{count:,}",
+            format_ns(time_ns),
+            format_share(time_ns / total_ns if total_ns else None),
+            format_ns(time_ns // count),
         )
-        for name, calls in list(summary.calls.items())[:top]
+        for name, (count, time_ns) in calls.items()
     ]
-    names = ("operation", "calls", "time", "of MPI time", "mean", "sent", "received")
-    terminal.print_table(names, rows, title="MPI calls, the most time first")
-    if len(summary.calls) > top:
-        more = plural(len(summary.calls) - top, "other operation")
-        terminal.print_lines([f"  … and {more}: --top {len(summary.calls)} shows all"])
+    columns = ("operation", "calls", "time", "of MPI time", "mean")
+    return Table(columns, rows, "MPI calls, the most time first")
 
 
-def _print_unseen(summary: Summary) -> None:
+def _unseen(summary: Summary) -> Block:
     if not summary.defects and not summary.gaps:
-        terminal.print_heading("Nothing odd was met, and nothing is missing")
-        return
+        return Heading("Nothing odd was met, and nothing is missing")
     gaps = [
         ("gap", gap.kind, f"{gap.count:,}", f"{format_ns(gap.time_ns)} unwatched")
         for gap in summary.gaps
@@ -157,7 +181,7 @@ def _print_unseen(summary: Summary) -> None:
         for defect in summary.defects
     ]
     styles = [_SEVERITY_STYLES[defect.severity] for defect in summary.defects]
-    terminal.print_table(
+    return Table(
         ("severity", "what", "times", "first, or how long"),
         [*defects, *gaps],
         title="What was odd, or could not be seen",

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from burstline.show import terminal
+from burstline.show.blocks import Block, Facts, Table
 from burstline.show.units import format_bytes, format_count, format_ns, format_share, plural
+from burstline.show.views import Rows, View
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from burstline.merge import ColumnFacts, Overview
 
 _NOTHING: Final = "-"
@@ -26,21 +30,37 @@ _LONGEST: Final = {
 _COUNTED: Final = frozenset({"rank", "thread", "burst", "location", "application", "region"})
 
 
-def print_overview(overview: Overview) -> None:
-    """Print what a burst table holds."""
-    terminal.print_facts([("bursts", f"{overview.bursts:,}")])
-    rows = [_row(facts, overview.bursts) for facts in overview.columns.values()]
-    terminal.print_table(_HEAD, rows, title="Columns", left=2)
-    shown = [name for name in _LONGEST if name in overview.columns]
-    longest = overview.longest
-    if longest:
-        names = sorted(shown, key=lambda name: not name.startswith("operation"))
-        terminal.print_table(
-            [_LONGEST[name] for name in names],
-            [[_cell(name, burst[name]) for name in names] for burst in longest],
-            title="Longest bursts",
-            left=sum(name.startswith("operation") for name in names),
-        )
+@dataclass(frozen=True, slots=True, eq=False)
+class OverviewView(View):
+    """What a burst table holds, after all its parts were added, and where it was written."""
+
+    result: Overview
+    written: str | None = None
+
+    def document(self) -> dict[str, Any]:
+        """The columns, and the longest bursts."""
+        return {"output": self.written, **self.result.as_dict()}
+
+    def rows(self) -> Rows:
+        """The longest bursts."""
+        names = list(self.result.columns)
+        return names, ([burst[name] for name in names] for burst in self.result.longest)
+
+    def blocks(self) -> Iterator[Block]:
+        """The columns, and the longest bursts."""
+        overview = self.result
+        yield Facts([("bursts", f"{overview.bursts:,}")])
+        rows = [_row(facts, overview.bursts) for facts in overview.columns.values()]
+        yield Table(_HEAD, rows, "Columns", left=2)
+        if overview.longest:
+            names = [name for name in _LONGEST if name in overview.columns]
+            names.sort(key=lambda name: not name.startswith("operation"))
+            yield Table(
+                [_LONGEST[name] for name in names],
+                [[_cell(name, burst[name]) for name in names] for burst in overview.longest],
+                "Longest bursts",
+                left=sum(name.startswith("operation") for name in names),
+            )
 
 
 def _row(facts: ColumnFacts, bursts: int) -> list[str]:

@@ -5,31 +5,18 @@ from __future__ import annotations
 import sys
 from contextlib import contextmanager
 from itertools import chain
-from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Final
 
 import pyarrow as pa
 
-from burstline.errors import FormatError, ParameterError, printable
+from burstline.errors import FormatError, printable
 from burstline.formats import atomic
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
-
-ENDINGS: Final = (".parquet", ".csv", ".arrow")
-"""What the name of a table may end in."""
+    from pathlib import Path
 
 _LONGEST_TEXT: Final = 10_000
-
-
-def table_path(text: str, *, force: bool = False) -> Path:
-    """The file that somebody named for a table, once nothing is lost by writing there."""
-    path = Path(text)
-    if path.suffix not in ENDINGS:
-        raise ParameterError(f"{path}: the ending of a table is .parquet, .csv or .arrow")
-    if path.exists() and not force:
-        raise ParameterError(f"{path} exists. Choose another output, or pass --force")
-    return path
 
 
 def write_parts(parts: Iterable[pa.Table], schema: pa.Schema, path: Path) -> int:

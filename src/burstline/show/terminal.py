@@ -1,4 +1,4 @@
-"""Results for people: tables on standard output.
+"""Blocks on a terminal, or wherever standard output goes.
 
 Nothing here interprets markup, and every text that came from a trace is made printable:
 a function called ``[red]`` or an escape sequence in a label is shown, not obeyed.
@@ -10,19 +10,24 @@ import os
 import sys
 from typing import TYPE_CHECKING, Final
 
-from rich import box
+from rich import box, table
 from rich.cells import cell_len
 from rich.console import Console
-from rich.table import Table
 from rich.text import Text
 
 from burstline.errors import printable
+from burstline.show.blocks import Facts, Heading, Table
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable
+
+    from burstline.show.blocks import Block
 
 _PIPED_COLUMNS: Final = 200
 """Width where nobody's terminal sets it: wide enough to cut nothing short."""
+
+_PLAIN: Final = str.maketrans("▁▂▃▄▅▆▇█░", "_.-~=+*#.")
+"""What bars and shapes are drawn with where there is only ASCII."""
 
 
 def console() -> Console:
@@ -34,65 +39,65 @@ def console() -> Console:
     return Console(highlight=False, markup=False, emoji=False, width=wide)
 
 
-def print_heading(text: str) -> None:
+def print_blocks(blocks: Iterable[Block]) -> None:
+    """Print blocks one below the other."""
+    for block in blocks:
+        if isinstance(block, Facts):
+            _print_facts(block)
+        elif isinstance(block, Table):
+            _print_table(block)
+        elif isinstance(block, Heading):
+            _print_heading(block.text)
+        else:
+            for line in block.lines:
+                console().print(Text(printable(line, limit=10_000)), soft_wrap=True)
+
+
+def _print_heading(text: str) -> None:
     """Print a heading, after an empty line."""
     console().print("\n" + _safe(text), style="bold", soft_wrap=True)
 
 
-def print_facts(facts: Iterable[tuple[str, str]], *, styles: Sequence[str] = ()) -> None:
-    """Print names and their values, one pair a line."""
-    grid = Table.grid(padding=(0, 2))
+def _print_facts(facts: Facts) -> None:
+    grid = table.Table.grid(padding=(0, 2))
     grid.add_column(style="dim", no_wrap=True)
     grid.add_column(overflow="fold")
-    for number, (name, value) in enumerate(facts):
-        style = styles[number] if number < len(styles) else ""
+    for number, (name, value) in enumerate(facts.pairs):
+        style = facts.styles[number] if number < len(facts.styles) else ""
         grid.add_row(Text("  " + _safe(name)), Text(_safe(value), style=style))
     _show(grid)
 
 
-def print_table(
-    columns: Sequence[str],
-    rows: Iterable[Sequence[str]],
-    *,
-    title: str = "",
-    left: int = 1,
-    styles: Sequence[str] = (),
-) -> None:
-    """Print a table."""
-    if title:
-        print_heading(title)
-    head, *body = ([_safe(f"  {row[0]}"), *map(_safe, row[1:])] for row in (columns, *rows))
-    table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, header_style="dim")
+def _print_table(block: Table) -> None:
+    if block.title:
+        _print_heading(block.title)
+    texts = (block.columns, *block.rows)
+    head, *body = ([_safe(f"  {row[0]}"), *map(_safe, row[1:])] for row in texts)
+    grid = table.Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, header_style="dim")
     for number, name in enumerate(head):
-        wraps = number + 1 == left > 1
-        table.add_column(
+        wraps = number + 1 == block.left > 1
+        grid.add_column(
             Text(name),
-            justify="left" if number < left else "right",
+            justify="left" if number < block.left else "right",
             no_wrap=not wraps,
             overflow="fold",
             min_width=20 if wraps else max(cell_len(row[number]) for row in (head, *body)),
         )
     for number, row in enumerate(body):
-        style = styles[number] if number < len(styles) else ""
-        table.add_row(*map(Text, row), style=style)
-    _show(table)
+        style = block.styles[number] if number < len(block.styles) else ""
+        grid.add_row(*map(Text, row), style=style)
+    _show(grid)
 
 
-def print_lines(lines: Iterable[str]) -> None:
-    """Print lines as they are, whatever the width."""
-    screen = console()
-    for line in lines:
-        screen.print(Text(printable(line, limit=10_000)), soft_wrap=True)
-
-
-def _show(grid: Table) -> None:
+def _show(grid: table.Table) -> None:
     """Print a table: no cell cut short, and no blanks at the ends of lines."""
     screen = console()
     unbounded = screen.options.update(width=_PIPED_COLUMNS)
     screen.width = max(screen.width, screen.measure(grid, options=unbounded).minimum)
     with screen.capture() as captured:
         screen.print(grid)
-    sys.stdout.writelines(f"{line.rstrip()}\n" for line in captured.get().splitlines())
+    shown = captured.get().translate(_PLAIN if screen.options.ascii_only else {})
+    sys.stdout.writelines(f"{line.rstrip()}\n" for line in shown.splitlines())
 
 
 def _safe(text: str) -> str:

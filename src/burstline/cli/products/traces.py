@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from burstline import show
+from burstline.cli.products.files import require_free
 from burstline.errors import ParameterError
 from burstline.formats import otf2
 
@@ -50,8 +51,7 @@ def output_path(arguments: argparse.Namespace) -> Path:
     for file in files:
         if any(_is_same(file, other) for other in inputs):
             raise ParameterError(f"{file} belongs to the input. Choose another output")
-        if not arguments.force and file.exists():
-            raise ParameterError(f"{file} exists. Choose another output, or pass --force")
+        require_free(file, force=arguments.force)
     return path
 
 

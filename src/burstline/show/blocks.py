@@ -1,0 +1,44 @@
+"""What people read, from the top to the bottom; renderers make its texts safe to print."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+
+class Facts(NamedTuple):
+    """Names and their values, a pair a line; missing styles of values are plain."""
+
+    pairs: Iterable[tuple[str, str]]
+    styles: Sequence[str] = ()
+
+
+class Table(NamedTuple):
+    """Texts of cells under their columns, with a title above, and styles of rows, as of Rich.
+
+    The first `left` columns are text, of which the last is wrapped where it is too narrow;
+    the others are numbers.
+    """
+
+    columns: Sequence[str]
+    rows: Sequence[Sequence[str]]
+    title: str = ""
+    left: int = 1
+    styles: Sequence[str] = ()
+
+
+class Heading(NamedTuple):
+    """A heading."""
+
+    text: str
+
+
+class Lines(NamedTuple):
+    """Lines as they are, whatever the width."""
+
+    lines: Sequence[str]
+
+
+Block = Facts | Table | Heading | Lines

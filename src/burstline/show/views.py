@@ -1,0 +1,153 @@
+"""What is shown of a result: blocks that people read, a document, rows and figures.
+
+::
+
+    result, options --> View --blocks()-----> Facts, Table, Heading, Lines: terminal, notebook
+                             --document()---> JSON
+                             --rows()-------> CSV
+                             --figures()----> SVG, PNG
+
+A view knows a result and no renderer; a renderer knows blocks and no result. So an analysis
+is shown everywhere by one class, and a new way to show is one function for all of them.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Sequence
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Literal
+
+from burstline.errors import ParameterError
+from burstline.show import plain
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from burstline.show.blocks import Block
+
+Form = Literal["svg", "png"]
+Figure = Callable[[Form], bytes]
+"""A picture, drawn when its form is said."""
+
+Rows = tuple[Sequence[str], Iterable[Sequence[object]]]
+"""Names of columns, and the rows below them; None where nothing is known."""
+
+
+class View(ABC):
+    """A result with what of it is to be shown, for every way to show it.
+
+    A notebook shows it as tables.
+
+    Examples
+    --------
+    >>> from burstline import Trace, show, summarise
+    >>> view = show.view(summarise(Trace({})), top=3)
+    >>> view.document()["duration_ns"]
+    0
+    """
+
+    __slots__ = ()
+    result: Any
+
+    @abstractmethod
+    def blocks(self) -> Iterator[Block]:
+        """What people read, from the top to the bottom.
+
+        Yields
+        ------
+        Facts, Table, Heading or Lines
+            Texts that are not yet safe to print: the renderer makes them so.
+        """
+
+    def document(self) -> dict[str, Any]:
+        """All of it for programs.
+
+        Returns
+        -------
+        dict
+            Of strings, finite numbers, lists and dictionaries only.
+        """
+        document: dict[str, Any] = self.result.as_dict()
+        return document
+
+    @abstractmethod
+    def rows(self) -> Rows:
+        """Its main table for programs.
+
+        Returns
+        -------
+        tuple of (sequence of str, iterable of sequences)
+            Names of the columns, and the rows; None where nothing is known.
+        """
+
+    def figures(self) -> Mapping[str, Figure]:
+        """Its pictures by name, each drawn when it is called with ``svg`` or ``png``.
+
+        Returns
+        -------
+        mapping of str to callable
+            Empty where there is nothing to draw.
+        """
+        return {}
+
+    def _repr_html_(self) -> str:
+        from burstline.show.notebook import html  # noqa: PLC0415 -- only there
+
+        return html(self.blocks())
+
+
+def view(result: object, **options: Any) -> View:  # noqa: ANN401 -- each view has its own
+    """A view of a result, which a notebook shows as tables.
+
+    Parameters
+    ----------
+    result : Summary, Structure, LoopTable, Check, Learned, Overview or Profile
+        What an analysis returned.
+    **options
+        What of it is shown: `top` operations of a summary; `counter`, `ranks`, `bursts_ns`,
+        `depth` of a structure; `counter` and `most` slow iterations of a loop table;
+        `top` places of a check.
+
+    Returns
+    -------
+    View
+        All of it for people, and for programs.
+
+    Raises
+    ------
+    ParameterError
+        If nothing is known about showing such a result.
+
+    Examples
+    --------
+    >>> from burstline import Trace, show, summarise
+    >>> columns, rows = show.view(summarise(Trace({}))).rows()
+    >>> columns
+    ('operation', 'count', 'time_ns', 'bytes_sent', 'bytes_received')
+    """
+    name = f"{type(result).__name__}View"
+    kind = getattr(import_module(__package__), name, None)
+    if kind is None:
+        raise ParameterError(
+            f"a {type(result).__name__} is not shown: give what an analysis returned"
+        )
+    made: View = kind(result, **options)
+    return made
+
+
+def output(shown: View, form: str) -> None:
+    """Print a view on standard output: as a ``table`` for people, as ``json`` or ``csv``."""
+    if form == "json":
+        plain.print_json(shown.document())
+    elif form == "csv":
+        plain.print_csv(*shown.rows())
+    else:
+        from burstline.show import terminal  # noqa: PLC0415 -- loads Rich
+
+        terminal.print_blocks(shown.blocks())
+
+
+def columns_of(rows: Sequence[Mapping[str, object]]) -> Rows:
+    """Columns and rows of records with equal keys, at least one."""
+    return tuple(rows[0]), (tuple(row.values()) for row in rows)

@@ -1,0 +1,72 @@
+"""Every view shows its result to people and programs, and obeys nothing that a trace says."""
+
+from __future__ import annotations
+
+import json
+from html.parser import HTMLParser
+
+import pytest
+
+from burstline import ParameterError, detect, show, summarise
+from burstline.show.blocks import Facts, Heading, Lines, Table
+from burstline.show.notebook import html
+from burstline.structure import loop_table
+from loop_programs import Do, loop, run
+
+HOSTILE = "<script>alert(1)</script>\x1b[31m&"
+
+
+class Reader(HTMLParser):
+    """Collects the tags and the text of a page."""
+
+    def __init__(self):
+        super().__init__()
+        self.tags, self.text = set(), ""
+
+    def handle_starttag(self, tag, _attrs):
+        self.tags.add(tag)
+
+    def handle_data(self, data):
+        self.text += data
+
+
+def results():
+    trace = run(loop(8, Do("Send", 3), Do("Barrier", 4)))
+    structure = detect(trace)
+    return summarise(trace), structure, loop_table(trace, structure, 1)
+
+
+@pytest.mark.parametrize("number", range(3))
+def test_a_notebook_shows_what_a_terminal_shows(number, capsys):
+    view = show.view(results()[number])
+    page = Reader()
+    page.feed(view._repr_html_())
+    show.output(view, "table")
+
+    said = "".join(capsys.readouterr().out.split())
+    shown = "".join(page.text.split())
+    ruled = str.maketrans("", "", "─━")
+    assert sorted(shown) == sorted(said.translate(ruled))
+    json.dumps(view.document(), allow_nan=False)
+    columns, rows = view.rows()
+    assert all(len(row) == len(columns) for row in rows)
+
+
+def test_labels_of_a_trace_are_text_in_a_notebook():
+    blocks = [
+        Facts([(HOSTILE, HOSTILE)]),
+        Table([HOSTILE], [[HOSTILE]], HOSTILE),
+        Heading(HOSTILE),
+        Lines([HOSTILE]),
+    ]
+    page = Reader()
+    page.feed(html(blocks))
+
+    assert page.tags == {"div", "table", "tr", "th", "td", "h4", "pre"}
+    assert page.text.count("<script>alert(1)</script>") == 7
+    assert "\x1b" not in page.text
+
+
+def test_what_no_analysis_returned_is_not_shown():
+    with pytest.raises(ParameterError, match="a dict is not shown"):
+        show.view({})
