@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from burstline.bursts import bursts_of
 from burstline.formats.text.forms import FORMS
+from burstline.loops import Loops
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -25,7 +26,9 @@ Call = tuple[int, int]
 
 def derived_tables(tables: Mapping[str, pa.Table]) -> dict[str, pa.Table]:
     """The tables without a statement that follow from others, unless a text has their rows."""
-    return {"bursts": bursts_of(tables)}
+    loops = Loops()
+    told = loops.tables(tables, tables["region_defs"], None)
+    return {"bursts": bursts_of(tables), **told, **loops.definitions()}
 
 
 def worlds(places: Iterable[Place]) -> dict[int, Row]:

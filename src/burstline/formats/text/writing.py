@@ -248,7 +248,9 @@ def _readings(trace: Trace, row: Row) -> str:
 
 def _rows(trace: Trace) -> Iterator[str]:
     """The rows of tables without a statement, but not of what follows from other tables."""
-    derived = derived_tables({name: trace.table(name) for name in TABLES if name in trace})
+    counted = [name for name, table in TABLES.items() if table.counters and name not in trace]
+    names = [name for name, table in TABLES.items() if not table.raw and name not in counted]
+    derived = derived_tables({name: trace.table(name) for name in names})
     for name, form in ROWS.items():
         table = trace.table(name)
         if name not in derived or not table.equals(derived[name]):

@@ -1,8 +1,10 @@
-"""A text as a source of the one loop that reads: its only part is all of it."""
+"""A text becomes a trace: it is a source of the one loop that reads, and its only part."""
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -15,7 +17,9 @@ from burstline.formats.intake import (
     MpiOrder,
     Places,
     Processes,
+    Tables,
     even_borders,
+    hold,
 )
 from burstline.formats.text.inference import worlds
 from burstline.formats.text.places import place_of
@@ -34,16 +38,68 @@ from burstline.formats.text.reading.tables import (
     table,
 )
 from burstline.formats.text.statements import statements
-from burstline.loops import Loops
+from burstline.progress import SILENCE
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from pathlib import Path
 
     import pyarrow as pa
 
     from burstline.formats.text.places import Place
     from burstline.formats.text.reading.location import Rows
+    from burstline.progress import Progress
+    from burstline.trace import Trace
+
+_FIRST_STATEMENT = re.compile(rb"(?:\s|#[^\n]*\n)*(?:ranks|application)[ \t]+[0-9]")
+_NAME: Final = "<text>"
+
+
+def recognises(_path: Path, head: bytes) -> bool:
+    r"""Whether a file that begins with `head` holds a trace as text: it declares ranks first.
+
+    >>> from pathlib import Path
+    >>> heads = b"# two ranks\nranks 2\n", b"#Paraver ("
+    >>> [recognises(Path("run"), head) for head in heads]
+    [True, False]
+    """
+    return _FIRST_STATEMENT.match(head) is not None
+
+
+def read(path: Path | str, *, progress: Progress = SILENCE, **_: object) -> Trace:
+    """Read a trace that was written as text; its metadata names the path.
+
+    In memory are the whole text and its rows, about a hundred times the size of the file. What
+    readers of other formats are asked makes no difference: a text holds nothing raw.
+    """
+    path = Path(path)
+    content = path.read_bytes()
+    try:
+        text = content.decode()
+    except UnicodeDecodeError as error:
+        line = content.count(b"\n", 0, error.start) + 1
+        found = repr(content[error.start : error.start + 8])
+        raise FormatError(path, line, expected="UTF-8", found=found) from error
+    source = TextSource(text, path, name=str(path))
+    return hold(source, source.parts(), Tables(), threads=0, progress=progress)
+
+
+def parse(text: str) -> Trace:
+    r"""The trace that a text describes, in memory and without raw tables.
+
+    Sends and receives are matched in MPI's order, collectives by their sequence on each
+    communicator, and bursts lie between consecutive calls. Every list of events comes back
+    from its trace: ``render(parse(t))`` says what `t` said, and ``half`` of each event of a
+    message that has no other side.
+
+    >>> trace = parse(
+    ...     "ranks 2 | 0 | 5 enter MPI_Send | 6 send to 1 bytes 8 | 7 leave"
+    ...     "| 1 | 0 enter MPI_Recv | 9 receive from 0 bytes 8 | 9 leave"
+    ... )
+    >>> trace.messages["post_ns"].to_pylist(), trace.messages["receive_ns"].to_pylist()
+    ([0], [9])
+    """
+    source = TextSource(text, Path(_NAME))
+    return hold(source, source.parts(), Tables(), threads=0, progress=SILENCE)
 
 
 class TextSource:
@@ -57,7 +113,7 @@ class TextSource:
     borders = staticmethod(even_borders)
 
     def __init__(self, text: str, path: Path, *, name: str | None = None) -> None:
-        self._name, self.defects, self._loops = name, Defects(), Loops()
+        self._name, self.defects = name, Defects()
         self._definitions = Definitions()
         self._rows: Rows = defaultdict(list)
         locations = self._read(text, path)
@@ -136,10 +192,8 @@ class TextSource:
             statement = row["statement"]
             words = " ".join(statement.words)
             self.defects.note_line("receive_never_completed", "loss", statement.line, words)
-        tables = event_tables(loaded, definitions, self._defined)
-        tables |= self._loops.tables(tables, self._defined["region_defs"], None)
         return Group(
-            tables,
+            event_tables(loaded, definitions, self._defined),
             sends_of(loaded["sends"], places),
             receives_of(loaded["receives"], places),
             waiting=half_messages(loaded["half_messages"], loaded["posts"]),
@@ -159,14 +213,10 @@ class TextSource:
         kinds = {row["kind"] for row in declared}
         found = self.defects.table().to_pylist() if self.defects.rows() else []
         noted = [row for row in found if row["kind"] not in kinds]
-        return (
-            self._defined
-            | self._loops.definitions()
-            | {
-                "metadata": table("metadata", metadata),
-                "defects": table("defects", [*declared, *noted]),
-            }
-        )
+        return self._defined | {
+            "metadata": table("metadata", metadata),
+            "defects": table("defects", [*declared, *noted]),
+        }
 
 
 def _standing(places: Sequence[Place]) -> Places:

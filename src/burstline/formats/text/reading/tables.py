@@ -120,7 +120,7 @@ def _check_references(
     calls = Counter(row["location"] for row in rows["calls"])
     for row in (row for name in ROWS for row in definitions.rows[name]):
         for column in ("call", "call_before", "call_after"):
-            if (row.get(column) or 0) >= max(calls[row["location"]], 1):
+            if row.get(column) is not None and row[column] >= calls[row["location"]]:
                 raise row["statement"].error("a call of its location", str(row[column]))
     for row in rows["other_events"]:
         location = row["value"] if row["type"] == "location" else None
