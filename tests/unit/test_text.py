@@ -351,14 +351,14 @@ counter ins | counter cyc unit cycles mode absolute type 9
 set 1 ins | set 2 cyc
 path 0 main | path 1 solve file a.c line 3 under 0
 region loop paradigm openmp role loop file a.c begin 1 end 9 type 60 value 3
-region loop
+region loop | region second role loop
 meta format text | meta origin here
 defect odd info 3 "line 4" | defect strange loss 1 there
 0 | 0..1 gap flush | 3..4 gap cut
   | 0 tell program_begin name a text b | 0 tell communicator_created comm 1
   | 0 tell attribute name n type int8 value 3 | 0 enter loop def 1 path 1 iterations 3 ins=2
   | 0 fork 2 | 0 team begin 5 path 0 origin derived | 1 team end 5 | 1 join
-  | 1 fork 1 | 1 join | 1 enter loop | 1 leave | 1 leave
+  | 1 fork 1 | 1 join | 1 enter loop | 1 enter second | 1 leave | 1 leave | 1 leave
   | 2 acquire 7 | 2 release 7 | 2 acquire 8 order 4
   | 3 enter MPI_Isend path 1 | 3 send to 1 tag 1 bytes 8 request 4 | 4 leave
   | 5 enter MPI_Wait | 6 sent request 4 cyc=3 | 7 leave

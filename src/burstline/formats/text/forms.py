@@ -223,10 +223,9 @@ FORMS: Final = {
 DECLARATIONS: Final = ("communicator", "counter", "set", "path", "region", "meta", "defect")
 """Statements that declare a row of a table, in the order in which they are written."""
 
+_TOLD: Final = {*FOLLOWS, *(table for form in FORMS.values() for table in form.tables)}
 ROWS: Final = {
-    name: Form(name)
-    for name in TABLES.keys() - FOLLOWS.keys() - {t for f in FORMS.values() for t in f.tables}
-    if not TABLES[name].raw
+    name: Form(name) for name, table in TABLES.items() if not table.raw and name not in _TOLD
 }
 """Forms of tables without a statement, by table."""
 

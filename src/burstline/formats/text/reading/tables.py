@@ -109,7 +109,8 @@ def _check_references(
     rows: Rows, definitions: Definitions, tables: Mapping[str, pa.Table]
 ) -> None:
     """Raise where a row names a row of another table that is not there."""
-    limits = {c: (t, tables[t].num_rows) for c, t in REFERENCES.items() if t in tables}
+    counts = dict.fromkeys(ROWS, 0) | {name: table.num_rows for name, table in tables.items()}
+    limits = {c: (name, counts[name]) for c, name in REFERENCES.items() if name in counts}
     for name, some in [*rows.items(), *definitions.rows.items()]:
         for row in some:
             for column in limits.keys() & row.keys():
