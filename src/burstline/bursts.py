@@ -19,7 +19,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from burstline import _core, schema
-from burstline.columns import nullable, to_numpy
+from burstline.columns import nullable, prefix_sums, to_numpy
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -214,7 +214,7 @@ def _region_bursts(
     begins_only = ~np.isin(begin, begin + 1)
     for position, counter in enumerate(counters):
         recorded = counter != schema.NO_VALUE
-        sums = np.concatenate([[0], np.cumsum(np.where(recorded, counter, 0))])
+        sums = prefix_sums(np.where(recorded, counter, 0))
         recorded = np.append(recorded, False)
         at_start, at_end = first_read & recorded[first], last_read & recorded[last]
         # A counter that is read only where bursts end holds deltas that a merge wrote.

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from burstline.columns import coded, to_numpy
+from burstline.columns import coded, prefix_sums, to_numpy
 from burstline.errors import ParameterError
 
 if TYPE_CHECKING:
@@ -215,7 +215,7 @@ def _rows_of(location: npt.NDArray[np.int32]) -> Iterator[tuple[int, slice]]:
 
 def _mpi_before(moments: Integers, enter: Integers, leave: Integers) -> Integers:
     """The time in calls before each moment; the calls are disjoint and in order."""
-    total = np.concatenate([np.zeros(1, np.int64), np.cumsum(leave - enter)])
+    total = prefix_sums(leave - enter)
     entered = np.searchsorted(enter, moments, side="right")
     last_leave = np.where(entered > 0, leave[np.maximum(entered - 1, 0)], moments)
     return total[entered] - np.maximum(last_leave - moments, 0)

@@ -1,3 +1,5 @@
+from burstline.columns.arithmetic import prefix_sums as prefix_sums
+from burstline.columns.arithmetic import quotients as quotients
 from burstline.columns.arrow import coded as coded
 from burstline.columns.arrow import encoded as encoded
 from burstline.columns.arrow import fractions as fractions

@@ -19,7 +19,15 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from burstline.columns import NO_VALUE, UNKNOWN, begins_run, coded, run_lengths, take
+from burstline.columns import (
+    NO_VALUE,
+    UNKNOWN,
+    begins_run,
+    coded,
+    prefix_sums,
+    run_lengths,
+    take,
+)
 from burstline.identity.call_paths import clean_paths
 from burstline.identity.calls import SPAN_COLLECTIVES
 from burstline.identity.communicators import communicator_labels
@@ -225,7 +233,7 @@ def _described(
         take(words.operations.among(operation, names), before, missing=False)
         for names in (ANY_COMPLETION, SPAN_COLLECTIVES, WILDCARD, _SENDS)
     )
-    passed = np.concatenate([[0], np.cumsum(divides)])
+    passed = prefix_sums(divides)
     span = passed[1:] - passed[offsets[:-1]][location]
     maker = partial(
         Tokens,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 import pyarrow as pa
 
-from burstline.columns import Ordinals, take, to_numpy
+from burstline.columns import Ordinals, prefix_sums, take, to_numpy
 from burstline.schema import NO_VALUE, UNKNOWN
 
 if TYPE_CHECKING:
@@ -128,7 +128,7 @@ class Numbers:
 
     def __init__(self, mask: Mask, location: AnyIntegers, ordinal: AnyIntegers) -> None:
         self.mask, self._ordinals = mask, Ordinals(location, ordinal)
-        self._before = np.concatenate([[0], np.cumsum(mask)])
+        self._before = prefix_sums(mask)
 
     def new(self, location: AnyIntegers, old: AnyIntegers) -> Integers:
         """The new ordinals of old ones, -1 for those that do not stay or are -1."""

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pyarrow.compute as pc
 
+from burstline.columns import prefix_sums
 from burstline.errors import NotEnoughDataError, ParameterError
 
 if TYPE_CHECKING:
@@ -55,7 +56,7 @@ class Calls:
         self.ranks = ranks[lanes].astype(np.int64)
         counts = np.diff(offsets)[lanes]
         self.lane = np.repeat(np.arange(len(lanes)), counts)
-        self.lane_begin = np.concatenate([[0], np.cumsum(counts)])
+        self.lane_begin = prefix_sums(counts)
         starts = offsets[lanes]
         self.row = np.arange(len(self.lane)) + np.repeat(starts - self.lane_begin[:-1], counts)
         times = trace.arrays("calls", "enter_ns", "leave_ns", "sent_bytes", "received_bytes")

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from burstline import _core
+from burstline.columns import quotients
 from burstline.identity import Site, Sites, sites_of
 from burstline.structure.calls import Calls
 
@@ -81,13 +82,7 @@ class Reduced:
 
     def iteration_mean_ns(self) -> Floats:
         """Mean time from one execution to the next, shape (unique,); NaN for a single one."""
-        steps = self.repetitions - 1
-        return np.divide(
-            self.last_ns - self.first_ns,
-            steps,
-            out=np.full(len(steps), np.nan),
-            where=steps > 0,
-        )
+        return quotients(self.last_ns - self.first_ns, self.repetitions - 1)
 
     def shares(self) -> Floats:
         """Repetitions times mean over duration: what is between executions, shape (unique,)."""

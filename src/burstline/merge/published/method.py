@@ -22,7 +22,7 @@ import numpy as np
 from burstline import _core
 from burstline.merge.align.alignment import GAP
 from burstline.merge.model import LEAST_WINDOW, STAGES
-from burstline.merge.published.assignment import pair_optimally
+from burstline.merge.published.similarity import pair_optimally
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from burstline.columns import prefix_sums, quotients
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
@@ -37,8 +39,7 @@ class Computing:
         running = np.cumsum(np.where(order < len(start_ns), 1, -1), dtype=np.int32)
         last = np.append(times[1:] != times[:-1], True)[: len(times)]
         self._time, self._running = times[last], running[last]
-        spent = self._running[:-1] * np.diff(self._time)
-        self._spent = np.concatenate([np.zeros(1, np.int64), np.cumsum(spent)])
+        self._spent = prefix_sums(self._running[:-1] * np.diff(self._time))
 
     @property
     def total_ns(self) -> int:
@@ -55,10 +56,7 @@ class Computing:
 
     def average(self, start_ns: Integers, end_ns: Integers) -> Floats:
         """How many compute on average in some intervals, shape (n,)."""
-        length = end_ns - start_ns
-        spent = self.before(end_ns) - self.before(start_ns)
-        averages = np.full(len(length), np.nan)
-        return np.divide(spent, length, out=averages, where=length > 0)
+        return quotients(self.before(end_ns) - self.before(start_ns), end_ns - start_ns)
 
 
 class Concurrency:

@@ -14,6 +14,7 @@ from burstline.columns import (
     encoded,
     fractions,
     nullable,
+    quotients,
     run_lengths,
     to_numpy,
 )
@@ -133,17 +134,17 @@ class Rows:
         names = ("location", "start_ns", "end_ns")
         return fractions(self._computing.average(*(self._burst(name) for name in names)))
 
-    def _known(self, counter: str) -> Floats:
+    def _read(self, counter: str) -> Floats:
         if counter not in self._bursts.column_names:
             return np.full(len(self._length), np.nan)
         values = self._burst(counter)
         return np.where(values == NO_VALUE, np.nan, values)
 
     def _ipc(self) -> pa.Array:
-        return _over(self._known(INSTRUCTIONS), self._known(CYCLES))
+        return fractions(quotients(self._read(INSTRUCTIONS), self._read(CYCLES)))
 
     def _frequency(self) -> pa.Array:
-        return _over(self._known(CYCLES), self._length.astype(np.float64))
+        return fractions(quotients(self._read(CYCLES), self._length))
 
     def _position(self) -> pa.Array:
         where = self._burst("location")
@@ -151,9 +152,3 @@ class Rows:
         counts = run_lengths(begins, len(where))
         ordinal = np.arange(len(where)) - np.repeat(begins, counts)
         return fractions(ordinal / np.repeat(counts, counts))
-
-
-def _over(part: Floats, whole: Floats) -> pa.Array:
-    """Divide; null where there is nothing to divide by."""
-    quotient = np.full(len(part), np.nan)
-    return fractions(np.divide(part, whole, out=quotient, where=whole > 0))

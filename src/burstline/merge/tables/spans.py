@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from burstline.columns import to_numpy
+from burstline.columns import prefix_sums, to_numpy
 from burstline.schema import UNKNOWN
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ def span_of_rows(
     before: Integers, after: Integers, ends_span: Mask, first: Integers
 ) -> Integers:
     """The span of bursts between calls, shape (bursts,)."""
-    sums = np.concatenate([np.zeros(1, np.int64), np.cumsum(ends_span)])
+    sums = prefix_sums(ends_span)
     until = np.where(before >= 0, before + 1, after)
     has_call = until >= 0
     return np.where(has_call, sums[until * has_call] - sums[first * has_call], UNKNOWN)

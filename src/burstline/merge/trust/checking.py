@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from burstline.columns import quotients
 from burstline.errors import NotEnoughDataError, printable
 from burstline.merge.matching import match
 from burstline.merge.trust.measured import FEATURES, Measured
@@ -264,9 +265,7 @@ def _pair(quantity: Quantity) -> tuple[Floats, Floats]:
     """The base and the mean of the others, NaN where there is none."""
     others = quantity.present.copy()
     others[:, quantity.base] = False
-    count = others.sum(axis=1)
-    total = np.where(others, quantity.values, 0).sum(axis=1)
-    mean = np.divide(total, count, out=np.full(len(total), np.nan), where=count > 0)
+    mean = quotients(np.where(others, quantity.values, 0).sum(axis=1), others.sum(axis=1))
     has_base = quantity.present[:, quantity.base]
     return np.where(has_base, quantity.values[:, quantity.base], np.nan), mean
 

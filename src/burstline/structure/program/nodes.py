@@ -335,6 +335,16 @@ def _own_calls(items: Sequence[Item]) -> Iterator[tuple[Call, Runs | None]]:
                 yield call, None if when is None else when.out_of(item.when)
 
 
+def with_innermost_loop(items: Sequence[Item], loop: int) -> Iterator[tuple[Call, int]]:
+    """Each call in the order of :func:`walk`, and the loop it is in: `loop` where in none."""
+    for item in items:
+        if isinstance(item, Call):
+            yield item, loop
+        else:
+            number = item.id if isinstance(item, Loop) else loop
+            yield from with_innermost_loop(item.items, number)
+
+
 def walk(items: Sequence[Item], depth: int = 0) -> Iterator[tuple[Item, int]]:
     """Go through all nodes in the order of the program, with their depth.
 

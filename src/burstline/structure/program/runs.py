@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from burstline.columns import prefix_sums
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
@@ -120,8 +122,7 @@ class Runs:
 
     def counts(self) -> Integers:
         """How many numbers each lane has, shape (lanes,)."""
-        until = np.concatenate([[0], np.cumsum(self.count)])
-        return np.diff(until[self.begin])
+        return np.diff(prefix_sums(self.count)[self.begin])
 
     def irregularities(self) -> int:
         """How many progressions there are beyond one per sequence."""

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Final, Literal
 import numpy as np
 
 from burstline import _core
+from burstline.columns import quotients
 from burstline.errors import ParameterError
 
 if TYPE_CHECKING:
@@ -93,13 +94,13 @@ def cluster_calls(
 def merged(site: Integers, features: Floats) -> tuple[Integers, Floats]:
     """The point of each call, and the mean features of each point: the calls of one site."""
     sites, point = np.unique(site, return_inverse=True)
-    means = np.full((len(sites), features.shape[1]), np.nan)
-    for dimension, values in enumerate(features.T):
+    means = []
+    for values in features.T:
         is_known = ~np.isnan(values)
         counts = np.bincount(point[is_known], minlength=len(sites))
         sums = np.bincount(point[is_known], values[is_known], minlength=len(sites))
-        np.divide(sums, counts, out=means[:, dimension], where=counts > 0)
-    return point, means
+        means.append(quotients(sums, counts))
+    return point, np.stack(means, axis=1)
 
 
 def _members(labels: Integers, items: Sequence[int]) -> list[list[int]]:

@@ -18,15 +18,14 @@ import numpy as np
 from burstline.columns import dense
 from burstline.errors import NotEnoughDataError, ParameterError
 from burstline.structure.computation.bursts import Bursts
-from burstline.structure.program.nodes import Call, Condition, Loop
+from burstline.structure.program.nodes import with_innermost_loop
 from burstline.structure.study.labels import NO_LABEL, OUTSIDE
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
 
     from burstline.columns import AnyIntegers, Integers
     from burstline.structure.program.model import Structure
-    from burstline.structure.program.nodes import Item
     from burstline.structure.study.labels import Labels
 
 _NO_LOOP: Final = 0
@@ -133,8 +132,9 @@ def accuracy(structure: Structure, labels: Labels) -> Accuracy:
 def innermost_loops(structure: Structure) -> Integers:
     """The innermost detected loop around each call, shape (calls,)."""
     node = Bursts.of(structure).node
-    loops = [*_numbers(structure.items, _NO_LOOP), *[_NO_LOOP] * len(structure.left_out)]
-    return np.array([*loops, _NO_LOOP], np.int64)[node]  # the last one is that of no node
+    loops = [loop for _, loop in with_innermost_loop(structure.items, _NO_LOOP)]
+    left_out = [_NO_LOOP] * len(structure.left_out)
+    return np.array([*loops, *left_out, _NO_LOOP], np.int64)[node]  # the last: of no node
 
 
 def adjusted_rand(first: AnyIntegers, second: AnyIntegers) -> float:
@@ -197,17 +197,6 @@ def _pairs(counts: AnyIntegers) -> int:
     sizes, times = np.unique_counts(counts)
     pairs = zip(sizes.tolist(), times.tolist(), strict=True)
     return sum(many * (size * (size - 1) // 2) for size, many in pairs)
-
-
-def _numbers(items: Sequence[Item], loop: int) -> Iterator[int]:
-    """The innermost loop of each call, in the order in which `walk` comes to them."""
-    for item in items:
-        if isinstance(item, Call):
-            yield loop
-        elif isinstance(item, Condition):
-            yield from _numbers(item.items, loop)
-        elif isinstance(item, Loop):
-            yield from _numbers(item.items, item.id)
 
 
 def _once(

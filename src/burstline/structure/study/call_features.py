@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from burstline.columns import Ordinals, stable_order
+from burstline.columns import Ordinals, quotients, stable_order
 from burstline.errors import NotEnoughDataError, ParameterError
 from burstline.identity import sites_of
 from burstline.schema import NO_VALUE
@@ -248,7 +248,7 @@ class _Ratios:
         read = (above != NO_VALUE) & (below != NO_VALUE)
         total = self._between(np.where(read, below, 0))
         sums = self._between(np.where(read, above, 0))
-        return np.divide(sums, total, out=np.full(len(sums), np.nan), where=total > 0)
+        return quotients(sums, total)
 
     def _between(self, values: Integers) -> Integers:
         """The sum of the values of bursts between the first and the last of equal calls."""

@@ -17,21 +17,21 @@ import numpy as np
 
 from burstline.columns import dense, stable_order
 from burstline.identity import communicator_names, sites_of
-from burstline.structure.program.nodes import Call, Condition, Loop
+from burstline.structure.program.nodes import with_innermost_loop
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Iterator, Sequence
+    from collections.abc import Hashable
 
     from burstline.columns import Floats, Integers
     from burstline.identity import Site, Sites
     from burstline.structure.calls import Calls
     from burstline.structure.program.model import Structure
-    from burstline.structure.program.nodes import Item
+    from burstline.structure.program.nodes import Call
     from burstline.trace import Trace
 
 IN_NO_LOOP: Final = 0
 LEFT_OUT: Final = -1
-"""What stands in place of a loop's number."""
+"""Numbers in place of that of a loop."""
 
 MOST_POINTS: Final = 5_000
 _SHORTEST_NS: Final = 1.0
@@ -100,8 +100,8 @@ def points(trace: Trace, structure: Structure, *, most: int = MOST_POINTS) -> Po
     >>> steps = [f"{10 * k} enter MPI_Send path {k % 2} | {10 * k + 1} leave" for k in range(8)]
     >>> paths = "path 0 main file a.c line 3 | path 1 main file a.c line 4"
     >>> trace = trace_of(f"ranks 1 | {paths} | 0 | " + " | ".join(steps))
-    >>> found = points(trace, detect(trace))
-    >>> found.loop.tolist(), found.repetitions.tolist(), found.interval_ns.tolist()
+    >>> plane = points(trace, detect(trace))
+    >>> plane.loop.tolist(), plane.repetitions.tolist(), plane.interval_ns.tolist()
     ([1, 1], [4.0, 4.0], [20.0, 20.0])
     """
     calls = structure.found_in
@@ -158,7 +158,7 @@ def _loops(trace: Trace, structure: Structure, sites: Sites) -> Integers:
     loop = np.full(shape, IN_NO_LOOP, np.int64)
     most = np.zeros(shape, np.int64)
     inside: dict[tuple[int, int], Integers] = {}
-    for call, number in _with_loop(structure.items, IN_NO_LOOP):
+    for call, number in with_innermost_loop(structure.items, IN_NO_LOOP):
         place = (numbers[_key(sites, call, call.communicator)], number)
         inside[place] = inside.get(place, 0) + call.executions
     for (site, number), executions in inside.items():
@@ -176,13 +176,3 @@ def _key(sites: Sites, call: Call | Site, communicator: str | None) -> Hashable:
     if sites.has_paths:
         return call.operation, call.path
     return call.operation, communicator, call.offset
-
-
-def _with_loop(items: Sequence[Item], loop: int) -> Iterator[tuple[Call, int]]:
-    for item in items:
-        if isinstance(item, Call):
-            yield item, loop
-        elif isinstance(item, Condition):
-            yield from _with_loop(item.items, loop)
-        elif isinstance(item, Loop):
-            yield from _with_loop(item.items, item.id)

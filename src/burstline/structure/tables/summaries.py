@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from burstline.columns import begins_run
+from burstline.columns import begins_run, quotients
 from burstline.schema import NO_VALUE
 from burstline.structure.tables.spread import FAR_OUT, Trend, medians, scores, trend
 
@@ -127,7 +127,7 @@ def over_iterations(table: Rows) -> Columns:
     size = np.bincount(group, minlength=count)
 
     def mean(values: npt.NDArray[Any]) -> Floats:
-        return _divided(np.bincount(group, values[counted], count), size)
+        return quotients(np.bincount(group, values[counted], count), size)
 
     mean_ns = mean(table.duration_ns)
     squares = np.bincount(group, (duration - mean_ns[group]) ** 2, count)
@@ -141,7 +141,7 @@ def over_iterations(table: Rows) -> Columns:
         "iterations": np.bincount(lane, minlength=count),
         "total_ns": np.bincount(lane, table.duration_ns, count).astype(np.int64),
         "mean_ns": mean_ns,
-        "std_ns": np.sqrt(_divided(squares, size)),
+        "std_ns": np.sqrt(quotients(squares, size)),
         "min_ns": shortest,
         "median_ns": medians(duration, group, count),
         "max_ns": longest,
@@ -165,7 +165,7 @@ def summary(table: Rows) -> LoopSummary:
     computed = np.bincount(_lanes(table)[counted], table.useful_ns[counted])
     computed = computed[np.bincount(_lanes(table)[counted]) > 0]
     most = by_iteration["max_useful_ns"]
-    within = _divided(by_iteration["useful_ns"], most)[most > 0]
+    within = quotients(by_iteration["useful_ns"], most)[most > 0]
     return LoopSummary(
         iterations=int(by_lane["iterations"].max()),
         counted=len(mean_ns),
@@ -248,8 +248,4 @@ def _known_mean(values: Integers, group: Integers, count: int) -> Floats:
     """Mean of each group over the values that are known; NaN without any."""
     is_known = values != NO_VALUE
     sums = np.bincount(group[is_known], values[is_known], count)
-    return _divided(sums, np.bincount(group[is_known], minlength=count))
-
-
-def _divided(sums: npt.NDArray[Any], sizes: npt.NDArray[Any]) -> Floats:
-    return np.divide(sums, sizes, out=np.full(len(sizes), np.nan), where=sizes > 0)
+    return quotients(sums, np.bincount(group[is_known], minlength=count))

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
-from burstline.columns import Ordinals
+from burstline.columns import Ordinals, prefix_sums
 from burstline.schema import NO_VALUE
 from burstline.structure.tables.rows import Rows
 from burstline.structure.tables.summaries import (
@@ -277,7 +277,7 @@ class Costs:
         row = Ordinals(location, call).rows(where, before)
         has_call = row >= 0
         self._row, self._calls = row[has_call], len(call)
-        self._mpi_ns = _sums(leave_ns - enter_ns)
+        self._mpi_ns = prefix_sums(leave_ns - enter_ns)
         self._gap_ns = self._placed(gap_ns[has_call], 0)
         self._counters = {}
         for name, values in zip(trace.counter_names, counters, strict=True):
@@ -289,7 +289,7 @@ class Costs:
         """The sums of values of bursts before each call, by the call that precedes them."""
         by_call = np.full(self._calls, otherwise, np.int64)
         by_call[self._row] = values
-        return _sums(by_call)
+        return prefix_sums(by_call)
 
     def table(self, structure: Structure, loop: int) -> LoopTable:
         """The table of a loop, as :func:`loop_table`."""
@@ -329,8 +329,3 @@ class Costs:
                 missing[until] > missing[iterations.first], NO_VALUE, sums
             )
         return counters
-
-
-def _sums(values: npt.NDArray[Any]) -> Integers:
-    """The sum of everything before each position, and of all."""
-    return np.concatenate([np.zeros(1, np.int64), np.cumsum(values, dtype=np.int64)])
