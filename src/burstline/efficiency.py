@@ -53,7 +53,7 @@ class Efficiency:
     ranks: tuple[tuple[int, int], ...]
 
     def as_dict(self) -> dict[str, Any]:
-        """The factors, then what they were made from, as JSON output says them."""
+        """The factors, then what they were made from, as JSON output."""
         useful = self.useful_ns
         busiest = self.ranks[useful.index(max(useful))] if useful else None
         return {

@@ -144,8 +144,8 @@ class Profile:
         -------
         ndarray, shape (call paths, locations)
             A copy, in the metric's unit; 0, or nan of a minimum or maximum, where there is
-            no value. A minimum or maximum that was stored inclusive stays so: nobody knows
-            what a path alone had.
+            no value. A minimum or maximum that was stored inclusive stays so: that of a path
+            alone is unknown.
 
         Raises
         ------

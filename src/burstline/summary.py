@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from burstline.trace import Trace
 
 _RECORDS: Final = {"states": "states", "events": "events", "communications": "messages"}
-"""For each kind of record, the table that stands in where the reader left no count."""
+"""For each kind of record, the table that is counted where the reader left no count."""
 
 
 @dataclass(frozen=True, slots=True)

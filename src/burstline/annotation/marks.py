@@ -47,7 +47,7 @@ class MarkedLoop:
     name: str
 
     def as_dict(self) -> dict[str, Any]:
-        """What JSON output says about the loop."""
+        """The loop as JSON output."""
         return {
             "id": self.id,
             "parent": self.parent,

@@ -1,4 +1,4 @@
-"""What calls, and the bursts between them, are called, and where these names hold.
+"""The names of calls and of the bursts between them, and where these names hold.
 
 ::
 
@@ -15,7 +15,7 @@ place      cleaned path              ``function@file:line;…``     cleaned path
                                                                   most; and the labelled loop
 without    communicator, and the     nothing                      nothing
 place      partner's rank relative
-           to one's own
+           to the caller's
 communi-   ``world``, ``self`` or    ``world``, ``self`` or the   as in a table
 cator      the id in the source      members: ``0-3,7``
 partner    no part of it, but where  rank; of a completion, the   rank; of a completion, the

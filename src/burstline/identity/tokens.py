@@ -1,13 +1,11 @@
-"""Tokens: what each burst is called, in words that mean the same in every run.
+"""Tokens: numbers for the names of bursts, the same in every run.
 
 ::
 
     Traces  --tokens_of-->  Tokens of each: a label, a kind, a place … per burst
 
-A burst is what a program does after the call before it, so it is called after that call:
-its operation, where in the source it stands and in which loop, whom it reached, how much it
-moved. Of a call that completes one of several requests, which one it was is known from the
-message alone.
+A burst is named by the call before it: its operation, its place in the source and in loops,
+its partner and its size. Which of several requests a call completed is known from the message.
 """
 
 from __future__ import annotations
@@ -52,7 +50,7 @@ ANY_COMPLETION: Final = frozenset(
 """Operations whose order is not the program's."""
 _SENDS: Final = frozenset({*BLOCKING_SENDS, *IMMEDIATE_SENDS})
 WILDCARD: Final = frozenset(f"MPI_{name}" for name in ("Recv", "Mrecv", "Probe", "Mprobe"))
-"""Operations that may serve whoever comes first."""
+"""Operations whose partner may be the first that comes."""
 NOTHING: Final = 0
 """Operation where there is none: its name is empty."""
 LOOSE: Final = -2
@@ -80,8 +78,7 @@ class Tokens:
     # and time. The same number means the same in all runs that were read together.
     label: Codes
     kind: Codes
-    # (bursts,) equal for bursts of one operation, tag and size, wherever it stands and whoever
-    # it reached
+    # (bursts,) equal for bursts of one operation, tag and size, of any place and partner
     matter: Codes
     # (bursts,) operation before and after: index into the patterns of the :class:`Naming`
     pattern: Codes
@@ -95,7 +92,7 @@ class Tokens:
     divides: Mask  # (bursts,) whether the call before is a collective that ends a span
     sends: Mask  # (bursts,) whether the call before started a send
     # (bursts,) equal for neighbours whose order is not the program's; :data:`LOOSE` for what
-    # may serve whoever comes first, and for neighbours of completions; -1 for all others
+    # may have the first partner that comes, and for neighbours of completions; else -1
     unordered: Integers
     # (bursts,) which iteration of the outermost loop around the burst, -1 outside of loops
     turn: Codes | None = None  # none if the traces do not have them all
@@ -109,7 +106,7 @@ class Loops:
     # were detected in the trace
     number: Integers
     turn: Codes  # (calls,) which iteration of the outermost loop that iterates; -1 outside
-    names: list[str]  # what loops are called, in any run
+    names: list[str]  # of the loops, the same in all runs
 
 
 class Naming(NamedTuple):
@@ -164,7 +161,7 @@ def tokens_of(traces: Sequence[Trace], loops: Sequence[Loops | None]) -> Naming:
 
 
 class _Words:
-    """What runs call the same: the vocabularies that number it, and the number of each call."""
+    """The vocabularies of several runs, and the numbers of their calls in them."""
 
     def __init__(self) -> None:
         self.operations = Vocabulary([""])

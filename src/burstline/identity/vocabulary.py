@@ -1,4 +1,4 @@
-"""Names as numbers: what several runs, or rows, call the same has the same number."""
+"""Names as numbers: equal names of several runs, or rows, have the same number."""
 
 from __future__ import annotations
 

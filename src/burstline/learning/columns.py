@@ -26,7 +26,7 @@ TEXTS: Final = ("operation", "communicator", "call_path")
 SIZES: Final = ("bytes_sent", "bytes_received")
 PARTNER: Final = "partner"
 BY_ACCIDENT: Final = frozenset({"position", "concurrency"})
-"""Features in which bursts that are alike differ all the same."""
+"""Features in which even twins differ."""
 
 _CONTEXT: Final = tuple(
     f"{name}_{side}" for side in SIDES for name in (*TEXTS, PARTNER, *SIZES)

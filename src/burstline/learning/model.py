@@ -75,7 +75,7 @@ class Score:
         return float(self.errors.std(ddof=1))
 
     def as_dict(self) -> dict[str, Any]:
-        """The score as JSON output says it."""
+        """The score as JSON output."""
         defined = self.r2[~np.isnan(self.r2)]
         return {
             "mean": self.mean,
@@ -115,7 +115,7 @@ class Gain:
     verdict: str
 
     def as_dict(self) -> dict[str, Any]:
-        """The gain as JSON output says it."""
+        """The gain as JSON output."""
         return {
             "mean": self.mean,
             "standard_error": self.error,
@@ -198,7 +198,7 @@ class Learned:
         return {} if base is None else {score.name: gain(base, score) for score in others}
 
     def as_dict(self) -> dict[str, Any]:
-        """All of it as JSON output says it."""
+        """All of it as JSON output."""
         scores = dict.fromkeys(("base", "merged"))
         return {
             "target": self.target,

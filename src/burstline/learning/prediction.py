@@ -74,8 +74,8 @@ def learn(
     model : {"forest", "boosting"}
         Kind of predictor.
     verdicts : mapping of str to str, optional
-        How far each counter repeats, as `check-merge` says it. They count more than what
-        the tables themselves tell.
+        How far each counter repeats, from `check-merge`. They replace the verdicts of the
+        tables themselves.
     drop_unreliable : bool
         Try the merged set without the counters that are not to be used, too, the base's
         among them.
@@ -91,7 +91,7 @@ def learn(
     threads : int
         To grow trees on.
     progress : Progress
-        Told how many sets have been tried in how many folds.
+        Counts the folds of each set of features that have been tried.
 
     Returns
     -------

@@ -4,7 +4,7 @@
 
     Trace  --burst_table-->  BurstTable: a row per burst
     traces --match-->  Matching: which bursts are the same
-    tables, Matching  --fuse-->  Fusion: the bursts of one run with everybody's counters
+    tables, Matching  --fuse-->  Fusion: the bursts of one run with the counters of all
 
 A burst table holds no ids of its trace: operations, communicators and call paths are
 written out, so tables of different runs can be compared.

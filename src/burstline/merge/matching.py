@@ -63,7 +63,7 @@ def match(
         The run that the others are compared to; by default the one of which the smallest
         share is unmatched, which of a cut run and a whole one is the cut one.
     progress : Progress
-        Told how many threads have been matched.
+        Counts the threads that have been matched.
 
     Returns
     -------

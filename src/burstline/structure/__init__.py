@@ -4,7 +4,7 @@
 
     by_means   trace  --reduction-->  unique calls  --clustering-->  loops  --nesting-->
     by_order   trace  --call graph-->  what follows what  --cycles-->  a nest  --reading-->
-                      one program for all ranks  --fidelity-->  and how true it is
+                      one program for all ranks  --fidelity-->  and what it reproduces
 
 No source and no recompilation are needed: a loop shows in how regularly its calls return,
 and in which calls follow which.

@@ -2,7 +2,7 @@
 
 ::
 
-    Draft trees + Reduced  --merge calls of all ranks, sort by line-->  items of a Structure
+    Draft trees + Reduced  --merge calls of all ranks, sort by line-->  items of an Outcome
 """
 
 from __future__ import annotations
@@ -24,11 +24,25 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from burstline.columns import Floats, Integers
+    from burstline.structure.program.iterations import Steps
     from burstline.structure.program.nodes import Item
     from burstline.structure.reduction import Reduced
     from burstline.trace import Trace
 
 _NOWHERE: Final = np.zeros(0, np.int64)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Outcome:
+    """The program that one method found, without its fidelity."""
+
+    method: str  # how it was found
+    parameters: Mapping[str, object]  # the arguments of the method
+    reduced: Reduced  # the unique calls
+    items: tuple[Item, ...]  # the program, in its order
+    left_out: tuple[Call, ...]  # calls that the method did not look at
+    steps: Steps  # when the iterations of its loops were
+    unique_calls: int  # different calls, by rank, operation and call path
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -1,4 +1,4 @@
-"""Detection: the loops of a program, by the method that is asked for or the truer one."""
+"""Detection: the loops of a program, by one method or the one with the better fidelity."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from burstline.columns import Integers
-    from burstline.structure.outcome import Outcome
+    from burstline.structure.assembly import Outcome
     from burstline.structure.published.clustering import RankMerge, Scale
     from burstline.structure.reduction import Reduced
     from burstline.trace import Trace

@@ -1,1 +1,1 @@
-"""Matching by aligning: what each burst is called in all runs, and what lies beside what."""
+"""Matching by aligning: the bursts of each thread in all runs, in order."""

@@ -132,8 +132,7 @@ def burst_table(
     min_duration_ns : int
         Leave out shorter bursts, ns. They count in `concurrency` and `position` all the same.
     whole : Trace, optional
-        What `trace` is a selection of: everybody who computes in it counts in
-        `concurrency`.
+        What `trace` is a selection of: all that compute in it count in `concurrency`.
 
     Returns
     -------
@@ -280,15 +279,15 @@ def _stored_calls(trace: Trace, columns: list[str], first: int, last: int) -> pa
     return trace.calls.select(columns).slice(0, 0)
 
 
-def _concurrency(everybody: Trace, trace: Trace) -> Concurrency:
-    """How many of `everybody` compute on each node, by the locations of `trace`."""
+def _concurrency(whole: Trace, trace: Trace) -> Concurrency:
+    """How many locations of `whole` compute on each node, by the locations of `trace`."""
     nodes: dict[str, int] = {}
     node_of = []
-    for each in (everybody, trace):
-        names = each.locations["node"].to_pylist()
+    for part in (whole, trace):
+        names = part.locations["node"].to_pylist()
         numbers = [-1 if name is None else nodes.setdefault(name, len(nodes)) for name in names]
         node_of.append(np.array(numbers, np.int64))
-    parts = everybody.batches("bursts", _COMPUTING) if everybody.rows("bursts") else iter(())
+    parts = whole.batches("bursts", _COMPUTING) if whole.rows("bursts") else iter(())
     columns = (
         (to_numpy(part["location"]), to_numpy(part["start_ns"]), to_numpy(part["end_ns"]))
         for part in parts

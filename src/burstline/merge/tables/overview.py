@@ -57,7 +57,7 @@ class ColumnFacts:
         self.known += rows
 
     def as_dict(self) -> dict[str, Any]:
-        """The facts as JSON output says them: of texts, how many there are."""
+        """The facts as JSON output; of texts, how many there are."""
         facts = asdict(self)
         values = facts.pop("values")
         return facts | {"distinct": None if values is None else len(values)}
@@ -109,7 +109,7 @@ class Overview:
         return list(self._kept.to_pylist())
 
     def as_dict(self) -> dict[str, Any]:
-        """The overview as JSON output says it."""
+        """The overview as JSON output."""
         return {
             "bursts": self.bursts,
             "columns": [facts.as_dict() for facts in self.columns.values()],

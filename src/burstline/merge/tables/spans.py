@@ -1,7 +1,7 @@
 """Which span between two collectives each burst of a rank is in.
 
-On a thread that calls MPI the calls count; on one that does not, the time: its burst is
-in the span that a thread of its process has begun by then.
+The spans of a thread that calls MPI are counted by its calls; those of a thread that does not,
+by the time at which a thread of its process began them.
 """
 
 from __future__ import annotations

@@ -137,7 +137,7 @@ def check(
     names : sequence of str
         What errors call the runs; ``run 1`` and so on if empty.
     progress : Progress
-        Told what is done.
+        Counts the threads matched, and the quantities compared.
 
     Returns
     -------

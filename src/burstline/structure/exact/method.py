@@ -17,13 +17,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from burstline.columns import dense
-from burstline.structure.assembly import assembly
+from burstline.structure.assembly import Outcome, assembly
 from burstline.structure.exact.callgraph import call_graph
 from burstline.structure.exact.loopnest import find_nest
 from burstline.structure.exact.occurrences import Nest, NestSteps, read
 from burstline.structure.exact.program import Programmer
 from burstline.structure.exact.sites import refined_sites
-from burstline.structure.outcome import Outcome
 from burstline.structure.reduction import reduce_to_sites
 
 if TYPE_CHECKING:

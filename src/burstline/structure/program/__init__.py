@@ -1,1 +1,1 @@
-"""A program as both methods find it: its nodes, when each was executed, and how true it is."""
+"""A program as both methods find it: its nodes, when each was executed, and its fidelity."""

@@ -1,7 +1,4 @@
-"""The result: a program, how it was found, and how true it is.
-
-Any method of detection ends here.
-"""
+"""The result of any method of detection: a program, how it was found, and its fidelity."""
 
 from __future__ import annotations
 
@@ -51,7 +48,7 @@ class Structure:
     method : str
         How it was found.
     parameters : mapping of str to object
-        What the method was told.
+        The arguments of the method.
     application : int
         The application looked at.
     ranks : tuple of int
@@ -131,11 +128,11 @@ class Structure:
         for loop in self.loops:
             if loop.id == number:
                 return loop
-        there_are = f"1 to {len(self.loops)}" if self.loops else "none at all"
-        raise ParameterError(f"no loop {number} in this structure; there are {there_are}")
+        numbers = f"1 to {len(self.loops)}" if self.loops else "none at all"
+        raise ParameterError(f"no loop {number} in this structure; there are {numbers}")
 
     def iterations(self, number: int) -> Iterations:
-        """Say when each iteration of a loop began and ended, on each lane.
+        """When each iteration of a loop began and ended, on each lane.
 
         Parameters
         ----------
@@ -189,7 +186,7 @@ class Structure:
         return sum(1 for _ in walk(self.items))
 
     def as_dict(self) -> dict[str, Any]:
-        """The structure as JSON output says it.
+        """The structure as JSON output.
 
         Returns
         -------

@@ -47,7 +47,7 @@ class Call:
     Attributes
     ----------
     site : int
-        What stands for it in an expanded sequence of calls.
+        Its number in an expanded sequence of calls.
     operation : str
         Its MPI name.
     path : tuple of Frame
@@ -73,7 +73,7 @@ class Call:
     peers_vary : bool
         Whether a rank has several partners; `peers` are then the smallest and largest of each.
     offset : int or None
-        Rank of the partner relative to the own one if that is the same on all ranks.
+        Rank of the partner relative to the caller's if that is the same on all ranks.
     communicator : str or None
         ``world``, ``self``, the source's number, or ``several``.
     roots : tuple of int
@@ -109,7 +109,7 @@ class Call:
         return self.path[-1] if self.path else None
 
     def as_dict(self) -> dict[str, Any]:
-        """What JSON output says about the call."""
+        """The call as JSON output."""
         caller = self.caller
         return {
             "operation": self.operation,
@@ -136,7 +136,7 @@ class Call:
         }
 
     def row(self, depth: int) -> dict[str, Any]:
-        """What a table of nodes says about the call."""
+        """The row of the call in a table of nodes."""
         caller = self.caller
         return dict.fromkeys(_COLUMNS) | {
             "depth": depth,
@@ -153,7 +153,7 @@ class Call:
         }
 
     def title(self) -> str:
-        """Name the call in one line."""
+        """The call in one line."""
         return self.operation
 
 
@@ -214,7 +214,7 @@ class Loop:
         return tuple(call for call, _ in _own_calls(self.items))
 
     def as_dict(self) -> dict[str, Any]:
-        """What JSON output says about the loop."""
+        """The loop as JSON output."""
         return {
             "id": self.id,
             "parent": self.parent,
@@ -234,7 +234,7 @@ class Loop:
         }
 
     def row(self, depth: int) -> dict[str, Any]:
-        """What a table of nodes says about the loop."""
+        """The row of the loop in a table of nodes."""
         return dict.fromkeys(_COLUMNS) | {
             "depth": depth,
             "kind": "loop",
@@ -248,7 +248,7 @@ class Loop:
         }
 
     def title(self) -> str:
-        """Name the loop in one line."""
+        """The loop in one line."""
         return f"loop {self.id}: {self.iterations:g} iterations"
 
 
@@ -277,7 +277,7 @@ class Condition:
     when: Runs
 
     def as_dict(self) -> dict[str, Any]:
-        """What JSON output says about the condition."""
+        """The condition as JSON output."""
         return {
             "probability": self.probability,
             "ranks": list(self.ranks),
@@ -286,7 +286,7 @@ class Condition:
         }
 
     def row(self, depth: int) -> dict[str, Any]:
-        """What a table of nodes says about the condition."""
+        """The row of the condition in a table of nodes."""
         return dict.fromkeys(_COLUMNS) | {
             "depth": depth,
             "kind": "condition",
@@ -296,7 +296,7 @@ class Condition:
         }
 
     def title(self) -> str:
-        """Name the condition in one line."""
+        """The condition in one line."""
         return f"if, in {self.probability:.1%} of the iterations"
 
 
@@ -304,7 +304,7 @@ Item = Call | Loop | Condition
 
 
 def tree(items: Sequence[Item]) -> list[dict[str, Any]]:
-    """A program as JSON output says it, what is in a node below its key `items`."""
+    """A program as JSON output, what is in a node below its key `items`."""
     nodes: list[dict[str, Any]] = []
     for item in items:
         node = {"kind": item.row(0)["kind"]} | item.as_dict()

@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from burstline.errors import ParameterError
-from burstline.structure.assembly import assembly
-from burstline.structure.outcome import Outcome
+from burstline.structure.assembly import Outcome, assembly
 from burstline.structure.program.iterations import Spans
 from burstline.structure.published.clustering import (
     RANK_MERGES,

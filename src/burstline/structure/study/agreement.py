@@ -61,7 +61,7 @@ class Accuracy:
     overlaps: tuple[Overlap, ...]  # the loops of the source, those with most calls first
 
     def as_dict(self) -> dict[str, Any]:
-        """The accuracy as JSON output says it."""
+        """The accuracy as JSON output."""
         return asdict(self)
 
 

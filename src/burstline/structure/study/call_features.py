@@ -70,7 +70,7 @@ class Features:
     lane: Integers
     site: Integers
     sites: tuple[Site, ...]  # in the order of their numbers
-    loop_names: Mapping[int, str]  # what the loops are called
+    loop_names: Mapping[int, str]
     scale: Scale  # how iterations and time are compared
     once: int  # unique calls that are executed once: they have no iteration
     unread: int  # others left out, because a counter was not read for them

@@ -44,7 +44,7 @@ class FactorMap:
         return (self.correlation[:, :2] ** 2).sum(axis=1)
 
     def as_dict(self) -> dict[str, Any]:
-        """The map as JSON output says it."""
+        """The map as JSON output."""
         return {
             "rows": self.rows,
             "explained": self.explained.tolist(),

@@ -51,7 +51,7 @@ class Importance:
     tested: int
 
     def as_dict(self) -> dict[str, Any]:
-        """The importance as JSON output says it."""
+        """The importance as JSON output."""
         tested = self.tested > 0
         return {
             "rows": self.rows,

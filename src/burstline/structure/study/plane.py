@@ -46,13 +46,13 @@ class Points:
     # calls that the method did not look at, `LEFT_OUT`
     loop: Integers
     site: Integers  # (points,) which of `sites` it is
-    # (points,) unique calls it stands for: 1, or those of all lanes with this site and loop
+    # (points,) its unique calls: 1, or those of all lanes with this site and loop
     unique: Integers
-    # (points,) how often it was executed; mean over the lanes it stands for
+    # (points,) how often it was executed; mean over its lanes
     repetitions: Floats
     # (points,) mean time from one execution to the next, at least 1 ns; mean over the lanes
     interval_ns: Floats
-    # (points, 2) smallest and largest of the lanes it stands for
+    # (points, 2) smallest and largest of its lanes
     repetitions_range: Floats
     interval_range_ns: Floats
     sites: tuple[Site, ...]  # operations and where they are called
@@ -65,7 +65,7 @@ class Points:
 
     @property
     def is_merged(self) -> bool:
-        """Whether a point stands for several unique calls."""
+        """Whether a point is made of several unique calls."""
         return bool((self.unique > 1).any())
 
 

@@ -63,7 +63,7 @@ class LoopSummary:
         return self.std_ns / self.mean_ns if self.mean_ns else 0.0
 
     def as_dict(self) -> dict[str, Any]:
-        """The summary as JSON output says it."""
+        """The summary as JSON output."""
         return asdict(self) | {"variation": self.variation}
 
 

@@ -49,7 +49,7 @@ class LoopTable(Rows):
     """
 
     def summary(self) -> LoopSummary:
-        """Sum the loop up: how long its iterations last, how they spread and drift.
+        """How long the iterations of the loop last, how they spread and drift.
 
         Returns
         -------
@@ -140,7 +140,7 @@ class LoopTable(Rows):
         ]
 
     def as_dict(self, *, most: int = 5) -> dict[str, Any]:
-        """The table as JSON output says it.
+        """The table as JSON output.
 
         Parameters
         ----------
