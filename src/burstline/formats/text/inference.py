@@ -27,7 +27,8 @@ Call = tuple[int, int]
 def derived_tables(tables: Mapping[str, pa.Table]) -> dict[str, pa.Table]:
     """The tables without a statement that follow from others, unless a text has their rows."""
     loops = Loops()
-    told = loops.tables(tables, tables["region_defs"], None)
+    regions, definitions = tables["regions"], tables["region_defs"]
+    told = loops.tables(tables, definitions, None) if regions.num_rows else {}
     return {"bursts": bursts_of(tables), **told, **loops.definitions()}
 
 
