@@ -11,7 +11,7 @@ import pytest
 import burstline
 import by_hand
 from burstline.show.pictures.characters import character_plot
-from burstline.show.pictures.cluster_layout import axes, landmark, named_loops
+from burstline.show.pictures.cluster_layout import landmark, layout
 from burstline.show.pictures.clusters import cluster_plot
 from burstline.show.pictures.loop_labels import placed_labels
 from burstline.structure import detect
@@ -76,7 +76,7 @@ def test_what_the_method_did_not_look_at_is_left_out_and_says_so():
     lines = [Do("Send", 10 + k) for k in range(90)]
     found, structure = placed(run(*lines, loop(5, Do("Recv", 5))), "seed")
 
-    (name,) = named_loops(found, structure)
+    (name,) = layout(found, structure, most=9).loops
     assert found.loop.tolist() == [LEFT_OUT, LEFT_OUT]
     assert name.name == "left out: less than 10 %"
 
@@ -98,13 +98,13 @@ def test_above_the_limit_ranks_share_a_point_that_says_how_far_they_spread():
 def test_axes_hold_every_point_and_the_curve_of_the_smallest_share():
     found, structure = placed(run(NESTED))
 
-    plane = axes(found, structure)
+    plane = layout(found, structure, most=9)
 
     across, up = plane.fractions(found.repetitions, found.interval_ns)
     assert np.all((across > 0) & (across < 1) & (up > 0) & (up < 1))
-    assert plane.shares == (1.0, 0.5, 0.1)
+    assert plane.curves == ((1.0, "100 %"), (0.5, "50 %"), (0.1, "10 %"))
     assert plane.least == 0.1
-    assert plane.shares[-1] * plane.run_ns / plane.x[1] > plane.y[0]
+    assert plane.height(0.1, plane.x[1]) > plane.y[0]
 
 
 def test_nothing_repeated_is_nothing_to_plot():
@@ -112,7 +112,7 @@ def test_nothing_repeated_is_nothing_to_plot():
 
     assert len(found) == 0
     with pytest.raises(burstline.NotEnoughDataError, match="nothing to plot"):
-        axes(found, structure)
+        layout(found, structure, most=9)
 
 
 def test_a_loop_is_found_in_the_source_by_where_its_body_begins():

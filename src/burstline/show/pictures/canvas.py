@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import io
+import re
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Final, Literal
 
-from burstline.errors import MissingExtraError
+from burstline.errors import MissingExtraError, printable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -16,6 +17,12 @@ if TYPE_CHECKING:
 DARK: Final = "#1A1A1A"
 GREY: Final = "#595959"
 PALE: Final = "#C8C8C8"
+_NO_CHARACTERS: Final = re.compile("[\ufffe\uffff]")
+
+
+def safe(text: str, *, limit: int) -> str:
+    """Make text from a trace safe to print, also in XML."""
+    return _NO_CHARACTERS.sub("\ufffd", printable(text.strip(), limit=limit))
 
 
 def require() -> None:

@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 from rich.text import Text
 
-from burstline.show.pictures.cluster_layout import axes, heading, largest, named_loops, percent
+from burstline.show.pictures.cluster_layout import layout
 from burstline.show.units import plural
 from burstline.structure import IN_NO_LOOP, LEFT_OUT
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from burstline.show.pictures.cluster_layout import Axes, NamedLoop
+    from burstline.show.pictures.cluster_layout import Layout
     from burstline.structure import Points, Structure
 
 _SYMBOLS: Final = "123456789abcdefghijklmnopqrstuvwxyz"
@@ -37,12 +37,12 @@ def character_plot(
     points: Points, structure: Structure, *, width: int, height: int
 ) -> list[Text]:
     """Draw unique calls by repetitions and time between them in characters."""
-    plane = axes(points, structure)
-    legend = list(_legend(named_loops(points, structure), width))
+    plane = layout(points, structure, most=len(_SYMBOLS))
+    legend = list(_legend(plane, width))
     rows = max(_LEAST[1], height - _AROUND - min(len(legend), max(height // 3, 1)))
     columns = max(_LEAST[0], width - _LEFT - _RIGHT - 2)
     lines = [
-        Text(heading(points, structure)[:width], style="bold"),
+        Text(plane.heading[:width], style="bold"),
         Text("mean time between two executions", style=_PALE),
         *_plane(points, plane, (columns, rows)),
         *_below(plane, columns),
@@ -68,12 +68,12 @@ def _style(loop: int) -> str:
     return _COLOURS[(loop - 1) % len(_COLOURS)] if loop > IN_NO_LOOP else _PALE
 
 
-def _plane(points: Points, plane: Axes, size: tuple[int, int]) -> Iterator[Text]:
+def _plane(points: Points, plane: Layout, size: tuple[int, int]) -> Iterator[Text]:
     columns, rows = size
     cells: dict[tuple[int, int], tuple[str, str]] = {}
     x = np.geomspace(*plane.x, columns)
-    for share in plane.shares:
-        row = _cells(plane.fractions(x, share * plane.run_ns / x)[1], rows)
+    for share, _ in plane.curves:
+        row = _cells(plane.fractions(x, plane.height(share, x))[1], rows)
         cells |= {(at, k): (_CURVE, _PALE) for k, at in enumerate(row) if 0 <= at < rows}
     across, up = plane.fractions(points.repetitions, points.interval_ns)
     where = zip(_cells(up, rows), _cells(across, columns), points.loop.tolist(), strict=True)
@@ -84,8 +84,8 @@ def _plane(points: Points, plane: Axes, size: tuple[int, int]) -> Iterator[Text]
         real = {loop for loop in inside if loop > IN_NO_LOOP}
         loop = max(inside)
         cells[cell] = (_SEVERAL, "bold") if len(real) > 1 else (symbol(loop), _style(loop))
-    ticks = _at_rows([(value, text) for value, text in plane.y_ticks], plane, rows)
-    ends = [(share * plane.run_ns / plane.x[1], percent(share)) for share in plane.shares]
+    ticks = _at_rows(plane.y_ticks, plane, rows)
+    ends = [(plane.height(share, plane.x[1]), text) for share, text in plane.curves]
     right = _at_rows(ends, plane, rows)
     for at in reversed(range(rows)):
         line = Text(f"{ticks.get(at, ''):>{_LEFT}}", style="")
@@ -100,7 +100,7 @@ def _cells(fractions: np.ndarray[tuple[int], np.dtype[np.float64]], count: int) 
     return np.floor(fractions * count).astype(int).tolist()
 
 
-def _at_rows(values: Sequence[tuple[float, str]], plane: Axes, rows: int) -> dict[int, str]:
+def _at_rows(values: Sequence[tuple[float, str]], plane: Layout, rows: int) -> dict[int, str]:
     """The row of each value, the first where several share one."""
     found: dict[int, str] = {}
     height = np.array([value for value, _ in values])
@@ -111,7 +111,7 @@ def _at_rows(values: Sequence[tuple[float, str]], plane: Axes, rows: int) -> dic
     return found
 
 
-def _below(plane: Axes, columns: int) -> Iterator[Text]:
+def _below(plane: Layout, columns: int) -> Iterator[Text]:
     """The axis of repetitions: its line, its numbers, its name."""
     values = np.array([value for value, _ in plane.x_ticks])
     places = _cells(plane.fractions(values, values)[0], columns) if len(values) else []
@@ -130,14 +130,13 @@ def _below(plane: Axes, columns: int) -> Iterator[Text]:
     yield Text(" " * (_LEFT + 1) + name, style=_PALE)
 
 
-def _legend(names: Sequence[NamedLoop], width: int) -> Iterator[Text]:
+def _legend(plane: Layout, width: int) -> Iterator[Text]:
     """Name the loops, in as many columns as there is space for."""
-    shown, left_out = largest(names, len(_SYMBOLS))
-    entries = [(symbol(each.loop), _style(each.loop), each.name) for each in shown]
-    if len([each for each in shown if each.loop > IN_NO_LOOP]) > 1:
+    entries = [(symbol(each.loop), _style(each.loop), each.name) for each in plane.legend]
+    if len([each for each in plane.legend if each.loop > IN_NO_LOOP]) > 1:
         entries.append((_SEVERAL, "bold", "several loops"))
-    if left_out:
-        entries.append((_MORE, "", plural(left_out, "shorter loop")))
+    if plane.unnamed:
+        entries.append((_MORE, "", plural(plane.unnamed, "shorter loop")))
     widest = max(len(name) for _, _, name in entries) + 2 + _GAP
     across = max(1, (width - _LEFT) // widest)
     for first in range(0, len(entries), across):

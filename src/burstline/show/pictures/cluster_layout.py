@@ -1,26 +1,26 @@
-"""What every drawing of the clustering plot has in common: axes, curves, names of loops.
+"""The layout of the clustering plot, whatever it is drawn on: axes, curves, names of loops.
 
 ::
 
-    Points, Structure  --axes-->  Axes: limits, ticks, curves of equal share
-                       --named_loops-->  NamedLoop: what a legend says of each loop
+    Points, Structure  --layout-->  Layout: limits, ticks, curves of equal share, names of loops
+                                    drawn by `clusters` (a picture), `characters` (a terminal)
 """
 
 from __future__ import annotations
 
 import math
-import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from burstline.errors import NotEnoughDataError, printable
+from burstline.errors import NotEnoughDataError
+from burstline.show.pictures.canvas import safe
 from burstline.show.units import format_count, plural
 from burstline.structure import IN_NO_LOOP, LEFT_OUT, Call, walk
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable
 
     from burstline.columns import Floats
     from burstline.identity import Frame
@@ -35,35 +35,44 @@ _STEPS: Final = ((1.0, (1, 1.5, 2, 3, 4, 5, 6, 8)), (3.0, (1, 2, 5)), (math.inf,
 """Steps within a decade, for axes up to so many decades."""
 
 _FILE: Final = 28
-_NO_CHARACTERS: Final = re.compile("[\ufffe\uffff]")
 _UNITS: Final = ((10**9, "s"), (10**6, "ms"), (10**3, "µs"), (1, "ns"))
 
 
 @dataclass(frozen=True, slots=True)
-class Axes:
-    """A logarithmic plane that holds all points, and the curves in it.
+class NamedLoop:
+    """One group of points, as a legend names it."""
 
-    Attributes
-    ----------
-    x, y : tuple of float
-        Limits: repetitions, and time between them in ns.
-    x_ticks, y_ticks : tuple of (float, str)
-        Where a value is written, and how.
-    shares : tuple of float
-        Curves to draw: calls on one of them span that share of the run.
-    least : float or None
-        Calls below this share were not looked at.
-    run_ns : int
-        Length of the run; the curves are ``share * run_ns / x``.
-    """
+    loop: int
+    """Its number, or what stands in its place: ``IN_NO_LOOP``, ``LEFT_OUT``."""
+    name: str
+    """Safe to print."""
+    share: float
+    """Of the run; 0 for what is no loop."""
 
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """A logarithmic plane that holds all points, what is drawn in it and written around it."""
+
+    heading: str
     x: tuple[float, float]
+    """Limits: repetitions."""
     y: tuple[float, float]
+    """Limits: time between them in ns."""
     x_ticks: tuple[tuple[float, str], ...]
+    """Where a value is written, and how."""
     y_ticks: tuple[tuple[float, str], ...]
-    shares: tuple[float, ...]
+    curves: tuple[tuple[float, str], ...]
+    """Calls on a curve span that share of the run; and how that is written."""
     least: float | None
+    """Calls below this share were not looked at."""
     run_ns: int
+    loops: tuple[NamedLoop, ...]
+    """All groups of points, in the order of the program."""
+    legend: tuple[NamedLoop, ...]
+    """Those that there is space to name, the loops with the largest shares."""
+    unnamed: int
+    """Loops that are not in the legend."""
 
     def fractions(self, x: Floats, y: Floats) -> tuple[Floats, Floats]:
         """Where repetitions and times in ns lie between the limits, from 0 to 1."""
@@ -73,29 +82,13 @@ class Axes:
         )
         return across, up
 
-
-@dataclass(frozen=True, slots=True)
-class NamedLoop:
-    """One group of points, as a legend names it.
-
-    Attributes
-    ----------
-    loop : int
-        Number of the loop, or what stands in its place, see
-        :mod:`burstline.structure.study.plane`.
-    name : str
-        Its name; safe to print.
-    share : float
-        Share of the run; 0 for what is no loop.
-    """
-
-    loop: int
-    name: str
-    share: float
+    def height(self, share: float, x: Floats | float) -> Any:  # noqa: ANN401 -- as `x` is
+        """Where the curve of a share is above some repetitions, in ns."""
+        return share * self.run_ns / x
 
 
-def axes(points: Points, structure: Structure) -> Axes:
-    """Choose axes for points."""
+def layout(points: Points, structure: Structure, *, most: int) -> Layout:
+    """A layout whose legend names up to `most` loops."""
     if not len(points):
         raise NotEnoughDataError("no call is executed twice, so that there is nothing to plot")
     least = structure.parameters.get("min_share")
@@ -107,16 +100,22 @@ def axes(points: Points, structure: Structure) -> Axes:
     y_low = min(float(points.interval_range_ns.min()), smallest * points.run_ns / x_high)
     y_high = max(float(points.interval_range_ns.max()), points.run_ns / x_high)
     x, y = (x_low, x_high), (y_low / _MARGIN, y_high * _MARGIN)
-    return Axes(
+    names = _named_loops(points, structure)
+    loops = sorted((each for each in names if each.loop > IN_NO_LOOP), key=lambda n: -n.share)
+    return Layout(
+        heading=_heading(points, structure),
         x=x,
         y=y,
         x_ticks=_ticks(
             x, lambda value: f"{value:,.0f}" if value < 1e4 else format_count(value)
         ),
         y_ticks=_ticks(y, _short_time),
-        shares=(*shares, smallest),
+        curves=tuple((share, percent(share)) for share in (*shares, smallest)),
         least=limit,
         run_ns=points.run_ns,
+        loops=names,
+        legend=tuple(each for each in names if each not in loops[most:]),
+        unnamed=len(loops[most:]),
     )
 
 
@@ -140,7 +139,7 @@ def _short_time(time_ns: float) -> str:
     return f"{time_ns / size:g} {unit}"
 
 
-def named_loops(points: Points, structure: Structure) -> tuple[NamedLoop, ...]:
+def _named_loops(points: Points, structure: Structure) -> tuple[NamedLoop, ...]:
     """Name the groups of points, in the order of the program."""
     present = set(np.unique(points.loop).tolist())
     names = [
@@ -193,12 +192,7 @@ def place_of(frame: Frame) -> str:
     return name if frame.line is None else f"{name}:{frame.line}"
 
 
-def safe(text: str, *, limit: int) -> str:
-    """Make text from a trace safe to print, also in XML."""
-    return _NO_CHARACTERS.sub("\ufffd", printable(text.strip(), limit=limit))
-
-
-def heading(points: Points, structure: Structure) -> str:
+def _heading(points: Points, structure: Structure) -> str:
     """Say in one line what a plot shows, and what it cannot."""
     said = [
         plural(len(structure.loops), "loop"),
@@ -211,12 +205,3 @@ def heading(points: Points, structure: Structure) -> str:
     if points.once:
         said.append(f"{points.once:,} more executed once")
     return " · ".join(said)
-
-
-def largest(names: Sequence[NamedLoop], most: int) -> tuple[Sequence[NamedLoop], int]:
-    """Keep the loops with the largest shares; say how many were left out."""
-    loops = [each for each in names if each.loop > IN_NO_LOOP]
-    others = [each for each in names if each.loop <= IN_NO_LOOP]
-    kept = sorted(loops, key=lambda each: -each.share)[:most]
-    in_order = [each for each in loops if each in kept]
-    return [*in_order, *others], len(loops) - len(kept)

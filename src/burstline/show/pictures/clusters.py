@@ -12,15 +12,8 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 
 import numpy as np
 
-from burstline.show.pictures.canvas import GREY, blank, drawn
-from burstline.show.pictures.cluster_layout import (
-    axes,
-    heading,
-    largest,
-    named_loops,
-    percent,
-    safe,
-)
+from burstline.show.pictures.canvas import GREY, blank, drawn, safe
+from burstline.show.pictures.cluster_layout import layout
 from burstline.show.pictures.loop_labels import placed_labels, stacked
 from burstline.show.units import plural
 from burstline.structure import IN_NO_LOOP, LEFT_OUT
@@ -28,10 +21,10 @@ from burstline.structure import IN_NO_LOOP, LEFT_OUT
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from matplotlib.axes import Axes as Plane
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from burstline.show.pictures.cluster_layout import Axes, NamedLoop
+    from burstline.show.pictures.cluster_layout import Layout
     from burstline.structure import Points, Structure
 
 _COLOURS: Final = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
@@ -80,22 +73,18 @@ def cluster_plot(
     NotEnoughDataError
         If there is no point.
     """
-    plane = axes(points, structure)
-    names = named_loops(points, structure)
-    named, left_out = largest(names, _MOST_NAMED)
-    rows = (len(named) + bool(left_out) + 1) // 2
+    plane = layout(points, structure, most=_MOST_NAMED)
+    rows = (len(plane.legend) + bool(plane.unnamed) + 1) // 2
     size = _WIDTH, _ABOVE + _PLANE_HEIGHT + _BELOW + _LEGEND_ROW * rows
     with blank(size, axes__edgecolor=_PALE) as figure, warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="Glyph .* missing from font")
-        drawing = _draw_calls(figure, plane, names, points)
-        _write_legend(figure, _entries(drawing, named, left_out))
-        _write_title(figure, safe(title, limit=_TITLE), heading(points, structure))
+        drawing = _draw_calls(figure, plane, points)
+        _write_legend(figure, _entries(drawing, plane))
+        _write_title(figure, safe(title, limit=_TITLE), plane.heading)
         return drawn(figure, form=form, dots=_PNG_DOTS)
 
 
-def _draw_calls(
-    figure: Figure, plane: Axes, names: Sequence[NamedLoop], points: Points
-) -> Plane:
+def _draw_calls(figure: Figure, plane: Layout, points: Points) -> Axes:
     height = figure.get_figheight()
     low = (height - _ABOVE - _PLANE_HEIGHT) / height
     drawing = figure.add_axes(
@@ -103,25 +92,22 @@ def _draw_calls(
     )
     _draw_plane(drawing, plane)
     sizes = _write_numbers(drawing, plane, points)
-    for each in names:
+    for each in plane.loops:
         _draw_points(drawing, each.loop, points, sizes.get(each.loop, _SIZE))
     return drawing
 
 
-def _entries(
-    drawing: Plane, named: Sequence[NamedLoop], left_out: int
-) -> list[tuple[Any, str]]:
+def _entries(drawing: Axes, plane: Layout) -> list[tuple[Any, str]]:
     entries = [
-        (drawing.scatter([], [], **_look(each.loop, _SIZE)), each.name) for each in named
+        (drawing.scatter([], [], **_look(each.loop, _SIZE)), each.name) for each in plane.legend
     ]
-    if left_out:
-        entries.append(
-            (drawing.scatter([], [], s=0), f"and {plural(left_out, 'shorter loop')}")
-        )
+    if plane.unnamed:
+        more = f"and {plural(plane.unnamed, 'shorter loop')}"
+        entries.append((drawing.scatter([], [], s=0), more))
     return entries
 
 
-def _write_numbers(drawing: Plane, plane: Axes, points: Points) -> dict[int, float]:
+def _write_numbers(drawing: Axes, plane: Layout, points: Points) -> dict[int, float]:
     """Write the numbers of loops beside them; give each a size to be seen on the others."""
     from matplotlib import patheffects  # noqa: PLC0415 -- an extra
 
@@ -147,7 +133,7 @@ def _write_numbers(drawing: Plane, plane: Axes, points: Points) -> dict[int, flo
     }
 
 
-def _draw_plane(drawing: Plane, plane: Axes) -> None:
+def _draw_plane(drawing: Axes, plane: Layout) -> None:
     drawing.set(xscale="log", yscale="log", xlim=plane.x, ylim=plane.y)
     for axis, ticks in ((drawing.xaxis, plane.x_ticks), (drawing.yaxis, plane.y_ticks)):
         axis.set_ticks([value for value, _ in ticks], labels=[text for _, text in ticks])
@@ -159,13 +145,13 @@ def _draw_plane(drawing: Plane, plane: Axes) -> None:
     drawing.set_ylabel("mean time between two of them")
     x = np.array(plane.x)
     if plane.least is not None:
-        below = plane.least * plane.run_ns / x
+        below = plane.height(plane.least, x)
         drawing.fill_between(x, plane.y[0], below, color=_LIGHT, linewidth=0, zorder=0)
-    for share, dashes in zip(plane.shares, _LINES, strict=False):
-        drawing.plot(x, share * plane.run_ns / x, color=_PALE, linestyle=dashes, linewidth=1)
+    for (share, text), dashes in zip(plane.curves, _LINES, strict=False):
+        drawing.plot(x, plane.height(share, x), color=_PALE, linestyle=dashes, linewidth=1)
         drawing.annotate(
-            percent(share),
-            (x[1], share * plane.run_ns / x[1]),
+            text,
+            (x[1], plane.height(share, x[1])),
             xytext=(6, 0),
             textcoords="offset points",
             verticalalignment="center",
@@ -199,7 +185,7 @@ def _look(loop: int, size: float) -> dict[str, Any]:
     }
 
 
-def _draw_points(drawing: Plane, loop: int, points: Points, size: float) -> None:
+def _draw_points(drawing: Axes, loop: int, points: Points, size: float) -> None:
     here = points.loop == loop
     look = _look(loop, size)
     x, y = points.repetitions[here], points.interval_ns[here]

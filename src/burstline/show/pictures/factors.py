@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Final, Literal
 
 import numpy as np
 
-from burstline.show.pictures.canvas import GREY, PALE, blank, drawn
-from burstline.show.pictures.cluster_layout import safe
+from burstline.show.pictures.canvas import GREY, PALE, blank, drawn, safe
 from burstline.show.units import format_share, plural
 
 if TYPE_CHECKING:

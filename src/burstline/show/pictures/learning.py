@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Final, Literal
 
 import numpy as np
 
-from burstline.show.pictures.canvas import DARK, GREY, blank, drawn
-from burstline.show.pictures.cluster_layout import safe
+from burstline.show.pictures.canvas import DARK, GREY, blank, drawn, safe
 from burstline.show.units import format_count, format_ns, plural
 
 if TYPE_CHECKING:

@@ -17,8 +17,7 @@ from burstline.columns import Ordinals
 from burstline.errors import ParameterError
 from burstline.merge import STAGES
 from burstline.schema import UNKNOWN
-from burstline.show.pictures.canvas import DARK, GREY, blank, drawn
-from burstline.show.pictures.cluster_layout import safe
+from burstline.show.pictures.canvas import DARK, GREY, blank, drawn, safe
 from burstline.show.units import format_share, plural
 
 if TYPE_CHECKING:

@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 import numpy as np
 
 from burstline.merge import DO_NOT_USE, TRUST, WITH_CARE
-from burstline.show.pictures.canvas import DARK, GREY, blank, drawn
-from burstline.show.pictures.cluster_layout import safe
+from burstline.show.pictures.canvas import DARK, GREY, blank, drawn, safe
 from burstline.show.units import format_bytes, format_count, format_ns, format_share
 
 if TYPE_CHECKING:
