@@ -36,32 +36,11 @@ from burstline.extrae.event_types import (
 from burstline.extrae.labels import read_function
 
 ROLES: Final = (
-    "parallel",
-    "team",
-    "outlined",
-    "loop",
-    "sections",
-    "single",
-    "master",
-    "dispatch",
-    "barrier",
-    "implicit_barrier",
-    "join",
-    "task_create",
-    "task",
-    "taskloop",
-    "taskwait",
-    "taskgroup",
-    "taskyield",
-    "ordered",
-    "critical",
-    "atomic",
-    "lock",
-    "target",
-    "kernel",
-    "function",
-    "call",
-)
+    "parallel", "team", "outlined", "loop", "sections", "single", "master", "dispatch",
+    "barrier", "implicit_barrier", "join", "task_create", "task", "taskloop", "taskwait",
+    "taskgroup", "taskyield", "ordered", "critical", "atomic", "lock", "target", "kernel",
+    "function", "call",
+)  # fmt: skip
 """Roles of regions.
 
 ``parallel`` is the fork and join on the thread that forks; ``team`` and ``outlined`` are what

@@ -14,49 +14,17 @@ COUNTER_MODES: Final = ("delta", "absolute")
 COMMUNICATOR_KINDS: Final = ("world", "self", "group", "inter", "unknown")
 PARADIGMS: Final = ("user", "openmp", "pthread", "gpu", "io", "memory", "mpi", "other")
 OTHER_EVENT_KINDS: Final = (
-    "program_begin",
-    "program_end",
-    "communicator_created",
-    "communicator_destroyed",
-    "thread_created",
-    "thread_begun",
-    "thread_awaited",
-    "thread_ended",
-    "task_created",
-    "task_switched",
-    "task_completed",
-    "parameter",
-    "attribute",
-)
+    "program_begin", "program_end", "communicator_created", "communicator_destroyed",
+    "thread_created", "thread_begun", "thread_awaited", "thread_ended", "task_created",
+    "task_switched", "task_completed", "parameter", "attribute",
+)  # fmt: skip
 HALF_KINDS: Final = ("send", "send_done", "post", "receive")
 VALUE_TYPES: Final = (
-    "none",
-    "uint8",
-    "uint16",
-    "uint32",
-    "uint64",
-    "int8",
-    "int16",
-    "int32",
-    "int64",
-    "float",
-    "double",
-    "string",
-    "attribute",
-    "location",
-    "region",
-    "group",
-    "metric",
-    "communicator",
-    "parameter",
-    "window",
-    "source_line",
-    "calling_context",
-    "interrupt",
-    "file",
-    "file_handle",
+    "none", "uint8", "uint16", "uint32", "uint64", "int8", "int16", "int32", "int64", "float",
+    "double", "string", "attribute", "location", "region", "group", "metric", "communicator",
+    "parameter", "window", "source_line", "calling_context", "interrupt", "file", "file_handle",
     "process",
-)
+)  # fmt: skip
 SOURCE_KINDS: Final = ("header", "communicator", "comment", "row", "pcf")
 
 

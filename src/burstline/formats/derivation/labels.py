@@ -13,31 +13,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from burstline.extrae import (
-    APPLICATION,
-    CALLER_FUNCTIONS,
-    CALLER_LINES,
-    COMMUNICATOR,
-    COUNTER_SET,
-    FILE_SIZE,
-    FLUSH,
-    LOCK_ADDRESS,
-    LOCK_STATUS,
-    LOCK_TYPES,
-    MPI_EVENTS,
-    MPI_OPERATIONS,
-    MPI_TYPES,
-    RECEIVED_SIZE,
-    REGION_TYPES,
-    RMA_SIZE,
-    ROOT,
-    SENT_SIZE,
-    TABLE,
-    TEST_MISSES,
-    TEST_TIME,
-    TRACING,
-    USER_FUNCTION,
-)
+from burstline import extrae
 from burstline.schema import TABLES, arrow_table
 
 if TYPE_CHECKING:
@@ -55,18 +31,18 @@ _FIRST_ID: Final = 2
 _PLAIN, _MPI, _MISCELLANEOUS, _COUNTERS = 0, 9, 6, 7
 _SPAN: Final = {0: "End", 1: "Begin"}
 _FIXED: Final[dict[int, tuple[int, dict[int, str]]]] = {
-    APPLICATION: (_MISCELLANEOUS, _SPAN),
-    FLUSH: (_MISCELLANEOUS, _SPAN),
-    TRACING: (_MISCELLANEOUS, {0: "Disabled", 1: "Enabled"}),
-    COUNTER_SET: (_COUNTERS, {}),
-    FILE_SIZE: (_MPI, {}),
-    TEST_MISSES: (_MPI, {}),
-    TEST_TIME: (_MPI, {}),
-    RMA_SIZE: (_MPI, {}),
-    SENT_SIZE: (_MPI, {}),
-    RECEIVED_SIZE: (_MPI, {}),
-    ROOT: (_MPI, {}),
-    COMMUNICATOR: (_MPI, {}),
+    extrae.APPLICATION: (_MISCELLANEOUS, _SPAN),
+    extrae.FLUSH: (_MISCELLANEOUS, _SPAN),
+    extrae.TRACING: (_MISCELLANEOUS, {0: "Disabled", 1: "Enabled"}),
+    extrae.COUNTER_SET: (_COUNTERS, {}),
+    extrae.FILE_SIZE: (_MPI, {}),
+    extrae.TEST_MISSES: (_MPI, {}),
+    extrae.TEST_TIME: (_MPI, {}),
+    extrae.RMA_SIZE: (_MPI, {}),
+    extrae.SENT_SIZE: (_MPI, {}),
+    extrae.RECEIVED_SIZE: (_MPI, {}),
+    extrae.ROOT: (_MPI, {}),
+    extrae.COMMUNICATOR: (_MPI, {}),
 }
 _LOCK_LABELS: Final = {0: "Unlocked", 38: "LOCK: Obtaining", 39: "LOCK: Taken"}
 
@@ -87,7 +63,7 @@ class Callers:
     def levels(self, path: npt.NDArray[np.int32]) -> Iterator[npt.NDArray[np.int32]]:
         """Yield the node of each call's callers, the innermost first; -1 beyond."""
         node = path
-        for _ in range(len(CALLER_FUNCTIONS) - 1):
+        for _ in range(len(extrae.CALLER_FUNCTIONS) - 1):
             if not (node >= 0).any():
                 return
             yield node
@@ -106,10 +82,12 @@ def region_events(trace: Trace) -> tuple[Integers, Integers]:
     """The event type and value of each region, those of user functions where unknown."""
     kind, value = trace.arrays("region_defs", "source_type", "source_value")
     has_type = (
-        np.isin(kind, [*REGION_TYPES, *LOCK_TYPES]) & (kind != USER_FUNCTION) & (value > 0)
+        np.isin(kind, [*extrae.REGION_TYPES, *extrae.LOCK_TYPES])
+        & (kind != extrae.USER_FUNCTION)
+        & (value > 0)
     )
     number = np.arange(1, len(kind) + 1)
-    return np.where(has_type, kind, USER_FUNCTION), np.where(has_type, value, number)
+    return np.where(has_type, kind, extrae.USER_FUNCTION), np.where(has_type, value, number)
 
 
 def label_tables(
@@ -151,18 +129,22 @@ _Group = tuple[dict[int, str], int, dict[int, str]]
 
 
 def _fixed() -> Iterator[_Group]:
-    for kind in MPI_TYPES:
-        values = {v: MPI_OPERATIONS[v] for family, v in MPI_EVENTS.values() if family == kind}
-        yield {kind: TABLE[kind].label}, _MPI, {0: "Outside MPI", **values}
+    for kind in extrae.MPI_TYPES:
+        values = {
+            v: extrae.MPI_OPERATIONS[v]
+            for family, v in extrae.MPI_EVENTS.values()
+            if family == kind
+        }
+        yield {kind: extrae.TABLE[kind].label}, _MPI, {0: "Outside MPI", **values}
     for kind, (gradient, values) in _FIXED.items():
-        yield {kind: TABLE[kind].label}, gradient, values
+        yield {kind: extrae.TABLE[kind].label}, gradient, values
 
 
 def _callers(callers: Callers) -> Iterator[_Group]:
-    levels = range(1, len(CALLER_FUNCTIONS))
+    levels = range(1, len(extrae.CALLER_FUNCTIONS))
     functions, lines = (
-        {types[level]: TABLE[types[level]].label for level in levels}
-        for types in (CALLER_FUNCTIONS, CALLER_LINES)
+        {types[level]: extrae.TABLE[types[level]].label for level in levels}
+        for types in (extrae.CALLER_FUNCTIONS, extrae.CALLER_LINES)
     )
     yield functions, _PLAIN, callers.functions
     yield lines, _PLAIN, callers.lines
@@ -179,11 +161,15 @@ def _regions(trace: Trace) -> Iterator[_Group]:
             )
             if region_kind == kind
         }
-        steps = _LOCK_LABELS if kind == LOCK_STATUS else {0: "End"}
-        yield {kind: TABLE[kind].label or f"Region {kind}"}, _PLAIN, steps | region_labels
-    if LOCK_STATUS not in kinds:
-        yield {LOCK_STATUS: TABLE[LOCK_STATUS].label}, _PLAIN, _LOCK_LABELS
-    yield {LOCK_ADDRESS: TABLE[LOCK_ADDRESS].label}, _PLAIN, {}
+        steps = _LOCK_LABELS if kind == extrae.LOCK_STATUS else {0: "End"}
+        yield (
+            {kind: extrae.TABLE[kind].label or f"Region {kind}"},
+            _PLAIN,
+            steps | region_labels,
+        )
+    if extrae.LOCK_STATUS not in kinds:
+        yield {extrae.LOCK_STATUS: extrae.TABLE[extrae.LOCK_STATUS].label}, _PLAIN, _LOCK_LABELS
+    yield {extrae.LOCK_ADDRESS: extrae.TABLE[extrae.LOCK_ADDRESS].label}, _PLAIN, {}
 
 
 def _counters(trace: Trace) -> Iterator[_Group]:

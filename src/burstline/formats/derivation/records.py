@@ -16,30 +16,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from burstline import operations, schema
+from burstline import extrae, operations, schema
 from burstline.columns import coded
 from burstline.errors import MemoryBudgetError
-from burstline.extrae import (
-    APPLICATION,
-    CALLER_FUNCTIONS,
-    CALLER_LINES,
-    COMMUNICATOR,
-    COUNTER_SET,
-    FILE_SIZE,
-    FLUSH,
-    LOCK_ADDRESS,
-    LOCK_STATUS,
-    MPI_EVENTS,
-    MPI_OTHER,
-    RECEIVED_SIZE,
-    RMA_SIZE,
-    ROOT,
-    SENT_SIZE,
-    TEST_MISSES,
-    TEST_TIME,
-    TRACING,
-    sent_as_written,
-)
 from burstline.formats.derivation.labels import Callers, label_tables, region_events
 from burstline.formats.derivation.openmp import LOCK_TAKEN, lock_steps
 from burstline.formats.derivation.other_events import Others
@@ -52,7 +31,7 @@ if TYPE_CHECKING:
 
     _Place = tuple[AnyIntegers, AnyIntegers, AnyIntegers]
 
-_OTHER_CALL: Final = (MPI_OTHER, 108)
+_OTHER_CALL: Final = (extrae.MPI_OTHER, 108)
 _FIRST, _ENTRY, _SIZE, _COUNTER, _CALLER = 0, 1, 2, 3, 4
 _BEFORE, _AFTER = -(2**62), 2**62
 _ALL: Final = slice(None)
@@ -126,14 +105,14 @@ class _Pairs:
 def _add_locations(pairs: _Pairs, trace: Trace) -> None:
     location, born, died = trace.arrays("locations", "location", "born_ns", "died_ns")
     before, after = np.full(len(location), _BEFORE), np.full(len(location), _AFTER)
-    pairs.add((location, born, before), APPLICATION, 1, _FIRST)
+    pairs.add((location, born, before), extrae.APPLICATION, 1, _FIRST)
     if trace.counter_names:
-        pairs.add((location, born, before), COUNTER_SET, 1, _ENTRY)
-    pairs.add((location, died, after), APPLICATION, 0, _CALLER)
+        pairs.add((location, born, before), extrae.COUNTER_SET, 1, _ENTRY)
+    pairs.add((location, died, after), extrae.APPLICATION, 0, _CALLER)
     gaps = trace.table("gaps")
     kind = gaps["kind"].cast(pa.string()).to_numpy()
     where, start, end = trace.arrays("gaps", "location", "start_ns", "end_ns")
-    for name, event, inside in (("flush", FLUSH, 1), ("tracing_off", TRACING, 0)):
+    for name, event, inside in (("flush", extrae.FLUSH, 1), ("tracing_off", extrae.TRACING, 0)):
         rows = kind == name
         last, first = np.full(rows.sum(), _AFTER - 1), np.full(rows.sum(), _BEFORE + 1)
         pairs.add((where[rows], start[rows], last), event, inside, _ENTRY)
@@ -170,7 +149,7 @@ class _Calls:
 
 def _add_calls(pairs: _Pairs, trace: Trace, callers: Callers) -> None:
     calls = _Calls(trace)
-    events = [MPI_EVENTS.get(name, _OTHER_CALL) for name in calls.names]
+    events = [extrae.MPI_EVENTS.get(name, _OTHER_CALL) for name in calls.names]
     kind, value = np.array(events, np.int64).reshape(-1, 2)[calls.code].T
     pairs.add(calls.entry(), kind, value, _ENTRY)
     pairs.add(calls.exit(), kind, 0, _ENTRY)
@@ -179,30 +158,32 @@ def _add_calls(pairs: _Pairs, trace: Trace, callers: Callers) -> None:
         rows = node >= 0
         rank = _CALLER + 2 * level
         place = calls.entry(rows)
-        pairs.add(place, CALLER_FUNCTIONS[level], callers.function[node[rows]], rank)
-        pairs.add(place, CALLER_LINES[level], callers.line[node[rows]], rank + 1)
+        pairs.add(place, extrae.CALLER_FUNCTIONS[level], callers.function[node[rows]], rank)
+        pairs.add(place, extrae.CALLER_LINES[level], callers.line[node[rows]], rank + 1)
 
 
 def _add_sizes(pairs: _Pairs, trace: Trace, calls: _Calls) -> None:
     rows = calls.has_operation(operations.COLLECTIVES)
     source_id = np.append(trace.arrays("communicators", "source_id")[0], 0)
     members = pc.list_value_length(trace.table("communicators")["members"]).to_numpy()
-    sent = sent_as_written(
+    sent = extrae.sent_as_written(
         calls.names,
         calls.code,
         root=calls.root,
         sent=calls.sent,
         peers=np.append(members, 0)[calls.communicator],
     )
-    pairs.add(calls.entry(rows), SENT_SIZE, sent[rows], _SIZE)
-    pairs.add(calls.entry(rows), RECEIVED_SIZE, calls.received[rows], _SIZE)
-    pairs.add(calls.entry(rows & (calls.root >= 0)), ROOT, 1, _SIZE)
+    pairs.add(calls.entry(rows), extrae.SENT_SIZE, sent[rows], _SIZE)
+    pairs.add(calls.entry(rows), extrae.RECEIVED_SIZE, calls.received[rows], _SIZE)
+    pairs.add(calls.entry(rows & (calls.root >= 0)), extrae.ROOT, 1, _SIZE)
     rows |= calls.has_operation(operations.TOGETHER) & (calls.communicator >= 0)
-    pairs.add(calls.entry(rows), COMMUNICATOR, source_id[calls.communicator[rows]], _SIZE)
+    pairs.add(
+        calls.entry(rows), extrae.COMMUNICATOR, source_id[calls.communicator[rows]], _SIZE
+    )
     size = calls.sent + calls.received
     for family, event, at_exit in (
-        (operations.RMA, RMA_SIZE, 0),
-        (operations.IO, FILE_SIZE, 1),
+        (operations.RMA, extrae.RMA_SIZE, 0),
+        (operations.IO, extrae.FILE_SIZE, 1),
     ):
         rows = calls.has_operation(family) & (size > 0)
         pairs.add(calls.entry(rows), event, size[rows], _SIZE)
@@ -220,9 +201,9 @@ def _add_regions(pairs: _Pairs, trace: Trace) -> None:
 
 def _add_locks(pairs: _Pairs, trace: Trace) -> None:
     steps = lock_steps(trace)
-    pairs.add(steps.taken, LOCK_ADDRESS, steps.address, _ENTRY)
-    pairs.add(steps.taken, LOCK_STATUS, LOCK_TAKEN, _SIZE)
-    pairs.add(steps.released, LOCK_STATUS, 0, _SIZE)
+    pairs.add(steps.taken, extrae.LOCK_ADDRESS, steps.address, _ENTRY)
+    pairs.add(steps.taken, extrae.LOCK_STATUS, LOCK_TAKEN, _SIZE)
+    pairs.add(steps.released, extrae.LOCK_STATUS, 0, _SIZE)
 
 
 def _add_readings(pairs: _Pairs, trace: Trace) -> None:
@@ -243,7 +224,7 @@ def _add_polls(pairs: _Pairs, trace: Trace) -> None:
     enter_seq = np.append(trace.arrays("calls", "enter_seq")[0], _AFTER - 1)
     call = np.where(after >= 0, trace.offsets("calls")[location] + after, -1)
     place = (location, end, enter_seq[call])
-    for kind, value in ((TEST_TIME, polling[rows]), (TEST_MISSES, polls[rows])):
+    for kind, value in ((extrae.TEST_TIME, polling[rows]), (extrae.TEST_MISSES, polls[rows])):
         pairs.add(place, kind, value, _FIRST)
 
 

@@ -7,24 +7,8 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 import pyarrow as pa
 
-from burstline import operations
+from burstline import extrae, operations
 from burstline.columns import coded
-from burstline.extrae import (
-    COLLECTIVE,
-    COMPLETING,
-    FILE_ACCESS,
-    IMMEDIATE_RECEIVE,
-    IMMEDIATE_SEND,
-    MEMORY_TRANSFER,
-    NOT_CREATED,
-    OTHERS,
-    PROBING,
-    RECEIVING,
-    RUNNING,
-    SEND_RECEIVE,
-    SENDING,
-    TRACING_DISABLED,
-)
 from burstline.formats.derivation.openmp import openmp_states
 from burstline.schema import arrow_table
 
@@ -46,24 +30,24 @@ def _mpi(names: str) -> dict[str, None]:
 
 
 STATE_OF: Final[dict[str, int]] = {
-    **dict.fromkeys(operations.IO, FILE_ACCESS),
-    **dict.fromkeys(operations.RMA, MEMORY_TRANSFER),
-    **dict.fromkeys(_SYNCHRONISING, OTHERS),
-    **dict.fromkeys(operations.COLLECTIVES, COLLECTIVE),
-    **dict.fromkeys(_mpi("Recv Mrecv"), RECEIVING),
-    **dict.fromkeys(_mpi("Send Bsend Ssend Rsend"), SENDING),
-    **dict.fromkeys(_mpi("Probe Iprobe Mprobe Improbe"), PROBING),
+    **dict.fromkeys(operations.IO, extrae.FILE_ACCESS),
+    **dict.fromkeys(operations.RMA, extrae.MEMORY_TRANSFER),
+    **dict.fromkeys(_SYNCHRONISING, extrae.OTHERS),
+    **dict.fromkeys(operations.COLLECTIVES, extrae.COLLECTIVE),
+    **dict.fromkeys(_mpi("Recv Mrecv"), extrae.RECEIVING),
+    **dict.fromkeys(_mpi("Send Bsend Ssend Rsend"), extrae.SENDING),
+    **dict.fromkeys(_mpi("Probe Iprobe Mprobe Improbe"), extrae.PROBING),
     **dict.fromkeys(
-        _mpi("Wait Waitall Waitany Waitsome Test Testall Testany Testsome"), COMPLETING
+        _mpi("Wait Waitall Waitany Waitsome Test Testall Testany Testsome"), extrae.COMPLETING
     ),
-    **dict.fromkeys(_mpi("Request_free Request_get_status Win_wait"), COMPLETING),
-    **dict.fromkeys(_mpi("Bsend_init Send_init Rsend_init Ssend_init"), IMMEDIATE_SEND),
-    **dict.fromkeys(operations.IMMEDIATE_SENDS, IMMEDIATE_SEND),
-    **dict.fromkeys(_mpi("Psend_init Pready Pready_range Pready_list"), IMMEDIATE_SEND),
-    **dict.fromkeys(_mpi("Recv_init Irecv Imrecv Precv_init"), IMMEDIATE_RECEIVE),
-    **dict.fromkeys(_mpi("Parrived"), COMPLETING),
+    **dict.fromkeys(_mpi("Request_free Request_get_status Win_wait"), extrae.COMPLETING),
+    **dict.fromkeys(_mpi("Bsend_init Send_init Rsend_init Ssend_init"), extrae.IMMEDIATE_SEND),
+    **dict.fromkeys(operations.IMMEDIATE_SENDS, extrae.IMMEDIATE_SEND),
+    **dict.fromkeys(_mpi("Psend_init Pready Pready_range Pready_list"), extrae.IMMEDIATE_SEND),
+    **dict.fromkeys(_mpi("Recv_init Irecv Imrecv Precv_init"), extrae.IMMEDIATE_RECEIVE),
+    **dict.fromkeys(_mpi("Parrived"), extrae.COMPLETING),
     **dict.fromkeys(
-        _mpi("Sendrecv Sendrecv_replace Isendrecv Isendrecv_replace"), SEND_RECEIVE
+        _mpi("Sendrecv Sendrecv_replace Isendrecv Isendrecv_replace"), extrae.SEND_RECEIVE
     ),
 }
 """State of a thread inside each operation; ``OTHERS`` inside all others."""
@@ -75,22 +59,22 @@ def call_states(trace: Trace) -> pa.Table:
     Of calls, gaps and OpenMP regions that overlap, the one that began first counts.
     """
     code, names = coded(trace.table("calls")["operation"])
-    state_of = np.array([STATE_OF.get(name, OTHERS) for name in names], np.int64)
+    state_of = np.array([STATE_OF.get(name, extrae.OTHERS) for name in names], np.int64)
     gap_kinds = trace.table("gaps")["kind"].cast(pa.string()).to_pylist()
     gap_state = {
-        "flush": FILE_ACCESS,
-        "tracing_off": TRACING_DISABLED,
-        "not_created": NOT_CREATED,
+        "flush": extrae.FILE_ACCESS,
+        "tracing_off": extrae.TRACING_DISABLED,
+        "not_created": extrae.NOT_CREATED,
     }
     location, born, died = trace.arrays("locations", "location", "born_ns", "died_ns")
     pieces = [
         (*trace.arrays("calls", "location", "enter_ns", "leave_ns"), state_of[code]),
         (
             *trace.arrays("gaps", "location", "start_ns", "end_ns"),
-            np.array([gap_state.get(kind, RUNNING) for kind in gap_kinds], np.int64),
+            np.array([gap_state.get(kind, extrae.RUNNING) for kind in gap_kinds], np.int64),
         ),
-        (location, np.zeros_like(born), born, np.full_like(born, NOT_CREATED)),
-        (location, died, died, np.full_like(born, RUNNING)),
+        (location, np.zeros_like(born), born, np.full_like(born, extrae.NOT_CREATED)),
+        (location, died, died, np.full_like(born, extrae.RUNNING)),
         openmp_states(trace),
     ]
     where, begin, end, state = (
@@ -114,7 +98,7 @@ def _partition(where: Integers, begin: Integers, end: Integers, state: Integers)
     holes = same & (before < clipped)
     rows = [
         (where, clipped, end, state),
-        (where[holes], before[holes], clipped[holes], np.full(holes.sum(), RUNNING)),
+        (where[holes], before[holes], clipped[holes], np.full(holes.sum(), extrae.RUNNING)),
     ]
     where, begin, end, state = (
         np.concatenate(column).astype(np.int64) for column in zip(*rows, strict=True)

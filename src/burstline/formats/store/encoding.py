@@ -17,32 +17,11 @@ if TYPE_CHECKING:
 COMPRESSION: Final = "zstd"
 COMPRESSION_LEVEL: Final = 1
 # Columns of few distinct values in long runs: a dictionary beats deltas there.
-_REPETITIVE: Final = frozenset(
-    [
-        "location",
-        "operation",
-        "type",
-        "state",
-        "communicator",
-        "tag",
-        "root",
-        "kind",
-        "severity",
-        "sender_location",
-        "receiver_location",
-        "send_done_from",
-        "origin",
-        "gap_ns",
-        "polls",
-        "polling_ns",
-        "complete",
-        "lock",
-        "team",
-        "iterations",
-        "barrier_ordinal",
-        "role",
-    ]
-)
+_REPETITIVE: Final = frozenset([
+    "location", "operation", "type", "state", "communicator", "tag", "root", "kind", "severity",
+    "sender_location", "receiver_location", "send_done_from", "origin", "gap_ns", "polls",
+    "polling_ns", "complete", "lock", "team", "iterations", "barrier_ordinal", "role",
+])  # fmt: skip
 
 
 def stored_schema(name: str, counters: Sequence[str]) -> pa.Schema:

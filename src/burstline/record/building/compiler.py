@@ -57,67 +57,16 @@ _OBJECT_FLAGS: Final = (
     "-DBURST_OF_PROGRAM",
 )
 _PATIENCE_S: Final = 600
-_NO_LINK: Final = frozenset(
-    [
-        "-c",
-        "-S",
-        "-E",
-        "-M",
-        "-MM",
-        "-r",
-        "-fsyntax-only",
-        "--version",
-        "-###",
-        "--help",
-        "-dumpmachine",
-        "-dumpversion",
-        "--precompile",
-        "--analyze",
-        "-emit-ast",
-        "-cc1",
-        "-cc1as",
-    ]
-)
-_TAKES_WORD: Final = frozenset(
-    [
-        "-o",
-        "-I",
-        "-D",
-        "-U",
-        "-L",
-        "-l",
-        "-F",
-        "-x",
-        "-include",
-        "-imacros",
-        "-isystem",
-        "-iquote",
-        "-idirafter",
-        "-isysroot",
-        "-iprefix",
-        "-iwithprefix",
-        "-Xclang",
-        "-Xlinker",
-        "-Xpreprocessor",
-        "-Xassembler",
-        "-mllvm",
-        "-target",
-        "-arch",
-        "-MF",
-        "-MT",
-        "-MQ",
-        "-MJ",
-        "-T",
-        "-z",
-        "-u",
-        "-e",
-        "--param",
-        "--sysroot",
-        "-framework",
-        "-rpath",
-        "-gcc-toolchain",
-    ]
-)
+_NO_LINK: Final = frozenset([
+    "-c", "-S", "-E", "-M", "-MM", "-r", "-fsyntax-only", "--version", "-###", "--help",
+    "-dumpmachine", "-dumpversion", "--precompile", "--analyze", "-emit-ast", "-cc1", "-cc1as",
+])  # fmt: skip
+_TAKES_WORD: Final = frozenset([
+    "-o", "-I", "-D", "-U", "-L", "-l", "-F", "-x", "-include", "-imacros", "-isystem",
+    "-iquote", "-idirafter", "-isysroot", "-iprefix", "-iwithprefix", "-Xclang", "-Xlinker",
+    "-Xpreprocessor", "-Xassembler", "-mllvm", "-target", "-arch", "-MF", "-MT", "-MQ", "-MJ",
+    "-T", "-z", "-u", "-e", "--param", "--sysroot", "-framework", "-rpath", "-gcc-toolchain",
+])  # fmt: skip
 _HEADERS: Final = (".h", ".hh", ".hpp", ".hxx", ".H")
 
 

@@ -40,40 +40,15 @@ _MEMORY_BASE: Final = 1 << 30
 _MEMORY_PER_BYTE: Final = 4
 _SMALLEST_EVENT: Final = 2
 _WIDE: Final = 0xFFFFFFFFFFFFFFFF
-_NOT_USED: Final = frozenset(
-    [
-        "OmpTaskCreate",
-        "OmpTaskSwitch",
-        "OmpTaskComplete",
-        "RmaCollectiveBegin",
-        "RmaCollectiveEnd",
-        "RmaGroupSync",
-        "RmaRequestLock",
-        "RmaAcquireLock",
-        "RmaTryLock",
-        "RmaReleaseLock",
-        "RmaSync",
-        "RmaWaitChange",
-        "RmaOpCompleteBlocking",
-        "RmaOpCompleteNonBlocking",
-        "RmaOpTest",
-        "RmaOpCompleteRemote",
-        "CallingContextSample",
-        "IoCreateHandle",
-        "IoDestroyHandle",
-        "IoDuplicateHandle",
-        "IoSeek",
-        "IoChangeStatusFlags",
-        "IoDeleteFile",
-        "IoOperationBegin",
-        "IoOperationTest",
-        "IoOperationIssued",
-        "IoOperationCancelled",
-        "IoAcquireLock",
-        "IoReleaseLock",
-        "IoTryLock",
-    ]
-)
+_NOT_USED: Final = frozenset([
+    "OmpTaskCreate", "OmpTaskSwitch", "OmpTaskComplete", "RmaCollectiveBegin",
+    "RmaCollectiveEnd", "RmaGroupSync", "RmaRequestLock", "RmaAcquireLock", "RmaTryLock",
+    "RmaReleaseLock", "RmaSync", "RmaWaitChange", "RmaOpCompleteBlocking",
+    "RmaOpCompleteNonBlocking", "RmaOpTest", "RmaOpCompleteRemote", "CallingContextSample",
+    "IoCreateHandle", "IoDestroyHandle", "IoDuplicateHandle", "IoSeek", "IoChangeStatusFlags",
+    "IoDeleteFile", "IoOperationBegin", "IoOperationTest", "IoOperationIssued",
+    "IoOperationCancelled", "IoAcquireLock", "IoReleaseLock", "IoTryLock",
+])  # fmt: skip
 
 
 @dataclass(slots=True, eq=False)

@@ -19,7 +19,7 @@ import numpy as np
 
 from burstline.errors import FormatError, ParameterError, UnsupportedRecordError, printable
 from burstline.formats.intake import Defect
-from burstline.formats.paraver.files.encoding import decode
+from burstline.formats.paraver.files.lines import decode
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -34,6 +34,14 @@ _GZIP = b"\x1f\x8b"
 _BY_HEADER = 31  # zlib's window bits for a gzip wrapper
 
 
+def decode(line: bytes) -> tuple[str, bool]:
+    """A line as UTF-8, or as Latin-1 where it is not, and whether it was UTF-8."""
+    try:
+        return line.decode(), True
+    except UnicodeDecodeError:
+        return line.decode("latin-1"), False
+
+
 class Stretch(Protocol):
     """Whole lines of a file that are still to be fetched."""
 

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from burstline._core import EventClass
 from burstline.extrae import STATE_COLORS, STATES, classify
 from burstline.formats.intake import Defect, Defects
-from burstline.formats.paraver.files.encoding import decode
+from burstline.formats.paraver.files.lines import decode
 
 Color = tuple[int, int, int]
 

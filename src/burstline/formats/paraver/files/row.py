@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from burstline.formats.intake import Defect, Defects
-from burstline.formats.paraver.files.encoding import decode
+from burstline.formats.paraver.files.lines import decode
 
 LEVELS: Final = ("CPU", "NODE", "THREAD", "WORKLOAD", "APPL", "TASK", "SYSTEM")
 """The levels that Paraver knows, in the order in which they are written."""

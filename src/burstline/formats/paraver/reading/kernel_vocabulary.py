@@ -6,21 +6,9 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from burstline import _core
+from burstline import _core, extrae
 from burstline import operations as mpi
 from burstline._core import CallKind, EventClass
-from burstline.extrae import (
-    CALLER_FUNCTIONS,
-    CALLER_LINES,
-    COUNTER_TYPES,
-    KNOWN_TYPES,
-    LOCK_STEPS,
-    MPI_OPERATIONS,
-    OVERLAPPED_TYPES,
-    SET_TYPES,
-    classify,
-    counter_name,
-)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -48,7 +36,7 @@ _CALL_KINDS: Final[tuple[tuple[CallKind, tuple[str, ...]], ...]] = (
     (CallKind.PUTS_MEMORY, ("MPI_Put", "MPI_Accumulate", "MPI_Rput", "MPI_Raccumulate")),
 )
 
-_CLASSIFIED: Final = KNOWN_TYPES | OVERLAPPED_TYPES | frozenset(SET_TYPES)
+_CLASSIFIED: Final = extrae.KNOWN_TYPES | extrae.OVERLAPPED_TYPES | frozenset(extrae.SET_TYPES)
 """Types whose class is known without a label; the rest of the counters' range is counters."""
 
 
@@ -63,10 +51,13 @@ def call_kinds() -> npt.NDArray[np.uint16]:
 def type_table(pcf: Pcf) -> _core.TypeTable:
     """The classes of labelled and known types, and of ranges for the others."""
     classes = {
-        kind: classify(kind, label.label, label.gradient) for kind, label in pcf.types.items()
+        kind: extrae.classify(kind, label.label, label.gradient)
+        for kind, label in pcf.types.items()
     }
-    classes |= {kind: classify(kind) for kind in sorted(_CLASSIFIED) if kind not in classes}
-    ranges = [(COUNTER_TYPES[0], COUNTER_TYPES[-1], int(EventClass.COUNTER))]
+    classes |= {
+        kind: extrae.classify(kind) for kind in sorted(_CLASSIFIED) if kind not in classes
+    }
+    ranges = [(extrae.COUNTER_TYPES[0], extrae.COUNTER_TYPES[-1], int(EventClass.COUNTER))]
     types = np.fromiter(classes.keys(), np.int64, len(classes))
     return _core.TypeTable(types, np.fromiter(classes.values(), np.uint8, len(classes)), ranges)
 
@@ -78,9 +69,9 @@ def counters_of(types: Integers, pcf: Pcf) -> list[tuple[int, str]]:
     for kind in sorted(int(kind) for kind in types):
         label = pcf.types.get(kind)
         text, gradient = (label.label, label.gradient) if label else (None, None)
-        if classify(kind, text, gradient) is not EventClass.COUNTER:
+        if extrae.classify(kind, text, gradient) is not EventClass.COUNTER:
             continue
-        name = counter_name(kind, text)
+        name = extrae.counter_name(kind, text)
         if name in taken:
             name = f"{name} ({kind})"
         taken.add(name)
@@ -89,18 +80,9 @@ def counters_of(types: Integers, pcf: Pcf) -> list[tuple[int, str]]:
 
 
 _FIXED_COLUMNS = (
-    "location",
-    "seq",
-    "time_ns",
-    "burst",
-    "start_ns",
-    "end_ns",
-    "call_before",
-    "call_after",
-    "polling_ns",
-    "polls",
-    "gap_ns",
-)
+    "location", "seq", "time_ns", "burst", "start_ns", "end_ns", "call_before", "call_after",
+    "polling_ns", "polls", "gap_ns",
+)  # fmt: skip
 
 
 def vocabulary(
@@ -113,8 +95,8 @@ def vocabulary(
     """The vocabulary of the builder, once the whole file was scanned."""
     column = {kind: position for position, (kind, _) in enumerate(counters)}
     codes = np.array([column.get(int(kind), -1) for kind in types.types()], np.int32)
-    operation = np.full(max(MPI_OPERATIONS) + 1, -1, np.int16)
-    for value, name in MPI_OPERATIONS.items():
+    operation = np.full(max(extrae.MPI_OPERATIONS) + 1, -1, np.int16)
+    for value, name in extrae.MPI_OPERATIONS.items():
         operation[value] = mpi.CODES[name]
     return _core.Vocabulary(
         types,
@@ -124,7 +106,7 @@ def vocabulary(
         call_kinds(),
         [(application, source, row) for (application, source), row in communicators.items()],
         application_of_location.astype(np.int32),
-        [(value, int(step)) for value, step in LOCK_STEPS.items()],
-        (CALLER_FUNCTIONS[0], CALLER_LINES[0]),
+        [(value, int(step)) for value, step in extrae.LOCK_STEPS.items()],
+        (extrae.CALLER_FUNCTIONS[0], extrae.CALLER_LINES[0]),
         end_of_time,
     )

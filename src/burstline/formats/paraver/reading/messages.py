@@ -1,8 +1,4 @@
-"""Messages and links out of both sides of the communication records.
-
-The receiver's side of a message knows its sender's location, and which of the messages of
-that location it is: both sides meet without a doubt.
-"""
+"""Messages and links out of both sides of the communication records."""
 
 from __future__ import annotations
 
@@ -11,14 +7,14 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 import pyarrow as pa
 
-from burstline.schema import arrow_table
+from burstline.schema import TABLES, arrow_table
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     import numpy.typing as npt
 
-    from burstline.columns import Integers, Mask
+    from burstline.columns import Integers
     from burstline.formats.intake import Defects
 
     Columns = Mapping[str, npt.NDArray[Any]]
@@ -56,10 +52,9 @@ _KEY: Final[Types] = {"sender_location": np.dtype(np.int32), "ordinal": np.dtype
 
 
 class ExactOrder:
-    """Joins both sides of messages by the sender's location and the number there.
+    """Joins both sides of messages by the sender's location and the ordinal there.
 
-    `process` is that of each location. Of a trace in one part the receivers' sides come in the
-    order of the senders', without a key; `raw` asks for links.
+    Of a trace in one part, receivers' sides come in the order of the senders', without a key.
     """
 
     sends: Final = SENDS
@@ -78,7 +73,7 @@ class ExactOrder:
     def join(
         self, sends: Columns, receives: Columns
     ) -> tuple[dict[str, pa.Table], list[Columns]]:
-        """Messages, links if asked for, by sender and as in the file; no half stays alone."""
+        """Messages, and links of a raw trace, by sender and as in the file; no halves."""
         if not self._in_one_part:
             receives = _in_order(sends, receives)
         messages, links, negative = _tables(sends, receives)
@@ -87,7 +82,7 @@ class ExactOrder:
         return {"messages": messages} | ({"links": links} if self._raw else {}), []
 
     def finish(self) -> None:
-        """Nothing stays to be said."""
+        """Nothing."""
 
 
 def _in_order(sends: Columns, receives: Columns) -> Columns:
@@ -102,55 +97,27 @@ def _in_order(sends: Columns, receives: Columns) -> Columns:
 
 
 def _tables(sends: Columns, receives: Columns) -> tuple[pa.Table, pa.Table, int]:
-    """Messages, links, and how many sizes were printed negative and are taken as unsigned.
-
-    The communicator is null: the format does not record it.
-    """
+    """Messages, links, and the number of sizes that were printed negative, now unsigned."""
     is_link = sends["is_link"].astype(bool)
-    links = _link_table(sends, receives, is_link)
+    sides = {**sends, **receives}
+    names = [column.name for column in TABLES["links"].columns]
+    links = arrow_table("links", {name: sides[name][is_link] for name in names})
     if is_link.any():
-        sends = {name: values[~is_link] for name, values in sends.items()}
-        receives = {name: values[~is_link] for name, values in receives.items()}
-    rows = len(sends["send_ns"])
-    size = sends["size"]
+        sides = {name: values[~is_link] for name, values in sides.items()}
+    rows, size = len(sides["send_ns"]), sides["size"]
     negative = (size < 0) & (size >= -_TWO_GIB)
     if negative.any():
         size = np.where(negative, size + _FOUR_GIB, size)
-    columns = {
-        name: values for name, values in {**sends, **receives}.items() if name not in _INTERNAL
-    }
+    columns = {name: values for name, values in sides.items() if name not in _INTERNAL}
     columns |= {
-        "tag": sends["tag"].astype(np.int32),
+        "tag": sides["tag"].astype(np.int32),
         "sent_bytes": size,
         "received_bytes": size,
-        "communicator": _nothing(rows, np.int32),
-        "send_request": _nothing(rows, np.int64),
-        "receive_request": _nothing(rows, np.int64),
+        "communicator": pa.nulls(rows, pa.int32()),
+        "send_request": pa.nulls(rows, pa.int64()),
+        "receive_request": pa.nulls(rows, pa.int64()),
     }
     return arrow_table("messages", columns), links, int(np.count_nonzero(negative))
 
 
 _INTERNAL = frozenset(["is_link", "size", "tag"])
-
-
-def _nothing(rows: int, kind: type[np.signedinteger[Any]]) -> pa.Array:
-    return pa.nulls(rows, pa.int32() if kind is np.int32 else pa.int64())
-
-
-def _link_table(
-    sends: Columns,
-    receives: Columns,
-    is_link: Mask,
-) -> pa.Table:
-    row = np.flatnonzero(is_link)
-    names = {
-        "sender_location": sends["sender_location"],
-        "send_ns": sends["send_ns"],
-        "send_leave_ns": sends["send_leave_ns"],
-        "receiver_location": sends["receiver_location"],
-        "post_ns": receives["post_ns"],
-        "receive_ns": receives["receive_ns"],
-        "size": sends["size"],
-        "tag": sends["tag"],
-    }
-    return arrow_table("links", {name: values[row] for name, values in names.items()})

@@ -26,19 +26,11 @@ if TYPE_CHECKING:
 _GPU_NAME: Final = re.compile(r"(GPU|CUDA|HIP)-?D?\d")
 # Calls that may return a communicator with the members of another: Extrae then reuses its id.
 TWIN_MAKERS: Final = (
-    "MPI_Comm_dup",
-    "MPI_Comm_dup_with_info",
-    "MPI_Comm_create",
-    "MPI_Comm_create_group",
-    "MPI_Comm_split",
-    "MPI_Comm_split_type",
-    "MPI_Cart_create",
-    "MPI_Cart_sub",
-    "MPI_Graph_create",
-    "MPI_Dist_graph_create",
-    "MPI_Dist_graph_create_adjacent",
+    "MPI_Comm_dup", "MPI_Comm_dup_with_info", "MPI_Comm_create", "MPI_Comm_create_group",
+    "MPI_Comm_split", "MPI_Comm_split_type", "MPI_Cart_create", "MPI_Cart_sub",
+    "MPI_Graph_create", "MPI_Dist_graph_create", "MPI_Dist_graph_create_adjacent",
     "MPI_Intercomm_merge",
-)
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
