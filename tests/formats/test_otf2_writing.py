@@ -7,6 +7,7 @@ import re
 import subprocess
 from collections import defaultdict
 
+import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -19,6 +20,7 @@ from burstline.formats import store
 from burstline.formats.otf2.library import VARIABLE
 from burstline.formats.otf2.writing import archive as writing
 from burstline.formats.otf2.writing.definitions import Definitions
+from burstline.formats.overlay import overlaid
 from burstline.testing import assert_same_trace, trace_of, traces
 from otf2_archives import archive
 
@@ -331,3 +333,39 @@ def test_text_from_a_trace_is_text_in_the_archive_whatever_it_holds(tmp_path):
     kept = trace.region_defs["name"].to_pylist()[0]
     assert again.region_defs["name"].to_pylist() == [kept.replace("\0", "\ufffd")]
     assert again.locations["node"].to_pylist() == [kept.replace("\0", "\ufffd")]
+
+
+@pytest.mark.usefixtures("otf2_print_tool")
+def test_a_tag_is_written_with_all_its_bits(tmp_path):
+    trace = trace_of(
+        "ranks 2\n0 | 0 enter MPI_Send | 2 send to 1 tag 7 bytes 8 | 9 leave\n"
+        "1 | 0 enter MPI_Recv | 5 receive from 0 tag 7 bytes 8 | 9 leave"
+    )
+    messages = trace.messages
+    where = messages.column_names.index("tag")
+    changed = messages.set_column(
+        where, messages.schema.field(where), pa.array([-5], pa.int32())
+    )
+
+    place = written(overlaid(trace, {"messages": changed}), tmp_path)
+
+    assert shown(place).count(f"Tag: {2**32 - 5},") == 2
+
+
+def test_a_message_is_told_within_its_calls_wherever_its_moments_lie(tmp_path):
+    trace = trace_of(
+        "ranks 2\n0 | 10 enter MPI_Send | 12 send to 1 tag 7 bytes 8 | 19 leave\n"
+        "  | 50 enter MPI_Barrier | 60 leave\n"
+        "1 | 10 enter MPI_Recv | 15 receive from 0 tag 7 bytes 8 | 19 leave"
+    )
+    messages = trace.messages
+    for name, moment in (("send_ns", 30), ("receive_ns", 40), ("post_ns", 1)):
+        where = messages.column_names.index(name)
+        moments = pa.array([moment], pa.int64())
+        messages = messages.set_column(where, messages.schema.field(where), moments)
+
+    again = burstline.read(written(overlaid(trace, {"messages": messages}), tmp_path))
+
+    (message,) = again.messages.to_pylist()
+    assert (message["send_ns"], message["receive_ns"]) == (19, 19)
+    assert (message["send_call"], message["receive_call"]) == (0, 0)

@@ -93,3 +93,17 @@ def test_a_whole_run_has_only_complete_instances(members, rounds, order):
 
     assert found.sequence.tolist() == list(range(rounds))
     assert found.complete.all()
+
+
+def test_an_instance_whose_members_call_different_operations_is_not_complete():
+    location, sequence = np.array([0, 1]), np.array([0, 0])
+    for operations, complete in (([5, 5], True), ([5, 6], False)):
+        found = collective_instances(
+            np.zeros(2, np.int64),
+            sequence,
+            location,
+            location,
+            np.array(operations),
+            sizes=np.array([2]),
+        )
+        assert found.complete.tolist() == [complete]

@@ -180,6 +180,14 @@ def test_more_rows_near_a_window_than_the_memory_allows_are_refused(stored):
         _ = narrowed(stored, memory=1_000, **region).calls
 
 
+def test_as_many_rows_as_the_memory_allows_are_held(stored):
+    held = sum(part.nbytes for part in stored.batches("calls"))
+
+    assert narrowed(stored, memory=held).calls.num_rows == 300
+    with pytest.raises(MemoryBudgetError):
+        _ = narrowed(stored, memory=held - 1).calls
+
+
 @examples(0.5)
 @given(
     names=st.sets(st.tuples(st.integers(0, 3), st.integers(0, 9))).map(sorted),

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import gzip
+import os
+from pathlib import Path
 
 import pytest
 
@@ -104,3 +106,40 @@ def test_what_stands_in_the_way_is_named(tmp_path):
         pass
     with pytest.raises(ParameterError, match="is a file"), atomic.folder(tmp_path / "file"):
         pass
+
+
+def test_a_file_is_on_the_disk_before_it_takes_its_place(tmp_path, monkeypatch):
+    path = tmp_path / "a.prv"
+    synced = []
+    monkeypatch.setattr(
+        os, "fsync", lambda number: synced.append((os.fstat(number).st_size, path.exists()))
+    )
+
+    with atomic.output(path) as file:
+        file.write(b"records")
+
+    assert synced == [(len(b"records"), False)]
+
+
+def test_an_old_folder_is_back_where_the_new_one_cannot_take_its_place(tmp_path, monkeypatch):
+    path = tmp_path / "a.csv"
+    path.mkdir()
+    (path / "calls.csv").write_text("old")
+    rename = Path.rename
+
+    def refused(part, target):
+        if target == path and (part / "calls.csv").read_text() == "new":
+            raise OSError
+        return rename(part, target)
+
+    monkeypatch.setattr(Path, "rename", refused)
+
+    def write():
+        with atomic.folder(path) as part:
+            (part / "calls.csv").write_text("new")
+
+    with pytest.raises(OSError):  # noqa: PT011 -- any
+        write()
+
+    assert (path / "calls.csv").read_text() == "old"
+    assert names(tmp_path) == ["a.csv"]

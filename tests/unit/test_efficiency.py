@@ -161,3 +161,17 @@ def test_as_dict_names_the_busiest_rank_and_the_range_of_useful_time():
 
     assert document["busiest"] == {"application": 0, "rank": 0}
     assert document["useful_ns"] == {"minimum": 700, "mean": 800, "maximum": 900}
+
+
+def test_failed_polls_after_finalize_are_no_mpi():
+    polls = [
+        {"start_ns": 1099, "polls": 1, "polling_ns": 1},
+        {"burst": 1, "start_ns": 1100, "polls": 1, "polling_ns": 50},
+        {"burst": 2, "start_ns": 1200, "polls": 1, "polling_ns": 700},
+    ]
+    trace = two_ranks(bursts=polls)
+    useful = UsefulTime(trace)
+    useful.add(trace.calls)
+    useful.add_bursts(trace.bursts)
+
+    assert useful.result(without_polls=True).useful_ns == (899, 700)

@@ -365,3 +365,14 @@ def test_a_gain_is_one_where_folds_agree():
     assert gain(base, made([0.40, 0.43, 0.41, 0.39])).verdict == "worse"
     assert gain(base, made([0.10, 0.50, 0.40, 0.10])).verdict == "no difference"
     assert gain(base, made([0.299, 0.319, 0.309, 0.289])).verdict == "no difference"
+
+
+def test_a_counter_that_one_table_distrusts_is_distrusted_whatever_others_say():
+    work = work_of(400)
+    steady, wild = (
+        fused_table({"A": ("1", work), "run2.A": ("2", other)}, work)
+        for other in (work, work[::-1].copy())
+    )
+    assert reliability([steady]) == {"A": "trust"}
+
+    assert reliability([steady, wild]) == reliability([wild, steady]) == {"A": "do not use"}

@@ -14,8 +14,9 @@ import burstline
 from burstline.errors import InconsistentTraceError, NotEnoughDataError, ParameterError
 from burstline.merge.matching import match
 from burstline.merge.trust.checking import check, shared
-from burstline.merge.trust.measured import Measured
+from burstline.merge.trust.measured import Measured, Quantity
 from burstline.merge.trust.quality import compare
+from burstline.merge.trust.variation import Labels, variations
 from burstline.merge.trust.verdicts import Limits, verdict
 from burstline.show.pictures.quality import quality_plot
 from burstline.show.quality import doubts
@@ -394,3 +395,12 @@ def test_without_matplotlib_a_picture_of_counters_names_the_extra(monkeypatch):
 
     with pytest.raises(burstline.MissingExtraError, match=r"burstline\[plot\]"):
         quality_plot(found, form="svg")
+
+
+def test_bursts_that_no_other_run_measured_do_not_dilute_how_much_a_counter_differs():
+    values, present = np.array([[10.0, 15], [90, 0]]), np.array([[True, True], [True, False]])
+    places = Labels(np.array([0, 0]), ["main"])
+
+    (found,) = variations(Quantity("A", 0, values, present), places, 0.3)
+
+    assert (found.bursts, found.difference) == (1, 0.5)

@@ -350,3 +350,13 @@ def test_times_out_of_range_are_told(place, resolution):
 
     assert rows(trace.regions, "enter_ns", "leave_ns")[1] == (LATEST, LATEST)
     assert defects(trace)["time_out_of_range"][:2] == ("error", 2)
+
+
+def test_a_message_to_no_member_is_told_once(place):
+    with archive(place, 2) as made:
+        made.thread(0).region("MPI_Send", 0, 9, ("mpi_send", 5, 7, made.world, 3, 8))
+        made.thread(1).region("MPI_Barrier", 0, 9)
+
+    found = read(place).defects.to_pylist()
+
+    assert [(row["kind"], row["count"]) for row in found] == [("message_of_unknown_rank", 1)]

@@ -6,6 +6,7 @@ import gzip
 import json
 from fractions import Fraction
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -218,3 +219,18 @@ def test_slices_of_a_thread_lie_within_each_other_and_none_is_lost(tmp_path_fact
         end = event["ts"] + event["dur"]
         assert not ends or end <= ends[-1]
         ends.append(end)
+
+
+def test_a_slice_that_begins_where_another_ends_is_not_within_it():
+    assert slices.within(np.array([0, 5, 6]), np.array([5, 9, 7])) == [5, 9, 7]
+
+
+def test_an_arrow_of_a_message_sent_at_the_end_of_its_call_begins_within(shown):
+    trace = trace_of(
+        "ranks 2\n0 | 0 enter MPI_Send | 9 send to 1 tag 7 bytes 8 | 9 leave\n"
+        "1 | 0 enter MPI_Recv | 20 receive from 0 tag 7 bytes 8 | 20 leave"
+    )
+
+    (start,) = of_kind(shown(trace), "s")
+
+    assert start["ts"] == Fraction("0.008")

@@ -178,3 +178,15 @@ def test_how_processes_ended_is_told(tmp_path):
 
     assert defects(trace) == {"process_aborted": 1, "process_killed": 1}
     assert "signal 11" in " ".join(column(trace, "defects", "first"))
+
+
+def test_of_several_samples_of_a_clock_the_one_with_the_shortest_trip_counts(tmp_path):
+    run = Run(2, hosts=["a", "b"], start=1)
+    for offset, trip in ((900, 90), (500, 20), (700, 60)):
+        run[1].add(clock(1000, 1000 + offset, trip, 0))
+    run[1].call("MPI_Barrier", 2000, 3000)
+
+    trace = run.end(3000).read(tmp_path)
+
+    assert column(trace, "calls", "enter_ns") == [2500 - 1]
+    assert trace.metadata["clock_accuracy_ns"] == "10"

@@ -50,3 +50,9 @@ def test_row_groups_of_a_location_outside_of_a_window_are_not_read(tmp_path):
 
     assert [part["location"].to_pylist() for part in parts] == [[0] * 2 + [1] * 6, [2] * 6]
     assert stored.rows_near("calls", window=(0, 3000)) == 20
+
+
+def test_rows_near_a_window_are_never_estimated_as_none_where_there_may_be_some(tmp_path):
+    stored = write_in_pieces(tmp_path / "x.store", recorded(tmp_path))
+
+    assert stored.rows_near("calls", window=(115, 116)) > 0
