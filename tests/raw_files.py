@@ -6,6 +6,8 @@
     run[0].call("MPI_Send", 10, 20, send(1, tag=5, size=8))
     run[1].call("MPI_Recv", 5, 25, receive(0, tag=5, size=8))
     trace = run.read(folder)
+
+or all at once: what a recorder would have left behind of a trace is ``run_of(trace)``.
 """
 
 from __future__ import annotations
@@ -188,3 +190,125 @@ def defects(trace):
 
 def column(trace, table, name):
     return trace.table(table)[name].to_pylist()
+
+
+def run_of(trace):
+    """Give the run whose files hold a trace: one job, of calls and what is told in them.
+
+    OpenMP is recorded by its own tool and tested with it; paths are addresses of modules.
+    """
+    places = trace.locations.to_pylist()
+    masters = [row for row in places if row["thread"] == 0]
+    run = Run(len(masters), start=1)
+    ranks = [row["rank"] for row in places]
+    threads = [
+        run[row["rank"]] if row["thread"] == 0 else run.thread(row["rank"], row["thread"])
+        for row in places
+    ]
+    for row in trace.communicators.to_pylist()[1:]:
+        number = row["communicator"] + 1
+        for rank in row["members"]:
+            run[rank].add(communicator(number, number, row["members"]))
+    events = [[] for _ in places]  # of each location: (ordinal, time, records)
+    for add in (_add_calls, _add_messages, _add_collectives, _add_regions, _add_gaps):
+        add(trace, events, ranks)
+    _add_counters(trace, events, run)
+    for thread, mine in zip(threads, events, strict=True):
+        for *_, part in sorted(mine, key=lambda event: event[:2]):
+            thread.add(part)
+    for thread, row in zip(threads, places, strict=True):
+        thread.end(row["died_ns"] + 1)
+    return run
+
+
+def _add_calls(trace, events, _):
+    for row in trace.calls.to_pylist():
+        mine, op = events[row["location"]], CODES[row["operation"]] + 1
+        mine.append((row["enter_seq"], 0, record(1, op=op, time=row["enter_ns"] + 1)))
+        mine.append((row["leave_seq"], 0, record(2, op=op, time=row["leave_ns"] + 1)))
+        told = row["enter_seq"], 1
+        if row["operation"] in {"MPI_Put", "MPI_Get"}:
+            size = row["sent_bytes"] or row["received_bytes"]
+            kind = 1 + (row["operation"] == "MPI_Get")
+            mine.append((*told, record(20, op=kind, a=row["peer"], b=1 << 32, c=size)))
+        if row["operation"] == "MPI_Probe":
+            mine.append((*told, record(21, a=row["peer"], b=_place(row["tag"], 1))))
+
+
+def _add_messages(trace, events, ranks):
+    for row in trace.messages.to_pylist():
+        sender, receiver = row["sender_location"], row["receiver_location"]
+        about = {"tag": row["tag"], "comm": row["communicator"] + 1}
+        request = row["send_request"] or 0
+        sending = send(ranks[receiver], size=row["sent_bytes"], request=request, **about)
+        events[sender].append((row["send_seq"], 1, sending))
+        if request:
+            events[sender].append((row["send_done_seq"], 1, sent(request)))
+        request = row["receive_request"] or 0
+        if request:
+            events[receiver].append(
+                (row["post_seq"], 1, post(ranks[sender], request=request, **about))
+            )
+        receiving = receive(ranks[sender], size=row["received_bytes"], request=request, **about)
+        events[receiver].append((row["receive_seq"], 1, receiving))
+    for row in trace.half_messages.to_pylist():
+        half = send(row["peer"], tag=row["tag"], size=row["bytes"])
+        events[row["location"]].append((row["seq"], 1, half))
+
+
+def _add_collectives(trace, events, ranks):
+    instances = trace.collectives.to_pylist()
+    for row in trace.collective_members.to_pylist():
+        mine, instance = events[row["location"]], instances[row["collective"]]
+        comm = (instance["communicator"] or 0) + 1
+        is_root = instance["root"] == ranks[row["location"]]
+        request = row["end_seq"] if row["done_call"] != row["call"] else 0
+        about = {"sent": row["sent_bytes"], "received": row["received_bytes"]}
+        part = collective(comm=comm, root=is_root, request=request, **about)
+        if instance["root"] is not None:
+            part += root(instance["root"], comm)
+        mine.append((row["begin_seq"], 1, part))
+        if request:
+            mine.append((row["end_seq"], 1, collective_done(request)))
+
+
+def _add_regions(trace, events, _):
+    names = trace.region_defs["name"].to_pylist()
+    for location, mine in enumerate(events):
+        if trace.regions.num_rows:
+            told = b"".join(named(38, k + 1, name) for k, name in enumerate(names))
+            mine.append((-1, 0, told))
+        for row in trace.regions.to_pylist():
+            if row["location"] == location:
+                for kind, side in ((51, "enter"), (52, "leave")):
+                    moment = row[f"{side}_ns"] + 1
+                    part = record(kind, time=moment, a=row["region"] + 1)
+                    mine.append((row[f"{side}_seq"], 0, part))
+
+
+def _add_gaps(trace, events, _):
+    for row in trace.gaps.to_pylist():
+        mine = events[row["location"]]
+        before = max((seq for seq, at, _ in _timed(trace, row)), default=-1)
+        part = record(70, time=row["end_ns"] + 1, b=row["start_ns"] + 1)
+        mine.append((before, 2, part))
+
+
+def _timed(trace, gap):
+    """Give ordinal, time and row of each leave before a gap."""
+    for row in trace.calls.to_pylist():
+        if row["location"] == gap["location"] and row["leave_ns"] <= gap["start_ns"]:
+            yield row["leave_seq"], row["leave_ns"], row
+
+
+def _add_counters(trace, events, run):
+    names = trace.counter_names
+    sums = {}
+    for thread in run.threads:
+        for number, name in enumerate(names):
+            thread.add(named(37, number, name))
+    for row in trace.readings.to_pylist():
+        total = sums.setdefault(row["location"], [0] * len(names))
+        for number, name in enumerate(names):
+            total[number] += row[name] or 0
+        events[row["location"]].append((row["seq"], 0.5, _counters(total)))
