@@ -35,14 +35,9 @@ _FIXED: Final[dict[int, tuple[int, dict[int, str]]]] = {
     extrae.FLUSH: (_MISCELLANEOUS, _SPAN),
     extrae.TRACING: (_MISCELLANEOUS, {0: "Disabled", 1: "Enabled"}),
     extrae.COUNTER_SET: (_COUNTERS, {}),
-    extrae.FILE_SIZE: (_MPI, {}),
-    extrae.TEST_MISSES: (_MPI, {}),
-    extrae.TEST_TIME: (_MPI, {}),
-    extrae.RMA_SIZE: (_MPI, {}),
-    extrae.SENT_SIZE: (_MPI, {}),
-    extrae.RECEIVED_SIZE: (_MPI, {}),
-    extrae.ROOT: (_MPI, {}),
-    extrae.COMMUNICATOR: (_MPI, {}),
+    **dict.fromkeys((extrae.FILE_SIZE, extrae.TEST_MISSES, extrae.TEST_TIME), (_MPI, {})),
+    **dict.fromkeys((extrae.RMA_SIZE, extrae.SENT_SIZE, extrae.RECEIVED_SIZE), (_MPI, {})),
+    **dict.fromkeys((extrae.ROOT, extrae.COMMUNICATOR), (_MPI, {})),
 }
 _LOCK_LABELS: Final = {0: "Unlocked", 38: "LOCK: Obtaining", 39: "LOCK: Taken"}
 

@@ -76,7 +76,7 @@ class Clang:
 
     words: tuple[str, ...]
     version: int
-    says: str
+    version_text: str
 
 
 def instrumented(words: Sequence[str]) -> list[str]:
@@ -114,10 +114,10 @@ def identify(compiler: str) -> Clang:
     shown = printable(compiler)
     if shutil.which(compiler) is None:
         raise ParameterError(f"{shown}: no such compiler. Give one of LLVM's, such as clang")
-    says = _said([compiler, "--version"])
-    match = re.search(r"\b(?:clang|flang|flang-new) version (\d+)", says)
-    if match is None or "Apple" in says:
-        first = printable(says.partition("\n")[0])
+    version_text = _output([compiler, "--version"])
+    match = re.search(r"\b(?:clang|flang|flang-new) version (\d+)", version_text)
+    if match is None or "Apple" in version_text:
+        first = printable(version_text.partition("\n")[0])
         of_cpp = Path(compiler).name.partition(".")[0].endswith(("++", "cxx", "CC"))
         set_to = "CXX=clang++" if of_cpp else "CC=clang"
         raise ParameterError(
@@ -127,7 +127,7 @@ def identify(compiler: str) -> Clang:
     version = int(match[1])
     if version < OLDEST:
         raise ParameterError(f"{shown} is LLVM {version}. Work counters need {OLDEST} or newer")
-    return Clang((compiler,), version, says)
+    return Clang((compiler,), version, version_text)
 
 
 def plugin(clang: Clang) -> Path:
@@ -137,7 +137,7 @@ def plugin(clang: Clang) -> Path:
     if target.is_file():
         return target
     config, compiler = _llvm_config(clang), _cxx_compiler(clang)
-    headers = _said([config, "--includedir"]).strip()
+    headers = _output([config, "--includedir"]).strip()
     words = [compiler, *_PLUGIN_FLAGS, *_definitions(config), "-isystem", headers]
     # As one unit: reading LLVM's headers, most of the work, is then done once.
     *parts, last = map(os.fspath, sources)
@@ -156,7 +156,7 @@ def work_object(clang: Clang) -> Path:
 
 
 def _definitions(config: str) -> list[str]:
-    words = shlex.split(_said([config, "--cppflags"]))
+    words = shlex.split(_output([config, "--cppflags"]))
     return [word for word in words if word.startswith("-D")]
 
 
@@ -165,7 +165,7 @@ def _llvm_config(clang: Clang) -> str:
     names = [_beside(clang, "llvm-config"), f"llvm-config-{clang.version}", "llvm-config"]
     for name in filter(None, names):
         path = shutil.which(name)
-        if path and _said([path, "--version"]).startswith(f"{clang.version}."):
+        if path and _output([path, "--version"]).startswith(f"{clang.version}."):
             return path
     raise NotEnoughDataError(
         f"work counters need the headers of LLVM {clang.version} "
@@ -185,13 +185,13 @@ def _cxx_compiler(clang: Clang) -> str:
 
 def _beside(clang: Clang, name: str) -> str | None:
     """The tool of this name that belongs to the compiler."""
-    said = _said([*clang.words, f"-print-prog-name={name}"]).strip()
-    return said if said.startswith("/") and os.access(said, os.X_OK) else None
+    output = _output([*clang.words, f"-print-prog-name={name}"]).strip()
+    return output if output.startswith("/") and os.access(output, os.X_OK) else None
 
 
 def _place(clang: Clang, sources: list[Path]) -> Path:
     """The folder of what is built of some sources with a compiler."""
-    digest = hashlib.sha256(clang.says.encode())
+    digest = hashlib.sha256(clang.version_text.encode())
     digest.update("\0".join((*_PLUGIN_FLAGS, *_OBJECT_FLAGS)).encode())
     for path in sorted(sources):
         digest.update(path.name.encode() + b"\0" + path.read_bytes())
@@ -205,9 +205,9 @@ def _built(target: Path, words: list[str]) -> Path:
             return target
         with tempfile.TemporaryDirectory(dir=target.parent, prefix=".build-") as folder:
             made = Path(folder) / target.name
-            said = _said([*words, "-o", os.fspath(made)])
+            output = _output([*words, "-o", os.fspath(made)])
             if not made.is_file():
-                errors = [line for line in said.splitlines() if "error" in line] or [said]
+                errors = [line for line in output.splitlines() if "error" in line] or [output]
                 raise NotEnoughDataError(
                     f"{target.name} could not be built with {printable(words[0])}: "
                     f"{printable(errors[0], limit=500)}"
@@ -216,7 +216,7 @@ def _built(target: Path, words: list[str]) -> Path:
     return target
 
 
-def _said(words: list[str]) -> str:
+def _output(words: list[str]) -> str:
     """The output of a program, whatever its exit code."""
     # The plug-in must not count what is compiled to build it.
     inherited = {k: text for k, text in os.environ.items() if k not in (LOOPS, COUNT)}

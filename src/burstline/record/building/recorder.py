@@ -103,10 +103,10 @@ def compile_into(target: Path, abi: Abi, compiler: Compiler) -> None:
             sources.append(str(Path(folder) / name))
         made = Path(folder) / target.name
         words = [*compiler.words, *_FLAGS, f"-I{_NATIVE}", "-o", str(made), *sources, "-ldl"]
-        code, said = ask(words, patience_s=_PATIENCE_S)
+        code, output = ask(words, patience_s=_PATIENCE_S)
         if code != 0 or not made.is_file():
-            said = "it cannot be run" if code is None else said
-            errors = [line for line in said.splitlines() if "error" in line] or [said]
+            output = "it cannot be run" if code is None else output
+            errors = [line for line in output.splitlines() if "error" in line] or [output]
             raise NotEnoughDataError(
                 f"the recorder for {abi.title} could not be built with "
                 f"{printable(shlex.join(compiler.words))}: {printable(errors[0], limit=500)}"
@@ -150,8 +150,8 @@ def _generated_sources() -> dict[str, str]:
 def _compiler(wrapper: str, header: str) -> Compiler | None:
     """The compiler of a wrapper, without options for the linker."""
     for option in ("--showme", "-show"):
-        code, said = ask([wrapper, option], patience_s=_PATIENCE_S)
-        words = shlex.split(said) if code is not None else []
+        code, output = ask([wrapper, option], patience_s=_PATIENCE_S)
+        words = shlex.split(output) if code is not None else []
         if code != 0 or not any(word.startswith("-I") for word in words):
             continue
         options = [word for word in words[1:] if word.startswith(("-I", "-D", "-m"))]
@@ -161,8 +161,8 @@ def _compiler(wrapper: str, header: str) -> Compiler | None:
 
 
 def _version(compiler: list[str]) -> str:
-    code, said = ask([*compiler, "--version"], patience_s=_PATIENCE_S)
-    return "" if code is None else said.partition("\n")[0]
+    code, output = ask([*compiler, "--version"], patience_s=_PATIENCE_S)
+    return "" if code is None else output.partition("\n")[0]
 
 
 def _text_of(header: str, options: list[str]) -> bytes:

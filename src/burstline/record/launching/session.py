@@ -202,8 +202,8 @@ def _add_file(run: Survey, path: Path) -> None:
                 left = (op, a)
     if rank is not None:
         run.ranks.setdefault(rank, set()).add(path.name.partition(".")[0])
-        if (said := _end_of(*left)) is not None:
-            run.ended[rank] = said
+        if (ending := _end_of(*left)) is not None:
+            run.ended[rank] = ending
 
 
 def _end_of(left: int, detail: int) -> str | None:

@@ -86,10 +86,8 @@ def _ended(
     start = np.flatnonzero(details.kind == Kind.COLLECTIVE)
     blocking = records["kind"][start] == RecordKind.COLLECTIVE
     end = np.where(blocking, start, ends[start])
-    lost = start[end < 0]
-    if len(lost):
-        text = standing.name[int(details.location[lost[0]])]
-        defects.note("collective_never_completed", "loss", text, len(lost))
+    lost = details.location[start[end < 0]]
+    standing.note(defects, "collective_never_completed", lost)
     is_usable = (end >= 0) & (details.communicator[end] >= 0)
     return start[is_usable], end[is_usable], blocking[is_usable]
 

@@ -67,9 +67,7 @@ def details_of(
     if not inside.all():
         _note_outside(records, rows[~inside], standing, defects)
         rows = rows[inside]
-    of_calls, probe = resolve(
-        records.pick(rows), standing.places.process, standing.name, defects
-    )
+    of_calls, probe = resolve(records.pick(rows), standing, defects)
     _limit_numbers(of_calls, standing, defects)
     kind = of_calls["kind"]
     location = of_calls["location"].astype(np.int64)
@@ -83,7 +81,9 @@ def details_of(
     named = np.isin(kind, _COLLECTIVES) | partnered
     row = np.full(len(kind), UNKNOWN, np.int64)
     row[named] = communicators.rows(reference[named], process[named])
-    _note_undefined(np.flatnonzero(named & (row < 0)), location, reference, standing, defects)
+    lost = np.flatnonzero(named & (row < 0))
+    detail = ": communicator {}"
+    standing.note(defects, "communicator_not_defined", location[lost], detail, reference[lost])
     partner = np.full(len(kind), ANY_SOURCE, np.int64)
     partner[partnered] = communicators.world_ranks(
         reference[partnered], process[partnered], of_calls["partner"][partnered]
@@ -123,33 +123,16 @@ def _note_outside(
     for event, name in _TRANSFERS.items():
         defects.note_named("event_not_used", "info", name, np.count_nonzero(remote == event))
     lost = rows[(kind != RecordKind.IO) & (kind != RecordKind.RMA)]
-    if len(lost):
-        text = f"{standing.name[int(records['location'][lost[0]])]}"
-        defects.note("record_without_call", "loss", text, len(lost))
-
-
-def _note_undefined(
-    lost: Integers,
-    location: Integers,
-    reference: Integers,
-    standing: Standing,
-    defects: Defects,
-) -> None:
-    """Note records whose communicator is not defined."""
-    if len(lost):
-        text = f"{standing.name[int(location[lost[0]])]}: communicator {reference[lost[0]]}"
-        defects.note("communicator_not_defined", "loss", text, len(lost))
+    standing.note(defects, "record_without_call", records["location"][lost])
 
 
 def _limit_numbers(records: Records, standing: Standing, defects: Defects) -> None:
     """Note impossible sizes and tags; sets such sizes to 0 and cuts such tags to 31 bits."""
-    kind, name = records["kind"], standing.name
+    kind, location, tag = records["kind"], records["location"], records["tag"]
     tagged = np.isin(kind, _PARTNERED) | (kind == RecordKind.POST)
-    wrong = np.flatnonzero(tagged & (records["tag"] > _LARGEST_TAG))
-    if len(wrong):
-        text = f"{name[int(records['location'][wrong[0]])]}: tag {records['tag'][wrong[0]]}"
-        defects.note("tag_absurd", "loss", text, len(wrong))
-        records["tag"][wrong] &= _LARGEST_TAG
+    wrong = np.flatnonzero(tagged & (tag > _LARGEST_TAG))
+    standing.note(defects, "tag_absurd", location[wrong], ": tag {}", tag[wrong])
+    tag[wrong] &= _LARGEST_TAG
     for column, which in (
         ("bytes", np.ones(len(kind), bool)),  # in the place of what collectives sent
         ("received", kind == RecordKind.COLLECTIVE),
@@ -157,11 +140,9 @@ def _limit_numbers(records: Records, standing: Standing, defects: Defects) -> No
     ):
         size = records[column]
         wrong = np.flatnonzero(which & ((size < 0) | (size >= LARGEST)))
-        if len(wrong):
-            first = int(size[wrong[0]]) & 0xFFFFFFFFFFFFFFFF
-            text = f"{name[int(records['location'][wrong[0]])]}: {first} bytes"
-            defects.note("size_absurd", "loss", text, len(wrong))
-            size[wrong] = 0
+        unsigned = size[wrong].astype(np.uint64)
+        standing.note(defects, "size_absurd", location[wrong], ": {} bytes", unsigned)
+        size[wrong] = 0
 
 
 def _note_strangers(
@@ -173,13 +154,9 @@ def _note_strangers(
         ("message_of_unknown_rank", rows[~remote]),
         ("transfer_of_unknown_rank", rows[remote]),
     ):
-        if len(lost):
-            first = lost[0]
-            place = standing.name[int(records["location"][first])]
-            text = (
-                f"{place}: rank {records['partner'][first]} of communicator {reference[first]}"
-            )
-            defects.note(kind, "loss", text, len(lost))
+        detail = ": rank {} of communicator {}"
+        values = records["partner"][lost], reference[lost]
+        standing.note(defects, kind, records["location"][lost], detail, *values)
 
 
 def stamped(details: Details, records: Records, calls: Calls) -> tuple[Details, Calls]:

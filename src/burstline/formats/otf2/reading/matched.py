@@ -16,16 +16,13 @@ from burstline._core import RecordKind
 from burstline.schema import UNKNOWN
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from burstline.columns import Integers
     from burstline.formats.intake import Defects
+    from burstline.formats.otf2.reading.places import Standing
     from burstline.formats.otf2.reading.records import Records
 
 
-def resolve(
-    records: Records, process: Integers, names: Sequence[str], defects: Defects
-) -> tuple[Records, Integers]:
+def resolve(records: Records, standing: Standing, defects: Defects) -> tuple[Records, Integers]:
     """The records with the sender, communicator and tag of matched messages, and their probes.
 
     Changes `records`; receives without a probe are dropped. O(records + matched log matched).
@@ -42,9 +39,9 @@ def resolve(
     done = matched[matched_kind == RecordKind.MATCHED_COMPLETE]
     seeks = matched[matched_kind != RecordKind.MATCHED_COMPLETE]
     probes = records.rows_of(RecordKind.PROBE)
-    place = process[records["location"]]
-    probe[seeks] = _before(seeks, probes, records["message"], place, records)
-    post = _before(done, posts, records["request"], place, records)
+    process = standing.places.process[records["location"]]
+    probe[seeks] = _before(seeks, probes, records["message"], process, records)
+    post = _before(done, posts, records["request"], process, records)
     probe[done] = np.where(post >= 0, probe[post], UNKNOWN)
     resolved = matched[probe[matched] >= 0]
     for name in ("partner", "communicator", "tag"):
@@ -55,8 +52,7 @@ def resolve(
     lost = matched[probe[matched] < 0]
     if not len(lost):
         return records, probe
-    text = names[int(records["location"][lost[0]])]
-    defects.note("matched_receive_without_probe", "loss", text, len(lost))
+    standing.note(defects, "matched_receive_without_probe", records["location"][lost])
     is_known = np.ones(len(kind), bool)
     is_known[lost] = False
     row = np.append(np.cumsum(is_known) - 1, UNKNOWN)

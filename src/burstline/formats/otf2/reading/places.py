@@ -7,7 +7,7 @@ process that made it.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
@@ -42,6 +42,21 @@ class Standing:
     node: list[str]
     name: list[str]
     ranks: dict[int, int]  # rank of each location of MPI's world, by reference
+
+    def note(
+        self,
+        defects: Defects,
+        kind: str,
+        location: Integers,
+        detail: str = "",
+        *values: npt.NDArray[Any],
+    ) -> None:
+        """Note rows of these locations as lost; `detail` shows the first of each value."""
+        if len(location):
+            text = self.name[int(location[0])] + detail.format(
+                *(column[0] for column in values)
+            )
+            defects.note(kind, "loss", text, len(location))
 
     def table(self, lives: Integers) -> pa.Table:
         """The table `locations`; `lives` has a row of births and one of deaths."""

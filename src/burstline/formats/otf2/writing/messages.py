@@ -84,9 +84,9 @@ class Messages:
             rows["tag"] & _TAG_BITS,
             rows["sent_bytes"],
             np.where(has_request, request, 0),
-            where=send.known,
+            where=send.has_moment,
         )
-        is_done = has_request & (rows["send_done_from"] == _RECORDED) & done.known
+        is_done = has_request & (rows["send_done_from"] == _RECORDED) & done.has_moment
         is_done &= rows["send_done_ns"] != NO_VALUE
         turn = done.turn(Turn.COMPLETION, Turn.FOLLOWUP)
         events.add(Written.SEND_DONE, turn, done.moment, request, where=is_done)
@@ -96,7 +96,7 @@ class Messages:
         post, receive = _stamp(rows, "post", calls), _stamp(rows, "receive", calls)
         has_request = rows["receive_request"] != NO_VALUE
         request = np.where(has_request, rows["receive_request"], 0)
-        turn, posted = post.turn(Turn.COMPLETION, Turn.START), has_request & post.known
+        turn, posted = post.turn(Turn.COMPLETION, Turn.START), has_request & post.has_moment
         events.add(Written.POST, turn, post.moment, request, where=posted)
         events.add(
             np.where(has_request, int(Written.IRECEIVE), int(Written.RECEIVE)),
@@ -107,7 +107,7 @@ class Messages:
             rows["tag"] & _TAG_BITS,
             rows["received_bytes"],
             request,
-            where=receive.known & (post.known | ~has_request),
+            where=receive.has_moment & (post.has_moment | ~has_request),
         )
 
 

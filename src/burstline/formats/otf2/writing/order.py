@@ -166,7 +166,7 @@ class Stamp:
             np.append(calls[name], 0)[row] for name in ("enter_seq", "enter_ns", "leave_ns")
         )
         has_seq = seq != NO_VALUE
-        self.known = has_seq | inside
+        self.has_moment = has_seq | inside
         seq = np.where(has_seq, seq, enter)
         time = np.where(inside, np.clip(time, first, np.maximum(first, last)), time)
         self.moment = time, seq

@@ -36,10 +36,10 @@ class WantedCounter:
 
 
 def added_types(
-    wanted: Sequence[WantedCounter], known: Mapping[int, str]
+    wanted: Sequence[WantedCounter], labels: Mapping[int, str]
 ) -> list[SplicedCounter]:
-    """The types and labels of counters of other runs; `known` are the types of the trace."""
-    taken = dict(known)
+    """The types and labels of counters of other runs; `labels` are those of the trace."""
+    taken = dict(labels)
     spare = (number for number in MERGED_TYPES if number not in taken)
     counters = []
     for counter in wanted:

@@ -59,7 +59,7 @@ class Additions:
     end_ns: Integers
     counters: Sequence[SplicedCounter]
     values: Sequence[Integers]  # of each counter over each burst, NO_VALUE to leave it out
-    known: Sequence[int]  # event types of the counters that the trace has
+    types: Sequence[int]  # event types of the counters that the trace has
 
 
 def splice(
@@ -124,7 +124,7 @@ class _EndRecords:
         self._rows, self._unit = rows, unit_ns
         self._location = additions.location
         self._end = additions.end_ns // unit_ns
-        self._counters = np.array(sorted(additions.known), np.int64)
+        self._counters = np.array(sorted(additions.types), np.int64)
         location, end = self._location[rows].astype(np.int64), self._end[rows]
         new = begins_run(location, end)
         self._number = np.cumsum(new) - 1

@@ -144,8 +144,8 @@ def _front(body: bytes, path: Path) -> re.Match[bytes]:
     return front
 
 
-def _malformed(path: Path, expected: str, found: str) -> FormatError:
-    return FormatError(path, 1, expected=expected, found=found, way_out=_WAY_OUT)
+def _malformed(path: Path, expected: str, actual: str) -> FormatError:
+    return FormatError(path, 1, expected=expected, found=actual, way_out=_WAY_OUT)
 
 
 def _shown(text: bytes) -> str:
@@ -158,8 +158,10 @@ def _duration(time: bytes, defects: list[Defect]) -> tuple[str, int | None]:
     number, _, name = time.strip().partition(b"_")
     unit = name.decode("latin-1")
     if unit not in UNITS_NS:
-        said = f"the unit {_shown(name)!r}" if name else "no unit"
-        defects.append(Defect("header_unit", "info", f"line 1: {said}, read as microseconds"))
+        unit_text = f"the unit {_shown(name)!r}" if name else "no unit"
+        defects.append(
+            Defect("header_unit", "info", f"line 1: {unit_text}, read as microseconds")
+        )
         unit = "us"
     try:
         value = Decimal(number.decode("ascii")) if len(number) <= _SHOWN else Decimal("nan")
