@@ -19,7 +19,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from burstline import _core, schema
-from burstline.columns import nullable, prefix_sums, to_numpy
+from burstline.columns import nullable, ordinal_within, prefix_sums, to_numpy
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -196,18 +196,12 @@ def _region_bursts(
     values: list[Integers],
 ) -> dict[str, Integers]:
     begin = np.flatnonzero(work[:-1] & (borders.time[1:] > borders.time[:-1]))
-    rows = len(begin)
-    columns = {
-        "location": np.full(rows, location),
-        "burst": np.arange(rows),
-        "start_ns": borders.time[begin],
-        "end_ns": borders.time[begin + 1],
-        "call_before": np.full(rows, schema.UNKNOWN),
-        "call_after": np.full(rows, schema.UNKNOWN),
-        "polling_ns": np.zeros(rows, np.int64),
-        "polls": np.zeros(rows, np.int64),
-        "gap_ns": np.zeros(rows, np.int64),
-    }
+    columns = _without_calls(
+        np.full(len(begin), location),
+        np.arange(len(begin)),
+        borders.time[begin],
+        borders.time[begin + 1],
+    )
     seq, time, *counters = values
     first, first_read = _reading_at(borders, begin, seq, time)
     last, last_read = _reading_at(borders, begin + 1, seq, time)
@@ -242,20 +236,30 @@ def bursts_of_states(states: pa.Table, useful: int, counters: list[str]) -> pa.T
     """The intervals of one state as bursts, for traces that have no events."""
     chosen = states.filter(pc.equal(states["state"], useful))
     location = to_numpy(chosen["location"]).astype(np.int64)
-    first = np.searchsorted(location, location)
-    rows = len(location)
-    nothing = np.full(rows, schema.UNKNOWN)
-    columns = {
-        "location": location,
-        "burst": np.arange(rows) - first,
-        "start_ns": to_numpy(chosen["begin_ns"]),
-        "end_ns": to_numpy(chosen["end_ns"]),
-        "call_before": nothing,
-        "call_after": nothing,
-        "polling_ns": np.zeros(rows, np.int64),
-        "polls": np.zeros(rows, np.int64),
-        "gap_ns": np.zeros(rows, np.int64),
-    }
+    columns = _without_calls(
+        location,
+        ordinal_within(location),
+        to_numpy(chosen["begin_ns"]),
+        to_numpy(chosen["end_ns"]),
+    )
     for position in range(len(counters)):
-        columns[str(position)] = np.full(rows, schema.NO_VALUE)
+        columns[str(position)] = np.full(len(location), schema.NO_VALUE)
     return burst_table(columns, counters)
+
+
+def _without_calls(
+    location: Integers, burst: Integers, start_ns: Integers, end_ns: Integers
+) -> dict[str, Integers]:
+    """The columns of bursts between no calls, without polls, gaps and counters."""
+    unknown, none = np.full(len(burst), schema.UNKNOWN), np.zeros(len(burst), np.int64)
+    return {
+        "location": location,
+        "burst": burst,
+        "start_ns": start_ns,
+        "end_ns": end_ns,
+        "call_before": unknown,
+        "call_after": unknown,
+        "polling_ns": none,
+        "polls": none,
+        "gap_ns": none,
+    }

@@ -20,7 +20,7 @@ _NEAR = 1 << 16
 
 
 def take(
-    values: npt.NDArray[Any], rows: AnyIntegers, missing: int = UNKNOWN
+    values: npt.NDArray[Any], rows: AnyIntegers, missing: float = UNKNOWN
 ) -> npt.NDArray[Any]:
     """The values at some rows; `missing` where the row is negative.
 

@@ -14,6 +14,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from burstline.columns import coded, take
 from burstline.learning.columns import BY_ACCIDENT, PARTNER
 
 if TYPE_CHECKING:
@@ -108,13 +109,10 @@ def _numbers_of_names(columns: Sequence[pa.ChunkedArray]) -> Mapping[str | None,
 
 
 def _coded(column: pa.ChunkedArray, numbers: Mapping[str | None, int]) -> Floats:
-    parts = [np.zeros(0)]
-    for chunk in column.chunks:
-        whole = chunk if pa.types.is_dictionary(chunk.type) else chunk.dictionary_encode()
-        code = np.array([numbers.get(name, _UNKNOWN) for name in whole.dictionary.to_pylist()])
-        indices = whole.indices.fill_null(len(code)).to_numpy(zero_copy_only=False)
-        parts.append(np.append(code, _UNKNOWN)[indices])
-    return np.concatenate(parts)
+    is_coded = pa.types.is_dictionary(column.type)
+    codes, names = coded(column if is_coded else column.dictionary_encode())
+    values = np.array([numbers.get(name, _UNKNOWN) for name in names], np.float64)
+    return take(values, codes, _UNKNOWN)
 
 
 def _plain(column: pa.ChunkedArray) -> Floats:

@@ -236,13 +236,9 @@ def _stage_codes(column: pa.DictionaryArray) -> npt.NDArray[np.int8]:
     return numbers[column.indices.to_numpy(zero_copy_only=False)]
 
 
-def _lanes(pairs: pa.Table) -> list[tuple[Place, slice]]:
+def _lanes(table: pa.Table) -> list[tuple[Place, slice]]:
     """The rows of each thread; those of a thread are neighbours."""
-    columns = [to_numpy(pairs[name]).astype(np.int64) for name in PLACE[:3]]
-    return list(_neighbours(columns))
-
-
-def _neighbours(columns: Sequence[Integers]) -> list[tuple[Place, slice]]:
+    columns = [to_numpy(table[name]).astype(np.int64) for name in PLACE[:3]]
     size = len(columns[0])
     if not size:
         return []
@@ -259,8 +255,8 @@ def _rows(
     table: BurstTable, pairs: pa.Table, lanes: list[tuple[Place, slice]], run: int
 ) -> Integers:
     """The row of the table that each pair names, -1 where it names none."""
-    names = [to_numpy(table.table[name]).astype(np.int64) for name in PLACE]
-    location_of = {key: int(names[3][part.start]) for key, part in _neighbours(names[:3])}
+    locations, bursts = (to_numpy(table.table[name]).astype(np.int64) for name in PLACE[3:])
+    location_of = {key: int(locations[part.start]) for key, part in _lanes(table.table)}
     column = pairs[f"burst_{run}"]
     ordinal = pc.fill_null(column, UNKNOWN).to_numpy()
     location = np.zeros(len(ordinal), np.int64)
@@ -270,7 +266,7 @@ def _rows(
             location[part] = location_of[key]
         else:
             is_named[part] = False
-    rows = Ordinals(names[3], names[4]).rows(location, np.where(is_named, ordinal, 0))
+    rows = Ordinals(locations, bursts).rows(location, np.where(is_named, ordinal, 0))
     return np.where(is_named, rows, UNKNOWN)
 
 

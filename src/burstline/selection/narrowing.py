@@ -44,6 +44,7 @@ _INTERVALS: Final = {
     "gaps": ("location", "start_ns", "end_ns"),
     "states": ("location", "begin_ns", "end_ns"),
 }
+_MOMENTS: Final = ("readings", "other_events", "half_messages", "loop_iterations")
 _WAY_OUT: Final = (
     "Take a shorter part (--from, --to), fewer ranks (--ranks), or allow more (--memory)."
 )
@@ -66,6 +67,8 @@ class _Narrowing:
     def _make(self, name: str) -> pa.Table:
         if name in _INTERVALS:
             return self._joined(name, self._intervals(name))
+        if name in _MOMENTS:
+            return self._joined(name, self._moments(name))
         make = _MAKERS.get(name)
         return self.trace.table(name) if make is None else self._joined(name, make(self))
 
@@ -106,18 +109,6 @@ class _Narrowing:
             return self.kept[location] & (begin <= last) & reaches
 
         return self._filtered(name, is_near, _EARLIEST)
-
-    def readings(self) -> Iterator[pa.Table]:
-        return self._moments("readings")
-
-    def other_events(self) -> Iterator[pa.Table]:
-        return self._moments("other_events")
-
-    def half_messages(self) -> Iterator[pa.Table]:
-        return self._moments("half_messages")
-
-    def loop_iterations(self) -> Iterator[pa.Table]:
-        return self._moments("loop_iterations")
 
     def call_loops(self) -> Iterator[pa.Table]:
         def is_near(part: pa.Table) -> Mask:
@@ -234,10 +225,6 @@ class _Stretches(NamedTuple):
 
 
 _MAKERS: Final[dict[str, Callable[[_Narrowing], Iterator[pa.Table]]]] = {
-    "readings": _Narrowing.readings,
-    "other_events": _Narrowing.other_events,
-    "half_messages": _Narrowing.half_messages,
-    "loop_iterations": _Narrowing.loop_iterations,
     "call_loops": _Narrowing.call_loops,
     "links": _Narrowing.links,
     "events": _Narrowing.events,

@@ -13,7 +13,7 @@ order before.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
@@ -294,8 +294,7 @@ def _add_rest(common: _Sequence, other: _Sequence, same: Integers, how: _Rest) -
     return rows
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Left:
+class _Left(NamedTuple):
     """Bursts that were left over: their keys, and how many matched ones precede them."""
 
     rows: Integers
@@ -319,14 +318,7 @@ class _Left:
         return cls(rows, key[rows], ordinal[rows], columns["size"][rows], unordered, is_alone)
 
     def where(self, chosen: Mask) -> _Left:
-        return _Left(
-            self.rows[chosen],
-            self.key[chosen],
-            self.ordinal[chosen],
-            self.size[chosen],
-            self.unordered[chosen],
-            self.is_alone[chosen],
-        )
+        return _Left._make(column[chosen] for column in self)
 
     def columns(self, near: int) -> tuple[npt.NDArray[Any], ...]:
         reach = np.full(len(self.rows), near, np.int64)

@@ -9,11 +9,11 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
-from burstline.columns import Ordinals, to_numpy
+from burstline.columns import Ordinals, codes, to_numpy
 from burstline.errors import NotEnoughDataError, ParameterError
 from burstline.merge.tables.bursts import burst_table
 from burstline.merge.tables.columns import FIXED
@@ -83,16 +83,11 @@ class Measured:
 
     def feature(self, name: str) -> Quantity:
         """A quantity that every run has."""
-        runs = range(len(self._traces))
-        if name == "duration":
-            return self._gathered(name, _durations, runs)
-        if name == "position":
-            return self._gathered(name, _positions, runs)
-        if name == "sizes":
-            return self._gathered(name, _sizes, runs)
         if name == "partner":
             return self._partners()
-        raise ParameterError(f"{name} is no feature of bursts; features are {FEATURES}")
+        if name not in _AMOUNTS:
+            raise ParameterError(f"{name} is no feature of bursts; features are {FEATURES}")
+        return self._gathered(name, _AMOUNTS[name], range(len(self._traces)))
 
     def _having(self, counter: str) -> list[int]:
         return [k for k, trace in enumerate(self._traces) if counter in trace.counter_names]
@@ -130,14 +125,9 @@ class Measured:
 
 def _rows(trace: Trace, matching: Matching, run: int) -> Integers:
     """The row of each burst of the pairs in one run, -1 where it has none."""
-    locations = trace.arrays("locations", *_THREAD)
-    named = [to_numpy(matching.pairs[name]) for name in _THREAD]
-    shape = [
-        int(max(a.max(initial=0), b.max(initial=0))) + 1
-        for a, b in zip(locations, named, strict=True)
-    ]
-    keys, named_keys = (
-        np.ravel_multi_index(tuple(columns), shape) for columns in (locations, named)
+    keys, named_keys = codes(
+        trace.arrays("locations", *_THREAD),
+        [to_numpy(matching.pairs[name]) for name in _THREAD],
     )
     order = np.argsort(keys, kind="stable")
     ordinal = to_numpy(matching.pairs[f"burst_{run}"])
@@ -153,10 +143,6 @@ def _durations(trace: Trace) -> Integers:
     return np.asarray(end - start)
 
 
-def _positions(trace: Trace) -> Floats:
-    return _column(trace, "position")
-
-
 def _sizes(trace: Trace) -> Floats:
     table = burst_table(trace, columns=_SIZES)
     return np.asarray(sum(np.maximum(size, 0) for size in table.arrays(*_SIZES)), np.float64)
@@ -165,3 +151,10 @@ def _sizes(trace: Trace) -> Floats:
 def _column(trace: Trace, name: str) -> Floats:
     (values,) = burst_table(trace, columns=[name]).arrays(name)
     return values.astype(np.float64)
+
+
+_AMOUNTS: Final[dict[str, Callable[[Trace], npt.NDArray[Any]]]] = {
+    "duration": _durations,
+    "position": partial(_column, name="position"),
+    "sizes": _sizes,
+}
