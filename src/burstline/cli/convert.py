@@ -97,7 +97,6 @@ class _Resources(TypedDict):
 def _read(
     arguments: argparse.Namespace, *, memory: int, threads: int, progress: Progress
 ) -> Trace:
-
     trace = burstline.read(
         arguments.trace,
         raw=not arguments.no_raw,
@@ -109,7 +108,6 @@ def _read(
 
 
 def _without_raw(trace: Trace) -> Trace:
-
     return formats.overlaid(trace, {}, without=schema.RAW_TABLES)
 
 

@@ -103,7 +103,6 @@ def _write(plan: CounterPlan, path: Path) -> None:
 
 
 def _print(arguments: argparse.Namespace, plan: CounterPlan) -> None:
-
     if arguments.format == "json":
         document: dict[str, Any] = {
             "sets": [list(names) for names in plan.sets],
@@ -126,7 +125,6 @@ def _print(arguments: argparse.Namespace, plan: CounterPlan) -> None:
 
 
 def _say_what_is_missing(plan: CounterPlan, reference: str | None, output: Path | None) -> None:
-
     if not plan.sets:
         show.note(
             "PAPI can count none of these events here. burstline record --counters cpu,work "
@@ -144,7 +142,6 @@ def _say_what_is_missing(plan: CounterPlan, reference: str | None, output: Path 
 
 
 def _list(arguments: argparse.Namespace) -> None:
-
     rows = [("recorder", "cpu"), ("compiler", "work")]
     rows += [("kernel", f"perf:{name}") for name in _SOFTWARE]
     try:

@@ -86,7 +86,6 @@ def features_view(
 
 
 def _labels(trace: Trace, structure: Structure, missing: list[str]) -> Labels | None:
-
     return _or_why(lambda: burstline.structure.labels_of(trace, structure.found_in), missing)
 
 
@@ -111,7 +110,6 @@ def _of_loops(found: Features, labels: Labels | None) -> Features:
 def _accuracies(
     trace: Trace, structure: Structure, labels: Labels, arguments: argparse.Namespace
 ) -> Iterator[Accuracy]:
-
     yield burstline.structure.accuracy(structure, labels)
     for method in _METHODS:
         if method != structure.method:

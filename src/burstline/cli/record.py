@@ -206,7 +206,6 @@ def _plan(arguments: argparse.Namespace, name: str, counters: str | None) -> _Pl
 
 
 def _output(arguments: argparse.Namespace, programs: list[tuple[str, ...]], name: str) -> Path:
-
     default = f"{record.program_name(programs[0]) if programs else 'run'}.prv"
     path = Path(arguments.output or default)
     ending = next((end for end in ENDINGS if path.name.endswith(end)), "")
@@ -245,7 +244,6 @@ def _settings(arguments: argparse.Namespace, counters: str | None) -> dict[str, 
 
 
 def _write(arguments: argparse.Namespace, plan: _Plan) -> None:
-
     resolver = record.Resolver()
     with progress_bar(arguments) as progress:
         write_recorded(
@@ -306,5 +304,4 @@ def _document(plan: _Plan, found: Survey) -> dict[str, Any]:
 
 
 def _say(text: str) -> None:
-
     show.note(printable(f"burstline: {text}", limit=1_000))

@@ -48,33 +48,23 @@ Step = tuple["Frame", str]
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One line of pseudo-code.
-
-    Attributes
-    ----------
-    kind : {"frame", "loop", "condition", "call", "burst"}
-        What it shows.
-    depth : int
-        How deep it is indented.
-    text : str
-        The pseudo-code; safe to print.
-    file, line : str
-        From where the function in `text` is called; empty if that says nothing.
-    time_ns, size_bytes, counter : float or None
-        Mean duration, size and counter of what it shows.
-    item : Call, Loop, Condition or None
-        The node it stands for; None for a frame, a block of ranks and for computation.
-    """
+    """One line of pseudo-code."""
 
     kind: Kind
+    """What it shows."""
     depth: int
+    """How deep it is indented."""
     text: str
+    """The pseudo-code; safe to print."""
     file: str = ""
     line: str = ""
+    """From where the function in `text` is called; empty if that says nothing."""
     time_ns: float | None = None
     size_bytes: float | None = None
     counter: float | None = None
+    """Mean duration, size and counter of what it shows."""
     item: Item | None = None
+    """The node it stands for; None for a frame, a block of ranks and for computation."""
 
 
 def chosen_counter(structure: Structure, name: str | None) -> str | None:

@@ -63,7 +63,6 @@ def iterations_region(
 
 
 def _explain(trace: Trace, asked: Asked, method: str, length_ns: Any) -> None:  # noqa: ANN401 -- an array; NumPy is not loaded yet
-
     (rank,) = trace.arrays("locations", "rank")
     inside = set(rank[length_ns > 0].tolist())
     lengths = [

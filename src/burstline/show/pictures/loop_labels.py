@@ -33,19 +33,13 @@ _SPOT: Final = 20.0
 
 @dataclass(frozen=True, slots=True)
 class Label:
-    """A text with the position of its left end and middle, in the units of the points.
-
-    Attributes
-    ----------
-    text : str
-        Numbers of loops, as in ``2, 7..9``.
-    x, y : float
-        Where it begins, and its middle.
-    """
+    """A text with the position of its left end and middle, in the units of the points."""
 
     text: str
+    """Numbers of loops, as in ``2, 7..9``."""
     x: float
     y: float
+    """Where it begins, and its middle."""
 
     @property
     def box(self) -> tuple[float, float, float, float]:
