@@ -13,10 +13,9 @@ from burstline.cli.inputs.budget import ANALYSED, require
 from burstline.cli.inputs.iterations import iterations_asked, iterations_region
 from burstline.cli.inputs.options import (
     add_trace_options,
-    memory_budget,
+    limits_of,
     progress_bar,
     region_asked,
-    thread_count,
 )
 from burstline.cli.products.traces import add_output, output_path
 from burstline.errors import NotEnoughDataError, ParameterError
@@ -68,11 +67,10 @@ def run(arguments: argparse.Namespace) -> None:
     configurations = _configurations(arguments)
     if arguments.max_depth is not None and arguments.max_depth < 1:
         raise ParameterError(f"--max-depth must be at least 1, got {arguments.max_depth}")
-    memory, threads = memory_budget(arguments), thread_count(arguments)
+    limits = limits_of(arguments)
+    memory = limits["memory"]
     with progress_bar(arguments) as progress:
-        trace = burstline.read(
-            arguments.trace, raw=True, memory=memory, threads=threads, progress=progress
-        )
+        trace = burstline.read(arguments.trace, raw=True, **limits, progress=progress)
         marks = _found(trace, arguments, memory)
         if not marks.loops:
             raise NotEnoughDataError(

@@ -14,9 +14,9 @@ from burstline.cli.inputs.options import (
     progress_bar,
     read_selected,
 )
-from burstline.cli.inputs.runs import warn_of_losses, warn_of_twins
+from burstline.cli.inputs.runs import require_as_many_ranks, warn_of_losses, warn_of_twins
 from burstline.cli.products.files import picture_file, write_figure
-from burstline.errors import InconsistentTraceError, ParameterError
+from burstline.errors import ParameterError
 
 if TYPE_CHECKING:
     from burstline.trace import Trace
@@ -112,16 +112,6 @@ def _read(arguments: argparse.Namespace) -> list[Trace]:
     # Times and loops of one run mean nothing in another.
     shared = {**vars(arguments), "memory": memory, **dict.fromkeys(_OF_ONE_RUN)}
     traces = [read_selected(argparse.Namespace(**{**shared, "trace": path})) for path in paths]
-    ranks = [_ranks(trace) for trace in traces]
-    if len(set(ranks)) > 1:
-        told = ", ".join(f"{path}: {count}" for path, count in zip(paths, ranks, strict=True))
-        raise InconsistentTraceError(
-            f"the runs have different numbers of ranks ({told}). Only runs of one program on "
-            "as many ranks can be compared; --ranks takes the same ones of each"
-        )
+    aim = "compared; --ranks takes the same ones of each"
+    require_as_many_ranks(paths, traces, aim)
     return traces
-
-
-def _ranks(trace: Trace) -> int:
-    application, rank = trace.arrays("locations", "application", "rank")
-    return len(set(zip(application.tolist(), rank.tolist(), strict=True)))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, TypedDict
+from typing import TYPE_CHECKING, Final, Unpack
 
 import burstline
 from burstline import formats, record, schema, show
@@ -12,9 +12,8 @@ from burstline.cli.inputs.options import (
     add_resources,
     add_trace,
     is_recorded,
-    memory_budget,
+    limits_of,
     progress_bar,
-    thread_count,
 )
 from burstline.cli.products.traces import add_output, kept_rows, output_path, print_written
 from burstline.formats import atomic, otf2, paraver, store
@@ -22,6 +21,7 @@ from burstline.formats import atomic, otf2, paraver, store
 if TYPE_CHECKING:
     import argparse
 
+    from burstline.cli.inputs.options import Limits
     from burstline.progress import Progress
     from burstline.record import Resolver
     from burstline.trace import Trace
@@ -58,21 +58,25 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> None:
     """Convert the trace and say what was written."""
     path = output_path(arguments)
-    memory, threads = memory_budget(arguments), thread_count(arguments)
+    raw, limits = not arguments.no_raw, limits_of(arguments)
     source = Path(arguments.trace)
-    resolver = _resolver(source)
+    resolver = record.Resolver() if is_recorded(source) else None
     with progress_bar(arguments) as progress:
-        resources: _Resources = {"memory": memory, "threads": threads, "progress": progress}
         if resolver is not None:
-            kept = write_recorded(source, path, resolver, raw=not arguments.no_raw, **resources)
+            kept = write_recorded(source, path, resolver, raw=raw, **limits, progress=progress)
         elif path.suffix == ".store" and is_paraver(source):
-            to_store(arguments.trace, path, raw=not arguments.no_raw, **resources)
+            with atomic.replacement(path) as part:
+                paraver.convert(source, part, raw=raw, **limits, progress=progress)
             kept = kept_rows(store.read(path))
         elif path.suffix == ".store" and is_archive(source):
-            kept = archive_to_store(source, path, **resources)
+            with atomic.replacement(path) as part:
+                otf2.convert(source, part, **limits, progress=progress)
+            kept = kept_rows(store.read(path))
         else:
-            trace = _read(arguments, **resources)
-            write_trace(trace, path, memory=memory, progress=progress)
+            trace = burstline.read(arguments.trace, raw=raw, **limits, progress=progress)
+            if not raw:
+                trace = formats.overlaid(trace, {}, without=schema.RAW_TABLES)
+            write_trace(trace, path, memory=limits["memory"], progress=progress)
             kept = kept_rows(trace)
     if resolver is not None:
         say_unnamed(resolver)
@@ -81,56 +85,24 @@ def run(arguments: argparse.Namespace) -> None:
     print_written(arguments, path, document)
 
 
-def _resolver(source: Path) -> Resolver | None:
-    """What names the places in raw files; None for any other trace."""
-    if not is_recorded(source):
-        return None
-    return record.Resolver()
-
-
-class _Resources(TypedDict):
-    memory: int
-    threads: int
-    progress: Progress
-
-
-def _read(
-    arguments: argparse.Namespace, *, memory: int, threads: int, progress: Progress
-) -> Trace:
-    trace = burstline.read(
-        arguments.trace,
-        raw=not arguments.no_raw,
-        memory=memory,
-        threads=threads,
-        progress=progress,
-    )
-    return _without_raw(trace) if arguments.no_raw else trace
-
-
-def _without_raw(trace: Trace) -> Trace:
-    return formats.overlaid(trace, {}, without=schema.RAW_TABLES)
-
-
 def write_recorded(
     folder: Path,
     path: Path,
     resolver: Resolver,
     *,
     raw: bool,
-    memory: int,
-    threads: int,
     progress: Progress,
     name: str | None = None,
+    **limits: Unpack[Limits],
 ) -> dict[str, int]:
     """Write the raw files of a run, of any size, as a trace; count its rows.
 
     The trace says that it is made of `name`, by default of the folder.
     """
-    resources: _Resources = {"memory": memory, "threads": threads, "progress": progress}
     if path.suffix == ".store":
         with atomic.replacement(path) as part:
             record.store_recorded(
-                folder, part, raw=raw, resolver=resolver, name=name, **resources
+                folder, part, raw=raw, resolver=resolver, name=name, **limits, progress=progress
             )
         return kept_rows(store.read(path))
     records = path.name.endswith((".prv", ".prv.gz"))
@@ -141,9 +113,10 @@ def write_recorded(
         records=records,
         resolver=resolver,
         name=name,
-        **resources,
+        **limits,
+        progress=progress,
     ) as trace:
-        write_trace(trace, path, memory=memory, progress=progress)
+        write_trace(trace, path, memory=limits["memory"], progress=progress)
         return kept_rows(trace)
 
 
@@ -161,25 +134,6 @@ def is_paraver(path: Path) -> bool:
 def is_archive(path: Path) -> bool:
     """Whether a file or folder is an OTF2 archive, and no store."""
     return path.exists() and otf2.find_anchor(path) is not None
-
-
-def archive_to_store(
-    source: Path, path: Path, *, memory: int, threads: int, progress: Progress
-) -> dict[str, int]:
-    """Convert an OTF2 archive of any size to a store; count its rows."""
-    with atomic.replacement(path) as part:
-        otf2.convert(source, part, memory=memory, threads=threads, progress=progress)
-    return kept_rows(store.read(path))
-
-
-def to_store(
-    source: str, path: Path, *, raw: bool, memory: int, threads: int, progress: Progress
-) -> None:
-    """Convert a Paraver trace of any size to a store."""
-    with atomic.replacement(path) as part:
-        paraver.convert(
-            Path(source), part, raw=raw, memory=memory, threads=threads, progress=progress
-        )
 
 
 def write_trace(trace: Trace, path: Path, *, memory: int, progress: Progress) -> None:

@@ -11,10 +11,9 @@ from burstline.cli.inputs.budget import ANALYSED, require
 from burstline.cli.inputs.iterations import iterations_asked, iterations_region
 from burstline.cli.inputs.options import (
     add_trace_options,
-    memory_budget,
+    limits_of,
     progress_bar,
     region_asked,
-    thread_count,
 )
 from burstline.cli.products.traces import (
     add_output,
@@ -59,11 +58,10 @@ def run(arguments: argparse.Namespace) -> None:
     """Cut the trace and say what was kept and what was lost."""
     path = output_path(arguments)
     window, asked = _window(arguments), iterations_asked(arguments)
-    memory, threads = memory_budget(arguments), thread_count(arguments)
+    limits = limits_of(arguments)
+    memory = limits["memory"]
     with progress_bar(arguments) as progress:
-        before = burstline.read(
-            arguments.trace, raw=True, memory=memory, threads=threads, progress=progress
-        )
+        before = burstline.read(arguments.trace, raw=True, **limits, progress=progress)
         window = _placed(window, before)
         if asked:
             known = require(before, memory, tables=ANALYSED, copies=_COPIES, region=window)

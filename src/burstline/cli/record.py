@@ -14,10 +14,9 @@ from burstline import record, show
 from burstline.cli.convert import say_unnamed, write_recorded
 from burstline.cli.inputs.options import (
     add_resources,
-    memory_budget,
+    limits_of,
     parse_size,
     progress_bar,
-    thread_count,
 )
 from burstline.cli.products.traces import ENDINGS, files_of
 from burstline.errors import ParameterError, printable
@@ -122,8 +121,7 @@ def _add_what(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> None:
     """Record the program, once or for each set of counters."""
-    memory_budget(arguments)  # a wrong one is refused before the run
-    thread_count(arguments)
+    limits_of(arguments)  # wrong ones are refused before the run
     code = 0
     for name, counters in _runs(arguments):
         code = _record(arguments, name, counters) or code
@@ -170,7 +168,7 @@ def _record(arguments: argparse.Namespace, name: str, counters: str | None) -> i
             return code
         record.require_ranks(found)
         _write(arguments, plan)
-        counted = _counted(plan) if arguments.profile else {}
+        counted = record.tallies(plan.folder) if arguments.profile else {}
         kept = arguments.keep_raw is not None
     except BaseException:
         if kept:
@@ -183,10 +181,6 @@ def _record(arguments: argparse.Namespace, name: str, counters: str | None) -> i
     _report(ended, found)
     _print_result(arguments, plan, found, counted)
     return code
-
-
-def _counted(plan: _Plan) -> dict[str, Tally]:
-    return record.tallies(plan.folder)
 
 
 def _plan(arguments: argparse.Namespace, name: str, counters: str | None) -> _Plan:
@@ -251,8 +245,7 @@ def _write(arguments: argparse.Namespace, plan: _Plan) -> None:
             plan.output,
             resolver,
             raw=True,
-            memory=memory_budget(arguments),
-            threads=thread_count(arguments),
+            **limits_of(arguments),
             progress=progress,
             name=None if arguments.keep_raw else str(plan.output),
         )

@@ -13,8 +13,8 @@ from burstline.cli.features import (
     features_asked,
     features_view,
 )
-from burstline.cli.inputs.detection import add_detection, detected
-from burstline.cli.inputs.iterations import DETECTION, WAY_OUT
+from burstline.cli.inputs.detection import DETECTION, add_detection, detected
+from burstline.cli.inputs.iterations import WAY_OUT
 from burstline.cli.inputs.options import add_trace_options, read_selected
 from burstline.cli.products.files import table_file
 from burstline.errors import ParameterError

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from burstline.trace import Trace
 
 _METHODS: Final = ("auto", "seed", "exact")
+DETECTION: Final = ("method", "eps", "scale", "rank_merge", "min_share")
+"""What :func:`add_detection` adds, as :func:`burstline.detect` calls it."""
 
 
 def add_detection(parser: argparse.ArgumentParser) -> None:
@@ -55,11 +57,4 @@ def add_detection(parser: argparse.ArgumentParser) -> None:
 
 def detected(trace: Trace, arguments: argparse.Namespace) -> Structure:
     """Find the loops of a trace."""
-    return burstline.detect(
-        trace,
-        method=arguments.method,
-        eps=arguments.eps,
-        scale=arguments.scale,
-        rank_merge=arguments.rank_merge,
-        min_share=arguments.min_share,
-    )
+    return burstline.detect(trace, **{name: getattr(arguments, name) for name in DETECTION})

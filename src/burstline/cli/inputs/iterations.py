@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import burstline
 from burstline import selection, show
+from burstline.cli.inputs.detection import DETECTION
 from burstline.errors import ParameterError
 
 if TYPE_CHECKING:
@@ -15,7 +16,6 @@ if TYPE_CHECKING:
 
     from burstline.trace import Trace
 
-DETECTION: Final = ("method", "eps", "scale", "rank_merge", "min_share")
 _NEGATIVE: Final = re.compile(r"-\d+(:-?\d*)?$|-\d*\.\d+$")
 WAY_OUT: Final = "Name the loop, as `burstline structure` numbers it: --loop ID"
 

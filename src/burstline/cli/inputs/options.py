@@ -11,7 +11,7 @@ import os
 import shlex
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypedDict
 
 import burstline
 import burstline.formats.raw
@@ -103,17 +103,15 @@ def read_with_whole(
     arguments: argparse.Namespace, *, raw: bool = False, streams: bool = False
 ) -> tuple[Trace, Trace]:
     """Read a trace as :func:`read_selected` does, and give the whole of it, too."""
-    memory, threads = memory_budget(arguments), thread_count(arguments)
+    limits = limits_of(arguments)
     region, asked = region_asked(arguments), iterations_asked(arguments)
     with progress_bar(arguments) as progress:
-        whole = burstline.read(
-            arguments.trace, raw=raw, memory=memory, threads=threads, progress=progress
-        )
+        whole = burstline.read(arguments.trace, raw=raw, **limits, progress=progress)
     _say_if_unnamed(arguments.trace)
     _require_inside(region, whole)
     trace = whole
     if region or asked or not streams:
-        trace = require(trace, memory, tables=ANALYSED, copies=_COPIES, region=region)
+        trace = require(trace, limits["memory"], tables=ANALYSED, copies=_COPIES, region=region)
     if asked:
         region = iterations_region(trace, region, asked, arguments)
     return (burstline.select(trace, **region) if region else trace), whole
@@ -160,6 +158,18 @@ def progress_bar(arguments: argparse.Namespace) -> Bar:
     live = sys.stderr.isatty() and os.environ.get("TERM") != "dumb"
     shown = not arguments.quiet and (live or arguments.progress)
     return show.Bar(sys.stderr if shown else None, live=live)
+
+
+class Limits(TypedDict):
+    """What a command may use: bytes, and threads."""
+
+    memory: int
+    threads: int
+
+
+def limits_of(arguments: argparse.Namespace) -> Limits:
+    """What the arguments allow the command to use."""
+    return {"memory": memory_budget(arguments), "threads": thread_count(arguments)}
 
 
 def memory_budget(arguments: argparse.Namespace) -> int:

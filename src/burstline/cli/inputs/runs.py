@@ -61,16 +61,19 @@ def read_runs(
     for path, trace in zip(paths, traces, strict=True):
         if not trace.rows("bursts"):
             raise NotEnoughDataError(f"{path} has no bursts: no thread of it makes two calls")
-    ranks = [len(set(zip(*_processes(trace), strict=True))) for trace in traces]
+    require_as_many_ranks(paths, traces, "merged")
+    return traces
+
+
+def require_as_many_ranks(
+    paths: Sequence[Path | str], traces: Sequence[Trace], aim: str
+) -> None:
+    """Refuse runs of different numbers of ranks by name; `aim` is what they cannot be."""
+    places = [trace.locations.select(["application", "rank"]) for trace in traces]
+    ranks = [len({tuple(row.values()) for row in place.to_pylist()}) for place in places]
     if len(set(ranks)) > 1:
         told = ", ".join(f"{path}: {count}" for path, count in zip(paths, ranks, strict=True))
         raise InconsistentTraceError(
             f"the runs have different numbers of ranks ({told}). Only runs of one program on "
-            "as many ranks can be merged"
+            f"as many ranks can be {aim}"
         )
-    return traces
-
-
-def _processes(trace: Trace) -> tuple[list[int], list[int]]:
-    application, rank = trace.arrays("locations", "application", "rank")
-    return application.tolist(), rank.tolist()
