@@ -19,12 +19,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
-import pyarrow as pa
 
 import burstline
 from burstline import Trace, schema
 from burstline.errors import NotEnoughDataError, ParameterError, printable
-from burstline.merge import LOOP_TYPES, METHODS, match
+from burstline.merge import METHODS, match
 from experiments.merge.accuracy import Accuracy, by_ids, pairs_of, unique_by_ids
 
 if TYPE_CHECKING:
@@ -36,6 +35,7 @@ if TYPE_CHECKING:
 
 ITEM: Final = 900
 """Event type under which a program logs what its burst is."""
+_LOOP_TABLES: Final = ("loops", "loop_entries", "loop_iterations", "call_loops")
 _NO_ID: Final = -1
 _FIGURES: Final = ("align: precision", "rate", "seed: precision", "rate")
 _KINDS: Final = ("with a twin", "told apart", "only one in each")
@@ -73,9 +73,9 @@ def with_ids(path: Path, *, loops: bool = True) -> tuple[Trace, Integers]:
     if not chosen.any():
         name = printable(str(path))
         raise NotEnoughDataError(f"{name}: no events of type {ITEM}, and no {truth.name}")
-    tables = {name: trace.table(name) for name in schema.TABLES if name in trace}
-    kept = pa.array(np.isin(kind, LOOP_TYPES if loops else ()))
-    plain = Trace(tables | {"events": trace.table("events").filter(kept)})
+    without = {"events"} if loops else {"events", *_LOOP_TABLES}
+    names = [name for name in schema.TABLES if name in trace and name not in without]
+    plain = Trace({name: trace.table(name) for name in names})
     return plain, _placed(plain, location[chosen], time[chosen], value[chosen])
 
 
