@@ -21,17 +21,12 @@ from burstline.browser import details, questions
 from burstline.browser.outline import outline
 from burstline.browser.screens import CounterScreen, PlotScreen
 from burstline.errors import BurstlineError, printable
-from burstline.show import (
-    STYLES,
-    chosen_counter,
-    format_bytes,
-    format_count,
-    format_ns,
-    plural,
-)
+from burstline.show import STYLES, chosen_counter, line_cells, line_columns, plural
 from burstline.structure import loop_table, points
 
 if TYPE_CHECKING:
+    from collections.abc import Container, Iterable
+
     from textual.app import ComposeResult
     from textual.binding import BindingType
 
@@ -47,8 +42,11 @@ _DEPTHS: Final = "0123456789"
 _MOST_OPEN: Final = 2_000
 """Lines that are unfolded at first; more are not what somebody reads from the top."""
 
-_TEXTS: Final = 3
-"""So many columns are text, the others numbers."""
+_TEXTS: Final = range(3)
+"""These columns are text, the others numbers."""
+
+_LEFT: Final = (0, 2)
+"""Texts that begin on the left; numbers of lines end on the right."""
 
 
 class Code(DataTable[Text]):
@@ -166,15 +164,9 @@ class Browser(App[None]):
         code = self.query_one(Code)
         above = code.cursor_row - code.scroll_offset.y if above is None else above
         self._shown = self._outline.shown(self._folded, self._view.least_ns)
-        counter = self._view.counter
         code.clear(columns=True)
-        names = ["FILE", "LINE", "PSEUDOCODE", "E(time)", "E(size)"]
-        names += [f"E({printable(counter)})"] if counter else []
-        heads = [
-            Text(name, justify="left" if n < _TEXTS else "right")
-            for n, name in enumerate(names)
-        ]
-        code.add_columns(*heads)
+        names = map(printable, line_columns(self._view.counter))
+        code.add_columns(*_aligned(names, _TEXTS))
         for place in self._shown:
             code.add_row(*self._cells(self._outline.rows[place]))
         line = max(bisect_right(self._shown, at) - 1, 0)
@@ -184,23 +176,11 @@ class Browser(App[None]):
         self._describe()
 
     def _cells(self, row: Row) -> list[Text]:
-        line = row.line
         mark = _LEAF
         if row.key in self._outline.foldable:
             mark = _FOLDED if row.key in self._folded else _OPEN
-        style = STYLES.get(line.kind, "")
-        cells = [
-            Text(line.file, style=style),
-            Text(line.line, style=style, justify="right"),
-            Text("  " * line.depth + mark + line.text, style=style),
-        ]
-        numbers = [
-            "" if line.time_ns is None else format_ns(round(line.time_ns)),
-            "" if line.size_bytes is None else format_bytes(round(line.size_bytes)),
-        ]
-        if self._view.counter:
-            numbers.append("" if line.counter is None else format_count(line.counter))
-        return cells + [Text(number, style=style, justify="right") for number in numbers]
+        cells = line_cells(row.line, self._view.counter, mark)
+        return _aligned(cells, _LEFT, STYLES.get(row.line.kind, ""))
 
     def _facts(self) -> Text:
         structure, view = self._structure, self._view
@@ -369,6 +349,14 @@ class Browser(App[None]):
 
     def _say(self, text: str) -> None:
         self.notify(printable(text, limit=400), severity="warning", markup=False)
+
+
+def _aligned(texts: Iterable[str], left: Container[int], style: str = "") -> list[Text]:
+    """Cells of a row, some of them on the left."""
+    return [
+        Text(text, style=style, justify="left" if number in left else "right")
+        for number, text in enumerate(texts)
+    ]
 
 
 def _listed(known: details.Facts) -> Text:

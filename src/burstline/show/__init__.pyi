@@ -30,6 +30,8 @@ from burstline.show.progress import Bar as Bar
 from burstline.show.quality import CheckView as CheckView
 from burstline.show.quality import doubts as doubts
 from burstline.show.structure import StructureView as StructureView
+from burstline.show.structure import line_cells as line_cells
+from burstline.show.structure import line_columns as line_columns
 from burstline.show.summary import SummaryView as SummaryView
 from burstline.show.summary import calls_table as calls_table
 from burstline.show.table import OverviewView as OverviewView

@@ -49,27 +49,33 @@ class StructureView(View):
         )
         doubtful = self.result.fidelity < _TRUE_ENOUGH
         yield Facts(_facts(self.result), ["", "yellow" if doubtful else ""])
-        columns = ["FILE", "LINE", "PSEUDOCODE", "E(time)", "E(size)"]
         yield Table(
-            columns + ([f"E({counter})"] if counter else []),
-            [_cells(line, with_counter=counter is not None) for line in lines],
+            line_columns(counter),
+            [line_cells(line, counter) for line in lines],
             "Structure",
             left=3,
             styles=[STYLES.get(line.kind, "") for line in lines],
         )
 
 
-def _cells(line: Line, *, with_counter: bool) -> list[str]:
+def line_columns(counter: str | None) -> list[str]:
+    """What is above pseudo-code: the first three columns are text."""
+    columns = ["FILE", "LINE", "PSEUDOCODE", "E(time)", "E(size)"]
+    return columns + ([f"E({counter})"] if counter else [])
+
+
+def line_cells(line: Line, counter: str | None, mark: str = "") -> list[str]:
+    """A line of pseudo-code, with a mark before its text."""
     cells = [
         line.file,
         line.line,
-        _INDENT * line.depth + line.text,
+        _INDENT * line.depth + mark + line.text,
         "" if line.time_ns is None else format_ns(round(line.time_ns)),
         "" if line.size_bytes is None else format_bytes(round(line.size_bytes)),
     ]
-    return cells + (
-        ["" if line.counter is None else format_count(line.counter)] if with_counter else []
-    )
+    if counter:
+        cells.append("" if line.counter is None else format_count(line.counter))
+    return cells
 
 
 def _facts(structure: Structure) -> list[tuple[str, str]]:
