@@ -16,7 +16,7 @@ from burstline.cli.features import (
     add_features_options,
     draw_factor_map,
     features_asked,
-    features_view,
+    study_view,
 )
 from burstline.cli.inputs.detection import add_detection
 from burstline.errors import MissingExtraError, NotEnoughDataError, ParameterError
@@ -72,7 +72,7 @@ def command(*words):
 
 def printed(capsys, trace, *words):
     arguments = command(*words)
-    view = features_view(trace, detect(trace, method="exact"), arguments)
+    view = study_view(trace, detect(trace, method="exact"), arguments)
     show.output(view, arguments.format)
     draw_factor_map(view, arguments)
     return capsys.readouterr()

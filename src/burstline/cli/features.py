@@ -3,7 +3,7 @@
 ::
 
     add_features_options(parser)  ->  arguments  ->  features_asked(arguments)
-                                                 ->  features_view(trace, structure, arguments)
+                                                 ->  study_view(trace, structure, arguments)
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from burstline.errors import MissingExtraError, NotEnoughDataError
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from burstline.show import FeaturesView
+    from burstline.show import StudyView
     from burstline.structure import Accuracy, Features, Labels, Structure
     from burstline.trace import Trace
 
@@ -56,9 +56,7 @@ def features_asked(arguments: argparse.Namespace) -> bool:
     return arguments.features is not None or arguments.factor_map is not None
 
 
-def features_view(
-    trace: Trace, structure: Structure, arguments: argparse.Namespace
-) -> FeaturesView:
+def study_view(trace: Trace, structure: Structure, arguments: argparse.Namespace) -> StudyView:
     """What is known of the features of loops; the trace has its records if it has labels."""
     missing: list[str] = []
     labels = _labels(trace, structure, missing)
@@ -68,7 +66,7 @@ def features_view(
     kind = arguments.features or _ROWS[0]
     shown = _of_loops(found, labels) if kind == "loops" else found
     known = labels is not None
-    return show.FeaturesView(
+    return show.StudyView(
         kind=kind,
         result=shown,
         ranks=structure.found_in.ranks,
@@ -117,7 +115,7 @@ def _accuracies(
             yield burstline.structure.accuracy(detected(trace, other), labels)
 
 
-def draw_factor_map(view: FeaturesView, arguments: argparse.Namespace) -> None:
+def draw_factor_map(view: StudyView, arguments: argparse.Namespace) -> None:
     """Draw how features go together, if a file was named."""
     path = picture_file(arguments.factor_map, force=arguments.force)
     if path is None:

@@ -11,7 +11,7 @@ from burstline.cli.features import (
     add_features_options,
     draw_factor_map,
     features_asked,
-    features_view,
+    study_view,
 )
 from burstline.cli.inputs.detection import DETECTION, add_detection, detected
 from burstline.cli.inputs.iterations import WAY_OUT
@@ -98,7 +98,7 @@ def run(arguments: argparse.Namespace) -> None:
     if number is not None and (path is not None or not features):
         table = burstline.structure.loop_table(trace, structure, number)
     if features:
-        view = features_view(trace, structure, arguments)
+        view = study_view(trace, structure, arguments)
         show.output(view, arguments.format)
         draw_factor_map(view, arguments)
     elif table is not None:

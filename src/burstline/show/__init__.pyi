@@ -9,7 +9,7 @@ from burstline.show.code_lines import STYLES as STYLES
 from burstline.show.code_lines import Line as Line
 from burstline.show.code_lines import chosen_counter as chosen_counter
 from burstline.show.code_lines import pseudocode as pseudocode
-from burstline.show.features import FeaturesView as FeaturesView
+from burstline.show.features import StudyView as StudyView
 from burstline.show.iterations import LoopTableView as LoopTableView
 from burstline.show.iterations import sparkline as sparkline
 from burstline.show.learn import LearnedView as LearnedView

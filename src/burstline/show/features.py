@@ -2,7 +2,7 @@
 
 ::
 
-    features, labels, what they tell  --FeaturesView-->  tables, a document, rows, a map
+    features, labels, what they tell  --StudyView-->  tables, a document, rows, a map
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _PLAIN_NAMES: Final = {"iteration time": "iteration_time_ns"}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class FeaturesView(View):
+class StudyView(View):
     """What is known about the features of the loops of one trace."""
 
     result: Features
@@ -106,7 +106,7 @@ class FeaturesView(View):
             yield _overlaps(self.accuracies[0])
 
 
-def _facts(study: FeaturesView) -> Iterator[tuple[str, str]]:
+def _facts(study: StudyView) -> Iterator[tuple[str, str]]:
     found, labels = study.result, study.labels
     left_out = [(found.once, "executed once"), (found.unread, "without their counters")]
     apart = [f"{count:,} {why}" for count, why in left_out if count]
@@ -142,7 +142,7 @@ def _forest(found: Importance) -> str:
     )
 
 
-def _variables(study: FeaturesView) -> Table:
+def _variables(study: StudyView) -> Table:
     found, factors, forest = study.result, study.factors, study.importance
     columns = ["VARIABLE", "MADE OF", "MEAN"]
     columns += ["1ST", "2ND", "ON MAP"] if factors else []
