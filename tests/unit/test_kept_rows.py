@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from burstline import schema
-from burstline.formats.intake import memory as freeing
+from burstline.formats.intake import target
 from burstline.formats.intake.collectives import PART_COLUMNS
 from burstline.formats.intake.messages import RECEIVE_COLUMNS, SEND_COLUMNS
 from burstline.formats.intake.spool import Spool
@@ -16,11 +16,11 @@ from burstline.formats.intake.target import HeldRows, PackedRows, types_of
 
 
 def test_a_half_of_a_message_takes_no_more_than_its_columns_of_the_table():
-    target = schema.arrow_schema("messages")
+    messages = schema.arrow_schema("messages")
     for columns in (SEND_COLUMNS, RECEIVE_COLUMNS):
         for name, kind in types_of(columns, "messages").items():
-            if name in target.names and name != "send_done_from":
-                assert kind == target.field(name).type.to_pandas_dtype(), name
+            if name in messages.names and name != "send_done_from":
+                assert kind == messages.field(name).type.to_pandas_dtype(), name
 
 
 @pytest.mark.parametrize(
@@ -50,8 +50,8 @@ def test_rows_come_back_as_they_were_kept(columns, tables, packed, tmp_path):
 
 
 def test_a_system_that_takes_no_memory_back_keeps_it(monkeypatch):
-    freeing._trim.cache_clear()
+    target._trim.cache_clear()
     monkeypatch.setattr(ctypes, "CDLL", lambda _: object())
-    freeing.give_back()
-    assert freeing._trim() is None
-    freeing._trim.cache_clear()
+    target.give_back()
+    assert target._trim() is None
+    target._trim.cache_clear()

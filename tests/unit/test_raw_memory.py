@@ -12,7 +12,7 @@ import raw_files
 from burstline import errors
 from burstline.cli import main
 from burstline.formats import raw as raw_format
-from burstline.formats.intake.groups import borders_of
+from burstline.formats.intake.source import borders_of
 from burstline.formats.raw import slices, source
 from burstline.formats.raw import trace as raw_trace
 from burstline.progress import SILENCE

@@ -53,9 +53,17 @@ def shifted(table: pa.Table, name: str, by: int) -> pa.Table:
     """
     if not by:
         return table
+    return with_column(table, name, pc.add(table[name], pa.scalar(by, table[name].type)))
+
+
+def with_column(table: pa.Table, name: str, values: pa.Array | pa.ChunkedArray) -> pa.Table:
+    """The table with other values in one of its columns.
+
+    >>> with_column(pa.table({"tag": [0, 1]}), "tag", pa.array([5, 6]))["tag"].to_pylist()
+    [5, 6]
+    """
     place = table.column_names.index(name)
-    field = table.schema.field(place)
-    return table.set_column(place, field, pc.add(table[name], pa.scalar(by, field.type)))
+    return table.set_column(place, table.schema.field(place), values)
 
 
 def to_numpy(column: pa.ChunkedArray) -> npt.NDArray[Any]:

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from burstline.columns import Integers
     from burstline.formats.intake.calls import Calls, Details, Facts
     from burstline.formats.intake.defects import Defects
-    from burstline.formats.intake.places import Places
+    from burstline.formats.intake.source import Places
 
     Columns = dict[str, Integers]
 

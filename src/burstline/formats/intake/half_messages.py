@@ -8,7 +8,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from burstline.columns import Integers
-    from burstline.formats.intake.target import Columns
+    from burstline.formats.intake.source import Columns
 
 
 HALF_COLUMNS: Final = (
@@ -35,6 +35,7 @@ HALF_COLUMNS: Final = (
     "request",
 )
 """Those of the table."""
+HALF_TYPES: Final = types_of(HALF_COLUMNS, "half_messages")
 
 _KIND: Final = {name: code for code, name in enumerate(HALF_KINDS)}
 _RECORDED: Final = SEND_DONE_SOURCES.index("recorded")
@@ -46,11 +47,6 @@ _ABSENT: Final = {
     "bytes": NO_VALUE,
     "request": NO_VALUE,
 }
-
-
-def half_types() -> dict[str, np.dtype[Any]]:
-    """The types of :data:`HALF_COLUMNS`."""
-    return types_of(HALF_COLUMNS, "half_messages")
 
 
 def events(kind: str, **columns: Integers) -> Columns:
@@ -67,48 +63,26 @@ def events(kind: str, **columns: Integers) -> Columns:
     return whole | {"kind": np.full(count, _KIND[kind], np.int64)} | columns
 
 
-def of_sends(sends: Columns, peer: Integers) -> list[Columns]:
-    """The events of sends that nobody received."""
-    about = {name: sends[name] for name in ("communicator", "tag")}
-    about |= {"location": sends["sender_location"], "request": sends["send_request"]}
-    started = events(
-        "send",
-        seq=sends["send_seq"],
-        time_ns=sends["send_ns"],
-        call=sends["send_call"],
-        bytes=sends["sent_bytes"],
-        peer=peer,
-        **about,
-    )
-    done = (about["request"] != NO_VALUE) & (sends["send_done_from"] == _RECORDED)
-    names = ("sender_location", "send_done_seq", "send_done_ns", "send_done_call")
-    location, seq, time_ns, call, request = (
-        sends[name][done] for name in (*names, "send_request")
-    )
-    place = {"location": location, "seq": seq, "time_ns": time_ns}
-    return [started, events("send_done", call=call, request=request, **place)]
+def events_of(halves: Columns, peer: Integers) -> list[Columns]:
+    """The events of sends that nobody received, or of receives of what nobody sent."""
+    if "sender_location" in halves:
+        side, kind, other, size = "sender", "send", "send_done", "sent_bytes"
+        is_apart = halves["send_done_from"] == _RECORDED
+    else:
+        side, kind, other, size = "receiver", "receive", "post", "received_bytes"
+        is_apart = halves["post_seq"] != NO_VALUE
+    request = halves[f"{kind}_request"]
 
+    def moments(name: str) -> Columns:
+        places = {"seq": f"{name}_seq", "time_ns": f"{name}_ns", "call": f"{name}_call"}
+        columns = {column: halves[source] for column, source in places.items()}
+        return columns | {"location": halves[f"{side}_location"], "request": request}
 
-def of_receives(receives: Columns, peer: Integers) -> list[Columns]:
-    """The events of receives of what nobody sent."""
-    about = {name: receives[name] for name in ("communicator", "tag")}
-    about |= {"location": receives["receiver_location"], "request": receives["receive_request"]}
-    complete = events(
-        "receive",
-        seq=receives["receive_seq"],
-        time_ns=receives["receive_ns"],
-        call=receives["receive_call"],
-        bytes=receives["received_bytes"],
-        peer=peer,
-        **about,
-    )
-    posted = (about["request"] != NO_VALUE) & (receives["post_seq"] != NO_VALUE)
-    names = ("receiver_location", "post_seq", "post_ns", "post_call")
-    location, seq, time_ns, call, request = (
-        receives[name][posted] for name in (*names, "receive_request")
-    )
-    place = {"location": location, "seq": seq, "time_ns": time_ns}
-    return [complete, events("post", call=call, request=request, **place)]
+    about = {name: halves[name] for name in ("communicator", "tag")}
+    about |= {"bytes": halves[size], "peer": peer}
+    apart = np.flatnonzero(is_apart & (request != NO_VALUE))
+    others = {name: column[apart] for name, column in moments(other).items()}
+    return [events(kind, **moments(kind), **about), events(other, **others)]
 
 
 def half_table(rows: Columns) -> pa.Table:

@@ -14,10 +14,9 @@ import numpy as np
 
 from burstline.columns import begins_run, codes
 from burstline.formats.intake.collectives import PART_COLUMNS, join_collectives
-from burstline.formats.intake.half_messages import half_table, half_types
-from burstline.formats.intake.memory import give_back
+from burstline.formats.intake.half_messages import HALF_TYPES, half_table
 from burstline.formats.intake.messages import RECEIVE_COLUMNS
-from burstline.formats.intake.target import types_of
+from burstline.formats.intake.target import give_back, types_of
 from burstline.schema import arrow_schema
 
 if TYPE_CHECKING:
@@ -53,11 +52,11 @@ class Halves:
         part = types_of(PART_COLUMNS, "collectives", "collective_members")
         self._parts = rows("parts", part)
         self._ranges = rows("ranges", part)
-        self._alone = rows("alone", half_types())
+        self._alone = rows("alone", HALF_TYPES)
         # Of processes in several groups: which numbers on channels each group has.
         self._begins = rows("begins", dict.fromkeys(_BEGIN_COLUMNS, np.dtype(np.int64)))
         self._parted = rows("parted", types_of(RECEIVE_COLUMNS, "messages"))
-        self._alone_ranges = rows("halves", half_types())
+        self._alone_ranges = rows("halves", HALF_TYPES)
         self._alone_counts, self._alone_last = np.zeros((2, len(processes)), np.int64)
         self._instances = np.zeros(0, np.int64)
         self._has_parts = self._has_alone = False

@@ -20,19 +20,21 @@ import numpy as np
 
 from burstline.columns import codes, ordinal_within
 from burstline.formats.intake.calls import ANY_SOURCE, PROC_NULL, Kind
-from burstline.formats.intake.half_messages import events
-from burstline.schema import NO_VALUE, SEND_DONE_SOURCES, UNKNOWN
+from burstline.formats.intake.half_messages import events, events_of
+from burstline.formats.intake.target import types_of
+from burstline.matching import channels, match_messages
+from burstline.schema import NO_VALUE, SEND_DONE_SOURCES, UNKNOWN, arrow_table
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     import numpy.typing as npt
+    import pyarrow as pa
 
     from burstline.columns import Integers
     from burstline.formats.intake.calls import Calls, Details, Facts
     from burstline.formats.intake.defects import Defects
-    from burstline.formats.intake.places import Places
-    from burstline.formats.intake.target import Columns
+    from burstline.formats.intake.source import Columns, Places
 
 
 SEND_COLUMNS: Final = (
@@ -321,3 +323,77 @@ def _receive_columns(receives: _Halves, calls: Calls, ends: Integers) -> dict[st
         "received_bytes": receives.of("size"),
         "receive_request": np.where(here, NO_VALUE, request),
     }
+
+
+_SENT: Final = ("sender_location", "send_call", "receiver")
+_RECEIVED: Final = ("receiver_location", "receive_call", "sender")
+
+
+class MpiOrder:
+    """Joins the halves of messages by channel and number; at the end it notes what is odd."""
+
+    sends: Final = types_of(SEND_COLUMNS, "messages")
+    receives: Final = types_of(RECEIVE_COLUMNS, "messages")
+
+    def __init__(self, places: Places, defects: Defects) -> None:
+        self._places, self._defects = places, defects
+        self._alone: dict[str, tuple[int, tuple[int, ...]]] = {}
+
+    def senders(self, receives: Columns) -> Integers:
+        """The process that sent what each receive took."""
+        return receives["sender"]
+
+    def join(
+        self, sends: Columns, receives: Columns
+    ) -> tuple[dict[str, pa.Table], list[Columns]]:
+        """Messages of some senders, in the order of sending, and events of what stays alone."""
+        events: list[Columns] = []
+        process = self._places.process
+        sent = [sends[name] for name in ("communicator", "receiver", "tag", "ordinal")]
+        sent.insert(1, process[sends["sender_location"]])
+        took = [receives[name] for name in ("communicator", "sender", "tag", "ordinal")]
+        took.insert(2, process[receives["receiver_location"]])
+        partner = match_messages(*channels(sent, took))
+        taken = np.full(len(sends["tag"]), UNKNOWN, np.int64)
+        kept = np.flatnonzero(partner >= 0)
+        taken[partner[kept]] = kept
+        for kind, halves, alone, (location, call, other) in (
+            ("unmatched_send", sends, taken < 0, _SENT),
+            ("unmatched_receive", receives, partner < 0, _RECEIVED),
+        ):
+            rows = np.flatnonzero(alone)
+            rank = self._places.rank[halves[other][rows]]
+            places = [halves[name][rows] for name in (location, call)]
+            self._count(kind, [*places, rank, halves["tag"][rows]])
+            half = {name: column[rows] for name, column in halves.items()}
+            events += events_of(half, rank)
+        rows = np.flatnonzero(taken >= 0)
+        columns = {name: sends[name][rows] for name in SEND_COLUMNS[:-2]}
+        columns |= {name: receives[name][taken[rows]] for name in RECEIVE_COLUMNS[:-4]}
+        self._note_early(columns)
+        return {"messages": arrow_table("messages", columns)}, events
+
+    def _count(self, kind: str, alone: list[Integers]) -> None:
+        if not len(alone[0]):
+            return
+        at = int(np.lexsort(alone[::-1])[0])
+        here = tuple(int(column[at]) for column in alone)
+        count, first = self._alone.get(kind, (0, here))
+        self._alone[kind] = (count + len(alone[0]), min(first, here))
+
+    def _note_early(self, columns: Columns) -> None:
+        accuracy_ns = self._places.accuracy_ns
+        if accuracy_ns is None:
+            return
+        early = columns["receive_ns"] + accuracy_ns < columns["send_ns"]
+        if early.any():
+            row = int(early.argmax())
+            text = f"location {columns['sender_location'][row]} at {columns['send_ns'][row]} ns"
+            count = np.count_nonzero(early)
+            self._defects.note("message_arrives_before_it_is_sent", "error", text, count)
+
+    def finish(self) -> None:
+        """Note the halves that stay alone."""
+        for kind, (count, (location, _, rank, tag)) in self._alone.items():
+            text = f"location {location}: rank {rank}, tag {tag}"
+            self._defects.note(kind, "loss", text, count)

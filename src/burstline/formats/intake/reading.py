@@ -12,28 +12,32 @@ What a part is does not show in the tables, nor how many are read at once.
 from __future__ import annotations
 
 import shutil
+from collections import deque
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager
-from typing import TYPE_CHECKING, Final
+from itertools import islice
+from typing import TYPE_CHECKING, Final, TypeAlias, TypeVar
 
 from burstline.formats.intake.budget import PARTS_AT_ONCE, parts_within, spool_within
-from burstline.formats.intake.groups import in_order
 from burstline.formats.intake.joining import Halves
-from burstline.formats.intake.memory import give_back
 from burstline.formats.intake.spool import Spool, require_disk
-from burstline.formats.intake.target import HeldRows, PackedRows, Tables
+from burstline.formats.intake.target import HeldRows, PackedRows, Tables, give_back
 from burstline.formats.store import StoreWriter
 from burstline.trace import Trace
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
     from pathlib import Path
 
     import pyarrow as pa
 
     from burstline.formats.intake.source import Divisible, Loaded, PartOf, Source
-    from burstline.formats.intake.target import MakeRows, Target
+    from burstline.formats.intake.target import MakeRows
     from burstline.progress import Progress
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+Target: TypeAlias = Tables | StoreWriter
 
 _DEFINITIONS: Final = 8 << 20  # of what a process takes beside its units
 
@@ -194,3 +198,26 @@ def _append_all(target: Target, tables: Mapping[str, pa.Table], writers: int) ->
     with ThreadPoolExecutor(writers, "write") as pool:
         for written in [pool.submit(target.append, *item) for item in tables.items()]:
             written.result()
+
+
+def in_order(
+    read: Callable[[Item], Result], parts: Sequence[Item], threads: int
+) -> Generator[Result]:
+    """What is read of each part in order, while some of those to come are being read.
+
+    >>> list(in_order(str, [3, 1, 2], threads=2))
+    ['3', '1', '2']
+    """
+    if threads < 1 or len(parts) == 1:
+        yield from map(read, parts)
+        return
+    pool = ThreadPoolExecutor(threads, "read")
+    try:
+        coming = deque(pool.submit(read, part) for part in parts[:threads])
+        rest = iter(parts[threads:])
+        while coming:
+            result = [coming.popleft().result()]
+            coming.extend(pool.submit(read, part) for part in islice(rest, 1))
+            yield result.pop()  # no reference stays here: what is done with goes at once
+    finally:
+        pool.shutdown(cancel_futures=True)

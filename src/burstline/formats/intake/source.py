@@ -3,20 +3,46 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+
+import numpy as np
+
+from burstline.schema import UNKNOWN
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    import numpy as np
     import pyarrow as pa
 
     from burstline.columns import Integers
     from burstline.formats.intake.budget import Costs
     from burstline.formats.intake.defects import Defects
-    from burstline.formats.intake.places import Places
 
     Columns = Mapping[str, Integers]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Places:
+    """Who is who among locations, processes and ranks."""
+
+    process: Integers  # (locations,) process of each location
+    # (processes,) place of each process in the run
+    application: Integers
+    rank: Integers
+    # how wrong the comparison of two clocks may be; None if they are not compared
+    accuracy_ns: int | None
+
+    def process_of(self, location: Integers, rank: Integers) -> Integers:
+        """The process of a rank in the application of a location, -1 without one."""
+        if not len(location):
+            return np.zeros(0, np.int64)
+        span = int(self.rank.max()) + 1
+        wanted = self.application[self.process[location]] * span + rank
+        known = self.application * span + self.rank
+        at = np.minimum(np.searchsorted(known, wanted), len(known) - 1)
+        found = (known[at] == wanted) & (rank >= 0) & (rank < span)
+        return np.where(found, at, UNKNOWN)
 
 
 class Part(Protocol):
@@ -25,7 +51,6 @@ class Part(Protocol):
     @property
     def processes(self) -> range:
         """The processes it is of; parts of one process follow each other."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +58,26 @@ class Processes:
     """A part of whole processes."""
 
     processes: range
+
+
+def borders_of(sizes: Sequence[int], most: int) -> list[int]:
+    """Cut processes into groups of at most so many records, or of one process.
+
+    >>> borders_of([3, 3, 3, 9, 1], 6)
+    [0, 2, 3, 4, 5]
+    """
+    borders, held = [0], 0
+    for number, size in enumerate(sizes):
+        if number > borders[-1] and held + size > most:
+            borders.append(number)
+            held = 0
+        held += size
+    return [*borders, len(sizes)]
+
+
+def groups_of(sizes: Sequence[int], most: int) -> list[Processes]:
+    """Groups of whole processes, of at most so many units or of one process."""
+    return [Processes(range(*pair)) for pair in pairwise(borders_of(sizes, most))]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -63,26 +108,21 @@ class Joining(Protocol):
     @property
     def sends(self) -> Mapping[str, np.dtype[Any]]:
         """The columns of a send, each as narrow as its values allow."""
-        ...
 
     @property
     def receives(self) -> Mapping[str, np.dtype[Any]]:
         """The columns of a receive."""
-        ...
 
     def senders(self, receives: Columns) -> Integers:
         """The process that sent what each receive took."""
-        ...
 
     def join(
         self, sends: Columns, receives: Columns
     ) -> tuple[Mapping[str, pa.Table], Sequence[Columns]]:
         """Tables of all messages of some senders, and events of halves that stay alone."""
-        ...
 
     def finish(self) -> None:
         """Note what is odd, once all are joined."""
-        ...
 
 
 class Source(Protocol[PartOf_contra, Loaded]):
@@ -91,56 +131,45 @@ class Source(Protocol[PartOf_contra, Loaded]):
     @property
     def places(self) -> Places:
         """Where processes and locations are."""
-        ...
 
     @property
     def members(self) -> Sequence[tuple[int, ...]]:
         """World ranks of the members of each communicator."""
-        ...
 
     @property
     def counters(self) -> Sequence[str]:
         """Names of the counters."""
-        ...
 
     @property
     def operations(self) -> Sequence[str]:
         """Names behind the codes of operations; grows while groups are numbered."""
-        ...
 
     @property
     def defects(self) -> Defects:
         """What is odd."""
-        ...
 
     @property
     def joining(self) -> Joining:
         """How its halves of messages meet."""
-        ...
 
     @property
     def words_of_instance(self) -> str:
         """How a defect names a collective, with `operation`, `number` and `communicator`."""
-        ...
 
     def borders(self, instances: Integers, size: Integers, most: int, /) -> Integers:
         """The first instance of each range but the first; a range is joined at once.
 
         `instances` and `size` are of each communicator; `most` parts are to be in a range.
         """
-        ...
 
     def load(self, part: PartOf_contra) -> Loaded:
         """What a part holds; several threads call this at once, so it changes nothing."""
-        ...
 
     def group(self, part: PartOf_contra, loaded: Loaded) -> Group:
         """The group of a part; parts come in order, and what counts through goes on."""
-        ...
 
     def whole(self) -> Mapping[str, pa.Table]:
         """Tables that no part owns, once all parts are read."""
-        ...
 
 
 class Divisible(Source[PartOf, Loaded], Protocol[PartOf, Loaded]):
@@ -149,19 +178,15 @@ class Divisible(Source[PartOf, Loaded], Protocol[PartOf, Loaded]):
     @property
     def costs(self) -> Costs:
         """Memory and disk that its units take."""
-        ...
 
     def sizes(self) -> list[int]:
         """Units of each process: what a part is measured in."""
-        ...
 
     def uncut(self) -> list[int]:
         """Units of each process that are read at once, however little memory there is."""
-        ...
 
     def parts(self, most: int, longest: int | None = None) -> Sequence[PartOf]:
         """All parts in order, of at most so many units or of one process.
 
         A process of more than `longest` units, if that is given, is cut where it can be.
         """
-        ...

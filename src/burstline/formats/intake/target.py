@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import ctypes
 from collections import defaultdict
-from typing import TYPE_CHECKING, Any, Final, Protocol
+from functools import cache
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 import numpy as np
 import pyarrow as pa
 
+from burstline.columns import with_column
 from burstline.formats.intake.budget import require_bytes
-from burstline.formats.intake.memory import give_back
 from burstline.schema import TABLES, text_array
 
 if TYPE_CHECKING:
@@ -18,64 +20,13 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from burstline.columns import Integers
+    from burstline.formats.intake.spool import Spool
 
     Columns = dict[str, Integers]
 
 _WITH_OPERATIONS: Final = ("calls", "collectives")
 _ROWS_AT_ONCE: Final = 1 << 18
 _CODES: Final = {"enum": "int8", "operation": "int16"}
-
-
-class Target(Protocol):
-    """Takes the rows of tables, in the order of locations."""
-
-    def append(self, name: str, table: pa.Table) -> None:
-        """Append rows to a table."""
-        ...
-
-
-class Heap(Protocol):
-    """Keeps bytes by key."""
-
-    def append(self, key: int, data: npt.NDArray[Any]) -> None:
-        """Keep the bytes of an array under a key."""
-        ...
-
-    def take(self, key: int) -> npt.NDArray[np.uint8]:
-        """What was stored under a key, which is forgotten."""
-        ...
-
-    def pieces(self, key: int, size: int) -> Iterator[npt.NDArray[np.uint8]]:
-        """What was kept under a key, about so many bytes at a time; it is forgotten."""
-        ...
-
-
-class Rows(Protocol):
-    """Keeps rows of columns of integers by key."""
-
-    def append(self, key: int, columns: Mapping[str, Integers]) -> None:
-        """Keep rows under a key, after those that are there."""
-        ...
-
-    def scatter(self, keys: Integers, columns: Mapping[str, Integers]) -> None:
-        """Keep each row under its key, in order."""
-        ...
-
-    def take(self, key: int) -> Columns:
-        """The rows of a key, which are forgotten."""
-        ...
-
-    def pieces(self, key: int) -> Iterator[Columns]:
-        """The rows of a key, some at a time; they are forgotten."""
-        ...
-
-
-class MakeRows(Protocol):
-    """Makes a keeper of rows of a name, whose columns are as narrow as their values allow."""
-
-    def __call__(self, name: str, types: Mapping[str, np.dtype[Any]], /) -> Rows:
-        """Rows that are kept by key."""
-        ...
 
 
 class HeldRows:
@@ -122,29 +73,29 @@ class HeldRows:
 
 
 class PackedRows:
-    """Rows packed into a heap, column beside column."""
+    """Rows packed into a spool, column beside column."""
 
-    def __init__(self, heap: Heap, types: Mapping[str, np.dtype[Any]]) -> None:
-        self._heap = heap
+    def __init__(self, spool: Spool, types: Mapping[str, np.dtype[Any]]) -> None:
+        self._spool = spool
         self._row = np.dtype(list(types.items()))
 
     def append(self, key: int, columns: Mapping[str, Integers]) -> None:
         """Keep rows under a key, after those that are there."""
-        self._heap.append(key, self._packed(columns))
+        self._spool.append(key, self._packed(columns))
 
     def scatter(self, keys: Integers, columns: Mapping[str, Integers]) -> None:
         """Keep each row under its key, in order."""
         packed = self._packed(columns)
         for key, rows in _by_key(keys):
-            self._heap.append(key, packed[rows])
+            self._spool.append(key, packed[rows])
 
     def take(self, key: int) -> Columns:
         """The rows of a key, which are forgotten."""
-        return self._unpacked(self._heap.take(key))
+        return self._unpacked(self._spool.take(key))
 
     def pieces(self, key: int) -> Iterator[Columns]:
         """The rows of a key, some at a time; they are forgotten."""
-        for piece in self._heap.pieces(key, _ROWS_AT_ONCE * self._row.itemsize):
+        for piece in self._spool.pieces(key, _ROWS_AT_ONCE * self._row.itemsize):
             yield self._unpacked(piece)
 
     def _unpacked(self, data: npt.NDArray[np.uint8]) -> Columns:
@@ -160,6 +111,13 @@ class PackedRows:
     @property
     def _names(self) -> tuple[str, ...]:
         return self._row.names or ()
+
+
+Rows: TypeAlias = HeldRows | PackedRows
+"""Keeps rows of columns of integers by key."""
+
+MakeRows: TypeAlias = "Callable[[str, Mapping[str, np.dtype[Any]]], Rows]"
+"""Makes a keeper of rows of a name, whose columns are as narrow as their values allow."""
 
 
 def _by_key(keys: Integers) -> Iterator[tuple[int, Integers]]:
@@ -273,7 +231,6 @@ def with_operations(
     change: Callable[[npt.NDArray[np.int16]], npt.NDArray[np.int16]] | None = None,
 ) -> pa.Table:
     """A table whose codes of operations, maybe changed, are places in `operations`."""
-    place = table.column_names.index("operation")
     names = text_array(tuple(operations))
     chunks = []
     for chunk in table["operation"].chunks:
@@ -281,5 +238,29 @@ def with_operations(
         if change is not None:
             codes = pa.array(change(codes.to_numpy(zero_copy_only=False)), codes.type)
         chunks.append(pa.DictionaryArray.from_arrays(codes, names))
-    field = table.schema.field(place)
-    return table.set_column(place, field, pa.chunked_array(chunks, field.type))
+    return with_column(table, "operation", pa.chunked_array(chunks, table["operation"].type))
+
+
+def give_back() -> None:
+    """Return free memory to the system, where the C library can.
+
+    Allocators keep what was freed between arrays that stay: a reader that makes many tables,
+    one part after the other, would hold half as much again as its tables.
+
+    >>> give_back()
+    """
+    pa.default_memory_pool().release_unused()
+    trim = _trim()
+    if trim is not None:
+        trim(0)
+
+
+@cache
+def _trim() -> Callable[[int], int] | None:
+    """The function of the GNU C library, None elsewhere."""
+    try:
+        trim = ctypes.CDLL(None).malloc_trim
+    except (AttributeError, OSError, TypeError):
+        return None
+    trim.argtypes, trim.restype = [ctypes.c_size_t], ctypes.c_int
+    return trim

@@ -11,15 +11,20 @@ Nothing here depends on other processes, nor on which processes are taken togeth
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 import pyarrow as pa
 
 from burstline.bursts import bursts_of
-from burstline.columns import to_numpy
+from burstline.columns import to_numpy, with_column
 from burstline.formats.intake import (
+    HALF_COLUMNS,
+    PART_COLUMNS,
+    QUEUE_COLUMNS,
+    RECEIVE_COLUMNS,
+    SEND_COLUMNS,
     Defects,
     Facts,
     collective_parts,
@@ -43,7 +48,8 @@ if TYPE_CHECKING:
 
     from burstline.columns import Integers
     from burstline.formats.intake import Calls, Details, Places
-    from burstline.formats.raw.events.counters import Counters
+    from burstline.formats.raw.events.calls import Operations
+    from burstline.formats.raw.events.counters import Backwards, Counters
     from burstline.formats.raw.events.timeline import Timeline
     from burstline.formats.raw.events.user_events import UserEvents
     from burstline.formats.raw.processes.clocks import Correction
@@ -66,6 +72,29 @@ class Basis:
     numbers: Mapping[int, str]  # operation of each number
     events: UserEvents  # what the program's events mean
 
+    def counter_places(self, process: int) -> Mapping[int, int]:
+        """The place among all counters of each of a process."""
+        return self.counters.places(self.processes[process].defined.counters)
+
+
+class Halves(NamedTuple):
+    """What processes need of each other: halves of messages and parts of collectives."""
+
+    sends: Rows
+    receives: Rows
+    waiting: Rows  # receives that never completed
+    parts: Rows
+    queued: Rows  # receives that wait in the queues of their channels
+
+
+_NO_HALVES: Final = Halves(
+    *(
+        dict.fromkeys(names, np.zeros(0, np.int64))
+        for names in (SEND_COLUMNS, RECEIVE_COLUMNS, HALF_COLUMNS, PART_COLUMNS, QUEUE_COLUMNS)
+    )
+)
+_NO_EVENTS: Final = np.zeros((5, 0), np.int64)
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Batch:
@@ -74,71 +103,86 @@ class Batch:
     processes: range  # the processes
     # rows of their locations; codes of operations are places in `operations`
     tables: Mapping[str, pa.Table]
-    operations: tuple[str, ...]  # names behind the codes
-    # halves of messages and parts of collectives
-    sends: Mapping[str, Integers]
-    receives: Mapping[str, Integers]
-    waiting: Mapping[str, Integers]
-    parts: Mapping[str, Integers]
-    queued: Mapping[str, Integers]  # receives that wait in the queues of their channels
-    events: Integers  # the program's events, as `UserEvents` has them
-    lives: list[Life]  # of each location
-    overhead_ns: int  # estimated time spent in recording
     defects: Defects  # what is odd in them
+    operations: tuple[str, ...] = ()  # names behind the codes
+    halves: Halves = _NO_HALVES
+    # the program's events, as `UserEvents` has them
+    events: Integers = field(default_factory=lambda: _NO_EVENTS)
+    lives: Sequence[Life] = ()  # of each location
+    overhead_ns: int = 0  # estimated time spent in recording
+    backwards: Sequence[Backwards] = ()  # counters of a slice that run backwards
 
 
-class _Gatherer:
+class Gatherer:
     """Takes in locations one after the other, whole processes at a time."""
 
-    def __init__(self, basis: Basis) -> None:
-        self.basis, self.defects = basis, Defects()
-        self.calls = Gathering(basis.numbers, self.defects)
+    def __init__(self, basis: Basis, operations: Operations | None = None) -> None:
+        self._basis, self.defects = basis, Defects()
+        self.calls = Gathering(basis.numbers, self.defects, operations)
         self.readings = Readings(basis.counters, self.defects)
-        self.regions, self.gaps = Regions(self.defects), Gaps(self.defects)
-        self.events: list[Integers] = [np.zeros((5, 0), np.int64)]
+        self.regions, self._gaps = Regions(self.defects), Gaps(self.defects)
+        self.events = [_NO_EVENTS]
         self.lives: list[Life] = []
         self.overhead_ns = 0
 
-    def add_process(self, number: int, location: int) -> None:
-        basis, process = self.basis, self.basis.processes[number]
-        paths, correction = basis.stacks[number], basis.corrections[number]
-        counters = basis.counters.places(process.defined.counters)
-        for position, file in enumerate(process.files):
-            line = timeline(location + position, file, correction, self.defects)
-            self.calls.add(line, basis.communicators.rows[number], paths)
-            self.readings.add(line, counters)
-            self.regions.add(line, process.defined, paths)
-            self.gaps.add(line, correction)
-            self.events.append(basis.events.rows(line))
-            self.overhead_ns += overhead_ns(line)
-            self.lives.append(Life(line.born_ns, line.died_ns))
+    def add_process(self, process: int, location: int) -> None:
+        """Take in a process, whose first location this is."""
+        basis = self._basis
+        for number, file in enumerate(basis.processes[process].files, location):
+            line = timeline(number, file, basis.corrections[process], self.defects)
+            self.add_calls(line, process)
+            self.add_regions(line, process)
             file.release()
-        self.regions.end_process(number)
+        self.regions.end_process(process)
 
-    def batch(self, processes: range) -> Batch:
-        """What was taken in, put together as far as that does not look beyond it."""
-        described = describe(self.basis, self.calls, self.defects)
-        tables = {
-            "calls": described.table,
+    def add_calls(self, line: Timeline, process: int) -> None:
+        """Take in the calls, readings and events of a location."""
+        basis = self._basis
+        self.calls.add(line, basis.communicators.rows[process], basis.stacks[process])
+        self.readings.add(line, basis.counter_places(process))
+        self.events.append(basis.events.rows(line))
+
+    def add_regions(self, line: Timeline, process: int) -> None:
+        """Take in the regions, gaps and life of a location."""
+        basis = self._basis
+        self.regions.add(line, basis.processes[process].defined, basis.stacks[process])
+        self._gaps.add(line, basis.corrections[process])
+        for record in line.records[line.of(Kind.OVERHEAD)]:
+            self.overhead_ns += min(int(record["b"]) * int(record["c"]), LATEST)
+        self.lives.append(Life(line.born_ns, line.died_ns))
+
+    def tables(self) -> dict[str, pa.Table]:
+        """The tables of what was taken in, but for calls and bursts."""
+        return {
             "regions": self.regions.table(),
             "region_defs": self.regions.definitions(),
             "teams": self.regions.teams(),
             "locks": self.regions.locks(),
             "readings": self.readings.table(),
-            "gaps": self.gaps.table(),
+            "gaps": self._gaps.table(),
         }
-        bursts = bursts_of({**tables, **whole_tables(self.basis)})
-        tables["bursts"] = with_polls(bursts, described.calls, described.details)
-        return Batch(
-            processes,
-            tables,
-            described.calls.names,
-            *described.halves,
-            np.concatenate(self.events, axis=1),
-            self.lives,
-            self.overhead_ns,
-            self.defects,
-        )
+
+
+def read_batch(basis: Basis, processes: range) -> Batch:
+    """What some processes recorded; O(records log records), 100 bytes of memory a record."""
+    gatherer = Gatherer(basis)
+    location = int(np.searchsorted(basis.places.process, processes.start))
+    for number in processes:
+        gatherer.add_process(number, location)
+        location += len(basis.processes[number].files)
+    described = describe(basis, gatherer.calls, gatherer.defects)
+    tables = gatherer.tables() | {"calls": described.table}
+    tables["bursts"] = with_polls(bursts(basis, tables), described.calls, described.details)
+    return Batch(
+        processes,
+        tables,
+        gatherer.defects,
+        described.calls.names,
+        described.halves,
+        np.concatenate(gatherer.events, axis=1),
+        gatherer.lives,
+        gatherer.overhead_ns,
+    )
 
 
 class Described(NamedTuple):
@@ -147,7 +191,7 @@ class Described(NamedTuple):
     calls: Calls
     table: pa.Table
     details: Details
-    halves: tuple[Rows, Rows, Rows, Rows, Rows]
+    halves: Halves
 
 
 def describe(
@@ -172,46 +216,31 @@ def describe(
     describe_collectives(details, places, facts)
     describe_transfers(details, facts)
     parts = collective_parts(details, calls, ends, places=places)
-    return Described(calls, facts.table(), details, (sends, receives, waiting, parts, queued))
+    halves = Halves(sends, receives, waiting, parts, queued)
+    return Described(calls, facts.table(), details, halves)
 
 
-def whole_tables(basis: Basis) -> dict[str, pa.Table]:
-    """What bursts need that no group has of its own."""
+def bursts(basis: Basis, tables: Mapping[str, pa.Table]) -> pa.Table:
+    """The bursts between what is in the tables of some locations."""
     locations = np.arange(len(basis.places.process), dtype=np.int32)
-    return {
+    whole = {
         "locations": pa.table({"location": locations}),
         "counters": basis.counters.table(),
     }
+    return bursts_of({**tables, **whole})
 
 
-def read_batch(basis: Basis, processes: range) -> Batch:
-    """What some processes recorded; O(records log records), 100 bytes of memory a record."""
-    gatherer = _Gatherer(basis)
-    location = int(np.searchsorted(basis.places.process, processes.start))
-    for number in processes:
-        gatherer.add_process(number, location)
-        location += len(basis.processes[number].files)
-    return gatherer.batch(processes)
-
-
-def overhead_ns(line: Timeline) -> int:
-    """Estimated time spent in recording a thread."""
-    records = line.records[line.of(Kind.OVERHEAD)]
-    return sum(min(int(record["b"]) * int(record["c"]), LATEST) for record in records)
-
-
-def with_polls(bursts: pa.Table, calls: Calls, details: Details) -> pa.Table:
+def with_polls(table: pa.Table, calls: Calls, details: Details) -> pa.Table:
     """The bursts the polls that failed in them: they are told by the call after."""
     misses = details.of(Kind.MISSES)
     misses = misses.pick(calls.call[misses.call] > 0)
     if not len(misses):
-        return bursts
-    first = np.searchsorted(to_numpy(bursts["location"]), misses.location)
-    number = to_numpy(bursts["burst"])[first].astype(np.int64)
+        return table
+    first = np.searchsorted(to_numpy(table["location"]), misses.location)
+    number = to_numpy(table["burst"])[first].astype(np.int64)
     row = first + calls.call[misses.call] - 1 - number
     for name, values in (("polling_ns", misses.polling_ns), ("polls", misses.polls)):
-        sums = np.zeros(bursts.num_rows, np.int64)
+        sums = np.zeros(table.num_rows, np.int64)
         np.add.at(sums, row, np.clip(values, 0, LATEST))
-        place = bursts.column_names.index(name)
-        bursts = bursts.set_column(place, bursts.schema.field(place), pa.array(sums))
-    return bursts
+        table = with_column(table, name, pa.array(sums))
+    return table

@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 
 from burstline import schema
-from burstline.columns import shifted
+from burstline.columns import shifted, with_column
 from burstline.formats.intake import Group, with_operations
 from burstline.operations import CODES, NAMES
 
@@ -25,13 +25,7 @@ if TYPE_CHECKING:
 
 
 class Numbering:
-    """Numbers of all groups so far.
-
-    Attributes
-    ----------
-    operations : list of str
-        Names behind the codes of operations; grows.
-    """
+    """Numbers of all groups so far; `operations`, the names behind the codes, grow."""
 
     def __init__(self) -> None:
         self.operations = list(NAMES)
@@ -43,24 +37,28 @@ class Numbering:
     def number(self, batch: Batch) -> Group:
         """The group of a batch, in the numbers that follow on those before."""
         tables = dict(batch.tables)
-        codes = self._codes_of(batch.operations)
-        tables["calls"] = _recoded(tables["calls"], codes, self.operations)
-        parts = {**batch.parts, "operation": codes[batch.parts["operation"]].astype(np.int64)}
-        places = self._places(tables.pop("region_defs"))
-        regions = _changed(tables["regions"], "region", pa.array(places, pa.int32()))
-        tables["regions"] = shifted(regions, "team", self._teams)
+        codes, halves = self._codes_of(batch.operations), batch.halves
+        is_same = np.array_equal(codes, np.arange(len(codes)))
+        recode = None if is_same else lambda numbers: codes[numbers]
+        tables["calls"] = with_operations(tables["calls"], self.operations, recode)
+        operation = codes[halves.parts["operation"]].astype(np.int64)
+        places = pa.array(self._places(tables.pop("region_defs")), pa.int32())
+        regions = shifted(tables["regions"], "team", self._teams)
+        if regions.num_rows:
+            regions = with_column(regions, "region", places.take(regions["region"]))
+        tables["regions"] = regions
         for name in ("team", "parent"):
             tables["teams"] = shifted(tables["teams"], name, self._teams)
         self._teams += tables["teams"].num_rows
-        halves = batch.sends, batch.receives, batch.waiting
-        return Group(tables, *halves, parts, len(batch.lives))
+        parts = {**halves.parts, "operation": operation}
+        sides = halves.sends, halves.receives, halves.waiting
+        return Group(tables, *sides, parts, len(batch.lives))
 
     def definitions(self) -> pa.Table:
         """The table `region_defs` of all groups so far."""
         table = pa.concat_tables(self._definitions).combine_chunks()
         self._definitions = [table]
-        numbers = pa.array(np.arange(table.num_rows, dtype=np.int32))
-        return table.set_column(0, table.schema.field(0), numbers)
+        return with_column(table, "region", pa.array(np.arange(table.num_rows, dtype=np.int32)))
 
     def _codes_of(self, operations: Sequence[str]) -> npt.NDArray[np.int16]:
         for name in operations[len(NAMES) :]:
@@ -81,19 +79,3 @@ class Numbering:
         if fresh:
             self._definitions.append(table.take(fresh))
         return places
-
-
-def _recoded(
-    calls: pa.Table, codes: npt.NDArray[np.int16], operations: Sequence[str]
-) -> pa.Table:
-    if np.array_equal(codes, np.arange(len(codes))):
-        return with_operations(calls, operations)
-    return with_operations(calls, operations, lambda numbers: codes[numbers])
-
-
-def _changed(table: pa.Table, name: str, values: pa.Array) -> pa.Table:
-    """A table in which each number of a column is another one."""
-    if not table.num_rows:
-        return table
-    place = table.column_names.index(name)
-    return table.set_column(place, table.schema.field(place), values.take(table[name]))

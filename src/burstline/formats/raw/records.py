@@ -17,7 +17,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from burstline.columns import to_numpy
+from burstline.columns import shifted, to_numpy
 from burstline.formats.derivation import Callers, Others, label_tables, with_records
 from burstline.formats.intake import RECEIVE_COLUMNS, SEND_COLUMNS
 from burstline.formats.raw.events.user_events import merged
@@ -51,9 +51,7 @@ class Records:
         """
         processes = batch.processes
         first = int(np.searchsorted(self._basis.places.process, processes.start))
-        tables = {
-            name: _moved(group.tables[name], "location", -first) for name in _OF_LOCATIONS
-        }
+        tables = {name: _moved(group.tables[name], -first) for name in _OF_LOCATIONS}
         own_processes = self._basis.processes[processes.start : processes.stop]
         tables["locations"] = location_table(own_processes, batch.lives)
         tables["region_defs"] = definitions
@@ -68,7 +66,7 @@ class Records:
             own = batch.events.copy()
             own[0] -= first
             found["events"] = merged(whole, own)
-        moved = {name: _moved(table, "location", first) for name, table in found.items()}
+        moved = {name: _moved(table, first) for name, table in found.items()}
         return replace(group, tables={**moved, **group.tables})
 
     def labels(self, definitions: pa.Table) -> dict[str, pa.Table]:
@@ -82,14 +80,9 @@ class Records:
         return self._basis.events.labels(found["event_types"], found["event_values"], own)
 
 
-def _moved(table: pa.Table, name: str, by: int) -> pa.Table:
-    """A table whose locations are counted from elsewhere."""
-    if not by or name not in table.column_names:
-        return table
-    place = table.column_names.index(name)
-    kind = table.schema.field(place)
-    column = pc.add(table[name], pa.scalar(by, kind.type))
-    return table.set_column(place, kind, column)
+def _moved(table: pa.Table, by: int) -> pa.Table:
+    """A table whose locations, if it has any, are counted from elsewhere."""
+    return shifted(table, "location", by) if "location" in table.column_names else table
 
 
 def _halves(group: Group, first: int) -> pa.Table:

@@ -23,7 +23,7 @@ from burstline.formats.raw.events.counters import Counters, note_backwards
 from burstline.formats.raw.events.timeline import born_ns
 from burstline.formats.raw.events.user_events import UserEvents
 from burstline.formats.raw.files.layout import VERSION, Kind
-from burstline.formats.raw.group import Basis, Batch, read_batch
+from burstline.formats.raw.group import Basis, read_batch
 from burstline.formats.raw.numbering import Numbering
 from burstline.formats.raw.places import location_table, places_of
 from burstline.formats.raw.processes.call_paths import CallPaths
@@ -31,19 +31,7 @@ from burstline.formats.raw.processes.clocks import corrections
 from burstline.formats.raw.processes.communicators import Communicators
 from burstline.formats.raw.processes.processes import compilers_of, find_processes
 from burstline.formats.raw.records import Records
-from burstline.formats.raw.slices import (
-    Called,
-    Calling,
-    Closing,
-    Course,
-    Opened,
-    Opening,
-    caller_of,
-    parts_of,
-    read_opening,
-    read_slice,
-    sliced,
-)
+from burstline.formats.raw.slices import Ordinals, Sliced, caller_of, read_part, sliced
 from burstline.loops import Loops
 from burstline.schema import arrow_table
 
@@ -54,12 +42,13 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from burstline.columns import Integers
-    from burstline.formats.intake import Defects, Group, Places
+    from burstline.formats.intake import Defects, Group, Places, Processes
+    from burstline.formats.raw.events.counters import Backwards
     from burstline.formats.raw.events.timeline import Life
     from burstline.formats.raw.files.folder import RawFile
+    from burstline.formats.raw.group import Batch
     from burstline.formats.raw.processes.call_paths import Resolver
     from burstline.formats.raw.processes.processes import Process
-    from burstline.formats.raw.slices import Loaded, Part
 
 RECORDS_AT_ONCE: Final = 1 << 18
 """Records that a thread takes on at a time when all tables fit in memory."""
@@ -163,7 +152,10 @@ class RawSource:
         self._overhead_ns = 0
         own = raw and self._basis.events.any
         self._records = None
-        self._course: Course | None = None
+        # Of a process in slices: what closes it, and what its slices counted so far.
+        self._closing: Batch
+        self._ordinals: Ordinals
+        self._backwards: list[Backwards]
         if records or own:
             self._records = Records(self._basis, self._shared, own=own)
         outlines = [file.outline for process in processes for file in process.files]
@@ -202,13 +194,13 @@ class RawSource:
             found.append(sum(sizes))
         return found
 
-    def parts(self, most: int, longest: int | None = None) -> Sequence[Part]:
+    def parts(self, most: int, longest: int | None = None) -> Sequence[Processes | Sliced]:
         """Groups of at most so many records, and slices of processes longer than `longest`.
 
         A process is read at once where several threads call MPI, where there are raw tables,
         and where the program recorded events, which may tell of loops.
         """
-        parts: list[Part] = []
+        parts: list[Processes | Sliced] = []
         sizes = self.sizes()
         for group in groups_of(sizes, most):
             number = group.processes.start
@@ -216,41 +208,36 @@ class RawSource:
             if longest is None or caller is None or sizes[number] <= longest:
                 parts.append(group)
             else:
-                parts += parts_of(sliced(self._basis, number, caller, most))
+                parts += sliced(self._basis, number, caller, most)
         return parts
 
     def _caller_of(self, number: int) -> int | None:
         is_whole = self._records or self._basis.events.any
         return None if is_whole else caller_of(self._basis.processes[number])
 
-    def load(self, part: Part) -> Loaded:
+    def load(self, part: Processes | Sliced) -> tuple[Batch, ...]:
         """What some processes recorded, or a slice of one, numbered for itself."""
-        if isinstance(part, Opening):
-            return read_opening(self._basis, part.of)
-        if isinstance(part, Calling):
-            return read_slice(self._basis, part.of, part.place)
-        return None if isinstance(part, Closing) else read_batch(self._basis, part.processes)
+        if isinstance(part, Sliced):
+            return read_part(self._basis, part)
+        return (read_batch(self._basis, part.processes),)
 
-    def group(self, part: Part, loaded: Loaded) -> Group:
+    def group(self, part: Processes | Sliced, loaded: tuple[Batch, ...]) -> Group:
         """The group of a part, numbered after those before it."""
-        if isinstance(loaded, Batch):
-            group = self._numbered(loaded)
+        if not isinstance(part, Sliced):
+            group = self._numbered(loaded[0])
             if self._records is None:
                 return group
-            return self._records.added_to(group, loaded, self._numbering.definitions())
-        if isinstance(loaded, Opened):
-            self._course = Course(loaded.closing)
-            return replace(self._numbered(loaded.opening), locations=0)
-        course = self._course
-        if isinstance(loaded, Called) and course is not None:
-            group = self._numbered(loaded.batch)
-            self._course = course.after(loaded)
-            return course.ordinals.number(group, loaded.batch.queued)
-        if course is None or not isinstance(part, Closing):
-            raise TypeError(f"{part} before the process was opened")
-        name = self._basis.processes[part.processes.start].files[part.of.file].path.name
-        note_backwards(course.backwards, self.counters, name, self.defects)
-        return self._numbered(course.closing)
+            return self._records.added_to(group, loaded[0], self._numbering.definitions())
+        if part.place < 0:
+            opening, self._closing = loaded
+            self._ordinals, self._backwards = Ordinals(), []
+            return replace(self._numbered(opening), locations=0)
+        if part.place < part.closes:
+            self._backwards += loaded[0].backwards
+            return self._ordinals.number(self._numbered(loaded[0]), loaded[0].halves.queued)
+        name = self._basis.processes[part.process].files[part.file].path.name
+        note_backwards(self._backwards, self.counters, name, self.defects)
+        return self._numbered(self._closing)
 
     def _numbered(self, batch: Batch) -> Group:
         self.defects.take(batch.defects)
