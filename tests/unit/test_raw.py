@@ -357,7 +357,7 @@ def test_pauses_and_dropped_records_are_gaps(tmp_path):
 
 
 def test_the_numbers_of_operations_are_those_of_the_recorders_table():
-    from burstline.formats.raw.events.numbers import operation_numbers
+    from burstline.formats.raw.events.calls import operation_numbers
 
     numbers = operation_numbers()
 

@@ -9,6 +9,7 @@ from burstline.columns.arrow import to_numpy as to_numpy
 from burstline.columns.arrow import with_column as with_column
 from burstline.columns.groups import begins_run as begins_run
 from burstline.columns.groups import codes as codes
+from burstline.columns.groups import concatenated as concatenated
 from burstline.columns.groups import dense as dense
 from burstline.columns.groups import distinct as distinct
 from burstline.columns.groups import ordinal_within as ordinal_within
@@ -16,6 +17,7 @@ from burstline.columns.groups import run_lengths as run_lengths
 from burstline.columns.groups import stable_order as stable_order
 from burstline.columns.index import Ordinals as Ordinals
 from burstline.columns.index import lookup as lookup
+from burstline.columns.index import row_of as row_of
 from burstline.columns.index import take as take
 from burstline.columns.intervals import enclosing as enclosing
 from burstline.columns.intervals import match_borders as match_borders

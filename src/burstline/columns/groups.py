@@ -7,12 +7,22 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
-    from burstline.columns.types import AnyIntegers, Integers, Mask
+    from burstline.columns.types import AnyIntegers, Columns, Integers, Mask
 
 _SMALL = 1 << 16
 _PACKABLE = 1 << 62
+
+
+def concatenated(names: Sequence[str], parts: Sequence[Mapping[str, Integers]]) -> Columns:
+    """The columns of some names of all parts, one part after the other.
+
+    >>> concatenated(["tag"], [{"tag": np.array([3])}, {"tag": np.array([4])}])
+    {'tag': array([3, 4])}
+    """
+    none = np.zeros(0, np.int64)
+    return {name: np.concatenate([none, *(part[name] for part in parts)]) for name in names}
 
 
 def begins_run(*columns: AnyIntegers) -> Mask:

@@ -51,6 +51,19 @@ def lookup(ids: AnyIntegers, rows: Mapping[int, int]) -> npt.NDArray[np.int32]:
     return np.array(matches, np.int32)[place.reshape(-1)]
 
 
+def row_of(keys: AnyIntegers, wanted: AnyIntegers) -> Integers:
+    """The first row that has each wanted key, -1 without one.
+
+    >>> row_of(np.array([7, 5, 7]), np.array([5, 7, 6])).tolist()
+    [1, 0, -1]
+    """
+    if not len(keys):
+        return np.full(len(wanted), UNKNOWN, np.int64)
+    order = np.argsort(keys, kind="stable")
+    place = np.minimum(np.searchsorted(keys, wanted, sorter=order), len(keys) - 1)
+    return np.where(keys[order[place]] == wanted, order[place], UNKNOWN)
+
+
 class Ordinals:
     """The rows of a table by location and ordinal.
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from burstline.columns import ordinal_within
+from burstline.columns import ordinal_within, row_of
 from burstline.formats.intake.calls import Kind
 from burstline.matching import collective_instances
 from burstline.schema import NO_VALUE, UNKNOWN, arrow_table
@@ -217,16 +217,13 @@ def comm_ranks(
 
 def _named_roots(details: Details, parts: Details) -> Integers:
     """The root that is named in the call of each part, -1 where none is."""
-    told = np.full(len(parts), UNKNOWN, np.int64)
-    named = np.flatnonzero((details.kind == Kind.ROOT) & (details.root >= 0))
-    order = np.argsort(parts.call, kind="stable")
-    if not len(named) or not len(order):
-        return told
-    call = details.call[named]
-    at = np.minimum(np.searchsorted(parts.call[order], call), len(order) - 1)
-    hit = (parts.call[order][at] == call) & (details.root[named] <= np.iinfo(np.int32).max)
-    np.maximum.at(told, order[at[hit]], details.root[named][hit])
-    return told
+    roots = np.full(len(parts), UNKNOWN, np.int64)
+    is_named = (details.kind == Kind.ROOT) & (details.root >= 0)
+    named = np.flatnonzero(is_named & (details.root <= np.iinfo(np.int32).max))
+    if len(named):
+        part = row_of(parts.call, details.call[named])
+        np.maximum.at(roots, part[part >= 0], details.root[named][part >= 0])
+    return roots
 
 
 def _part_columns(parts: Details, *, details: Details, calls: Calls, ends: Integers) -> Columns:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from burstline.columns import begins_run, codes
+from burstline.columns import begins_run, codes, row_of
 from burstline.formats.intake.collectives import PART_COLUMNS, join_collectives
 from burstline.formats.intake.half_messages import HALF_TYPES, half_table
 from burstline.formats.intake.messages import RECEIVE_COLUMNS
@@ -202,9 +202,8 @@ def _owners(begins: Columns, receives: Columns, process: Integers, otherwise: in
     channels = np.unique(known)
     if not len(channels):
         return np.full(len(wanted), otherwise)
-    at = np.minimum(np.searchsorted(channels, wanted), len(channels) - 1)
-    is_known = channels[at] == wanted
+    channel = row_of(channels, wanted)
     key = np.searchsorted(channels, known) << _WIDEST | begins["ordinal"]
     order = np.argsort(key)
-    place = np.searchsorted(key[order], at << _WIDEST | receives["ordinal"], "right") - 1
-    return np.where(is_known, begins["group"][order[np.maximum(place, 0)]], otherwise)
+    place = np.searchsorted(key[order], channel << _WIDEST | receives["ordinal"], "right") - 1
+    return np.where(channel >= 0, begins["group"][order[np.maximum(place, 0)]], otherwise)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import numpy as np
 
+from burstline.columns import row_of
 from burstline.schema import UNKNOWN
 
 if TYPE_CHECKING:
@@ -40,9 +41,7 @@ class Places:
         span = int(self.rank.max()) + 1
         wanted = self.application[self.process[location]] * span + rank
         known = self.application * span + self.rank
-        at = np.minimum(np.searchsorted(known, wanted), len(known) - 1)
-        found = (known[at] == wanted) & (rank >= 0) & (rank < span)
-        return np.where(found, at, UNKNOWN)
+        return np.where((rank >= 0) & (rank < span), row_of(known, wanted), UNKNOWN)
 
 
 class Part(Protocol):

@@ -1,4 +1,4 @@
-from burstline.formats.raw.events.numbers import operation_numbers as operation_numbers
+from burstline.formats.raw.events.calls import operation_numbers as operation_numbers
 from burstline.formats.raw.files.folder import open_files as open_files
 from burstline.formats.raw.files.folder import recognises as recognises
 from burstline.formats.raw.files.layout import COUNT_TYPE as COUNT_TYPE

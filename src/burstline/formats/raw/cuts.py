@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from burstline.bursts import read_at_starts
-from burstline.columns import begins_run
+from burstline.columns import begins_run, row_of
 from burstline.formats.intake import FITS, Defects
 from burstline.formats.raw.events.calls import ENTRY, Operations, names_operation
 from burstline.formats.raw.events.counters import Known, Readings, last_known
@@ -295,11 +295,8 @@ class _Open:
         first = begins_run(request[order])
         begins, ends = entries[order[first]], entries[order[np.append(first, True)[1:]]]
         slices, known = self._open
-        at = np.searchsorted(begins["record"]["time"], known["record"]["time"])
-        again = np.zeros(len(known), bool)
-        if len(begins):
-            near = begins[np.minimum(at, len(begins) - 1)]
-            again = near["record"]["time"] == known["record"]["time"]
+        at = row_of(begins["record"]["time"], known["record"]["time"])
+        again = at >= 0
         fresh = ends[self._starts[ends["record"]["kind"]]]
         self._open = (
             np.concatenate([slices[~again], np.full(len(fresh), number)]),

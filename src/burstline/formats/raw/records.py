@@ -21,7 +21,7 @@ from burstline.columns import shifted, to_numpy
 from burstline.formats.derivation import Callers, Others, label_tables, with_records
 from burstline.formats.intake import RECEIVE_COLUMNS, SEND_COLUMNS
 from burstline.formats.raw.events.user_events import merged
-from burstline.formats.raw.places import location_table
+from burstline.formats.raw.processes.processes import location_table
 from burstline.schema import TABLES, UNKNOWN, arrow_table
 from burstline.trace import Trace
 

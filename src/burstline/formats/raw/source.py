@@ -25,11 +25,15 @@ from burstline.formats.raw.events.user_events import UserEvents
 from burstline.formats.raw.files.layout import VERSION, Kind
 from burstline.formats.raw.group import Basis, read_batch
 from burstline.formats.raw.numbering import Numbering
-from burstline.formats.raw.places import location_table, places_of
 from burstline.formats.raw.processes.call_paths import CallPaths
 from burstline.formats.raw.processes.clocks import corrections
 from burstline.formats.raw.processes.communicators import Communicators
-from burstline.formats.raw.processes.processes import compilers_of, find_processes
+from burstline.formats.raw.processes.processes import (
+    compilers_of,
+    find_processes,
+    location_table,
+    places_of,
+)
 from burstline.formats.raw.records import Records
 from burstline.formats.raw.slices import Ordinals, Sliced, caller_of, read_part, sliced
 from burstline.loops import Loops

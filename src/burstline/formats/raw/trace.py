@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from burstline.formats import intake
 from burstline.formats.intake import Defects, require_memory
-from burstline.formats.raw.events.numbers import operation_numbers
+from burstline.formats.raw.events.calls import operation_numbers
 from burstline.formats.raw.files.folder import RECORD_BYTES, open_files
 from burstline.formats.raw.files.layout import SUFFIX
 from burstline.formats.raw.source import COSTS, RECORDED_COSTS, RECORDS_AT_ONCE, RawSource

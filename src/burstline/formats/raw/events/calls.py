@@ -6,7 +6,9 @@ operation, stack) is already a row or code of the trace.
 
 from __future__ import annotations
 
+import tomllib
 from dataclasses import fields, replace
+from importlib.resources import files
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -283,15 +285,21 @@ def _sizes(records: npt.NDArray[Any]) -> dict[str, Integers]:
     return {name: records[name].view(np.int64).copy() for name in "bc"}
 
 
+def operation_numbers() -> Mapping[int, str]:
+    """The operation of each number, from the recorder's own table of calls."""
+    text = files("burstline").joinpath("record", "calls.toml").read_text(encoding="utf-8")
+    return join_names([(call["name"], call["number"]) for call in tomllib.loads(text)["call"]])
+
+
 def join_names(numbers: Sequence[tuple[str, int]]) -> dict[int, str]:
     """The operation of each number; large-count calls are those they stand for.
 
     >>> join_names([("MPI_Send", 1), ("MPI_Send_c", 2), ("Recv", 3)])
     {1: 'MPI_Send', 2: 'MPI_Send', 3: 'MPI_Recv'}
     """
-    found = {}
+    names = {}
     for name, number in numbers:
         full = name if name.startswith("MPI_") else f"MPI_{name}"
         plain = full.removesuffix("_c")
-        found[number] = plain if plain in CODES else full
-    return found
+        names[number] = plain if plain in CODES else full
+    return names

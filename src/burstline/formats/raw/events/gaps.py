@@ -6,13 +6,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from burstline.columns import concatenated
 from burstline.formats.raw.files.layout import Kind
-from burstline.schema import GAP_KINDS, arrow_table
+from burstline.schema import GAP_KINDS, arrow_schema, arrow_table
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from burstline.columns import Integers
+    from burstline.columns import Columns, Integers
     from burstline.formats.intake import Defects
     from burstline.formats.raw.events.timeline import Timeline
     from burstline.formats.raw.processes.clocks import Correction
@@ -23,7 +24,7 @@ class Gaps:
 
     def __init__(self, defects: Defects) -> None:
         self._defects = defects
-        self._rows: list[Integers] = []
+        self._gaps: list[Columns] = []
 
     def add(self, line: Timeline, correction: Correction) -> None:
         """Take in the gaps of a location."""
@@ -42,16 +43,16 @@ class Gaps:
         self._append(line, begin, end, np.full(len(begin), GAP_KINDS.index("tracing_off")))
 
     def _append(self, line: Timeline, begin: Integers, end: Integers, kind: Integers) -> None:
-        columns = np.stack([np.full(len(begin), line.location), begin, end, kind])
-        self._rows.append(columns[:, begin < end])
+        location = np.full(len(begin), line.location)
+        gaps = {"location": location, "start_ns": begin, "end_ns": end, "kind": kind}
+        lasts = begin < end
+        self._gaps.append({name: column[lasts] for name, column in gaps.items()})
 
     def table(self) -> pa.Table:
         """The table `gaps`."""
-        rows = np.concatenate([np.zeros((4, 0), np.int64), *self._rows], axis=1)
-        rows = rows[:, np.lexsort((rows[2], rows[1], rows[0]))]
-        return arrow_table(
-            "gaps", dict(zip(("location", "start_ns", "end_ns", "kind"), rows, strict=True))
-        )
+        gaps = concatenated(arrow_schema("gaps").names, self._gaps)
+        order = np.lexsort((gaps["end_ns"], gaps["start_ns"], gaps["location"]))
+        return arrow_table("gaps", {name: column[order] for name, column in gaps.items()})
 
 
 def _pauses(line: Timeline) -> tuple[Integers, Integers]:

@@ -4,8 +4,11 @@
 
     records of each thread ──pairs──► regions ──join──► cut at the end of their team
                            └─locks──► regions, acquisitions
+    ──► regions of each location, rows of `teams` and `locks`
 
-What the records are and how they map is said in ``record/native/omp.h``.
+What the records are and how they map is said in ``record/native/omp.h``. The types and values
+of regions are those of Extrae's newer library for GNU's runtime: the only ones that tell
+teams, their forks and both kinds of barriers apart.
 """
 
 from __future__ import annotations
@@ -16,15 +19,30 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from burstline.columns import begins_run, distinct, match_borders, ordinal_within
-from burstline.schema import NO_VALUE, UNKNOWN
+from burstline.columns import (
+    begins_run,
+    concatenated,
+    distinct,
+    lookup,
+    match_borders,
+    ordinal_within,
+    prefix_sums,
+    row_of,
+    take,
+)
+from burstline.extrae import RECORDED_REGIONS
+from burstline.formats.raw.files.layout import Kind
+from burstline.schema import NO_VALUE, UNKNOWN, arrow_schema, arrow_table
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     import numpy.typing as npt
+    import pyarrow as pa
 
     from burstline.columns import Integers, Mask
+    from burstline.formats.intake import Defects
+    from burstline.formats.raw.events.timeline import Timeline
 
     Table = dict[str, Integers]
 
@@ -116,22 +134,21 @@ def decode(threads: Sequence[npt.NDArray[Any]]) -> OpenMp:
     """
     records = _gathered(threads)
     teams = _teams(records)
-    numbers = _Numbers(teams)
     begin, end = _pairs(records)
     asked, got, taken, released = _locks(records)
     begin, end = np.append(begin, asked), np.append(end, got)
     order = np.argsort(begin, kind="stable")
     begin, end = begin[order], end[order]
     role = _roles(records, begin)
-    team = numbers.row(records["a"][begin])
+    team = row_of(teams["number"], records["a"][begin])
     own = records["op"][begin] != Op.TEAM_BEGIN
-    stack = np.where(own, records["c"][begin], _of_team(teams["stack"], team)) & _LOW
+    stack = np.where(own, records["c"][begin], take(teams["stack"], team, NO_VALUE)) & _LOW
     regions = {
         "thread": records["thread"][begin],
         "begin": records["at"][begin],
-        "end": np.where(end >= 0, records["at"][end], UNKNOWN),
+        "end": take(records["at"], end),
         "enter_ns": records["time"][begin],
-        "leave_ns": _leaves(records, begin, end, _of_team(teams["join_ns"], team)),
+        "leave_ns": _leaves(records, begin, end, take(teams["join_ns"], team, NO_VALUE)),
         "role": role,
         "stack": stack,
         "team": team,
@@ -145,8 +162,8 @@ def decode(threads: Sequence[npt.NDArray[Any]]) -> OpenMp:
         "lock": records["b"][taken],
         "acquire": records["at"][taken],
         "acquire_ns": records["time"][taken],
-        "release": np.where(released >= 0, records["at"][released], UNKNOWN),
-        "release_ns": np.where(released >= 0, records["time"][released], NO_VALUE),
+        "release": take(records["at"], released),
+        "release_ns": take(records["time"], released, NO_VALUE),
     }
     return OpenMp(regions, teams, locks)
 
@@ -165,46 +182,32 @@ def _gathered(threads: Sequence[npt.NDArray[Any]]) -> Table:
     return columns
 
 
-class _Numbers:
-    """Rows of teams by their number in the process."""
-
-    def __init__(self, teams: Table) -> None:
-        self._order = np.argsort(teams["number"], kind="stable")
-        self._sorted = teams["number"][self._order]
-
-    def row(self, number: Integers) -> Integers:
-        if not len(self._sorted):
-            return np.full(len(number), UNKNOWN, np.int64)
-        at = np.minimum(np.searchsorted(self._sorted, number), len(self._sorted) - 1)
-        return np.where(self._sorted[at] == number, self._order[at], UNKNOWN)
-
-
 def _teams(records: Table) -> Table:
     fork = np.flatnonzero(records["op"] == Op.FORK)
     fork = fork[np.unique(records["a"][fork], return_index=True)[1]]
     fork = fork[np.lexsort((records["a"][fork], records["time"][fork]))]
     number = records["a"][fork]
-    teams = {"number": number, "thread": records["thread"][fork]}
-    numbers = _Numbers(teams)
+    thread = records["thread"][fork]
     joins = np.flatnonzero(records["op"] == Op.JOIN)
-    of = numbers.row(records["a"][joins])
-    joins, of = joins[of >= 0], of[of >= 0]
-    own = records["thread"][joins] == teams["thread"][of]
+    team = row_of(number, records["a"][joins])
+    by_forker = (team >= 0) & (records["thread"][joins] == take(thread, team))
     join = np.full(len(fork), UNKNOWN, np.int64)
-    join[of[own]] = joins[own]
+    join[team[by_forker]] = joins[by_forker]
     join = np.where(join > fork, join, UNKNOWN)
     begun = np.flatnonzero(records["op"] == Op.TEAM_BEGIN)
-    member = numbers.row(records["a"][begun])
+    member = row_of(number, records["a"][begun])
     begun, member = begun[member >= 0], member[member >= 0]
     threads = np.zeros(len(fork), np.int64)
     np.maximum.at(threads, member, np.clip(records["c"][begun], 1, _LOW))
-    parent = numbers.row(records["c"][fork] >> 32)
-    return teams | {
+    parent = row_of(number, records["c"][fork] >> 32)
+    return {
+        "number": number,
+        "thread": thread,
         "parent": np.where(parent < np.arange(len(fork)), parent, UNKNOWN),
         "fork": records["at"][fork],
         "fork_ns": records["time"][fork],
-        "join": np.where(join >= 0, records["at"][join], UNKNOWN),
-        "join_ns": np.where(join >= 0, records["time"][join], NO_VALUE),
+        "join": take(records["at"], join),
+        "join_ns": take(records["time"], join, NO_VALUE),
         "threads": threads,
         "stack": records["c"][fork] & _LOW,
     }
@@ -219,7 +222,7 @@ def _pairs(records: Table) -> tuple[Integers, Integers]:
     which = np.where(op >= Op.TASK_BEGIN, records["b"][rows], records["a"][rows])
     _, what = distinct(records["thread"][rows], op - ~begins, which)
     partner = match_borders(what, begins)[begins]
-    return rows[begins], np.where(partner >= 0, rows[partner], UNKNOWN)
+    return rows[begins], take(rows, partner)
 
 
 def _locks(records: Table) -> tuple[Integers, Integers, Integers, Integers]:
@@ -264,13 +267,6 @@ def _roles(records: Table, begin: Integers) -> Integers:
     return role
 
 
-def _of_team(column: Integers, team: Integers) -> Integers:
-    """A column of the team of each row, the smallest int64 where that is unknown."""
-    if not len(column):
-        return np.full(len(team), NO_VALUE)
-    return np.where(team >= 0, column[team], NO_VALUE)
-
-
 def _leaves(records: Table, begin: Integers, end: Integers, join: Integers) -> Integers:
     last = np.full(int(records["thread"].max(initial=-1)) + 1, NO_VALUE)
     np.maximum.at(last, records["thread"], records["time"])
@@ -307,7 +303,7 @@ def _iterations(
     chunk, total = own[rows][starts], records["b"][begin[rows]][starts]
     single = (records["c"][end[rows]] & _LOW == 1) & (own[rows] == chunk[group])
     single &= records["b"][begin[rows]] == total[group]
-    sizes, position = _members_of(records, begin[rows], team[rows])
+    sizes, position = _members_of(records, begin[rows])
     complete = np.logical_and.reduceat(single & (sizes == members[group]), starts)
     told = chunk * members
     turns = complete & (told < total) & (total < _MOST) & (members > 1)
@@ -318,16 +314,125 @@ def _iterations(
     return own
 
 
-def _members_of(records: Table, at: Integers, team: Integers) -> tuple[Integers, Integers]:
+def _members_of(records: Table, at: Integers) -> tuple[Integers, Integers]:
     """The size of the team around each record, and the number of its thread in it."""
+    keys = records["thread"] << 32 | records["a"]
     begun = np.flatnonzero(records["op"] == Op.TEAM_BEGIN)
-    keys = records["thread"][begun] << 32 | records["a"][begun]
-    order = np.argsort(keys, kind="stable")
-    wanted = records["thread"][at] << 32 | records["a"][at]
-    if not len(begun):
-        return np.zeros(len(team), np.int64), np.zeros(len(team), np.int64)
-    place = np.minimum(np.searchsorted(keys[order], wanted), len(begun) - 1)
-    found = begun[order[place]]
-    known = keys[order[place]] == wanted
-    size = np.where(known, records["c"][found], 0)
-    return size, np.clip(records["b"][found], 0, np.maximum(size - 1, 0))
+    begin = take(begun, row_of(keys[begun], keys[at]))
+    size = take(records["c"], begin, 0)
+    return size, np.clip(take(records["b"], begin, 0), 0, np.maximum(size - 1, 0))
+
+
+class OpenMpRows:
+    """The teams and locks of all processes, and the regions of one."""
+
+    def __init__(self, defects: Defects) -> None:
+        self._defects = defects
+        self._lines: list[Timeline] = []
+        self._paths: Mapping[int, int] = {}
+        self._teams: list[Table] = []
+        self._locks: list[Table] = []
+        self._team_count = 0
+
+    def add(self, line: Timeline, paths: Mapping[int, int]) -> None:
+        """Take in the records of a location; stacks of its process are given their rows."""
+        self._lines.append(line.only(Kind.OMP))
+        self._paths = paths
+
+    def end_process(self, process: int) -> list[Table]:
+        """The regions of each location of a process; none if it has no OpenMP.
+
+        Columns are those of `regions`; the region is a place in :data:`RECORDED_REGIONS`.
+        """
+        lines, self._lines = self._lines, []
+        if not any(len(line.kind) for line in lines):
+            return []
+        threads = [np.array(line.records) for line in lines]
+        for line, records in zip(lines, threads, strict=True):
+            records["time"] = line.time_ns
+        decoded = decode(threads)
+        regions = [self._regions(line, decoded, n) for n, line in enumerate(lines)]
+        self._add_teams(process, lines, decoded.teams)
+        self._add_locks(lines, decoded.locks)
+        self._team_count += len(decoded.teams["number"])
+        return regions
+
+    def _regions(self, line: Timeline, decoded: OpenMp, thread: int) -> Table:
+        rows = np.flatnonzero(decoded.regions["thread"] == thread)
+        regions = {name: column[rows] for name, column in decoded.regions.items()}
+        role, end, team = regions["role"], regions["end"], regions["team"]
+        joined = take(decoded.teams["join"], team) >= 0
+        endless = (end < 0) & ~(joined & ~np.isin(role, LOCK_ROLES))
+        leave_ns = np.where(endless, line.died_ns, regions["leave_ns"])
+        # An end that was not recorded has the last event before it, or none at the very end.
+        before = np.searchsorted(line.time_ns, leave_ns, "right") - 1
+        otherwise = np.where(before == len(line.seq) - 1, UNKNOWN, line.seq[before])
+        return {
+            "region": _PLACES[role],
+            "enter_ns": regions["enter_ns"],
+            "leave_ns": leave_ns,
+            "enter_seq": line.seq[regions["begin"]],
+            "leave_seq": np.where(end >= 0, line.seq[end], otherwise),
+            "call_path": lookup(regions["stack"], self._paths).astype(np.int64),
+            "team": np.where(team >= 0, team + self._team_count, UNKNOWN),
+            "barrier_ordinal": regions["barrier_ordinal"],
+            "iterations": regions["iterations"],
+        }
+
+    def _add_teams(self, process: int, lines: Sequence[Timeline], teams: Table) -> None:
+        thread, parent, count = teams["thread"], teams["parent"], len(teams["number"])
+        location, died_ns, last_seq = (
+            np.array([getattr(line, name) for line in lines])[thread]
+            for name in ("location", "died_ns", "last_seq")
+        )
+        join_ns, join_seq = teams["join_ns"], _seq(lines, teams, "join")
+        open_ = teams["join"] < 0
+        if open_.any():
+            first = f"location {location[open_].min()}"
+            self._defects.note("team_never_joined", "info", first, np.count_nonzero(open_))
+        self._teams.append(
+            {
+                "team": np.arange(self._team_count, self._team_count + count),
+                "process": np.full(count, process),
+                "parent": np.where(parent >= 0, parent + self._team_count, UNKNOWN),
+                "fork_location": location,
+                "fork_ns": teams["fork_ns"],
+                "fork_seq": _seq(lines, teams, "fork"),
+                "join_ns": np.where(open_, died_ns, join_ns),
+                "join_seq": np.where(open_, last_seq + 1, join_seq),
+                "threads": np.maximum(teams["threads"], 1),
+            }
+        )
+
+    def _add_locks(self, lines: Sequence[Timeline], locks: Table) -> None:
+        lock, acquire_ns = locks["lock"], locks["acquire_ns"]
+        by_time = np.lexsort((np.arange(len(lock)), acquire_ns, lock))
+        self._locks.append(
+            {
+                "location": np.array([line.location for line in lines])[locks["thread"]],
+                "lock": lock,
+                "order": ordinal_within(lock, order=by_time) + 1,
+                "acquire_ns": acquire_ns,
+                "acquire_seq": _seq(lines, locks, "acquire"),
+                "release_ns": locks["release_ns"],
+                "release_seq": _seq(lines, locks, "release"),
+            }
+        )
+
+    def teams(self) -> pa.Table:
+        """The table `teams`."""
+        return arrow_table("teams", concatenated(arrow_schema("teams").names, self._teams))
+
+    def locks(self) -> pa.Table:
+        """The table `locks`."""
+        return arrow_table("locks", concatenated(arrow_schema("locks").names, self._locks))
+
+
+_PLACES: Final = np.array([list(RECORDED_REGIONS).index(role) for role in ROLES])
+
+
+def _seq(lines: Sequence[Timeline], table: Table, name: str) -> Integers:
+    """The ordinal of the event at a position of each row's thread, or the missing value."""
+    first = prefix_sums(np.array([len(line.seq) for line in lines]))
+    row = np.where(table[name] >= 0, first[table["thread"]] + table[name], UNKNOWN)
+    return take(np.concatenate([line.seq for line in lines]), row, NO_VALUE)

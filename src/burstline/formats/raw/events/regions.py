@@ -2,8 +2,8 @@
 
 ::
 
-    borders of user code ─ per thread ──► spans ┬─ by enter ──► regions
-    records of OpenMP ──── per process ─► spans ┘
+    borders of user code ─ per thread ──┬─ by enter ──► regions
+    records of OpenMP ──── per process ─┘
 
 A leave closes the last one open of the same region; what is open at the end of a thread is
 closed there, and counted.
@@ -15,11 +15,11 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from burstline.columns import enclosing, lookup, match_borders
+from burstline.columns import concatenated, enclosing, lookup, match_borders
 from burstline.extrae import RECORDED_REGIONS
-from burstline.formats.raw.events.openmp_rows import OpenMpRows, Spans
+from burstline.formats.raw.events.openmp import OpenMpRows
 from burstline.formats.raw.files.layout import Kind, Named
-from burstline.schema import NO_VALUE, ORIGINS, PARADIGMS, UNKNOWN, arrow_table
+from burstline.schema import NO_VALUE, ORIGINS, PARADIGMS, UNKNOWN, arrow_schema, arrow_table
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
     import pyarrow as pa
 
-    from burstline.columns import Integers
+    from burstline.columns import Columns, Integers
     from burstline.formats.intake import Defects
     from burstline.formats.raw.events.timeline import Timeline
     from burstline.formats.raw.processes.definitions import Definitions, Name
@@ -38,20 +38,6 @@ _ENTERS: Final = (Kind.REGION_ENTER, Kind.LOOP_ENTER)
 _LEAVES: Final = (Kind.REGION_LEAVE, Kind.LOOP_LEAVE)
 _LOOPS: Final = (Kind.LOOP_ENTER, Kind.LOOP_LEAVE)
 _MOST_ITERATIONS: Final = 1 << 62
-_NAMES: Final = (
-    "location",
-    "row",
-    "region",
-    "enter_ns",
-    "leave_ns",
-    "enter_seq",
-    "leave_seq",
-    "parent",
-    "call_path",
-    "team",
-    "barrier_ordinal",
-    "iterations",
-)
 
 
 class Regions:
@@ -65,29 +51,32 @@ class Regions:
         self._defects = defects
         self._definitions: dict[tuple[int, int, Name | None], int] = {}
         self._openmp = OpenMpRows(defects)
-        self._open: list[tuple[int, Spans, int]] = []
-        self._rows: list[Integers] = []
+        self._lines: list[tuple[int, int, Columns]] = []
+        self._regions: list[Columns] = []
 
     def add(self, line: Timeline, defined: Definitions, paths: Mapping[int, int]) -> None:
         """Take in the regions of a location; stacks of its process are given their rows."""
         self._openmp.add(line, paths)
-        self._open.append((line.location, self._spans(line, defined), line.last_seq))
+        self._lines.append((line.location, line.last_seq, self._user_regions(line, defined)))
 
     def end_process(self, process: int) -> None:
         """Put together what the threads of a process did; all of them have been added."""
-        found = self._openmp.end_process(process)
-        for position, (location, own, last_seq) in enumerate(self._open):
-            spans = own
-            if found:
-                role = found[position].what
-                keys = {of: (_OPENMP, of, None) for of in np.unique(role).tolist()}
-                rows = {of: self._number(key) for of, key in keys.items()}
-                spans = own.joined(found[position].named(lookup(role, rows)))
-            if len(spans):
-                self._rows.append(_closed(location, spans, last_seq))
-        self._open.clear()
+        openmp = self._openmp.end_process(process)
+        for number, (location, last_seq, user) in enumerate(self._lines):
+            both = [user]
+            if openmp:
+                role = openmp[number]["region"]
+                rows = {
+                    place: self._number((_OPENMP, place, None))
+                    for place in np.unique(role).tolist()
+                }
+                both.append(openmp[number] | {"region": lookup(role, rows).astype(np.int64)})
+            regions = concatenated(list(user), both)
+            if len(regions["region"]):
+                self._regions.append(_closed(location, last_seq, regions))
+        self._lines.clear()
 
-    def _spans(self, line: Timeline, defined: Definitions) -> Spans:
+    def _user_regions(self, line: Timeline, defined: Definitions) -> Columns:
         at = line.of(*_ENTERS, *_LEAVES)
         kind, number = line.kind[at], line.records["a"][at].astype(np.int64)
         loop = np.isin(kind, np.array(_LOOPS))
@@ -108,17 +97,18 @@ class Regions:
         end = at[partner[begin]]
         times = np.where(closed, line.records["b"][end], _MOST_ITERATIONS).astype(np.uint64)
         known = closed & loop[begin] & (times < _MOST_ITERATIONS)
-        return Spans(
-            what=self._define(what[begin], defined).astype(np.int64),
-            enter_ns=line.time_ns[at[begin]],
-            leave_ns=np.where(closed, line.time_ns[end], line.died_ns),
-            enter_seq=line.seq[at[begin]],
-            leave_seq=np.where(closed, line.seq[end], UNKNOWN),
-            call_path=np.full(len(begin), UNKNOWN, np.int64),
-            team=np.full(len(begin), UNKNOWN, np.int64),
-            barrier_ordinal=np.full(len(begin), UNKNOWN, np.int64),
-            iterations=np.where(known, times.view(np.int64), NO_VALUE),
-        )
+        unknown = np.full(len(begin), UNKNOWN, np.int64)
+        return {
+            "region": self._define(what[begin], defined).astype(np.int64),
+            "enter_ns": line.time_ns[at[begin]],
+            "leave_ns": np.where(closed, line.time_ns[end], line.died_ns),
+            "enter_seq": line.seq[at[begin]],
+            "leave_seq": np.where(closed, line.seq[end], UNKNOWN),
+            "call_path": unknown,
+            "team": unknown,
+            "barrier_ordinal": unknown,
+            "iterations": np.where(known, times.view(np.int64), NO_VALUE),
+        }
 
     def _number(self, key: tuple[int, int, Name | None]) -> int:
         return self._definitions.setdefault(key, len(self._definitions))
@@ -137,12 +127,10 @@ class Regions:
 
     def table(self) -> pa.Table:
         """The table `regions`."""
-        columns = np.concatenate([np.zeros((len(_NAMES), 0), np.int64), *self._rows], axis=1)
-        return arrow_table(
-            "regions",
-            dict(zip(_NAMES, columns, strict=True))
-            | {"origin": np.full(columns.shape[1], ORIGINS.index("recorded"))},
-        )
+        names = [name for name in arrow_schema("regions").names if name != "origin"]
+        columns = concatenated(names, self._regions)
+        recorded = np.full(len(columns["row"]), ORIGINS.index("recorded"))
+        return arrow_table("regions", columns | {"origin": recorded})
 
     def teams(self) -> pa.Table:
         """The table `teams`."""
@@ -206,24 +194,13 @@ def _region_name(number: int, name: Name | None) -> str:
     return name.text if name and name.text else f"region {number}"
 
 
-def _closed(location: int, spans: Spans, last_seq: int) -> Integers:
+def _closed(location: int, last_seq: int, regions: Columns) -> Columns:
     """The rows of a location: in order of enter, all of them left, with their parents."""
-    spans = spans.picked(np.argsort(spans.enter_seq, kind="stable"))
-    leave_seq = spans.leave_seq.copy()
+    order = np.argsort(regions["enter_seq"], kind="stable")
+    rows = {name: column[order] for name, column in regions.items()}
+    leave_seq = rows["leave_seq"]
     still_open = np.flatnonzero(leave_seq < 0)
     leave_seq[still_open] = last_seq + np.arange(len(still_open), 0, -1)
-    rows = [
-        np.full(len(spans), location),
-        np.arange(len(spans)),
-        spans.what,
-        spans.enter_ns,
-        spans.leave_ns,
-        spans.enter_seq,
-        leave_seq,
-        enclosing(spans.enter_seq, leave_seq),
-        spans.call_path,
-        spans.team,
-        spans.barrier_ordinal,
-        spans.iterations,
-    ]
-    return np.stack([np.asarray(row, np.int64) for row in rows])
+    count = np.arange(len(order))
+    parent = enclosing(rows["enter_seq"], leave_seq)
+    return rows | {"location": np.full(len(order), location), "row": count, "parent": parent}

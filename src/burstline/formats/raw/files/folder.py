@@ -12,9 +12,14 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from burstline.errors import FormatError, UnsupportedRecordError
-from burstline.formats.raw.files.blocks import blocks, release
 from burstline.formats.raw.files.layout import HEADER, MAGIC, RECORD, SUFFIX, VERSION, Kind
-from burstline.formats.raw.files.outline import Outline, outline_of, table_of
+from burstline.formats.raw.files.outline import (
+    Outline,
+    blocks,
+    outline_of,
+    release,
+    table_of,
+)
 from burstline.formats.raw.files.tails import stored
 from burstline.formats.store import MANIFEST
 

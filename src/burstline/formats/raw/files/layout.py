@@ -10,6 +10,8 @@ from typing import Final
 
 import numpy as np
 
+from burstline.formats import intake
+
 MAGIC: Final = b"BURSTRAW"
 VERSION: Final = 1
 HEADER_BYTES: Final = 4096
@@ -127,22 +129,7 @@ COUNT_TYPE: Final = 1000
 TIME_TYPE: Final = 2000
 """The same for the nanoseconds in its calls."""
 
-OF_THE_CALL: Final = (
-    Kind.COLLECTIVE,
-    Kind.ROOT,
-    Kind.SEND,
-    Kind.SEND_DONE,
-    Kind.POST,
-    Kind.RECEIVE,
-    Kind.CANCELLED,
-    Kind.FREED,
-    Kind.COLLECTIVE_DONE,
-    Kind.IO,
-    Kind.RMA,
-    Kind.PROBE,
-    Kind.MISSES,
-    Kind.LABEL,
-)
+OF_THE_CALL: Final = tuple(Kind(kind) for kind in intake.Kind)
 """Records that describe the call entered last; their time is something else."""
 
 EVENTS: Final = (

@@ -7,24 +7,38 @@
 
 from __future__ import annotations
 
+import mmap
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from burstline.formats.raw.files.blocks import blocks
 from burstline.formats.raw.files.layout import EVENTS, LATEST, TIMED, Kind
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
     import numpy.typing as npt
 
     from burstline.columns import Integers, Mask
 
-
+_BLOCK: Final = 1 << 18  # records
 _KINDS: Final = 1 << 16
 _COUNTED: Final = max(Kind) + 1
+
+
+def blocks(records: npt.NDArray[Any]) -> Iterator[tuple[int, npt.NDArray[Any]]]:
+    """Blocks of records and the number of the first of each; pages gone over are released."""
+    for first in range(0, len(records), _BLOCK):
+        yield first, records[first : first + _BLOCK]
+        release(records)
+
+
+def release(records: npt.NDArray[Any]) -> None:
+    """Release the pages that were read of a mapped file; they come back when needed."""
+    mapped = getattr(records, "_mmap", None)
+    if isinstance(mapped, mmap.mmap):
+        mapped.madvise(mmap.MADV_DONTNEED)
 
 
 def table_of(kinds: Iterable[int]) -> Mask:
@@ -49,10 +63,6 @@ def _nothing() -> Integers:
     return np.zeros(0, np.int64)
 
 
-def _no_counts() -> Integers:
-    return np.zeros(_COUNTED, np.int64)
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class Outline:
     """What one pass over the kinds of a file's records tells."""
@@ -68,7 +78,7 @@ class Outline:
     event_types: Integers = field(default_factory=_nothing)
     first_ns: int = -1  # local time of the first record that has a sane one, -1 without any
     # how many records of each kind there are
-    counts: Integers = field(default_factory=_no_counts)
+    counts: Integers = field(default_factory=lambda: np.zeros(_COUNTED, np.int64))
     stretch: int = 0  # most records between two calls: no file can be cut there
 
     def of(self, kind: Kind) -> Integers:

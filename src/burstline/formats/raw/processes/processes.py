@@ -11,11 +11,17 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import TYPE_CHECKING, Final
 
+import numpy as np
+
+from burstline.formats.intake import Places
 from burstline.formats.raw.files.layout import Ending, Kind
 from burstline.formats.raw.processes.definitions import Definitions, read_definitions
+from burstline.schema import LOCATION_KINDS, UNKNOWN, arrow_table
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
+
+    import pyarrow as pa
 
     from burstline.formats.intake import Defects
     from burstline.formats.raw.files.folder import RawFile
@@ -135,3 +141,44 @@ def _note_ends(processes: Sequence[Process], defects: Defects) -> None:
             elif end["op"] == Ending.SIGNAL:
                 text = f"rank {process.rank}, {name}: signal {end['a']}"
                 defects.note("process_killed", "info", text)
+
+
+def places_of(processes: Sequence[Process], accuracy_ns: int) -> Places:
+    """The places of processes in their order."""
+    threads = [len(process.files) for process in processes]
+    return Places(
+        np.repeat(np.arange(len(processes)), threads).astype(np.int64),
+        np.array([process.application for process in processes], np.int64),
+        np.array([process.rank for process in processes], np.int64),
+        accuracy_ns,
+    )
+
+
+def location_table(processes: Sequence[Process], lives: Sequence[tuple[int, int]]) -> pa.Table:
+    """The table `locations`."""
+    rows = []
+    for number, process in enumerate(processes):
+        for thread in process.threads:
+            ids = (process.application, process.rank, thread)
+            name = "THREAD " + ".".join(str(part + 1) for part in ids)
+            rows.append((process.application, number, process.rank, thread, process.host, name))
+    columns: list[list[object]] = [list(column) for column in zip(*rows, strict=True)]
+    application, process_number, rank, thread_number, node, names = columns or [[]] * 6
+    born_ns, died_ns = np.array(lives, np.int64).reshape(-1, 2).T
+    count = len(rows)
+    return arrow_table(
+        "locations",
+        {
+            "location": np.arange(count),
+            "application": np.array(application, np.int32),
+            "process": np.array(process_number, np.int32),
+            "rank": np.array(rank, np.int32),
+            "thread": np.array(thread_number, np.int32),
+            "kind": np.full(count, LOCATION_KINDS.index("cpu")),
+            "node": [host or None for host in node],
+            "born_ns": born_ns,
+            "died_ns": died_ns,
+            "name": names,
+            "cpu": np.full(count, UNKNOWN, np.int32),
+        },
+    )
