@@ -5,8 +5,7 @@ from __future__ import annotations
 import itertools
 from dataclasses import dataclass
 
-import by_hand
-from burstline import Trace
+from burstline.testing import trace_of
 
 WORK_NS, CALL_NS = 100, 10
 
@@ -57,68 +56,29 @@ def lines(program, rank=0):
 def run(*program, ranks=2, counters=False, paths=True, peer_step=1, application=0):
     """Give the trace of a program; call path k is line k of main in a.c."""
     begin, end = Do("Init", 1), Do("Finalize", 999)
-    calls, bursts, spans = [], [], []
-    numbers = {}
+    numbers, told = {}, []
     for rank in range(ranks):
         now = 0
+        told.append(f"{application}/{rank}")
         for call, step in enumerate(itertools.chain([begin], executed(program, rank), [end])):
-            if call:
-                bursts.append(
-                    {
-                        "location": rank,
-                        "burst": call - 1,
-                        "start_ns": now,
-                        "end_ns": now + step.work_ns,
-                        "call_before": call - 1,
-                        "call_after": call,
-                        **({"ins": step.work_ns} if counters else {}),
-                    }
-                )
-                now += step.work_ns
+            now += step.work_ns if call else 0
             path = numbers.setdefault(step.line, len(numbers))
-            calls.append(
-                {
-                    "location": rank,
-                    "call": call,
-                    "operation": f"MPI_{step.operation}",
-                    "enter_ns": now,
-                    "leave_ns": now + CALL_NS,
-                    "peer": (rank + peer_step) % ranks if step.operation == "Send" else None,
-                    "sent_bytes": 8 * step.line if step.operation == "Send" else None,
-                    "call_path": path if paths else None,
-                }
-            )
+            words = [f"{now} enter MPI_{step.operation}"]
+            if step.operation == "Send":
+                words.append(f"peer {(rank + peer_step) % ranks} sent {8 * step.line}")
+            if paths:
+                words.append(f"path {path}")
+            if counters:
+                words.append(f"ins={step.work_ns}")
             now += CALL_NS
-        spans.append((0, now))
-    tables = {
-        "locations": by_hand.rows_of(
-            "locations", by_hand.threads(*spans, application=application)
-        ),
-        "calls": by_hand.rows_of("calls", calls),
-        "bursts": bursts_table(bursts, counters=counters),
-        "call_paths": by_hand.rows_of(
-            "call_paths",
-            [
-                {"call_path": k, "function": "main", "file": "a.c", "line": line}
-                for line, k in numbers.items()
-            ],
-        ),
-    }
-    if counters:
-        tables["counters"] = by_hand.rows_of("counters", [{"name": "ins"}])
-    return Trace(tables, check=True)
-
-
-def bursts_table(rows, *, counters):
-    import pyarrow as pa
-
-    from burstline import schema
-
-    names = ("ins",) if counters else ()
-    blank = {"polling_ns": 0, "polls": 0, "gap_ns": 0}
-    return pa.Table.from_pylist(
-        [blank | row for row in rows], schema=schema.arrow_schema("bursts", names)
-    )
+            told += [" ".join(words), f"{now} leave" + " ins=0" * counters]
+    declared = [
+        f"application {k} ranks {ranks if k == application else 0}"
+        for k in range(application + 1)
+    ]
+    declared += ["counter ins"] * counters
+    declared += [f"path {k} main file a.c line {line}" for line, k in numbers.items()]
+    return trace_of("\n".join([*declared, *told]))
 
 
 def shape(items):
