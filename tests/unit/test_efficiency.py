@@ -23,45 +23,6 @@ def test_useful_time_is_what_lies_between_init_and_finalize_outside_mpi():
     assert result.runtime_ns == 1000
 
 
-def test_the_factors_are_those_of_pop():
-    result = efficiency(two_ranks())
-
-    assert result.load_balance == 800 / 900
-    assert result.communication == 900 / 1000
-    assert result.parallel == 800 / 1000
-    assert result.reason == ""
-
-
-def test_time_before_the_end_of_init_is_no_imbalance():
-    late = [("Init", 90, 100), *RANK_1[1:]]
-    trace = trace_of(locations=threads((0, 1200), (90, 1200)), calls=calls_of(RANK_0, late))
-
-    assert efficiency(trace) == efficiency(two_ranks())
-
-
-def test_without_init_and_finalize_a_rank_counts_as_long_as_it_was_observed():
-    trace = trace_of(locations=threads((50, 150)), calls=calls_of([("Barrier", 60, 80)]))
-
-    result = efficiency(trace)
-
-    assert (result.useful_ns, result.runtime_ns) == ((80,), 100)
-
-
-def test_time_nobody_watched_is_neither_useful_nor_observed():
-    everywhere = [{"location": k, "start_ns": 600, "end_ns": 700} for k in (0, 1)]
-
-    result = efficiency(two_ranks(gaps=everywhere))
-
-    assert result.useful_ns == (800, 600)
-    assert result.runtime_ns == 900
-
-
-def test_a_gap_within_a_call_is_subtracted_once():
-    gap = [{"location": 0, "start_ns": 350, "end_ns": 450}]
-
-    assert efficiency(two_ranks(gaps=gap)).useful_ns == (850, 700)
-
-
 def test_gaps_that_overlap_count_once():
     gaps = [
         {"location": 1, "start_ns": 600, "end_ns": 800},
@@ -70,15 +31,6 @@ def test_gaps_that_overlap_count_once():
     ]
 
     assert efficiency(two_ranks(gaps=gaps)).useful_ns == (900, 400)
-
-
-def test_a_gap_outside_the_span_does_not_matter():
-    gaps = [
-        {"location": 0, "start_ns": 0, "end_ns": 50},
-        {"location": 0, "start_ns": 1150, "end_ns": 1200},
-    ]
-
-    assert efficiency(two_ranks(gaps=gaps)) == efficiency(two_ranks())
 
 
 def test_an_application_without_mpi_does_not_lower_the_efficiency_of_others():
@@ -116,14 +68,6 @@ def test_a_rank_is_its_first_cpu_thread():
     )
 
     assert efficiency(trace).useful_ns == (90,)
-
-
-def test_ranks_that_never_compute_are_balanced_and_inefficient():
-    trace = trace_of(locations=threads((0, 10)), calls=calls_of([("Recv", 0, 10)]))
-
-    result = efficiency(trace)
-
-    assert (result.parallel, result.load_balance, result.communication) == (0.0, 1.0, 0.0)
 
 
 def test_without_mpi_there_is_no_efficiency_and_a_reason():

@@ -31,17 +31,6 @@ def rows(matching):
 LOOP = ["Init", *["Isend", "Irecv", "Waitall", "Allreduce"] * 3, "Finalize"]
 
 
-@pytest.mark.parametrize("method", ["align", "seed"])
-def test_runs_that_did_the_same_match_by_position(method):
-    matching = match([run(LOOP, LOOP), run(LOOP, LOOP)], method=method)
-
-    assert matching.match_rate.tolist() == [1, 1]
-    assert matching.time_coverage.tolist() == [1, 1]
-    assert set(matching.pairs["stage"].to_pylist()) == {"direct"}
-    assert rows(matching) == [(k, k) for k in range(13)] * 2
-    assert matching.pairs["similarity"].to_pylist() == [0.0] * 26
-
-
 def test_an_extra_collective_shifts_nothing_when_aligned():
     longer = [*LOOP[:5], "Barrier", *LOOP[5:]]
 

@@ -16,17 +16,6 @@ from burstline.testing import assert_same_trace, traces
 from paraver_text import write_example
 
 
-@pytest.mark.parametrize("style", tables.STYLES)
-def test_a_trace_comes_back_from_its_tables(tmp_path, style):
-    trace = burstline.read(write_example(tmp_path))
-    folder = tmp_path / f"run.{style}"
-
-    tables.write(trace, folder)
-
-    assert tables.recognises(folder)
-    assert_same_trace(tables.read(folder), trace)
-
-
 @given(trace=traces())
 def test_any_trace_comes_back_from_csv(tmp_path_factory, trace):
     folder = tmp_path_factory.mktemp("any") / "run.csv"
