@@ -10,6 +10,8 @@ from pathlib import Path
 import pytest
 
 import burstline
+import command
+from recording import Site, environment
 
 PROGRAM = Path(__file__).parents[1] / "record" / "hybrid.c"
 RANKS, THREADS, TURNS = 2, 3, 2
@@ -72,13 +74,16 @@ def without_ordinals(trace, table):
     return [{name: row[name] for name in row if not name.endswith("_seq")} for row in rows]
 
 
-@pytest.fixture
-def program(on_open_mpi, clang, openmp):
-    return built(on_open_mpi, clang, openmp(clang))
+@pytest.fixture(scope="module")
+def hybrid(open_mpi, clang, openmp, built_once, tmp_path_factory):
+    """Folder with the program as ``app``, and what it did in ``raw`` and ``app.prv``."""
+    site = Site(open_mpi, tmp_path_factory.mktemp("hybrid"), environment(built_once))
+    recorded(site, built(site, clang, openmp(clang)))
+    return site
 
 
-def test_every_construct_of_each_thread_is_a_region(on_open_mpi, program):
-    trace, _ = recorded(on_open_mpi, program)
+def test_every_construct_of_each_thread_is_a_region(hybrid):
+    trace = burstline.read(hybrid.folder / "raw")
 
     times = Counter(row["role"] for row in regions(trace))
     once, each = RANKS * TURNS, RANKS * TURNS * THREADS
@@ -99,10 +104,10 @@ def test_every_construct_of_each_thread_is_a_region(on_open_mpi, program):
     assert not [kind for kind in trace.defects["kind"].to_pylist() if "openmp" in kind]
 
 
-def test_regions_know_their_place_in_the_program(on_open_mpi, program):
-    code, _, said = on_open_mpi.record("-o", "app.store", "--", program)
+def test_regions_know_their_place_in_the_program(hybrid):
+    code, _, said = hybrid.record("-o", "one.store", "--", "./app")
     assert code == 0, said
-    trace = on_open_mpi.trace("app.store")
+    trace = hybrid.trace("one.store")
 
     paths = trace.call_paths.to_pylist()
     critical = {
@@ -115,22 +120,20 @@ def test_regions_know_their_place_in_the_program(on_open_mpi, program):
     assert critical == {("exclude", lines.index("#pragma omp critical") + 1)}
 
 
-def test_the_paraver_file_tells_the_same(on_open_mpi, program):
-    trace, back = recorded(on_open_mpi, program)
+def test_the_paraver_file_tells_the_same(hybrid):
+    trace, back = burstline.read(hybrid.folder / "raw"), hybrid.trace()
 
     assert described(back) == described(trace)
     for table in ("teams", "locks"):
         assert without_ordinals(back, table) == without_ordinals(trace, table)
 
 
-def test_the_trace_can_be_looked_at(on_open_mpi, program):
-    recorded(on_open_mpi, program)
-
-    code, printed, said = on_open_mpi.burstline("info", "app.prv")
+def test_the_trace_can_be_looked_at(hybrid):
+    code, printed, said = command.burstline("info", hybrid.folder / "app.prv")
     assert code == 0, said
     assert f"{RANKS} ranks, {RANKS * THREADS} threads" in printed
     assert "regions" in printed
-    code, printed, said = on_open_mpi.burstline("structure", "app.prv")
+    code, printed, said = command.burstline("structure", hybrid.folder / "app.prv")
     assert code == 0, said
     assert "MPI_Barrier" in printed
 
