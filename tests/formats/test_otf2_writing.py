@@ -9,7 +9,7 @@ from collections import defaultdict
 
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from otf2.enums import ParameterType
 
@@ -22,6 +22,7 @@ from burstline.formats.otf2.writing import archive as writing
 from burstline.formats.otf2.writing.definitions import Definitions
 from burstline.formats.overlay import overlaid
 from burstline.testing import assert_same_trace, trace_of, traces
+from effort import examples
 from otf2_archives import archive
 
 ARCHIVES = [
@@ -172,7 +173,7 @@ def test_the_tables_come_back_up_to_the_limits_of_the_format(tmp_path):
     assert again.counters["unit"].to_pylist() == ["", "10^-3 K"]
 
 
-@settings(max_examples=20)
+@examples(0.4)
 @given(st.data())
 def test_an_archive_of_ours_is_read_and_written_as_itself(tmp_path_factory, data):
     trace = data.draw(traces())

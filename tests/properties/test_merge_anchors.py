@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from burstline.identity import tokens_of
@@ -11,6 +11,7 @@ from burstline.merge.align.anchors import renamed
 from burstline.merge.matching import match
 from burstline.merge.model import Alignment
 from burstline.testing import trace_of
+from effort import examples
 
 RANKS = 3
 steps = st.lists(
@@ -68,7 +69,7 @@ def said(one, other):
     return found
 
 
-@settings(max_examples=30)
+@examples(0.6)
 @given(data=st.data(), ours=steps, theirs=steps)
 def test_threads_agree_which_collective_is_which(data, ours, theirs):
     one, other = data.draw(runs(ours)), data.draw(runs(theirs))
@@ -79,7 +80,7 @@ def test_threads_agree_which_collective_is_which(data, ours, theirs):
     assert len({a for a, _ in whole - shared}) <= 0.1 * len(ours)
 
 
-@settings(max_examples=30)
+@examples(0.6)
 @given(data=st.data(), before=st.integers(0, 2))
 def test_a_step_done_twice_shifts_only_its_own_group(data, before):
     """Barriers after every third step say which step is which, and nothing else does."""
@@ -150,7 +151,7 @@ def test_collectives_beside_completions_are_the_same_on_all_threads_too():
     assert found[0] == found[1] == found[2]
 
 
-@settings(max_examples=10)
+@examples(0.2)
 @given(at=st.integers(0, 8))
 def test_what_all_threads_did_in_order_says_which_collective_is_missing(at):
     plain = [[f"Send peer 0 tag 1 sent {8 << k}"] for k in range(8)]

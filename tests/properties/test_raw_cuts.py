@@ -5,7 +5,7 @@ from __future__ import annotations
 import tempfile
 from pathlib import Path
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import raw_files
@@ -15,6 +15,7 @@ from burstline.formats.raw.events.counters import Counters
 from burstline.formats.raw.files.folder import open_files
 from burstline.formats.raw.processes.clocks import Correction
 from burstline.progress import SILENCE
+from effort import examples
 from oracles.raw_cuts import crossing, cuts_of
 
 _steps = st.lists(
@@ -44,7 +45,7 @@ def _thread(steps):
     return thread
 
 
-@settings(max_examples=40)
+@examples(0.8)
 @given(_steps, st.integers(1, 30))
 def test_cuts_are_those_of_a_walk_record_by_record(steps, most):
     thread = _thread(steps)
