@@ -7,13 +7,13 @@ operation, stack) is already a row or code of the trace.
 from __future__ import annotations
 
 import tomllib
-from dataclasses import fields, replace
+from dataclasses import fields
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from burstline.columns import lookup
+from burstline.columns import concatenated, lookup
 from burstline.formats.intake import LARGEST, Calls, Details
 from burstline.formats.raw.files.layout import OF_THE_CALL, RECORD, Kind
 from burstline.operations import CODES, NAMES
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
-    from burstline.columns import Integers, Mask
+    from burstline.columns import Columns, Integers, Mask
     from burstline.formats.intake import Defects
     from burstline.formats.raw.events.timeline import Timeline
 
@@ -38,13 +38,12 @@ _SIZES: Final = {
     Kind.IO: ("b", "c"),
     Kind.RMA: ("c",),
 }
-
+_MOMENTS: Final = ("enter_ns", "leave_ns", "enter_seq", "leave_seq")
 
 ENTRY: Final = np.dtype(
     [
         ("record", RECORD),
-        *((name, "<i8") for name in ("number", "call", "enter_ns", "leave_ns")),
-        *((name, "<i8") for name in ("enter_seq", "leave_seq")),
+        *((name, "<i8") for name in ("number", "call", *_MOMENTS)),
     ]
 )
 """A record of a call that another slice needs: which one of the file, and its call."""
@@ -91,8 +90,8 @@ class Gathering:
         self._defects = defects
         self._operations = Operations(numbers) if known is None else known
         self._is_counted = known is not None
-        self._calls: list[Integers] = []
-        self._details: list[Integers] = []
+        self._calls: list[Columns] = []
+        self._details: list[Columns] = []
         self._rows = 0
 
     def add(
@@ -106,34 +105,31 @@ class Gathering:
     @property
     def records(self) -> int:
         """Records of calls so far."""
-        return sum(columns.shape[1] for columns in self._details)
+        return sum(len(columns["kind"]) for columns in self._details)
 
     def visit(
         self, entries: npt.NDArray[Any], location: int, communicators: Mapping[int, int]
     ) -> None:
         """Take in records of other slices, each with a call of its own."""
-        if not len(entries):
-            return
         none = np.zeros(len(entries), np.int64)
-        columns = [
-            none + location,
-            entries["call"],
-            none,
-            entries["enter_ns"],
-            entries["leave_ns"],
-            entries["enter_seq"],
-            entries["leave_seq"],
-            none + UNKNOWN,
-        ]
-        self._calls.append(np.stack([np.asarray(column, np.int64) for column in columns]))
+        columns = {name: entries[name] for name in ("call", *_MOMENTS)}
+        columns |= {"location": none + location, "operation": none, "path": none + UNKNOWN}
+        self._calls.append(columns)
         records = entries["record"]
         kind = np.ascontiguousarray(records["kind"])
         _, communicator = _communicators(records, kind, communicators)
         sizes = _sizes(records)
-        self._clear_absurd(kind, sizes)
-        call = np.arange(self._rows, self._rows + len(entries))
-        about: list[npt.NDArray[Any]] = [kind, call, none + location, entries["number"]]
-        self._append_details(records, about, communicator, records["op"], sizes)
+        _clear_absurd(kind, sizes)
+        self._append_details(
+            records,
+            sizes,
+            kind=kind,
+            call=np.arange(self._rows, self._rows + len(entries)),
+            location=none + location,
+            index=entries["number"],
+            communicator=communicator,
+            variant=records["op"],
+        )
         self._rows += len(entries)
 
     def _add_calls(self, line: Timeline, paths: Mapping[int, int]) -> None:
@@ -157,17 +153,18 @@ class Gathering:
         if len(lost):
             text = f"{line.name}: stack {stack[lost[0]]}"
             self._defects.note("stack_not_defined", "loss", text, len(lost))
-        columns = [
-            np.full(count, line.location),
-            np.arange(line.first_call, line.first_call + count),
-            self._codes(line.records["op"][line.enter]),
-            line.time_ns[line.enter],
-            leave_ns,
-            line.seq[line.enter],
-            leave_seq,
-            path,
-        ]
-        self._calls.append(np.stack([np.asarray(column, np.int64) for column in columns]))
+        self._calls.append(
+            {
+                "location": np.full(count, line.location),
+                "call": np.arange(line.first_call, line.first_call + count),
+                "operation": self._codes(line.records["op"][line.enter]),
+                "enter_ns": line.time_ns[line.enter],
+                "leave_ns": leave_ns,
+                "enter_seq": line.seq[line.enter],
+                "leave_seq": leave_seq,
+                "path": path,
+            }
+        )
 
     def _codes(self, numbers: npt.NDArray[np.uint16]) -> npt.NDArray[np.int32]:
         if not self._is_counted:
@@ -176,18 +173,15 @@ class Gathering:
 
     def _named(self, kind: npt.NDArray[np.uint16], given: npt.NDArray[np.uint16]) -> Integers:
         """What stands in `op`; above a bit code + 1 where a collective names an operation."""
-        found = given.astype(np.int64)
+        variant = given.astype(np.int64)
         named = names_operation(kind, given)
         codes = self._codes(given[named] >> np.uint16(1)).astype(np.int64)
-        found[named] = (codes + 1) << 1 | (found[named] & 1)
-        return found
+        variant[named] = (codes + 1) << 1 | (variant[named] & 1)
+        return variant
 
     def _add_details(self, line: Timeline, communicators: Mapping[int, int]) -> None:
         at = line.of(*OF_THE_CALL)
-        homeless = at[line.call[at] < 0]
-        if len(homeless):
-            text = f"{line.name}: record {line.number[homeless[0]]}"
-            self._defects.note("record_without_call", "loss", text, len(homeless))
+        line.note(self._defects, "record_without_call", "loss", at[line.call[at] < 0])
         at = at[line.call[at] >= 0]
         records, kind = line.records[at], line.kind[at]
         place, communicator = _communicators(records, kind, communicators)
@@ -196,63 +190,60 @@ class Gathering:
             text = f"{line.name}: communicator {place[lost[0]]}"
             self._defects.note("communicator_not_defined", "loss", text, len(lost))
         sizes = _sizes(records)
-        count, first = self._clear_absurd(kind, sizes)
+        count, first = _clear_absurd(kind, sizes)
         self._defects.note("size_absurd", "loss", f"{line.name}: {first} bytes", count)
-        call, place = line.call[at] + self._rows, np.full(len(at), line.location)
-        op = self._named(kind, records["op"])
-        about: list[npt.NDArray[Any]] = [kind, call, place, line.number[at]]
-        self._append_details(records, about, communicator, op, sizes)
+        self._append_details(
+            records,
+            sizes,
+            kind=kind,
+            call=line.call[at] + self._rows,
+            location=np.full(len(at), line.location),
+            index=line.number[at],
+            communicator=communicator,
+            variant=self._named(kind, records["op"]),
+        )
 
     def _append_details(
         self,
         records: npt.NDArray[Any],
-        columns: list[npt.NDArray[Any]],
-        communicator: Integers,
-        op: npt.NDArray[Any],
         sizes: dict[str, Integers],
+        **columns: npt.NDArray[Any],
     ) -> None:
-        columns = [
-            *columns,
-            records["time"].view(np.int64),
-            communicator,
-            records["a"].view(np.int32),
-            (records["b"] & np.uint64(0xFFFFFFFF)).astype(np.uint32).view(np.int32),
-            op,
-            sizes["b"],
-            sizes["c"],
-        ]
-        self._details.append(np.stack([np.asarray(column, np.int64) for column in columns]))
-
-    @staticmethod
-    def _clear_absurd(
-        kind: npt.NDArray[np.uint16], sizes: dict[str, Integers]
-    ) -> tuple[int, int]:
-        """Make sizes that cannot be 0; how many there were, and the first in the file."""
-        count, first, place = 0, 0, len(kind)
-        for sized, names in _SIZES.items():
-            for name in names:
-                wrong = (kind == sized) & ((sizes[name] < 0) | (sizes[name] >= LARGEST))
-                if not wrong.any():
-                    continue
-                at = int(wrong.argmax())
-                if at < place:
-                    first, place = int(sizes[name][at]), at
-                count += int(np.count_nonzero(wrong))
-                sizes[name][wrong] = 0
-        return count, first
+        columns |= {
+            "request": records["time"].view(np.int64),
+            "partner": records["a"].view(np.int32),
+            "tag": (records["b"] & np.uint64(0xFFFFFFFF)).astype(np.uint32).view(np.int32),
+            "first": sizes["b"],
+            "second": sizes["c"],
+        }
+        # Copies: a view would keep the records in memory.
+        self._details.append({name: np.array(columns[name], np.int64) for name in columns})
 
     def calls(self) -> Calls:
         """All calls."""
-        columns = np.concatenate([np.zeros((8, 0), np.int64), *self._calls], axis=1)
-        known = [column.name for column in fields(Calls)]
-        names = tuple(self._operations.names)
-        given: dict[str, Any] = dict(zip(known, [*columns, names], strict=True))
-        return Calls(**given)
+        columns = concatenated([column.name for column in fields(Calls)][:-1], self._calls)
+        return Calls(**columns, names=tuple(self._operations.names))
 
     def details(self, own: range | None = None) -> Details:
         """All records of calls, of which some are read here."""
-        columns = np.concatenate([np.zeros((11, 0), np.int64), *self._details], axis=1)
-        return replace(Details(*columns), own=own)
+        columns = concatenated([column.name for column in fields(Details)][:-1], self._details)
+        return Details(**columns, own=own)
+
+
+def _clear_absurd(kind: npt.NDArray[np.uint16], sizes: dict[str, Integers]) -> tuple[int, int]:
+    """Make sizes that cannot be 0; how many there were, and the first in the file."""
+    count, first, place = 0, 0, len(kind)
+    for sized, names in _SIZES.items():
+        for name in names:
+            wrong = (kind == sized) & ((sizes[name] < 0) | (sizes[name] >= LARGEST))
+            if not wrong.any():
+                continue
+            at = int(wrong.argmax())
+            if at < place:
+                first, place = int(sizes[name][at]), at
+            count += int(np.count_nonzero(wrong))
+            sizes[name][wrong] = 0
+    return count, first
 
 
 def occurring(numbers: npt.NDArray[np.uint16]) -> tuple[Integers, Integers]:

@@ -32,13 +32,7 @@ _FIXED: Final = {
 
 
 class Counters:
-    """The counters of a run.
-
-    Attributes
-    ----------
-    names : list of str
-        In the order of their columns.
-    """
+    """The counters of a run; `names` are in the order of their columns."""
 
     def __init__(self, processes: Sequence[Definitions]) -> None:
         found: dict[str, Counter] = {}
@@ -92,10 +86,7 @@ class Backwards(NamedTuple):
 class Readings:
     """The readings of some locations.
 
-    Attributes
-    ----------
-    backwards : list of Backwards
-        Those of slices: they are noted when the whole location has been read.
+    The counters of slices that run `backwards` are noted when the whole location has been read.
     """
 
     def __init__(self, counters: Counters, defects: Defects) -> None:

@@ -86,14 +86,8 @@ class Regions:
         begin = np.flatnonzero(enters)
         lost = np.flatnonzero(~enters & (partner < 0))
         closed = partner[begin] >= 0
-        for name, rows in (
-            ("region_left_but_never_entered", lost),
-            ("region_never_left", begin[~closed]),
-        ):
-            if len(rows):
-                self._defects.note(
-                    name, "info", f"{line.name}: record {line.number[at[rows[0]]]}", len(rows)
-                )
+        line.note(self._defects, "region_left_but_never_entered", "info", at[lost])
+        line.note(self._defects, "region_never_left", "info", at[begin[~closed]])
         end = at[partner[begin]]
         times = np.where(closed, line.records["b"][end], _MOST_ITERATIONS).astype(np.uint64)
         known = closed & loop[begin] & (times < _MOST_ITERATIONS)

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
-    from burstline.columns import Integers, Mask
+    from burstline.columns import Integers
     from burstline.formats.intake import Defects
     from burstline.formats.raw.files.folder import RawFile
     from burstline.formats.raw.processes.clocks import Correction
@@ -127,6 +127,12 @@ class Timeline:
         """One record of the file and those behind it, without calls."""
         return self._some(slice(int(np.searchsorted(self.number, record)), None))
 
+    def note(self, defects: Defects, kind: str, severity: str, rows: Integers) -> None:
+        """Note what is odd in some records, where the first of them stands."""
+        if len(rows):
+            first = f"{self.name}: record {self.number[rows[0]]}"
+            defects.note(kind, severity, first, len(rows))
+
     def _some(self, rows: Integers | slice) -> Timeline:
         none = np.zeros(0, np.int64)
         columns: dict[str, Any] = {name: getattr(self, name)[rows] for name in _COLUMNS}
@@ -154,10 +160,10 @@ def timeline(
     seq = np.cumsum(np.isin(kind, _EVENTS)) + begin.seq
     call = np.cumsum(kind == Kind.ENTER) - 1
     enter = np.flatnonzero(kind == Kind.ENTER)
-    born_ns = int(correction.apply(np.array([_born(file)]))[0])
-    last_ns = max(int(time_ns[-1]) if len(time_ns) else 0, born_ns)
+    birth_ns = born_ns(file, correction)
+    last_ns = max(int(time_ns[-1]) if len(time_ns) else 0, birth_ns)
     last_seq = int(seq[-1]) if len(seq) else begin.seq
-    found = Timeline(
+    line = Timeline(
         location=location,
         name=file.path.name,
         records=records,
@@ -167,7 +173,7 @@ def timeline(
         call=call,
         enter=enter,
         leave=np.zeros(0, np.int64),
-        born_ns=born_ns,
+        born_ns=birth_ns,
         died_ns=last_ns,
         last_seq=last_seq,
         number=np.arange(begin.record, begin.record + len(records)),
@@ -177,8 +183,8 @@ def timeline(
         next_seq=last_seq + 1 if part is None else part.end.enter_seq,
         local_ns=int(local[-1]) if len(local) else begin.local_ns,
     )
-    found.leave = _leaves(found, defects)
-    return found
+    line.leave = _leaves(line, defects)
+    return line
 
 
 def joined(lines: Sequence[Timeline]) -> Timeline:
@@ -218,41 +224,29 @@ def _times(
     time = np.ascontiguousarray(records["time"])
     timed = np.isin(kind, _TIMED)
     absurd = timed & (time >= LATEST)
-    defects.note("time_absurd", "loss", _place(file, absurd, begin), np.count_nonzero(absurd))
     timed &= ~absurd
     local = np.full(len(time), begin.local_ns, np.int64)
     local[timed] = np.maximum(time[timed].astype(np.int64), _born(file))
     running = np.maximum(np.maximum.accumulate(local), begin.local_ns)
     back = timed & (local < running)
-    defects.note(
-        "time_runs_backwards", "error", _place(file, back, begin), np.count_nonzero(back)
-    )
+    for name, severity, wrong in (
+        ("time_absurd", "loss", absurd),
+        ("time_runs_backwards", "error", back),
+    ):
+        first = begin.record + int(wrong.argmax()) if len(wrong) else 0
+        text = f"{file.path.name}: record {first}"
+        defects.note(name, severity, text, np.count_nonzero(wrong))
     return running
 
 
-def _place(file: RawFile, wrong: Mask, begin: Cut) -> str:
-    first = begin.record + int(wrong.argmax()) if len(wrong) else 0
-    return f"{file.path.name}: record {first}"
-
-
-def _leaves(found: Timeline, defects: Defects) -> Integers:
-    leave = np.full(len(found.enter), -1, np.int64)
-    rows = np.flatnonzero(found.kind == Kind.LEAVE)
-    call = found.call[rows]
-    first = begins_run(call)
-    inside = first & (call >= 0)
+def _leaves(line: Timeline, defects: Defects) -> Integers:
+    leave = np.full(len(line.enter), -1, np.int64)
+    rows = np.flatnonzero(line.kind == Kind.LEAVE)
+    call = line.call[rows]
+    inside = begins_run(call) & (call >= 0)
     leave[call[inside]] = rows[inside]
-    for kind, wrong in (
-        ("leave_without_enter", rows[~inside]),
-        ("call_left_as_another", _renamed(found, leave)),
-    ):
-        if len(wrong):
-            number = found.number[wrong[0]]
-            defects.note(kind, "loss", f"{found.name}: record {number}", len(wrong))
+    left, op = leave >= 0, line.records["op"]
+    renamed = leave[left][op[line.enter[left]] != op[leave[left]]]
+    line.note(defects, "leave_without_enter", "loss", rows[~inside])
+    line.note(defects, "call_left_as_another", "loss", renamed)
     return leave
-
-
-def _renamed(found: Timeline, leave: Integers) -> Integers:
-    left = leave >= 0
-    op = found.records["op"]
-    return leave[left][op[found.enter[left]] != op[leave[left]]]

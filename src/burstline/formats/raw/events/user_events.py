@@ -41,13 +41,7 @@ _LARGEST_TYPE: Final = 2**31 - 1
 
 
 class UserEvents:
-    """What the program's events mean.
-
-    Attributes
-    ----------
-    any : bool
-        Whether there are any.
-    """
+    """What the program's events mean, and whether there are any."""
 
     def __init__(self, processes: Sequence[Process], defects: Defects) -> None:
         self._types: dict[int, str] = {}

@@ -26,59 +26,48 @@ _KINDS: Final[dict[int, str]] = {
 
 
 class Communicators:
-    """The communicators of a run.
-
-    Attributes
-    ----------
-    members : list of tuple of int
-        World ranks of the members of each row.
-    rows : list of dict
-        Row of each id, by process.
-    """
+    """The communicators of a run: the members of each row, the row of each process's ids."""
 
     def __init__(self, processes: Sequence[Process], defects: Defects) -> None:
         self.members: list[tuple[int, ...]] = []
         self._kinds: list[int] = []
         self._applications: list[int] = []
-        self._known: dict[tuple[int, int, int], int] = {}
+        self._row_of: dict[tuple[int, int, int], int] = {}
         self.rows: list[dict[int, int]] = []
         self._add_worlds(processes)
         for process in processes:
-            mine = {}
-            for number, found in process.defined.communicators.items():
-                key = (
-                    process.application,
-                    found.kind,
-                    0 if found.kind == CommunicatorKind.WORLD else found.name,
-                )
-                row = self._known.get(key)
+            rows = {}
+            for number, (kind, name, members) in process.defined.communicators.items():
+                is_world = kind == CommunicatorKind.WORLD
+                key = (process.application, kind, 0 if is_world else name)
+                row = self._row_of.get(key)
                 if row is None:
-                    row = self._add(key, found.members)
-                elif self.members[row] != found.members:
+                    row = self._add(key, members)
+                elif self.members[row] != members:
                     text = f"rank {process.rank}, communicator {number}"
                     defects.note("communicator_disagrees", "loss", text)
-                mine[number] = row
-            self.rows.append(mine)
+                rows[number] = row
+            self.rows.append(rows)
 
     def _add(self, key: tuple[int, int, int], members: tuple[int, ...]) -> int:
-        self._known[key] = len(self.members)
+        self._row_of[key] = len(self.members)
         self.members.append(members)
         self._kinds.append(key[1])
         self._applications.append(key[0])
-        return self._known[key]
+        return self._row_of[key]
 
     def _add_worlds(self, processes: Sequence[Process]) -> None:
         """Add the world of every application, whether a process used it or not."""
         worlds: dict[int, tuple[int, ...]] = {}
         for process in processes:
-            said = [
-                found.members
-                for found in process.defined.communicators.values()
-                if found.kind == CommunicatorKind.WORLD
+            claims = [
+                communicator.members
+                for communicator in process.defined.communicators.values()
+                if communicator.kind == CommunicatorKind.WORLD
             ]
-            members = max(said, key=len, default=tuple(range(process.defined.size)))
-            known = worlds.get(process.application, ())
-            worlds[process.application] = max(known, members, key=len)
+            members = max(claims, key=len, default=tuple(range(process.defined.size)))
+            longest = worlds.get(process.application, ())
+            worlds[process.application] = max(longest, members, key=len)
         for application, members in sorted(worlds.items()):
             ranks = sorted(p.rank for p in processes if p.application == application)
             self._add((application, CommunicatorKind.WORLD, 0), members or tuple(ranks))

@@ -32,6 +32,7 @@ _DEFINING: Final = np.array([Kind.RANK, *_CONTINUED_BY], np.uint16)
 _TEXT_BYTES: Final = np.r_[0:8, 12:32]
 _RANK_WORDS: Final = np.array([3, 0, 1, 4, 5, 6, 7])
 _MODULE_SHIFT: Final = 48
+_OFFSET: Final = (1 << _MODULE_SHIFT) - 1
 _LARGEST_LINE: Final = 2**31 - 1
 
 
@@ -117,61 +118,44 @@ def _rank(defined: Definitions, record: Any, _: npt.NDArray[Any]) -> bool:  # no
 def _communicator(defined: Definitions, record: Any, rest: npt.NDArray[Any]) -> bool:  # noqa: ANN401
     words = np.ascontiguousarray(rest).view(np.int32).reshape(-1, 8)
     listed = words[:, _RANK_WORDS].ravel()[: min(int(record["c"]), 7 * len(rest))]
-    members = tuple(listed[(listed >= 0) & (listed < MOST_RANKS)].tolist())
-    whole = len(listed) == int(record["c"])
-    found = Communicator(int(record["op"]), int(record["b"]), tuple(dict.fromkeys(members)))
-    defined.communicators.setdefault(int(record["a"]), found)
-    return whole
+    ranks = listed[(listed >= 0) & (listed < MOST_RANKS)].tolist()
+    members = tuple(dict.fromkeys(ranks))
+    communicator = Communicator(int(record["op"]), int(record["b"]), members)
+    defined.communicators.setdefault(int(record["a"]), communicator)
+    return len(listed) == int(record["c"])
 
 
 def _stack(defined: Definitions, record: Any, rest: npt.NDArray[Any]) -> bool:  # noqa: ANN401
     frames = np.stack([rest["b"], rest["c"]], axis=1).ravel()
     claimed = int(record["c"])
     frames = frames[: min(claimed, len(frames))]
-    place = [
-        (frame >> _MODULE_SHIFT, frame & ((1 << _MODULE_SHIFT) - 1))
-        for frame in frames.tolist()
-        if frame
-    ]
+    place = [(frame >> _MODULE_SHIFT, frame & _OFFSET) for frame in frames.tolist() if frame]
     defined.stacks.setdefault(int(record["a"]), tuple(place))
     return len(frames) == claimed
 
 
-def _words(record: Any, rest: npt.NDArray[Any]) -> tuple[str, bool]:  # noqa: ANN401
+def _text(defined: Definitions, record: Any, rest: npt.NDArray[Any]) -> bool:  # noqa: ANN401
     data = np.ascontiguousarray(rest).view(np.uint8).reshape(-1, 32)[:, _TEXT_BYTES]
     used = np.arange(len(_TEXT_BYTES)) < rest["op"][:, np.newaxis]
-    claimed = int(record["c"])
-    text = data[used].tobytes()[: min(claimed, data.size)]
-    whole = len(text) == claimed
-    return text.decode("utf-8", "replace").replace("\0", ""), whole
-
-
-def _module(defined: Definitions, record: Any, rest: npt.NDArray[Any]) -> bool:  # noqa: ANN401
-    text, whole = _words(record, rest)
-    defined.modules.setdefault(int(record["a"]), text)
-    return whole
-
-
-def _counter(defined: Definitions, record: Any, rest: npt.NDArray[Any]) -> bool:  # noqa: ANN401
-    text, whole = _words(record, rest)
-    name = "_".join(text.split()) or f"counter_{record['a']}"
-    defined.counters.setdefault(int(record["a"]), Counter(name, bool(record["op"] == 1)))
-    return whole
-
-
-def _name(defined: Definitions, record: Any, rest: npt.NDArray[Any]) -> bool:  # noqa: ANN401
-    text, whole = _words(record, rest)
-    line = int(record["b"])
-    name = Name(text, line if 0 < line <= _LARGEST_LINE else None)
-    defined.names.setdefault((int(record["op"]), int(record["a"])), name)
-    return whole
+    kind, op, number, line, claimed = (int(record[name]) for name in ("kind", "op", *"abc"))
+    content = data[used].tobytes()[: min(claimed, data.size)]
+    text = content.decode("utf-8", "replace").replace("\0", "")
+    if kind == Kind.MODULE:
+        defined.modules.setdefault(number, text)
+    elif kind == Kind.COUNTER:
+        counter = Counter("_".join(text.split()) or f"counter_{number}", op == 1)
+        defined.counters.setdefault(number, counter)
+    else:
+        name = Name(text, line if 0 < line <= _LARGEST_LINE else None)
+        defined.names.setdefault((op, number), name)
+    return len(content) == claimed
 
 
 _DEFINE: Final[dict[int, Callable[[Definitions, Any, npt.NDArray[Any]], bool]]] = {
     Kind.RANK: _rank,
     Kind.COMMUNICATOR: _communicator,
     Kind.STACK: _stack,
-    Kind.MODULE: _module,
-    Kind.COUNTER: _counter,
-    Kind.NAME: _name,
+    Kind.MODULE: _text,
+    Kind.COUNTER: _text,
+    Kind.NAME: _text,
 }
