@@ -34,24 +34,12 @@ if TYPE_CHECKING:
     Columns = dict[str, Integers]
 
 _MEMBER_COLUMNS: Final = (
-    "location",
-    "call",
-    "done_call",
-    "begin_ns",
-    "end_ns",
-    "begin_seq",
-    "end_seq",
-    "sent_bytes",
+    "location", "call", "done_call", "begin_ns", "end_ns", "begin_seq", "end_seq", "sent_bytes",
     "received_bytes",
-)
+)  # fmt: skip
 PART_COLUMNS: Final = (
-    *_MEMBER_COLUMNS,
-    "communicator",
-    "sequence",
-    "operation",
-    "own_root",
-    "named_root",
-)
+    *_MEMBER_COLUMNS, "communicator", "sequence", "operation", "own_root", "named_root",
+)  # fmt: skip
 """A part: its columns of `collective_members`, the communicator, its number there, what it is
 and the root: the member itself where it is one, and the one that it names; -1 if unknown."""
 

@@ -23,17 +23,9 @@ if TYPE_CHECKING:
 
 
 HALF_COLUMNS: Final = (
-    "location",
-    "seq",
-    "time_ns",
-    "kind",
-    "call",
-    "communicator",
-    "peer",
-    "tag",
-    "bytes",
+    "location", "seq", "time_ns", "kind", "call", "communicator", "peer", "tag", "bytes",
     "request",
-)
+)  # fmt: skip
 """Those of the table."""
 HALF_TYPES: Final = types_of(HALF_COLUMNS, "half_messages")
 

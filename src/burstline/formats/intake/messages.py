@@ -38,39 +38,17 @@ if TYPE_CHECKING:
 
 
 SEND_COLUMNS: Final = (
-    "sender_location",
-    "send_call",
-    "send_ns",
-    "send_seq",
-    "send_leave_ns",
-    "send_done_call",
-    "send_done_ns",
-    "send_done_seq",
-    "send_done_from",
-    "communicator",
-    "tag",
-    "sent_bytes",
-    "send_request",
-    "receiver",
-    "ordinal",
-)
+    "sender_location", "send_call", "send_ns", "send_seq", "send_leave_ns", "send_done_call",
+    "send_done_ns", "send_done_seq", "send_done_from", "communicator", "tag", "sent_bytes",
+    "send_request", "receiver", "ordinal",
+)  # fmt: skip
 """A send: its columns of `messages`, the process it goes to, its number on its channel."""
 
 RECEIVE_COLUMNS: Final = (
-    "receiver_location",
-    "post_call",
-    "post_ns",
-    "post_seq",
-    "receive_call",
-    "receive_ns",
-    "receive_seq",
-    "received_bytes",
-    "receive_request",
-    "communicator",
-    "tag",
-    "sender",
+    "receiver_location", "post_call", "post_ns", "post_seq", "receive_call", "receive_ns",
+    "receive_seq", "received_bytes", "receive_request", "communicator", "tag", "sender",
     "ordinal",
-)
+)  # fmt: skip
 """A receive: its columns of `messages`, and its channel and number there."""
 
 QUEUE_COLUMNS: Final = ("communicator", "sender", "tag", "ordinal")

@@ -41,15 +41,9 @@ if TYPE_CHECKING:
     """A record of a request, behind the number of its slice."""
 
 BORDERS: Final = (
-    Kind.REGION_ENTER,
-    Kind.REGION_LEAVE,
-    Kind.LOOP_ENTER,
-    Kind.LOOP_LEAVE,
-    Kind.OMP,
-    Kind.GAP,
-    Kind.PAUSE,
-    Kind.OVERHEAD,
-)
+    Kind.REGION_ENTER, Kind.REGION_LEAVE, Kind.LOOP_ENTER, Kind.LOOP_LEAVE, Kind.OMP, Kind.GAP,
+    Kind.PAUSE, Kind.OVERHEAD,
+)  # fmt: skip
 """What is put together for a whole process: it goes on across cuts, and is little."""
 
 _PROBED: Final = np.zeros_like(FITS)
@@ -70,7 +64,6 @@ class Cuts:
     readings: list[dict[int, Known]]
     unread: list[Timeline | None]  # for each slice, readings behind the last call before it
     at_starts: Mask  # (counters,) counters that are read where a burst begins
-    border_count: int  # how many records of :data:`BORDERS` it has
     borders: Timeline | None  # its records of :data:`BORDERS`, if they are few
     operations: Operations  # those of all its calls
     defects: Defects = field(default_factory=Defects)  # operations that nobody knows
@@ -258,7 +251,6 @@ class _Walk:
             self._readings,
             self._unread,
             self._at_starts,
-            self._border_count,
             borders,
             operations,
             defects,

@@ -19,23 +19,7 @@ import pyarrow as pa
 
 from burstline.bursts import bursts_of
 from burstline.columns import to_numpy, with_column
-from burstline.formats.intake import (
-    HALF_COLUMNS,
-    PART_COLUMNS,
-    QUEUE_COLUMNS,
-    RECEIVE_COLUMNS,
-    SEND_COLUMNS,
-    Defects,
-    Facts,
-    collective_parts,
-    decided,
-    describe_collectives,
-    describe_messages,
-    describe_transfers,
-    follow,
-    message_halves,
-    sides_of,
-)
+from burstline.formats import intake
 from burstline.formats.raw.events.calls import Gathering
 from burstline.formats.raw.events.counters import Readings
 from burstline.formats.raw.events.gaps import Gaps
@@ -47,7 +31,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from burstline.columns import Integers
-    from burstline.formats.intake import Calls, Details, Places
     from burstline.formats.raw.events.calls import Operations
     from burstline.formats.raw.events.counters import Backwards, Counters
     from burstline.formats.raw.events.timeline import Timeline
@@ -65,7 +48,7 @@ class Basis:
 
     processes: Sequence[Process]  # all processes
     corrections: Sequence[Correction]  # of the clock of each, from the first moment of the run
-    places: Places  # where they are
+    places: intake.Places  # where they are
     communicators: Communicators  # with the row of each id, by process
     stacks: Sequence[Mapping[int, int]]  # row of each stack in `call_paths`, by process
     counters: Counters  # those of the run
@@ -90,7 +73,13 @@ class Halves(NamedTuple):
 _NO_HALVES: Final = Halves(
     *(
         dict.fromkeys(names, np.zeros(0, np.int64))
-        for names in (SEND_COLUMNS, RECEIVE_COLUMNS, HALF_COLUMNS, PART_COLUMNS, QUEUE_COLUMNS)
+        for names in (
+            intake.SEND_COLUMNS,
+            intake.RECEIVE_COLUMNS,
+            intake.HALF_COLUMNS,
+            intake.PART_COLUMNS,
+            intake.QUEUE_COLUMNS,
+        )
     )
 )
 _NO_EVENTS: Final = np.zeros((5, 0), np.int64)
@@ -103,7 +92,7 @@ class Batch:
     processes: range  # the processes
     # rows of their locations; codes of operations are places in `operations`
     tables: Mapping[str, pa.Table]
-    defects: Defects  # what is odd in them
+    defects: intake.Defects  # what is odd in them
     operations: tuple[str, ...] = ()  # names behind the codes
     halves: Halves = _NO_HALVES
     # the program's events, as `UserEvents` has them
@@ -117,7 +106,7 @@ class Gatherer:
     """Takes in locations one after the other, whole processes at a time."""
 
     def __init__(self, basis: Basis, operations: Operations | None = None) -> None:
-        self._basis, self.defects = basis, Defects()
+        self._basis, self.defects = basis, intake.Defects()
         self.calls = Gathering(basis.numbers, self.defects, operations)
         self.readings = Readings(basis.counters, self.defects)
         self.regions, self._gaps = Regions(self.defects), Gaps(self.defects)
@@ -188,34 +177,34 @@ def read_batch(basis: Basis, processes: range) -> Batch:
 class Described(NamedTuple):
     """Calls, the table of them, what describes them, and halves as a batch has them."""
 
-    calls: Calls
+    calls: intake.Calls
     table: pa.Table
-    details: Details
+    details: intake.Details
     halves: Halves
 
 
 def describe(
-    basis: Basis, gathering: Gathering, defects: Defects, own: range | None = None
+    basis: Basis, gathering: Gathering, defects: intake.Defects, own: range | None = None
 ) -> Described:
     """Put calls and their records together; of the records of a slice, some are its own."""
     places = basis.places
     calls, details = gathering.calls(), gathering.details(own)
-    facts = Facts(calls)
-    ends = follow(details, calls, places.process, defects)
-    sides = sides_of(details, places, defects)
-    describe_messages(details, ends, sides, facts)
-    sends, receives, waiting, queued = message_halves(
+    facts = intake.Facts(calls)
+    ends = intake.follow(details, calls, places.process, defects)
+    sides = intake.sides_of(details, places, defects)
+    intake.describe_messages(details, ends, sides, facts)
+    sends, receives, waiting, queued = intake.message_halves(
         details,
         calls,
         ends,
         sides,
         places=places,
         defects=defects,
-        probe=decided(details, calls, places.process),
+        probe=intake.decided(details, calls, places.process),
     )
-    describe_collectives(details, places, facts)
-    describe_transfers(details, facts)
-    parts = collective_parts(details, calls, ends, places=places)
+    intake.describe_collectives(details, places, facts)
+    intake.describe_transfers(details, facts)
+    parts = intake.collective_parts(details, calls, ends, places=places)
     halves = Halves(sends, receives, waiting, parts, queued)
     return Described(calls, facts.table(), details, halves)
 
@@ -230,7 +219,7 @@ def bursts(basis: Basis, tables: Mapping[str, pa.Table]) -> pa.Table:
     return bursts_of({**tables, **whole})
 
 
-def with_polls(table: pa.Table, calls: Calls, details: Details) -> pa.Table:
+def with_polls(table: pa.Table, calls: intake.Calls, details: intake.Details) -> pa.Table:
     """The bursts the polls that failed in them: they are told by the call after."""
     misses = details.of(Kind.MISSES)
     misses = misses.pick(calls.call[misses.call] > 0)

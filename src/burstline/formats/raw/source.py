@@ -9,15 +9,7 @@ import numpy as np
 
 from burstline import schema
 from burstline.errors import FormatError
-from burstline.formats.intake import (
-    BASE,
-    WORDS_OF_INSTANCE,
-    Costs,
-    MpiOrder,
-    even_borders,
-    groups_of,
-    way_by_store,
-)
+from burstline.formats import intake
 from burstline.formats.raw.cuts import BORDERS
 from burstline.formats.raw.events.counters import Counters, note_backwards
 from burstline.formats.raw.events.timeline import born_ns
@@ -46,7 +38,6 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from burstline.columns import Integers
-    from burstline.formats.intake import Defects, Group, Places, Processes
     from burstline.formats.raw.events.counters import Backwards
     from burstline.formats.raw.events.timeline import Life
     from burstline.formats.raw.files.folder import RawFile
@@ -57,7 +48,7 @@ if TYPE_CHECKING:
 RECORDS_AT_ONCE: Final = 1 << 18
 """Records that a thread takes on at a time when all tables fit in memory."""
 
-COSTS: Final = Costs(
+COSTS: Final = intake.Costs(
     tables=110,
     made=150,
     ahead=150,
@@ -65,8 +56,8 @@ COSTS: Final = Costs(
     disk=22.4,
     least=RECORDS_AT_ONCE,
     most=1 << 21,
-    base=BASE,
-    way_out=way_by_store("the raw files", "FOLDER"),
+    base=intake.BASE,
+    way_out=intake.way_by_store("the raw files", "FOLDER"),
 )
 """Of a record of 32 bytes, whatever its kind."""
 
@@ -90,7 +81,7 @@ Measured on 2 to 16 ranks of 0.1 to 1 M calls, with counters and without: what i
 """
 
 
-def costs_of(counts: Integers) -> Costs:
+def costs_of(counts: Integers) -> intake.Costs:
     """The costs of a record of a run that has so many of each kind."""
     each = np.full((2, len(counts)), ((COSTS.tables,), (COSTS.made,)))
     each[:, list(_BYTES)] = np.transpose(list(_BYTES.values()))
@@ -101,8 +92,8 @@ def costs_of(counts: Integers) -> Costs:
 class RawSource:
     """The files of a run; `records` asks for raw tables even if the program has no events."""
 
-    words_of_instance: Final = WORDS_OF_INSTANCE
-    borders = staticmethod(even_borders)
+    words_of_instance: Final = intake.WORDS_OF_INSTANCE
+    borders = staticmethod(intake.even_borders)
 
     def __init__(
         self,
@@ -110,7 +101,7 @@ class RawSource:
         files: Sequence[RawFile],
         numbers: Mapping[int, str],
         resolve: Resolver | None,
-        defects: Defects,
+        defects: intake.Defects,
         *,
         raw: bool,
         records: bool = False,
@@ -145,7 +136,7 @@ class RawSource:
             UserEvents(processes, defects),
         )
         self.counters = self._basis.counters.names
-        self.joining = MpiOrder(self._basis.places, defects)
+        self.joining = intake.MpiOrder(self._basis.places, defects)
         self._shared = {
             "call_paths": paths.table(),
             "counters": self._basis.counters.table(),
@@ -167,7 +158,7 @@ class RawSource:
         self.costs = RECORDED_COSTS if records else costs_of(counts)
 
     @property
-    def places(self) -> Places:
+    def places(self) -> intake.Places:
         """Where processes and locations are."""
         return self._basis.places
 
@@ -198,15 +189,17 @@ class RawSource:
             found.append(sum(sizes))
         return found
 
-    def parts(self, most: int, longest: int | None = None) -> Sequence[Processes | Sliced]:
+    def parts(
+        self, most: int, longest: int | None = None
+    ) -> Sequence[intake.Processes | Sliced]:
         """Groups of at most so many records, and slices of processes longer than `longest`.
 
         A process is read at once where several threads call MPI, where there are raw tables,
         and where the program recorded events, which may tell of loops.
         """
-        parts: list[Processes | Sliced] = []
+        parts: list[intake.Processes | Sliced] = []
         sizes = self.sizes()
-        for group in groups_of(sizes, most):
+        for group in intake.groups_of(sizes, most):
             number = group.processes.start
             caller = self._caller_of(number)
             if longest is None or caller is None or sizes[number] <= longest:
@@ -219,13 +212,13 @@ class RawSource:
         is_whole = self._records or self._basis.events.any
         return None if is_whole else caller_of(self._basis.processes[number])
 
-    def load(self, part: Processes | Sliced) -> tuple[Batch, ...]:
+    def load(self, part: intake.Processes | Sliced) -> tuple[Batch, ...]:
         """What some processes recorded, or a slice of one, numbered for itself."""
         if isinstance(part, Sliced):
             return read_part(self._basis, part)
         return (read_batch(self._basis, part.processes),)
 
-    def group(self, part: Processes | Sliced, loaded: tuple[Batch, ...]) -> Group:
+    def group(self, part: intake.Processes | Sliced, loaded: tuple[Batch, ...]) -> intake.Group:
         """The group of a part, numbered after those before it."""
         if not isinstance(part, Sliced):
             group = self._numbered(loaded[0])
@@ -243,7 +236,7 @@ class RawSource:
         note_backwards(self._backwards, self.counters, name, self.defects)
         return self._numbered(self._closing)
 
-    def _numbered(self, batch: Batch) -> Group:
+    def _numbered(self, batch: Batch) -> intake.Group:
         self.defects.take(batch.defects)
         self._lives += batch.lives
         self._overhead_ns += batch.overhead_ns

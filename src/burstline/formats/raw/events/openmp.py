@@ -47,24 +47,10 @@ if TYPE_CHECKING:
     Table = dict[str, Integers]
 
 ROLES: Final = (
-    "parallel",
-    "team",
-    "loop",
-    "sections",
-    "single",
-    "master",
-    "call",
-    "barrier",
-    "implicit_barrier",
-    "taskwait",
-    "taskgroup",
-    "lock",
-    "critical",
-    "atomic",
-    "ordered",
-    "taskloop",
-    "task",
-)
+    "parallel", "team", "loop", "sections", "single", "master", "call", "barrier",
+    "implicit_barrier", "taskwait", "taskgroup", "lock", "critical", "atomic", "ordered",
+    "taskloop", "task",
+)  # fmt: skip
 """Roles of regions, as in the column `role`; also their names."""
 
 _OTHER: Final = ROLES.index("call")

@@ -133,16 +133,9 @@ OF_THE_CALL: Final = tuple(Kind(kind) for kind in intake.Kind)
 """Records that describe the call entered last; their time is something else."""
 
 EVENTS: Final = (
-    Kind.ENTER,
-    Kind.LEAVE,
-    Kind.EVENT,
-    Kind.REGION_ENTER,
-    Kind.REGION_LEAVE,
-    Kind.LOOP_ENTER,
-    Kind.LOOP_LEAVE,
-    Kind.LOOP_ITERATION,
-    Kind.OMP,
-)
+    Kind.ENTER, Kind.LEAVE, Kind.EVENT, Kind.REGION_ENTER, Kind.REGION_LEAVE, Kind.LOOP_ENTER,
+    Kind.LOOP_LEAVE, Kind.LOOP_ITERATION, Kind.OMP,
+)  # fmt: skip
 """Records that happen at a moment of their own, and are counted on their location."""
 
 TIMED: Final = (*EVENTS, Kind.GAP, Kind.PAUSE, Kind.LEFT)
