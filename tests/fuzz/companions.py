@@ -14,7 +14,7 @@ with atheris.instrument_imports():
     from burstline.errors import FormatError
     from burstline.extrae.classification import classify
     from burstline.extrae.labels import read_counter, read_function, read_line
-    from burstline.formats.paraver.files.communicator_lines import read_communicator
+    from burstline.formats.paraver.files.declarations import read_communicator
     from burstline.formats.paraver.files.header import read_header
     from burstline.formats.paraver.files.pcf import read_pcf, write_pcf
     from burstline.formats.paraver.files.row import read_row, write_row

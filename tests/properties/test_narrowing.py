@@ -80,7 +80,7 @@ def test_selecting_from_a_store_is_selecting_from_memory(cut, data):
 def one_moment(monkeypatch):
     """Let both cuts be made in one second: each notes when it was."""
     moment = datetime(2026, 1, 2, tzinfo=UTC)
-    for module in ("files.comments", "writing.prologue"):
+    for module in ("files.declarations", "writing.prologue"):
         monkeypatch.setattr(f"burstline.formats.paraver.{module}.now", lambda: moment)
 
 

@@ -13,7 +13,7 @@ from burstline.extrae.classification import classify
 from burstline.extrae.labels import read_counter, read_function, read_line
 from burstline.extrae.regions import region_name
 from burstline.extrae.states import STATE_COLORS, STATES
-from burstline.formats.paraver.files.communicator_lines import (
+from burstline.formats.paraver.files.declarations import (
     Communicator,
     read_communicator,
     write_communicator,

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from burstline.errors import FormatError, ParameterError, UnsupportedRecordError
-from burstline.formats.paraver.files.communicator_lines import (
+from burstline.formats.paraver.files.declarations import (
     Communicator,
     communicator_kind,
     read_communicator,

@@ -19,10 +19,8 @@ import pyarrow.compute as pc
 from burstline import extrae, operations, schema
 from burstline.columns import coded
 from burstline.errors import MemoryBudgetError
-from burstline.formats.derivation.labels import Callers, label_tables, region_events
-from burstline.formats.derivation.openmp import LOCK_TAKEN, lock_steps
-from burstline.formats.derivation.other_events import Others
-from burstline.formats.derivation.states import call_states
+from burstline.formats.derivation.labels import Callers, Others, label_tables, region_events
+from burstline.formats.derivation.states import LOCK_TAKEN, call_states, lock_steps
 from burstline.schema import event_table
 from burstline.trace import Trace
 

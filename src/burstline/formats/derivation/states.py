@@ -1,28 +1,161 @@
-"""States for a trace that has none: those of MPI calls, and running between them."""
+"""States of threads, and steps of locks, for a trace that has no records."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 import pyarrow as pa
 
-from burstline import extrae, operations
-from burstline.columns import coded
-from burstline.formats.derivation.openmp import openmp_states
+from burstline import extrae, operations, schema
+from burstline.columns import coded, enclosing
+from burstline.extrae import FORK_JOIN, IDLE, LOCK_TYPES, RUNNING, SYNCHRONISATION
 from burstline.schema import arrow_table
 
 if TYPE_CHECKING:
-    from burstline.columns import Integers
+    import numpy.typing as npt
+
+    from burstline.columns import AnyIntegers, Integers, Mask
     from burstline.trace import Trace
 
+LOCK_TAKEN: Final = 39
+"""Value of the lock status."""
 
+_LOCKS: Final = ("lock", "critical", "ordered", "atomic")
+_STATES: Final = {
+    "parallel": FORK_JOIN,
+    "team": RUNNING,
+    "task": RUNNING,
+    **dict.fromkeys(("barrier", "implicit_barrier", "join", "taskwait"), SYNCHRONISATION),
+    **dict.fromkeys(("taskgroup", *_LOCKS), SYNCHRONISATION),
+}
 _SYNCHRONISING: Final = frozenset(
     [
         *(f"MPI_Win_{name}" for name in ("create", "free", "post", "start", "complete")),
         *(f"MPI_Win_{name}" for name in ("allocate", "allocate_shared", "create_dynamic")),
     ]
 )
+
+
+class LockSteps(NamedTuple):
+    """Moments (location, time, seq) at which locks were taken and released, and addresses."""
+
+    taken: tuple[Integers, Integers, Integers]
+    released: tuple[Integers, Integers, Integers]
+    address: Integers
+
+
+def lock_steps(trace: Trace) -> LockSteps:
+    """The steps of locks, but for releases at the end of a lock's region."""
+    location, lock, acquire, acquire_seq, release, release_seq = (
+        column.astype(np.int64)
+        for column in trace.arrays(
+            "locks",
+            "location",
+            "lock",
+            "acquire_ns",
+            "acquire_seq",
+            "release_ns",
+            "release_seq",
+        )
+    )
+    where, region, leave_seq = trace.arrays("regions", "location", "region", "leave_seq")
+    kinds = trace.arrays("region_defs", "source_type")[0]
+    is_step = np.isin(kinds, list(LOCK_TYPES))[region] if len(region) else np.zeros(0, bool)
+    span = _span(leave_seq, release_seq)
+    ends = where[is_step].astype(np.int64) * span + leave_seq[is_step]
+    let = release_seq >= 0
+    let &= ~np.isin(location * span + release_seq, ends)
+    return LockSteps(
+        (location, acquire, acquire_seq), (location[let], release[let], release_seq[let]), lock
+    )
+
+
+def openmp_states(trace: Trace) -> tuple[Integers, Integers, Integers, Integers]:
+    """Location, begin_ns, end_ns and state of threads in OpenMP; the innermost region counts.
+
+    A thread that calls no MPI is idle outside of teams.
+    """
+    columns = trace.arrays(
+        "regions", "location", "region", "enter_ns", "leave_ns", "enter_seq", "leave_seq"
+    )
+    roles = trace.table("region_defs")["role"].to_pylist()
+    openmp = [
+        paradigm == "openmp" for paradigm in trace.table("region_defs")["paradigm"].to_pylist()
+    ]
+    state_of = np.array(
+        [
+            _STATES.get(role, -1) if is_openmp else -1
+            for role, is_openmp in zip(roles, openmp, strict=True)
+        ],
+        np.int64,
+    )
+    has_state = np.append(state_of, -1)[columns[1]] >= 0
+    rows = np.flatnonzero(has_state)
+    if not len(rows):
+        return (np.zeros(0, np.int64),) * 4
+    location, region, enter, leave, enter_seq, leave_seq = (
+        column[rows].astype(np.int64) for column in columns
+    )
+    locks = np.isin(np.array(roles)[region], _LOCKS)
+    leave, leave_seq = _until_taken(trace, locks, (location, enter_seq), (leave, leave_seq))
+    span = _span(enter_seq, leave_seq)
+    begin, end = location * span + enter_seq, location * span + leave_seq
+    around = enclosing(begin, end)
+    state, base = state_of[region], _base(trace, np.array(roles)[region], location)
+    after = np.where(around >= 0, state[around], base[location])
+    order = np.argsort(np.concatenate([begin, end]), kind="stable")
+    where = np.concatenate([location, location])[order]
+    time = np.concatenate([enter, leave])[order]
+    return _pieces(trace, where, time, np.concatenate([state, after])[order], base)
+
+
+def _span(*seq: AnyIntegers) -> int:
+    return max(int(ordinals.max(initial=0)) for ordinals in seq) + 2
+
+
+def _until_taken(
+    trace: Trace,
+    locks: Mask,
+    begin: tuple[Integers, Integers],
+    end: tuple[Integers, Integers],
+) -> tuple[Integers, Integers]:
+    """The ends of regions; of locks, the moment at which they were taken, if recorded."""
+    where, when, seq = (
+        column.astype(np.int64)
+        for column in trace.arrays("locks", "location", "acquire_ns", "acquire_seq")
+    )
+    if not len(where):
+        return end
+    span = _span(seq, begin[1], end[1])
+    keys = where * span + seq
+    row = np.minimum(np.searchsorted(keys, begin[0] * span + begin[1]), len(keys) - 1)
+    is_taken = locks & (where[row] == begin[0]) & (seq[row] >= begin[1]) & (seq[row] <= end[1])
+    return np.where(is_taken, when[row], end[0]), np.where(is_taken, seq[row], end[1])
+
+
+def _base(trace: Trace, role: npt.NDArray[np.str_], location: Integers) -> Integers:
+    """The state of each location outside of all regions."""
+    base = np.full(trace.rows("locations"), RUNNING, np.int64)
+    base[location[role == "team"]] = IDLE
+    base[trace.arrays("calls", "location")[0]] = RUNNING
+    return base
+
+
+def _pieces(
+    trace: Trace, where: Integers, time: Integers, state: Integers, base: Integers
+) -> tuple[Integers, Integers, Integers, Integers]:
+    born, died = trace.arrays("locations", "born_ns", "died_ns")
+    last = np.ones(len(where), bool)
+    last[:-1] = where[1:] != where[:-1]
+    end = np.where(last, died[where], np.append(time[1:], schema.NO_VALUE))
+    first = np.append(True, last[:-1])
+    where = np.concatenate([where, where[first]])
+    begin = np.concatenate([time, born[where[len(time) :]]])
+    end = np.concatenate([end, time[first]])
+    state = np.concatenate([state, base[where[len(time) :]]])
+    is_piece = (state != RUNNING) & (begin < end)
+    return where[is_piece], begin[is_piece], end[is_piece], state[is_piece]
 
 
 def _mpi(names: str) -> dict[str, None]:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from burstline.columns import Floats, Integers
-    from burstline.formats.perfetto.places import Places
+    from burstline.formats.perfetto.labels import Places
     from burstline.trace import Trace
 
 _NS_PER_US = 1000

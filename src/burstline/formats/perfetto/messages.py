@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from burstline.columns import Integers
-    from burstline.formats.perfetto.places import Places
+    from burstline.formats.perfetto.labels import Places
     from burstline.trace import Trace
 
 _COLUMNS: Final = (

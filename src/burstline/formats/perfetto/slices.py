@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from burstline.columns import coded, to_numpy
-from burstline.formats.perfetto.places import microseconds
+from burstline.formats.perfetto.labels import microseconds
 from burstline.formats.walk import Walk
 from burstline.schema import NO_VALUE, UNKNOWN
 
@@ -17,8 +17,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from burstline.columns import Integers
-    from burstline.formats.perfetto.labels import Labels
-    from burstline.formats.perfetto.places import Places
+    from burstline.formats.perfetto.labels import Labels, Places
     from burstline.progress import Progress
     from burstline.trace import Trace
 

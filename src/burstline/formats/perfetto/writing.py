@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from burstline.formats import atomic
 from burstline.formats.perfetto import counters, messages, slices
-from burstline.formats.perfetto.labels import Labels, quoted
-from burstline.formats.perfetto.places import Places
+from burstline.formats.perfetto.labels import Labels, Places, quoted
 from burstline.progress import SILENCE, Progress
 
 if TYPE_CHECKING:

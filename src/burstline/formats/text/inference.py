@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from burstline.formats.text.forms import Row
-    from burstline.formats.text.places import Place
+    from burstline.formats.text.statements import Place
 
 Call = tuple[int, int]
 """Location, and ordinal of the call on it."""

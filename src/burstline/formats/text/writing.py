@@ -15,15 +15,14 @@ from typing import TYPE_CHECKING, Any
 from burstline.errors import ParameterError
 from burstline.formats.text.forms import ATTRIBUTE, DECLARATIONS, FORMS, ROWS
 from burstline.formats.text.inference import CallAttributes, derived_tables, worlds
-from burstline.formats.text.places import place_word, thread_name
-from burstline.formats.text.statements import written
+from burstline.formats.text.statements import place_word, thread_name, written
 from burstline.schema import TABLES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from burstline.formats.text.forms import Row
-    from burstline.formats.text.places import Place
+    from burstline.formats.text.statements import Place
     from burstline.trace import Trace
 
 _BEFORE, _LAST = -1, 9

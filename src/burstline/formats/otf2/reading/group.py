@@ -36,10 +36,9 @@ from burstline.formats.otf2.reading.details import (
     stamped,
     with_own_requests,
 )
-from burstline.formats.otf2.reading.gaps import gap_table
 from burstline.formats.otf2.reading.other_events import other_event_table
 from burstline.formats.otf2.reading.paths import rehang
-from burstline.formats.otf2.reading.teams import forks_of, lock_table, team_table
+from burstline.formats.otf2.reading.threads import forks_of, gap_table, lock_table, team_table
 from burstline.schema import NO_VALUE, ORIGINS, UNKNOWN, arrow_table
 
 if TYPE_CHECKING:

@@ -11,24 +11,32 @@ The scheme is Score-P's, because analysers rely on it: a thread's reference is
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
 from burstline import operations
 from burstline._core import Defined
+from burstline.columns import distinct
 from burstline.formats.otf2.numbers import MPI, NOWHERE, ROLES
-from burstline.formats.otf2.writing.communicators import Communicators
-from burstline.formats.otf2.writing.rows import ALL_MEMBERS, SOME_MEMBERS, Rows
 from burstline.schema import VALUE_TYPES
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from burstline.columns import Integers
     from burstline.trace import Trace
 
+ALL_MEMBERS: Final = 4
+"""The kind of a group that lists all locations of a paradigm."""
 
+SOME_MEMBERS: Final = 5
+"""The kind of a group of some of these."""
+
+OWN_MEMBER: Final = 6
+"""The kind of the group of a process alone, which lists nobody."""
+
+_LONGEST_TEXT: Final = 32_768
 _NANOSECONDS: Final = 1_000_000_000
 _OPENMP: Final = 3
 _PROCESS: Final = 1
@@ -46,6 +54,133 @@ _MPI_ROLES: Final = {
 }
 _LARGEST_METRIC: Final = 255
 _SEPARATOR: Final = ", "
+
+
+class Rows:
+    """Rows of definitions as the kernel takes them, and the texts they refer to."""
+
+    def __init__(self) -> None:
+        self._numbers: list[int] = []
+        self._texts: dict[str, int] = {}
+        self._bytes = bytearray()
+        self._groups = 0
+        self.text("")
+
+    def add(self, kind: int, *numbers: int) -> None:
+        """Add a row."""
+        self._numbers += [kind, len(numbers), *numbers]
+
+    def text(self, words: str) -> int:
+        """The reference of a text, which is defined when it is new."""
+        words = words[:_LONGEST_TEXT]
+        if words not in self._texts:
+            self._texts[words] = len(self._texts)
+            # A zero ends a text in the library.
+            content = words.replace("\0", "\ufffd").encode("utf-8", "replace")
+            self.add(Defined.TEXT, self._texts[words], len(self._bytes), len(content))
+            self._bytes += content
+        return self._texts[words]
+
+    def add_communicator(
+        self, reference: int, name: str, kind: int, paradigm: int, members: Iterable[int]
+    ) -> None:
+        """Add a communicator, and the group of its members."""
+        group = self.add_group(kind, paradigm, members)
+        self.add(Defined.COMMUNICATOR, reference, self.text(name), group, NOWHERE)
+
+    def add_group(self, kind: int, paradigm: int, members: Iterable[int]) -> int:
+        """The reference of a group without a name, which is added."""
+        self.add(Defined.GROUP, self._groups, self.text(""), kind, paradigm, 0, *members)
+        self._groups += 1
+        return self._groups - 1
+
+    def take(self) -> tuple[Integers, bytes]:
+        """All rows (kind, length, and as many integers each), and all texts."""
+        return np.array(self._numbers, np.int64), bytes(self._bytes)
+
+
+class Communicators:
+    """The communicators of MPI that an archive defines for a trace."""
+
+    def __init__(self, rows: Rows, trace: Trace, references: Sequence[int]) -> None:
+        self._rows = rows
+        # (locations,): the application and the process of each
+        self.application, rank, self.process = (
+            column.astype(np.int64)
+            for column in trace.arrays("locations", "application", "rank", "process")
+        )
+        ranks = zip(self.application.tolist(), rank.tolist(), strict=True)
+        self._process_of = dict(zip(ranks, self.process.tolist(), strict=True))
+        processes, first = np.unique(self.process, return_index=True)
+        self._world_rank = {process: rank for rank, process in enumerate(processes.tolist())}
+        rows.add_group(ALL_MEMBERS, MPI, [references[location] for location in first.tolist()])
+        self.count = 0  # of communicators; their references are below it
+        self._ranks: list[dict[int, int]] = []
+        self._worlds: dict[int, int] = {}
+        self._define_all(trace.communicators.to_pylist())
+
+    def _define_all(self, communicators: Sequence[dict[str, Any]]) -> None:
+        # (communicators,): the reference of each row, the same for all of the kind "self"
+        self.reference = np.full(len(communicators), -1, np.int64)
+        self._is_self = [row["kind"] == "self" for row in communicators]
+        self_reference = -1
+        for row in communicators:
+            if row["kind"] != "self":
+                reference = self._define(row["application"], row["kind"], row["members"])
+            elif self_reference < 0:
+                reference = self_reference = self._add("MPI_COMM_SELF", OWN_MEMBER, {}, [])
+            else:
+                reference = self_reference
+            self.reference[row["communicator"]] = reference
+        for application in np.unique(self.application).tolist():
+            if application not in self._worlds:
+                ranks = sorted(rank for key, rank in self._process_of if key == application)
+                self._define(application, "world", ranks)
+
+    def _define(self, application: int, kind: str, ranks: Iterable[int]) -> int:
+        keys = ((application, rank) for rank in ranks)
+        processes = [self._process_of[key] for key in keys if key in self._process_of]
+        name = f"communicator {self.count}"
+        if kind == "world" and application not in self._worlds:
+            self._worlds[application] = self.count
+            name = "MPI_COMM_WORLD"
+        members = [self._world_rank[process] for process in processes]
+        by_process = {process: rank for rank, process in enumerate(processes)}
+        return self._add(name, SOME_MEMBERS, by_process, members)
+
+    def _add(self, name: str, kind: int, ranks: dict[int, int], members: Iterable[int]) -> int:
+        self._rows.add_communicator(self.count, name, kind, MPI, members)
+        self._ranks.append(ranks)
+        self.count += 1
+        return self.count - 1
+
+    def named(
+        self, row: Integers, process: Integers, application: Integers
+    ) -> tuple[Integers, Integers]:
+        """References of communicators and ranks in them, -1 for a process of -1.
+
+        The world of the application stands for rows of -1 and those without the process.
+        """
+        columns = row, process, application
+        first, which = distinct(*columns)
+        keys = zip(*(column[first].tolist() for column in columns), strict=True)
+        pairs = np.array([self._named(*key) for key in keys], np.int64).reshape(-1, 2)[which]
+        return pairs[:, 0], pairs[:, 1]
+
+    def _named(self, row: int, process: int, application: int) -> tuple[int, int]:
+        if row >= 0 and self._is_self[row]:
+            return int(self.reference[row]), 0
+        reference = int(self.reference[row]) if row >= 0 else -1
+        if reference >= 0 and (process < 0 or process in self._ranks[reference]):
+            return reference, self._ranks[reference].get(process, -1)
+        world = self._worlds[application]
+        return world, self._ranks[world].get(process, -1)
+
+    def processes(self, application: Integers, rank: Integers) -> Integers:
+        """The process of each rank of an application, -1 where it has no location."""
+        first, which = distinct(application, rank)
+        keys = zip(application[first].tolist(), rank[first].tolist(), strict=True)
+        return np.array([self._process_of.get(key, -1) for key in keys], np.int64)[which]
 
 
 class Definitions:

@@ -12,8 +12,7 @@ import numpy as np
 from burstline import operations
 from burstline._core import Written
 from burstline.columns import distinct, to_numpy
-from burstline.formats.otf2.writing.collectives import Collectives
-from burstline.formats.otf2.writing.messages import HalfMessages, Messages
+from burstline.formats.otf2.writing.communication import Collectives, HalfMessages, Messages
 from burstline.formats.otf2.writing.order import Events, RowsByLocation, Turn, columns_of
 from burstline.formats.otf2.writing.other_events import OtherEvents, Parameters
 from burstline.formats.walk import Walk

@@ -1,28 +1,66 @@
-"""A part of a trace with raw tables that end where its calls do.
+"""A part of a trace with raw tables: what is open at a border is opened or closed there.
 
 ::
 
-    Trace, its selection  ->  the selection with events opened and closed at its borders
+    Trace, its selection ──► the selection with its part of the events
+
+    events ──pairs of opening and closing──► spans ──clipped to [start, end)──┐
+       └── punctual events inside, attributes of clipped MPI calls ───────────┴► events
+
+The cut reads back as the same calls and regions, clipped. Spans that only touch the begin
+leave nothing behind.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from burstline.columns import Ordinals
+from burstline._core import EventClass
+from burstline.columns import Ordinals, begins_run, to_numpy
+from burstline.extrae import COMMUNICATOR, TRACING_MODE, classify
 from burstline.formats.overlay import overlaid
-from burstline.formats.paraver.editing.borders import cut_events
-from burstline.formats.paraver.files.comments import comment
+from burstline.formats.paraver.files.declarations import comment
+from burstline.formats.paraver.writing.records import EVENT_COLUMNS
+from burstline.schema import event_table
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from collections.abc import Set as AbstractSet
+
     import numpy.typing as npt
 
-    from burstline.columns import Integers
+    from burstline.columns import Integers, Mask
     from burstline.trace import Trace
+
+_SPANS: Final = (
+    EventClass.MPI_CALL,
+    EventClass.REGION,
+    EventClass.REGION_LINE,
+    EventClass.LOCK,
+    EventClass.APPLICATION,
+    EventClass.FLUSH,
+    EventClass.TRACING,
+)
+_ATTRIBUTES: Final = frozenset(
+    [
+        EventClass.COLLECTIVE_SENT,
+        EventClass.COLLECTIVE_RECEIVED,
+        EventClass.COLLECTIVE_ROOT,
+        EventClass.COLLECTIVE_COMMUNICATOR,
+        EventClass.CALLER_FUNCTION,
+        EventClass.CALLER_LINE,
+        EventClass.RMA_SIZE,
+        EventClass.RMA_TARGET,
+        EventClass.IO_SIZE,
+    ]
+)
+_MISSING: Final = -1
+_NEVER: Final = np.iinfo(np.int64).max
+_EARLIEST: Final = -(2**63)
 
 
 def completed(
@@ -103,3 +141,215 @@ def _torn_calls(
     partly = np.intersect1d(instance[gone], instance[~gone])
     torn = ~gone & loaded & np.isin(instance, partly)
     return frozenset(zip(where[torn].tolist(), enter[row[torn]].tolist(), strict=True))
+
+
+class _Events(NamedTuple):
+    """Events of some locations, by location."""
+
+    location: Integers
+    time: Integers
+    kind: Integers
+    value: Integers
+
+    def pick(self, rows: Integers | Mask) -> _Events:
+        return _Events(*(column[rows] for column in self))
+
+
+class _Spans(NamedTuple):
+    """Rows of events that open, and of those that close them; -1 where none does."""
+
+    opening: Integers
+    closing: Integers
+
+
+def cut_events(
+    trace: Trace,
+    location: npt.NDArray[np.int32],
+    *,
+    start_ns: int | Integers,
+    end_ns: int | Integers,
+    torn: AbstractSet[tuple[int, int]] = frozenset(),
+) -> pa.Table:
+    """The table `events` of a cut, in the times of the trace.
+
+    `location` is the number of each location in the cut, -1 where it is left out; the window is
+    half-open and may be each location's own. `torn` are (location, time of entry) of calls
+    whose collective lost members at the window's begin: their communicator becomes unknown.
+    """
+    labels = {
+        row["type"]: (row["label"], row["gradient"])
+        for row in trace.table("event_types").to_pylist()
+    }
+    window = _Window(
+        np.broadcast_to(start_ns, len(location)),
+        np.broadcast_to(end_ns, len(location)),
+        *trace.arrays("locations", "born_ns", "died_ns"),
+    )
+    last_ns = int(window.end[location >= 0].max(initial=_EARLIEST))
+    parts = [_Events(*(np.empty(0, np.int64) for _ in EVENT_COLUMNS))]
+    for part in trace.batches(
+        "events", EVENT_COLUMNS, locations=location >= 0, window=(_EARLIEST, last_ns)
+    ):
+        events = _Events(*(to_numpy(column).astype(np.int64) for column in part.columns))
+        # what lies after the window closes nothing that its end does not close
+        reached = events.time <= window.end[events.location]
+        events = events.pick((location[events.location] >= 0) & reached)
+        parts.append(_cut(_without_torn(events, torn), labels, window))
+    events = _joined(parts)
+    return _numbered(_joined([_awake(events, location, window), events]), location)
+
+
+def _awake(events: _Events, location: npt.NDArray[np.int32], window: _Window) -> _Events:
+    """An event of each location that lives at the window's begin and is silent there."""
+    alive = (location >= 0) & (window.born < window.start) & (window.died > window.start)
+    alive[events.location[events.time == window.start[events.location]]] = False
+    silent = np.flatnonzero(alive).astype(np.int64)
+    return _Events(
+        silent,
+        window.start[silent],
+        np.full(len(silent), TRACING_MODE),
+        np.ones(len(silent), np.int64),
+    )
+
+
+def _numbered(events: _Events, location: npt.NDArray[np.int32]) -> pa.Table:
+    where = location[events.location]
+    order = np.argsort(where, kind="stable")
+    events = events.pick(order)
+    return event_table(where[order].astype(np.int64), events.time, events.kind, events.value)
+
+
+def _joined(parts: Sequence[_Events]) -> _Events:
+    return _Events(*(np.concatenate(column) for column in zip(*parts, strict=True)))
+
+
+def _without_torn(events: _Events, torn: AbstractSet[tuple[int, int]]) -> _Events:
+    """The events with 0 as the communicator of torn calls."""
+    if not torn:
+        return events
+    times = np.array([time for _, time in torn], np.int64)
+    rows = np.flatnonzero((events.kind == COMMUNICATOR) & np.isin(events.time, times))
+    places = zip(events.location[rows].tolist(), events.time[rows].tolist(), strict=True)
+    value = events.value.copy()
+    value[[row for row, place in zip(rows, places, strict=True) if place in torn]] = 0
+    return events._replace(value=value)
+
+
+class _Window(NamedTuple):
+    """Windows of locations, half-open; the last moment of one is inside if it is the end."""
+
+    start: Integers
+    end: Integers
+    born: Integers
+    died: Integers
+
+    def holds(self, events: _Events) -> Mask:
+        """Whether each event is inside."""
+        end = self.end[events.location]
+        last = (events.time == end) & (events.time == self.died[events.location])
+        return (events.time >= self.start[events.location]) & ((events.time < end) | last)
+
+
+def _cut(events: _Events, labels: Mapping[int, tuple[str, int]], window: _Window) -> _Events:
+    kinds, which = np.unique(events.kind, return_inverse=True)
+    classes_of_kinds = [
+        classify(kind, *labels.get(kind, (None, None))) for kind in kinds.tolist()
+    ]
+    classes = np.array(classes_of_kinds, np.int64)[which]
+    spans = _matched(events, classes)
+    is_kept = window.holds(events)
+    events = _recounted(events, is_kept & (classes == EventClass.COUNTER), which, window)
+    opened = events.time[spans.opening]
+    has_end = spans.closing >= 0
+    closed = np.where(has_end, events.time[spans.closing], _NEVER)
+    start = window.start[events.location[spans.opening]]
+    before = opened < start
+    is_kept[spans.closing[before & (closed == start)]] = False
+    entered = before & (closed > start)
+    left_open = (entered | is_kept[spans.opening]) & ~(has_end & is_kept[spans.closing])
+    joined = _joined(
+        (
+            _entries(events, classes, spans.opening[entered], window),
+            events.pick(is_kept),
+            _exits(events, classes, spans.opening[left_open], window),
+        )
+    )
+    return joined.pick(np.argsort(joined.location, kind="stable"))
+
+
+def _recounted(events: _Events, counted: Mask, which: Integers, window: _Window) -> _Events:
+    """The events with 0 as the first delta of each counter, which spans the window's begin."""
+    watched_before = (window.born < window.start)[events.location]
+    rows = np.flatnonzero(counted & watched_before)
+    key = events.location[rows] * (int(which.max(initial=0)) + 1) + which[rows]
+    _, first = np.unique(key, return_index=True)
+    value = events.value.copy()
+    value[rows[first]] = 0
+    return events._replace(value=value)
+
+
+def _matched(events: _Events, classes: Integers) -> _Spans:
+    """Openings and their closings; these end the last open of their location and type."""
+    rows = np.flatnonzero(np.isin(classes, _SPANS))
+    rows = rows[np.lexsort((rows, events.kind[rows], events.location[rows]))]
+    opens = (events.value[rows] != 0) != (classes[rows] == EventClass.TRACING)
+    fresh = begins_run(events.kind[rows], events.location[rows])
+    # a lock goes through several steps between free and free
+    is_step = opens & ~fresh & (classes[rows] == EventClass.LOCK)
+    is_step[1:] &= opens[:-1]
+    rows, opens, group = rows[~is_step], opens[~is_step], np.cumsum(fresh)[~is_step]
+    level = _levels(opens, group)
+    order = np.lexsort((np.arange(len(rows)), level, group))
+    order = order[level[order] > 0]
+    group, level = group[order], level[order]
+    closes_next = np.zeros(len(order), bool)
+    closes_next[:-1] = ~opens[order][1:] & (group[1:] == group[:-1]) & (level[1:] == level[:-1])
+    following = np.append(rows[order][1:], _MISSING)
+    is_open = opens[order]
+    return _Spans(rows[order][is_open], np.where(closes_next, following, _MISSING)[is_open])
+
+
+def _levels(opens: Mask, group: Integers) -> Integers:
+    """How many spans are open with each border, from 1; 0 for a closing of nothing."""
+    step = np.where(opens, 1, -1)
+    total = np.cumsum(step)
+    # lowering each group below the one before makes one running minimum serve them all
+    drop = group * (2 * len(group) + 2)
+    before = total - step
+    starts = begins_run(group)
+    base = np.repeat(before[starts], np.diff(np.append(np.flatnonzero(starts), len(group))))
+    floor = np.minimum(np.minimum.accumulate(total - base - drop) + drop, 0)
+    depth = total - base - floor
+    held = np.where(starts, 0, np.append(0, depth[:-1]))
+    return np.where(opens, depth, held)
+
+
+def _entries(events: _Events, classes: Integers, opening: Integers, window: _Window) -> _Events:
+    """The openings at the window's begin, those of calls with their attributes."""
+    rows: list[int] = []
+    for row in np.sort(opening).tolist():
+        rows.append(row)
+        if classes[row] != EventClass.MPI_CALL:
+            continue
+        place = events.location[row], events.time[row]
+        following = row + 1
+        while (
+            following < len(classes)
+            and (events.location[following], events.time[following]) == place
+            and classes[following] not in _SPANS
+        ):
+            if classes[following] in _ATTRIBUTES:
+                rows.append(following)
+            following += 1
+    repeated = events.pick(np.array(rows, np.int64))
+    return repeated._replace(time=window.start[repeated.location])
+
+
+def _exits(events: _Events, classes: Integers, opening: Integers, window: _Window) -> _Events:
+    """Closings of all that is open at the end or the last moment, the innermost first."""
+    rows = np.sort(opening)[::-1]
+    closing = (classes[rows] == EventClass.TRACING).astype(np.int64)
+    where = events.location[rows]
+    last = np.minimum(window.end, window.died)[where]
+    time = np.maximum(last, np.maximum(events.time[rows], window.start[where]))
+    return events.pick(rows)._replace(time=time, value=closing)

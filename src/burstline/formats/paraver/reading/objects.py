@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from burstline import schema
-from burstline.formats.paraver.files.communicator_lines import communicator_kind
+from burstline.formats.paraver.files.declarations import communicator_kind
 from burstline.schema import arrow_table
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final, Protocol
 from burstline import _core
 from burstline.errors import printable
 from burstline.formats.intake import Defect, Defects
-from burstline.formats.paraver.files.communicator_lines import Communicator, read_communicator
+from burstline.formats.paraver.files.declarations import Communicator, read_communicator
 
 if TYPE_CHECKING:
     from burstline.formats.paraver.files.lines import LineSource, Stretch

@@ -10,8 +10,7 @@ import numpy as np
 
 from burstline import _core
 from burstline.formats.intake import Group, Places, even_borders, window_borders
-from burstline.formats.paraver.reading.collectives import collective_parts
-from burstline.formats.paraver.reading.messages import ExactOrder
+from burstline.formats.paraver.reading.communication import ExactOrder, collective_parts
 from burstline.formats.paraver.reading.trace_file import used_operations, valid_text
 from burstline.loops import LOOP_TYPES, LoopEvents, Loops
 
@@ -22,7 +21,7 @@ if TYPE_CHECKING:
 
     from burstline.columns import Integers
     from burstline.formats.paraver.reading.assembly import Columns
-    from burstline.formats.paraver.reading.journals import JournalSpill
+    from burstline.formats.paraver.reading.memory import JournalSpill
     from burstline.formats.paraver.reading.objects import Objects
     from burstline.formats.paraver.reading.scan import Scanned
     from burstline.formats.paraver.reading.trace_file import OpenTrace

@@ -25,14 +25,15 @@ from burstline.formats.intake import (
     require_disk,
     require_memory,
 )
-from burstline.formats.paraver.reading.costs import (
+from burstline.formats.paraver.reading.memory import (
     DISK,
     STREAMED,
     WAY_OUT,
+    JournalCount,
+    JournalSpill,
     bytes_of_tables,
     bytes_of_whole,
 )
-from burstline.formats.paraver.reading.journals import JournalCount, JournalSpill
 from burstline.formats.paraver.reading.source import ScannedSource
 from burstline.formats.paraver.reading.trace_file import OpenTrace
 

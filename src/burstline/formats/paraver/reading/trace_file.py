@@ -17,8 +17,8 @@ import numpy as np
 from burstline import _core, schema
 from burstline.errors import FormatError
 from burstline.formats.intake import Defect
-from burstline.formats.paraver.files.comments import compiler_in
 from burstline.formats.paraver.files.companions import companion_paths
+from burstline.formats.paraver.files.declarations import compiler_in
 from burstline.formats.paraver.files.header import Header, read_header
 from burstline.formats.paraver.files.lines import LineSource
 from burstline.formats.paraver.files.pcf import Pcf, read_pcf

@@ -13,9 +13,12 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from burstline.errors import printable
-from burstline.formats.paraver.files.comments import COMPILER, comment, compiler_in, now
-from burstline.formats.paraver.files.communicator_lines import (
+from burstline.formats.paraver.files.declarations import (
+    COMPILER,
     Communicator,
+    comment,
+    compiler_in,
+    now,
     read_communicator,
     write_communicator,
 )

@@ -26,8 +26,7 @@ from burstline.formats.paraver.files.row import write_row
 from burstline.formats.paraver.writing.labels import labels, object_names
 from burstline.formats.paraver.writing.numbering import numbering
 from burstline.formats.paraver.writing.prologue import prologue
-from burstline.formats.paraver.writing.records import whole
-from burstline.formats.paraver.writing.windows import COPIES, survey, windows
+from burstline.formats.paraver.writing.records import COPIES, survey, whole, windows
 from burstline.progress import SILENCE, Progress
 
 if TYPE_CHECKING:
@@ -35,7 +34,7 @@ if TYPE_CHECKING:
     from os import PathLike
 
     from burstline.formats.paraver.writing.numbering import Numbering
-    from burstline.formats.paraver.writing.windows import Survey
+    from burstline.formats.paraver.writing.records import Survey
     from burstline.trace import Trace
 
 _DEFAULT_MEMORY: Final = 1 << 30

@@ -9,15 +9,14 @@ from typing import TYPE_CHECKING, Final
 from burstline import schema
 from burstline.extrae import COUNTER_TYPES
 from burstline.formats.text.forms import DECLARATIONS, FORMS, ROWS
-from burstline.formats.text.places import MOST_LOCATIONS, place_of
+from burstline.formats.text.statements import MOST_LOCATIONS, place_of
 from burstline.operations import CODES
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from burstline.formats.text.forms import Row
-    from burstline.formats.text.places import Place
-    from burstline.formats.text.statements import Statement
+    from burstline.formats.text.statements import Place, Statement
 
 _MOST_OPERATIONS: Final = 1 << 15
 _READING_COLUMNS: Final = {

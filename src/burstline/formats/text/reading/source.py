@@ -22,7 +22,6 @@ from burstline.formats.intake import (
     hold,
 )
 from burstline.formats.text.inference import worlds
-from burstline.formats.text.places import place_of
 from burstline.formats.text.reading.definitions import Definitions
 from burstline.formats.text.reading.halves import (
     half_messages,
@@ -37,7 +36,7 @@ from burstline.formats.text.reading.tables import (
     event_tables,
     table,
 )
-from burstline.formats.text.statements import statements
+from burstline.formats.text.statements import place_of, statements
 from burstline.progress import SILENCE
 
 if TYPE_CHECKING:
@@ -45,8 +44,8 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
-    from burstline.formats.text.places import Place
     from burstline.formats.text.reading.location import Rows
+    from burstline.formats.text.statements import Place
     from burstline.progress import Progress
     from burstline.trace import Trace
 

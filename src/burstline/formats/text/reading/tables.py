@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 from burstline import schema
 from burstline.formats.text.forms import FORMS, REFERENCES, ROWS, WORLD
 from burstline.formats.text.inference import CallAttributes, derived_tables
-from burstline.formats.text.places import place_word, thread_name
+from burstline.formats.text.statements import place_word, thread_name
 from burstline.operations import CODES
 from burstline.schema import UNKNOWN, arrow_table
 
@@ -25,9 +25,9 @@ if TYPE_CHECKING:
 
     from burstline.formats.intake import Defects
     from burstline.formats.text.forms import Row
-    from burstline.formats.text.places import Place
     from burstline.formats.text.reading.definitions import Definitions
     from burstline.formats.text.reading.location import Location, Rows
+    from burstline.formats.text.statements import Place
 
 _DEFINED: Final = ("call_paths", "region_defs", "counters", "counter_sets")
 _HAPPENED: Final = ("calls", "regions", "teams", "locks", "readings", "other_events", "gaps")

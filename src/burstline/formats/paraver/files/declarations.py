@@ -1,24 +1,34 @@
-"""The communicator lines of a ``.prv``, right after its header or anywhere in the body.
+"""The lines of a ``.prv`` that are neither header nor records: communicators and comments.
 
 ::
 
     c:application:id:size:task:task:…          a communicator and its members, in its order
     i:application:id:group:leader:group:leader   an inter-communicator between two of them
 
-An id of Extrae may stand for several communicators with the same ordered members. Applications
-share ids, so a line may name tasks that its application does not have.
+They stand right after the header or anywhere in the body. An id of Extrae may stand for several
+communicators with the same ordered members. Applications share ids, so a line may name tasks
+that its application does not have.
 """
 
 from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from datetime import datetime
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 import numpy.typing as npt
 
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from burstline.trace import Trace
+
 _GROUP = re.compile(rb"[cC]:(\d{1,9}):(\d{1,18}):(\d{1,9})((?::\d{1,9})*):?")
 _INTER = re.compile(rb"[iI]:(\d{1,9}):(\d{1,18}):(\d{1,18}):(\d{1,9}):(\d{1,18}):(\d{1,9}):?")
+COMPILER: Final = "# counted code is of "
+_STAMP: Final = "%Y%m%d%H%M%S"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -74,3 +84,21 @@ def communicator_kind(members: npt.NDArray[np.int32], tasks: int) -> str:
     if len(members) == tasks:
         return "world"
     return "self" if len(members) == 1 else "group"
+
+
+def now() -> datetime:
+    """The local time."""
+    return datetime.now().astimezone()
+
+
+def comment(action: str, trace: Trace, *fields: object) -> str:
+    """The line that says how a trace was derived from `trace`: ``#YYYYMMDDhhmmss:ACTION:…``."""
+    origin = trace.metadata.get("path", "?").replace('"', "'")
+    stamp = now().strftime(_STAMP)
+    return ":".join([f"#{stamp}", action, "burstline", f'"{origin}"', *map(str, fields)])
+
+
+def compiler_in(comments: Sequence[str]) -> str | None:
+    """The compiler of the code that counts its work, as comments say it."""
+    lines = (line for line in comments if line.startswith(COMPILER))
+    return next((line.removeprefix(COMPILER).strip() for line in lines), None)

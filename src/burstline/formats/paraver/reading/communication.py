@@ -1,4 +1,9 @@
-"""Messages and links out of both sides of the communication records."""
+"""Messages and links out of both sides of their records; parts of collectives out of calls.
+
+The format has no id for instances of collectives: the k-th collective of each location on a
+communicator is the k-th instance, unless tracing was disabled or duplicates of the
+communicator share its id.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +12,11 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 import pyarrow as pa
 
-from burstline.schema import TABLES, arrow_table
+from burstline._core import CallKind
+from burstline.columns import ordinal_within
+from burstline.formats.paraver.reading.kernel_vocabulary import call_kinds
+from burstline.operations import CODES, NON_BLOCKING_COLLECTIVES
+from burstline.schema import NO_VALUE, TABLES, UNKNOWN, arrow_table
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -49,6 +58,7 @@ _RECEIVES: Final[Types] = {
     "receive_seq": np.dtype(np.int64),
 }
 _KEY: Final[Types] = {"sender_location": np.dtype(np.int32), "ordinal": np.dtype(np.int64)}
+_CODES = [CODES[name] for name in NON_BLOCKING_COLLECTIVES]
 
 
 class ExactOrder:
@@ -121,3 +131,39 @@ def _tables(sends: Columns, receives: Columns) -> tuple[pa.Table, pa.Table, int]
 
 
 _INTERNAL = frozenset(["is_link", "size", "tag"])
+
+
+def collective_parts(calls: Mapping[str, npt.NDArray[Any]]) -> dict[str, npt.NDArray[Any]]:
+    """The calls that are parts of collectives on a known communicator, by location."""
+    kinds = np.append(call_kinds(), 0)
+    code = calls["operation"]
+    code_or_none = np.where((code >= 0) & (code < len(kinds) - 1), code, len(kinds) - 1)
+    rows = np.flatnonzero(
+        (kinds[code_or_none] & CallKind.COLLECTIVE != 0) & (calls["communicator"] >= 0)
+    )
+    operation, location, call = (
+        calls[name][rows] for name in ("operation", "location", "call")
+    )
+    communicator = calls["communicator"][rows]
+    # The completion of a non-blocking collective is not recorded.
+    blocking = ~np.isin(operation, _CODES)
+    return {
+        "location": location,
+        "call": call,
+        "done_call": np.where(blocking, call, np.int32(UNKNOWN)),
+        "begin_ns": calls["enter_ns"][rows],
+        "end_ns": calls["leave_ns"][rows],
+        "begin_seq": calls["enter_seq"][rows],
+        "end_seq": np.where(blocking, calls["leave_seq"][rows], NO_VALUE),
+        "sent_bytes": _or_zero(calls["sent_bytes"][rows]),
+        "received_bytes": _or_zero(calls["received_bytes"][rows]),
+        "communicator": communicator,
+        "sequence": ordinal_within(communicator, location),
+        "operation": operation,
+        "own_root": calls["root"][rows],
+        "named_root": np.full(len(rows), UNKNOWN, np.int32),
+    }
+
+
+def _or_zero(size: Integers) -> Integers:
+    return np.where(size == NO_VALUE, 0, size)
