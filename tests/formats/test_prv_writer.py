@@ -13,7 +13,8 @@ import burstline
 from burstline.errors import InconsistentTraceError, NotEnoughDataError, ParameterError
 from burstline.formats.overlay import overlaid
 from burstline.formats.paraver.files.pcf import read_pcf
-from burstline.formats.paraver.writing import windows, writer
+from burstline.formats.paraver.writing import writer
+from burstline.formats.paraver.writing.records import survey, windows
 from burstline.schema import RAW_TABLES, TABLES
 from burstline.selection import select, shift
 from burstline.testing import assert_same_trace, trace_of
@@ -192,9 +193,9 @@ def test_windows_of_time_give_the_same_file_as_the_whole(tmp_path):
 
 def test_every_record_is_in_one_window_and_windows_are_in_order(tmp_path):
     trace = burstline.read(write_example(tmp_path))
-    found = windows.survey(trace)
+    found = survey(trace)
 
-    parts = list(windows.windows(trace, found, memory=400, beside=tmp_path))
+    parts = list(windows(trace, found, memory=400, beside=tmp_path))
 
     assert len(parts) > 3
     assert sum(part.rows for part in parts) == sum(found.rows.values())
