@@ -20,7 +20,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from burstline._core import EventClass
-from burstline.columns import Ordinals, begins_run, to_numpy
+from burstline.columns import Ordinals, begins_run, match_borders, take, to_numpy
 from burstline.extrae import COMMUNICATOR, TRACING_MODE, classify
 from burstline.formats.overlay import overlaid
 from burstline.formats.paraver.files.declarations import comment
@@ -58,7 +58,6 @@ _ATTRIBUTES: Final = frozenset(
         EventClass.IO_SIZE,
     ]
 )
-_MISSING: Final = -1
 _NEVER: Final = np.iinfo(np.int64).max
 _EARLIEST: Final = -(2**63)
 
@@ -83,13 +82,8 @@ def completed(
     location = _new_locations(before, after)
     start = np.broadcast_to(limits.min + 1 if start_ns is None else start_ns, len(location))
     end = np.broadcast_to(limits.max if end_ns is None else end_ns, len(location))
-    events = cut_events(
-        before,
-        location,
-        start_ns=start,
-        end_ns=end,
-        torn=frozenset() if start_ns is None else _torn_calls(near or before, location, start),
-    )
+    torn = frozenset() if start_ns is None else _torn_calls(near or before, location, start)
+    events = _cut_events(before, location, start, end, torn)
     source = before.table("source")
     died = before.locations["died_ns"].to_numpy()
     selected = location >= 0
@@ -155,36 +149,24 @@ class _Events(NamedTuple):
         return _Events(*(column[rows] for column in self))
 
 
-class _Spans(NamedTuple):
-    """Rows of events that open, and of those that close them; -1 where none does."""
-
-    opening: Integers
-    closing: Integers
-
-
-def cut_events(
+def _cut_events(
     trace: Trace,
     location: npt.NDArray[np.int32],
-    *,
-    start_ns: int | Integers,
-    end_ns: int | Integers,
-    torn: AbstractSet[tuple[int, int]] = frozenset(),
+    start: Integers,
+    end: Integers,
+    torn: AbstractSet[tuple[int, int]],
 ) -> pa.Table:
     """The table `events` of a cut, in the times of the trace.
 
-    `location` is the number of each location in the cut, -1 where it is left out; the window is
-    half-open and may be each location's own. `torn` are (location, time of entry) of calls
-    whose collective lost members at the window's begin: their communicator becomes unknown.
+    `location` is the number of each location in the cut, -1 where it is left out; each has its
+    own half-open window. `torn` are (location, time of entry) of calls whose collective lost
+    members at the window's begin: their communicator becomes unknown.
     """
     labels = {
         row["type"]: (row["label"], row["gradient"])
         for row in trace.table("event_types").to_pylist()
     }
-    window = _Window(
-        np.broadcast_to(start_ns, len(location)),
-        np.broadcast_to(end_ns, len(location)),
-        *trace.arrays("locations", "born_ns", "died_ns"),
-    )
+    window = _Window(start, end, *trace.arrays("locations", "born_ns", "died_ns"))
     last_ns = int(window.end[location >= 0].max(initial=_EARLIEST))
     parts = [_Events(*(np.empty(0, np.int64) for _ in EVENT_COLUMNS))]
     for part in trace.batches(
@@ -196,7 +178,9 @@ def cut_events(
         events = events.pick((location[events.location] >= 0) & reached)
         parts.append(_cut(_without_torn(events, torn), labels, window))
     events = _joined(parts)
-    return _numbered(_joined([_awake(events, location, window), events]), location)
+    events = _joined([_awake(events, location, window), events])
+    where, *columns = events.pick(np.argsort(location[events.location], kind="stable"))
+    return event_table(location[where].astype(np.int64), *columns)
 
 
 def _awake(events: _Events, location: npt.NDArray[np.int32], window: _Window) -> _Events:
@@ -204,19 +188,8 @@ def _awake(events: _Events, location: npt.NDArray[np.int32], window: _Window) ->
     alive = (location >= 0) & (window.born < window.start) & (window.died > window.start)
     alive[events.location[events.time == window.start[events.location]]] = False
     silent = np.flatnonzero(alive).astype(np.int64)
-    return _Events(
-        silent,
-        window.start[silent],
-        np.full(len(silent), TRACING_MODE),
-        np.ones(len(silent), np.int64),
-    )
-
-
-def _numbered(events: _Events, location: npt.NDArray[np.int32]) -> pa.Table:
-    where = location[events.location]
-    order = np.argsort(where, kind="stable")
-    events = events.pick(order)
-    return event_table(where[order].astype(np.int64), events.time, events.kind, events.value)
+    value = np.ones(len(silent), np.int64)
+    return _Events(silent, window.start[silent], value * TRACING_MODE, value)
 
 
 def _joined(parts: Sequence[_Events]) -> _Events:
@@ -256,22 +229,22 @@ def _cut(events: _Events, labels: Mapping[int, tuple[str, int]], window: _Window
         classify(kind, *labels.get(kind, (None, None))) for kind in kinds.tolist()
     ]
     classes = np.array(classes_of_kinds, np.int64)[which]
-    spans = _matched(events, classes)
+    opening, closing = _matched(events, classes)
     is_kept = window.holds(events)
     events = _recounted(events, is_kept & (classes == EventClass.COUNTER), which, window)
-    opened = events.time[spans.opening]
-    has_end = spans.closing >= 0
-    closed = np.where(has_end, events.time[spans.closing], _NEVER)
-    start = window.start[events.location[spans.opening]]
+    opened = events.time[opening]
+    has_end = closing >= 0
+    closed = np.where(has_end, events.time[closing], _NEVER)
+    start = window.start[events.location[opening]]
     before = opened < start
-    is_kept[spans.closing[before & (closed == start)]] = False
+    is_kept[closing[before & (closed == start)]] = False
     entered = before & (closed > start)
-    left_open = (entered | is_kept[spans.opening]) & ~(has_end & is_kept[spans.closing])
+    left_open = (entered | is_kept[opening]) & ~(has_end & is_kept[closing])
     joined = _joined(
         (
-            _entries(events, classes, spans.opening[entered], window),
+            _entries(events, classes, opening[entered], window),
             events.pick(is_kept),
-            _exits(events, classes, spans.opening[left_open], window),
+            _exits(events, classes, opening[left_open], window),
         )
     )
     return joined.pick(np.argsort(joined.location, kind="stable"))
@@ -288,8 +261,8 @@ def _recounted(events: _Events, counted: Mask, which: Integers, window: _Window)
     return events._replace(value=value)
 
 
-def _matched(events: _Events, classes: Integers) -> _Spans:
-    """Openings and their closings; these end the last open of their location and type."""
+def _matched(events: _Events, classes: Integers) -> tuple[Integers, Integers]:
+    """The rows that open spans, and the row that closes each, -1 where none does."""
     rows = np.flatnonzero(np.isin(classes, _SPANS))
     rows = rows[np.lexsort((rows, events.kind[rows], events.location[rows]))]
     opens = (events.value[rows] != 0) != (classes[rows] == EventClass.TRACING)
@@ -298,30 +271,7 @@ def _matched(events: _Events, classes: Integers) -> _Spans:
     is_step = opens & ~fresh & (classes[rows] == EventClass.LOCK)
     is_step[1:] &= opens[:-1]
     rows, opens, group = rows[~is_step], opens[~is_step], np.cumsum(fresh)[~is_step]
-    level = _levels(opens, group)
-    order = np.lexsort((np.arange(len(rows)), level, group))
-    order = order[level[order] > 0]
-    group, level = group[order], level[order]
-    closes_next = np.zeros(len(order), bool)
-    closes_next[:-1] = ~opens[order][1:] & (group[1:] == group[:-1]) & (level[1:] == level[:-1])
-    following = np.append(rows[order][1:], _MISSING)
-    is_open = opens[order]
-    return _Spans(rows[order][is_open], np.where(closes_next, following, _MISSING)[is_open])
-
-
-def _levels(opens: Mask, group: Integers) -> Integers:
-    """How many spans are open with each border, from 1; 0 for a closing of nothing."""
-    step = np.where(opens, 1, -1)
-    total = np.cumsum(step)
-    # lowering each group below the one before makes one running minimum serve them all
-    drop = group * (2 * len(group) + 2)
-    before = total - step
-    starts = begins_run(group)
-    base = np.repeat(before[starts], np.diff(np.append(np.flatnonzero(starts), len(group))))
-    floor = np.minimum(np.minimum.accumulate(total - base - drop) + drop, 0)
-    depth = total - base - floor
-    held = np.where(starts, 0, np.append(0, depth[:-1]))
-    return np.where(opens, depth, held)
+    return rows[opens], take(rows, match_borders(group, opens)[opens])
 
 
 def _entries(events: _Events, classes: Integers, opening: Integers, window: _Window) -> _Events:

@@ -15,6 +15,7 @@ import pyarrow as pa
 
 from burstline import schema
 from burstline.bursts import between_regions, burst_table, bursts_of_states, sorted_by_location
+from burstline.columns import distinct
 from burstline.extrae import (
     CALLER_FUNCTIONS,
     CALLER_LINES,
@@ -156,18 +157,20 @@ class Assembly:
     def _name_operations(self, codes: npt.NDArray[np.int16]) -> None:
         if not len(codes) or codes.min() >= 0:
             return
-        unknown, first, count = np.unique(
-            codes[codes < 0], return_index=True, return_counts=True
-        )
+        rows = np.flatnonzero(codes < 0)
+        first, which = distinct(codes[rows])
+        count = np.bincount(which)
+        number = np.empty(len(first), np.int16)
         for position in np.argsort(first).tolist():
-            value = -1 - int(unknown[position])
+            value = -1 - int(codes[rows[first[position]]])
             name = self._operation_label(value)
             if name not in self.operations:
                 self.operations.append(name)
-            codes[codes == unknown[position]] = self.operations.index(name)
+            number[position] = self.operations.index(name)
             self.scanned.defects.note(
                 "unknown_mpi_call", "info", f"value {value}", int(count[position])
             )
+        codes[rows] = number[which]
 
     def _operation_label(self, value: int) -> str:
         labels = [self.pcf.value_label(kind, value) for kind in MPI_TYPES]
@@ -180,20 +183,17 @@ class Assembly:
             return
         missing = np.flatnonzero(rows < schema.UNKNOWN)
         application = self.objects.application[location[missing]]
-        keys = np.stack(
-            [application.astype(np.int64), -2 - rows[missing].astype(np.int64)], axis=1
-        )
-        distinct, first, inverse, count = np.unique(
-            keys, axis=0, return_index=True, return_inverse=True, return_counts=True
-        )
-        number = np.empty(len(distinct), np.int32)
+        source_id = -2 - rows[missing].astype(np.int64)
+        first, which = distinct(application, source_id)
+        count = np.bincount(which)
+        number = np.empty(len(first), np.int32)
         for position in np.argsort(first).tolist():
-            key = (int(distinct[position, 0]), int(distinct[position, 1]))
+            key = int(application[first[position]]), int(source_id[first[position]])
             number[position] = self.communicators.setdefault(key, len(self.communicators))
             self.scanned.defects.note(
                 "communicator_without_members", "loss", f"id {key[1]}", int(count[position])
             )
-        rows[missing] = number[inverse.reshape(-1)]
+        rows[missing] = number[which]
 
     def tables(
         self, built: Mapping[str, Columns], extras: Mapping[str, Any], *, raw: bool

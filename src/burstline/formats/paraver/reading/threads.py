@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from burstline import schema
-from burstline.columns import ordinal_within
+from burstline.columns import distinct, ordinal_within
 from burstline.extrae import (
     OPENMP_OUTLINED,
     OPENMP_OUTLINED_LINE,
@@ -43,18 +43,16 @@ class RegionDefinitions:
         """The definition of each region, shape (regions,); adds new ones."""
         if not len(built["type"]):
             return np.empty(0, np.int32)
-        keys = np.stack([built["type"], built["value"], built["line"]], axis=1)
-        distinct, first, inverse = np.unique(
-            keys, axis=0, return_index=True, return_inverse=True
-        )
-        number = np.empty(len(distinct), np.int32)
+        columns = built["type"], built["value"], built["line"]
+        first, which = distinct(*columns)
+        number = np.empty(len(first), np.int32)
         for position in np.argsort(first).tolist():
-            key = tuple(distinct[position].tolist())
-            if key not in self._rows:
-                self._rows[key] = len(self._rows)
-                self.roles.append(self._kind(key[0], key[1]).role)
-            number[position] = self._rows[key]
-        return number[inverse.reshape(-1)]
+            kind, value, line = (int(column[first[position]]) for column in columns)
+            if (kind, value, line) not in self._rows:
+                self._rows[kind, value, line] = len(self._rows)
+                self.roles.append(self._kind(kind, value).role)
+            number[position] = self._rows[kind, value, line]
+        return number[which]
 
     def _kind(self, kind: int, value: int) -> Any:  # noqa: ANN401 -- region_kind's tuple
         return region_kind(kind, value, self._pcf.value_label(kind, value))
