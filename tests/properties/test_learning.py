@@ -7,8 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from burstline.learning.columns import parts_of, roles
-from burstline.learning.folds import folds
-from burstline.learning.scoring import relative_errors
+from burstline.learning.scoring import folds, relative_errors
 from burstline.merge.tables.columns import table_schema
 
 GROUPS = st.lists(st.integers(0, 9), min_size=2, max_size=60).filter(lambda g: len({*g}) > 1)

@@ -12,8 +12,8 @@ import burstline
 import by_hand
 from burstline import _core, schema
 from burstline.identity import sites_of
+from burstline.structure.assembly import pooled
 from burstline.structure.calls import Calls
-from burstline.structure.pooling import pooled
 from burstline.structure.published.clustering import count_runs, merged
 from burstline.structure.reduction import reduce_calls
 from burstline.testing import traces

@@ -18,7 +18,7 @@ from burstline.annotation import (
     loop_type,
     marks_of,
 )
-from burstline.annotation.names import loop_name
+from burstline.annotation.marks import loop_name
 from burstline.cli.annotate import shipped_configurations
 from burstline.errors import NotEnoughDataError, ParameterError
 from burstline.identity import Frame

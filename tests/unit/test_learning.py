@@ -11,10 +11,10 @@ import pytest
 from burstline.errors import MissingExtraError, NotEnoughDataError, ParameterError
 from burstline.learning import learn
 from burstline.learning.columns import base_run, counter_of, counters_of, roles
-from burstline.learning.folds import folds, groups
 from burstline.learning.matrix import matrix
 from burstline.learning.model import Score, gain
-from burstline.learning.reliability import reliability
+from burstline.learning.prediction import reliability
+from burstline.learning.scoring import folds, groups
 from burstline.merge import burst_table
 from burstline.merge.fusion import fuse
 from burstline.merge.matching import match

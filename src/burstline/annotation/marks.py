@@ -1,28 +1,72 @@
-"""Marks: the events where an iteration begins or a loop ends.
+"""Marks: the events where an iteration begins or a loop ends, and what they are called.
 
 ::
 
     Structure  --iterations of each loop-->  spans per nesting depth, none over another
                -->  Marks: location, time, type, value
+    Loop  --loop_name-->  "loop 2: cg.f:491-503, 15 iterations"
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
 from burstline.annotation.event_types import DEEPEST, INNERMOST, iteration_type, loop_type
-from burstline.annotation.names import loop_name
 from burstline.columns import begins_run
-from burstline.errors import ParameterError
+from burstline.errors import ParameterError, printable
+from burstline.structure import Call, walk
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from burstline.columns import AnyIntegers, Integers
+    from burstline.identity import Frame, Path
     from burstline.structure import Loop, Structure
+
+
+_NAME: Final = 60
+_NEARLY: Final = 0.005
+
+
+def loop_name(loop: Loop) -> str:
+    """The number, the place and the iterations of a loop in one line."""
+    calls = [item for item, _ in walk(loop.items) if isinstance(item, Call)]
+    paths = [call.path for call in calls if call.path]
+    where = _place(paths) if paths else printable(calls[0].operation, limit=_NAME)
+    whole = abs(loop.iterations - round(loop.iterations)) < _NEARLY
+    often = f"{loop.iterations:.0f}" if whole else f"{loop.iterations:.2f}"
+    plural = "" if often == "1" else "s"
+    return f"loop {loop.id}: {where}, {often} iteration{plural}"
+
+
+def _place(paths: Sequence[Path]) -> str:
+    """File and lines where the paths part, or where the first one ends."""
+    first = paths[0]
+    shared = 0
+    for frames in zip(*paths, strict=False):
+        if any(frame != frames[0] for frame in frames):
+            break
+        shared += 1
+    depth = min(shared, len(first) - 1)
+    place = first[depth]
+    lines = [
+        path[depth].line
+        for path in paths
+        if len(path) > depth
+        and (path[depth].function, path[depth].file) == (place.function, place.file)
+    ]
+    return _file_and_lines(place, sorted({line for line in lines if line is not None}))
+
+
+def _file_and_lines(place: Frame, lines: Sequence[int]) -> str:
+    file = printable((place.file or place.function).strip(), limit=_NAME)
+    if not lines:
+        return file
+    first, last = lines[0], lines[-1]
+    return f"{file}:{first}" if first == last else f"{file}:{first}-{last}"
 
 
 @dataclass(frozen=True, slots=True)

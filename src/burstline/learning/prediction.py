@@ -16,24 +16,78 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from burstline.errors import NotEnoughDataError, ParameterError, printable
-from burstline.learning.columns import Roles, roles, target_column
-from burstline.learning.folds import folds, groups
+from burstline.learning.columns import (
+    Roles,
+    counter_of,
+    counters_of,
+    roles,
+    runs_of,
+    target_column,
+)
 from burstline.learning.forests import SEED, require
 from burstline.learning.matrix import column_values, matrix
 from burstline.learning.model import Learned
-from burstline.learning.reliability import reliability, unreliable
-from burstline.learning.scoring import Trial, importances, score, score_of_nothing
-from burstline.merge import STAGES
+from burstline.learning.scoring import (
+    Trial,
+    folds,
+    groups,
+    importances,
+    score,
+    score_of_nothing,
+)
+from burstline.merge import DO_NOT_USE, STAGES, TRUST, VERDICTS, compare
 from burstline.progress import SILENCE, Progress
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     import numpy.typing as npt
 
     from burstline.columns import Floats, Integers, Mask
     from burstline.learning.matrix import Matrix
     from burstline.learning.model import Score
+
+
+def reliability(tables: Sequence[pa.Table]) -> dict[str, str]:
+    """A verdict on each counter that several runs have counted.
+
+    >>> import pyarrow as pa
+    >>> field = pa.field("A", pa.int64(), metadata={"runs": "1,2"})
+    >>> reliability([pa.table([[5, 6]], schema=pa.schema([field]))])
+    {'A': 'trust'}
+    """
+    verdicts: dict[str, str] = {}
+    for table in tables:
+        columns: dict[str, list[pa.Field]] = {}
+        for field in (field for fields in counters_of(table.schema) for field in fields):
+            columns.setdefault(counter_of(field), []).append(field)
+        for counter, fields in columns.items():
+            verdict = _verdict(table, counter, fields)
+            if verdict is not None:
+                verdicts[counter] = worst((verdict, verdicts.get(counter, verdict)))
+    return verdicts
+
+
+def unreliable(
+    schema: pa.Schema, names: Iterable[str], verdicts: Mapping[str, str]
+) -> list[str]:
+    """Those of some columns whose counter is not to be used."""
+    return [
+        name for name in names if verdicts.get(counter_of(schema.field(name))) == DO_NOT_USE
+    ]
+
+
+def worst(verdicts: Iterable[str]) -> str:
+    """The worst of some verdicts."""
+    return max(verdicts, key=VERDICTS.index)
+
+
+def _verdict(table: pa.Table, counter: str, fields: list[pa.Field]) -> str | None:
+    if len(fields) < 2:
+        return TRUST if len(runs_of(fields[0])) > 1 else None
+    values = np.column_stack([column_values([table], field.name) for field in fields])
+    return compare(counter, values).verdict
+
 
 FEATURES: Final = ("both", "base", "merged")
 _LEAST_BURSTS: Final = 40

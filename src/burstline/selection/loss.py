@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from burstline.columns import Ordinals, codes
-from burstline.selection.borders import Borders
 from burstline.selection.narrowing import narrow
+from burstline.selection.window import Borders
 
 if TYPE_CHECKING:
     from burstline.columns import AnyIntegers, Integers, Mask

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from burstline.columns import Integers, Mask
-    from burstline.selection.borders import Borders
+    from burstline.selection.window import Borders
 
 _EARLIEST: Final = -(2**63)
 _INTERVALS: Final = {

@@ -8,18 +8,17 @@ import numpy as np
 
 from burstline import schema
 from burstline.errors import ParameterError
-from burstline.selection.borders import Borders
 from burstline.selection.lazy import Lazy
 from burstline.selection.narrowing import narrow
 from burstline.selection.tables import selected
-from burstline.selection.window import Window
+from burstline.selection.window import Borders, Window
 from burstline.trace import Trace
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from burstline.columns import Mask
-    from burstline.selection.borders import Moments
+    from burstline.selection.window import Moments
 
 
 def select(

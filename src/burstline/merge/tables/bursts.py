@@ -22,8 +22,7 @@ from burstline.errors import ParameterError
 from burstline.identity import CONTEXT, SIDES, Decoder
 from burstline.merge.tables.columns import counter_columns, table_schema
 from burstline.merge.tables.concurrency import Concurrency
-from burstline.merge.tables.rows import Rows
-from burstline.merge.tables.spans import Begun
+from burstline.merge.tables.rows import Begun, Rows
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

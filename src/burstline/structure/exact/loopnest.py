@@ -1,17 +1,13 @@
-"""A nest of loops out of a graph of calls.
+"""A nest of loops out of a graph of calls: its cycles, and the cycles in those.
 
 ::
 
-    CallGraph  --components-->  cycles: the outermost loops
-               --without the edges back to their beginning-->  cycles in them: the loops inside
+    CallGraph  --components-->  cycles: the outermost loops, each a Region
+               --without the edges back to its beginning-->  cycles in it: the loops inside
 
-In the graph of what follows what, a loop is a strongly connected component. It is entered at
-the first calls of its body and left at the last ones; the edges from those to these are its
-next iterations. Without them, what is still a cycle is a loop in its body. Each call stands in
-the program once, as in single-occurrence regular expressions inferred from examples [1]_.
+Each call stands in the program once, as in single-occurrence regular expressions inferred
+from examples [1]_. Sets of kinds of lanes are integers with a bit per kind.
 
-References
-----------
 .. [1] D. D. Freydenberger, T. Kötzing, "Fast learning of restricted regular expressions and
    DTDs", Theory of Computing Systems 57 (2015), DOI 10.1007/s00224-014-9559-3.
 """
@@ -24,13 +20,100 @@ from itertools import islice, pairwise
 from typing import TYPE_CHECKING, Final
 
 from burstline.structure.exact.graphs import components, sorted_by_edges, successors
-from burstline.structure.exact.region import Region, next_iterations
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
     from burstline.structure.exact.callgraph import CallGraph
     from burstline.structure.exact.graphs import Edge
+
+
+@dataclass(frozen=True, slots=True)
+class Region:
+    """A part of the graph that one body is made of; sets of kinds of lanes as integers."""
+
+    nodes: Sequence[int]
+    edges: Mapping[Edge, int]
+    entries: Mapping[int, int]
+    exits: Mapping[int, int]
+
+    def part(self, nodes: Sequence[int]) -> Region:
+        """The part of a few nodes; entered and left where the rest does."""
+        inside = set(nodes)
+        entries = {node: who for node, who in self.entries.items() if node in inside}
+        exits = {node: who for node, who in self.exits.items() if node in inside}
+        edges = {}
+        for (source, target), who in self.edges.items():
+            if source in inside and target in inside:
+                edges[source, target] = who
+            elif source in inside:
+                exits[source] = exits.get(source, 0) | who
+            elif target in inside:
+                entries[target] = entries.get(target, 0) | who
+        return Region(nodes, edges, entries, exits)
+
+    def without(self, chosen: Collection[Edge]) -> Region:
+        """The region without edges that lead to the next iteration."""
+        edges, entries, exits = {}, dict(self.entries), dict(self.exits)
+        for edge, who in self.edges.items():
+            if edge in chosen:
+                entries[edge[1]] = entries.get(edge[1], 0) | who
+                exits[edge[0]] = exits.get(edge[0], 0) | who
+            else:
+                edges[edge] = who
+        return Region(self.nodes, edges, entries, exits)
+
+
+def next_iterations(
+    region: Region, graph: CallGraph, against: Collection[Edge]
+) -> Iterator[set[Edge]]:
+    """Sets of edges that may be those to the next iteration, the likeliest first."""
+    place, entries, exits = graph.place, region.entries, region.exits
+    first, last = _ends_by_kind(region, graph)
+
+    def back(a: int, b: int) -> bool:
+        return place[b] <= place[a]
+
+    def goes_on(a: int, b: int) -> bool:
+        return a != b and not graph.stands_before(a, b)
+
+    rules: list[Callable[[int, int, int], object]] = [
+        # against the lines: certain
+        lambda a, b, _: (a, b) in against,
+        # from where the loop is left to where it is entered, if it is left after its body
+        lambda a, b, _: a in exits and b in entries and back(a, b),
+        lambda a, b, _: a in exits and b in entries,
+        # left in the middle of its body: from the call it is left at, or to the one entered
+        lambda a, b, _: a in exits and goes_on(a, b),
+        lambda a, b, _: b in entries and goes_on(a, b),
+        # entered or left where the trace was cut: from the last call by line, or to the first
+        lambda a, b, who: back(a, b) and who & last.get(a, 0),
+        lambda a, b, who: back(a, b) and who & first.get(b, 0),
+        lambda a, b, _: a in exits and back(a, b),
+        lambda a, b, _: b in entries and back(a, b),
+        lambda a, _b, _: a in exits,
+        lambda _a, b, _: b in entries,
+    ]
+    for leads_on in rules:
+        yield {edge for edge, who in region.edges.items() if leads_on(*edge, who)}
+
+
+def _ends_by_kind(region: Region, graph: CallGraph) -> tuple[dict[int, int], dict[int, int]]:
+    """The first and the last nodes by line, and for which kinds of lanes they are that."""
+    ordered = sorted(region.nodes, key=graph.place.__getitem__)
+    return _first_of_each(ordered, graph), _first_of_each(ordered[::-1], graph)
+
+
+def _first_of_each(nodes: Sequence[int], graph: CallGraph) -> dict[int, int]:
+    first: dict[int, int] = {}
+    seen = 0
+    for node in nodes:
+        new = graph.who[node] & ~seen
+        if new:
+            first[node] = new
+            seen |= new
+    return first
+
 
 _DEEPEST_SEARCH: Final = 4
 _LARGEST_SEARCH: Final = 400

@@ -21,9 +21,9 @@ import pyarrow as pa
 
 from burstline.columns import Ordinals, prefix_sums
 from burstline.schema import NO_VALUE
-from burstline.structure.tables.rows import Rows
 from burstline.structure.tables.summaries import (
     LoopSummary,
+    Rows,
     Slow,
     over_iterations,
     over_ranks,
