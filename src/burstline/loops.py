@@ -22,7 +22,7 @@ from burstline.extrae import FOUND_ITERATION, ITERATION, LOOP_OF_CALL, STRUCTURE
 from burstline.schema import NO_VALUE, ORIGINS, PARADIGMS, UNKNOWN, arrow_schema, arrow_table
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     import pyarrow as pa
 
@@ -89,7 +89,7 @@ class _Mentions(NamedTuple):
 
 
 class _Began(NamedTuple):
-    """Rows of `loop_iterations`; entries by position."""
+    """Rows of `loop_iterations`; entries by position in all parts."""
 
     location: Integers
     time_ns: Integers
@@ -98,7 +98,7 @@ class _Began(NamedTuple):
 
 
 class _Entries(NamedTuple):
-    """Rows of `loop_entries`, and what began in them; parents by position."""
+    """Rows of `loop_entries`, and what began in them; parents by position in all parts."""
 
     mentions: _Mentions
     enter_ns: Integers
@@ -138,7 +138,7 @@ class Loops:
             labels = _labels(tables["calls"], events.of(LOOP_OF_CALL))
             marks = events.of(ITERATION)
             parts[0] = parts[0]._replace(began=_iterations(parts[0], marks))
-            parts.append(_detected(tables["calls"], events))
+            parts += _detected(tables["calls"], events, len(parts[0].enter_ns))
         return self._numbered(parts, labels)
 
     def definitions(self) -> dict[str, pa.Table]:
@@ -241,8 +241,9 @@ def with_detected(trace: Trace, events: LoopEvents) -> dict[str, pa.Table]:
     mentions = _Mentions(location.astype(np.int64), place, [*rows, None])
     loops = Loops()
     # When the last iteration ends is an event, too: no call is asked.
-    detected = _detected(arrow_schema("calls").empty_table(), events)
-    tables = loops._numbered([entries, detected], Labels(mentions, call))  # noqa: SLF001
+    no_calls = arrow_schema("calls").empty_table()
+    parts = [entries, *_detected(no_calls, events, len(entries.enter_ns))]
+    tables = loops._numbered(parts, Labels(mentions, call))  # noqa: SLF001
     tables |= loops.definitions()
     return {
         name: tables[name] if name in tables else arrow_schema(name).empty_table()
@@ -285,15 +286,13 @@ def _entry_tables(
     entry[order] = np.arange(len(order))
     entry[:-1] -= first
     entry[-1] = UNKNOWN
-    begins = np.cumsum([0, *(len(part.enter_ns) for part in parts)])
-    pairs = list(zip(parts, begins.tolist(), strict=False))
     named = {
         "location": location,
         "entry": entry[:-1],
         "loop": np.concatenate(numbers[: len(parts)]),
         "enter_ns": enter_ns,
         "leave_ns": np.concatenate([part.leave_ns for part in parts]),
-        "parent": entry[np.concatenate([_moved(part.parent, by) for part, by in pairs])],
+        "parent": entry[np.concatenate([part.parent for part in parts])],
         "iterations": np.concatenate([part.iterations for part in parts]),
     }
     tables = {}
@@ -302,16 +301,11 @@ def _entry_tables(
         tables["loop_entries"] = arrow_table("loop_entries", columns)
     began = _Began(*map(np.concatenate, zip(*(part.began for part in parts), strict=True)))
     if len(began.location):
-        inside = np.concatenate([_moved(part.began.entry, by) for part, by in pairs])
         order = np.lexsort((began.time_ns, began.location))
-        named = began._replace(entry=entry[inside])._asdict()
+        named = began._replace(entry=entry[began.entry])._asdict()
         columns = {name: column[order] for name, column in named.items()}
         tables["loop_iterations"] = arrow_table("loop_iterations", columns)
     return tables
-
-
-def _moved(rows: Integers, by: int) -> Integers:
-    return np.where(rows >= 0, rows + by, UNKNOWN)
 
 
 def _above(location: Integers, row: AnyIntegers, parent: AnyIntegers) -> Integers:
@@ -330,17 +324,23 @@ def _labels(calls: pa.Table, events: LoopEvents) -> Labels:
     names = ("location", "call", "enter_ns", "leave_ns")
     where, call, enter_ns, leave_ns = (to_numpy(calls[name]) for name in names)
     row = np.full(len(events.location), UNKNOWN, np.int64)
-    begins = np.flatnonzero(np.diff(events.location, prepend=UNKNOWN))
-    for begin, end in pairwise([*begins.tolist(), len(row)]):
-        own = slice(*np.searchsorted(where, events.location[begin] + np.arange(2)).tolist())
-        of = _labelled(enter_ns[own], leave_ns[own], events.time_ns[begin:end])
-        row[begin:end] = np.where(of < own.stop - own.start, own.start + of, UNKNOWN)
+    for some, own in _by_location(events.location, where):
+        of = _labelled(enter_ns[own], leave_ns[own], events.time_ns[some])
+        row[some] = np.where(of < own.stop - own.start, own.start + of, UNKNOWN)
     known = np.flatnonzero(row >= 0)
     last = np.full(len(call), UNKNOWN, np.int64)
     last[row[known]] = known
     rows = np.flatnonzero(last >= 0)
     code, loops = events.named(RECORDED)
     return Labels(_Mentions(where[rows].astype(np.int64), code[last[rows]], loops), call[rows])
+
+
+def _by_location(location: AnyIntegers, where: AnyIntegers) -> Iterator[tuple[slice, slice]]:
+    """The moments of each location, beside each other, and the rows of it, which are sorted."""
+    begins = np.flatnonzero(begins_run(location)).tolist()
+    for begin, end in pairwise([*begins, len(location)]):
+        rows = np.searchsorted(where, location[begin] + np.arange(2)).tolist()
+        yield slice(begin, end), slice(*rows)
 
 
 def _labelled(enter_ns: Integers, leave_ns: Integers, time_ns: Integers) -> Integers:
@@ -363,11 +363,12 @@ def _iterations(entries: _Entries, events: LoopEvents) -> _Began:
     return _Began(events.location, events.time_ns, row, events.value)
 
 
-def _detected(calls: pa.Table, events: LoopEvents) -> _Entries:
-    """Entries of detected loops: iterations of one loop that follow each other are an entry.
+def _detected(calls: pa.Table, events: LoopEvents, before: int) -> list[_Entries]:
+    """Entries of detected loops by depth, counted from `before` on.
 
-    Where entries of one loop touch, the events do not tell them apart unless they count
-    anew, or are in other iterations of the loop around.
+    Iterations of one loop that follow each other are an entry. Where entries of one loop touch,
+    the events do not tell them apart unless they count anew, or are in other iterations of the
+    loop around.
     """
     parts: list[_Entries] = []
     outer: _Level | None = None
@@ -375,27 +376,10 @@ def _detected(calls: pa.Table, events: LoopEvents) -> _Entries:
         began = events.of(FOUND_ITERATION + depth - 1)
         if not len(began.location):
             break
-        before = sum(len(part.enter_ns) for part in parts)
         part, outer = _of_depth(calls, events.of(STRUCTURE.start + depth), began, outer, before)
+        before += len(part.enter_ns)
         parts.append(part)
-    return _joined(parts) if parts else _NOTHING
-
-
-def _joined(parts: Sequence[_Entries]) -> _Entries:
-    loops: list[_Loop | None] = []
-    places = []
-    for part in parts:
-        places.append(part.mentions.loop + len(loops))
-        loops += part.mentions.loops
-    location = np.concatenate([part.mentions.location for part in parts])
-    return _Entries(
-        _Mentions(location, np.concatenate(places), loops),
-        np.concatenate([part.enter_ns for part in parts]),
-        np.concatenate([part.leave_ns for part in parts]),
-        np.concatenate([part.parent for part in parts]),
-        np.concatenate([part.iterations for part in parts]),
-        _Began(*map(np.concatenate, zip(*(part.began for part in parts), strict=True))),
-    )
+    return parts
 
 
 class _Level(NamedTuple):
@@ -421,13 +405,13 @@ def _of_depth(
     is_new = begins_run(location, place, around, inside, iteration - np.arange(len(iteration)))
     is_first = inside & is_new
     first = np.flatnonzero(is_first)
-    entry = np.where(inside, np.cumsum(is_first) - 1, UNKNOWN)
-    count = np.bincount(entry[inside], minlength=len(first)).astype(np.int64)
+    number = np.cumsum(is_first) - 1
+    count = np.bincount(number[inside], minlength=len(first)).astype(np.int64)
+    entry = np.where(inside, before + number, UNKNOWN)
     parent = around[first]
     if outer is not None:
         parent = take(outer.entry, parent)
     rows = np.flatnonzero(inside)
-    entry = _moved(entry, before)
     part = _Entries(
         _Mentions(location[first], place[first], loops),
         time_ns[first],
@@ -514,11 +498,9 @@ def _innermost(
     if not len(rows):
         return row
     where, enter_ns = where[rows], enter_ns[rows]
-    begins = np.flatnonzero(np.diff(location, prepend=UNKNOWN))
-    for begin, end in pairwise([*begins.tolist(), len(row)]):
-        own = slice(*np.searchsorted(where, location[begin] + np.arange(2)).tolist())
-        entered = np.searchsorted(enter_ns[own], time_ns[begin:end], side="right")
-        row[begin:end] = np.where(entered > 0, rows[own.start + entered - 1], UNKNOWN)
+    for some, own in _by_location(location, where):
+        entered = np.searchsorted(enter_ns[own], time_ns[some], side="right")
+        row[some] = np.where(entered > 0, rows[own.start + entered - 1], UNKNOWN)
     while True:
         out = np.flatnonzero(row >= 0)
         out = out[(leave_ns[row[out]] <= time_ns[out]) | ~chosen[row[out]]]

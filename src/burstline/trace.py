@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 import numpy as np
 
 from burstline import schema
-from burstline.columns import to_numpy
+from burstline.columns import to_frame, to_numpy
 from burstline.errors import ParameterError, printable
 
 if TYPE_CHECKING:
@@ -296,11 +296,7 @@ class Trace:
 
     def to_frame(self, name: str) -> pl.DataFrame:
         """A table as a Polars data frame, without a copy where Polars can."""
-        import polars as pl  # noqa: PLC0415 -- a third of a second that not everybody needs
-
-        frame = pl.from_arrow(self.table(name), rechunk=False)
-        assert isinstance(frame, pl.DataFrame)  # noqa: S101 -- a table never becomes a series
-        return frame
+        return to_frame(self.table(name))
 
     def _repr_html_(self) -> str:
         from html import escape  # noqa: PLC0415 -- notebooks only

@@ -5,6 +5,7 @@ from burstline.columns.arrow import encoded as encoded
 from burstline.columns.arrow import fractions as fractions
 from burstline.columns.arrow import nullable as nullable
 from burstline.columns.arrow import shifted as shifted
+from burstline.columns.arrow import to_frame as to_frame
 from burstline.columns.arrow import to_numpy as to_numpy
 from burstline.columns.arrow import with_column as with_column
 from burstline.columns.groups import begins_run as begins_run

@@ -12,6 +12,7 @@ from burstline.columns.missing import NO_VALUE, UNKNOWN
 
 if TYPE_CHECKING:
     import numpy.typing as npt
+    import polars as pl
 
 
 def nullable(
@@ -79,6 +80,15 @@ def to_numpy(column: pa.ChunkedArray) -> npt.NDArray[Any]:
     if column.num_chunks == 1:
         return column.chunk(0).to_numpy(zero_copy_only=False)
     return column.to_numpy()
+
+
+def to_frame(table: pa.Table) -> pl.DataFrame:
+    """An Arrow table as a Polars data frame, without a copy where Polars can."""
+    import polars as pl  # noqa: PLC0415 -- a third of a second that not everybody needs
+
+    frame = pl.from_arrow(table, rechunk=False)
+    assert isinstance(frame, pl.DataFrame)  # noqa: S101 -- a table never becomes a series
+    return frame
 
 
 def coded(column: pa.ChunkedArray) -> tuple[npt.NDArray[Any], list[str]]:

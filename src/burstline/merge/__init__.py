@@ -2,12 +2,9 @@
 
 ::
 
-    Trace  --burst_table-->  BurstTable: a row per burst
+    Trace  --burst_table-->  BurstTable: a row per burst, its texts written out
     traces --match-->  Matching: which bursts are the same
     tables, Matching  --fuse-->  Fusion: the bursts of one run with the counters of all
-
-A burst table holds no ids of its trace: operations, communicators and call paths are
-written out, so tables of different runs can be compared.
 """
 
 from burstline.doors import door

@@ -22,7 +22,7 @@ from burstline import schema
 from burstline.columns import Ordinals
 from burstline.errors import MemoryBudgetError
 from burstline.selection.lazy import Lazy
-from burstline.selection.window import kept_rows, numpy_columns, replaced
+from burstline.selection.window import INTERVALS, kept_rows, numpy_columns, replaced
 from burstline.trace import Trace
 
 if TYPE_CHECKING:
@@ -34,16 +34,6 @@ if TYPE_CHECKING:
     from burstline.selection.window import Borders
 
 _EARLIEST: Final = -(2**63)
-_INTERVALS: Final = {
-    "calls": ("location", "enter_ns", "leave_ns"),
-    "regions": ("location", "enter_ns", "leave_ns"),
-    "loop_entries": ("location", "enter_ns", "leave_ns"),
-    "bursts": ("location", "start_ns", "end_ns"),
-    "teams": ("fork_location", "fork_ns", "join_ns"),
-    "locks": ("location", "acquire_ns", "release_ns"),
-    "gaps": ("location", "start_ns", "end_ns"),
-    "states": ("location", "begin_ns", "end_ns"),
-}
 _MOMENTS: Final = ("readings", "other_events", "half_messages", "loop_iterations")
 _WAY_OUT: Final = (
     "Take a shorter part (--from, --to), fewer ranks (--ranks), or allow more (--memory)."
@@ -65,7 +55,7 @@ class _Narrowing:
         self._memory, self._held = memory, 0
 
     def _make(self, name: str) -> pa.Table:
-        if name in _INTERVALS:
+        if name in INTERVALS:
             return self._joined(name, self._intervals(name))
         if name in _MOMENTS:
             return self._joined(name, self._moments(name))
@@ -102,7 +92,7 @@ class _Narrowing:
 
     def _intervals(self, name: str) -> Iterator[pa.Table]:
         def is_near(part: pa.Table) -> Mask:
-            location, begin, end = numpy_columns(part, *_INTERVALS[name])
+            location, begin, end = numpy_columns(part, *INTERVALS[name])
             # an end before the begin, or none, is an interval that never ends
             first, last = self.borders.at(location)
             reaches = (end >= first) | (end < begin)

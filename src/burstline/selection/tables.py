@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 import pyarrow as pa
@@ -10,12 +10,10 @@ import pyarrow as pa
 from burstline import schema
 from burstline.matching import channels
 from burstline.schema import NO_VALUE, UNKNOWN
-from burstline.selection.window import kept_rows, numpy_columns, replaced
+from burstline.selection.window import INTERVALS, ORDINALS, kept_rows, numpy_columns, replaced
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    import numpy.typing as npt
+    from collections.abc import Callable, Sequence
 
     from burstline.columns import Integers, Mask
     from burstline.selection.window import Window
@@ -25,10 +23,47 @@ _LOCATION: Final = schema.VALUE_TYPES.index("location")
 _STAMPS: Final = ("send_ns", "send_leave_ns", "post_ns", "receive_ns")
 
 
+_REFERENCES: Final[dict[str, dict[str, tuple[str, ...]]]] = {
+    "calls": {"calls": ("call",)},
+    "regions": {"regions": ("row", "parent"), "teams": ("team",)},
+    "loop_entries": {"loop_entries": ("entry", "parent")},
+    "loop_iterations": {"loop_entries": ("entry",)},
+    "teams": {"teams": ("team", "parent")},
+    "bursts": {"bursts": ("burst",), "calls": ("call_before", "call_after")},
+    "half_messages": {"calls": ("call",)},
+    "locks": {},
+    "gaps": {},
+    "readings": {},
+}
+"""The columns of a table that number rows of its own or of others, by the table they number."""
+
+
 def selected(window: Window, name: str) -> pa.Table:
     """A table of the selection."""
-    make = _TABLES.get(name)
-    return window.trace.table(name) if make is None else make(window)
+    if name in _TABLES:
+        return _TABLES[name](window)
+    return _inside(window, name) if name in _REFERENCES else window.trace.table(name)
+
+
+def _inside(window: Window, name: str) -> pa.Table:
+    """The rows of a table that are inside, clipped, with new numbers."""
+    where, *times = INTERVALS.get(name, ("location",))
+    table = kept_rows(window.trace.table(name), _mask(window, name))
+    table = window.clip(table, where, *times)
+    for other, columns in _REFERENCES[name].items():
+        table = window.refer(table, where, other, *columns)
+    return window.locate(table, where)
+
+
+def _mask(window: Window, name: str) -> Mask:
+    """Which rows of a table are inside."""
+    if name in ORDINALS:
+        return window.numbers(name).mask
+    if name in INTERVALS:
+        location, begin, end = window.trace.arrays(name, *INTERVALS[name])
+        return window.overlaps(location, begin, np.where(end == NO_VALUE, _LAST, end))
+    has = window.counts if name == "readings" else window.begins
+    return has(*window.trace.arrays(name, "location", "time_ns"))
 
 
 def _locations(window: Window) -> pa.Table:
@@ -40,33 +75,6 @@ def _locations(window: Window) -> pa.Table:
     )
 
 
-def _calls(window: Window) -> pa.Table:
-    table = kept_rows(window.trace.calls, window.numbers("calls").mask)
-    table = window.clip(table, "location", "enter_ns", "leave_ns")
-    return window.locate(window.refer(table, "location", "calls", "call"), "location")
-
-
-def _regions(window: Window) -> pa.Table:
-    table = kept_rows(window.trace.regions, window.numbers("regions").mask)
-    table = window.clip(table, "location", "enter_ns", "leave_ns")
-    table = window.refer(table, "location", "regions", "row", "parent")
-    table = window.refer(table, "location", "teams", "team")
-    return window.locate(table, "location")
-
-
-def _loop_entries(window: Window) -> pa.Table:
-    table = kept_rows(window.trace.loop_entries, window.numbers("loop_entries").mask)
-    table = window.clip(table, "location", "enter_ns", "leave_ns")
-    table = window.refer(table, "location", "loop_entries", "entry", "parent")
-    return window.locate(table, "location")
-
-
-def _loop_iterations(window: Window) -> pa.Table:
-    location, time = window.trace.arrays("loop_iterations", "location", "time_ns")
-    table = kept_rows(window.trace.loop_iterations, window.begins(location, time))
-    return window.locate(window.refer(table, "location", "loop_entries", "entry"), "location")
-
-
 def _call_loops(window: Window) -> pa.Table:
     table = window.refer(window.trace.call_loops, "location", "calls", "call")
     (call,) = numpy_columns(table, "call")
@@ -74,41 +82,36 @@ def _call_loops(window: Window) -> pa.Table:
 
 
 def _teams(window: Window) -> pa.Table:
-    table = kept_rows(window.trace.teams, window.numbers("teams").mask)
-    table = window.clip(table, "fork_location", "fork_ns", "join_ns")
     (process,) = window.trace.arrays("locations", "process")
-    (fork_location,) = numpy_columns(table, "fork_location")
-    renumbered = np.unique(process[window.kept])
-    table = replaced(table, process=np.searchsorted(renumbered, process[fork_location]))
-    table = window.refer(table, "fork_location", "teams", "team", "parent")
-    return window.locate(table, "fork_location")
+    numbers = np.unique(process[window.kept], return_inverse=True)[1]
+    table = _inside(window, "teams")
+    return replaced(table, process=numbers[numpy_columns(table, "fork_location")[0]])
 
 
 def _bursts(window: Window) -> pa.Table:
     mask = window.numbers("bursts").mask
-    whole = kept_rows(window.trace.bursts, mask)
-    location, start, end = numpy_columns(whole, "location", "start_ns", "end_ns")
+    columns = window.trace.arrays("bursts", *INTERVALS["bursts"])
+    location, start, end = (column[mask] for column in columns)
     first, last = window.borders.at(location)
     cut = (start < first) | (end > last)
-    table = window.clip(whole, "location", "start_ns", "end_ns")
-    table = window.refer(table, "location", "bursts", "burst")
-    table = window.refer(table, "location", "calls", "call_before", "call_after")
-    if cut.any():
-        columns: dict[str, npt.NDArray[Any]] = {
-            "gap_ns": np.where(cut, 0, numpy_columns(table, "gap_ns")[0])
-            + _gap_within(window, table, cut)
-        }
-        for name in ("polling_ns", "polls"):
-            columns[name] = np.where(cut, 0, numpy_columns(table, name)[0])
-        for counter in table.column_names[len(schema.TABLES["bursts"].columns) :]:
-            columns[counter] = np.where(cut, NO_VALUE, numpy_columns(table, counter)[0])
-        table = replaced(table, **columns)
-    return window.locate(table, "location")
+    table = _inside(window, "bursts")
+    if not cut.any():
+        return table
+    times = numpy_columns(table, "start_ns", "end_ns")
+    (gap_ns,) = numpy_columns(table, "gap_ns")
+    changed = {"gap_ns": np.where(cut, 0, gap_ns) + _gap_within(window, location, times, cut)}
+    for name in ("polling_ns", "polls"):
+        changed[name] = np.where(cut, 0, numpy_columns(table, name)[0])
+    for counter in table.column_names[len(schema.TABLES["bursts"].columns) :]:
+        changed[counter] = np.where(cut, NO_VALUE, numpy_columns(table, counter)[0])
+    return replaced(table, **changed)
 
 
-def _gap_within(window: Window, bursts: pa.Table, cut: Mask) -> npt.NDArray[np.int64]:
+def _gap_within(
+    window: Window, location: Integers, times: Sequence[Integers], cut: Mask
+) -> Integers:
     """The unwatched time of cut bursts; there are at most two to a location."""
-    location, start, end = numpy_columns(bursts, "location", "start_ns", "end_ns")
+    start, end = times
     where, begin, stop = window.trace.arrays("gaps", "location", "start_ns", "end_ns")
     gap_ns = np.zeros(len(location), np.int64)
     rows = np.flatnonzero(cut)
@@ -211,22 +214,6 @@ def _collective_members(window: Window) -> pa.Table:
     return window.locate(replaced(table, collective=new[instance]), "location")
 
 
-def _locks(window: Window) -> pa.Table:
-    location, acquired, released = window.trace.arrays(
-        "locks", "location", "acquire_ns", "release_ns"
-    )
-    until = np.where(released == NO_VALUE, _LAST, released)
-    table = kept_rows(window.trace.locks, window.overlaps(location, acquired, until))
-    return window.locate(window.clip(table, "location", "acquire_ns", "release_ns"), "location")
-
-
-def _readings(window: Window) -> pa.Table:
-    location, time = window.trace.arrays("readings", "location", "time_ns")
-    return window.locate(
-        kept_rows(window.trace.readings, window.counts(location, time)), "location"
-    )
-
-
 def _other_events(window: Window) -> pa.Table:
     location, time = window.trace.arrays("other_events", "location", "time_ns")
     table = kept_rows(window.trace.other_events, window.begins(location, time))
@@ -238,18 +225,6 @@ def _other_events(window: Window) -> pa.Table:
         value[named] = np.where(new >= 0, new, NO_VALUE)
         table = replaced(table, value=value)
     return window.locate(table, "location")
-
-
-def _half_messages(window: Window) -> pa.Table:
-    location, time = window.trace.arrays("half_messages", "location", "time_ns")
-    table = kept_rows(window.trace.half_messages, window.begins(location, time))
-    return window.locate(window.refer(table, "location", "calls", "call"), "location")
-
-
-def _gaps(window: Window) -> pa.Table:
-    location, start, end = window.trace.arrays("gaps", "location", "start_ns", "end_ns")
-    table = kept_rows(window.trace.gaps, window.overlaps(location, start, end))
-    return window.locate(window.clip(table, "location", "start_ns", "end_ns"), "location")
 
 
 def _states(window: Window) -> pa.Table:
@@ -293,21 +268,13 @@ def _edges(window: Window) -> tuple[tuple[Integers, Integers], Mask]:
 
 _TABLES: Final[dict[str, Callable[[Window], pa.Table]]] = {
     "locations": _locations,
-    "calls": _calls,
-    "regions": _regions,
-    "loop_entries": _loop_entries,
-    "loop_iterations": _loop_iterations,
     "call_loops": _call_loops,
     "teams": _teams,
     "bursts": _bursts,
     "messages": _messages,
     "collectives": _collectives,
     "collective_members": _collective_members,
-    "locks": _locks,
-    "readings": _readings,
     "other_events": _other_events,
-    "half_messages": _half_messages,
-    "gaps": _gaps,
     "states": _states,
     "links": _links,
     "events": _events,

@@ -89,13 +89,26 @@ def _moments(name: str, given: Moments | None, otherwise: int, locations: int) -
     return moments.astype(np.int64)
 
 
-_INTERVALS: Final = {
-    "calls": ("location", "call", "enter_ns", "leave_ns"),
-    "regions": ("location", "row", "enter_ns", "leave_ns"),
-    "loop_entries": ("location", "entry", "enter_ns", "leave_ns"),
-    "bursts": ("location", "burst", "start_ns", "end_ns"),
-    "teams": ("fork_location", "team", "fork_ns", "join_ns"),
+INTERVALS: Final = {
+    "calls": ("location", "enter_ns", "leave_ns"),
+    "regions": ("location", "enter_ns", "leave_ns"),
+    "loop_entries": ("location", "enter_ns", "leave_ns"),
+    "bursts": ("location", "start_ns", "end_ns"),
+    "teams": ("fork_location", "fork_ns", "join_ns"),
+    "locks": ("location", "acquire_ns", "release_ns"),
+    "gaps": ("location", "start_ns", "end_ns"),
+    "states": ("location", "begin_ns", "end_ns"),
 }
+"""Where, from when and until when the rows of a table last."""
+
+ORDINALS: Final = {
+    "calls": "call",
+    "regions": "row",
+    "loop_entries": "entry",
+    "bursts": "burst",
+    "teams": "team",
+}
+"""The columns that number the intervals that other rows refer to."""
 
 
 def numpy_columns(table: pa.Table, *columns: str) -> list[npt.NDArray[Any]]:
@@ -165,7 +178,8 @@ class Window:
     def numbers(self, name: str) -> Numbers:
         """Which rows of a table of intervals stay, and their new numbers."""
         if name not in self._numbers:
-            location, ordinal, begins, ends = self.trace.arrays(name, *_INTERVALS[name])
+            columns = (*INTERVALS[name], ORDINALS[name])
+            location, begins, ends, ordinal = self.trace.arrays(name, *columns)
             mask = self.overlaps(location, begins, ends)
             self._numbers[name] = Numbers(mask, _counted_on(name, location), ordinal)
         return self._numbers[name]

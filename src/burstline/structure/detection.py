@@ -12,11 +12,11 @@ from burstline.structure.calls import Calls
 from burstline.structure.exact.method import by_order
 from burstline.structure.program.fidelity import Expander, similarity
 from burstline.structure.program.model import Coverage, Structure
-from burstline.structure.program.nodes import Call, Condition, Item, Loop, walk
+from burstline.structure.program.nodes import Call, Loop, walk
 from burstline.structure.published.method import Limits, by_means
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
     from burstline.columns import Integers
     from burstline.structure.assembly import Outcome
@@ -178,7 +178,9 @@ def _coverage(outcome: Outcome, calls: Calls) -> Coverage:
     reduced, items = outcome.reduced, outcome.items
     included = sum(int(i.executions.sum()) for i, _ in walk(items) if isinstance(i, Call))
     spans: dict[int, list[tuple[int, int]]] = {}
-    for loop in _outermost(items):
+    for loop in (item for item, _ in walk(items) if isinstance(item, Loop)):
+        if loop.parent is not None:
+            continue
         iterations = outcome.steps.spans(loop.id)
         lanes, first = np.unique(iterations.lane, return_index=True)
         last = np.append(first[1:], len(iterations.lane)) - 1
@@ -193,14 +195,6 @@ def _coverage(outcome: Outcome, calls: Calls) -> Coverage:
         calls=included / len(reduced.sequence),
         time=min(covered / (reduced.run_ns * len(reduced.ranks)), 1.0),
     )
-
-
-def _outermost(items: Sequence[Item]) -> Iterator[Loop]:
-    for item in items:
-        if isinstance(item, Loop):
-            yield item
-        elif isinstance(item, Condition):
-            yield from _outermost(item.items)
 
 
 def _union(intervals: Sequence[tuple[int, int]]) -> int:

@@ -116,24 +116,9 @@ def renamed(
     order: Sequence[int],
     how: Alignment,
 ) -> list[Tokens] | None:
-    """Names for the collectives of all runs that say which is which.
+    """Names for the collectives of all runs that say which is which; O(bursts · log bursts).
 
     Those that all runs have still divide what is around them, and none of them is left out.
-
-    O(bursts · log bursts) time, and the named columns of all bursts again.
-
-    >>> from burstline.merge import Alignment
-    >>> from burstline.identity import tokens_of
-    >>> from burstline.testing import trace_of
-    >>> step = "{0} enter MPI_Barrier | {1} leave"
-    >>> calls = " | ".join(step.format(10 * k, 10 * k + 4) for k in range(4))
-    >>> run = trace_of(f"ranks 2 | 0 | {calls} | 1 | {calls}")
-    >>> lanes = [np.array([[0, 3], [3, 6]])] * 2
-    >>> [named, _] = renamed(
-    ...     tokens_of([run, run], [None, None]).tokens, lanes, [0, 1], Alignment()
-    ... )
-    >>> named.label.tolist()
-    [1, 2, 3, 1, 2, 3]
     """
     runs = [_run(*both) for both in zip(tokens, lanes, strict=True)]
     content = _distinctive(runs)

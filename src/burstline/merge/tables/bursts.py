@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 import pyarrow as pa
 
-from burstline.columns import to_numpy
+from burstline.columns import to_frame, to_numpy
 from burstline.errors import ParameterError
 from burstline.identity import CONTEXT, SIDES, Decoder
 from burstline.merge.tables.columns import counter_columns, table_schema
@@ -62,32 +62,14 @@ class BurstTable:
         return self.table
 
     def to_frame(self) -> pl.DataFrame:
-        """The table as a Polars data frame, without a copy where Polars can.
-
-        Returns
-        -------
-        polars.DataFrame
-            A row per burst; texts are categories.
-        """
-        import polars as pl  # noqa: PLC0415 -- a third of a second that not everybody needs
-
-        frame = pl.from_arrow(self.table, rechunk=False)
-        assert isinstance(frame, pl.DataFrame)  # noqa: S101 -- a table never becomes a series
-        return frame
+        """The table as a Polars data frame, texts as categories; no copy where Polars can."""
+        return to_frame(self.table)
 
     def arrays(self, *columns: str) -> tuple[npt.NDArray[Any], ...]:
         """Columns as NumPy arrays, without a copy where they hold no null.
 
-        Parameters
-        ----------
-        *columns : str
-            Names of columns.
-
-        Returns
-        -------
-        tuple of ndarray
-            Shape (bursts,) each. Nulls are -1 in 32-bit columns, the schema's ``NO_VALUE`` in
-            64-bit ones and NaN in fractions; texts are numbers, see :meth:`names`.
+        Nulls are -1 in 32-bit columns, the schema's ``NO_VALUE`` in 64-bit ones and NaN in
+        fractions; texts are numbers, see :meth:`names`.
         """
         arrays = []
         for name in columns:
@@ -97,18 +79,7 @@ class BurstTable:
         return tuple(arrays)
 
     def names(self, column: str) -> list[str]:
-        """The texts behind the numbers of a column of texts.
-
-        Parameters
-        ----------
-        column : str
-            Name of such a column.
-
-        Returns
-        -------
-        list of str
-            By number; some may not occur.
-        """
+        """The texts behind the numbers of a column of texts, by number; some may not occur."""
         chunks = self.table[column].chunks
         return list(chunks[0].dictionary.to_pylist()) if chunks else []
 

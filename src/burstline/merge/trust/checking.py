@@ -4,8 +4,6 @@
 
     traces  --match-->  Matching  --check-->  Check: a CounterQuality per counter and feature
     traces with other sets, Matching  --shared-->  a CounterQuality per counter in several
-
-`shared` is the built-in check of every merge: what several runs counted should be the same.
 """
 
 from __future__ import annotations
@@ -80,13 +78,7 @@ class Check:
         return float(self.matching.matched.sum() / max(self.matching.bursts.sum(), 1))
 
     def as_dict(self) -> dict[str, Any]:
-        """All figures for programs.
-
-        Returns
-        -------
-        dict
-            Figures by name of the counter; None where there is no such figure.
-        """
+        """All figures by name of the counter; None where there is no such figure."""
         matching = self.matching
         runs = zip(matching.bursts, matching.matched, matching.match_rate, strict=True)
         cells = [

@@ -2,15 +2,12 @@
 
 ::
 
-    compare(name, values, base=0, present=None, categories=False, limits=PUBLISHED)
-        values : a row per burst, a column per run  ->  CounterQuality
-
-Pure arithmetic on arrays: `checking` takes the values out of traces and a Matching.
+    values: a row per burst, a column per run  --compare-->  CounterQuality
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -116,20 +113,11 @@ class CounterQuality:
         return sum(defined) / len(defined) if defined else None
 
     def as_dict(self) -> dict[str, Any]:
-        """The figures for programs.
-
-        Returns
-        -------
-        dict
-            The published figures and the verdict, and under ``details`` the rest.
-        """
+        """The published figures and the verdict, and under ``details`` the rest."""
         names = ("bursts", "counted", "appearing", "of_total", "fenced_mae", "fenced_relative")
         details: dict[str, Any] = {name: getattr(self, name) for name in names}
         details["correlations"] = list(self.correlations)
-        fields = ("run", "bursts", "median", "lower", "upper", "low", "high", "outliers")
-        details["per_run"] = [
-            {field: getattr(spread, field) for field in fields} for spread in self.per_run
-        ]
+        details["per_run"] = [asdict(spread) for spread in self.per_run]
         return {
             "correlation": self.correlation,
             "mae": self.mae,
@@ -196,7 +184,7 @@ def compare(
     compared = is_present[:, base] & (is_present.sum(axis=1) >= 2)
     table, is_present = table[compared], is_present[compared]
     others = [run for run in range(table.shape[1]) if run != base]
-    score = _scores(table, is_present, base, others, categories=categories)
+    score = distances(table, is_present, base, categories=categories)
     counts = table[:, base]
     counted = np.ones(len(counts), bool) if categories else counts > 0
     relative = score[counted] if categories else score[counted] / counts[counted]
@@ -222,21 +210,6 @@ def compare(
         per_run=() if categories else _spreads(table, is_present),
         verdict=verdict(difference, close / active if active else None, limits),
     )
-
-
-def relative_differences(
-    values: npt.ArrayLike, *, base: int = 0, present: npt.ArrayLike | None = None
-) -> Floats:
-    """The relative difference of each burst to the mean of the other runs, shape (bursts,)."""
-    table, is_present = _checked(values, present, base)
-    others = [run for run in range(table.shape[1]) if run != base]
-    compared = is_present[:, base] & (is_present.sum(axis=1) >= 2)
-    relative = np.full(len(table), np.nan)
-    score = _scores(table[compared], is_present[compared], base, others, categories=False)
-    counts = table[compared, base]
-    nothing = np.where(score > 0, np.inf, np.nan)
-    relative[compared] = np.divide(score, counts, out=nothing, where=counts > 0)
-    return relative
 
 
 def pearson(*pair: Floats) -> float | None:
@@ -266,10 +239,11 @@ def _checked(
     return table, is_present
 
 
-def _scores(
-    table: Floats, is_present: Mask, base: int, others: list[int], *, categories: bool
+def distances(
+    table: Floats, is_present: Mask, base: int, *, categories: bool = False
 ) -> Floats:
     """``|b - µ|``, or the share of others that differ; exactly 0 where all are equal."""
+    others = [run for run in range(table.shape[1]) if run != base]
     total = np.zeros(len(table))
     for other in others:
         difference = table[:, other] - table[:, base]

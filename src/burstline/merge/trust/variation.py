@@ -13,14 +13,14 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
-from burstline.columns import Ordinals
+from burstline.columns import Ordinals, quotients
 from burstline.errors import ParameterError
 from burstline.merge.tables.bursts import burst_table
-from burstline.merge.trust.quality import relative_differences
+from burstline.merge.trust.quality import distances
 from burstline.structure import detect
 
 if TYPE_CHECKING:
-    from burstline.columns import Floats, Integers
+    from burstline.columns import Integers
     from burstline.merge.trust.measured import Measured, Quantity
     from burstline.trace import Trace
 
@@ -82,16 +82,16 @@ def labels_of(trace: Trace, measured: Measured, by: str) -> Labels:
 def variations(quantity: Quantity, labels: Labels, tolerance: float) -> list[Variation]:
     """How much a counter differs at each place."""
     base, present = quantity.base, quantity.present
-    relative = relative_differences(quantity.values, base=base, present=present)
     compared = present[:, base] & (present.sum(axis=1) >= 2) & (labels.code >= 0)
-    code, counts = labels.code[compared], quantity.values[compared, base]
-    difference, relative = _differences(quantity)[compared], relative[compared]
+    values, code = quantity.values[compared], labels.code[compared]
+    counts = values[:, base]
+    difference = distances(values, present[compared], base)
     size = len(labels.names)
     bursts = np.bincount(code, minlength=size)
     total = np.bincount(code, counts, minlength=size)
     missed = np.bincount(code, difference, minlength=size)
     counted = np.bincount(code, counts > 0, minlength=size)
-    close = np.bincount(code, (counts > 0) & (relative < tolerance), minlength=size)
+    close = np.bincount(code, quotients(difference, counts) < tolerance, minlength=size)
     whole = missed.sum()
     places = [
         Variation(
@@ -105,15 +105,6 @@ def variations(quantity: Quantity, labels: Labels, tolerance: float) -> list[Var
         for k in np.flatnonzero(missed > 0).tolist()
     ]
     return sorted(places, key=lambda variation: -variation.share)
-
-
-def _differences(quantity: Quantity) -> Floats:
-    """``|b - µ|`` of every burst, 0 where there is nothing to compare."""
-    base = quantity.values[:, [quantity.base]]
-    others = quantity.present.copy()
-    others[:, quantity.base] = False
-    total = np.where(others, quantity.values - base, 0).sum(axis=1)
-    return np.asarray(np.abs(total) / np.maximum(others.sum(axis=1), 1))
 
 
 def _by_path(trace: Trace) -> Labels:

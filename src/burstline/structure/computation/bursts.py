@@ -144,10 +144,9 @@ class Samples:
     # (samples,) where: the function by its place in `functions`, the line, -1 if unknown
     function: Integers
     line: Integers
-    # (samples,) the innermost recorded loop by its place in `names`; -1 if in none
+    # (samples,) the innermost recorded loop by its place in the recorded `names`; -1 if in none
     loop: Integers
     functions: tuple[tuple[str, str | None], ...]  # functions, and their source files
-    names: tuple[Named, ...]  # as :attr:`Recorded.names`
     elsewhere: int  # samples that are in no burst
 
 
@@ -160,7 +159,7 @@ def samples_in(
     """
     if table is None:
         none = np.zeros(0, np.int64)
-        return Samples(none, none, none, none, none, (), recorded.names, 0)
+        return Samples(none, none, none, none, none, (), 0)
     location, time_ns = (table[name].to_numpy() for name in ("location", "time_ns"))
     after = bursts.call_after(location, time_ns)
     kept = np.flatnonzero(after >= 0)
@@ -177,7 +176,6 @@ def samples_in(
         line=np.asarray(pc.fill_null(table["line"], _NONE), np.int64),
         loop=_innermost(trace, recorded, location, time_ns),
         functions=tuple(numbers),
-        names=recorded.names,
         elsewhere=elsewhere,
     )
 

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from burstline.columns import distinct
 from burstline.structure.computation.bursts import Bursts, loops_in, samples_in
 from burstline.structure.program.nodes import walk
 
@@ -222,7 +223,7 @@ def inside(trace: Trace, structure: Structure, samples: pa.Table | None = None) 
     recorded = loops_in(trace, bursts)
     _add_runs(computations, recorded)
     taken = samples_in(samples, trace, bursts, recorded)
-    _add_samples(computations, taken)
+    _add_samples(computations, taken, recorded.names)
     return Inside(
         samples=len(taken.node),
         elsewhere=taken.elsewhere,
@@ -232,56 +233,45 @@ def inside(trace: Trace, structure: Structure, samples: pa.Table | None = None) 
 
 
 def _add_runs(computations: list[_Computation], recorded: Recorded) -> None:
-    keys, group = _distinct([recorded.node, recorded.loop])
+    first, group = distinct(recorded.node, recorded.loop)
     known = recorded.iterations >= 0
 
-    def summed(values: Integers) -> Integers:
+    def summed(values: Integers) -> list[int]:
         """Sum by group, in integers: a float would round long times."""
-        sums = np.zeros(keys.shape[1], np.int64)
+        sums = np.zeros(len(first), np.int64)
         np.add.at(sums, group, values)
-        return sums
+        return sums.tolist()
 
     columns = (
-        np.bincount(group, minlength=keys.shape[1]),
+        np.bincount(group, minlength=len(first)).tolist(),
         summed(recorded.time_ns),
-        np.zeros(keys.shape[1], np.int64),
+        [0] * len(first),
         summed(known.astype(np.int64)),
         summed(np.where(known, recorded.iterations, 0)),
     )
-    for (node, loop), *sums in zip(
-        keys.T.tolist(), *(column.tolist() for column in columns), strict=True
-    ):
+    keys = (column[first].tolist() for column in (recorded.node, recorded.loop))
+    for node, loop, *sums in zip(*keys, *columns, strict=True):
         computations[node].runs[recorded.names[loop]].add(_Run(*sums))
 
 
-def _add_samples(computations: list[_Computation], taken: Samples) -> None:
+def _add_samples(
+    computations: list[_Computation], taken: Samples, names: Sequence[Named]
+) -> None:
     """Count the samples of each node by place, and how they went round."""
-    keys, group = _distinct([taken.node, taken.function, taken.line, taken.loop])
-    counts = np.bincount(group, minlength=keys.shape[1])
-    for (node, function, line, loop), count in zip(
-        keys.T.tolist(), counts.tolist(), strict=True
-    ):
+    columns = (taken.node, taken.function, taken.line, taken.loop)
+    first, group = distinct(*columns)
+    counts = np.bincount(group, minlength=len(first)).tolist()
+    keys = (column[first].tolist() for column in columns)
+    for node, function, line, loop, count in zip(*keys, counts, strict=True):
         computation = computations[node]
         place = (taken.functions[function], line if line >= 0 else None)
         computation.places[place] += count
         if loop >= 0:
-            computation.runs[taken.names[loop]].samples += count
+            computation.runs[names[loop]].samples += count
         else:
             computation.loose[place] += count
-    for node, function, first, last in _distinct(_turns(taken))[0].T.tolist():
-        computations[node].turns[taken.functions[function]].add((first, last))
-
-
-def _distinct(columns: Sequence[Integers]) -> tuple[Integers, Integers]:
-    """The different rows, shape (columns, different), and which of them each row is."""
-    number = np.zeros(len(columns[0]), np.int64)
-    first = number
-    for column in columns:
-        values, code = np.unique(column, return_inverse=True)
-        _, first, number = np.unique(
-            number * len(values) + code, return_index=True, return_inverse=True
-        )
-    return np.stack([column[first] for column in columns]), number
+    for node, function, *lines in zip(*(each.tolist() for each in _turns(taken)), strict=True):
+        computations[node].turns[taken.functions[function]].add(tuple(lines))
 
 
 def _turns(taken: Samples) -> list[Integers]:

@@ -1,11 +1,8 @@
-"""Which call follows which: the graph that shows the loops of a program.
+"""Which call follows which, on any lane: the graph that shows the loops of a program.
 
 ::
 
-    Calls of all lanes  -->  CallGraph: edges, first and last calls, places, lines
-
-A node is a site, whatever rank makes the call: all ranks run the same program, and
-each shows some of its edges.
+    Calls of all lanes  -->  CallGraph of sites: edges, first and last calls, places, lines
 """
 
 from __future__ import annotations

@@ -108,23 +108,7 @@ class Structure:
         return tuple(item for item, _ in walk(self.items) if isinstance(item, Loop))
 
     def loop(self, number: int) -> Loop:
-        """A loop by its number.
-
-        Parameters
-        ----------
-        number : int
-            From 1, as the pseudo-code shows it.
-
-        Returns
-        -------
-        Loop
-            The loop.
-
-        Raises
-        ------
-        ParameterError
-            If there is no loop of this number.
-        """
+        """A loop by its number, from 1; ParameterError if there is none."""
         for loop in self.loops:
             if loop.id == number:
                 return loop
@@ -132,47 +116,11 @@ class Structure:
         raise ParameterError(f"no loop {number} in this structure; there are {numbers}")
 
     def iterations(self, number: int) -> Iterations:
-        """When each iteration of a loop began and ended, on each lane.
-
-        Parameters
-        ----------
-        number : int
-            Number of the loop.
-
-        Returns
-        -------
-        Iterations
-            One row per iteration, lane after lane, in the order of time.
-
-        Raises
-        ------
-        ParameterError
-            If there is no loop of this number.
-
-        Notes
-        -----
-        Linear in the calls of the trace.
-        """
+        """When each iteration of a loop began and ended, on each lane; linear in the calls."""
         return timed(number, self.steps.spans(self.loop(number).id), self.found_in)
 
     def expand(self, lane: int = 0) -> npt.NDArray[np.int32]:
-        """The calls that the program makes on a lane, in order.
-
-        Parameters
-        ----------
-        lane : int
-            Index into `ranks`.
-
-        Returns
-        -------
-        ndarray of int32, shape (calls,)
-            The site of each call; see `site` of its calls.
-
-        Notes
-        -----
-        Linear in the calls, times the depth of the program. With the exact method these are
-        the calls of the trace.
-        """
+        """The sites of the calls that the program makes on a lane of `ranks`, in order."""
         return Expander.of(self.items, len(self.ranks)).lane(lane)
 
     @property
@@ -186,13 +134,7 @@ class Structure:
         return sum(1 for _ in walk(self.items))
 
     def as_dict(self) -> dict[str, Any]:
-        """The structure as JSON output.
-
-        Returns
-        -------
-        dict
-            Of strings, numbers, lists and dictionaries only.
-        """
+        """The structure as JSON output."""
         executed = sum(int(call.executions.sum()) for call in self.left_out)
         spent = sum(call.time_ns * int(call.executions.sum()) for call in self.left_out)
         return {
@@ -222,23 +164,11 @@ class Structure:
         }
 
     def rows(self) -> list[dict[str, Any]]:
-        """One dictionary per node, in the order of the program.
-
-        Returns
-        -------
-        list of dict
-            The same keys in each; times in ns, sizes in bytes, None where there is nothing.
-        """
+        """A dictionary per node, in the order of the program; times in ns, None for nothing."""
         return [item.row(depth) for item, depth in walk(self.items)]
 
     def to_frame(self) -> pl.DataFrame:
-        """The structure as a Polars data frame, one row per node.
-
-        Returns
-        -------
-        polars.DataFrame
-            Nodes in the order of the program, with their depth; times in ns, sizes in bytes.
-        """
+        """The :meth:`rows` as a Polars data frame."""
         import polars as pl  # noqa: PLC0415 -- a third of a second that not everybody needs
 
         return pl.DataFrame(self.rows(), infer_schema_length=None)

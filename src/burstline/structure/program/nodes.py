@@ -3,9 +3,6 @@
 ::
 
     items = (Call, Loop(items = (Call, Loop(…), Condition(items = (Call,)))), Call)
-
-How often each node was executed, and when if that is known, is kept lane by lane, so that a
-program can be expanded again into the calls of a rank and compared to them.
 """
 
 from __future__ import annotations
@@ -110,12 +107,9 @@ class Call:
 
     def as_dict(self) -> dict[str, Any]:
         """The call as JSON output."""
-        caller = self.caller
         return {
             "operation": self.operation,
-            "file": caller and caller.file,
-            "line": caller and caller.line,
-            "function": caller and caller.function,
+            **self._place(),
             "probability": self.probability,
             "path": [[f.function, f.file, f.line] for f in self.path],
             "ranks": list(self.ranks),
@@ -137,20 +131,12 @@ class Call:
 
     def row(self, depth: int) -> dict[str, Any]:
         """The row of the call in a table of nodes."""
-        caller = self.caller
-        return dict.fromkeys(_COLUMNS) | {
-            "depth": depth,
-            "kind": "call",
-            "operation": self.operation,
-            "file": caller and caller.file,
-            "line": caller and caller.line,
-            "function": caller and caller.function,
-            "probability": self.probability,
-            "executions": int(self.executions.sum()),
-            "mean_ns": round(self.time_ns),
-            "mean_bytes": self.size_bytes,
-            "ranks": compact(self.ranks),
-        }
+        more = {"operation": self.operation, "mean_bytes": self.size_bytes} | self._place()
+        return _row(self, depth, "call", mean_ns=round(self.time_ns), **more)
+
+    def _place(self) -> dict[str, Any]:
+        names = ("file", "line", "function")
+        return {name: self.caller and getattr(self.caller, name) for name in names}
 
     def title(self) -> str:
         """The call in one line."""
@@ -235,17 +221,8 @@ class Loop:
 
     def row(self, depth: int) -> dict[str, Any]:
         """The row of the loop in a table of nodes."""
-        return dict.fromkeys(_COLUMNS) | {
-            "depth": depth,
-            "kind": "loop",
-            "loop": self.id,
-            "iterations": self.iterations,
-            "probability": self.probability,
-            "executions": int(self.executions.sum()),
-            "mean_ns": round(self.mean_ns),
-            "share": self.share,
-            "ranks": compact(self.ranks),
-        }
+        more = {"iterations": self.iterations, "share": self.share}
+        return _row(self, depth, "loop", loop=self.id, mean_ns=round(self.mean_ns), **more)
 
     def title(self) -> str:
         """The loop in one line."""
@@ -287,13 +264,7 @@ class Condition:
 
     def row(self, depth: int) -> dict[str, Any]:
         """The row of the condition in a table of nodes."""
-        return dict.fromkeys(_COLUMNS) | {
-            "depth": depth,
-            "kind": "condition",
-            "probability": self.probability,
-            "executions": int(self.executions.sum()),
-            "ranks": compact(self.ranks),
-        }
+        return _row(self, depth, "condition")
 
     def title(self) -> str:
         """The condition in one line."""
@@ -301,6 +272,21 @@ class Condition:
 
 
 Item = Call | Loop | Condition
+
+
+def _row(node: Item, depth: int, kind: str, **more: object) -> dict[str, Any]:
+    """A row of a table of nodes: what all nodes have, and what this kind has."""
+    return (
+        dict.fromkeys(_COLUMNS)
+        | more
+        | {
+            "depth": depth,
+            "kind": kind,
+            "probability": node.probability,
+            "executions": int(node.executions.sum()),
+            "ranks": compact(node.ranks),
+        }
+    )
 
 
 def tree(items: Sequence[Item]) -> list[dict[str, Any]]:

@@ -3,9 +3,6 @@
 ::
 
     0, 2, 4, 6, 8, 20, 21, 22   ->   (0, step 2, 5 times), (20, step 1, 3 times)
-
-The iterations in which a condition holds and the trip counts of a loop are such sequences,
-one per lane: regular ones take the same few numbers however long they are.
 """
 
 from __future__ import annotations
@@ -45,24 +42,8 @@ class Runs:
 
     @classmethod
     def of(cls, lanes: Iterable[Sequence[int] | Integers]) -> Runs:
-        """Find the progressions in one sequence per lane, greedily from the left.
+        """The progressions in one sequence per lane, greedily from the left.
 
-        Parameters
-        ----------
-        lanes : iterable of sequence of int
-            The numbers of each lane.
-
-        Returns
-        -------
-        Runs
-            The same numbers.
-
-        Notes
-        -----
-        Linear in the numbers. :meth:`values` gives the numbers back.
-
-        Examples
-        --------
         >>> runs = Runs.of([[0, 2, 4, 6, 20, 21, 22], [5]])
         >>> list(zip(runs.first.tolist(), runs.step.tolist(), runs.count.tolist()))
         [(0, 2, 4), (20, 1, 3), (5, 0, 1)]
@@ -129,19 +110,7 @@ class Runs:
         return int(np.maximum(np.diff(self.begin) - 1, 0).sum())
 
     def leaves_out(self, totals: Integers) -> bool:
-        """Whether any lane has some of the numbers 0..total-1, but not all.
-
-        Parameters
-        ----------
-        totals : ndarray of int64, shape (lanes,)
-            How many numbers there are on each lane; those of a lane are different ones of
-            them.
-
-        Returns
-        -------
-        bool
-            False if each lane has all of them or none.
-        """
+        """Whether a lane has some, but not all, of the numbers 0..total-1, all different."""
         counts = self.counts()
         return bool(np.any((counts > 0) & (counts < totals)))
 
@@ -157,26 +126,12 @@ class Runs:
         return all(np.isin(self.values(k), other.values(k)).all() for k in lanes)
 
     def out_of(self, other: Runs) -> Runs:
-        """The numbers of the other at the places that are the numbers of this one.
-
-        Undoes :meth:`within`.
-        """
+        """The numbers of the other at the places in this one; undoes :meth:`within`."""
         lanes = range(len(self.begin) - 1)
         return Runs.of(other.values(k)[self.values(k)] for k in lanes)
 
     def within(self, other: Runs) -> Runs:
-        """The places of the numbers of each lane among those of the other, from 0.
-
-        Parameters
-        ----------
-        other : Runs
-            Has all numbers of this one, in ascending order.
-
-        Returns
-        -------
-        Runs
-            As many numbers on each lane.
-        """
+        """The places of the numbers of each lane among the other's, which has them all."""
         lanes = range(len(self.begin) - 1)
         return Runs.of(np.searchsorted(other.values(k), self.values(k)) for k in lanes)
 

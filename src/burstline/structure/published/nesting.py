@@ -1,12 +1,9 @@
-"""Nesting: which loop is in the body of which.
+"""Nesting: a loop is in the body of another if it iterates between its iterations.
 
 ::
 
     loops  --phases-->  loops that span the same share of the run
            --conditional calls--> --subloops--> --hidden superloops-->  a forest of loops
-
-Each question is asked of the moments at which iterations begin: a loop is in the body of
-another if it happens between the iterations of the other, again and again.
 """
 
 from __future__ import annotations

@@ -4,8 +4,6 @@
 
     Structure  --innermost_loops-->  a loop per call ┐
     Labels     ---------------------  a loop per call ┴─ adjusted_rand ─►  Accuracy
-
-Both put the calls into classes, whose numbers mean nothing.
 """
 
 from __future__ import annotations
@@ -15,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from burstline.columns import dense
+from burstline.columns import dense, distinct
 from burstline.errors import NotEnoughDataError, ParameterError
 from burstline.structure.computation.bursts import Bursts
 from burstline.structure.program.nodes import with_innermost_loop
@@ -116,7 +114,8 @@ def accuracy(structure: Structure, labels: Labels) -> Accuracy:
     if not len(labelled):
         raise NotEnoughDataError("no call has a label to compare detected loops to")
     detected, truth = detected[labelled], labels.loop[labelled]
-    once = _once(structure, labelled, detected, truth)
+    sequence, lane = structure.steps.sequence[labelled], structure.found_in.lane[labelled]
+    once, _ = distinct(lane, sequence, detected, truth)
     return Accuracy(
         method=structure.method,
         adjusted_rand=adjusted_rand(detected, truth),
@@ -197,18 +196,6 @@ def _pairs(counts: AnyIntegers) -> int:
     sizes, times = np.unique_counts(counts)
     pairs = zip(sizes.tolist(), times.tolist(), strict=True)
     return sum(many * (size * (size - 1) // 2) for size, many in pairs)
-
-
-def _once(
-    structure: Structure, labelled: Integers, detected: Integers, truth: Integers
-) -> Integers:
-    """One execution of each unique call, loop and label, by its place in `known`."""
-    sequence, lane = structure.steps.sequence[labelled], structure.found_in.lane[labelled]
-    place = np.zeros(len(labelled), np.int64)
-    for column in (lane, sequence, detected, truth):
-        values, codes = np.unique(column, return_inverse=True)
-        place = np.unique(place * len(values) + codes, return_inverse=True)[1]
-    return np.unique(place, return_index=True)[1]
 
 
 def _overlaps(detected: Integers, truth: Integers, labels: Labels) -> Iterator[Overlap]:

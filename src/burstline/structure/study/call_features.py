@@ -10,7 +10,7 @@ Section 3.3.1 of the thesis of the published method asks which of them do.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -87,14 +87,13 @@ class Features:
         )
         sums = np.zeros((len(loops), len(self.names)))
         np.add.at(sums, group, self.values[inside])
-        fields = {name: getattr(self, name) for name in self.__slots__}
-        fields |= {
-            "values": sums / np.bincount(group, minlength=len(loops))[:, None],
-            "loop": loops,
-            "lane": self.lane[inside][first],
-            "site": self.site[inside][first],
-        }
-        return Features(**fields)
+        return replace(
+            self,
+            values=sums / np.bincount(group, minlength=len(loops))[:, None],
+            loop=loops,
+            lane=self.lane[inside][first],
+            site=self.site[inside][first],
+        )
 
     def rows(self, ranks: Integers) -> list[dict[str, Any]]:
         """A dictionary per row."""

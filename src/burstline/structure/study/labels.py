@@ -2,11 +2,8 @@
 
 ::
 
-    call_loops  --of the call-->  Labels: a loop per call
+    call_loops  --of the call-->  Labels: a loop per call, the truth for what is detected
     loop_entries  --the innermost when it is entered-->
-
-A recorder that knows the source labels every call, or records the loops themselves.
-Labels are the truth that detected loops are measured by; nothing is detected from them.
 """
 
 from __future__ import annotations

@@ -3,9 +3,6 @@
 ::
 
     Trace, Structure  --points-->  Points: repetitions, mean time between them, loop
-
-The picture that loops are found in: calls of one loop lie together, and loops that span the
-same share of the run lie on one hyperbola.
 """
 
 from __future__ import annotations
@@ -15,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from burstline.columns import dense, stable_order
+from burstline.columns import begins_run, dense, run_lengths, stable_order
 from burstline.identity import communicator_names, sites_of
 from burstline.structure.program.nodes import with_innermost_loop
 
@@ -115,8 +112,8 @@ def points(trace: Trace, structure: Structure, *, most: int = MOST_POINTS) -> Po
     loop, site = loop[order], site[order]
     begin = np.arange(len(order))
     if len(order) > most:
-        begin = np.flatnonzero(np.diff(loop, prepend=-9) | np.diff(site, prepend=-9))
-    counts = np.diff(np.append(begin, len(order)))
+        begin = np.flatnonzero(begins_run(loop, site))
+    counts = run_lengths(begin, len(order))
     low, high, total = (
         reduce.reduceat(values, begin, axis=1) if len(begin) else values
         for reduce in (np.minimum, np.maximum, np.add)

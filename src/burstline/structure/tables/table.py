@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
-from burstline.columns import Ordinals, prefix_sums
+from burstline.columns import Ordinals, prefix_sums, to_frame
 from burstline.schema import NO_VALUE
 from burstline.structure.tables.summaries import (
     LoopSummary,
@@ -49,70 +49,37 @@ class LoopTable(Rows):
     """
 
     def summary(self) -> LoopSummary:
-        """How long the iterations of the loop last, how they spread and drift.
-
-        Returns
-        -------
-        LoopSummary
-            Of the rows that are `counted`.
-        """
+        """How long the counted iterations of the loop last, how they spread and drift."""
         return summary(self)
 
     def slowest(self, most: int = 5) -> tuple[Slow, ...]:
         """The iterations that were unusually slow on some rank, the slowest first.
 
-        Parameters
-        ----------
-        most : int
-            How many at most.
-
-        Returns
-        -------
-        tuple of Slow
-            Iterations with an outlier above the median of its lane; each once, on the lane
-            where it lasted longest.
+        At most `most`; each is named once, on the lane where it lasted longest.
         """
         return slowest(self, most)
 
     def by_iteration(self) -> dict[str, npt.NDArray[Any]]:
-        """What each iteration cost over the ranks.
+        """What each iteration cost over the ranks, columns of shape (iterations,).
 
-        Returns
-        -------
-        dict of str to ndarray, shape (iterations,)
-            ``iteration``, ``lanes`` that executed it, ``start_ns`` of the earliest, mean,
-            smallest and largest duration, rank of the longest, mean and largest useful
-            time, mean MPI and unwatched time, and the mean of each counter (NaN where no
-            lane knows it).
+        ``iteration``, ``lanes`` that executed it, ``start_ns`` of the earliest, mean, smallest
+        and largest duration, rank of the longest, mean and largest useful time, mean MPI and
+        unwatched time, and the mean of each counter (NaN where no lane knows it).
         """
         return over_ranks(self)
 
     def by_rank(self) -> dict[str, npt.NDArray[Any]]:
-        """What the iterations of each lane cost: the loop's row in a table of loops.
+        """What the iterations of each lane cost, columns of shape (lanes,).
 
-        Returns
-        -------
-        dict of str to ndarray, shape (lanes,)
-            ``rank``, ``location``, ``entries``, ``iterations``, ``total_ns``; of the rows that
-            are `counted` mean, standard deviation, smallest, median and largest
-            duration, mean useful, MPI and unwatched time, and the mean of each counter; NaN
-            without any.
+        ``rank``, ``location``, ``entries``, ``iterations``, ``total_ns``; of the rows that are
+        `counted` mean, standard deviation, smallest, median and largest duration, mean useful,
+        MPI and unwatched time, and the mean of each counter; NaN without any.
         """
         return over_iterations(self)
 
     def to_frame(self) -> pl.DataFrame:
-        """The table as a Polars data frame.
-
-        Returns
-        -------
-        polars.DataFrame
-            A row per lane and iteration, times in ns; counters are null where not known.
-        """
-        import polars as pl  # noqa: PLC0415 -- a third of a second that not everybody needs
-
-        frame = pl.from_arrow(self.to_arrow())
-        assert isinstance(frame, pl.DataFrame)  # noqa: S101 -- a table never becomes a series
-        return frame
+        """The table as a Polars data frame, counters null where not known."""
+        return to_frame(self.to_arrow())
 
     def columns(self) -> dict[str, npt.NDArray[Any]]:
         """The columns of the table, in the order in which files hold them."""
@@ -140,19 +107,7 @@ class LoopTable(Rows):
         ]
 
     def as_dict(self, *, most: int = 5) -> dict[str, Any]:
-        """The table as JSON output.
-
-        Parameters
-        ----------
-        most : int
-            Slow iterations to name at most.
-
-        Returns
-        -------
-        dict
-            Of strings, numbers, lists and dictionaries only; iterations and ranks, not each
-            of the one on each of the other.
-        """
+        """The table as JSON output, with at most `most` slow iterations."""
         return {
             "loop": self.loop,
             "method": self.method,
