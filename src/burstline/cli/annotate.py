@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final
 import burstline
 from burstline import annotation, selection, show
 from burstline.cli.convert import write_trace
+from burstline.cli.inputs import usage
 from burstline.cli.inputs.budget import ANALYSED, require
 from burstline.cli.inputs.iterations import iterations_asked, iterations_region
 from burstline.cli.inputs.options import (
@@ -40,6 +41,12 @@ examples:
   burstline annotate run.prv.gz -o loops.prv.gz --max-depth 2
   burstline annotate run.prv -o loops.prv --from 2s --to 30s
 """
+_OPTIONS: Final = {
+    "--method {auto,seed,exact}=auto": "how loops are found; seed: the published method; "
+    "auto: the best there is",
+    "--max-depth N": "leave out loops that are nested deeper",
+    "--cfg-dir DIR": "write ready configurations of Paraver there, too",
+}
 _COPIES: Final = 4  # of a table: as loaded, as selected, as detection sorts it, as marks
 
 
@@ -47,26 +54,14 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the options of the command."""
     add_trace_options(parser)
     add_output(parser)
-    parser.add_argument(
-        "--method",
-        choices=("auto", "seed", "exact"),
-        default="auto",
-        help="how loops are found; seed: the published method; auto: the best there is",
-    )
-    parser.add_argument(
-        "--max-depth", type=int, metavar="N", help="leave out loops that are nested deeper"
-    )
-    parser.add_argument(
-        "--cfg-dir", metavar="DIR", help="write ready configurations of Paraver there, too"
-    )
+    usage.add(parser, _OPTIONS)
 
 
 def run(arguments: argparse.Namespace) -> None:
     """Find the loops of the trace, write it with them, and say what was added."""
     path = output_path(arguments)
     configurations = _configurations(arguments)
-    if arguments.max_depth is not None and arguments.max_depth < 1:
-        raise ParameterError(f"--max-depth must be at least 1, got {arguments.max_depth}")
+    usage.require_at_least(arguments, max_depth=1)
     limits = limits_of(arguments)
     memory = limits["memory"]
     with progress_bar(arguments) as progress:

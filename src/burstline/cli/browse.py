@@ -7,6 +7,7 @@ import sys
 from typing import TYPE_CHECKING, Final
 
 from burstline import browser, selection
+from burstline.cli.inputs import usage
 from burstline.cli.inputs.detection import add_detection, detected
 from burstline.cli.inputs.options import add_region, add_resources, add_trace, read_selected
 from burstline.errors import ParameterError
@@ -41,12 +42,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     add_resources(parser)
     add_detection(parser)
     shown = parser.add_argument_group("what is shown first")
-    shown.add_argument("--counter", metavar="NAME", help="a counter of the trace, or IPC")
-    shown.add_argument("--show-ranks", metavar="LIST", help="what these ranks execute: 0-7,12")
-    shown.add_argument(
-        "--bursts", metavar="TIME", help="computation before calls from this mean on: 1ms"
-    )
-    shown.add_argument("--least", metavar="TIME", help="only what takes this long: 1ms")
+    usage.add(shown, usage.SHOWN | {"--least TIME": "only what takes this long: 1ms"})
 
 
 def run(arguments: argparse.Namespace) -> None:

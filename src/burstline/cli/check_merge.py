@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from burstline import formats, merge, show
+from burstline.cli.inputs import usage
 from burstline.cli.inputs.options import (
     add_format,
     add_resources,
@@ -38,7 +39,15 @@ examples:
 
 pictures need an extra: pip install 'burstline[plot]'
 """
-_TOP: Final = 5
+_OPTIONS: Final = {
+    "--method {align,seed}=align": "how bursts are matched: in the program's order (default), "
+    "or as published",
+    "--by {call-path,phase}": "also say where each counter differs: at which calls, or in "
+    "which loops",
+    "--top N=5": "places to list with --by (5)",
+    "--plot FILE": "draw boxes, scatter plots, correlations: .svg or .png",
+    **usage.FORCE,
+}
 _OF_ONE_RUN: Final = ("start", "end", "loop", "iterations")
 
 
@@ -51,28 +60,9 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         help="two or more runs of one program on as many ranks: .prv, .prv.gz, or stores",
     )
     add_format(parser)
-    group = parser.add_argument_group("the check")
-    group.add_argument(
-        "--method",
-        choices=("align", "seed"),
-        default="align",
-        help="how bursts are matched: in the program's order (default), or as published",
-    )
-    group.add_argument(
-        "--by",
-        choices=("call-path", "phase"),
-        help="also say where each counter differs: at which calls, or in which loops",
-    )
-    group.add_argument(
-        "--top", type=int, default=_TOP, metavar="N", help=f"places to list with --by ({_TOP})"
-    )
-    group.add_argument(
-        "--plot", metavar="FILE", help="draw boxes, scatter plots, correlations: .svg or .png"
-    )
-    group.add_argument("--force", action="store_true", help="replace a FILE that exists")
-    group = parser.add_argument_group("region of interest", "of every run")
-    group.add_argument("--ranks", metavar="LIST", help="only these ranks: 0-7,12")
-    group.add_argument("--app", type=int, metavar="N", help="only this application, from 0")
+    usage.add(parser.add_argument_group("the check"), _OPTIONS)
+    region = parser.add_argument_group("region of interest", "of every run")
+    usage.add(region, usage.SAME_PLACES)
     add_resources(parser)
 
 
@@ -81,8 +71,7 @@ def run(arguments: argparse.Namespace) -> None:
     paths = arguments.traces
     if len(paths) < 2:
         raise ParameterError("check-merge compares runs: name at least two traces")
-    if arguments.top < 0:
-        raise ParameterError(f"--top must not be negative, got {arguments.top}")
+    usage.require_at_least(arguments, top=0)
     picture = picture_file(arguments.plot, force=arguments.force)
     warn_of_twins([Path(path) for path in paths])
     traces = _read(arguments)

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from burstline import record, show
+from burstline.cli.inputs import usage
 from burstline.cli.inputs.options import add_format
 from burstline.cli.products.files import require_free
 from burstline.errors import NotEnoughDataError, ParameterError, printable
@@ -28,7 +29,13 @@ examples:
   burstline counters plan PAPI_L1_DCM PAPI_BR_MSP --output sets.toml
   burstline record --counters-set sets.toml --each-set -- mpirun -n 8 ./app
 """
-_REFERENCE: Final = "PAPI_TOT_INS"
+_OPTIONS: Final = {
+    "--reference EVENT=PAPI_TOT_INS": "counted in every set, to compare runs by; or none "
+    "(default: PAPI_TOT_INS)",
+    "-o, --output FILE": "write the sets for record --counters-set",
+    **usage.FORCE,
+    "--papi FILE": "the PAPI library to ask",
+}
 _SOFTWARE: Final = (
     "task-clock",
     "context-switches",
@@ -46,17 +53,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "events", nargs="*", metavar="EVENT", help="as PAPI names it: PAPI_L1_DCM"
     )
-    parser.add_argument(
-        "--reference",
-        default=_REFERENCE,
-        metavar="EVENT",
-        help=f"counted in every set, to compare runs by; or none (default: {_REFERENCE})",
-    )
-    parser.add_argument(
-        "-o", "--output", metavar="FILE", help="write the sets for record --counters-set"
-    )
-    parser.add_argument("--force", action="store_true", help="replace a FILE that exists")
-    parser.add_argument("--papi", metavar="FILE", help="the PAPI library to ask")
+    usage.add(parser, _OPTIONS)
     add_format(parser)
 
 

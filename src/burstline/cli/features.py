@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Final, TypeVar
 
 import burstline
 from burstline import show
+from burstline.cli.inputs import usage
 from burstline.cli.inputs.detection import detected
 from burstline.cli.products.files import picture_file, write_figure
 from burstline.errors import MissingExtraError, NotEnoughDataError
@@ -45,9 +46,7 @@ def add_features_options(parser: argparse.ArgumentParser) -> None:
         choices=_ROWS,
         help="show that instead of the pseudo-code; of calls (default) or of labelled loops",
     )
-    group.add_argument(
-        "--factor-map", metavar="FILE", help="draw how features go together: X.svg or X.png"
-    )
+    usage.add(group, {"--factor-map FILE": "draw how features go together: X.svg or X.png"})
 
 
 def features_asked(arguments: argparse.Namespace) -> bool:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 import burstline
 from burstline import show
+from burstline.cli.inputs import usage
 from burstline.cli.inputs.iterations import iterations_asked
 from burstline.cli.inputs.options import add_trace_options, memory_budget, read_selected
 from burstline.errors import ParameterError
@@ -29,21 +30,17 @@ examples:
   burstline info run.prv --format csv > calls.csv      calls by operation
   burstline info scout.cubex                           what Scalasca found
 """
-_TOP: Final = 12
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the options of the command."""
     add_trace_options(parser)
-    parser.add_argument(
-        "--top", type=int, default=_TOP, metavar="N", help=f"operations to list ({_TOP})"
-    )
+    usage.add(parser, {"--top N=12": "operations to list (12)"})
 
 
 def run(arguments: argparse.Namespace) -> None:
     """Print a summary of the trace, or the totals of a profile."""
-    if arguments.top < 1:
-        raise ParameterError(f"--top must be at least 1, got {arguments.top}")
+    usage.require_at_least(arguments, top=1)
     if arguments.trace.endswith(".cubex"):
         view: View = _profile(arguments)
     else:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import burstline
 from burstline import learning, merge, show
+from burstline.cli.inputs import usage
 from burstline.cli.inputs.options import (
     add_format,
     add_resources,
@@ -46,6 +47,21 @@ examples:
 Errors are |predicted - measured| / max(predicted, measured), the mean over bursts: 0.1 is
 10 % off, 0.5 a factor of two. Needs scikit-learn: pip install 'burstline[ml]'.
 """
+_QUESTIONS: Final = {
+    "--target T=duration": "duration (default), ipc or a column",
+    "--features {both,base,merged}=both": "what to predict from: base, merged (other runs' "
+    "counters, too), or both in turn",
+    "--by {rank,application,code}": "predict unseen ranks, datasets and applications, or calls "
+    "around bursts (default: rank; application for several datasets)",
+    "--model {forest,boosting}=forest": "(default: forest)",
+    "--without LIST=": "columns that shall be no features",
+    "--drop-unreliable": "try merged without the counters that do not repeat, too",
+    "--quality FILE": "what check-merge --format json says of counters",
+    "--control": "try merged with other runs' counters dealt out at random, too",
+    "--repeats": "allow what other runs measured of the target, such as their cycles",
+    "--most N=50000": "draw N of more bursts (50,000)",
+}
+_OUTPUT: Final = {"--plot FILE": "draw it: X.svg or X.png", **usage.FORCE}
 _TABLES: Final = (".parquet", ".arrow")
 
 
@@ -57,49 +73,10 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         metavar="INPUT",
         help="datasets of burstline merge (.parquet, .arrow), or two runs or more of a program",
     )
-    _add_questions(parser)
-    group = parser.add_argument_group("output")
-    group.add_argument("--plot", metavar="FILE", help="draw it: X.svg or X.png")
-    group.add_argument("--force", action="store_true", help="replace a FILE that exists")
+    usage.add(parser.add_argument_group("what is learnt"), _QUESTIONS)
+    usage.add(parser.add_argument_group("output"), _OUTPUT)
     add_format(parser)
     add_resources(parser)
-
-
-def _add_questions(parser: argparse.ArgumentParser) -> None:
-    group = parser.add_argument_group("what is learnt")
-    add = group.add_argument
-    add("--target", default="duration", metavar="T", help="duration (default), ipc or a column")
-    add(
-        "--features",
-        choices=("both", "base", "merged"),
-        default="both",
-        help="what to predict from: base, merged (other runs' counters, too), or both in turn",
-    )
-    add(
-        "--by",
-        choices=("rank", "application", "code"),
-        help="predict unseen ranks, datasets and applications, or calls around bursts "
-        "(default: rank; application for several datasets)",
-    )
-    add("--model", choices=("forest", "boosting"), default="forest", help="(default: forest)")
-    add("--without", metavar="LIST", default="", help="columns that shall be no features")
-    add(
-        "--drop-unreliable",
-        action="store_true",
-        help="try merged without the counters that do not repeat, too",
-    )
-    add("--quality", metavar="FILE", help="what check-merge --format json says of counters")
-    add(
-        "--control",
-        action="store_true",
-        help="try merged with other runs' counters dealt out at random, too",
-    )
-    add(
-        "--repeats",
-        action="store_true",
-        help="allow what other runs measured of the target, such as their cycles",
-    )
-    add("--most", type=int, default=50_000, metavar="N", help="draw N of more bursts (50,000)")
 
 
 def run(arguments: argparse.Namespace) -> None:
@@ -107,8 +84,7 @@ def run(arguments: argparse.Namespace) -> None:
     plot = picture_file(arguments.plot, force=arguments.force)
     paths = [Path(text) for text in arguments.inputs]
     verdicts = None if arguments.quality is None else _verdicts(Path(arguments.quality))
-    if not arguments.most >= 40:
-        raise ParameterError(f"--most must be at least 40, got {arguments.most}")
+    usage.require_at_least(arguments, most=40)
     learning.require(arguments.model)
     with progress_bar(arguments) as progress:
         tables = _tables(paths, arguments, progress)

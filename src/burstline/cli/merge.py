@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 import burstline
 from burstline import merge, show
 from burstline.cli.convert import is_paraver
+from burstline.cli.inputs import usage
 from burstline.cli.inputs.options import (
     add_format,
     add_resources,
@@ -46,6 +47,31 @@ The base's records stay as they are, byte by byte; counters of other runs come b
 at the ends of bursts, under their own event types. A counter that several runs have with
 different values keeps the base's, and run2.NAME has the others': runs count from 1.
 """
+_OUTPUT: Final = {
+    "-o, --output X.prv": "the trace: X.prv or X.prv.gz",
+    "--dataset FILE": "the bursts of the base, as .parquet, .csv or .arrow",
+    "--drop-unmatched": "leave bursts that no other run has out of the dataset",
+    "--pairs FILE": "which bursts are the same, as .parquet, .csv, .arrow",
+    "--plot FILE": "the matches of a rank: X.svg or X.png",
+    "--rank R": "of --plot (0)",
+    "--force": "replace files that exist",
+}
+_MATCHING: Final = {
+    "--method {align,seed}=align": "align: in the program's order; seed: the published method "
+    "(default: align)",
+    "--base N": "the run to add to, from 1 (the best matched)",
+    "--limit S": "bursts with an S as large do not match (0.3)",
+    "--place-weight W": "of different places, in S (0.6)",
+    "--size-weight W": "of different sizes, in S (0.2)",
+    "--partner-weight W": "seed: of different partners (0.2)",
+    "--window N": "align: bursts of each run compared at a time (128)",
+    "--block N": "seed: most bursts compared at a time (256)",
+    "--both-sizes": "seed: compare sizes after bursts, too",
+    "--aligned-spans": "seed: align collectives between which bursts are compared, do not "
+    "count them",
+    "--assignment {greedy,optimal}": "seed: the most alike first, or the least sum of S "
+    "(greedy)",
+}
 _FEW: Final = 0.5
 _ALIGN_ONLY: Final = ("window",)
 _SEED_ONLY: Final = ("block", "both_sizes", "aligned_spans", "assignment", "partner_weight")
@@ -59,59 +85,11 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         metavar="TRACE",
         help="two runs or more of one program on as many ranks: .prv, .prv.gz or stores",
     )
-    group = parser.add_argument_group("output")
-    group.add_argument("-o", "--output", metavar="X.prv", help="the trace: X.prv or X.prv.gz")
-    group.add_argument(
-        "--dataset", metavar="FILE", help="the bursts of the base, as .parquet, .csv or .arrow"
-    )
-    group.add_argument(
-        "--drop-unmatched",
-        action="store_true",
-        help="leave bursts that no other run has out of the dataset",
-    )
-    group.add_argument(
-        "--pairs", metavar="FILE", help="which bursts are the same, as .parquet, .csv, .arrow"
-    )
-    group.add_argument("--plot", metavar="FILE", help="the matches of a rank: X.svg or X.png")
-    group.add_argument("--rank", type=int, metavar="R", help="of --plot (0)")
-    group.add_argument("--force", action="store_true", help="replace files that exist")
-    _add_matching(parser)
+    usage.add(parser.add_argument_group("output"), _OUTPUT)
+    defaults = "defaults are those of the published method"
+    usage.add(parser.add_argument_group("matching", defaults), _MATCHING)
     add_format(parser)
     add_resources(parser)
-
-
-def _add_matching(parser: argparse.ArgumentParser) -> None:
-    group = parser.add_argument_group("matching", "defaults are those of the published method")
-    add = group.add_argument
-    add(
-        "--method",
-        choices=("align", "seed"),
-        default="align",
-        help="align: in the program's order; seed: the published method (default: align)",
-    )
-    add("--base", type=int, metavar="N", help="the run to add to, from 1 (the best matched)")
-    add("--limit", type=float, metavar="S", help="bursts with an S as large do not match (0.3)")
-    add("--place-weight", type=float, metavar="W", help="of different places, in S (0.6)")
-    add("--size-weight", type=float, metavar="W", help="of different sizes, in S (0.2)")
-    add("--partner-weight", type=float, metavar="W", help="seed: of different partners (0.2)")
-    add(
-        "--window",
-        type=int,
-        metavar="N",
-        help="align: bursts of each run compared at a time (128)",
-    )
-    add("--block", type=int, metavar="N", help="seed: most bursts compared at a time (256)")
-    add("--both-sizes", action="store_true", help="seed: compare sizes after bursts, too")
-    add(
-        "--aligned-spans",
-        action="store_true",
-        help="seed: align collectives between which bursts are compared, do not count them",
-    )
-    add(
-        "--assignment",
-        choices=("greedy", "optimal"),
-        help="seed: the most alike first, or the least sum of S (greedy)",
-    )
 
 
 def run(arguments: argparse.Namespace) -> None:
@@ -262,9 +240,7 @@ def _options(
     weights = merge.Weights(
         **{name: value for name, value in given.items() if value is not None}
     )
-    for name in ("window", "block"):
-        if getattr(arguments, name) is not None and getattr(arguments, name) < 1:
-            raise ParameterError(f"--{name} must be at least 1, got {getattr(arguments, name)}")
+    usage.require_at_least(arguments, window=1, block=1)
     if arguments.method == "align":
         return merge.Alignment(
             window=arguments.window or merge.Alignment().window, weights=weights

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 import burstline
 from burstline import show
+from burstline.cli.inputs import usage
 from burstline.cli.inputs.detection import add_detection, detected
 from burstline.cli.inputs.options import add_region, add_resources, add_trace, read_selected
 from burstline.cli.products.files import picture_file, write_figure
@@ -36,10 +37,8 @@ _PIPED: Final = (100, 34)
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the options of the command."""
     add_trace(parser)
-    parser.add_argument(
-        "-o", "--output", metavar="FILE", help="X.svg or X.png; characters without it"
-    )
-    parser.add_argument("--force", action="store_true", help="replace a FILE that exists")
+    usage.add(parser, {"-o, --output FILE": "X.svg or X.png; characters without it"})
+    usage.add(parser, usage.FORCE)
     add_region(parser)
     add_resources(parser)
     add_detection(parser)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from burstline import record, show
 from burstline.cli.convert import say_unnamed, write_recorded
+from burstline.cli.inputs import usage
 from burstline.cli.inputs.options import (
     add_resources,
     limits_of,
@@ -37,6 +38,26 @@ examples:
   burstline record --calls MPI_Send,MPI_Recv --stack-depth 4 -- mpirun -n 8 ./app
   burstline record -o ring.prv -- mpiexec -n 4 python ring.py
 """
+_OPTIONS: Final = {
+    "-o, --output OUTPUT": "X.prv or X.prv.gz (with .pcf and .row), X.store, X.csv, X.parquet, "
+    "X.otf2 or X.perfetto.json (default: PROGRAM.prv)",
+    "--force": "replace an output that exists",
+    "--mpi {openmpi,mpich,abi}": "the MPI of the program, where it cannot be found out",
+    "--format {table,json}=table": "json: a document on stdout, and the program's output on "
+    "stderr",
+}
+_RECORDED: Final = {
+    "--stack-depth N": "frames of each call (default: 8; 0: none)",
+    "--counters LIST": "cpu, perf:NAME, PAPI_NAME, work (default: cpu)",
+    "--counters-set FILE": "a .toml file with sets of counters",
+    "--each-set": "run once for each set of --counters-set",
+    "--calls LIST": "only these operations: MPI_Send,…; --calls=-MPI_Test,…: all but these",
+    "--profile": "only count calls and their time, and say so at the end",
+    "--keep-raw FOLDER": "keep the raw files there",
+    "--block SIZE": "memory of each thread for records (default: 1Mi)",
+    "--leave-free SIZE": "drop records where less of the disk would stay free (default: 1Gi, "
+    "or 1 %% of a small disk; 0: fill it)",
+}
 _INTERRUPTED: Final = 130
 _DEEPEST: Final = 64
 _MOST_MIB: Final = (1 << 32) - 2
@@ -60,63 +81,9 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         metavar="COMMAND",
         help="what to run, with its launcher",
     )
-    parser.add_argument(
-        "-o",
-        "--output",
-        metavar="OUTPUT",
-        help="X.prv or X.prv.gz (with .pcf and .row), X.store, X.csv, X.parquet, X.otf2 or "
-        "X.perfetto.json (default: PROGRAM.prv)",
-    )
-    parser.add_argument("--force", action="store_true", help="replace an output that exists")
-    parser.add_argument(
-        "--mpi",
-        choices=("openmpi", "mpich", "abi"),
-        help="the MPI of the program, where it cannot be found out",
-    )
-    parser.add_argument(
-        "--format",
-        choices=("table", "json"),
-        default="table",
-        help="json: a document on stdout, and the program's output on stderr",
-    )
-    _add_what(parser)
+    usage.add(parser, _OPTIONS)
+    usage.add(parser.add_argument_group("what is recorded"), _RECORDED)
     add_resources(parser)
-
-
-def _add_what(parser: argparse.ArgumentParser) -> None:
-    group = parser.add_argument_group("what is recorded")
-    group.add_argument(
-        "--stack-depth", type=int, metavar="N", help="frames of each call (default: 8; 0: none)"
-    )
-    group.add_argument(
-        "--counters", metavar="LIST", help="cpu, perf:NAME, PAPI_NAME, work (default: cpu)"
-    )
-    group.add_argument(
-        "--counters-set", metavar="FILE", help="a .toml file with sets of counters"
-    )
-    group.add_argument(
-        "--each-set", action="store_true", help="run once for each set of --counters-set"
-    )
-    group.add_argument(
-        "--calls",
-        metavar="LIST",
-        help="only these operations: MPI_Send,…; --calls=-MPI_Test,…: all but these",
-    )
-    group.add_argument(
-        "--profile",
-        action="store_true",
-        help="only count calls and their time, and say so at the end",
-    )
-    group.add_argument("--keep-raw", metavar="FOLDER", help="keep the raw files there")
-    group.add_argument(
-        "--block", metavar="SIZE", help="memory of each thread for records (default: 1Mi)"
-    )
-    group.add_argument(
-        "--leave-free",
-        metavar="SIZE",
-        help="drop records where less of the disk would stay free (default: 1Gi, or 1 %% of "
-        "a small disk; 0: fill it)",
-    )
 
 
 def run(arguments: argparse.Namespace) -> None:

@@ -13,6 +13,7 @@ from burstline.cli.features import (
     features_asked,
     study_view,
 )
+from burstline.cli.inputs import usage
 from burstline.cli.inputs.detection import DETECTION, add_detection, detected
 from burstline.cli.inputs.iterations import WAY_OUT
 from burstline.cli.inputs.options import add_trace_options, read_selected
@@ -46,44 +47,24 @@ examples:
   burstline structure run.prv --format csv > nodes.csv  loops and calls, one a row
 """
 _REGION: Final = (("--from", "start"), ("--to", "end"), ("--ranks", "ranks"), ("--app", "app"))
-_SLOWEST: Final = 5
+_OF_ITERATIONS: Final = {
+    "--slowest N=5": "slow iterations to list (5)",
+    "-o, --output FILE": "write that table, or else one of all loops and ranks, as .parquet "
+    "or .csv",
+    **usage.FORCE,
+}
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the options of the command."""
     add_trace_options(parser)
     add_detection(parser)
-    _add_iterations(parser)
+    about = "--iterations ID without --loop shows what each iteration of that loop cost"
+    usage.add(parser.add_argument_group("table of iterations", about), _OF_ITERATIONS)
+    parser.set_defaults(has_loop_table=True)
     add_features_options(parser)
     shown = parser.add_argument_group("what the table shows")
-    shown.add_argument("--counter", metavar="NAME", help="a counter of the trace, or IPC")
-    shown.add_argument("--show-ranks", metavar="LIST", help="what these ranks execute: 0-7,12")
-    shown.add_argument(
-        "--bursts", metavar="TIME", help="computation before calls from this mean on: 1ms"
-    )
-    shown.add_argument("--depth", type=int, metavar="N", help="fold loops nested deeper than N")
-
-
-def _add_iterations(parser: argparse.ArgumentParser) -> None:
-    group = parser.add_argument_group(
-        "table of iterations",
-        "--iterations ID without --loop shows what each iteration of that loop cost",
-    )
-    group.add_argument(
-        "--slowest",
-        type=int,
-        default=_SLOWEST,
-        metavar="N",
-        help=f"slow iterations to list ({_SLOWEST})",
-    )
-    group.add_argument(
-        "-o",
-        "--output",
-        metavar="FILE",
-        help="write that table, or else one of all loops and ranks, as .parquet or .csv",
-    )
-    group.add_argument("--force", action="store_true", help="replace a FILE that exists")
-    parser.set_defaults(has_loop_table=True)
+    usage.add(shown, usage.SHOWN | {"--depth N": "fold loops nested deeper than N"})
 
 
 def run(arguments: argparse.Namespace) -> None:

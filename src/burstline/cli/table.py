@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from burstline import merge, selection, show
+from burstline.cli.inputs import usage
 from burstline.cli.inputs.options import (
     add_trace_options,
     memory_budget,
@@ -12,7 +13,7 @@ from burstline.cli.inputs.options import (
     read_with_whole,
 )
 from burstline.cli.products.files import table_file
-from burstline.errors import MemoryBudgetError, ParameterError
+from burstline.errors import MemoryBudgetError
 
 if TYPE_CHECKING:
     import argparse
@@ -38,7 +39,11 @@ examples:
   burstline table run.prv --columns rank,burst,duration_ns,PAPI_TOT_INS --format csv
   burstline table run.prv --format json | python -m json.tool
 """
-_TOP: Final = 10
+_OPTIONS: Final = {
+    "--columns LIST": "only these columns, in this order: rank,duration_ns",
+    "--min-duration TIME=0ns": "leave out shorter bursts: 10us",
+    "--top N=10": "longest bursts to show (10)",
+}
 _BYTES_TO_SORT: Final = 120  # of a burst, while its begin and end are sorted
 
 
@@ -46,25 +51,14 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the options of the command."""
     add_trace_options(parser)
     group = parser.add_argument_group("the table")
-    group.add_argument(
-        "-o", "--output", metavar="FILE", help="write it as FILE.parquet, .csv or .arrow"
-    )
-    group.add_argument("--force", action="store_true", help="replace a FILE that exists")
-    group.add_argument(
-        "--columns", metavar="LIST", help="only these columns, in this order: rank,duration_ns"
-    )
-    group.add_argument(
-        "--min-duration", metavar="TIME", default="0ns", help="leave out shorter bursts: 10us"
-    )
-    group.add_argument(
-        "--top", type=int, default=_TOP, metavar="N", help=f"longest bursts to show ({_TOP})"
-    )
+    usage.add(group, {"-o, --output FILE": "write it as FILE.parquet, .csv or .arrow"})
+    usage.add(group, usage.FORCE)
+    usage.add(group, _OPTIONS)
 
 
 def run(arguments: argparse.Namespace) -> None:
     """Make the table, and write it or show what it holds."""
-    if arguments.top < 0:
-        raise ParameterError(f"--top must not be negative, got {arguments.top}")
+    usage.require_at_least(arguments, top=0)
     path = table_file(arguments.output, force=arguments.force)
     min_duration_ns = selection.parse_time(arguments.min_duration)
     trace, whole = read_with_whole(arguments, streams=True)

@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 import burstline
+from burstline.cli.inputs import usage
 
 if TYPE_CHECKING:
     import argparse
@@ -17,42 +18,23 @@ if TYPE_CHECKING:
     from burstline.structure import Structure
     from burstline.trace import Trace
 
-_METHODS: Final = ("auto", "seed", "exact")
+_OPTIONS: Final = {
+    "--method {auto,seed,exact}=auto": "seed: as published; exact: lossless; auto: seed where "
+    "it is true to 0.999",
+    "--eps X=0.2": "distance within a loop (0.2)",
+    "--scale {log,minmax}=log": "how repetitions and times are compared: as ratios, or within "
+    "their range",
+    "--rank-merge {late,early}=late": "seed: merge equal calls of ranks after their loops are "
+    "found, or before",
+    "--min-share X=0.1": "leave out calls that span less of the run than this (0.1)",
+}
 DETECTION: Final = ("method", "eps", "scale", "rank_merge", "min_share")
 """What :func:`add_detection` adds, as :func:`burstline.detect` calls it."""
 
 
 def add_detection(parser: argparse.ArgumentParser) -> None:
     """Add how loops are found."""
-    group = parser.add_argument_group("how loops are found")
-    group.add_argument(
-        "--method",
-        choices=_METHODS,
-        default="auto",
-        help="seed: as published; exact: lossless; auto: seed where it is true to 0.999",
-    )
-    group.add_argument(
-        "--eps", type=float, default=0.2, metavar="X", help="distance within a loop (0.2)"
-    )
-    group.add_argument(
-        "--scale",
-        choices=("log", "minmax"),
-        default="log",
-        help="how repetitions and times are compared: as ratios, or within their range",
-    )
-    group.add_argument(
-        "--rank-merge",
-        choices=("late", "early"),
-        default="late",
-        help="seed: merge equal calls of ranks after their loops are found, or before",
-    )
-    group.add_argument(
-        "--min-share",
-        type=float,
-        default=0.1,
-        metavar="X",
-        help="leave out calls that span less of the run than this (0.1)",
-    )
+    usage.add(parser.add_argument_group("how loops are found"), _OPTIONS)
 
 
 def detected(trace: Trace, arguments: argparse.Namespace) -> Structure:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import burstline
 from burstline import selection, show
+from burstline.cli.inputs import usage
 from burstline.cli.inputs.detection import DETECTION
 from burstline.errors import ParameterError
 
@@ -16,6 +17,10 @@ if TYPE_CHECKING:
 
     from burstline.trace import Trace
 
+_OPTIONS: Final = {
+    "--loop ID": "only this loop, as structure numbers it",
+    "--iterations A:B": "only these of its iterations: 1, 3:7, :10, -5:",
+}
 _NEGATIVE: Final = re.compile(r"-\d+(:-?\d*)?$|-\d*\.\d+$")
 WAY_OUT: Final = "Name the loop, as `burstline structure` numbers it: --loop ID"
 
@@ -32,12 +37,7 @@ def add_loop_region(parser: argparse.ArgumentParser, group: argparse._ArgumentGr
     """Add the iterations of a loop to the region of interest."""
     # argparse would take -5: for an option, as it once took -5
     parser._negative_number_matcher = _NEGATIVE  # noqa: SLF001 -- see above
-    group.add_argument(
-        "--loop", type=int, metavar="ID", help="only this loop, as structure numbers it"
-    )
-    group.add_argument(
-        "--iterations", metavar="A:B", help="only these of its iterations: 1, 3:7, :10, -5:"
-    )
+    usage.add(group, _OPTIONS)
 
 
 def iterations_asked(arguments: argparse.Namespace) -> Asked | None:

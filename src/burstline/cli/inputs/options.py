@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Final, TypedDict
 import burstline
 import burstline.formats.raw
 from burstline import selection, show
+from burstline.cli.inputs import usage
 from burstline.cli.inputs.budget import ANALYSED, require
 from burstline.cli.inputs.iterations import add_loop_region, iterations_asked, iterations_region
 from burstline.cli.inputs.machine import available_memory
@@ -32,6 +33,12 @@ _SHARE_OF_MEMORY: Final = 0.6
 _PREFIXES: Final = "kmgtp"
 _COPIES: Final = 3  # of a table: as loaded, as selected, as an analysis sorts it
 _REGION_HELP: Final = "all options of the region of interest combine"
+_RESOURCES: Final = {
+    "--memory SIZE": "most memory to use, as 2G or 512Mi (default: 60 %% of what is free)",
+    "--threads N": "threads to use (default: all CPUs allowed)",
+    "--quiet": "no progress bar",
+    "--progress": "report progress without a terminal, too",
+}
 
 
 def add_trace_options(parser: argparse.ArgumentParser) -> None:
@@ -53,12 +60,8 @@ def add_trace(parser: argparse.ArgumentParser) -> None:
 
 def add_format(parser: argparse.ArgumentParser) -> None:
     """Add how the result is printed."""
-    parser.add_argument(
-        "--format",
-        choices=("table", "json", "csv"),
-        default="table",
-        help="how the result is printed (default: table)",
-    )
+    printed = "how the result is printed (default: table)"
+    usage.add(parser, {"--format {table,json,csv}=table": printed})
 
 
 def add_region(parser: argparse.ArgumentParser) -> None:
@@ -66,26 +69,13 @@ def add_region(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("region of interest", _REGION_HELP)
     group.add_argument("--from", dest="start", metavar="TIME", help="from there: 1.5s, 300ms")
     group.add_argument("--to", dest="end", metavar="TIME", help="up to there, exclusive")
-    group.add_argument("--ranks", metavar="LIST", help="only these ranks: 0-7,12")
-    group.add_argument("--app", type=int, metavar="N", help="only this application, from 0")
+    usage.add(group, usage.SAME_PLACES)
     add_loop_region(parser, group)
 
 
 def add_resources(parser: argparse.ArgumentParser) -> None:
     """Add what the command may use, and how much it says."""
-    group = parser.add_argument_group("resources")
-    group.add_argument(
-        "--memory",
-        metavar="SIZE",
-        help="most memory to use, as 2G or 512Mi (default: 60 %% of what is free)",
-    )
-    group.add_argument(
-        "--threads", type=int, metavar="N", help="threads to use (default: all CPUs allowed)"
-    )
-    group.add_argument("--quiet", action="store_true", help="no progress bar")
-    group.add_argument(
-        "--progress", action="store_true", help="report progress without a terminal, too"
-    )
+    usage.add(parser.add_argument_group("resources"), _RESOURCES)
 
 
 def read_selected(
@@ -183,8 +173,7 @@ def thread_count(arguments: argparse.Namespace) -> int:
     """The number of threads the command may use."""
     if arguments.threads is None:
         return len(os.sched_getaffinity(0))
-    if arguments.threads < 1:
-        raise ParameterError(f"--threads must be at least 1, got {arguments.threads}")
+    usage.require_at_least(arguments, threads=1)
     return int(arguments.threads)
 
 
