@@ -7,7 +7,7 @@ import pytest
 import burstline
 from burstline.errors import NotEnoughDataError
 from burstline.formats.paraver.reading.samples import sampled
-from burstline.show.inside import inside_text
+from burstline.show.code_lines import inside_text
 from burstline.structure import Call, detect, walk
 from burstline.structure.computation.inner_loops import inside
 

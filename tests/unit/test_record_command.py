@@ -18,7 +18,7 @@ from burstline import record
 from burstline.cli import convert, main
 from burstline.cli.demo import shipped_trace
 from burstline.cli.products.traces import ENDINGS
-from burstline.record import reading
+from burstline.formats import raw
 from burstline.record.launching import session
 
 RANK, SEND, EVENT, GAP, OVERHEAD, LEFT = 30, 12, 50, 70, 73, 74
@@ -57,7 +57,7 @@ def run(tmp_path, monkeypatch, capfd):
     monkeypatch.setenv("RANKS", "0 1")
     monkeypatch.setattr(record, "shared_object", lambda _: "libc.so.6")
     trace = burstline.read(shipped_trace())
-    monkeypatch.setattr(reading, "read_recorded", lambda *_, **__: trace)
+    monkeypatch.setattr(raw, "read", lambda *_, **__: trace)
 
     def answer(*words):
         code = 0

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pyarrow as pa
 import pytest
 
-from burstline.show.inside import inside_text
+from burstline.show.code_lines import inside_text
 from burstline.structure import Call, detect, walk
 from burstline.structure.computation.inner_loops import inside
 from burstline.testing import trace_of

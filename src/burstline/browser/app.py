@@ -13,19 +13,27 @@ from rich.text import Text
 from textual import on, work
 from textual.app import App
 from textual.binding import Binding
-from textual.containers import Horizontal, VerticalScroll
-from textual.widgets import DataTable, Footer, Input, Static
+from textual.containers import Horizontal, Vertical, VerticalScroll
+from textual.screen import ModalScreen
+from textual.widgets import DataTable, Footer, Input, Label, OptionList, Static
+from textual.widgets.option_list import Option
 from textual.worker import get_current_worker
 
 from burstline.browser import details, questions
 from burstline.browser.outline import outline
-from burstline.browser.screens import CounterScreen, PlotScreen
 from burstline.errors import BurstlineError, printable
-from burstline.show import STYLES, chosen_counter, line_cells, line_columns, plural
+from burstline.show import (
+    STYLES,
+    character_plot,
+    chosen_counter,
+    line_cells,
+    line_columns,
+    plural,
+)
 from burstline.structure import loop_table, points
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Iterable
+    from collections.abc import Container, Iterable, Sequence
 
     from textual.app import ComposeResult
     from textual.binding import BindingType
@@ -47,6 +55,68 @@ _TEXTS: Final = range(3)
 
 _LEFT: Final = (0, 2)
 """Texts that begin on the left; numbers of lines end on the right."""
+
+
+_FRAME: Final = 2
+"""Lines that are not for the plot: footer, and one to breathe."""
+
+
+class PlotScreen(ModalScreen[None]):
+    """The clustering plot in characters, as large as the terminal."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        ("escape,p,q", "app.pop_screen", "Back"),
+    ]
+    CSS = "PlotScreen { background: $background; } PlotScreen Static { padding: 0 1; }"
+
+    def __init__(self, points: Points, structure: Structure) -> None:
+        super().__init__()
+        self._points, self._structure = points, structure
+
+    def compose(self) -> ComposeResult:
+        """Lay the screen out."""
+        yield Static()
+        yield Footer()
+
+    def on_resize(self) -> None:
+        """Draw the plot as large as there is space."""
+        width, height = self.app.size
+        lines = character_plot(
+            self._points, self._structure, width=width - _FRAME, height=height - _FRAME
+        )
+        self.query_one(Static).update(Text("\n").join(lines))
+
+
+class CounterScreen(ModalScreen[str | None]):
+    """A list of counters to choose from."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [("escape,c", "dismiss(None)", "Back")]
+    CSS = """
+    CounterScreen { align: center middle; }
+    CounterScreen Vertical { width: 50; height: auto; max-height: 80%; padding: 1 2;
+                             background: $surface; border: round $primary; }
+    CounterScreen OptionList { height: auto; max-height: 20; border: none; }
+    """
+
+    def __init__(self, counters: Sequence[str], current: str | None) -> None:
+        super().__init__()
+        self._counters, self._current = list(counters), current
+
+    def compose(self) -> ComposeResult:
+        """Lay the screen out."""
+        with Vertical():
+            yield Label("Which counter?")
+            yield OptionList(*(Option(Text(printable(name))) for name in self._counters))
+            yield Footer()
+
+    def on_mount(self) -> None:
+        """Begin at the counter that is shown."""
+        if self._current in self._counters:
+            self.query_one(OptionList).highlighted = self._counters.index(self._current)
+
+    def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
+        """Leave with the counter that was chosen."""
+        self.dismiss(self._counters[event.option_index])
 
 
 class Code(DataTable[Text]):

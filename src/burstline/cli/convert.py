@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Final, Unpack
 
 import burstline
@@ -15,8 +17,15 @@ from burstline.cli.inputs.options import (
     limits_of,
     progress_bar,
 )
-from burstline.cli.products.traces import add_output, kept_rows, output_path, print_written
+from burstline.cli.products.traces import (
+    add_output,
+    is_prv,
+    kept_rows,
+    output_path,
+    print_written,
+)
 from burstline.formats import atomic, otf2, paraver, store
+from burstline.formats import raw as raw_files
 
 if TYPE_CHECKING:
     import argparse
@@ -99,25 +108,29 @@ def write_recorded(
 
     The trace says that it is made of `name`, by default of the folder.
     """
+    memory, threads = limits["memory"], limits["threads"]
+    read = partial(
+        raw_files.read, folder, raw=raw, threads=threads, progress=progress, resolve=resolver
+    )
+    convert = partial(
+        raw_files.convert, folder, raw=raw, **limits, progress=progress, resolve=resolver
+    )
+
+    def written(trace: Trace) -> dict[str, int]:
+        write_trace(trace, path, memory=memory, progress=progress)
+        return kept_rows(trace)
+
     if path.suffix == ".store":
         with atomic.replacement(path) as part:
-            record.store_recorded(
-                folder, part, raw=raw, resolver=resolver, name=name, **limits, progress=progress
-            )
+            convert(part, name=name)
         return kept_rows(store.read(path))
-    records = path.name.endswith((".prv", ".prv.gz"))
-    with record.recorded(
-        folder,
-        beside=path.parent,
-        raw=raw,
-        records=records,
-        resolver=resolver,
-        name=name,
-        **limits,
-        progress=progress,
-    ) as trace:
-        write_trace(trace, path, memory=limits["memory"], progress=progress)
-        return kept_rows(trace)
+    records = is_prv(path)
+    if raw_files.fits(folder, memory, records=records):
+        return written(read(name=name))
+    with TemporaryDirectory(prefix=".burstline-", dir=path.parent) as place:
+        made = Path(place) / "run.store"
+        convert(made, name=name, records=records)
+        return written(store.read(made))
 
 
 def say_unnamed(resolver: Resolver) -> None:
@@ -127,8 +140,8 @@ def say_unnamed(resolver: Resolver) -> None:
 
 
 def is_paraver(path: Path) -> bool:
-    """Whether a file is a Paraver trace, by its name."""
-    return path.name.endswith((".prv", ".prv.gz")) and path.is_file()
+    """Whether there is a file that is a Paraver trace by its name."""
+    return is_prv(path) and path.is_file()
 
 
 def is_archive(path: Path) -> bool:
@@ -141,7 +154,7 @@ def write_trace(trace: Trace, path: Path, *, memory: int, progress: Progress) ->
     if path.suffix == ".store":
         with atomic.replacement(path) as part:
             store.write(trace, part, progress=progress)
-    elif path.name.endswith((".prv", ".prv.gz")):
+    elif is_prv(path):
         paraver.write(trace, path, memory=memory, progress=progress)
     else:
         formats.write(trace, path, progress=progress)

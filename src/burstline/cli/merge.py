@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 import burstline
-from burstline import merge, show
+from burstline import columns, merge, show
 from burstline.cli.convert import is_paraver
 from burstline.cli.inputs import usage
 from burstline.cli.inputs.options import (
@@ -17,16 +19,27 @@ from burstline.cli.inputs.options import (
 )
 from burstline.cli.inputs.runs import read_runs, warn_of_losses, warn_of_twins
 from burstline.cli.products.files import picture_file, require_free, table_file, write_figure
-from burstline.cli.products.splicing import write_merged
-from burstline.cli.products.traces import files_of
-from burstline.errors import NotEnoughDataError, ParameterError
+from burstline.cli.products.traces import files_of, is_prv
+from burstline.errors import NotEnoughDataError, ParameterError, printable
+from burstline.formats import paraver
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
-    from burstline.merge import Alignment, BurstTable, Fusion, Matching, Published
+    from burstline.formats.paraver import WantedCounter
+    from burstline.merge import (
+        Alignment,
+        BurstTable,
+        FusedCounter,
+        Fusion,
+        Matching,
+        Published,
+    )
+    from burstline.progress import Progress
     from burstline.trace import Trace
+
+    Run = tuple[Path, Trace]
 
 DESCRIPTION: Final = """\
 Put the counters of several runs of one program into one trace. A processor counts a few
@@ -116,7 +129,7 @@ def run(arguments: argparse.Namespace) -> None:
         if wanted.trace is not None:
             runs = list(zip(paths, traces, strict=True))
             memory = memory_budget(arguments)
-            write_merged(runs, fused, wanted.trace, memory=memory, progress=progress)
+            _write_merged(runs, fused, wanted.trace, memory=memory, progress=progress)
         wanted.write_tables(fused, matching)
         rank = arguments.rank or 0
         view = show.MergeView.of(paths, traces, tables, matching, fused, rank=rank)
@@ -197,7 +210,7 @@ class _Outputs(NamedTuple):
 
 def _trace(arguments: argparse.Namespace) -> Path:
     path = Path(arguments.output)
-    if not path.name.endswith((".prv", ".prv.gz")):
+    if not is_prv(path):
         raise ParameterError(
             f"{path}: a merged trace is a .prv or .prv.gz; --dataset FILE writes a table"
         )
@@ -272,3 +285,61 @@ def _table(trace: Trace, *, whole: bool) -> BurstTable:
         trace,
         columns=[*merge.PLACE, *merge.counter_columns(trace.counter_names)],
     )
+
+
+def _write_merged(
+    runs: Sequence[Run], fused: Fusion, target: Path, *, memory: int, progress: Progress
+) -> None:
+    """Write the base of a merge with the counters that it has not."""
+    base = runs[fused.base][1]
+    with _as_paraver(runs[fused.base], target, memory, progress) as source:
+        counters = paraver.added_types(
+            [_wanted(one, runs[one.runs[0]]) for one in fused.added],
+            paraver.type_labels(source, base),
+        )
+        values = [columns.to_numpy(fused.table[one.column]) for one in fused.added]
+        location, end_ns = base.arrays("bursts", "location", "end_ns")
+        own = base.counters["source_type"].to_pylist()
+        additions = paraver.Additions(location, end_ns, counters, values, own)
+        paraver.splice(source, target, additions, progress=progress)
+
+
+@contextmanager
+def _as_paraver(run: Run, target: Path, memory: int, progress: Progress) -> Iterator[Path]:
+    """The base as a Paraver file: itself, or its records written beside the output."""
+    path, trace = run
+    if is_prv(path):
+        yield path
+        return
+    if not trace.has_raw:
+        raise NotEnoughDataError(
+            f"{path} is the base, and it has no records. {_way_to_records(path, trace)}, or "
+            "leave out -o and ask for --dataset"
+        )
+    if not target.parent.is_dir():
+        raise ParameterError(f"there is no folder {target.parent} to write {target.name} into")
+    with TemporaryDirectory(prefix=".merge.", dir=target.parent) as folder:
+        written = Path(folder) / "base.prv"
+        paraver.write(trace, written, memory=memory, progress=progress)
+        yield written
+
+
+def _way_to_records(path: Path, trace: Trace) -> str:
+    """How to come by records: an archive was made from no ``.prv``, but becomes one."""
+    source = trace.metadata.get("path", "") if trace.metadata.get("format") == "otf2" else ""
+    if source:
+        archive = printable(str(source if trace.is_stored else path))
+        return f"Make one that has: burstline convert {archive} run.prv, and give that"
+    return "Give the .prv that it was made from, convert that again without --no-raw"
+
+
+def _wanted(one: FusedCounter, run: Run) -> WantedCounter:
+    """What a counter is in the run it is from."""
+    path, trace = run
+    name = merge.counter_columns(trace.counter_names)[one.counter]
+    number = next(
+        row["source_type"] for row in trace.counters.to_pylist() if row["name"] == name
+    )
+    prefix = one.column.removesuffix(one.counter)
+    label = paraver.type_labels(path, trace).get(number, "")
+    return paraver.WantedCounter(f"{prefix}{name}", name, number, label)

@@ -28,8 +28,6 @@ from burstline.record.launching.session import program_environment as program_en
 from burstline.record.launching.session import require_ranks as require_ranks
 from burstline.record.launching.session import run_command as run_command
 from burstline.record.launching.session import survey as survey
-from burstline.record.reading import recorded as recorded
-from burstline.record.reading import store_recorded as store_recorded
 from burstline.record.symbols.resolution import Resolver as Resolver
 from burstline.record.symbols.unnamed_modules import unnamed as unnamed
 from burstline.record.tally import Tally as Tally

@@ -16,7 +16,14 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Mapping
 
-_KINDS: Final[dict[str, type]] = {"N": int, "ID": int, "R": int, "X": float, "W": float, "S": float}
+_KINDS: Final[dict[str, type]] = {
+    "N": int,
+    "ID": int,
+    "R": int,
+    "X": float,
+    "W": float,
+    "S": float,
+}
 FORCE: Final = {"--force": "replace a FILE that exists"}
 SHOWN: Final = {
     "--counter NAME": "a counter of the trace, or IPC",

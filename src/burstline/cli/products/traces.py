@@ -57,7 +57,7 @@ def output_path(arguments: argparse.Namespace) -> Path:
 
 def files_of(path: Path) -> list[Path]:
     """The files that an output consists of."""
-    if path.name.endswith((".prv", ".prv.gz")):
+    if is_prv(path):
         stem = path.name.removesuffix(".gz").removesuffix(".prv")
         return [path, path.with_name(f"{stem}.pcf"), path.with_name(f"{stem}.row")]
     if path.suffix == ".otf2":
@@ -81,6 +81,11 @@ def _files_read(source: Path) -> list[Path]:
 
 def _is_same(one: Path, other: Path) -> bool:
     return one.exists() and other.exists() and one.samefile(other)
+
+
+def is_prv(path: Path) -> bool:
+    """Whether a file is a Paraver trace, by its name."""
+    return path.name.endswith((".prv", ".prv.gz"))
 
 
 def kept_rows(trace: Trace) -> dict[str, int]:
