@@ -64,9 +64,7 @@ _FRAME: Final = 2
 class PlotScreen(ModalScreen[None]):
     """The clustering plot in characters, as large as the terminal."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [
-        ("escape,p,q", "app.pop_screen", "Back"),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = [("escape,p,q", "app.pop_screen", "Back")]
     CSS = "PlotScreen { background: $background; } PlotScreen Static { padding: 0 1; }"
 
     def __init__(self, points: Points, structure: Structure) -> None:

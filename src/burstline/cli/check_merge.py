@@ -8,13 +8,8 @@ from typing import TYPE_CHECKING, Final
 
 from burstline import formats, merge, show
 from burstline.cli.inputs import usage
-from burstline.cli.inputs.options import (
-    add_format,
-    add_resources,
-    memory_budget,
-    progress_bar,
-    read_selected,
-)
+from burstline.cli.inputs.memory import memory_budget
+from burstline.cli.inputs.options import add_format, add_resources, progress_bar, read_selected
 from burstline.cli.inputs.runs import require_as_many_ranks, warn_of_losses, warn_of_twins
 from burstline.cli.products.files import picture_file, write_figure
 from burstline.errors import ParameterError

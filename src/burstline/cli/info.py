@@ -8,7 +8,8 @@ import burstline
 from burstline import show
 from burstline.cli.inputs import usage
 from burstline.cli.inputs.iterations import iterations_asked
-from burstline.cli.inputs.options import add_trace_options, memory_budget, read_selected
+from burstline.cli.inputs.memory import memory_budget
+from burstline.cli.inputs.options import add_trace_options, read_selected
 from burstline.errors import ParameterError
 
 if TYPE_CHECKING:

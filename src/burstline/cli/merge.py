@@ -11,12 +11,8 @@ import burstline
 from burstline import columns, merge, show
 from burstline.cli.convert import is_paraver
 from burstline.cli.inputs import usage
-from burstline.cli.inputs.options import (
-    add_format,
-    add_resources,
-    memory_budget,
-    progress_bar,
-)
+from burstline.cli.inputs.memory import memory_budget
+from burstline.cli.inputs.options import add_format, add_resources, progress_bar
 from burstline.cli.inputs.runs import read_runs, warn_of_losses, warn_of_twins
 from burstline.cli.products.files import picture_file, require_free, table_file, write_figure
 from burstline.cli.products.traces import files_of, is_prv
@@ -28,14 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from burstline.formats.paraver import WantedCounter
-    from burstline.merge import (
-        Alignment,
-        BurstTable,
-        FusedCounter,
-        Fusion,
-        Matching,
-        Published,
-    )
+    from burstline.merge import Alignment, BurstTable, FusedCounter, Fusion, Matching, Published
     from burstline.progress import Progress
     from burstline.trace import Trace
 
@@ -232,9 +221,7 @@ def _check_paths(paths: Sequence[Path]) -> None:
     warn_of_twins(paths)
 
 
-def _options(
-    arguments: argparse.Namespace,
-) -> Alignment | Published:
+def _options(arguments: argparse.Namespace) -> Alignment | Published:
     """The options of the method; those of the other one are refused."""
     others = _SEED_ONLY if arguments.method == "align" else _ALIGN_ONLY
     for name in others:
@@ -282,8 +269,7 @@ def _table(trace: Trace, *, whole: bool) -> BurstTable:
     if whole:
         return burstline.burst_table(trace)
     return burstline.burst_table(
-        trace,
-        columns=[*merge.PLACE, *merge.counter_columns(trace.counter_names)],
+        trace, columns=[*merge.PLACE, *merge.counter_columns(trace.counter_names)]
     )
 
 

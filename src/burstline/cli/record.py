@@ -13,12 +13,8 @@ from typing import TYPE_CHECKING, Any, Final
 from burstline import record, show
 from burstline.cli.convert import say_unnamed, write_recorded
 from burstline.cli.inputs import usage
-from burstline.cli.inputs.options import (
-    add_resources,
-    limits_of,
-    parse_size,
-    progress_bar,
-)
+from burstline.cli.inputs.memory import parse_size
+from burstline.cli.inputs.options import add_resources, limits_of, progress_bar
 from burstline.cli.products.traces import ENDINGS, files_of
 from burstline.errors import ParameterError, printable
 

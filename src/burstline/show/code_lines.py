@@ -262,11 +262,7 @@ def _iteration_counter(loop: Loop, name: str | None) -> float | None:
 
 
 def inside_text(
-    inside: Inside,
-    node: Item,
-    *,
-    most: int = _MOST_LINES,
-    least_share: float = _LEAST_SHARE,
+    inside: Inside, node: Item, *, most: int = _MOST_LINES, least_share: float = _LEAST_SHARE
 ) -> list[str]:
     """Write down the loops in the computation of a node, one line each."""
     samples = inside.samples_in(node)

@@ -35,11 +35,7 @@ class Bar:
     """
 
     def __init__(
-        self,
-        stream: TextIO | None,
-        *,
-        live: bool,
-        clock: Callable[[], float] = time.monotonic,
+        self, stream: TextIO | None, *, live: bool, clock: Callable[[], float] = time.monotonic
     ) -> None:
         self._stream, self._live, self._clock = stream, live, clock
         self._lock = threading.Lock()

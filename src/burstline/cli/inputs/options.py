@@ -17,10 +17,9 @@ import burstline
 import burstline.formats.raw
 from burstline import selection, show
 from burstline.cli.inputs import usage
-from burstline.cli.inputs.budget import ANALYSED, require
 from burstline.cli.inputs.iterations import add_loop_region, iterations_asked, iterations_region
-from burstline.cli.inputs.machine import available_memory
-from burstline.errors import NotEnoughDataError, ParameterError
+from burstline.cli.inputs.memory import ANALYSED, memory_budget, require
+from burstline.errors import NotEnoughDataError
 
 if TYPE_CHECKING:
     import argparse
@@ -29,8 +28,6 @@ if TYPE_CHECKING:
     from burstline.show import Bar
     from burstline.trace import Trace
 
-_SHARE_OF_MEMORY: Final = 0.6
-_PREFIXES: Final = "kmgtp"
 _COPIES: Final = 3  # of a table: as loaded, as selected, as an analysis sorts it
 _REGION_HELP: Final = "all options of the region of interest combine"
 _RESOURCES: Final = {
@@ -162,36 +159,9 @@ def limits_of(arguments: argparse.Namespace) -> Limits:
     return {"memory": memory_budget(arguments), "threads": thread_count(arguments)}
 
 
-def memory_budget(arguments: argparse.Namespace) -> int:
-    """The memory the command may use, in bytes."""
-    if arguments.memory is not None:
-        return parse_size(arguments.memory)
-    return int(_SHARE_OF_MEMORY * available_memory())
-
-
 def thread_count(arguments: argparse.Namespace) -> int:
     """The number of threads the command may use."""
     if arguments.threads is None:
         return len(os.sched_getaffinity(0))
     usage.require_at_least(arguments, threads=1)
     return int(arguments.threads)
-
-
-def parse_size(text: str) -> int:
-    """A size in bytes: ``2G`` is 2·10⁹, ``2Gi`` is 2·2³⁰.
-
-    >>> [parse_size(text) for text in ("4096", "2G", "1.5GB", "512MiB")]
-    [4096, 2000000000, 1500000000, 536870912]
-    """
-    unit = text.strip().lower().removesuffix("b")
-    number = unit.rstrip("i" + _PREFIXES)
-    prefix = unit[len(number) :]
-    binary = len(prefix) == 2 and prefix[1] == "i"
-    try:
-        power = _PREFIXES.index(prefix[:1]) + 1 if prefix else 0
-        size = int(float(number) * (1024 if binary else 1000) ** power)
-    except (ValueError, OverflowError):
-        size = 0
-    if size <= 0 or len(prefix) > 1 + binary:
-        raise ParameterError(f"{text!r} is no size; sizes are like 512M, 2G or 2GiB")
-    return size

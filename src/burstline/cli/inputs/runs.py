@@ -6,13 +6,9 @@ from typing import TYPE_CHECKING
 
 import burstline
 from burstline import formats, show
-from burstline.cli.inputs.budget import require
-from burstline.cli.inputs.options import memory_budget, thread_count
-from burstline.errors import (
-    InconsistentTraceError,
-    NotEnoughDataError,
-    printable,
-)
+from burstline.cli.inputs.memory import memory_budget, require
+from burstline.cli.inputs.options import thread_count
+from burstline.errors import InconsistentTraceError, NotEnoughDataError, printable
 
 if TYPE_CHECKING:
     import argparse

@@ -41,11 +41,6 @@ _PART: Final = "const struct burst_part part = @PART;"
 _ROOT: Final = "@TELL_ROOT"
 
 
-def _batch(count: str, statuses: str) -> tuple[str, str]:
-    arguments = f"burst_follows(call), {count}, array_of_requests, {statuses}"
-    return "struct burst_batch batch;", f"burst_batch_open(&batch, {arguments});"
-
-
 def _follow(kind: str, peer: str = "MPI_PROC_NULL") -> str:
     return f"if (burst_follows(call)) burst_follow({kind}, request, id, comm, {peer});"
 
@@ -62,10 +57,6 @@ def _send(request: str) -> str:
 
 def _post(request: str) -> str:
     return f"burst_post(call.thread, comm, source, tag, {_BYTES}, {request});"
-
-
-def _with_status(function: str) -> str:
-    return f"if (call.thread != NULL) {function}(call.thread, comm, known);"
 
 
 def _exchange(send: str, receive: str, ids: tuple[str, str] = ("0", "0")) -> tuple[str, str]:
@@ -116,46 +107,75 @@ def _file(written: str, read: str, before: tuple[str, ...] = ()) -> Kind:
     )
 
 
+def _object_created(kind: str, handle: str) -> Kind:
+    created = f"burst_object_created({kind}, (uintptr_t)*{handle}, comm);"
+    return Kind(before=(_together("comm"),), after=(created,))
+
+
+def _object_freed(kind: str, handle: str) -> Kind:
+    together = f"if (call.thread != NULL) {_together_on(kind, f'*{handle}')}"
+    freed = f"if (call.follow) burst_object_freed({kind}, (uintptr_t)*{handle});"
+    return Kind(first=(together, freed))
+
+
 _WINDOW: Final = "BURST_WINDOW"
 _FILE: Final = "BURST_FILE"
 _CREATED: Final = "burst_comm_created(*@CREATED, @TAG);"
 _RMA: Final = "burst_one_sided(call.thread, win, target_rank, @MOVED, @TRANSFER);"
 _MOVED_IO: Final = _io("@TRANSFER == 1 ? @MOVED : 0", "@TRANSFER == 2 ? @MOVED : 0")
 
+
+def _status(function: str, before: tuple[str, ...] = ()) -> Kind:
+    """A call whose status tells `function` what came, also where nobody asked for one."""
+    after = (f"if (call.thread != NULL) {function}(call.thread, comm, known);",)
+    return Kind(first=(_OWN,), before=before, instead=_STATUS, after=after)
+
+
+def _status_if(after: str) -> Kind:
+    """A poll with a status, and what to do where it succeeded."""
+    after = f"if (*flag) {after}"
+    return Kind(first=(_OWN,), instead=_STATUS, success="*flag", after=(after,))
+
+
+def _kept(function: str, place: str, size: str = _BYTES) -> Kind:
+    return Kind(after=(f"{function}*request, comm, {place}, tag, {size});",))
+
+
+def _batch(
+    count: str, *last: str, after: str = "", success: str = "", known: bool = False
+) -> Kind:
+    """A call that completes some of many requests, with statuses or the one that is known."""
+    statuses = "known" if known else "array_of_statuses"
+    arguments = f"burst_follows(call), {count}, array_of_requests, {statuses}"
+    opening = ("struct burst_batch batch;", f"burst_batch_open(&batch, {arguments});")
+    return Kind(
+        first=(_OWN, *opening) if known else opening,
+        instead=_STATUS if known else _STATUSES,
+        success=success,
+        after=(after,) if after else (),
+        last=(*last, "burst_batch_shut(&batch);"),
+    )
+
+
+_ALL: Final = "burst_batch_all(&batch, call.thread, error);"
+_ANY: Final = "burst_batch_one(&batch, call.thread, *indx, known);"
+_SOME: Final = "burst_batch_some(&batch, call.thread, *outcount, array_of_indices, error);"
+
 _MESSAGES: Final = {
     "send": Kind(before=(_send("0"),)),
-    "isend": Kind(
-        first=(_ID,), before=(_send("id"),), after=(_follow("BURST_IS_SEND", "dest"),)
-    ),
-    "receive": Kind(
-        first=(_OWN,),
-        before=(_post("0"),),
-        instead=_STATUS,
-        after=(_with_status("burst_received"),),
-    ),
+    "isend": Kind((_ID,), (_send("id"),), after=(_follow("BURST_IS_SEND", "dest"),)),
+    "receive": _status("burst_received", (_post("0"),)),
     "ireceive": Kind(
-        first=(_POSTED_ID,),
-        before=(_post("id"),),
-        after=(_follow("BURST_IS_RECEIVE", "source"),),
+        (_POSTED_ID,), (_post("id"),), after=(_follow("BURST_IS_RECEIVE", "source"),)
     ),
-    "sendrecv": Kind(
-        first=(_OWN,),
-        before=_exchange("sendcount, sendtype", "recvcount, recvtype"),
-        instead=_STATUS,
-        after=(_with_status("burst_received"),),
+    "sendrecv": _status(
+        "burst_received", _exchange("sendcount, sendtype", "recvcount, recvtype")
     ),
-    "sendrecv_replace": Kind(
-        first=(_OWN,),
-        before=_exchange("count, datatype", "count, datatype"),
-        instead=_STATUS,
-        after=(_with_status("burst_received"),),
+    "sendrecv_replace": _status(
+        "burst_received", _exchange("count, datatype", "count, datatype")
     ),
-    "send_init": Kind(
-        after=(f"burst_keep(BURST_IS_SEND, *request, comm, dest, tag, {_BYTES});",)
-    ),
-    "recv_init": Kind(
-        after=(f"burst_keep(BURST_IS_RECEIVE, *request, comm, source, tag, {_BYTES});",)
-    ),
+    "send_init": _kept("burst_keep(BURST_IS_SEND, ", "dest"),
+    "recv_init": _kept("burst_keep(BURST_IS_RECEIVE, ", "source"),
     "start": Kind(first=("if (call.follow) burst_start(call.thread, *request);",)),
     "startall": Kind(
         first=(
@@ -163,7 +183,7 @@ _MESSAGES: Final = {
             "    burst_start(call.thread, array_of_requests[i]);",
         )
     ),
-    "probe": Kind(first=(_OWN,), instead=_STATUS, after=(_with_status("burst_probed"),)),
+    "probe": _status("burst_probed"),
     "iprobe": Kind(
         first=(_OWN,),
         instead=_STATUS,
@@ -175,12 +195,7 @@ _MESSAGES: Final = {
         instead=_STATUS,
         after=("burst_matched(call.thread, *message, comm, known);",),
     ),
-    "improbe": Kind(
-        first=(_OWN,),
-        instead=_STATUS,
-        success="*flag",
-        after=("if (*flag) burst_matched(call.thread, *message, comm, known);",),
-    ),
+    "improbe": _status_if("burst_matched(call.thread, *message, comm, known);"),
     "mrecv": Kind(
         first=(_OWN, *_UNMATCHED),
         instead=_STATUS,
@@ -189,12 +204,8 @@ _MESSAGES: Final = {
     "imrecv": Kind(first=_UNMATCHED, after=("burst_follow_matched(*request, match);",)),
     "isendrecv": _exchange_begun("sendcount, sendtype", "recvcount, recvtype"),
     "isendrecv_replace": _exchange_begun("count, datatype", "count, datatype"),
-    "psend_init": Kind(
-        after=(f"burst_keep(BURST_IS_SEND, *request, comm, dest, tag, {_PARTITIONS});",)
-    ),
-    "precv_init": Kind(
-        after=(f"burst_keep_partitioned(*request, comm, source, tag, {_PARTITIONS});",)
-    ),
+    "psend_init": _kept("burst_keep(BURST_IS_SEND, ", "dest", _PARTITIONS),
+    "precv_init": _kept("burst_keep_partitioned(", "source", _PARTITIONS),
     "parrived": Kind(success="*flag"),
 }
 
@@ -202,67 +213,21 @@ _COMPLETIONS: Final = {
     "wait": Kind(
         first=(_OWN, _ASKED), instead=_STATUS, last=(f"if (burst_follows(call)) {_ONE}",)
     ),
-    "waitall": Kind(
-        first=_batch("count", "array_of_statuses"),
-        instead=_STATUSES,
-        last=("burst_batch_all(&batch, call.thread, error);", "burst_batch_shut(&batch);"),
-    ),
-    "waitany": Kind(
-        first=(_OWN, *_batch("count", "known")),
-        instead=_STATUS,
-        after=("burst_batch_one(&batch, call.thread, *indx, known);",),
-        last=("burst_batch_shut(&batch);",),
-    ),
-    "waitsome": Kind(
-        first=_batch("incount", "array_of_statuses"),
-        instead=_STATUSES,
-        last=(
-            "burst_batch_some(&batch, call.thread, *outcount, array_of_indices, error);",
-            "burst_batch_shut(&batch);",
-        ),
-    ),
+    "waitall": _batch("count", _ALL),
+    "waitany": _batch("count", after=_ANY, known=True),
+    "waitsome": _batch("incount", _SOME),
     "test": Kind(
         first=(_OWN, _ASKED),
         instead=_STATUS,
         success="*flag",
         last=(f"if (burst_follows(call) && (error != MPI_SUCCESS || *flag)) {_ONE}",),
     ),
-    "testall": Kind(
-        first=_batch("count", "array_of_statuses"),
-        instead=_STATUSES,
-        success="*flag",
-        last=(
-            "if (error != MPI_SUCCESS || *flag) burst_batch_all(&batch, call.thread, error);",
-            "burst_batch_shut(&batch);",
-        ),
-    ),
-    "testany": Kind(
-        first=(_OWN, *_batch("count", "known")),
-        instead=_STATUS,
-        success="*flag",
-        after=("if (*flag) burst_batch_one(&batch, call.thread, *indx, known);",),
-        last=("burst_batch_shut(&batch);",),
-    ),
-    "testsome": Kind(
-        first=_batch("incount", "array_of_statuses"),
-        instead=_STATUSES,
-        success="*outcount != 0",
-        last=(
-            "burst_batch_some(&batch, call.thread, *outcount, array_of_indices, error);",
-            "burst_batch_shut(&batch);",
-        ),
-    ),
-    "request_free": Kind(
-        first=(_ASKED,),
-        after=("burst_released(call.thread, asked);",),
-    ),
+    "testall": _batch("count", f"if (error != MPI_SUCCESS || *flag) {_ALL}", success="*flag"),
+    "testany": _batch("count", after=f"if (*flag) {_ANY}", success="*flag", known=True),
+    "testsome": _batch("incount", _SOME, success="*outcount != 0"),
+    "request_free": Kind(first=(_ASKED,), after=("burst_released(call.thread, asked);",)),
     "cancel": Kind(first=("if (call.follow) burst_cancelling(*request);",)),
-    "get_status": Kind(
-        first=(_OWN,),
-        instead=_STATUS,
-        success="*flag",
-        after=("if (*flag) burst_reported(call.thread, request, known);",),
-    ),
+    "get_status": _status_if("burst_reported(call.thread, request, known);"),
 }
 
 _COLLECTIVES: Final = {
@@ -287,11 +252,7 @@ _MANAGEMENT: Final = {
     # Collective over the communicator they are given, or over the one they make.
     "created": Kind(before=(_together("@PARENT"),), after=(_CREATED,)),
     "created_rooted": Kind(
-        before=(
-            _PART,
-            "burst_collective(call.thread, comm, 0, part.root, 0, 0);",
-            _ROOT,
-        ),
+        before=(_PART, "burst_collective(call.thread, comm, 0, part.root, 0, 0);", _ROOT),
         after=(_CREATED,),
     ),
     "created_alone": Kind(
@@ -309,29 +270,13 @@ _MANAGEMENT: Final = {
             "if (call.follow) burst_comm_freed(*comm);",
         )
     ),
-    "window": Kind(
-        before=(_together("comm"),),
-        after=("burst_object_created(BURST_WINDOW, (uintptr_t)*win, comm);",),
-    ),
-    "win_free": Kind(
-        first=(
-            f"if (call.thread != NULL) {_together_on(_WINDOW, '*win')}",
-            "if (call.follow) burst_object_freed(BURST_WINDOW, (uintptr_t)*win);",
-        )
-    ),
+    "window": _object_created(_WINDOW, "win"),
+    "win_free": _object_freed(_WINDOW, "win"),
     "win_fence": Kind(before=(_together_on(_WINDOW, "win"),)),
     "rma": Kind(before=(_RMA,)),
     "rma_request": Kind(before=(_RMA,), after=(_follow_apart("BURST_IS_OTHER", "0"),)),
-    "file_open": Kind(
-        before=(_together("comm"),),
-        after=("burst_object_created(BURST_FILE, (uintptr_t)*fh, comm);",),
-    ),
-    "file_close": Kind(
-        first=(
-            f"if (call.thread != NULL) {_together_on(_FILE, '*fh')}",
-            "if (call.follow) burst_object_freed(BURST_FILE, (uintptr_t)*fh);",
-        )
-    ),
+    "file_open": _object_created(_FILE, "fh"),
+    "file_close": _object_freed(_FILE, "fh"),
     "file_write": _file("burst_done_bytes(known)", "0"),
     "file_read": _file("0", "burst_done_bytes(known)"),
     "file_write_all": _file("burst_done_bytes(known)", "0", (_together_on(_FILE, "fh"),)),
