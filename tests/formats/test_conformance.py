@@ -24,7 +24,7 @@ OPENMP = {
     "teams": "the teams of OpenMP are told by records that are not written here",
     "bursts": "without its team, a thread's region ends no burst",
     "regions.team": "see teams",
-    "loops": "see teams: a loop of OpenMP is one of its regions",
+    "loop*": "see teams: a loop of OpenMP is one of its regions",
     "region_defs.*": "see teams: a region is a function of the user",
 }
 PRV = {
