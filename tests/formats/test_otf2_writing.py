@@ -7,10 +7,12 @@ import re
 import subprocess
 from collections import defaultdict
 
+import otf2
 import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from otf2.definitions import Location
 from otf2.enums import ParameterType
 
 import burstline
@@ -370,3 +372,13 @@ def test_a_message_is_told_within_its_calls_wherever_its_moments_lie(tmp_path):
     (message,) = again.messages.to_pylist()
     assert (message["send_ns"], message["receive_ns"]) == (19, 19)
     assert (message["send_call"], message["receive_call"]) == (0, 0)
+
+
+def test_other_readers_know_the_members_of_communicators(tmp_path):
+    place = written(trace_of(STORY), tmp_path)
+
+    with otf2.reader.open(str(place)) as reader:
+        groups = [group.members for group in reader.definitions.groups]
+
+    assert all(isinstance(member, Location) for member in groups[0])
+    assert len(groups[0]) == 3

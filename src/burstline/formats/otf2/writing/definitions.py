@@ -61,6 +61,8 @@ class Rows:
 
     def __init__(self) -> None:
         self._numbers: list[int] = []
+        # of groups and communicators; they refer to locations, which come before them
+        self._members: list[int] = []
         self._texts: dict[str, int] = {}
         self._bytes = bytearray()
         self._groups = 0
@@ -86,17 +88,19 @@ class Rows:
     ) -> None:
         """Add a communicator, and the group of its members."""
         group = self.add_group(kind, paradigm, members)
-        self.add(Defined.COMMUNICATOR, reference, self.text(name), group, NOWHERE)
+        row = (reference, self.text(name), group, NOWHERE)
+        self._members += [Defined.COMMUNICATOR, len(row), *row]
 
     def add_group(self, kind: int, paradigm: int, members: Iterable[int]) -> int:
         """The reference of a group without a name, which is added."""
-        self.add(Defined.GROUP, self._groups, self.text(""), kind, paradigm, 0, *members)
+        row = (self._groups, self.text(""), kind, paradigm, 0, *members)
+        self._members += [Defined.GROUP, len(row), *row]
         self._groups += 1
         return self._groups - 1
 
     def take(self) -> tuple[Integers, bytes]:
         """All rows (kind, length, and as many integers each), and all texts."""
-        return np.array(self._numbers, np.int64), bytes(self._bytes)
+        return np.array(self._numbers + self._members, np.int64), bytes(self._bytes)
 
 
 class Communicators:
