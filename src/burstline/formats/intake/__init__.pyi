@@ -38,6 +38,7 @@ from burstline.formats.intake.reading import hold as hold
 from burstline.formats.intake.reading import new_store as new_store
 from burstline.formats.intake.reading import read_whole as read_whole
 from burstline.formats.intake.requests import FITS as FITS
+from burstline.formats.intake.requests import PROBED as PROBED
 from burstline.formats.intake.requests import decided as decided
 from burstline.formats.intake.requests import follow as follow
 from burstline.formats.intake.source import Group as Group

@@ -156,8 +156,8 @@ class Details:
     def is_own(self, rows: Integers) -> Mask:
         """Whether each of some records is read here."""
         own = range(len(self)) if self.own is None else self.own
-        mine: Mask = (rows >= own.start) & (rows < own.stop)
-        return mine
+        inside: Mask = (rows >= own.start) & (rows < own.stop)
+        return inside
 
     def where(self, mask: Mask) -> Integers:
         """The records read here for which something holds."""
@@ -220,7 +220,7 @@ class Facts:
             for send, post in zip(sends, posts, strict=True)
         )
         pairs = [(none, none), *self._communicators]
-        told = [np.concatenate(column) for column in zip(*pairs, strict=True)]
+        communicators = [np.concatenate(column) for column in zip(*pairs, strict=True)]
         peer = _only(call[partner >= 0], partner[partner >= 0], len(calls))
         has_tag = (partner >= 0) & (tag >= 0)
         return arrow_table(
@@ -233,7 +233,7 @@ class Facts:
                 "leave_ns": calls.leave_ns,
                 "enter_seq": calls.enter_seq,
                 "leave_seq": calls.leave_seq,
-                "communicator": _only(told[0], told[1], len(calls)),
+                "communicator": _only(communicators[0], communicators[1], len(calls)),
                 "peer": peer,
                 "tag": _only(call[has_tag], tag[has_tag], len(calls)),
                 "root": self._own_root,
@@ -262,8 +262,8 @@ def describe_transfers(details: Details, facts: Facts) -> None:
     facts.add_partners(remote.call, remote.partner, np.full(len(remote), -1), received=False)
     facts.add_communicators(remote.call, remote.communicator)
     for name, ops in (("sent", _SENDS), ("received", _RECEIVES)):
-        mine = remote.pick(np.isin(remote.transfer, ops))
-        facts.add_bytes(name, mine.call, mine.size)
+        moving = remote.pick(np.isin(remote.transfer, ops))
+        facts.add_bytes(name, moving.call, moving.size)
     files = details.of(Kind.IO)
     for name, size in (("sent", files.sent), ("received", files.received)):
         facts.add_bytes(name, files.call[size > 0], size[size > 0])

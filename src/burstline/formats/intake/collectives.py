@@ -125,7 +125,7 @@ def join_collectives(
     process = places.process[parts["location"]]
     communicator, operation = parts["communicator"], parts["operation"]
     comm_rank = comm_ranks(communicator, places.rank[process], members)
-    found = collective_instances(
+    instances = collective_instances(
         communicator,
         parts["sequence"],
         parts["location"],
@@ -133,24 +133,24 @@ def join_collectives(
         operation,
         sizes=np.array([len(listed) for listed in members], np.int64),
     )
-    count = len(found.sequence)
+    count = len(instances.sequence)
     begin = np.full(count, len(process), np.int64)
-    np.minimum.at(begin, found.instance, np.arange(len(process)))
+    np.minimum.at(begin, instances.instance, np.arange(len(process)))
     roots = {}
     for name in ("own_root", "named_root"):
         roots[name] = np.full(count, UNKNOWN, np.int64)
-        np.maximum.at(roots[name], found.instance, parts[name])
+        np.maximum.at(roots[name], instances.instance, parts[name])
     columns = {
-        "communicator": found.communicator,
+        "communicator": instances.communicator,
         "operation": operation[begin],
         "root": np.where(roots["own_root"] >= 0, roots["own_root"], roots["named_root"]),
-        "sequence": found.sequence,
-        "complete": found.complete,
+        "sequence": instances.sequence,
+        "complete": instances.complete,
     }
     _note_incomplete(columns, operations, words, defects)
-    rows = {name: parts[name][found.order] for name in _MEMBER_COLUMNS}
-    rows |= {"collective": found.instance[found.order] + first}
-    rows["comm_rank"] = comm_rank[found.order]
+    rows = {name: parts[name][instances.order] for name in _MEMBER_COLUMNS}
+    rows |= {"collective": instances.instance[instances.order] + first}
+    rows["comm_rank"] = comm_rank[instances.order]
     return (
         arrow_table("collectives", columns, operations=operations),
         arrow_table("collective_members", rows),
@@ -189,7 +189,7 @@ def comm_ranks(
     """The place of each rank among the members of a communicator, -1 without one."""
     used, place = np.unique(communicator, return_inverse=True)
     listed = [np.array(members[row], np.int64) for row in used.tolist()]
-    sizes = np.array([len(one) for one in listed], np.int64)
+    sizes = np.array([len(ranks) for ranks in listed], np.int64)
     if not sizes.sum():
         return np.full(len(rank), UNKNOWN, np.int64)
     every = np.concatenate(listed)

@@ -44,7 +44,7 @@ class Halves:
         parts_at_once: int,
     ) -> None:
         self._source, self._places, self._joining = source, source.places, source.joining
-        self._borders = np.array([one.stop for one in processes], np.int64)
+        self._borders = np.array([group.stop for group in processes], np.int64)
         self._first = np.searchsorted(self._borders, self._borders)
         self._at_once = parts_at_once
         self._sends = rows("sends", self._joining.sends)
@@ -160,7 +160,7 @@ class Halves:
             self._ranges.scatter(np.searchsorted(borders, instance, "right"), parts)
         first = 0
         for number in range(len(borders) + 1):
-            found = join_collectives(
+            joined = join_collectives(
                 self._ranges.take(number),
                 places=self._places,
                 members=members,
@@ -169,8 +169,8 @@ class Halves:
                 first=first,
                 defects=self._source.defects,
             )
-            first += found[0].num_rows
-            yield found
+            first += joined[0].num_rows
+            yield joined
 
     def _widen(self, communicators: int) -> None:
         """Have room to count the instances of so many communicators."""

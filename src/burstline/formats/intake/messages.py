@@ -143,18 +143,18 @@ def _never_completed(
     """The posts of receives that nobody saw complete, as halves of messages."""
     waiting = (details.kind == Kind.POST) & (details.request != 0) & (ends < 0)
     waiting &= details.partner != PROC_NULL
-    mine = details.pick(details.where(waiting))
-    _note_first("receive_never_completed", mine, defects)
+    posts = details.pick(details.where(waiting))
+    _note_first("receive_never_completed", posts, defects)
     return events(
         "post",
-        location=mine.location,
-        seq=calls.enter_seq[mine.call],
-        time_ns=calls.enter_ns[mine.call],
-        call=calls.call[mine.call],
-        communicator=mine.communicator,
-        peer=np.where(mine.partner >= 0, mine.partner, UNKNOWN),
-        tag=np.maximum(mine.tag, UNKNOWN),
-        request=mine.request,
+        location=posts.location,
+        seq=calls.enter_seq[posts.call],
+        time_ns=calls.enter_ns[posts.call],
+        call=calls.call[posts.call],
+        communicator=posts.communicator,
+        peer=np.where(posts.partner >= 0, posts.partner, UNKNOWN),
+        tag=np.maximum(posts.tag, UNKNOWN),
+        request=posts.request,
     )
 
 
@@ -197,21 +197,21 @@ def _note_unknown(details: Details, known: int, places: Places, defects: Defects
     rows = details.where(named & (details.partner != PROC_NULL))
     if known == len(rows):
         return
-    mine = details.pick(rows)
-    lost = np.flatnonzero(places.process_of(mine.location, mine.partner) < 0)
-    text = f"location {mine.location[lost[0]]}, rank {mine.partner[lost[0]]}"
+    records = details.pick(rows)
+    lost = np.flatnonzero(places.process_of(records.location, records.partner) < 0)
+    text = f"location {records.location[lost[0]]}, rank {records.partner[lost[0]]}"
     defects.note("message_of_unknown_rank", "loss", text, len(lost))
 
 
-def _note_first(kind: str, mine: Details, defects: Defects) -> None:
-    if len(mine):
-        rank, tag = int(mine.partner[0]), int(mine.tag[0])
+def _note_first(kind: str, records: Details, defects: Defects) -> None:
+    if len(records):
+        rank, tag = int(records.partner[0]), int(records.tag[0])
         source, label = (
             f"{word} {number}" if number >= 0 else f"any {word}"
             for word, number in (("rank", rank), ("tag", tag))
         )
-        text = f"location {mine.location[0]}: {source}, {label}"
-        defects.note(kind, "loss", text, len(mine))
+        text = f"location {records.location[0]}: {source}, {label}"
+        defects.note(kind, "loss", text, len(records))
 
 
 def _waiting(details: Details, ends: Integers, places: Places) -> _Halves:
@@ -243,12 +243,12 @@ def describe_messages(details: Details, ends: Integers, sides: Sides, facts: Fac
     post = np.flatnonzero((details.kind == Kind.POST) & (details.partner != PROC_NULL))
     answered = ends[post] >= 0
     answered &= details.kind[ends[post]] == Kind.RECEIVE
-    told = np.where(answered, ends[post], post)
-    partner, call = details.partner[told], details.call[post]
+    source = np.where(answered, ends[post], post)
+    partner, call = details.partner[source], details.call[post]
     named = partner > ANY_SOURCE
-    facts.add_partners(call[named], partner[named], details.tag[told[named]], received=True)
+    facts.add_partners(call[named], partner[named], details.tag[source[named]], received=True)
     communicator = details.communicator[post]
-    known = np.where(communicator >= 0, communicator, details.communicator[told])
+    known = np.where(communicator >= 0, communicator, details.communicator[source])
     facts.add_communicators(call, known)
     direct = receives.pick(receives.of("request") == 0)
     call = direct.of("call")

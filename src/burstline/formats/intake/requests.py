@@ -28,71 +28,60 @@ _COMPLETED_BY: Final[dict[int, tuple[Kind, ...]]] = {
     Kind.POST: (Kind.RECEIVE, Kind.CANCELLED, Kind.FREED),
     Kind.COLLECTIVE: (Kind.COLLECTIVE_DONE, Kind.CANCELLED, Kind.FREED),
 }
+_SIZE: Final = max(Kind) + 1
 FITS: Final[Mask] = np.array(
-    [
-        [end in _COMPLETED_BY.get(start, ()) for end in range(max(Kind) + 1)]
-        for start in range(max(Kind) + 1)
-    ]
+    [[end in _COMPLETED_BY.get(start, ()) for end in range(_SIZE)] for start in range(_SIZE)]
 )
-IS_START: Final[Mask] = np.any(FITS, axis=1)
-IS_END: Final[Mask] = np.any(FITS, axis=0)
+"""Whether a kind of record, by row, starts what another, by column, completes."""
+
+PROBED: Final[Mask] = np.zeros_like(FITS)
+"""Whether a kind of record, by row, decides which message another, by column, takes."""
+PROBED[Kind.PROBE, Kind.RECEIVE] = True
 
 
 def follow(
     details: Details, calls: Calls, process: Integers, defects: Defects, *, mark: int = 0
 ) -> Integers:
-    """Find what completed each request, shape (records,).
+    """What completed each request and what started it, as records; -1 without, (records,).
 
     O(records log records). A request may be completed by another thread than the one that
     started it: then the time of the calls tells the order.
     """
     partner = np.full(len(details), UNKNOWN, np.int64)
-    at = np.flatnonzero((details.request != 0) & (IS_START | IS_END)[details.kind])
-    if not len(at):
-        return partner
-    kind = details.kind[at]
-    is_end = IS_END[kind]
-    order = _in_turn(details, calls, process, at, is_end)
-    before, after = order[:-1], order[1:]
-    joined = FITS[kind[before], kind[after]]
-    for column in (process[details.location[at]], details.request[at]):
-        joined &= column[before] == column[after]
-    partner[at[before[joined]]] = at[after[joined]]
-    partner[at[after[joined]]] = at[before[joined]]
-    alone = is_end & (partner[at] < 0) & (kind != Kind.FREED) & details.is_own(at)
-    if alone.any():
-        first = at[int(alone.argmax())]
-        asked = (int(details.request[first]) ^ mark) & 0xFFFFFFFFFFFFFFFF
-        text = f"location {details.location[first]}, request {asked}"
-        defects.note("completion_without_start", "loss", text, np.count_nonzero(alone))
+    start, end = _successions(details, calls, process, FITS)
+    partner[start], partner[end] = end, start
+    completes = np.any(FITS, axis=0)[details.kind] & (details.kind != Kind.FREED)
+    alone = details.where(completes & (details.request != 0) & (partner < 0))
+    if len(alone):
+        request = (int(details.request[alone[0]]) ^ mark) & 0xFFFFFFFFFFFFFFFF
+        text = f"location {details.location[alone[0]]}, request {request}"
+        defects.note("completion_without_start", "loss", text, len(alone))
     return partner
 
 
 def decided(details: Details, calls: Calls, process: Integers) -> Integers:
     """The probe that decided which message each receive takes, -1 where none did."""
     probe = np.full(len(details), UNKNOWN, np.int64)
-    is_probe = details.kind == Kind.PROBE
-    at = np.flatnonzero(is_probe & (details.request != 0))
-    if not len(at):
-        return probe
-    at = np.flatnonzero((is_probe | (details.kind == Kind.RECEIVE)) & (details.request != 0))
-    order = _in_turn(details, calls, process, at, ~is_probe[at])
-    before, after = at[order[:-1]], at[order[1:]]
-    joined = is_probe[before] & ~is_probe[after]
-    for column in (process[details.location], details.request):
-        joined &= column[before] == column[after]
-    probe[after[joined]] = before[joined]
+    if ((details.kind == Kind.PROBE) & (details.request != 0)).any():
+        before, receive = _successions(details, calls, process, PROBED)
+        probe[receive] = before
     return probe
 
 
-def _in_turn(
-    details: Details,
-    calls: Calls,
-    process: Integers,
-    at: Integers,
-    is_end: Mask,
-) -> Integers:
-    """Sort records that start or end requests by request and time, then as they stand."""
-    call = details.call[at]
-    time = np.where(is_end, calls.leave_ns[call], calls.enter_ns[call])
-    return np.lexsort((time, details.request[at], process[details.location[at]]))
+def _successions(
+    details: Details, calls: Calls, process: Integers, fits: Mask
+) -> tuple[Integers, Integers]:
+    """Records that follow each other under one request, where the second fits the first.
+
+    They are sorted by request and time, then as they stand.
+    """
+    starts, ends = np.any(fits, axis=1), np.any(fits, axis=0)
+    at = np.flatnonzero((details.request != 0) & (starts | ends)[details.kind])
+    call, owner, request = details.call[at], process[details.location[at]], details.request[at]
+    time = np.where(ends[details.kind[at]], calls.leave_ns[call], calls.enter_ns[call])
+    order = np.lexsort((time, request, owner))
+    before, after = order[:-1], order[1:]
+    joined = fits[details.kind[at[before]], details.kind[at[after]]]
+    for column in (owner, request):
+        joined &= column[before] == column[after]
+    return at[before[joined]], at[after[joined]]

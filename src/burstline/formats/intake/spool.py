@@ -47,16 +47,11 @@ class Spool:
 
     def take(self, key: int) -> npt.NDArray[np.uint8]:
         """What was stored under a key, which is forgotten."""
-        parts = self._held.pop(key, [])
-        self._bytes -= sum(part.nbytes for part in parts)
-        path = self._path(key)
-        if path.exists():
-            parts.insert(0, np.fromfile(path, np.uint8))
-            path.unlink()
+        parts = list(self.pieces(key, -1))
         return np.concatenate(parts) if parts else np.empty(0, np.uint8)
 
     def pieces(self, key: int, size: int) -> Iterator[npt.NDArray[np.uint8]]:
-        """What was kept under a key, so many bytes of a file at a time; it is forgotten."""
+        """What was kept under a key, a file in pieces of so many bytes; it is forgotten."""
         parts = self._held.pop(key, [])
         self._bytes -= sum(part.nbytes for part in parts)
         path = self._path(key)

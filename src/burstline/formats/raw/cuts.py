@@ -19,7 +19,7 @@ import numpy as np
 
 from burstline.bursts import read_at_starts
 from burstline.columns import begins_run, row_of
-from burstline.formats.intake import FITS, Defects
+from burstline.formats.intake import FITS, PROBED, Defects
 from burstline.formats.raw.events.calls import ENTRY, Operations, names_operation
 from burstline.formats.raw.events.counters import Known, Readings, last_known
 from burstline.formats.raw.events.timeline import Cut, Slice, joined, start_of, timeline
@@ -46,8 +46,6 @@ BORDERS: Final = (
 )  # fmt: skip
 """What is put together for a whole process: it goes on across cuts, and is little."""
 
-_PROBED: Final = np.zeros_like(FITS)
-_PROBED[Kind.PROBE, Kind.RECEIVE] = True
 _OPS: Final = 1 << 16
 _FEW: Final = 1 << 16
 
@@ -124,7 +122,7 @@ class _Walk:
         self._rest: Timeline | None = None
         self._at_starts = np.zeros(len(counters.names), bool)
         self._missing = set(places.values())
-        self._requests, self._probes = _Open(FITS), _Open(_PROBED)
+        self._requests, self._probes = _Open(FITS), _Open(PROBED)
         self._visits: list[Member] = []
         self._borders: list[Timeline] = []
         self._border_count = 0
@@ -173,11 +171,9 @@ class _Walk:
         entries["record"] = line.records[at]
         entries["number"] = line.number[at]
         entries["call"] = call + line.first_call
-        entries["enter_ns"], entries["leave_ns"] = (
-            line.time_ns[line.enter[call]],
-            leave_ns[call],
-        )
-        entries["enter_seq"], entries["leave_seq"] = line.seq[line.enter[call]], leave_seq[call]
+        enter = line.enter[call]
+        entries["enter_ns"], entries["leave_ns"] = line.time_ns[enter], leave_ns[call]
+        entries["enter_seq"], entries["leave_seq"] = line.seq[enter], leave_seq[call]
         for start, end in self._requests.feed(entries, number):
             self._visit(start, end)
         for probe, receive in self._probes.feed(entries, number):
@@ -194,11 +190,11 @@ class _Walk:
         self._unread.append(self._rest)
         rest = [] if self._rest is None else [self._rest]
         read = joined([*rest, line.only(Kind.COUNTERS)])
-        mine, self._rest = read.upto(end.left), joined([read.behind(end.left)])
+        readable, self._rest = read.upto(end.left), joined([read.behind(end.left)])
         self._readings.append(self._known)
         if self._missing and len(line.enter):
             readings = Readings(self._counters, Defects())
-            readings.add(mine, self._places, self._known)
+            readings.add(readable, self._places, self._known)
             if self._cut.call:
                 leave_ns = np.append(self._cut.leave_ns, leave_ns)
                 leave_seq = np.append(self._cut.leave_seq, leave_seq)
@@ -208,7 +204,7 @@ class _Walk:
                 leave_ns[:bursts], leave_seq[:bursts], next_seq, list(readings.columns()[1:])
             )
             self._missing -= set(np.flatnonzero(self._at_starts).tolist())
-        self._known = last_known(mine, self._places, self._known)
+        self._known = last_known(readable, self._places, self._known)
 
     def _keep(self, borders: Timeline) -> None:
         self._borders.append(borders)
@@ -239,11 +235,11 @@ class _Walk:
         for place, entry in self._visits:
             visits[place].append(entry)
         for part, entries in zip(slices, visits, strict=True):
-            found = np.array(entries, ENTRY)
-            found = found[np.unique(found["number"], return_index=True)[1]]
-            is_earlier = found["number"] < part.begin.record
-            earlier.append(found[is_earlier])
-            later.append(found[~is_earlier])
+            visitors = np.array(entries, ENTRY)
+            visitors = visitors[np.unique(visitors["number"], return_index=True)[1]]
+            is_earlier = visitors["number"] < part.begin.record
+            earlier.append(visitors[is_earlier])
+            later.append(visitors[~is_earlier])
         return Cuts(
             slices,
             earlier,
@@ -286,16 +282,16 @@ class _Open:
         order = np.lexsort((self._key(entries), request))
         first = begins_run(request[order])
         begins, ends = entries[order[first]], entries[order[np.append(first, True)[1:]]]
-        slices, known = self._open
-        at = row_of(begins["record"]["time"], known["record"]["time"])
+        slices, waiting = self._open
+        at = row_of(begins["record"]["time"], waiting["record"]["time"])
         again = at >= 0
         fresh = ends[self._starts[ends["record"]["kind"]]]
         self._open = (
             np.concatenate([slices[~again], np.full(len(fresh), number)]),
-            np.concatenate([known[~again], fresh]),
+            np.concatenate([waiting[~again], fresh]),
         )
         for row in np.flatnonzero(again).tolist():
-            start, end = known[row], begins[at[row]]
+            start, end = waiting[row], begins[at[row]]
             if self._fits[start["record"]["kind"], end["record"]["kind"]]:
                 yield (int(slices[row]), start.copy()), (number, end.copy())
 
@@ -303,16 +299,16 @@ class _Open:
         """The record of the same request before one of the slice that was taken in last."""
         number, record = end
         kind = entries["record"]["kind"]
-        mine = entries["record"]["time"] == record["record"]["time"]
-        entries = entries[mine & (self._starts | self._ends)[kind]]
+        is_same = entries["record"]["time"] == record["record"]["time"]
+        entries = entries[is_same & (self._starts | self._ends)[kind]]
         key = self._key(entries)
         rows = np.lexsort((entries["number"], key))
         place = int(np.flatnonzero(entries["number"][rows] == record["number"])[0])
         if place:
             return number, entries[rows[place - 1]].copy()
-        slices, known = self._was_open
-        row = np.flatnonzero(known["record"]["time"] == record["record"]["time"])
-        return (int(slices[row[0]]), known[row[0]].copy()) if len(row) else None
+        slices, waiting = self._was_open
+        row = np.flatnonzero(waiting["record"]["time"] == record["record"]["time"])
+        return (int(slices[row[0]]), waiting[row[0]].copy()) if len(row) else None
 
     def _key(self, entries: Entries) -> Integers:
         is_end = self._ends[entries["record"]["kind"]]

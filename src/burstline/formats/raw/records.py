@@ -58,26 +58,26 @@ class Records:
         tables["messages"] = _halves(group, first)
         whole = with_records(Trace(tables | self._whole))
         self._used |= set(pc.unique(whole.table("events")["type"]).to_pylist())
-        found = {name: whole.table(name) for name in ("events", "states", "links")}
+        records = {name: whole.table(name) for name in ("events", "states", "links")}
         if not self._has_own:
             group = _with_times(group, whole.table("messages"))
         elif batch.events.shape[1]:
             self._own |= set(np.unique(batch.events[3]).tolist())
             own = batch.events.copy()
             own[0] -= first
-            found["events"] = merged(whole, own)
-        moved = {name: _moved(table, first) for name, table in found.items()}
+            records["events"] = merged(whole, own)
+        moved = {name: _moved(table, first) for name, table in records.items()}
         return replace(group, tables={**moved, **group.tables})
 
     def labels(self, definitions: pa.Table) -> dict[str, pa.Table]:
         """The labels of all events, once all groups have been gone through."""
         trace = Trace(self._whole | {"region_defs": definitions})
         used = np.array(sorted(self._used), np.int64)
-        found = label_tables(trace, Callers(trace), Others(trace), used)
+        labels = label_tables(trace, Callers(trace), Others(trace), used)
         own = np.array(sorted(self._own), np.int64)
         if not len(own):
-            return found
-        return self._basis.events.labels(found["event_types"], found["event_values"], own)
+            return labels
+        return self._basis.events.labels(labels["event_types"], labels["event_values"], own)
 
 
 def _moved(table: pa.Table, by: int) -> pa.Table:

@@ -127,7 +127,7 @@ class RawSource:
         paths = CallPaths(resolve)
         self._basis = Basis(
             processes,
-            [replace(one, offset_ns=one.offset_ns - origin) for one in clocks],
+            [replace(clock, offset_ns=clock.offset_ns - origin) for clock in clocks],
             places_of(processes, accuracy),
             Communicators(processes, defects),
             [paths.rows(process.defined) for process in processes],
@@ -135,14 +135,16 @@ class RawSource:
             numbers,
             UserEvents(processes, defects),
         )
-        self.counters = self._basis.counters.names
-        self.joining = intake.MpiOrder(self._basis.places, defects)
+        self.places, self.counters = self._basis.places, self._basis.counters.names
+        self.members = self._basis.communicators.members
+        self.joining = intake.MpiOrder(self.places, defects)
         self._shared = {
             "call_paths": paths.table(),
             "counters": self._basis.counters.table(),
             "communicators": self._basis.communicators.table(),
         }
         self._numbering, self._loops = Numbering(), Loops()
+        self.operations = self._numbering.operations  # grows
         self._lives: list[Life] = []
         self._overhead_ns = 0
         own = raw and self._basis.events.any
@@ -157,28 +159,13 @@ class RawSource:
         counts = np.sum([outline.counts for outline in outlines], axis=0)
         self.costs = RECORDED_COSTS if records else costs_of(counts)
 
-    @property
-    def places(self) -> intake.Places:
-        """Where processes and locations are."""
-        return self._basis.places
-
-    @property
-    def members(self) -> Sequence[tuple[int, ...]]:
-        """World ranks of the members of each communicator."""
-        return self._basis.communicators.members
-
-    @property
-    def operations(self) -> Sequence[str]:
-        """Names behind the codes of operations; grows."""
-        return self._numbering.operations
-
     def sizes(self) -> list[int]:
         """Records of each process."""
         return [sum(len(f.records) for f in process.files) for process in self._basis.processes]
 
     def uncut(self) -> list[int]:
         """Records of each process that are read at once: of one that is cut, little."""
-        found = []
+        records = []
         for number, process in enumerate(self._basis.processes):
             sizes = [len(file.records) for file in process.files]
             caller = self._caller_of(number)
@@ -186,8 +173,8 @@ class RawSource:
                 outline = process.files[caller].outline
                 borders = int(outline.counts[list(BORDERS)].sum())
                 sizes[caller] = max(outline.stretch, borders)
-            found.append(sum(sizes))
-        return found
+            records.append(sum(sizes))
+        return records
 
     def parts(
         self, most: int, longest: int | None = None
@@ -285,5 +272,5 @@ class RawSource:
             "overhead_ns": self._overhead_ns or None,
             "schema_version": schema.SCHEMA_VERSION,
         }
-        told = {key: str(value) for key, value in facts.items() if value is not None}
-        return arrow_table("metadata", {"key": list(told), "value": list(told.values())})
+        rows = {key: str(value) for key, value in facts.items() if value is not None}
+        return arrow_table("metadata", {"key": list(rows), "value": list(rows.values())})

@@ -35,12 +35,12 @@ class Counters:
     """The counters of a run; `names` are in the order of their columns."""
 
     def __init__(self, processes: Sequence[Definitions]) -> None:
-        found: dict[str, Counter] = {}
+        by_name: dict[str, Counter] = {}
         for defined in processes:
             for _, counter in sorted(defined.counters.items()):
-                found.setdefault(_column(counter.name), counter)
-        self.names = list(found)
-        self._found = found
+                by_name.setdefault(_column(counter.name), counter)
+        self.names = list(by_name)
+        self._by_name = by_name
         self._place = {name: position for position, name in enumerate(self.names)}
 
     def places(self, counters: Mapping[int, Counter]) -> dict[int, int]:
@@ -54,7 +54,7 @@ class Counters:
             "counters",
             {
                 "name": self.names,
-                "unit": ["ns" if counter.is_time else "" for counter in self._found.values()],
+                "unit": ["ns" if counter.is_time else "" for counter in self._by_name.values()],
                 "mode": np.zeros(len(self.names), np.int8),
                 "source_type": np.array([types[name] for name in self.names], np.int64),
             },
@@ -110,14 +110,14 @@ class Readings:
         known = np.zeros((len(self._names), len(events)), bool)
         readings[column, row] = value
         known[column, row] = True
-        found = []
+        backwards = []
         for place in range(len(self._names)):
             last = None if before is None else before.get(place)
-            found += _differ(place, readings[place], known[place], table[3 + place], last)
+            backwards += _differ(place, readings[place], known[place], table[3 + place], last)
         if before is None:
-            note_backwards(found, self._names, line.name, self._defects)
+            note_backwards(backwards, self._names, line.name, self._defects)
         else:
-            self.backwards += found
+            self.backwards += backwards
         self._readings.append(table)
 
     def columns(self) -> Integers:
@@ -141,21 +141,21 @@ def last_known(
 ) -> dict[int, Known]:
     """What is known of each counter behind some records, of what was known before them."""
     where, column, value = _values(line, places)
-    found = dict(before)
+    readings = dict(before)
     for place in set(places.values()):
         rows = np.flatnonzero(column == place)
         if len(rows):
             times = int(np.count_nonzero(begins_run(line.seq[where[rows]])))
             times += before[place].times if place in before else 0
-            found[place] = Known(int(value[rows[-1]]), times)
-    return found
+            readings[place] = Known(int(value[rows[-1]]), times)
+    return readings
 
 
 def note_backwards(
-    found: Iterable[Backwards], names: Sequence[str], file: str, defects: Defects
+    backwards: Iterable[Backwards], names: Sequence[str], file: str, defects: Defects
 ) -> None:
     """Note counters of a location that run backwards, the first one first."""
-    for place, reading, times in sorted(found):
+    for place, reading, times in sorted(backwards):
         text = f"{file}: {names[place]}, reading {reading}"
         defects.note("counter_runs_backwards", "loss", text, times)
 

@@ -113,10 +113,8 @@ class Regions:
             number, space = key // 2, Named.LOOP if key % 2 else Named.REGION
             # ids are per process, names are not; loops are known by their id everywhere
             name = defined.names.get((space, number))
-            found = (space, number if space == Named.LOOP else 0, name)
-            if space == Named.REGION and name is None:
-                found = (space, number, None)
-            rows[key] = self._number(found)
+            is_by_id = space == Named.LOOP or name is None
+            rows[key] = self._number((space, number if is_by_id else 0, name))
         return lookup(what, rows)
 
     def table(self) -> pa.Table:
@@ -136,40 +134,41 @@ class Regions:
 
     def definitions(self) -> pa.Table:
         """The table `region_defs`; the source's id of a loop is its `source_value`."""
-        found = list(self._definitions)
-        lines = [UNKNOWN if name is None else name.line or UNKNOWN for _, _, name in found]
-        loops = [space == Named.LOOP for space, _, _ in found]
-        user, openmp = PARADIGMS.index("user"), PARADIGMS.index("openmp")
-        described = [_described(*key) for key in found]
+        rows = [_definition(*key) for key in self._definitions]
+        names, paradigms, roles, files, *numbers = (
+            [row[place] for row in rows] for place in range(7)
+        )
+        lines, types, values = (np.array(column, np.int64) for column in numbers)
         return arrow_table(
             "region_defs",
             {
-                "region": np.arange(len(found)),
-                "name": [name for name, _, _, _ in described],
-                "paradigm": np.array(
-                    [openmp if space == _OPENMP else user for space, _, _ in found], np.int8
-                ),
-                "role": [role for _, role, _, _ in described],
-                "file": [
-                    name.text or None if name and loop else None
-                    for loop, (_, _, name) in zip(loops, found, strict=True)
-                ],
-                "begin_line": np.where(loops, np.array(lines, np.int32), UNKNOWN),
-                "end_line": np.full(len(found), UNKNOWN, np.int32),
-                "source_type": np.array([kind for _, _, kind, _ in described], np.int64),
-                "source_value": np.array([value for _, _, _, value in described], np.int64),
+                "region": np.arange(len(rows)),
+                "name": names,
+                "paradigm": np.array(paradigms, np.int8),
+                "role": roles,
+                "file": files,
+                "begin_line": lines,
+                "end_line": np.full(len(rows), UNKNOWN, np.int32),
+                "source_type": types,
+                "source_value": values,
             },
         )
 
 
-def _described(space: int, number: int, name: Name | None) -> tuple[str, str, int, int]:
-    """Name, role, and the source's type and value of a definition."""
+def _definition(
+    space: int, number: int, name: Name | None
+) -> tuple[str, int, str, str | None, int, int, int]:
+    """Name, paradigm, role, file, line, and the source's type and value of a definition."""
+    user, openmp = PARADIGMS.index("user"), PARADIGMS.index("openmp")
     if space == _OPENMP:
         role = list(RECORDED_REGIONS)[number]
-        return (role, role, *RECORDED_REGIONS[role])
+        return (role, openmp, role, None, UNKNOWN, *RECORDED_REGIONS[role])
+    text, line = name or ("", None)
     if space == Named.LOOP:
-        return loop_name(number, name), "loop", NO_VALUE, number
-    return _region_name(number, name), "function", NO_VALUE, NO_VALUE
+        place = text or None, line or UNKNOWN
+        return (loop_name(number, name), user, "loop", *place, NO_VALUE, number)
+    title = text or f"region {number}"
+    return title, user, "function", None, UNKNOWN, NO_VALUE, NO_VALUE
 
 
 def loop_name(number: int, name: Name | None) -> str:
@@ -182,10 +181,6 @@ def loop_name(number: int, name: Name | None) -> str:
         return f"loop {number}"
     short = name.text.rpartition("/")[2]
     return short if name.line is None else f"{short}:{name.line}"
-
-
-def _region_name(number: int, name: Name | None) -> str:
-    return name.text if name and name.text else f"region {number}"
 
 
 def _closed(location: int, last_seq: int, regions: Columns) -> Columns:

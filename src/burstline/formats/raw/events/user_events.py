@@ -80,14 +80,14 @@ class UserEvents:
     def loop_events(self, rows: Integers) -> LoopEvents | None:
         """Those of what :meth:`rows` gave that tell of loops."""
         location, time_ns, moment, kind, value = rows
-        found = np.flatnonzero((kind == LOOP_OF_CALL) | (kind == ITERATION))
-        if not len(found):
+        chosen = np.flatnonzero((kind == LOOP_OF_CALL) | (kind == ITERATION))
+        if not len(chosen):
             return None
-        found = found[np.argsort(moment[found], kind="stable")]
+        chosen = chosen[np.argsort(moment[chosen], kind="stable")]
         events = LoopEvents(
             location, time_ns, kind, value, lambda _, loop: self._loops.get(loop)
         )
-        return events.picked(found)
+        return events.picked(chosen)
 
     def labels(self, types: pa.Table, values: pa.Table, used: Integers) -> dict[str, pa.Table]:
         """Tables of labels with those of the program's events that occur."""
@@ -127,17 +127,19 @@ def _is_taken(number: int) -> bool:
     return not fits or number in KNOWN_TYPES or classify(number) is not EventClass.OTHER
 
 
-def merged(calls: Trace, own: Integers) -> pa.Table:
-    """Put the program's events among those of its calls."""
-    there, when, types, values = calls.arrays("events", "location", "time_ns", "type", "value")
-    location, time_ns, moment, kind, value = own
-    mine = np.lexsort((moment, time_ns, location))
-    where = np.concatenate([there, location[mine]]).astype(np.int64)
-    time = np.concatenate([when, time_ns[mine]])
-    order = np.lexsort((np.arange(len(where)), time, where))
-    kinds = np.concatenate([types, kind[mine]])
-    every = np.concatenate([values, value[mine]])
-    return event_table(where[order], time[order], kinds[order], every[order])
+def merged(calls: Trace, rows: Integers) -> pa.Table:
+    """The program's events among those of its calls."""
+    events = calls.arrays("events", "location", "time_ns", "type", "value")
+    location, time_ns, moment, kind, value = rows
+    in_turn = np.lexsort((moment, time_ns, location))
+    location, time_ns, kind, value = (
+        np.concatenate([of_calls, own[in_turn]])
+        for of_calls, own in zip(events, (location, time_ns, kind, value), strict=True)
+    )
+    order = np.lexsort((np.arange(len(location)), time_ns, location))
+    return event_table(
+        location.astype(np.int64)[order], time_ns[order], kind[order], value[order]
+    )
 
 
 def _extended(

@@ -77,19 +77,19 @@ def open_files(folder: Path, defects: Defects, progress: Progress) -> list[RawFi
             folder, None, expected=f"files *{SUFFIX} in it", found="none", way_out=_WAY_OUT
         )
     progress.step("Opening", len(paths), "files")
-    found, refused = [], None
+    files, refused = [], None
     for path in paths:
         try:
-            found += _open(path, defects)
+            files += _open(path, defects)
         except UnsupportedRecordError:
             raise
         except FormatError as error:
             refused = refused or error
             defects.note("not_a_raw_file", "error", str(error))
         progress.advance(1)
-        for file in found[-1:]:
+        for file in files[-1:]:
             file.release()
-    if not found:
+    if not files:
         raise refused or FormatError(
             folder,
             None,
@@ -97,7 +97,7 @@ def open_files(folder: Path, defects: Defects, progress: Progress) -> list[RawFi
             found=f"{len(paths)} files without",
             way_out="The program ended before it recorded anything; run it again",
         )
-    return found
+    return files
 
 
 def _open(path: Path, defects: Defects) -> list[RawFile]:

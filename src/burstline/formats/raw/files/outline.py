@@ -111,14 +111,14 @@ def outline_of(records: npt.NDArray[Any]) -> Outline:
             last_label = begin + len(kind) - 1 - int((kind[::-1] == Kind.LABEL).argmax())
         if first_ns < 0:
             first_ns = _first(block, kind)
-    found = counts > 0
+    occurs = counts > 0
     return Outline(
         rows=np.concatenate(rows),
         kinds=np.concatenate(kinds),
-        has_events=bool(found[_EVENTS].any()),
-        has_calls=bool(found[Kind.ENTER]),
+        has_events=bool(occurs[_EVENTS].any()),
+        has_calls=bool(occurs[Kind.ENTER]),
         # A label outside of any call says nothing.
-        has_own=bool(found[_OWN].any()) or first_enter < last_label,
+        has_own=bool(occurs[_OWN].any()) or first_enter < last_label,
         event_types=np.unique(np.concatenate(types)),
         first_ns=first_ns,
         counts=counts[:_COUNTED].copy(),

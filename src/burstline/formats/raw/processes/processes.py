@@ -57,24 +57,24 @@ def find_processes(files: Sequence[RawFile], defects: Defects) -> list[Process]:
     def key(file: RawFile) -> tuple[str, int]:
         return file.host, file.pid
 
-    found = []
+    processes = []
     for _, group in groupby(sorted(files, key=key), key=key):
         own = sorted(group, key=lambda file: (file.thread, file.start_ns, file.path.name))
         process = Process(own, _numbers(own), read_definitions(own, defects))
         if process.defined.rank < 0 and not any(f.outline.has_events for f in own):
             defects.note("process_without_mpi", "info", own[0].path.name)
             continue
-        found.append(process)
-    _place(found, defects)
-    found.sort(key=lambda process: (process.application, process.rank))
-    _note_ends(found, defects)
-    _note_compilers(found, defects)
-    return found
+        processes.append(process)
+    _place(processes, defects)
+    processes.sort(key=lambda process: (process.application, process.rank))
+    _note_ends(processes, defects)
+    _note_compilers(processes, defects)
+    return processes
 
 
 def compilers_of(processes: Iterable[Process]) -> list[str]:
     """Name the compilers that made counted code, each once."""
-    return list(dict.fromkeys(name for one in processes for name in one.defined.compilers()))
+    return list(dict.fromkeys(name for p in processes for name in p.defined.compilers()))
 
 
 def _numbers(files: Sequence[RawFile]) -> list[int]:
