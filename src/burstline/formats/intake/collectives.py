@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from burstline.columns import ordinal_within, row_of
+from burstline.columns import ordinal_within, row_of, take
 from burstline.formats.intake.calls import Kind
 from burstline.matching import collective_instances
 from burstline.schema import NO_VALUE, UNKNOWN, arrow_table
@@ -216,9 +216,8 @@ def _named_roots(details: Details, parts: Details) -> Integers:
 
 def _part_columns(parts: Details, *, details: Details, calls: Calls, ends: Integers) -> Columns:
     blocking = parts.request == 0
-    end = np.maximum(ends, 0)
-    ended = ~blocking & (ends >= 0) & (np.append(details.kind, 0)[end] == Kind.COLLECTIVE_DONE)
-    done = np.where(ended, np.append(details.call, 0)[end], parts.call)
+    ended = ~blocking & (take(details.kind, ends) == Kind.COLLECTIVE_DONE)
+    done = np.where(ended, take(details.call, ends), parts.call)
     known = blocking | ended
     return {
         "location": parts.location,

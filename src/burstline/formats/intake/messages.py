@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from burstline.columns import codes, ordinal_within
+from burstline.columns import codes, ordinal_within, take
 from burstline.formats.intake.calls import ANY_SOURCE, PROC_NULL, Kind
 from burstline.formats.intake.half_messages import events, events_of
 from burstline.formats.intake.target import types_of
@@ -83,11 +83,17 @@ class Sides:
 
 def sides_of(details: Details, places: Places, defects: Defects) -> Sides:
     """Both sides of messages whose partner is a process of the trace; others are noted."""
-    sends, receivers = _halves(details, Kind.SEND, places)
-    receives, senders = _halves(details, Kind.RECEIVE, places)
-    known = sum(int(np.count_nonzero(details.is_own(rows))) for rows in (sends, receives))
-    _note_unknown(details, known, places, defects)
-    return Sides(sends, receivers, receives, senders)
+    columns, strangers = [], []
+    for kind in (Kind.SEND, Kind.RECEIVE):
+        rows = np.flatnonzero((details.kind == kind) & (details.partner != PROC_NULL))
+        other = places.process_of(details.location[rows], details.partner[rows])
+        columns += [rows[other >= 0], other[other >= 0]]
+        strangers.append(rows[(other < 0) & details.is_own(rows)])
+    lost = np.sort(np.concatenate(strangers))
+    if len(lost):
+        text = f"location {details.location[lost[0]]}, rank {details.partner[lost[0]]}"
+        defects.note("message_of_unknown_rank", "loss", text, len(lost))
+    return Sides(*columns)
 
 
 def message_halves(
@@ -129,7 +135,11 @@ def message_halves(
     if not here.all():
         receives, posted = receives.pick(here), posted[here]
     waiting = _waiting(details, ends, places)
-    ordinal = _queue(receives, posted, waiting, entered, places)
+    index = np.concatenate([posted, waiting.rows])
+    # Receives that wait stand in the queue too: what they took is nobody else's.
+    columns_of_both = zip(_channel(receives, places), _channel(waiting, places), strict=True)
+    channel = [np.concatenate(pair) for pair in columns_of_both]
+    ordinal = channel_ordinals(channel, entered[index], index)
     received = _receive_columns(receives, calls, ends)
     received |= {"sender": receives.other, "ordinal": ordinal[: len(posted)]}
     queued = {name: waiting.of(name) for name in ("communicator", "tag")}
@@ -144,7 +154,13 @@ def _never_completed(
     waiting = (details.kind == Kind.POST) & (details.request != 0) & (ends < 0)
     waiting &= details.partner != PROC_NULL
     posts = details.pick(details.where(waiting))
-    _note_first("receive_never_completed", posts, defects)
+    if len(posts):
+        source, label = (
+            f"{word} {number[0]}" if number[0] >= 0 else f"any {word}"
+            for word, number in (("rank", posts.partner), ("tag", posts.tag))
+        )
+        text = f"location {posts.location[0]}: {source}, {label}"
+        defects.note("receive_never_completed", "loss", text, len(posts))
     return events(
         "post",
         location=posts.location,
@@ -158,60 +174,12 @@ def _never_completed(
     )
 
 
-def _queue(
-    receives: _Halves, posted: Integers, waiting: _Halves, entered: Integers, places: Places
-) -> Integers:
-    """Places of receives, then of those that wait, by when they were posted.
-
-    Receives that wait stand in the queue too: what they took is nobody else's. `entered` is
-    by record.
-    """
-    index = np.concatenate([posted, waiting.rows])
-    sides = [_channel(half, places) for half in (receives, waiting)]
-    columns = [np.concatenate(pair) for pair in zip(*sides, strict=True)]
-    return channel_ordinals(columns, entered[index], index)
-
-
 def channel_ordinals(
     channel: Sequence[Integers], time_ns: Integers, index: Integers
 ) -> Integers:
     """The ordinal of each half on its channel by time, at one time by record."""
     (name,) = codes(channel)
     return ordinal_within(name, order=np.lexsort((index, time_ns, name)))
-
-
-def _halves(details: Details, kind: Kind, places: Places) -> tuple[Integers, Integers]:
-    rows = np.flatnonzero((details.kind == kind) & (details.partner != PROC_NULL))
-    return _known(details, rows, places)
-
-
-def _known(details: Details, rows: Integers, places: Places) -> tuple[Integers, Integers]:
-    """The records whose partner is a process of the trace, and that process."""
-    other = places.process_of(details.location[rows], details.partner[rows])
-    kept = other >= 0
-    return rows[kept], other[kept]
-
-
-def _note_unknown(details: Details, known: int, places: Places, defects: Defects) -> None:
-    named = np.isin(details.kind, np.array([Kind.SEND, Kind.RECEIVE]))
-    rows = details.where(named & (details.partner != PROC_NULL))
-    if known == len(rows):
-        return
-    records = details.pick(rows)
-    lost = np.flatnonzero(places.process_of(records.location, records.partner) < 0)
-    text = f"location {records.location[lost[0]]}, rank {records.partner[lost[0]]}"
-    defects.note("message_of_unknown_rank", "loss", text, len(lost))
-
-
-def _note_first(kind: str, records: Details, defects: Defects) -> None:
-    if len(records):
-        rank, tag = int(records.partner[0]), int(records.tag[0])
-        source, label = (
-            f"{word} {number}" if number >= 0 else f"any {word}"
-            for word, number in (("rank", rank), ("tag", tag))
-        )
-        text = f"location {records.location[0]}: {source}, {label}"
-        defects.note(kind, "loss", text, len(records))
 
 
 def _waiting(details: Details, ends: Integers, places: Places) -> _Halves:
@@ -223,7 +191,8 @@ def _waiting(details: Details, ends: Integers, places: Places) -> _Halves:
     waiting &= (details.partner >= 0) & (details.tag >= 0)
     rows = details.where(waiting)
     rows = rows[(ends[rows] < 0) | (details.kind[ends[rows]] == Kind.FREED)]
-    return _Halves(details, *_known(details, rows, places))
+    other = places.process_of(details.location[rows], details.partner[rows])
+    return _Halves(details, rows, other).pick(other >= 0)
 
 
 def _channel(halves: _Halves, places: Places) -> list[Integers]:
@@ -260,11 +229,9 @@ def _send_columns(sends: _Halves, calls: Calls, ends: Integers) -> dict[str, Int
     details, call, request = sends.details, sends.of("call"), sends.of("request")
     end = ends[sends.rows]
     blocking = request == 0
-    done = np.where(blocking, call, details.call[np.maximum(end, 0)])
-    recorded = blocking | ((end >= 0) & (details.kind[np.maximum(end, 0)] == Kind.SEND_DONE))
-    source = np.where(
-        recorded, SEND_DONE_SOURCES.index("recorded"), SEND_DONE_SOURCES.index("unknown")
-    )
+    done = np.where(blocking, call, take(details.call, end))
+    recorded = blocking | (take(details.kind, end) == Kind.SEND_DONE)
+    sources = (SEND_DONE_SOURCES.index(name) for name in ("recorded", "unknown"))
     return {
         "sender_location": sends.of("location"),
         "send_call": calls.call[call],
@@ -274,7 +241,7 @@ def _send_columns(sends: _Halves, calls: Calls, ends: Integers) -> dict[str, Int
         "send_done_call": np.where(recorded, calls.call[done], UNKNOWN),
         "send_done_ns": np.where(recorded, calls.leave_ns[done], NO_VALUE),
         "send_done_seq": np.where(recorded, calls.leave_seq[done], NO_VALUE),
-        "send_done_from": source,
+        "send_done_from": np.where(recorded, *sources),
         "communicator": sends.of("communicator"),
         "tag": sends.of("tag"),
         "sent_bytes": sends.of("size"),
@@ -286,7 +253,7 @@ def _receive_columns(receives: _Halves, calls: Calls, ends: Integers) -> dict[st
     details, call, request = receives.details, receives.of("call"), receives.of("request")
     post = ends[receives.rows]
     here = request == 0
-    posted = np.where(post >= 0, details.call[np.maximum(post, 0)], call)
+    posted = np.where(post >= 0, take(details.call, post), call)
     known = here | (post >= 0)
     return {
         "receiver_location": receives.of("location"),

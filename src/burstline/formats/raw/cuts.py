@@ -13,6 +13,7 @@ order of its calls is the order of its records.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -221,10 +222,7 @@ class _Walk:
     def finish(self, numbers: Mapping[int, str]) -> Cuts:
         """What was found."""
         calls = self._cuts[-1].call
-        slices = [
-            Slice(begin, end, calls)
-            for begin, end in zip(self._cuts[:-1], self._cuts[1:], strict=True)
-        ]
+        slices = [Slice(begin, end, calls) for begin, end in pairwise(self._cuts)]
         operations, defects = Operations(numbers), Defects()
         for counts in (self._entered, self._named):
             used = np.flatnonzero(counts)
