@@ -17,7 +17,7 @@ import pytest
 
 from command import burstline
 
-PAGES = sorted(Path(__file__).parent.glob("*.md"))
+PAGES = sorted(Path(__file__).parent.glob("[!R]*.md"))
 _BLOCK = re.compile(r"^```(text|console) ?(.*)\n((?:.*\n)*?)```$", re.MULTILINE)
 
 
