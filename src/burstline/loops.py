@@ -474,6 +474,19 @@ def iterations_of(trace: Trace) -> tuple[Integers, Integers, Integers]:
     return row, time_ns[known], iteration[known]
 
 
+def recorded_loops(trace: Trace) -> Mask:
+    """Which loops are recorded ones of the source."""
+    paradigm, origin = trace.arrays("loops", "paradigm", "origin")
+    return (paradigm == USER) & (origin == RECORDED)
+
+
+def most_iterations(trace: Trace) -> Integers:
+    """The iterations of the entry of each loop that has most of them."""
+    most = np.zeros(trace.rows("loops"), np.int64)
+    np.maximum.at(most, *trace.arrays("loop_entries", "loop", "iterations"))
+    return most
+
+
 def innermost_entry(
     trace: Trace, location: AnyIntegers, time_ns: Integers, chosen: Mask
 ) -> Integers:

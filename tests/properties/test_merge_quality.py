@@ -10,8 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from burstline.merge.trust.quality import compare, distances, pearson
-from burstline.merge.trust.verdicts import VERDICTS
+from burstline.merge.trust.quality import VERDICTS, compare, distances, pearson
 from oracles import quality
 
 counts = st.integers(0, 50) | st.integers(0, 10**9)

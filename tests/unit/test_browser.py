@@ -16,7 +16,7 @@ from burstline.browser.details import facts, iterations
 from burstline.browser.outline import View, outline
 from burstline.show.code_lines import pseudocode
 from burstline.structure import Call, Condition, Loop, detect
-from burstline.structure.tables.table import loop_table
+from burstline.structure.tables.costs import loop_table
 from loop_programs import Do, loop, run
 
 PROGRAM = (

@@ -12,7 +12,7 @@ from burstline.extrae.event_types import LOOP_OF_CALL
 from burstline.structure import detect
 from burstline.structure.calls import Calls
 from burstline.structure.study.agreement import accuracy, adjusted_rand, innermost_loops
-from burstline.structure.study.labels import has_labels, labels_of
+from burstline.structure.study.labels import labels_of
 from burstline.testing import trace_of
 from labelled import labelled, loop_of_line, with_loops, without
 from loop_programs import Do, loop, run
@@ -113,7 +113,6 @@ def test_events_of_other_types_are_no_labels():
     trace = by_hand.trace_of(locations=by_hand.threads((0, 9)), calls=rows, events=events)
     trace = with_loops(trace)
 
-    assert not has_labels(trace)
     with pytest.raises(NotEnoughDataError, match="labels of its loops"):
         labels_of(trace, Calls(trace, None))
 
@@ -176,7 +175,8 @@ def test_worksharing_is_no_loop_of_the_source():
         "ranks 1 | region w paradigm openmp role loop | 0 | 1 enter MPI_Send | 2 leave"
     )
 
-    assert not has_labels(trace)
+    with pytest.raises(NotEnoughDataError, match="labels of its loops"):
+        labels_of(trace, Calls(trace, None))
 
 
 def test_labels_count_more_than_recorded_loops():

@@ -15,9 +15,8 @@ from burstline.errors import InconsistentTraceError, NotEnoughDataError, Paramet
 from burstline.merge.matching import match
 from burstline.merge.trust.checking import check, shared
 from burstline.merge.trust.measured import Measured, Quantity
-from burstline.merge.trust.quality import compare
+from burstline.merge.trust.quality import Limits, compare, verdict
 from burstline.merge.trust.variation import Labels, variations
-from burstline.merge.trust.verdicts import Limits, verdict
 from burstline.show.pictures.quality import quality_plot
 from burstline.show.quality import doubts
 from burstline.testing import trace_of

@@ -12,7 +12,8 @@ from burstline import _core
 from burstline.identity import sites_of
 from burstline.structure.calls import Calls
 from burstline.structure.program.nodes import walk
-from burstline.structure.published.method import Limits, by_means
+from burstline.structure.published.clustering import Limits
+from burstline.structure.published.method import by_means
 from burstline.structure.reduction import reduce_calls
 from loop_programs import Do, loop, run, shape
 

@@ -17,8 +17,8 @@ from burstline.selection import select
 from burstline.show.iterations import sparkline
 from burstline.structure import detect
 from burstline.structure.program.windows import iterations_window
+from burstline.structure.tables.costs import loop_table, loops_table
 from burstline.structure.tables.spread import medians, scores, trend
-from burstline.structure.tables.table import loop_table, loops_table
 from loop_programs import CALL_NS, WORK_NS, Do, loop, run
 
 NUMBERS = st.lists(st.integers(0, 20), min_size=1, max_size=30)

@@ -9,7 +9,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
@@ -92,14 +92,8 @@ class MarkedLoop:
 
     def as_dict(self) -> dict[str, Any]:
         """The loop as JSON output."""
-        return {
-            "id": self.id,
-            "parent": self.parent,
-            "depth": self.depth,
-            "name": self.name,
-            "type": loop_type(self.depth),
-            "iteration_type": iteration_type(self.depth),
-        }
+        types = {"type": loop_type(self.depth), "iteration_type": iteration_type(self.depth)}
+        return asdict(self) | types
 
 
 @dataclass(frozen=True, slots=True, eq=False)

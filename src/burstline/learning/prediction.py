@@ -184,8 +184,8 @@ def learn(
     >>> learned.score("merged").mean < 0.1 < learned.score("nothing").mean
     True
     """
-    _check(features, most, model)
-    parts = _parts(tables)
+    _check(tables, features, most, model)
+    parts = list(tables.values())
     column = target_column(target)
     columns = _shared_roles(tables, column, without=without, repeats=repeats)
     _require_counters(columns, features)
@@ -220,12 +220,14 @@ def learn(
     )
 
 
-def _check(features: str, most: int, model: str) -> None:
+def _check(tables: Mapping[str, pa.Table], features: str, most: int, model: str) -> None:
     if features not in FEATURES:
         raise ParameterError(f"features are {', '.join(FEATURES)}, not {features}")
     if most < _LEAST_BURSTS:
         raise ParameterError(f"nothing can be learnt from fewer than {_LEAST_BURSTS} bursts")
     require(model)
+    if not tables:
+        raise ParameterError("give at least one table")
 
 
 def _require_counters(columns: Roles, features: str) -> None:
@@ -234,12 +236,6 @@ def _require_counters(columns: Roles, features: str) -> None:
             "no counters of other runs. Give what burstline merge --dataset has "
             "written, or choose --features base"
         )
-
-
-def _parts(tables: Mapping[str, pa.Table]) -> list[pa.Table]:
-    if not tables:
-        raise ParameterError("give at least one table")
-    return list(tables.values())
 
 
 def _shared_roles(

@@ -17,10 +17,10 @@ from burstline.merge.trust.checking import Check as Check
 from burstline.merge.trust.checking import check as check
 from burstline.merge.trust.checking import shared as shared
 from burstline.merge.trust.quality import CounterQuality as CounterQuality
+from burstline.merge.trust.quality import Limits as Limits
 from burstline.merge.trust.quality import Spread as Spread
 from burstline.merge.trust.quality import compare as compare
 from burstline.merge.trust.variation import Variation as Variation
-from burstline.merge.trust.verdicts import Limits as Limits
 
 __all__ = [
     "METHODS",
@@ -55,7 +55,7 @@ from burstline.merge.tables.columns import FIXED as FIXED
 from burstline.merge.tables.columns import counter_columns as counter_columns
 from burstline.merge.tables.overview import ColumnFacts as ColumnFacts
 from burstline.merge.tables.overview import Overview as Overview
-from burstline.merge.trust.verdicts import DO_NOT_USE as DO_NOT_USE
-from burstline.merge.trust.verdicts import TRUST as TRUST
-from burstline.merge.trust.verdicts import VERDICTS as VERDICTS
-from burstline.merge.trust.verdicts import WITH_CARE as WITH_CARE
+from burstline.merge.trust.quality import DO_NOT_USE as DO_NOT_USE
+from burstline.merge.trust.quality import TRUST as TRUST
+from burstline.merge.trust.quality import VERDICTS as VERDICTS
+from burstline.merge.trust.quality import WITH_CARE as WITH_CARE

@@ -15,9 +15,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from burstline.columns import Ordinals, begins_run, encoded, fractions, nullable, to_numpy
+from burstline.columns import Ordinals, begins_run, encoded, fractions, nullable
 from burstline.errors import NotEnoughDataError, ParameterError
-from burstline.merge.model import STAGES
+from burstline.merge.model import STAGES, THREAD, paired_rows
 from burstline.schema import NO_VALUE, UNKNOWN
 
 if TYPE_CHECKING:
@@ -29,9 +29,7 @@ if TYPE_CHECKING:
     from burstline.merge.model import Matching
     from burstline.merge.tables.bursts import BurstTable
 
-    Place = tuple[int, int, int]
-
-PLACE: Final = ("application", "rank", "thread", "location", "burst")
+PLACE: Final = (*THREAD, "location", "burst")
 """Columns of a burst table by which its rows are found."""
 
 
@@ -208,14 +206,13 @@ class _Partners:
         pairs, base = matching.pairs, matching.base
         chosen = pc.is_valid(pairs[f"burst_{base}"])
         pairs = pairs.filter(chosen)
-        lane = _lanes(pairs)
-        row = _rows(tables[base], pairs, lane, base)
+        row = _rows(tables[base], pairs, base)
         has_row = row >= 0
         size = len(tables[base])
         self.rows: list[Integers] = []
         for run, table in enumerate(tables):
             rows = np.full(size, UNKNOWN, np.int64)
-            rows[row[has_row]] = _rows(table, pairs, lane, run)[has_row]
+            rows[row[has_row]] = _rows(table, pairs, run)[has_row]
             self.rows.append(rows)
         self.ordinals = [
             np.where(rows >= 0, _taken_from(table, "burst", rows), UNKNOWN)
@@ -236,38 +233,12 @@ def _stage_codes(column: pa.DictionaryArray) -> npt.NDArray[np.int8]:
     return numbers[column.indices.to_numpy(zero_copy_only=False)]
 
 
-def _lanes(table: pa.Table) -> list[tuple[Place, slice]]:
-    """The rows of each thread; those of a thread are neighbours."""
-    columns = [to_numpy(table[name]).astype(np.int64) for name in PLACE[:3]]
-    size = len(columns[0])
-    if not size:
-        return []
-    begins = np.flatnonzero(begins_run(*columns))
-    ends = np.append(begins[1:], size)
-    keys = zip(*(column[begins].tolist() for column in columns), strict=True)
-    spans = zip(begins.tolist(), ends.tolist(), strict=True)
-    return [
-        ((key[0], key[1], key[2]), slice(*span)) for key, span in zip(keys, spans, strict=True)
-    ]
-
-
-def _rows(
-    table: BurstTable, pairs: pa.Table, lanes: list[tuple[Place, slice]], run: int
-) -> Integers:
+def _rows(table: BurstTable, pairs: pa.Table, run: int) -> Integers:
     """The row of the table that each pair names, -1 where it names none."""
-    locations, bursts = (to_numpy(table.table[name]).astype(np.int64) for name in PLACE[3:])
-    location_of = {key: int(locations[part.start]) for key, part in _lanes(table.table)}
-    column = pairs[f"burst_{run}"]
-    ordinal = pc.fill_null(column, UNKNOWN).to_numpy()
-    location = np.zeros(len(ordinal), np.int64)
-    is_named = ordinal >= 0
-    for key, part in lanes:
-        if key in location_of:
-            location[part] = location_of[key]
-        else:
-            is_named[part] = False
-    rows = Ordinals(locations, bursts).rows(location, np.where(is_named, ordinal, 0))
-    return np.where(is_named, rows, UNKNOWN)
+    *threads, location, burst = table.arrays(*PLACE)
+    first = np.flatnonzero(begins_run(*threads))
+    threads = [column[first] for column in (*threads, location)]
+    return paired_rows(pairs, run, threads, Ordinals(location, burst))
 
 
 def _counters(

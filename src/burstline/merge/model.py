@@ -7,12 +7,16 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from burstline.columns import codes, to_numpy
 from burstline.errors import ParameterError
+from burstline.schema import UNKNOWN
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     import pyarrow as pa
 
-    from burstline.columns import Floats, Integers
+    from burstline.columns import AnyIntegers, Floats, Integers, Ordinals
 
 
 STAGES: Final = ("none", "direct", "pattern", "region", "aligned", "moved", "similar")
@@ -21,6 +25,7 @@ The published one: *pattern*, by order of occurrence of what lies around; *regio
 similar between two collectives. Aligning: *aligned*, in order; *moved*, alike but out of
 order; *similar*, alike but for the size."""
 
+THREAD: Final = ("application", "rank", "thread")
 LEAST_WINDOW: Final = 4
 ASSIGNMENTS: Final = ("greedy", "optimal")
 
@@ -175,6 +180,26 @@ class Matching:
     def time_coverage(self) -> Floats:
         """Share of each run's time in bursts that was matched; 1 for a run without any."""
         return _share(self.matched_ns, self.time_ns)
+
+
+def paired_rows(
+    pairs: pa.Table, run: int, threads: Sequence[AnyIntegers], rows: Ordinals
+) -> Integers:
+    """The row of the burst of a run that each pair names, -1 where it names none.
+
+    Threads are application, rank, thread and location of each that the run has; `rows` has
+    its bursts by location and ordinal.
+    """
+    ordinal = to_numpy(pairs[f"burst_{run}"])
+    *keys, location = threads
+    if not len(location):
+        return np.full(len(ordinal), UNKNOWN, np.int64)
+    thread, named = codes(keys, [to_numpy(pairs[name]) for name in THREAD])
+    order = np.argsort(thread, kind="stable")
+    place = np.minimum(np.searchsorted(thread[order], named), len(order) - 1)
+    is_named = (ordinal >= 0) & (thread[order][place] == named)
+    row = rows.rows(location[order[place]], np.where(is_named, ordinal, 0))
+    return np.where(is_named, row, UNKNOWN)
 
 
 def _share(part: Integers, whole: Integers) -> Floats:

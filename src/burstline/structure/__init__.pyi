@@ -19,9 +19,9 @@ from burstline.structure.study.factors import factor_map as factor_map
 from burstline.structure.study.feature_importance import importance as importance
 from burstline.structure.study.labels import labels_of as labels_of
 from burstline.structure.study.plane import points as points
+from burstline.structure.tables.costs import loop_table as loop_table
+from burstline.structure.tables.costs import loops_table as loops_table
 from burstline.structure.tables.table import LoopTable as LoopTable
-from burstline.structure.tables.table import loop_table as loop_table
-from burstline.structure.tables.table import loops_table as loops_table
 
 __all__ = [
     "METHODS",
@@ -62,10 +62,9 @@ from burstline.structure.study.feature_importance import Importance as Importanc
 from burstline.structure.study.labels import NO_LABEL as NO_LABEL
 from burstline.structure.study.labels import OUTSIDE as OUTSIDE
 from burstline.structure.study.labels import Labels as Labels
-from burstline.structure.study.labels import has_labels as has_labels
 from burstline.structure.study.plane import IN_NO_LOOP as IN_NO_LOOP
 from burstline.structure.study.plane import LEFT_OUT as LEFT_OUT
 from burstline.structure.study.plane import Points as Points
 from burstline.structure.tables.spread import Trend as Trend
-from burstline.structure.tables.summaries import LoopSummary as LoopSummary
-from burstline.structure.tables.summaries import Slow as Slow
+from burstline.structure.tables.table import LoopSummary as LoopSummary
+from burstline.structure.tables.table import Slow as Slow

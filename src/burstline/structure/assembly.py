@@ -191,7 +191,6 @@ class Draft:
     # when the last call of each iteration's body was entered, by lane; on lanes where each
     # iteration has one
     body_end_ns: dict[int, Integers] = field(default_factory=dict)
-    phase: int = 0  # the phase it belongs to
     hidden: bool = False  # whether it has no call of its own
 
     def first_ns(self) -> int:

@@ -13,7 +13,8 @@ from burstline.structure.exact.method import by_order
 from burstline.structure.program.fidelity import Expander, similarity
 from burstline.structure.program.model import Coverage, Structure
 from burstline.structure.program.nodes import Call, Loop, walk
-from burstline.structure.published.method import Limits, by_means
+from burstline.structure.published.clustering import Limits
+from burstline.structure.published.method import by_means
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 import numpy as np
 
 from burstline import _core
+from burstline.columns import begins_run
 from burstline.merge.model import STAGES
 
 if TYPE_CHECKING:
@@ -189,8 +190,7 @@ class _Sequence:
         run = self.columns["unordered"]
         if not (run >= 0).any():
             return self
-        new = np.ones(len(run), bool)
-        new[1:] = (run[1:] != run[:-1]) | (run[1:] < 0)
+        new = begins_run(run) | (run < 0)
         kind, label = (np.where(run >= 0, self.columns[n], 0) for n in ("kind", "label"))
         return self.take(np.lexsort((label, kind, np.cumsum(new))))
 

@@ -20,12 +20,12 @@ from burstline.columns import take
 from burstline.identity import Loops
 from burstline.loops import (
     DETECTED,
-    RECORDED,
-    USER,
     entries_above,
     innermost_entry,
     iterations_of,
     last_until,
+    most_iterations,
+    recorded_loops,
 )
 
 if TYPE_CHECKING:
@@ -54,9 +54,9 @@ def loops_of(trace: Trace) -> Loops | None:
     """
     if not trace.rows("loops"):
         return None
-    paradigm, origin = trace.arrays("loops", "paradigm", "origin")
+    (origin,) = trace.arrays("loops", "origin")
     (loop,) = trace.arrays("loop_entries", "loop")
-    recorded = ((origin == RECORDED) & (paradigm == USER))[loop]
+    recorded = recorded_loops(trace)[loop]
     detected = (origin == DETECTED)[loop]
     number = np.full(trace.rows("calls"), OUTSIDE, np.int64)
     if trace.rows("call_loops"):
@@ -69,7 +69,7 @@ def loops_of(trace: Trace) -> Loops | None:
         names, number = _named(trace, take(loop, row).astype(np.int64))
     else:
         return None
-    return Loops(number, _turns(trace, recorded, _iterating(trace)[loop]), names)
+    return Loops(number, _turns(trace, recorded, (most_iterations(trace) > 1)[loop]), names)
 
 
 def _labels(trace: Trace) -> Integers:
@@ -87,13 +87,6 @@ def _named(trace: Trace, loop: Integers) -> tuple[list[str], Integers]:
     for row in np.unique(loop[loop >= 0]).tolist():
         codes[row] = names.setdefault(texts[row], len(names))
     return list(names), codes[loop]
-
-
-def _iterating(trace: Trace) -> Mask:
-    """Which loops went round at least twice, once they were entered."""
-    most = np.zeros(trace.rows("loops"), np.int64)
-    np.maximum.at(most, *trace.arrays("loop_entries", "loop", "iterations"))
-    return most > 1
 
 
 def _turns(trace: Trace, chosen: Mask, iterates: Mask) -> Turns:

@@ -17,9 +17,8 @@ from burstline.columns import quotients
 from burstline.errors import NotEnoughDataError, printable
 from burstline.merge.matching import match
 from burstline.merge.trust.measured import FEATURES, Measured
-from burstline.merge.trust.quality import CounterQuality, compare
+from burstline.merge.trust.quality import PUBLISHED, CounterQuality, Limits, compare
 from burstline.merge.trust.variation import Variation, labels_of, variations
-from burstline.merge.trust.verdicts import PUBLISHED, Limits
 from burstline.progress import SILENCE, Progress
 
 if TYPE_CHECKING:

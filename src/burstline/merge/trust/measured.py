@@ -13,10 +13,11 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
-from burstline.columns import Ordinals, codes, to_numpy
+from burstline.columns import Ordinals
 from burstline.errors import NotEnoughDataError, ParameterError
+from burstline.merge.model import THREAD, paired_rows
 from burstline.merge.tables.bursts import burst_table
-from burstline.merge.tables.columns import FIXED
+from burstline.merge.tables.columns import counter_columns
 from burstline.schema import NO_VALUE, UNKNOWN
 
 if TYPE_CHECKING:
@@ -29,7 +30,6 @@ if TYPE_CHECKING:
     from burstline.trace import Trace
 
 
-_THREAD: Final = ("application", "rank", "thread")
 FEATURES: Final = ("duration", "position", "sizes", "partner")
 _SIZES: Final = tuple(
     f"bytes_{way}_{side}" for side in ("before", "after") for way in ("sent", "received")
@@ -76,7 +76,7 @@ class Measured:
 
     def counter(self, name: str) -> Quantity:
         """A counter of the bursts."""
-        column = f"{name} (counter)" if name in FIXED else name
+        (column,) = counter_columns([name])
         return self._gathered(
             column, lambda trace: trace.arrays("bursts", name)[0], self._having(name)
         )
@@ -125,17 +125,9 @@ class Measured:
 
 def _rows(trace: Trace, matching: Matching, run: int) -> Integers:
     """The row of each burst of the pairs in one run, -1 where it has none."""
-    keys, named_keys = codes(
-        trace.arrays("locations", *_THREAD),
-        [to_numpy(matching.pairs[name]) for name in _THREAD],
-    )
-    order = np.argsort(keys, kind="stable")
-    ordinal = to_numpy(matching.pairs[f"burst_{run}"])
-    position = np.minimum(np.searchsorted(keys[order], named_keys), len(order) - 1)
-    is_named = (ordinal >= 0) & (keys[order][position] == named_keys)
-    location, burst = trace.arrays("bursts", "location", "burst")
-    rows = Ordinals(location, burst).rows(order[position], np.where(is_named, ordinal, 0))
-    return np.where(is_named, rows, UNKNOWN)
+    threads = trace.arrays("locations", *THREAD)
+    rows = Ordinals(*trace.arrays("bursts", "location", "burst"))
+    return paired_rows(matching.pairs, run, (*threads, np.arange(len(threads[0]))), rows)
 
 
 def _durations(trace: Trace) -> Integers:

@@ -59,26 +59,6 @@ class InsideLoop:
     entries: int | None = None
 
 
-@dataclass(slots=True)
-class _Run:
-    """What is known of one recorded loop in the computation before a call."""
-
-    entries: int = 0
-    time_ns: int = 0
-    samples: int = 0
-    counted: int = 0
-    iterations: int = 0
-    """Of the `counted` entries whose iterations are known."""
-
-    def add(self, other: _Run) -> None:
-        """Take in what another call knows of the same loop."""
-        self.entries += other.entries
-        self.time_ns += other.time_ns
-        self.samples += other.samples
-        self.counted += other.counted
-        self.iterations += other.iterations
-
-
 _Function = tuple[str, str | None]
 _Where = tuple[_Function, int | None]
 
@@ -97,7 +77,9 @@ class _Computation:
     )
     """First and last line of each going round."""
 
-    runs: dict[Named, _Run] = field(default_factory=lambda: defaultdict(_Run))
+    runs: dict[Named, Counter[str]] = field(default_factory=lambda: defaultdict(Counter))
+    """Of each recorded loop: its entries, time_ns and samples, and the iterations of the
+    entries `counted`, whose iterations are known."""
 
     def add(self, other: _Computation) -> None:
         """Take in the computation before another call."""
@@ -107,14 +89,14 @@ class _Computation:
         for function, turns in other.turns.items():
             self.turns[function] |= turns
         for name, run in other.runs.items():
-            self.runs[name].add(run)
+            self.runs[name].update(run)
 
     def loops(self) -> Iterable[InsideLoop]:
         """The loops that were recorded, then those that samples show."""
         for name, run in self.runs.items():
-            mean = run.iterations / run.counted if run.counted else None
-            share = run.time_ns / max(self.time_ns, 1)
-            yield InsideLoop(*name, run.samples, share, mean, run.entries)
+            mean = run["iterations"] / run["counted"] if run["counted"] else None
+            share = run["time_ns"] / max(self.time_ns, 1)
+            yield InsideLoop(*name, run["samples"], share, mean, run["entries"])
         total = max(self.places.total(), 1)
         for function, turns in self.turns.items():
             for first, last in _joined(turns):
@@ -242,16 +224,16 @@ def _add_runs(computations: list[_Computation], recorded: Recorded) -> None:
         np.add.at(sums, group, values)
         return sums.tolist()
 
-    columns = (
-        np.bincount(group, minlength=len(first)).tolist(),
-        summed(recorded.time_ns),
-        [0] * len(first),
-        summed(known.astype(np.int64)),
-        summed(np.where(known, recorded.iterations, 0)),
-    )
+    columns = {
+        "entries": np.bincount(group, minlength=len(first)).tolist(),
+        "time_ns": summed(recorded.time_ns),
+        "counted": summed(known.astype(np.int64)),
+        "iterations": summed(np.where(known, recorded.iterations, 0)),
+    }
     keys = (column[first].tolist() for column in (recorded.node, recorded.loop))
-    for node, loop, *sums in zip(*keys, *columns, strict=True):
-        computations[node].runs[recorded.names[loop]].add(_Run(*sums))
+    for node, loop, *sums in zip(*keys, *columns.values(), strict=True):
+        run = dict(zip(columns, sums, strict=True))
+        computations[node].runs[recorded.names[loop]].update(run)
 
 
 def _add_samples(
@@ -267,7 +249,7 @@ def _add_samples(
         place = (taken.functions[function], line if line >= 0 else None)
         computation.places[place] += count
         if loop >= 0:
-            computation.runs[names[loop]].samples += count
+            computation.runs[names[loop]]["samples"] += count
         else:
             computation.loose[place] += count
     for node, function, *lines in zip(*(each.tolist() for each in _turns(taken)), strict=True):

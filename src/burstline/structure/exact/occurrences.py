@@ -12,7 +12,7 @@ nest can be read, and the reading gives the sequence back.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -31,8 +31,7 @@ if TYPE_CHECKING:
     Sequences = npt.NDArray[np.int32]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Nest:
+class Nest(NamedTuple):
     """Where each call of a program stands."""
 
     # (symbols,) loop whose body each site is in, and its position there. Loop 0 is the program.
@@ -87,10 +86,7 @@ class Reading:
 def read(nest: Nest, sequence: Sequences, calls: Calls) -> Reading:
     """What each element of a nest did, from the calls of all lanes."""
     when, trips, iterations, inside_ns = _core.read_nest(
-        nest.symbol_loop,
-        nest.symbol_position,
-        nest.loop_parent,
-        nest.loop_position,
+        *nest,
         sequence,
         calls.lane_begin,
         calls.enter_ns,
@@ -116,13 +112,4 @@ class NestSteps:
 
     def spans(self, loop: int) -> Spans:
         """The calls of each iteration of a loop; its number in the nest is its own."""
-        columns = _core.nest_spans(
-            self.nest.symbol_loop,
-            self.nest.symbol_position,
-            self.nest.loop_parent,
-            self.nest.loop_position,
-            self.sequence,
-            self.lane_begin,
-            loop,
-        )
-        return Spans(*columns)
+        return Spans(*_core.nest_spans(*self.nest, self.sequence, self.lane_begin, loop))

@@ -11,6 +11,7 @@ that is true by chance are separated by their order: `ABAB` is one loop, `AABB` 
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, Final, Literal
 
@@ -34,6 +35,24 @@ RankMerge = Literal["late", "early"]
 RANK_MERGES: Final = ("late", "early")
 
 _TAKE_TURNS: Final = 0.75
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What the published method leaves to choose."""
+
+    eps: float  # largest distance of calls of one loop
+    scale: Scale  # how repetitions and times are made comparable
+    min_share: float  # calls whose repetitions span less of the run than this are left out
+    # ``"late"``: the calls of each rank are clustered, and merged in the end. ``"early"``: the
+    # calls of all ranks from one call path are merged first, to their means.
+    rank_merge: RankMerge = "late"
+
+    def __post_init__(self) -> None:
+        if self.rank_merge not in RANK_MERGES:
+            raise ParameterError(
+                f"no rank_merge {self.rank_merge!r}; there are {', '.join(RANK_MERGES)}"
+            )
 
 
 def clusters(points: Floats, *, eps: float) -> Integers:
@@ -72,10 +91,7 @@ def normalised(values: Floats, *, scale: Scale) -> Floats:
 def cluster_calls(
     reduced: Reduced,
     chosen: npt.NDArray[np.intp],
-    *,
-    eps: float,
-    scale: Scale,
-    rank_merge: RankMerge = "late",
+    limits: Limits,
 ) -> list[list[int]]:
     """The groups of unique calls that are repeated equally often, equally far apart."""
     if not len(chosen):
@@ -84,10 +100,10 @@ def cluster_calls(
         [reduced.repetitions[chosen], reduced.iteration_mean_ns()[chosen]], axis=1
     ).astype(np.float64)
     point = np.arange(len(chosen))
-    if rank_merge == "early":
+    if limits.rank_merge == "early":
         point, features = merged(reduced.site[chosen], features)
     features[:, 1] = np.fmax(features[:, 1], 1.0)
-    labels = clusters(normalised(features, scale=scale), eps=eps)[point]
+    labels = clusters(normalised(features, scale=limits.scale), eps=limits.eps)[point]
     return _members(labels, chosen.tolist())
 
 

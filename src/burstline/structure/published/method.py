@@ -13,11 +13,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from burstline.errors import ParameterError
 from burstline.structure.assembly import Outcome, assembly
 from burstline.structure.program.iterations import Spans
 from burstline.structure.published.clustering import (
-    RANK_MERGES,
+    Limits,
     cluster_calls,
     merged,
     split_aliased,
@@ -34,40 +33,15 @@ if TYPE_CHECKING:
     from burstline.identity import Sites
     from burstline.structure.assembly import Draft
     from burstline.structure.calls import Calls
-    from burstline.structure.published.clustering import RankMerge, Scale
     from burstline.structure.reduction import Reduced
     from burstline.trace import Trace
-
-
-@dataclass(frozen=True, slots=True)
-class Limits:
-    """What the published method leaves to choose."""
-
-    eps: float  # largest distance of calls of one loop
-    scale: Scale  # how repetitions and times are made comparable
-    min_share: float  # calls whose repetitions span less of the run than this are left out
-    # ``"late"``: the calls of each rank are clustered, and merged in the end. ``"early"``: the
-    # calls of all ranks from one call path are merged first, to their means.
-    rank_merge: RankMerge = "late"
-
-    def __post_init__(self) -> None:
-        if self.rank_merge not in RANK_MERGES:
-            raise ParameterError(
-                f"no rank_merge {self.rank_merge!r}; there are {', '.join(RANK_MERGES)}"
-            )
 
 
 def by_means(trace: Trace, calls: Calls, sites: Sites, limits: Limits) -> Outcome:
     """The loops of a program, by how often, and how far apart, its calls return."""
     reduced = reduce_to_sites(trace, calls, sites)
     repeated, enough = _worth(reduced, limits)
-    clusters = cluster_calls(
-        reduced,
-        np.flatnonzero(repeated & enough),
-        eps=limits.eps,
-        scale=limits.scale,
-        rank_merge=limits.rank_merge,
-    )
+    clusters = cluster_calls(reduced, np.flatnonzero(repeated & enough), limits)
     loops = [
         draft(reduced, calls)
         for cluster in clusters

@@ -90,11 +90,7 @@ def nest(reduced: Reduced, loops: list[Draft], *, eps: float) -> list[Draft]:
     phase = clusters(normalised(means, scale="log"), eps=eps)
     top: list[Draft] = []
     for number in range(int(phase.max()) + 1):
-        members = [
-            loop for loop, its in zip(loops, phase.tolist(), strict=True) if its == number
-        ]
-        for loop in members:
-            loop.phase = number
+        members = [loops[k] for k in np.flatnonzero(phase == number).tolist()]
         top += _with_hidden(_with_subloops(_with_conditional_calls(reduced, members)), None)
     return top
 
@@ -112,9 +108,7 @@ def _with_conditional_calls(reduced: Reduced, loops: list[Draft]) -> list[Draft]
         if home is None:
             outer.append(rare)
         else:
-            merged = draft(reduced, remaining[home].calls + rare.calls)
-            merged.phase = rare.phase
-            remaining[home] = merged
+            remaining[home] = draft(reduced, remaining[home].calls + rare.calls)
     return outer
 
 
@@ -206,7 +200,7 @@ def _alternations(a: Draft, b: Draft, parent: Draft | None) -> int:
 
 def _superloop(members: list[Draft]) -> Draft:
     """The loop without calls that iterates with each block of its first member."""
-    superloop = Draft([], members, phase=members[0].phase, hidden=True)
+    superloop = Draft([], members, hidden=True)
     for lane in sorted(set().union(*(member.iterations_ns for member in members))):
         begins = [
             member.iterations_ns[lane] for member in members if lane in member.iterations_ns

@@ -15,7 +15,7 @@ import numpy as np
 
 from burstline.columns import Ordinals, take
 from burstline.errors import NotEnoughDataError
-from burstline.loops import RECORDED, USER, innermost_entry
+from burstline.loops import innermost_entry, most_iterations, recorded_loops
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -23,9 +23,6 @@ if TYPE_CHECKING:
     from burstline.columns import Integers, Mask
     from burstline.structure.calls import Calls
     from burstline.trace import Trace
-
-LABEL_NAME: Final = "Innermost loop around the MPI call"
-"""What the type is called where types have names; its values are called ``file:line``."""
 
 NO_LABEL: Final = -1
 """Loop of a call that has no label: nobody knows whether it is in one."""
@@ -36,21 +33,12 @@ OUTSIDE: Final = 0
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Labels:
-    """The loop of the source around each MPI call.
+    """The loop of the source around each MPI call."""
 
-    Attributes
-    ----------
-    loop : ndarray of int64, shape (calls,)
-        Number of the innermost loop; 0 outside of loops, -1 where the trace does not say.
-    names : mapping of int to str
-        Where each loop is, as ``file:line``.
-    source : {"events", "regions"}
-        What the labels were recorded as.
-    """
-
+    # (calls,) number of the innermost loop; 0 outside of loops, -1 where the trace does not say
     loop: Integers
-    names: Mapping[int, str]
-    source: Literal["events", "regions"]
+    names: Mapping[int, str]  # where each loop is, as ``file:line``
+    source: Literal["events", "regions"]  # what the labels were recorded as
 
     @property
     def unlabelled(self) -> int:
@@ -111,18 +99,13 @@ def labels_of(trace: Trace, calls: Calls, *, repeated: bool = False) -> Labels:
     labels = _of_calls(trace, calls)
     if labels is not None:
         return labels
-    is_loop = _of_program(trace)
+    is_loop = recorded_loops(trace)
     if not is_loop.any():
         raise NotEnoughDataError(
             "no call has a label that says which loop it is in. Record the program with "
             "labels of its loops, and read the trace with its events"
         )
     return _of_entries(trace, calls, is_loop)
-
-
-def has_labels(trace: Trace) -> bool:
-    """Whether a trace says which loops its calls are in."""
-    return bool(trace.rows("call_loops")) or bool(_of_program(trace).any())
 
 
 def _of_calls(trace: Trace, calls: Calls) -> Labels | None:
@@ -135,18 +118,8 @@ def _of_calls(trace: Trace, calls: Calls) -> Labels | None:
     return Labels(of_row[calls.row], _names(trace), "events")
 
 
-def _of_program(trace: Trace) -> Mask:
-    """Which loops are recorded ones of the source."""
-    paradigm, origin = trace.arrays("loops", "paradigm", "origin")
-    return (paradigm == USER) & (origin == RECORDED)
-
-
 def _of_repeated(trace: Trace, calls: Calls) -> Labels:
-    is_loop = _of_program(trace)
-    loop, iterations = trace.arrays("loop_entries", "loop", "iterations")
-    most = np.zeros(len(is_loop), np.int64)
-    np.maximum.at(most, loop, iterations)
-    is_loop &= most > 1
+    is_loop = recorded_loops(trace) & (most_iterations(trace) > 1)
     if not is_loop.any():
         raise NotEnoughDataError(
             "no recorded loop says how often it went round. Record the program with its loops "

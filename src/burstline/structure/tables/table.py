@@ -1,63 +1,201 @@
-"""The loop table: what each iteration of a loop cost, on each rank.
+"""The loop table, and what sums it up: over the ranks, over the iterations, what stands out.
 
 ::
 
-    Iterations, calls, bursts  --sums-->  LoopTable: a row per lane and iteration
-    LoopTable  --over ranks-->  by iteration   --over iterations-->  by rank, LoopSummary
-
-An iteration lasts from its first call until the next one of its entry begins, so the
-computation between the two belongs to the earlier one. The last iteration of an entry ends
-with its last call: what is computed after it, and before the first call of the first one,
-belongs to no iteration.
+    LoopTable  --by_iteration-->  a row per iteration   --by_rank-->  a row per lane
+    LoopTable  --summary-->  LoopSummary                --slowest-->  Slow, Slow, …
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 import pyarrow as pa
 
-from burstline.columns import Ordinals, prefix_sums, to_frame
+from burstline.columns import begins_run, quotients, to_frame
 from burstline.schema import NO_VALUE
-from burstline.structure.tables.summaries import (
-    LoopSummary,
-    Rows,
-    Slow,
-    over_iterations,
-    over_ranks,
-    slowest,
-    summary,
-)
+from burstline.structure.tables.spread import FAR_OUT, Trend, medians, scores, trend
 
 if TYPE_CHECKING:
     import numpy.typing as npt
     import polars as pl
 
-    from burstline.columns import Integers
-    from burstline.structure.program.iterations import Iterations
-    from burstline.structure.program.model import Structure
-    from burstline.trace import Trace
+    from burstline.columns import Columns, Floats, Integers, Mask
+
+
+_FEWEST_WHOLE: Final = 2
+
+
+@dataclass(frozen=True, slots=True)
+class LoopSummary:
+    """How long the counted iterations of a loop last, how that spreads, whether it drifts."""
+
+    iterations: int  # most iterations of a lane
+    counted: int  # those that another one of their entry follows, or all if hardly any is
+    # ranks and threads that run it, and how often one enters it at most
+    ranks: int
+    lanes: int
+    entries: int
+    # mean and standard deviation of the duration over the iterations, each the mean over its
+    # ranks
+    mean_ns: float
+    std_ns: float
+    median_ns: float  # their median
+    # shortest and longest iteration of any rank
+    min_ns: int
+    max_ns: int
+    # shares of the time outside MPI, in MPI, and in gaps
+    useful: float
+    mpi: float
+    unwatched: float
+    # mean useful time of the ranks over the largest: 1 if all compute equally long in all
+    balance: float | None
+    # the same iteration by iteration, mean over the iterations: smaller where now one and then
+    # another rank computes longer
+    balance_within: float | None
+    # how the duration drifts from one iteration to the next, in ns; None for fewer than four
+    # iterations
+    trend: Trend | None
+    outliers: int  # iterations that are unusually slow on some rank
+
+    @property
+    def variation(self) -> float:
+        """Standard deviation over mean."""
+        return self.std_ns / self.mean_ns if self.mean_ns else 0.0
+
+    def as_dict(self) -> dict[str, Any]:
+        """The summary as JSON output."""
+        return asdict(self) | {"variation": self.variation}
+
+
+class Slow(NamedTuple):
+    """An iteration that is unusually slow, on the rank where it lasts longest."""
+
+    iteration: int  # which, from 1
+    # where it lasts longest
+    rank: int
+    location: int
+    # when it begins there, and how long it lasts
+    start_ns: int
+    duration_ns: int
+    score: float  # how far above the median of that lane it is; above 3.5 it is an outlier
+    ratio: float  # its duration over that median
+    # how much longer it computes, and is in MPI, than the medians of that lane
+    more_useful_ns: float
+    more_mpi_ns: float
+    lanes: int  # lanes where it is an outlier
+    # rank that computes longest beyond the median of its lane: others may wait for it
+    cause_rank: int
+    cause_more_useful_ns: float  # how much longer
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class LoopTable(Rows):
-    """What each iteration of a loop cost, on each rank; its columns are those of its rows.
+class LoopTable:
+    """What each iteration of a loop cost, on each lane that executed it.
 
     Made by :func:`loop_table`.
     """
 
+    loop: int  # number of the loop
+    method: str  # how the loop was found
+    # (rows,) who executed it, lane after lane
+    lane: Integers
+    location: Integers
+    rank: Integers
+    # (rows,) which entry into the loop it belongs to, counted from 0 on its lane
+    entry: Integers
+    # (rows,) which iteration it is, counted from 1 on its lane over all entries, as
+    # ``--iterations`` counts
+    iteration: Integers
+    # (rows,) whether it lasts until the next one begins; else it is the last of its entry, and
+    # lacks what was computed after its last call
+    whole: Mask
+    # (rows,) when it began and how long it lasted
+    start_ns: Integers
+    duration_ns: Integers
+    calls: Integers  # (rows,) MPI calls in it
+    # (rows,) time in MPI calls, outside them, and outside them in gaps; their sum is the
+    # duration
+    mpi_ns: Integers
+    useful_ns: Integers
+    unwatched_ns: Integers
+    # (rows,) each counter over the computation between its calls;
+    # :data:`burstline.schema.NO_VALUE` where it was not read throughout
+    counters: dict[str, Integers]
+
+    def __len__(self) -> int:
+        return len(self.lane)
+
+    @property
+    def counted(self) -> Mask:
+        """Rows that statistics are made of: whole iterations, or all if hardly any is."""
+        enough = np.count_nonzero(self.whole) >= _FEWEST_WHOLE
+        return self.whole if enough else np.ones(len(self), bool)
+
     def summary(self) -> LoopSummary:
         """How long the counted iterations of the loop last, how they spread and drift."""
-        return summary(self)
+        counted = self.counted
+        by_iteration = _over_ranks(self, np.flatnonzero(counted))
+        by_lane = self.by_rank()
+        mean_ns = by_iteration["mean_ns"]
+        duration = self.duration_ns[counted]
+        total = max(int(duration.sum()), 1)
+        computed = np.bincount(_lanes(self)[counted], self.useful_ns[counted])
+        computed = computed[np.bincount(_lanes(self)[counted]) > 0]
+        most = by_iteration["max_useful_ns"]
+        within = quotients(by_iteration["useful_ns"], most)[most > 0]
+        return LoopSummary(
+            iterations=int(by_lane["iterations"].max()),
+            counted=len(mean_ns),
+            ranks=len(np.unique(by_lane["rank"])),
+            lanes=len(by_lane["rank"]),
+            entries=int(by_lane["entries"].max()),
+            mean_ns=float(mean_ns.mean()),
+            std_ns=float(mean_ns.std()),
+            median_ns=float(np.median(mean_ns)),
+            min_ns=int(duration.min()),
+            max_ns=int(duration.max()),
+            useful=float(self.useful_ns[counted].sum() / total),
+            mpi=float(self.mpi_ns[counted].sum() / total),
+            unwatched=float(self.unwatched_ns[counted].sum() / total),
+            balance=float(computed.mean() / computed.max()) if computed.max() > 0 else None,
+            balance_within=float(within.mean()) if len(within) else None,
+            trend=trend(mean_ns),
+            outliers=len(_slow_rows(self)[0]),
+        )
 
     def slowest(self, most: int = 5) -> tuple[Slow, ...]:
         """The iterations that were unusually slow on some rank, the slowest first.
 
         At most `most`; each is named once, on the lane where it lasted longest.
         """
-        return slowest(self, most)
+        rows, lanes, score = _slow_rows(self)
+        order = np.argsort(-self.duration_ns[rows], kind="stable")[: max(most, 0)]
+        more = {name: _beyond_median(self, name) for name in ("useful_ns", "mpi_ns")}
+        usual_ns = self.duration_ns - _beyond_median(self, "duration_ns")
+        iterations = []
+        for row, count in zip(rows[order].tolist(), lanes[order].tolist(), strict=True):
+            same = np.flatnonzero(self.iteration == self.iteration[row])
+            cause = same[np.argmax(more["useful_ns"][same])]
+            iterations.append(
+                Slow(
+                    iteration=int(self.iteration[row]),
+                    rank=int(self.rank[row]),
+                    location=int(self.location[row]),
+                    start_ns=int(self.start_ns[row]),
+                    duration_ns=int(self.duration_ns[row]),
+                    score=float(score[row]),
+                    ratio=float(self.duration_ns[row] / max(usual_ns[row], 1)),
+                    more_useful_ns=float(more["useful_ns"][row]),
+                    more_mpi_ns=float(more["mpi_ns"][row]),
+                    lanes=count,
+                    cause_rank=int(self.rank[cause]),
+                    cause_more_useful_ns=float(more["useful_ns"][cause]),
+                )
+            )
+        return tuple(iterations)
 
     def by_iteration(self) -> dict[str, npt.NDArray[Any]]:
         """What each iteration cost over the ranks, columns of shape (iterations,).
@@ -66,7 +204,7 @@ class LoopTable(Rows):
         and largest duration, rank of the longest, mean and largest useful time, mean MPI and
         unwatched time, and the mean of each counter (NaN where no lane knows it).
         """
-        return over_ranks(self)
+        return _over_ranks(self, np.arange(len(self)))
 
     def by_rank(self) -> dict[str, npt.NDArray[Any]]:
         """What the iterations of each lane cost, columns of shape (lanes,).
@@ -75,7 +213,38 @@ class LoopTable(Rows):
         `counted` mean, standard deviation, smallest, median and largest duration, mean useful,
         MPI and unwatched time, and the mean of each counter; NaN without any.
         """
-        return over_iterations(self)
+        _, first, lane = np.unique(self.lane, return_index=True, return_inverse=True)
+        count = len(first)
+        counted = self.counted
+        group, duration = lane[counted], self.duration_ns[counted]
+        size = np.bincount(group, minlength=count)
+
+        def mean(values: npt.NDArray[Any]) -> Floats:
+            return quotients(np.bincount(group, values[counted], count), size)
+
+        mean_ns = mean(self.duration_ns)
+        squares = np.bincount(group, (duration - mean_ns[group]) ** 2, count)
+        shortest, longest = np.full(count, np.nan), np.full(count, np.nan)
+        np.fmin.at(shortest, group, duration)
+        np.fmax.at(longest, group, duration)
+        return {
+            "rank": self.rank[first],
+            "location": self.location[first],
+            "entries": _entries(self, lane, count),
+            "iterations": np.bincount(lane, minlength=count),
+            "total_ns": np.bincount(lane, self.duration_ns, count).astype(np.int64),
+            "mean_ns": mean_ns,
+            "std_ns": np.sqrt(quotients(squares, size)),
+            "min_ns": shortest,
+            "median_ns": medians(duration, group, count),
+            "max_ns": longest,
+            "useful_ns": mean(self.useful_ns),
+            "mpi_ns": mean(self.mpi_ns),
+            "unwatched_ns": mean(self.unwatched_ns),
+        } | {
+            name: _known_mean(values[counted], group, count)
+            for name, values in self.counters.items()
+        }
 
     def to_frame(self) -> pl.DataFrame:
         """The table as a Polars data frame, counters null where not known."""
@@ -113,8 +282,8 @@ class LoopTable(Rows):
             "method": self.method,
             "summary": self.summary().as_dict(),
             "slowest": [slow._asdict() for slow in self.slowest(most)],
-            "by_iteration": records(self.by_iteration()),
-            "by_rank": records(self.by_rank()),
+            "by_iteration": _records(self.by_iteration()),
+            "by_rank": _records(self.by_rank()),
         }
 
     def __repr__(self) -> str:
@@ -122,7 +291,7 @@ class LoopTable(Rows):
         return f"<LoopTable: loop {self.loop}, {len(self)} iterations on {lanes} lanes>"
 
 
-def records(columns: dict[str, npt.NDArray[Any]]) -> list[dict[str, Any]]:
+def _records(columns: dict[str, npt.NDArray[Any]]) -> list[dict[str, Any]]:
     """A dictionary per row, None for what is not a number."""
     return [
         {
@@ -133,154 +302,65 @@ def records(columns: dict[str, npt.NDArray[Any]]) -> list[dict[str, Any]]:
     ]
 
 
-def loop_table(trace: Trace, structure: Structure, loop: int) -> LoopTable:
-    """What each iteration of a loop cost, on each rank.
+def _over_ranks(table: LoopTable, chosen: Integers) -> Columns:
+    """What each iteration cost over the ranks in some rows, shape (iterations,)."""
+    order = chosen[np.argsort(table.iteration[chosen], kind="stable")]
+    numbers, begin, group, lanes = np.unique(
+        table.iteration[order], return_index=True, return_inverse=True, return_counts=True
+    )
+    longest = np.lexsort((-order, table.duration_ns[order], group))[begin + lanes - 1]
 
-    Parameters
-    ----------
-    trace : Trace
-        The trace the structure was found in; its calls and bursts are read.
-    structure : Structure
-        What was found.
-    loop : int
-        Number of the loop.
+    def mean(values: Integers) -> Floats:
+        return np.bincount(group, values[order], len(numbers)) / lanes
 
-    Returns
-    -------
-    LoopTable
-        A row per lane and iteration.
-
-    Raises
-    ------
-    ParameterError
-        If there is no such loop.
-
-    Notes
-    -----
-    Linear in calls and bursts, and no Python loop over either. Calls between two iterations
-    that the structure does not explain count in the earlier one. Failed polls that a source
-    only sums up count as computation.
-
-    Examples
-    --------
-    >>> from burstline import structure
-    >>> from burstline.testing import trace_of
-    >>> calls = " | ".join(
-    ...     f"{9 * k} enter MPI_Barrier path 0 | {9 * k + 2} leave" for k in range(4)
-    ... )
-    >>> trace = trace_of(f"ranks 1 | path 0 main file a.c line 3 | 0 | {calls}")
-    >>> table = loop_table(trace, structure.detect(trace), 1)
-    >>> table.duration_ns.tolist(), table.mpi_ns.tolist(), table.whole.tolist()
-    ([9, 9, 9, 2], [2, 2, 2, 2], [True, True, True, False])
-    """
-    return Costs(trace).table(structure, loop)
+    return {
+        "iteration": numbers,
+        "lanes": lanes,
+        "start_ns": np.minimum.reduceat(table.start_ns[order], begin),
+        "mean_ns": mean(table.duration_ns),
+        "min_ns": np.minimum.reduceat(table.duration_ns[order], begin),
+        "max_ns": np.maximum.reduceat(table.duration_ns[order], begin),
+        "slowest_rank": table.rank[order][longest],
+        "useful_ns": mean(table.useful_ns),
+        "max_useful_ns": np.maximum.reduceat(table.useful_ns[order], begin),
+        "mpi_ns": mean(table.mpi_ns),
+        "unwatched_ns": mean(table.unwatched_ns),
+    } | {
+        name: _known_mean(values[order], group, len(numbers))
+        for name, values in table.counters.items()
+    }
 
 
-def loops_table(trace: Trace, structure: Structure) -> pa.Table:
-    """What the loops of a program cost, on each rank.
-
-    Parameters
-    ----------
-    trace : Trace
-        The trace the structure was found in; its calls and bursts are read.
-    structure : Structure
-        What was found.
-
-    Returns
-    -------
-    pyarrow.Table
-        A row per loop and lane: ``loop``, ``parent`` (null without) and the columns of
-        :meth:`~burstline.structure.LoopTable.by_rank`; means are null where no
-        iteration counts.
-
-    Notes
-    -----
-    Linear in the calls for each loop.
-    """
-    costs = Costs(trace)
-    parts = []
-    for loop in structure.loops:
-        columns = costs.table(structure, loop.id).by_rank()
-        lanes = len(columns["rank"])
-        names = {
-            "loop": pa.array([loop.id] * lanes, pa.int64()),
-            "parent": pa.array([loop.parent] * lanes, pa.int64()),
-        }
-        values = {name: pa.array(column, from_pandas=True) for name, column in columns.items()}
-        parts.append(pa.table(names | values))
-    return pa.concat_tables(parts) if parts else _no_loops(trace)
+def _beyond_median(table: LoopTable, name: str) -> Floats:
+    """How far a column of each row is above the median of its lane."""
+    values, lane, counted = getattr(table, name), _lanes(table), table.counted
+    return values - medians(values[counted], lane[counted], int(lane.max()) + 1)[lane]
 
 
-def _no_loops(trace: Trace) -> pa.Table:
-    whole = ("loop", "parent", "rank", "location", "entries", "iterations", "total_ns")
-    means = ("mean_ns", "std_ns", "min_ns", "median_ns", "max_ns")
-    spent = ("useful_ns", "mpi_ns", "unwatched_ns", *trace.counter_names)
-    fields = [(name, pa.int64()) for name in whole]
-    return pa.schema(fields + [(name, pa.float64()) for name in means + spent]).empty_table()
+def _slow_rows(table: LoopTable) -> tuple[Integers, Integers, Floats]:
+    """The longest row of each slow iteration, on how many lanes it is, and all scores."""
+    counted = np.flatnonzero(table.counted)
+    lane = _lanes(table)
+    score = np.zeros(len(table))
+    score[counted] = scores(table.duration_ns[counted], lane[counted], int(lane.max()) + 1)
+    rows = np.flatnonzero(score > FAR_OUT)
+    rows = rows[np.lexsort((-table.duration_ns[rows], table.iteration[rows]))]
+    _, first, lanes = np.unique(table.iteration[rows], return_index=True, return_counts=True)
+    return rows[first], lanes, score
 
 
-class Costs:
-    """What lies between any two calls of a trace: sums that loops take their share from."""
+def _lanes(table: LoopTable) -> Integers:
+    """The lane of each row, counted from 0 without holes."""
+    return np.unique(table.lane, return_inverse=True)[1]
 
-    def __init__(self, trace: Trace) -> None:
-        location, call, enter_ns, leave_ns = trace.arrays(
-            "calls", "location", "call", "enter_ns", "leave_ns"
-        )
-        where, before, gap_ns, *counters = trace.arrays(
-            "bursts", "location", "call_before", "gap_ns", *trace.counter_names
-        )
-        row = Ordinals(location, call).rows(where, before)
-        has_call = row >= 0
-        self._row, self._calls = row[has_call], len(call)
-        self._mpi_ns = prefix_sums(leave_ns - enter_ns)
-        self._gap_ns = self._placed(gap_ns[has_call], 0)
-        self._counters = {}
-        for name, values in zip(trace.counter_names, counters, strict=True):
-            read = values[has_call] != NO_VALUE
-            read_values = np.where(read, values[has_call], 0)
-            self._counters[name] = self._placed(read_values, 0), self._placed(~read, 1)
 
-    def _placed(self, values: npt.NDArray[Any], otherwise: int) -> Integers:
-        """The sums of values of bursts before each call, by the call that precedes them."""
-        by_call = np.full(self._calls, otherwise, np.int64)
-        by_call[self._row] = values
-        return prefix_sums(by_call)
+def _entries(table: LoopTable, lane: Integers, count: int) -> Integers:
+    fresh = begins_run(table.entry, lane)
+    return np.bincount(lane[fresh], minlength=count)
 
-    def table(self, structure: Structure, loop: int) -> LoopTable:
-        """The table of a loop, as :func:`loop_table`."""
-        iterations = structure.iterations(loop)
-        whole = np.zeros(len(iterations), bool)
-        whole[:-1] = (np.diff(iterations.lane) == 0) & (np.diff(iterations.entry) == 0)
-        after = iterations.last + 1
-        after[:-1][whole[:-1]] = iterations.first[1:][whole[:-1]]
-        # the burst behind the last call of an entry belongs to no iteration
-        until = np.where(whole, after, after - 1)
-        duration_ns = iterations.end_ns - iterations.start_ns
-        mpi_ns = self._mpi_ns[after] - self._mpi_ns[iterations.first]
-        unwatched_ns = self._gap_ns[until] - self._gap_ns[iterations.first]
-        return LoopTable(
-            loop=loop,
-            method=structure.method,
-            lane=iterations.lane,
-            location=iterations.location,
-            rank=iterations.rank,
-            entry=iterations.entry,
-            iteration=iterations.iteration + 1,
-            whole=whole,
-            start_ns=iterations.start_ns,
-            duration_ns=duration_ns,
-            calls=after - iterations.first,
-            mpi_ns=mpi_ns,
-            useful_ns=duration_ns - mpi_ns - unwatched_ns,
-            unwatched_ns=unwatched_ns,
-            counters=self._read(iterations, until),
-        )
 
-    def _read(self, iterations: Iterations, until: Integers) -> dict[str, Integers]:
-        counters = {}
-        for name, (total, missing) in self._counters.items():
-            sums = total[until] - total[iterations.first]
-            counters[name] = np.where(
-                missing[until] > missing[iterations.first], NO_VALUE, sums
-            )
-        return counters
+def _known_mean(values: Integers, group: Integers, count: int) -> Floats:
+    """Mean of each group over the values that are known; NaN without any."""
+    is_known = values != NO_VALUE
+    sums = np.bincount(group[is_known], values[is_known], count)
+    return quotients(sums, np.bincount(group[is_known], minlength=count))
