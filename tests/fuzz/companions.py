@@ -12,7 +12,7 @@ import atheris
 
 with atheris.instrument_imports():
     from burstline.errors import FormatError
-    from burstline.extrae.classification import classify
+    from burstline.extrae.counters import classify
     from burstline.extrae.labels import read_counter, read_function, read_line
     from burstline.formats.paraver.files.declarations import read_communicator
     from burstline.formats.paraver.files.header import read_header

@@ -21,7 +21,7 @@ from burstline.annotation import (
     marks_of,
 )
 from burstline.annotation.insertion import ORDINALS
-from burstline.extrae.classification import classify
+from burstline.extrae.counters import classify
 from burstline.structure import detect
 from burstline.structure.program.iterations import Spans
 from burstline.testing import assert_same_trace

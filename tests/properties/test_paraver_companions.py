@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from burstline._core import EventClass
 from burstline.errors import FormatError
-from burstline.extrae.classification import classify
+from burstline.extrae.counters import classify
 from burstline.extrae.labels import read_counter, read_function, read_line
 from burstline.extrae.regions import region_name
 from burstline.extrae.states import STATE_COLORS, STATES

@@ -7,10 +7,9 @@ import pytest
 from burstline import operations, schema
 from burstline._core import EventClass, LockStep
 from burstline.extrae import regions
-from burstline.extrae.classification import classify
 from burstline.extrae.counters import (
     PRESET_COUNTERS,
-    counter_mode,
+    classify,
     counter_name,
     is_label_of_counter,
 )
@@ -162,22 +161,6 @@ def test_a_counter_has_a_name_in_any_case():
     assert counter_name(42000050, "MINE [x]") == "MINE"
     assert counter_name(42000050, "") == "PAPI_TOT_INS"
     assert counter_name(44000001) == "counter_44000001"
-
-
-@pytest.mark.parametrize(
-    ("type_", "label", "mode"),
-    [
-        (42000050, None, "delta"),
-        (43000050, None, "absolute"),
-        (45000050, None, "absolute"),
-        (43000050, "PAPI_TOT_INS [x]", "delta"),
-        (42000050, "Absolute PAPI_TOT_INS [x]", "absolute"),
-        (50000050, None, "delta"),
-        (51000050, None, "delta"),
-    ],
-)
-def test_absolute_counters_are_told_apart(type_, label, mode):
-    assert counter_mode(type_, label) == mode
 
 
 def test_every_call_of_mpi_has_one_value_and_a_known_name():

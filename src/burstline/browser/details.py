@@ -9,6 +9,7 @@ import numpy as np
 
 from burstline.errors import printable
 from burstline.show import (
+    block_begins,
     format_bytes,
     format_count,
     format_ns,
@@ -128,9 +129,8 @@ def iterations(table: LoopTable, width: int) -> tuple[Facts, str]:
     """How a loop went over time."""
     summary = table.summary()
     longest = table.by_iteration()["max_ns"]
-    blocks = min(len(longest), max(width, 1))
-    begin = np.arange(blocks) * len(longest) // max(blocks, 1)
-    shape = sparkline(np.maximum.reduceat(longest, begin)) if blocks else ""
+    begin = block_begins(len(longest), max(width, 1))
+    shape = sparkline(np.maximum.reduceat(longest, begin)) if len(begin) else ""
     spread = f"{format_ns(round(summary.std_ns))} ({format_share(summary.variation)})"
     said = [
         ("iterations", f"{summary.iterations:,} on {plural(summary.lanes, 'thread')}"),

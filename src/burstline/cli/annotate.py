@@ -18,6 +18,7 @@ from burstline.cli.inputs.options import (
     progress_bar,
     region_asked,
 )
+from burstline.cli.products.files import require_free
 from burstline.cli.products.traces import add_output, output_path
 from burstline.errors import NotEnoughDataError, ParameterError
 from burstline.formats import atomic, derivation
@@ -101,8 +102,7 @@ def _configurations(arguments: argparse.Namespace) -> dict[Path, bytes]:
         raise ParameterError(f"{folder} is a file. Give a folder as --cfg-dir")
     found = {folder / name: data for name, data in shipped_configurations()}
     for file in found:
-        if file.exists() and not arguments.force:
-            raise ParameterError(f"{file} exists. Choose another folder, or pass --force")
+        require_free(file, force=arguments.force, other="folder")
     return found
 
 
@@ -125,20 +125,14 @@ def _write(configurations: dict[Path, bytes]) -> None:
 
 def _print(arguments: argparse.Namespace, path: Path, marks: Marks) -> None:
     """Say what was added: to people on stderr, to programs on stdout."""
-    types = marks.types
     iterations = {depth: marks.iterations(depth) for depth in range(1, marks.depth + 1)}
-    if arguments.format == "json":
-        document = {
-            "loops": [loop.as_dict() for loop in marks.loops],
-            "iterations": {str(depth): count for depth, count in iterations.items()},
-            "types": {str(number): count for number, count in types.items()},
-        }
-        show.print_json(document)
-        return
-    if arguments.format == "csv":
-        show.print_csv(["type", "events"], types.items())
-        return
-    for loop in marks.loops:
-        show.note(loop.name)
+    document = {
+        "loops": [loop.as_dict() for loop in marks.loops],
+        "iterations": {str(depth): count for depth, count in iterations.items()},
+        "types": {str(number): count for number, count in marks.types.items()},
+    }
     count = sum(iterations.values())
-    show.note(f"{path}: {count:,} iterations as {len(marks.time_ns):,} events added")
+    added = f"{path}: {count:,} iterations as {len(marks.time_ns):,} events added"
+    notes = [*(loop.name for loop in marks.loops), added]
+    shown = show.Outcome(document, ("type", "events"), marks.types.items(), notes=notes)
+    show.output(shown, arguments.format)

@@ -75,7 +75,7 @@ def run(arguments: argparse.Namespace) -> None:
         plan = record.plan_sets(arguments.events, papi.fits, reference=reference)
     if output is not None:
         _write(plan, output)
-    _print(arguments, plan)
+    show.output(_planned(plan), arguments.format)
     _say_what_is_missing(plan, reference, output)
 
 
@@ -85,8 +85,7 @@ def _output(arguments: argparse.Namespace) -> Path | None:
     path = Path(arguments.output)
     if path.suffix != ".toml":
         raise ParameterError(f"{path}: sets of counters are written to a file .toml")
-    require_free(path, force=arguments.force)
-    return path
+    return require_free(path, force=arguments.force)
 
 
 def _write(plan: CounterPlan, path: Path) -> None:
@@ -99,26 +98,20 @@ def _write(plan: CounterPlan, path: Path) -> None:
         file.write(record.sets_text(plan).encode())
 
 
-def _print(arguments: argparse.Namespace, plan: CounterPlan) -> None:
-    if arguments.format == "json":
-        document: dict[str, Any] = {
-            "sets": [list(names) for names in plan.sets],
-            "unavailable": list(plan.unavailable),
-            "reference": plan.reference,
-            "fewest": plan.fewest,
-        }
-        show.print_json(document)
-        return
-    rows = [(number, name) for number, names in enumerate(plan.sets, 1) for name in names]
-    if arguments.format == "csv":
-        show.print_csv(
-            ["set", "counter"], [*rows, *((None, name) for name in plan.unavailable)]
-        )
-        return
-    for number, names in enumerate(plan.sets, 1):
-        _say(f"set {number}: {' '.join(map(printable, names))}")
+def _planned(plan: CounterPlan) -> show.Outcome:
+    document: dict[str, Any] = {
+        "sets": [list(names) for names in plan.sets],
+        "unavailable": list(plan.unavailable),
+        "reference": plan.reference,
+        "fewest": plan.fewest,
+    }
+    sets = list(enumerate(plan.sets, 1))
+    rows = [(number, name) for number, names in sets for name in names]
+    missing = [(None, name) for name in plan.unavailable]
+    lines = [f"set {number}: {' '.join(map(printable, names))}" for number, names in sets]
     if plan.unavailable:
-        _say(f"unavailable: {' '.join(map(printable, plan.unavailable))}")
+        lines.append(f"unavailable: {' '.join(map(printable, plan.unavailable))}")
+    return show.Outcome(document, ("set", "counter"), [*rows, *missing], lines)
 
 
 def _say_what_is_missing(plan: CounterPlan, reference: str | None, output: Path | None) -> None:
@@ -151,16 +144,8 @@ def _list(arguments: argparse.Namespace) -> None:
         if not presets:
             show.note(f"PAPI {papi.version} has no preset event here: no hardware counters")
     rows += [("papi", name) for name in presets]
-    if arguments.format == "json":
-        show.print_json(
-            {"counters": [{"name": name, "source": source} for source, name in rows]}
-        )
-    elif arguments.format == "csv":
-        show.print_csv(["name", "source"], [(name, source) for source, name in rows])
-    else:
-        for source, name in rows:
-            _say(f"{printable(name):24} {source}")
-
-
-def _say(text: str) -> None:
-    print(text)  # noqa: T201 -- printing is what this is for
+    named = [{"name": name, "source": source} for source, name in rows]
+    cells = [tuple(row.values()) for row in named]
+    lines = [f"{printable(name):24} {source}" for source, name in rows]
+    shown = show.Outcome({"counters": named}, ("name", "source"), cells, lines)
+    show.output(shown, arguments.format)

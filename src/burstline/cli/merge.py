@@ -14,7 +14,13 @@ from burstline.cli.inputs import usage
 from burstline.cli.inputs.memory import memory_budget
 from burstline.cli.inputs.options import add_format, add_resources, progress_bar
 from burstline.cli.inputs.runs import read_runs, warn_of_losses, warn_of_twins
-from burstline.cli.products.files import picture_file, require_free, table_file, write_figure
+from burstline.cli.products.files import (
+    in_folder,
+    picture_file,
+    require_free,
+    table_file,
+    write_figure,
+)
 from burstline.cli.products.traces import files_of, is_prv
 from burstline.errors import NotEnoughDataError, ParameterError, printable
 from burstline.formats import paraver
@@ -302,9 +308,7 @@ def _as_paraver(run: Run, target: Path, memory: int, progress: Progress) -> Iter
             f"{path} is the base, and it has no records. {_way_to_records(path, trace)}, or "
             "leave out -o and ask for --dataset"
         )
-    if not target.parent.is_dir():
-        raise ParameterError(f"there is no folder {target.parent} to write {target.name} into")
-    with TemporaryDirectory(prefix=".merge.", dir=target.parent) as folder:
+    with TemporaryDirectory(prefix=".merge.", dir=in_folder(target).parent) as folder:
         written = Path(folder) / "base.prv"
         paraver.write(trace, written, memory=memory, progress=progress)
         yield written

@@ -15,6 +15,7 @@ from burstline.cli.convert import say_unnamed, write_recorded
 from burstline.cli.inputs import usage
 from burstline.cli.inputs.memory import parse_size
 from burstline.cli.inputs.options import add_resources, limits_of, progress_bar
+from burstline.cli.products.files import in_folder, require_free
 from burstline.cli.products.traces import ENDINGS, files_of
 from burstline.errors import ParameterError, printable
 
@@ -169,13 +170,8 @@ def _output(arguments: argparse.Namespace, programs: list[tuple[str, ...]], name
     if name:
         path = path.with_name(f"{path.name.removesuffix(ending)}{name}{ending}")
     for file in files_of(path):
-        if file.exists() and not arguments.force:
-            raise ParameterError(
-                f"{file} exists. Choose another output with -o, or pass --force"
-            )
-    if not path.parent.is_dir():
-        raise ParameterError(f"there is no folder {path.parent} to write {path.name} into")
-    return path
+        require_free(file, force=arguments.force, other="output with -o")
+    return in_folder(path)
 
 
 def _settings(arguments: argparse.Namespace, counters: str | None) -> dict[str, str]:
@@ -235,29 +231,27 @@ def _report(ended: Ended, found: Survey) -> None:
 def _print_result(
     arguments: argparse.Namespace, plan: _Plan, found: Survey, counted: dict[str, Tally]
 ) -> None:
-    if arguments.format == "json":
-        document = _document(plan, found)
-        if arguments.profile:
-            document["calls"] = {
-                name: {"count": tally.calls, "time_ns": tally.time_ns}
-                for name, tally in counted.items()
-            }
-        show.print_json(document)
-        return
-    if counted:
-        show.print_blocks([show.calls_table(counted)])
-    _say(f"{plan.output}: {len(found.ranks)} ranks, {found.records:,} records")
-
-
-def _document(plan: _Plan, found: Survey) -> dict[str, Any]:
-    return {
+    document: dict[str, Any] = {
         "trace": str(plan.output),
         "ranks": len(found.ranks),
         "records": found.records,
         "dropped": found.dropped,
         "overhead_estimate_ns": found.overhead_ns,
     }
+    if arguments.profile:
+        document["calls"] = {
+            name: {"count": tally.calls, "time_ns": tally.time_ns}
+            for name, tally in counted.items()
+        }
+    if counted and arguments.format == "table":
+        show.print_blocks([show.calls_table(counted)])
+    recorded = f"{plan.output}: {len(found.ranks)} ranks, {found.records:,} records"
+    show.output(show.Outcome(document, notes=[_text(recorded)]), arguments.format)
 
 
 def _say(text: str) -> None:
-    show.note(printable(f"burstline: {text}", limit=1_000))
+    show.note(_text(text))
+
+
+def _text(text: str) -> str:
+    return printable(f"burstline: {text}", limit=1_000)

@@ -1,10 +1,9 @@
-from burstline.extrae.classification import classify as classify
 from burstline.extrae.collective_sizes import sent_as_written as sent_as_written
 from burstline.extrae.collective_sizes import sent_in_all as sent_in_all
 from burstline.extrae.counters import ABSOLUTE_OFFSET as ABSOLUTE_OFFSET
 from burstline.extrae.counters import OVERLAPPED_TYPES as OVERLAPPED_TYPES
-from burstline.extrae.counters import PRESET_COUNTERS as PRESET_COUNTERS
 from burstline.extrae.counters import SET_TYPES as SET_TYPES
+from burstline.extrae.counters import classify as classify
 from burstline.extrae.counters import counter_name as counter_name
 from burstline.extrae.counters import counter_types as counter_types
 from burstline.extrae.event_types import APPLICATION as APPLICATION
@@ -25,7 +24,6 @@ from burstline.extrae.event_types import LOOP_OF_CALL as LOOP_OF_CALL
 from burstline.extrae.event_types import MERGED_TYPES as MERGED_TYPES
 from burstline.extrae.event_types import MOVED_TYPES as MOVED_TYPES
 from burstline.extrae.event_types import MPI_OTHER as MPI_OTHER
-from burstline.extrae.event_types import NATIVE_TYPES as NATIVE_TYPES
 from burstline.extrae.event_types import OPENMP_OUTLINED as OPENMP_OUTLINED
 from burstline.extrae.event_types import OPENMP_OUTLINED_LINE as OPENMP_OUTLINED_LINE
 from burstline.extrae.event_types import OWN_TYPES as OWN_TYPES
@@ -44,7 +42,6 @@ from burstline.extrae.event_types import TEST_TIME as TEST_TIME
 from burstline.extrae.event_types import TRACING as TRACING
 from burstline.extrae.event_types import TRACING_MODE as TRACING_MODE
 from burstline.extrae.event_types import USER_FUNCTION as USER_FUNCTION
-from burstline.extrae.event_types import WORK_TYPES as WORK_TYPES
 from burstline.extrae.labels import UNRESOLVED as UNRESOLVED
 from burstline.extrae.labels import is_absolute as is_absolute
 from burstline.extrae.labels import read_counter as read_counter

@@ -1,4 +1,4 @@
-"""Hardware counters: their event types and names.
+"""Hardware counters: their event types and names, and which other types are none.
 
 The name in the ``.pcf`` identifies a counter: numbers of native ones are hashes.
 """
@@ -9,18 +9,21 @@ import re
 import zlib
 from typing import TYPE_CHECKING, Final
 
+from burstline._core import EventClass
 from burstline.extrae.event_types import (
     COUNTER_SET,
     COUNTER_TYPES,
     CPU_TIME,
     HEAP_TYPES,
     JAVA_TYPES,
+    KNOWN_TYPES,
     NATIVE_TYPES,
     OLD_COUNTER_SET,
     RESOURCE_TYPES,
+    TABLE,
     WORK_TYPES,
 )
-from burstline.extrae.labels import is_absolute, read_counter
+from burstline.extrae.labels import read_counter
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -91,6 +94,25 @@ def is_counter(
     return label is not None and gradient == _GRADIENT and is_label_of_counter(label, gradient)
 
 
+def classify(
+    type: int,  # noqa: A002 -- the format's word
+    label: str | None = None,
+    gradient: int | None = None,
+) -> EventClass:
+    """The class of an event type; ``OTHER`` for an unknown one: its events are punctual.
+
+    >>> classify(50000001).name, classify(45000000, "User time used").name
+    ('MPI_CALL', 'OTHER')
+    """
+    if type in KNOWN_TYPES:
+        return TABLE[type].event_class
+    if is_counter_set(type, label):
+        return EventClass.COUNTER_SET
+    if is_counter(type, label, gradient):
+        return EventClass.COUNTER
+    return EventClass.OTHER
+
+
 def counter_name(type: int, label: str | None = None) -> str:  # noqa: A002 -- the format's word
     """The name of a counter: its label's, else the preset's, else one of its type.
 
@@ -101,14 +123,6 @@ def counter_name(type: int, label: str | None = None) -> str:  # noqa: A002 -- t
         return name
     presets = PRESET_COUNTERS
     return presets.get(type) or presets.get(type - ABSOLUTE_OFFSET) or f"counter_{type}"
-
-
-def counter_mode(type: int, label: str | None = None) -> str:  # noqa: A002 -- the format's word
-    """The schema's mode of a counter, by the label or else by the range."""
-    if label:
-        return "absolute" if is_absolute(label) else "delta"
-    is_absolute_type = type in COUNTER_TYPES and type // ABSOLUTE_OFFSET % 2 == 1
-    return "absolute" if is_absolute_type else "delta"
 
 
 def counter_types(names: Iterable[str]) -> dict[str, int]:

@@ -11,6 +11,7 @@ from burstline.show.code_lines import chosen_counter as chosen_counter
 from burstline.show.code_lines import pseudocode as pseudocode
 from burstline.show.features import StudyView as StudyView
 from burstline.show.iterations import LoopTableView as LoopTableView
+from burstline.show.iterations import block_begins as block_begins
 from burstline.show.iterations import sparkline as sparkline
 from burstline.show.learn import LearnedView as LearnedView
 from burstline.show.merge import MergeView as MergeView
@@ -23,8 +24,6 @@ from burstline.show.pictures.matching import merge_plot as merge_plot
 from burstline.show.pictures.quality import drawn_of as drawn_of
 from burstline.show.pictures.quality import quality_plot as quality_plot
 from burstline.show.plain import note as note
-from burstline.show.plain import print_csv as print_csv
-from burstline.show.plain import print_json as print_json
 from burstline.show.profile import ProfileView as ProfileView
 from burstline.show.progress import Bar as Bar
 from burstline.show.quality import CheckView as CheckView
@@ -46,5 +45,6 @@ from burstline.show.units import format_ns as format_ns
 from burstline.show.units import format_share as format_share
 from burstline.show.units import plural as plural
 from burstline.show.views import Figure as Figure
+from burstline.show.views import Outcome as Outcome
 from burstline.show.views import output as output
 from burstline.show.wording import name_text as name_text

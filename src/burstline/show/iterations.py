@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
-    from burstline.columns import Floats
+    from burstline.columns import Floats, Integers
     from burstline.structure import LoopSummary, LoopTable, Slow, Trend
 
 _ROWS: Final = 20
@@ -117,11 +117,16 @@ def sparkline(values: npt.NDArray[Any]) -> str:
     return "".join(_HEIGHTS[level] for level in levels.astype(int).tolist())
 
 
+def block_begins(count: int, most: int) -> Integers:
+    """Where blocks of neighbours begin, up to `most` of them."""
+    blocks = min(count, most)
+    return np.arange(blocks) * count // max(blocks, 1)
+
+
 def _neighbours(by_iteration: dict[str, npt.NDArray[Any]], counter: str | None) -> Table:
     """Iterations, neighbours together where there are many: mean and longest of each row."""
     count = len(by_iteration["iteration"])
-    blocks = min(count, _ROWS)
-    begin = np.arange(blocks) * count // blocks
+    begin = block_begins(count, _ROWS)
     size = np.diff(np.append(begin, count))
 
     def mean(name: str) -> Floats:
@@ -129,12 +134,12 @@ def _neighbours(by_iteration: dict[str, npt.NDArray[Any]], counter: str | None) 
         return np.add.reduceat(values, begin) / size
 
     longest = np.maximum.reduceat(by_iteration["max_ns"], begin)
-    block = np.repeat(np.arange(blocks), size)
+    block = np.repeat(np.arange(len(begin)), size)
     at = np.lexsort((by_iteration["max_ns"], block))[begin + size - 1]
     means = {name: mean(name) for name in ("mean_ns", "useful_ns", "mpi_ns")}
     read = [] if counter is None else [_counter(counter, mean)]
     rows = []
-    for k in range(blocks):
+    for k in range(len(begin)):
         first = by_iteration["iteration"][begin[k]]
         last = by_iteration["iteration"][begin[k] + size[k] - 1]
         times = [means["mean_ns"][k], longest[k], means["useful_ns"][k], means["mpi_ns"][k]]

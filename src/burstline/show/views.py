@@ -15,11 +15,13 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Literal
 
 from burstline.errors import ParameterError
 from burstline.show import plain
+from burstline.show.blocks import Lines
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -49,6 +51,8 @@ class View(ABC):
 
     __slots__ = ()
     result: Any
+    notes: Sequence[str] = ()
+    """What people are told on standard error, behind all else."""
 
     @abstractmethod
     def blocks(self) -> Iterator[Block]:
@@ -97,6 +101,30 @@ class View(ABC):
         return html(self.blocks())
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Outcome(View):
+    """What a command did, for programs, and in lines and notes for people."""
+
+    result: dict[str, Any]
+    columns: Sequence[str] = ()
+    cells: Iterable[Sequence[object]] = ()
+    lines: Sequence[str] = ()
+    notes: Sequence[str] = ()
+
+    def document(self) -> dict[str, Any]:
+        """What was done."""
+        return self.result
+
+    def rows(self) -> Rows:
+        """What was done, by name or number."""
+        return self.columns, self.cells
+
+    def blocks(self) -> Iterator[Block]:
+        """The lines, if there are any."""
+        if self.lines:
+            yield Lines(self.lines)
+
+
 def view(result: object, **options: Any) -> View:  # noqa: ANN401 -- each view has its own
     """A view of a result, which a notebook shows as tables.
 
@@ -143,9 +171,12 @@ def output(shown: View, form: str) -> None:
     elif form == "csv":
         plain.print_csv(*shown.rows())
     else:
-        from burstline.show import terminal  # noqa: PLC0415 -- loads Rich
+        if blocks := list(shown.blocks()):
+            from burstline.show import terminal  # noqa: PLC0415 -- loads Rich
 
-        terminal.print_blocks(shown.blocks())
+            terminal.print_blocks(blocks)
+        for text in shown.notes:
+            plain.note(text)
 
 
 def columns_of(rows: Sequence[Mapping[str, object]]) -> Rows:

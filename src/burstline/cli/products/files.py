@@ -39,14 +39,21 @@ def _file(text: str | None, noun: str, endings: tuple[str, ...], *, force: bool)
         *others, last = endings
         said = f"{', '.join(others)} or {last}"
         raise ParameterError(f"{path}: the ending of a {noun} is {said}")
-    require_free(path, force=force)
+    return require_free(path, force=force)
+
+
+def require_free(path: Path, *, force: bool, other: str = "output") -> Path:
+    """The path, refused if a file would be replaced without being forced."""
+    if path.exists() and not force:
+        raise ParameterError(f"{path} exists. Choose another {other}, or pass --force")
     return path
 
 
-def require_free(path: Path, *, force: bool) -> None:
-    """Refuse to replace a file, unless forced."""
-    if path.exists() and not force:
-        raise ParameterError(f"{path} exists. Choose another output, or pass --force")
+def in_folder(path: Path) -> Path:
+    """The path, refused if there is no folder to write it into."""
+    if not path.parent.is_dir():
+        raise ParameterError(f"there is no folder {path.parent} to write {path.name} into")
+    return path
 
 
 def write_figure(path: Path, figure: Figure) -> None:

@@ -103,28 +103,21 @@ def whole_bursts(trace: Trace) -> int:
 
 def print_written(arguments: argparse.Namespace, path: Path, document: dict[str, Any]) -> None:
     """Say what was written: to people on stderr, to programs on stdout."""
-    if arguments.format == "json":
-        show.print_json(document)
-        return
-    parts = {
-        name: value if isinstance(value, dict) else {"": value}
-        for name, value in document.items()
+    offset = document["time_offset_ns"]
+    parts = {name: document[name] for name in ("kept", "lost")}
+    rows = [
+        (f"{name}.{key}", value) for name, part in parts.items() for key, value in part.items()
+    ]
+    said = {
+        name: ", ".join(f"{value:,} {key.replace('_', ' ')}" for key, value in part.items())
+        for name, part in parts.items()
+        if any(part.values())
     }
-    if arguments.format == "csv":
-        rows = [
-            (f"{name}.{key}".rstrip("."), value)
-            for name, values in parts.items()
-            for key, value in values.items()
-        ]
-        show.print_csv(["name", "value"], rows)
-        return
-    counted = {
-        name: ", ".join(f"{value:,} {key.replace('_', ' ')}" for key, value in values.items())
-        for name, values in parts.items()
-        if name in {"kept", "lost"} and any(values.values())
-    }
-    show.note(f"{path}: {counted.get('kept', 'nothing is left')}")
-    if "lost" in counted:
-        show.note(f"lost at the borders: {counted['lost']}")
-    if document["time_offset_ns"]:
-        show.note(f"its time 0 is {show.format_ns(document['time_offset_ns'])} of the input")
+    notes = [f"{path}: {said.get('kept', 'nothing is left')}"]
+    if "lost" in said:
+        notes.append(f"lost at the borders: {said['lost']}")
+    if offset:
+        notes.append(f"its time 0 is {show.format_ns(offset)} of the input")
+    rows.append(("time_offset_ns", offset))
+    shown = show.Outcome(document, ("name", "value"), rows, notes=notes)
+    show.output(shown, arguments.format)
