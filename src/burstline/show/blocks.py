@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+
+T = TypeVar("T")
 
 
 class Facts(NamedTuple):
@@ -27,6 +29,19 @@ class Table(NamedTuple):
     title: str = ""
     left: int = 1
     styles: Sequence[str] = ()
+
+
+def table_of(
+    items: Iterable[T],
+    cells: Mapping[str, Callable[[T], str]],
+    title: str = "",
+    *,
+    left: int = 1,
+    styles: Sequence[str] = (),
+) -> Table:
+    """A table with a row for each item, its cells made by functions below their heads."""
+    rows = [[cell(item) for cell in cells.values()] for item in items]
+    return Table(list(cells), rows, title, left, styles)
 
 
 class Heading(NamedTuple):

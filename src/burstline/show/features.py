@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from burstline.show.blocks import Block, Facts, Table
+from burstline.show.blocks import Block, Facts, Table, table_of
 from burstline.show.pictures.factors import factor_plot
 from burstline.show.units import format_count, format_ns, format_share, plural
 from burstline.show.views import Figure, Rows, View, columns_of
@@ -98,9 +98,15 @@ class StudyView(View):
         yield Facts(_facts(self))
         yield _variables(self)
         if self.accuracies:
-            yield Table(
-                ["METHOD", "ADJUSTED RAND", "BY UNIQUE CALL", "LOOPS FOUND", "IN THE SOURCE"],
-                [_accuracy(each) for each in self.accuracies],
+            yield table_of(
+                self.accuracies,
+                {
+                    "METHOD": lambda each: _METHODS.get(each.method, each.method),
+                    "ADJUSTED RAND": lambda each: f"{each.adjusted_rand:.4f}",
+                    "BY UNIQUE CALL": lambda each: f"{each.adjusted_rand_unique:.4f}",
+                    "LOOPS FOUND": lambda each: f"{each.loops_found:,}",
+                    "IN THE SOURCE": lambda each: f"{each.loops_labelled:,}",
+                },
                 "Detected loops against those of the source",
             )
             yield _overlaps(self.accuracies[0])
@@ -176,31 +182,19 @@ def _on_map(factors: FactorMap, name: str) -> list[str]:
     return [*pair, *["-"] * (2 - len(pair)), format_share(float(factors.on_map[number]))]
 
 
-def _accuracy(found: Accuracy) -> list[str]:
-    return [
-        _METHODS.get(found.method, found.method),
-        f"{found.adjusted_rand:.4f}",
-        f"{found.adjusted_rand_unique:.4f}",
-        f"{found.loops_found:,}",
-        f"{found.loops_labelled:,}",
-    ]
-
-
 def _overlaps(found: Accuracy) -> Table:
     shown = found.overlaps[:_MOST_LOOPS]
-    rows = [
-        [
-            each.name,
-            f"{each.calls:,}",
-            str(each.loop) if each.loop else "none",
-            format_share(each.share),
-            format_share(each.purity),
-        ]
-        for each in shown
-    ]
     more = len(found.overlaps) - len(shown)
-    return Table(
-        ["LOOP OF THE SOURCE", "CALLS", "DETECTED", "OF ITS CALLS", "OF DETECTED"],
-        rows + ([[f"and {plural(more, 'loop')} more", "", "", "", ""]] if more else []),
+    table = table_of(
+        shown,
+        {
+            "LOOP OF THE SOURCE": lambda each: each.name,
+            "CALLS": lambda each: f"{each.calls:,}",
+            "DETECTED": lambda each: str(each.loop) if each.loop else "none",
+            "OF ITS CALLS": lambda each: format_share(each.share),
+            "OF DETECTED": lambda each: format_share(each.purity),
+        },
         f"Loops of the source, by the {_METHODS.get(found.method, found.method)} method",
     )
+    rest = [[f"and {plural(more, 'loop')} more", "", "", "", ""]] if more else []
+    return table._replace(rows=[*table.rows, *rest])

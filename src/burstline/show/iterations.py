@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from burstline.show.blocks import Block, Facts, Heading, Lines, Table
+from burstline.show.blocks import Block, Facts, Heading, Lines, Table, table_of
 from burstline.show.code_lines import IPC
 from burstline.show.units import format_count, format_ns, format_share, plural
 from burstline.show.views import Rows, View
@@ -170,24 +170,22 @@ def _slowest(slow: Sequence[Slow], summary: LoopSummary, cut: str) -> Iterator[B
     if not slow:
         yield Heading(f"Slow iterations: {summary.outliers or 'none stands out'}")
         return
-    rows = [
-        (
-            str(each.iteration),
-            str(each.rank),
-            format_ns(each.start_ns),
-            format_ns(each.duration_ns),
-            format_ns(round(each.duration_ns / each.ratio)),
-            _signed_ns(each.more_useful_ns),
-            _signed_ns(each.more_mpi_ns),
-            str(each.lanes),
-            f"{each.cause_rank}: {_signed_ns(each.cause_more_useful_ns)}",
-        )
-        for each in slow
-    ]
-    names = ["iteration", "rank", "begins at", "lasts", "usually", "computing", "MPI"]
-    names += ["slow on", "most computing"]
-    yield Table(
-        names, rows, "Slow iterations, and how they differ from the median of that rank"
+    yield table_of(
+        slow,
+        {
+            "iteration": lambda each: str(each.iteration),
+            "rank": lambda each: str(each.rank),
+            "begins at": lambda each: format_ns(each.start_ns),
+            "lasts": lambda each: format_ns(each.duration_ns),
+            "usually": lambda each: format_ns(round(each.duration_ns / each.ratio)),
+            "computing": lambda each: _signed_ns(each.more_useful_ns),
+            "MPI": lambda each: _signed_ns(each.more_mpi_ns),
+            "slow on": lambda each: str(each.lanes),
+            "most computing": lambda each: (
+                f"{each.cause_rank}: {_signed_ns(each.cause_more_useful_ns)}"
+            ),
+        },
+        "Slow iterations, and how they differ from the median of that rank",
     )
     if summary.outliers > len(slow):
         more = plural(summary.outliers - len(slow), "shorter one")

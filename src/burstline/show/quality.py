@@ -7,29 +7,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from burstline.merge import DO_NOT_USE, TRUST, WITH_CARE
-from burstline.show.blocks import Block, Facts, Table
+from burstline.show.blocks import Block, Facts, Table, table_of
 from burstline.show.pictures.quality import quality_plot
 from burstline.show.units import format_bytes, format_count, format_ns, format_share, plural
 from burstline.show.views import Figure, Rows, View
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
-    from burstline.merge import Check, CounterQuality
+    from burstline.merge import Check, CounterQuality, Variation
 
 _NOTHING: Final = "-"
 _STYLES: Final = {TRUST: "green", WITH_CARE: "yellow", DO_NOT_USE: "red"}
-_HEAD: Final = (
-    "VERDICT",
-    "CORRELATION",
-    "MAE",
-    "REL DIFF",
-    "BELOW 30 %",
-    "OF TOTAL",
-    "COUNTED IN",
-    "FENCED: MAE",
-    "REL",
-)
 _FIGURES: Final = (
     *("correlation", "mae", "relative_difference", "below_30", "of_total"),
     *("bursts", "counted", "fenced_mae", "fenced_relative", "verdict"),
@@ -73,8 +62,28 @@ class CheckView(View):
 
 
 def _qualities(qualities: Sequence[CounterQuality], title: str, head: str) -> Table:
-    styles = [_STYLES[each.verdict] for each in qualities]
-    return Table([head, *_HEAD], [_row(each) for each in qualities], title, 2, styles)
+    return table_of(
+        qualities,
+        {
+            head: lambda each: each.name,
+            "VERDICT": _verdict,
+            "CORRELATION": lambda each: _figure(each.correlation),
+            "MAE": lambda each: _amount(each.name, each.mae),
+            "REL DIFF": lambda each: _figure(each.relative_difference),
+            "BELOW 30 %": lambda each: format_share(each.below_30),
+            "OF TOTAL": lambda each: format_share(each.of_total),
+            "COUNTED IN": lambda each: f"{each.counted:,}",
+            "FENCED: MAE": lambda each: f"{each.fenced_mae:,}",
+            "REL": lambda each: f"{each.fenced_relative:,}",
+        },
+        title,
+        left=2,
+        styles=[_STYLES[each.verdict] for each in qualities],
+    )
+
+
+def _verdict(each: CounterQuality) -> str:
+    return each.verdict if each.counted or each.appearing else f"{each.verdict}: always 0"
 
 
 def doubts(found: Check) -> list[str]:
@@ -107,21 +116,6 @@ def _facts(found: Check, paths: Sequence[str]) -> list[tuple[str, str]]:
     if found.alone:
         facts.append(("in one run only", ", ".join(found.alone)))
     return facts
-
-
-def _row(each: CounterQuality) -> list[str]:
-    return [
-        each.name,
-        each.verdict if each.counted or each.appearing else f"{each.verdict}: always 0",
-        _figure(each.correlation),
-        _amount(each.name, each.mae),
-        _figure(each.relative_difference),
-        format_share(each.below_30),
-        format_share(each.of_total),
-        f"{each.counted:,}",
-        f"{each.fenced_mae:,}",
-        f"{each.fenced_relative:,}",
-    ]
 
 
 def _figure(value: float | None) -> str:
@@ -158,21 +152,17 @@ def _runs(found: Check) -> Iterator[Table]:
 
 
 def _places(found: Check, top: int) -> Iterator[Table]:
+    cells: dict[str, Callable[[Variation], str]] = {
+        "OF ITS DIFFERENCE": lambda one: format_share(one.share),
+        "WHERE": lambda one: _short(one.place),
+        "OF TOTAL": lambda one: format_share(one.difference),
+        "BELOW 30 %": lambda one: format_share(one.below_30),
+        "BURSTS": lambda one: f"{one.bursts:,}",
+    }
     for each in found.counters:
         places = [one for one in found.variations if one.counter == each.name][:top]
-        rows = [
-            [
-                format_share(one.share),
-                _short(one.place),
-                "-" if one.difference is None else format_share(one.difference),
-                format_share(one.below_30),
-                f"{one.bursts:,}",
-            ]
-            for one in places
-        ]
-        head = ["OF ITS DIFFERENCE", "WHERE", "OF TOTAL", "BELOW 30 %", "BURSTS"]
-        if rows:
-            yield Table(head, rows, f"Where {each.name} differs", left=2)
+        if places:
+            yield table_of(places, cells, f"Where {each.name} differs", left=2)
 
 
 def _short(place: str) -> str:
