@@ -1,9 +1,4 @@
-"""The browser: a structure in a terminal, to be folded, filtered and looked into.
-
-::
-
-    Trace, Structure  --browse-->  a full screen, until somebody leaves it
-"""
+"""The browser: a structure in a terminal, to be folded, filtered and looked into."""
 
 from burstline.doors import door
 

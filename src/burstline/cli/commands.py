@@ -22,49 +22,46 @@ from burstline.errors import printable
 
 
 class Command(NamedTuple):
-    """A command, the group of the overview that it is in, its module here, and its purpose."""
+    """A command, and its module here."""
 
     name: str
-    group: str
     module: str
-    purpose: str
 
 
-_MAKE: Final = "Make a trace"
-_UNDERSTAND: Final = "Understand a trace"
-_PREPARE: Final = "Prepare a trace"
-_MERGE: Final = "Merge runs"
-_START: Final = "Get started"
-COMMANDS: Final = (
-    Command("record", _MAKE, "record", "run an MPI program and make a trace of it"),
-    Command("counters", _MAKE, "counters", "which counters go together in one run"),
-    Command("cc", _MAKE, "compile", "compile C so that the program counts its work"),
-    Command("c++", _MAKE, "compile", "compile C++ so that the program counts its work"),
-    Command("info", _UNDERSTAND, "info", "what is in a trace, and its parallel efficiency"),
-    Command("structure", _UNDERSTAND, "structure", "the loops of the program, as pseudo-code"),
-    Command(
-        "table",
-        _UNDERSTAND,
-        "table",
-        "a table of all computation bursts, with counters and context",
-    ),
-    Command("browse", _UNDERSTAND, "browse", "its loops, to be folded and looked into"),
-    Command("plot", _UNDERSTAND, "plot", "how often and how far apart calls return, a picture"),
-    Command("cut", _PREPARE, "cut", "a part of a trace, as a trace of its own"),
-    Command("annotate", _PREPARE, "annotate", "loops and iterations as events, for Paraver"),
-    Command("convert", _PREPARE, "convert", "the same trace in another format"),
-    Command("merge", _MERGE, "merge", "one trace with the counters of several runs"),
-    Command(
-        "check-merge",
-        _MERGE,
-        "check_merge",
-        "how far counters can be trusted after merging runs",
-    ),
-    Command("learn", _MERGE, "learn", "predict bursts from counters: do more of them help?"),
-    Command("demo", _START, "demo", "all of it on a small real trace"),
-    Command("completion", _START, "completion", "teach your shell the commands and options"),
+_PURPOSES: Final = {
+    "Make a trace": {
+        "record": "run an MPI program and make a trace of it",
+        "counters": "which counters go together in one run",
+        "cc": "compile C so that the program counts its work",
+        "c++": "compile C++ so that the program counts its work",
+    },
+    "Understand a trace": {
+        "info": "what is in a trace, and its parallel efficiency",
+        "structure": "the loops of the program, as pseudo-code",
+        "table": "a table of all computation bursts, with counters and context",
+        "browse": "its loops, to be folded and looked into",
+        "plot": "how often and how far apart calls return, a picture",
+    },
+    "Prepare a trace": {
+        "cut": "a part of a trace, as a trace of its own",
+        "annotate": "loops and iterations as events, for Paraver",
+        "convert": "the same trace in another format",
+    },
+    "Merge runs": {
+        "merge": "one trace with the counters of several runs",
+        "check-merge": "how far counters can be trusted after merging runs",
+        "learn": "predict bursts from counters: do more of them help?",
+    },
+    "Get started": {
+        "demo": "all of it on a small real trace",
+        "completion": "teach your shell the commands and options",
+    },
+}
+_MODULES: Final = {"cc": "compile", "c++": "compile", "check-merge": "check_merge"}
+COMMANDS: Final = tuple(
+    Command(name, _MODULES.get(name, name)) for of in _PURPOSES.values() for name in of
 )
-"""In the order of the overview; commands of one group are neighbours."""
+"""In the order of the overview."""
 
 _EXAMPLES: Final = """\
 examples:
@@ -110,11 +107,11 @@ def command_parsers() -> dict[str, argparse.ArgumentParser]:
 
 def _overview() -> str:
     width = max(len(command.name) for command in COMMANDS)
-    groups: dict[str, list[str]] = {}
-    for command in COMMANDS:
-        lines = groups.setdefault(command.group, [f"{command.group}:"])
-        lines.append(f"  {command.name:{width}}  {command.purpose}")
-    return "\n".join("\n".join([*lines, ""]) for lines in groups.values())
+    return "\n".join(
+        f"{group}:\n"
+        + "".join(f"  {name:{width}}  {purpose}\n" for name, purpose in of.items())
+        for group, of in _PURPOSES.items()
+    )
 
 
 class _Parser(argparse.ArgumentParser):

@@ -8,6 +8,7 @@ import subprocess
 from typing import Final
 
 from burstline import record
+from burstline.cli.inputs import usage
 from burstline.errors import ParameterError
 
 DESCRIPTION: Final = """\
@@ -27,9 +28,11 @@ _BY_NAME: Final = {
     "cc": {"clang": "clang", "suffix": "c", "variable": "CC"},
     "c++": {"clang": "clang++", "suffix": "cpp", "variable": "CXX"},
 }
-_KINDS: Final = (
-    "of blocks, statements, memory, branches, flops, vectors, calls, iterations (default: all)"
-)
+_OPTIONS: Final = {
+    "--count KINDS=all": "of blocks, statements, memory, branches, flops, vectors, calls, "
+    "iterations (default: all)",
+    "--loops": "label MPI calls with the loop around them",
+}
 _SIGNALLED: Final = 128
 
 
@@ -38,10 +41,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     name = parser.prog.removeprefix("burstline ")
     parser.usage = f"burstline {name} [--count KINDS] [--loops] -- COMPILER ARGUMENT …"
     parser.epilog = EXAMPLES.format(name=name, **_BY_NAME[name])
-    parser.add_argument("--count", default="all", metavar="KINDS", help=_KINDS)
-    parser.add_argument(
-        "--loops", action="store_true", help="label MPI calls with the loop around them"
-    )
+    usage.add(parser, _OPTIONS)
     parser.add_argument(
         "words", nargs=argparse.REMAINDER, metavar="COMPILER", help="and its arguments"
     )

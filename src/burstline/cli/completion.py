@@ -1,9 +1,4 @@
-"""``burstline completion``: let the shell complete commands and options.
-
-::
-
-    the parsers of all commands  ->  a script for bash, zsh or fish
-"""
+"""``burstline completion``: let the shell complete commands and options."""
 
 from __future__ import annotations
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final, Unpack
 
 import burstline
 from burstline import formats, record, schema, show
+from burstline.cli.inputs import usage
 from burstline.cli.inputs.options import (
     add_format,
     add_resources,
@@ -55,11 +56,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the options of the command."""
     add_trace(parser)
     add_output(parser)
-    parser.add_argument(
-        "--no-raw",
-        action="store_true",
-        help="leave out the records themselves: smaller, but no way back to the same .prv",
-    )
+    without = "leave out the records themselves: smaller, but no way back to the same .prv"
+    usage.add(parser, {"--no-raw": without})
     add_format(parser)
     add_resources(parser)
 
@@ -73,13 +71,12 @@ def run(arguments: argparse.Namespace) -> None:
     with progress_bar(arguments) as progress:
         if resolver is not None:
             kept = write_recorded(source, path, resolver, raw=raw, **limits, progress=progress)
-        elif path.suffix == ".store" and is_paraver(source):
+        elif path.suffix == ".store" and (is_paraver(source) or is_archive(source)):
             with atomic.replacement(path) as part:
-                paraver.convert(source, part, raw=raw, **limits, progress=progress)
-            kept = kept_rows(store.read(path))
-        elif path.suffix == ".store" and is_archive(source):
-            with atomic.replacement(path) as part:
-                otf2.convert(source, part, **limits, progress=progress)
+                if is_paraver(source):
+                    paraver.convert(source, part, raw=raw, **limits, progress=progress)
+                else:
+                    otf2.convert(source, part, **limits, progress=progress)
             kept = kept_rows(store.read(path))
         else:
             trace = burstline.read(arguments.trace, raw=raw, **limits, progress=progress)

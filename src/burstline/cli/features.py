@@ -1,10 +1,4 @@
-"""Features of loops on the command line: ``burstline structure --features``.
-
-::
-
-    add_features_options(parser)  ->  arguments  ->  features_asked(arguments)
-                                                 ->  study_view(trace, structure, arguments)
-"""
+"""Features of loops on the command line: ``burstline structure --features``."""
 
 from __future__ import annotations
 

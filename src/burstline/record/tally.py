@@ -1,9 +1,4 @@
-"""The number of calls and the time of each operation in a profiled run.
-
-::
-
-    folder  --records of counts and times, by thread-->  Tally by operation, the most time first
-"""
+"""The number of calls and the time of each operation in a profiled run."""
 
 from __future__ import annotations
 

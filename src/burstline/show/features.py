@@ -1,9 +1,4 @@
-"""Features of loops on the terminal and for programs: factor map, importance, accuracy.
-
-::
-
-    features, labels, what they tell  --StudyView-->  tables, a document, rows, a map
-"""
+"""Features of loops on the terminal and for programs: factor map, importance, accuracy."""
 
 from __future__ import annotations
 

@@ -1,9 +1,4 @@
-"""What ``burstline structure --iterations`` shows: a loop over time, and what stands out.
-
-::
-
-    LoopTable  --LoopTableView-->  facts, a shape, blocks of iterations, the slowest ones
-"""
+"""What ``burstline structure --iterations`` shows: a loop over time, and what stands out."""
 
 from __future__ import annotations
 

@@ -1,9 +1,4 @@
-"""How loops are found: options that commands share, and the structure they ask for.
-
-::
-
-    add_detection(parser)  ->  arguments  ->  detected(trace, arguments)  ->  Structure
-"""
+"""How loops are found: options that commands share, and the structure they ask for."""
 
 from __future__ import annotations
 

@@ -1,9 +1,4 @@
-"""Options that several commands share, and how a trace is read by them.
-
-::
-
-    add_trace_options(parser)  ->  arguments  ->  read_selected(arguments)  ->  Trace
-"""
+"""Options that several commands share, and how a trace is read by them."""
 
 from __future__ import annotations
 

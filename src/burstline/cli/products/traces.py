@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from burstline import show
+from burstline.cli.inputs import usage
 from burstline.cli.products.files import require_free
 from burstline.errors import ParameterError
 from burstline.formats import otf2
@@ -15,6 +16,12 @@ if TYPE_CHECKING:
 
     from burstline.trace import Trace
 
+_OPTIONS: Final = {
+    "-o, --output OUTPUT": "X.prv or X.prv.gz (with .pcf and .row), X.store, X.csv or "
+    "X.parquet (folders), X.otf2 (with X.def and the folder X), X.perfetto.json or "
+    "X.perfetto.json.gz",
+    "--force": "replace an output that exists",
+}
 _JSON: Final = (".perfetto.json", ".perfetto.json.gz")
 ENDINGS: Final = (".prv", ".prv.gz", ".store", ".csv", ".parquet", ".otf2", *_JSON)
 """What the name of a trace that is written may end in."""
@@ -22,20 +29,9 @@ ENDINGS: Final = (".prv", ".prv.gz", ".store", ".csv", ".parquet", ".otf2", *_JS
 
 def add_output(parser: argparse.ArgumentParser) -> None:
     """Add where the result goes."""
-    parser.add_argument(
-        "place",
-        nargs="?",
-        metavar="OUTPUT",
-        help="the same as -o OUTPUT; one of them is needed",
-    )
-    parser.add_argument(
-        "-o",
-        "--output",
-        metavar="OUTPUT",
-        help="X.prv or X.prv.gz (with .pcf and .row), X.store, X.csv or X.parquet (folders), "
-        "X.otf2 (with X.def and the folder X), X.perfetto.json or X.perfetto.json.gz",
-    )
-    parser.add_argument("--force", action="store_true", help="replace an output that exists")
+    both = "the same as -o OUTPUT; one of them is needed"
+    parser.add_argument("place", nargs="?", metavar="OUTPUT", help=both)
+    usage.add(parser, _OPTIONS)
 
 
 def output_path(arguments: argparse.Namespace) -> Path:

@@ -10,7 +10,6 @@ from burstline.errors import NotEnoughDataError, printable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
-    from types import TracebackType
 
 _OK: Final = 0
 _NO_EVENT_SET: Final = -1
@@ -54,12 +53,7 @@ class Papi:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        place: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         shutdown = getattr(self._library, "PAPI_shutdown", None)
         if shutdown is not None:
             shutdown()

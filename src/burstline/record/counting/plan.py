@@ -1,9 +1,5 @@
 """The fewest sets of counters that can be counted together.
 
-::
-
-    events ──fits?──► unavailable, and a cover of the others ──► sets, the reference in each
-
 A part of a set that fits is taken to fit, too.
 """
 

@@ -1,9 +1,4 @@
-"""The clustering plot in plain characters, for a terminal.
-
-::
-
-    Points, Structure  --character_plot-->  lines of text, a digit or letter per loop
-"""
+"""The clustering plot in plain characters, for a terminal."""
 
 from __future__ import annotations
 

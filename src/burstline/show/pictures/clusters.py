@@ -1,9 +1,4 @@
-"""The clustering plot as a picture: SVG or PNG.
-
-::
-
-    Points, Structure  --cluster_plot-->  bytes of a picture, the same ones for the same input
-"""
+"""The clustering plot as a picture: SVG or PNG."""
 
 from __future__ import annotations
 

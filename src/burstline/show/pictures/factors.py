@@ -1,9 +1,4 @@
-"""The variable-factor map as a picture: SVG or PNG.
-
-::
-
-    FactorMap  --factor_plot-->  bytes of a picture, the same ones for the same input
-"""
+"""The variable-factor map as a picture: SVG or PNG."""
 
 from __future__ import annotations
 

@@ -1,9 +1,4 @@
-"""Predictions as a picture: predicted against measured, errors, importance; SVG or PNG.
-
-::
-
-    Learned  --learn_plot-->  bytes of a picture, the same ones for the same input
-"""
+"""Predictions as a picture: predicted against measured, errors, importance; SVG or PNG."""
 
 from __future__ import annotations
 

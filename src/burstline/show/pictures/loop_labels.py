@@ -1,10 +1,5 @@
 """Where the numbers of loops stand in the clustering plot.
 
-::
-
-    positions of points, their loops  --placed_labels-->  Label: text and position
-                                      --stacked-->        which loops lie on each other
-
 Loops that lie on each other share a label. A label goes where it covers neither a point nor
 another label, near its loop.
 """

@@ -1,9 +1,4 @@
-"""Which bursts of a rank are the same in which runs, as a picture: SVG or PNG.
-
-::
-
-    Matching, traces, a rank  --merge_plot-->  a row per run, lines between the same bursts
-"""
+"""Which bursts of a rank are the same in which runs, as a picture: SVG or PNG."""
 
 from __future__ import annotations
 

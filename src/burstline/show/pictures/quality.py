@@ -1,9 +1,4 @@
-"""How well counters repeat, as a picture: boxes, correlations, scatter plots.
-
-::
-
-    Check  --quality_plot-->  bytes of a picture, the same ones for the same input
-"""
+"""How well counters repeat, as a picture: boxes, correlations, scatter plots."""
 
 from __future__ import annotations
 
