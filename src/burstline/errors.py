@@ -18,6 +18,7 @@ What is merely odd in a trace is a row of its ``defects`` table, not an error.
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -166,3 +167,11 @@ class MissingExtraError(BurstlineError, ImportError):
     def __str__(self) -> str:
         how = self.way_out or f"pip install 'burstline[{self.extra}]'"
         return f"{self.purpose} needs an extra: {how}"
+
+
+def require_extra(library: str, extra: str, purpose: str) -> None:
+    """Make sure that a library is there, which an extra of the package installs."""
+    try:
+        import_module(library)
+    except ImportError:
+        raise MissingExtraError(extra, purpose) from None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import asyncio
 import sys
 from typing import NamedTuple
@@ -10,10 +11,10 @@ import pytest
 
 import burstline
 import by_hand
-from burstline import browser
 from burstline.browser.app import Browser, Code
 from burstline.browser.details import facts, iterations
 from burstline.browser.outline import View, outline
+from burstline.cli import browse
 from burstline.show.code_lines import pseudocode
 from burstline.structure import Call, Condition, Loop, detect
 from burstline.structure.tables.costs import loop_table
@@ -392,4 +393,4 @@ def test_without_textual_the_browser_names_the_extra(monkeypatch):
     monkeypatch.setitem(sys.modules, "textual", None)
 
     with pytest.raises(burstline.MissingExtraError, match=r"burstline\[tui\]"):
-        browser.require()
+        browse.run(argparse.Namespace())

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Final
 
 import burstline
 from burstline import annotation, selection, show
+from burstline.cli import usage
 from burstline.cli.convert import write_trace
-from burstline.cli.inputs import usage
 from burstline.cli.inputs.iterations import iterations_asked, iterations_region
 from burstline.cli.inputs.memory import ANALYSED, require
 from burstline.cli.inputs.options import (

@@ -7,10 +7,10 @@ import sys
 from typing import TYPE_CHECKING, Final
 
 from burstline import browser, selection
-from burstline.cli.inputs import usage
+from burstline.cli import usage
 from burstline.cli.inputs.detection import add_detection, detected
 from burstline.cli.inputs.options import add_region, add_resources, add_trace, read_selected
-from burstline.errors import ParameterError
+from burstline.errors import ParameterError, require_extra
 
 if TYPE_CHECKING:
     import argparse
@@ -47,7 +47,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> None:
     """Detect the structure of the trace and show it until somebody leaves it."""
-    browser.require()
+    require_extra("textual", "tui", "browsing a structure")
     _require_terminal()
     trace = read_selected(arguments)
     structure = detected(trace, arguments)
@@ -58,7 +58,8 @@ def run(arguments: argparse.Namespace) -> None:
         bursts_ns=None if bursts is None else selection.parse_time(bursts),
         least_ns=0 if arguments.least is None else selection.parse_time(arguments.least),
     )
-    browser.browse(trace, structure, view, name=os.path.basename(arguments.trace))  # noqa: PTH119 -- a store may end with a slash
+    name = os.path.basename(arguments.trace)  # noqa: PTH119 -- a store may end with a slash
+    browser.Browser(trace, structure, view, name=name).run()
 
 
 def _require_terminal() -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from burstline import formats, merge, show
-from burstline.cli.inputs import usage
+from burstline.cli import usage
 from burstline.cli.inputs.memory import memory_budget
 from burstline.cli.inputs.options import add_format, add_resources, progress_bar, read_selected
 from burstline.cli.inputs.runs import require_as_many_ranks, warn_of_losses, warn_of_twins

@@ -8,7 +8,7 @@ import subprocess
 from typing import Final
 
 from burstline import record
-from burstline.cli.inputs import usage
+from burstline.cli import usage
 from burstline.errors import ParameterError
 
 DESCRIPTION: Final = """\

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final, Unpack
 
 import burstline
 from burstline import formats, record, schema, show
-from burstline.cli.inputs import usage
+from burstline.cli import usage
 from burstline.cli.inputs.options import (
     add_format,
     add_resources,

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from burstline import record, show
-from burstline.cli.inputs import usage
+from burstline.cli import usage
 from burstline.cli.inputs.options import add_format
 from burstline.cli.products.files import require_free
 from burstline.errors import NotEnoughDataError, ParameterError, printable

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final, TypeVar
 
 import burstline
 from burstline import show
-from burstline.cli.inputs import usage
+from burstline.cli import usage
 from burstline.cli.inputs.detection import detected
 from burstline.cli.products.files import picture_file, write_figure
 from burstline.errors import MissingExtraError, NotEnoughDataError
@@ -52,7 +52,7 @@ def features_asked(arguments: argparse.Namespace) -> bool:
 def study_view(trace: Trace, structure: Structure, arguments: argparse.Namespace) -> StudyView:
     """What is known of the features of loops; the trace has its records if it has labels."""
     missing: list[str] = []
-    labels = _labels(trace, structure, missing)
+    labels = _or_why(lambda: burstline.structure.labels_of(trace, structure.found_in), missing)
     found = burstline.structure.features(
         trace, structure.found_in, labels, scale=arguments.scale
     )
@@ -74,10 +74,6 @@ def study_view(trace: Trace, structure: Structure, arguments: argparse.Namespace
         missing=tuple(missing),
         title=Path(arguments.trace).name,
     )
-
-
-def _labels(trace: Trace, structure: Structure, missing: list[str]) -> Labels | None:
-    return _or_why(lambda: burstline.structure.labels_of(trace, structure.found_in), missing)
 
 
 def _or_why(compute: Callable[[], T], missing: list[str]) -> T | None:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 import burstline
 from burstline import show
-from burstline.cli.inputs import usage
+from burstline.cli import usage
 from burstline.cli.inputs.iterations import iterations_asked
 from burstline.cli.inputs.memory import memory_budget
 from burstline.cli.inputs.options import add_trace_options, read_selected

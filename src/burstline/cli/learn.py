@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import burstline
 from burstline import learning, merge, show
-from burstline.cli.inputs import usage
+from burstline.cli import usage
 from burstline.cli.inputs.options import add_format, add_resources, progress_bar, thread_count
 from burstline.cli.inputs.runs import read_runs
 from burstline.cli.products.files import picture_file, write_figure

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 import burstline
 from burstline import columns, merge, show
+from burstline.cli import usage
 from burstline.cli.convert import is_paraver
-from burstline.cli.inputs import usage
 from burstline.cli.inputs.memory import memory_budget
 from burstline.cli.inputs.options import add_format, add_resources, progress_bar
 from burstline.cli.inputs.runs import read_runs, warn_of_losses, warn_of_twins
@@ -104,7 +104,9 @@ def run(arguments: argparse.Namespace) -> None:
     """Match, fuse, write what was asked for, and report."""
     wanted = _Outputs.of(arguments)
     paths = [Path(text) for text in arguments.traces]
-    _check_paths(paths)
+    if len(paths) < 2:
+        raise ParameterError("merging wants at least two runs: burstline merge A.prv B.prv")
+    warn_of_twins(paths)
     options = _options(arguments)
     with progress_bar(arguments) as progress:
         traces = read_runs(paths, arguments, progress)
@@ -117,7 +119,7 @@ def run(arguments: argparse.Namespace) -> None:
         )
         _check_matching(matching, paths)
         tables = [
-            _table(trace, whole=wanted.whole(run, matching.base))
+            _table(trace, whole=wanted.dataset is not None and run == matching.base)
             for run, trace in enumerate(traces)
         ]
         fused = burstline.fuse(tables, matching)
@@ -180,10 +182,6 @@ class _Outputs(NamedTuple):
         trace = None if arguments.output is None else _trace(arguments)
         return cls(trace, dataset, pairs, plot, arguments.drop_unmatched)
 
-    def whole(self, run: int, base: int) -> bool:
-        """Whether all columns of a run's burst table are wanted."""
-        return run == base and self.dataset is not None
-
     def write_tables(self, fused: Fusion, matching: Matching) -> None:
         """Write the dataset and the pairs."""
         if self.dataset is not None:
@@ -219,12 +217,6 @@ def _trace(arguments: argparse.Namespace) -> Path:
             raise ParameterError(f"{file} belongs to an input. Choose another output")
         require_free(file, force=arguments.force)
     return path
-
-
-def _check_paths(paths: Sequence[Path]) -> None:
-    if len(paths) < 2:
-        raise ParameterError("merging wants at least two runs: burstline merge A.prv B.prv")
-    warn_of_twins(paths)
 
 
 def _options(arguments: argparse.Namespace) -> Alignment | Published:
@@ -272,11 +264,8 @@ def _check_matching(matching: Matching, paths: Sequence[Path]) -> None:
 
 def _table(trace: Trace, *, whole: bool) -> BurstTable:
     """A burst table: all of it, or what fusing needs."""
-    if whole:
-        return burstline.burst_table(trace)
-    return burstline.burst_table(
-        trace, columns=[*merge.PLACE, *merge.counter_columns(trace.counter_names)]
-    )
+    columns = [*merge.PLACE, *merge.counter_columns(trace.counter_names)]
+    return burstline.burst_table(trace, columns=None if whole else columns)
 
 
 def _write_merged(

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 import burstline
 from burstline import show
-from burstline.cli.inputs import usage
+from burstline.cli import usage
 from burstline.cli.inputs.detection import add_detection, detected
 from burstline.cli.inputs.options import add_region, add_resources, add_trace, read_selected
 from burstline.cli.products.files import picture_file, write_figure

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from burstline import record, show
+from burstline.cli import usage
 from burstline.cli.convert import say_unnamed, write_recorded
-from burstline.cli.inputs import usage
 from burstline.cli.inputs.memory import parse_size
 from burstline.cli.inputs.options import add_resources, limits_of, progress_bar
 from burstline.cli.products.files import in_folder, require_free

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Final
 
 import burstline
 from burstline import selection, show
+from burstline.cli import usage
 from burstline.cli.features import (
     add_features_options,
     draw_factor_map,
     features_asked,
     study_view,
 )
-from burstline.cli.inputs import usage
 from burstline.cli.inputs.detection import DETECTION, add_detection, detected
 from burstline.cli.inputs.iterations import WAY_OUT
 from burstline.cli.inputs.options import add_trace_options, read_selected

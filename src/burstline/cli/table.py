@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from burstline import merge, selection, show
-from burstline.cli.inputs import usage
+from burstline.cli import usage
 from burstline.cli.inputs.memory import memory_budget
 from burstline.cli.inputs.options import add_trace_options, progress_bar, read_with_whole
 from burstline.cli.products.files import table_file

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from burstline.errors import MissingExtraError, ParameterError
+from burstline.errors import ParameterError, require_extra
 
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
@@ -90,7 +90,4 @@ def require(model: str) -> None:
     """Raise an error unless there is such a model and scikit-learn to grow it."""
     if model not in MODELS:
         raise ParameterError(f"there is no model {model}; there are {', '.join(MODELS)}")
-    try:
-        import sklearn  # noqa: F401, PLC0415 -- an extra
-    except ImportError:
-        raise MissingExtraError("ml", "learning") from None
+    require_extra("sklearn", "ml", "learning")

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Final
 
 from burstline.merge import DO_NOT_USE, TRUST, WITH_CARE
 from burstline.show.blocks import Block, Facts, Table, table_of
-from burstline.show.pictures.quality import quality_plot
-from burstline.show.units import format_bytes, format_count, format_ns, format_share, plural
+from burstline.show.pictures.quality import format_quantity, quality_plot
+from burstline.show.units import format_share, plural
 from burstline.show.views import Figure, Rows, View
 
 if TYPE_CHECKING:
@@ -123,13 +123,9 @@ def _figure(value: float | None) -> str:
 
 
 def _amount(name: str, value: float | None) -> str:
-    if value is None:
-        return _NOTHING
-    if name == "duration":
-        return format_ns(round(value))
-    if name == "sizes":
-        return format_bytes(round(value))
-    return _figure(value) if name in {"position", "partner"} else format_count(value)
+    if value is None or name in {"position", "partner"}:
+        return _figure(value)
+    return format_quantity(name, value)
 
 
 def _runs(found: Check) -> Iterator[Table]:

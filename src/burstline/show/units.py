@@ -32,10 +32,7 @@ def format_bytes(size: int) -> str:
     >>> [format_bytes(n) for n in (0, 999, 1_000, 123_456_789)]
     ['0 B', '999 B', '1.00 kB', '123 MB']
     """
-    for scale, prefix in _SCALES:
-        if abs(size) >= scale:
-            return f"{_three_digits(size / scale)} {prefix}B"
-    return f"{size} B"
+    return _scaled(size, f"{size} ") + "B"
 
 
 def format_count(value: float) -> str:
@@ -44,10 +41,15 @@ def format_count(value: float) -> str:
     >>> [format_count(value) for value in (0, 7.25, 1234, 113_900)]
     ['0', '7.25', '1.23 k', '114 k']
     """
+    return _scaled(value, f"{value:.3g}")
+
+
+def _scaled(value: float, small: str) -> str:
+    """A value with the prefix that suits it, `small` below the first."""
     for scale, prefix in _SCALES:
         if abs(value) >= scale:
             return f"{_three_digits(value / scale)} {prefix}"
-    return f"{value:.3g}"
+    return small
 
 
 def format_amount(amount: int, unit: str) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 import burstline
-from burstline.cli.inputs import usage
+from burstline.cli import usage
 
 if TYPE_CHECKING:
     import argparse

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import burstline
 from burstline import selection, show
-from burstline.cli.inputs import usage
+from burstline.cli import usage
 from burstline.cli.inputs.detection import DETECTION
 from burstline.errors import ParameterError
 

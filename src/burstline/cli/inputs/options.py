@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, TypedDict
 import burstline
 import burstline.formats.raw
 from burstline import selection, show
-from burstline.cli.inputs import usage
+from burstline.cli import usage
 from burstline.cli.inputs.iterations import add_loop_region, iterations_asked, iterations_region
 from burstline.cli.inputs.memory import ANALYSED, memory_budget, require
 from burstline.errors import NotEnoughDataError

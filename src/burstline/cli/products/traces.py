@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from burstline import show
-from burstline.cli.inputs import usage
+from burstline.cli import usage
 from burstline.cli.products.files import require_free
 from burstline.errors import ParameterError
 from burstline.formats import otf2

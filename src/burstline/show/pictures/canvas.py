@@ -7,7 +7,7 @@ import re
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Final, Literal
 
-from burstline.errors import MissingExtraError, printable
+from burstline.errors import printable, require_extra
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -27,10 +27,7 @@ def safe(text: str, *, limit: int) -> str:
 
 def require() -> None:
     """Make sure that pictures can be drawn."""
-    try:
-        import matplotlib  # noqa: F401, ICN001, PLC0415 -- an extra
-    except ImportError:
-        raise MissingExtraError("plot", "drawing a picture") from None
+    require_extra("matplotlib", "plot", "drawing a picture")
 
 
 def settings(font_size: float = 10, **more: str | float) -> dict[str, Any]:

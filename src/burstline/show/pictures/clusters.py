@@ -30,6 +30,11 @@ _MARKERS: Final = ("o", "s", "^", "D", "v", "P", "X")
 
 _PALE, _LIGHT = "#8C8C8C", "#F3F3F3"
 _LINES: Final = ("solid", (0, (6, 3)), (0, (2, 2)))
+_BESIDE: Final[dict[str, Any]] = {
+    "textcoords": "offset points",
+    "color": GREY,
+    "annotation_clip": False,
+}
 _TITLE: Final = 60
 _SIZE, _GROWTH, _MOST_GROWN = 46.0, 0.9, 4
 _MOST_NAMED: Final = 16
@@ -144,24 +149,10 @@ def _draw_plane(drawing: Axes, plane: Layout) -> None:
         drawing.fill_between(x, plane.y[0], below, color=_LIGHT, linewidth=0, zorder=0)
     for (share, text), dashes in zip(plane.curves, _LINES, strict=False):
         drawing.plot(x, plane.height(share, x), color=_PALE, linestyle=dashes, linewidth=1)
-        drawing.annotate(
-            text,
-            (x[1], plane.height(share, x[1])),
-            xytext=(6, 0),
-            textcoords="offset points",
-            verticalalignment="center",
-            color=GREY,
-            annotation_clip=False,
-        )
-    drawing.annotate(
-        "share of\nthe run",
-        (x[1], plane.run_ns / x[1]),
-        xytext=(6, 10),
-        textcoords="offset points",
-        verticalalignment="bottom",
-        color=GREY,
-        annotation_clip=False,
-    )
+        end = x[1], plane.height(share, x[1])
+        drawing.annotate(text, end, xytext=(6, 0), va="center", **_BESIDE)
+    top = x[1], plane.run_ns / x[1]
+    drawing.annotate("share of\nthe run", top, xytext=(6, 10), va="bottom", **_BESIDE)
 
 
 def _look(loop: int, size: float) -> dict[str, Any]:

@@ -12,8 +12,6 @@ from burstline.show.pictures.canvas import DARK, GREY, blank, drawn, safe
 from burstline.show.units import format_bytes, format_count, format_ns, format_share
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
@@ -187,7 +185,7 @@ def _draw_scatter(
         for set_scale in (plane.set_xscale, plane.set_yscale):
             set_scale("symlog", linthresh=least)
         ticks = _ticks(least, high, has_zero=low <= 0)
-        shown = [_amount(each.name)(tick) for tick in ticks]
+        shown = [format_quantity(each.name, tick) for tick in ticks]
         plane.set_xticks(ticks, shown)
         plane.set_yticks(ticks, shown)
         plane.minorticks_off()
@@ -209,9 +207,8 @@ def _ticks(least: float, high: float, *, has_zero: bool) -> list[float]:
     return [0.0] * has_zero + [10.0**power for power in powers[step - 1 :: step]]
 
 
-def _amount(name: str) -> Callable[[float], str]:
+def format_quantity(name: str, value: float) -> str:
+    """A value of a counter, or of a feature of bursts, in its unit."""
     if name == "duration":
-        return lambda value: format_ns(round(value))
-    if name == "sizes":
-        return lambda value: format_bytes(round(value))
-    return format_count
+        return format_ns(round(value))
+    return format_bytes(round(value)) if name == "sizes" else format_count(value)
