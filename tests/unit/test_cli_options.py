@@ -6,6 +6,7 @@ import os
 import pytest
 
 from burstline import ParameterError
+from burstline.cli import usage
 from burstline.cli.inputs import memory, options
 
 
@@ -114,3 +115,14 @@ def test_limits_of_the_first_version_of_groups_count(tmp_path):
 
 def test_a_system_that_tells_nothing_is_taken_for_a_small_one(tmp_path):
     assert memory.available_memory(tmp_path, tmp_path) == 2 * 10**9
+
+
+@pytest.mark.parametrize(
+    ("least", "said"), [(0, "--max-depth must not be negative"), (2, "must be at least 2")]
+)
+def test_the_least_number_is_allowed_and_a_smaller_one_is_refused(least, said):
+    usage.require_at_least(argparse.Namespace(max_depth=least), max_depth=least)
+    usage.require_at_least(argparse.Namespace(max_depth=None), max_depth=least)
+
+    with pytest.raises(ParameterError, match=f"{said}.*, got {least - 1}"):
+        usage.require_at_least(argparse.Namespace(max_depth=least - 1), max_depth=least)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -84,8 +85,6 @@ def launcher_abi(command: Command) -> mpi.Abi | None:
 
 def with_paths(command: Command) -> Command:
     """The command with ``./`` before programs of this folder, so that ranks have them, too."""
-    from dataclasses import replace  # noqa: PLC0415 -- only here
-
     words = list(command.words)
     for start in command.starts:
         path = mpi.executable(words[start])
