@@ -47,4 +47,5 @@ __all__ = [
 # For other rooms of the house.
 from burstline.schema.arrays import arrow_table as arrow_table
 from burstline.schema.arrays import event_table as event_table
+from burstline.schema.arrays import row_table as row_table
 from burstline.schema.arrays import text_array as text_array

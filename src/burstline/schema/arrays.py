@@ -12,7 +12,7 @@ from burstline import columns, schema
 from burstline.operations import NAMES
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     import numpy.typing as npt
 
@@ -38,13 +38,25 @@ def arrow_table(
     counters: Sequence[str] = (),
     operations: Sequence[str] = NAMES,
 ) -> pa.Table:
-    """A table of the schema, from the values of each column."""
+    """A table of the schema, from the values of each column; of enumerations codes or words."""
     target = schema.arrow_schema(name, counters)
     specs = {column.name: column for column in schema.TABLES[name].columns}
     arrays = [
         _array(values[field.name], field, specs.get(field.name), operations) for field in target
     ]
     return pa.Table.from_arrays(arrays, schema=target)
+
+
+def row_table(name: str, rows: Iterable[Sequence[Any]]) -> pa.Table:
+    """A table of the schema, from rows with a value for each column, None for null."""
+    names = [column.name for column in schema.TABLES[name].columns]
+    values = list(zip(*rows, strict=True)) or [()] * len(names)
+    return arrow_table(name, dict(zip(names, values, strict=True)))
+
+
+@lru_cache(maxsize=64)
+def _codes(words: tuple[str, ...]) -> dict[Any, int]:
+    return {None: schema.UNKNOWN, **{word: code for code, word in enumerate(words)}}
 
 
 @lru_cache(maxsize=64)
@@ -59,11 +71,12 @@ def _array(
     if isinstance(values, pa.Array):
         return values
     if spec is not None and spec.type in ("operation", "enum"):
-        codes = np.asarray(values, np.int16 if spec.type == "operation" else np.int8)
-        names = operations if spec.type == "operation" else spec.values
+        names = tuple(operations if spec.type == "operation" else spec.values)
+        if not isinstance(values, np.ndarray):
+            code_of = _codes(names)
+            values = np.array([code_of.get(value, value) for value in values], np.int16)
         return pa.DictionaryArray.from_arrays(
-            _plain(codes, field.type.index_type, nullable=spec.nullable),
-            text_array(tuple(names)),
+            _plain(values, field.type.index_type, nullable=spec.nullable), text_array(names)
         )
     if not isinstance(values, np.ndarray):
         return pa.array(values, field.type)

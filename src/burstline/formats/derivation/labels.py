@@ -18,7 +18,7 @@ import pyarrow as pa
 from burstline import extrae
 from burstline.columns import coded, to_numpy
 from burstline.extrae import ATTRIBUTE_TYPES, PARAMETER_TYPES
-from burstline.schema import NO_VALUE, OTHER_EVENT_KINDS, TABLES, arrow_table
+from burstline.schema import NO_VALUE, OTHER_EVENT_KINDS, row_table
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -116,17 +116,9 @@ def label_tables(
         types += [(kind, label, gradient, group) for kind, label in occurring_labels.items()]
         values += [(group, value, label) for value, label in meanings.items()]
     return {
-        "event_types": _table("event_types", types),
-        "event_values": _table("event_values", values),
+        "event_types": row_table("event_types", types),
+        "event_values": row_table("event_values", values),
     }
-
-
-def _table(
-    name: str, rows: list[tuple[int, str, int, int]] | list[tuple[int, int, str]]
-) -> pa.Table:
-    names = [column.name for column in TABLES[name].columns]
-    columns = [list(column) for column in zip(*rows, strict=True)] or [[] for _ in names]
-    return arrow_table(name, dict(zip(names, columns, strict=True)))
 
 
 _Group = tuple[dict[int, str], int, dict[int, str]]

@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
-import pyarrow as pa
 
-from burstline import schema
 from burstline.columns import lookup, take
 from burstline.formats.otf2.numbers import MPI, NOWHERE
-from burstline.schema import UNKNOWN, arrow_table
+from burstline.schema import UNKNOWN, row_table
 
 if TYPE_CHECKING:
+    import pyarrow as pa
+
     from burstline.columns import Integers
     from burstline.formats.otf2.reading.definitions import Definitions
     from burstline.formats.otf2.reading.places import Standing
@@ -98,18 +98,14 @@ class Communicators:
 
     def table(self) -> pa.Table:
         """The table `communicators`."""
-        count = len(self.members)
-        kinds = [schema.COMMUNICATOR_KINDS.index(kind) for kind in self._kinds]
-        return arrow_table(
+        return row_table(
             "communicators",
-            {
-                "communicator": np.arange(count),
-                "application": np.zeros(count, np.int32),
-                "kind": np.array(kinds, np.int8),
-                "members": pa.array([list(m) for m in self.members], pa.list_(pa.int32())),
-                "ambiguous": np.zeros(count, bool),
-                "source_id": np.arange(1, count + 1),
-            },
+            (
+                (number, 0, kind, members, False, number + 1)
+                for number, (kind, members) in enumerate(
+                    zip(self._kinds, self.members, strict=True)
+                )
+            ),
         )
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from burstline import schema
 from burstline.columns import begins_run
 from burstline.extrae import counter_types
-from burstline.schema import COUNTER_MODES, NO_VALUE, VALUE_TYPES, arrow_table
+from burstline.schema import NO_VALUE, VALUE_TYPES, arrow_table, row_table
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -20,7 +20,8 @@ if TYPE_CHECKING:
     from burstline.formats.otf2.reading.definitions import Definitions, Member
 
 
-_ACCUMULATED, _ABSOLUTE = 0, 1
+_ACCUMULATED: Final = 0
+_MODES: Final = {1: "absolute"}
 _PROPERTY: Final = 0xF
 _FLOAT, _DOUBLE = VALUE_TYPES.index("float"), VALUE_TYPES.index("double")
 _UINT64: Final = VALUE_TYPES.index("uint64")
@@ -64,19 +65,14 @@ class Metrics:
     def table(self) -> pa.Table:
         """The table `counters`."""
         types = counter_types(self.names)
-        absolute = [member.mode & _PROPERTY == _ABSOLUTE for member in self._members]
-        modes = [
-            COUNTER_MODES.index("absolute" if is_absolute else "delta")
-            for is_absolute in absolute
-        ]
-        return arrow_table(
+        return row_table(
             "counters",
-            {
-                "name": self.names,
-                "unit": self._units,
-                "mode": np.array(modes, np.int8),
-                "source_type": np.array([types[name] for name in self.names], np.int64),
-            },
+            (
+                (name, unit, _MODES.get(member.mode & _PROPERTY, "delta"), types[name])
+                for name, unit, member in zip(
+                    self.names, self._units, self._members, strict=True
+                )
+            ),
         )
 
     def readings(self, readings: Columns, values: Columns, defects: Defects) -> pa.Table:

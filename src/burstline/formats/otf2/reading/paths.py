@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from burstline.schema import UNKNOWN, arrow_table
+from burstline.schema import UNKNOWN, row_table
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -35,20 +35,12 @@ class CallPaths:
 
     def table(self) -> pa.Table:
         """The table `call_paths`."""
-        parents = [parent for parent, _, _ in self._rows]
-        described = [self._regions.function(region) for _, region, _ in self._rows]
-        places = [self._regions.place(place) for _, _, place in self._rows]
-        files = [of or file for (of, _), (_, file) in zip(places, described, strict=True)]
-        return arrow_table(
-            "call_paths",
-            {
-                "call_path": np.arange(len(parents)),
-                "parent": np.array(parents, np.int32),
-                "function": [name for name, _ in described],
-                "file": files,
-                "line": np.array([line for _, line in places], np.int32),
-            },
-        )
+        rows = []
+        for number, (parent, called, place) in enumerate(self._rows):
+            name, file = self._regions.function(called)
+            source, line = self._regions.place(place)
+            rows.append((number, None if parent < 0 else parent, name, source or file, line))
+        return row_table("call_paths", rows)
 
 
 class _Tree:

@@ -14,7 +14,7 @@ import numpy as np
 from burstline.formats.intake import Places
 from burstline.formats.otf2.numbers import MPI, NOWHERE
 from burstline.formats.otf2.reading.definitions import LocationGroup
-from burstline.schema import LOCATION_KINDS, UNKNOWN, arrow_table
+from burstline.schema import UNKNOWN, arrow_table
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -62,21 +62,20 @@ class Standing:
         """The table `locations`; `lives` has a row of births and one of deaths."""
         process = self.places.process
         count = len(process)
-        kinds = [LOCATION_KINDS.index(kind) for kind in self.kind]
         return arrow_table(
             "locations",
             {
                 "location": np.arange(count),
-                "application": np.zeros(count, np.int32),
+                "application": np.zeros(count),
                 "process": process,
                 "rank": self.places.rank[process],
                 "thread": self.thread,
-                "kind": np.array(kinds, np.int8),
+                "kind": self.kind,
                 "node": [node or None for node in self.node],
                 "born_ns": lives[0],
                 "died_ns": lives[1],
                 "name": self.name,
-                "cpu": np.full(count, UNKNOWN, np.int32),
+                "cpu": np.full(count, UNKNOWN),
             },
         )
 

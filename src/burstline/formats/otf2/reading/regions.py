@@ -9,7 +9,7 @@ import numpy as np
 from burstline.extrae import RECORDED_REGIONS
 from burstline.formats.otf2.numbers import MPI, NOWHERE, ROLES
 from burstline.operations import CODES, NAMES
-from burstline.schema import NO_VALUE, PARADIGMS, UNKNOWN, arrow_table
+from burstline.schema import UNKNOWN, row_table
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -19,20 +19,11 @@ if TYPE_CHECKING:
 
 
 _PARADIGMS: Final = {
-    1: "user",
-    2: "user",
-    3: "openmp",
-    4: "mpi",
-    5: "gpu",
-    7: "pthread",
-    9: "openmp",
-    14: "pthread",
-    15: "pthread",
-    16: "pthread",
-    17: "pthread",
-    18: "gpu",
-    19: "gpu",
-    23: "gpu",
+    MPI: "mpi",
+    **dict.fromkeys((0, 1, 2), "user"),
+    **dict.fromkeys((3, 9), "openmp"),
+    **dict.fromkeys((5, 18, 19, 23), "gpu"),
+    **dict.fromkeys((7, 14, 15, 16, 17), "pthread"),
 }
 _BARRIERS: Final = ("barrier", "implicit_barrier")
 _AS_EXTRAE: Final = {
@@ -112,10 +103,10 @@ class Regions:
             number = self._parents[number - self.unknown_row - 1]
         return list(steps.values())[::-1]
 
-    def place(self, reference: int) -> tuple[str | None, int]:
-        """The file and the line of a place in a source, None and -1 where unknown."""
+    def place(self, reference: int) -> tuple[str | None, int | None]:
+        """The file and the line of a place in a source, None where unknown."""
         file, line = self._defined.source_lines.get(reference, (NOWHERE, 0))
-        return self._defined.texts.get(file) or None, line if 0 < line < 1 << 31 else UNKNOWN
+        return self._defined.texts.get(file) or None, _line(line)
 
     def numbers(self, rows: npt.NDArray[np.int32]) -> npt.NDArray[np.int32]:
         """The numbers of regions in the table, which are given in order of first use."""
@@ -129,45 +120,27 @@ class Regions:
 
     def table(self) -> pa.Table:
         """The table `region_defs` of what was numbered."""
-        described = [self._described(row) for row in self._numbers]
-        names, paradigms, roles, files, begins, ends, kinds, values = (
-            zip(*described, strict=True) if described else ((),) * 8
-        )
-        return arrow_table(
-            "region_defs",
-            {
-                "region": np.arange(len(described)),
-                "name": list(names),
-                "paradigm": np.array(
-                    [PARADIGMS.index(paradigm) for paradigm in paradigms], np.int8
-                ),
-                "role": list(roles),
-                "file": list(files),
-                "begin_line": np.array(begins, np.int32),
-                "end_line": np.array(ends, np.int32),
-                "source_type": np.array(kinds, np.int64),
-                "source_value": np.array(values, np.int64),
-            },
-        )
+        rows = ((number, *self._described(row)) for row, number in self._numbers.items())
+        return row_table("region_defs", rows)
 
-    def _described(self, row: int) -> tuple[str, str, str, str | None, int, int, int, int]:
-        if row >= self.team_row:
-            name, _ = self.function(row)
-            is_team = row == self.team_row
-            kind, value = _AS_EXTRAE["team"] if is_team else (NO_VALUE, NO_VALUE)
-            paradigm = "openmp" if is_team else "other"
-            role = "team" if is_team else "unknown"
-            return name, paradigm, role, None, UNKNOWN, UNKNOWN, kind, value
-        region = self._regions[row]
+    def _described(self, row: int) -> tuple[str | int | None, ...]:
+        """Name, paradigm, role, file, lines, and type and value of Extrae."""
         name, file = self.function(row)
-        paradigm, role = _PARADIGMS.get(region.paradigm, "other"), _role(region.role)
-        if region.paradigm == 0:
-            paradigm = "user"
-        kind, value = NO_VALUE, int(self.columns[0][row])
+        if row == self.team_row:
+            return name, "openmp", "team", None, None, None, *_AS_EXTRAE["team"]
+        if row > self.team_row:
+            return name, "other", "unknown", None, None, None, None, None
+        region = self._regions[row]
+        paradigm = _PARADIGMS.get(region.paradigm, "other")
+        role = _role(region.role)
+        source: tuple[int | None, int] = None, int(self.columns[0][row])
         if paradigm == "openmp" and role in _AS_EXTRAE:
-            kind, value = _AS_EXTRAE[role]
-        lines = [line if 0 < line < 1 << 31 else UNKNOWN for line in region[5:7]]
-        return name, paradigm, role, file, lines[0], lines[1], kind, value
+            source = _AS_EXTRAE[role]
+        return name, paradigm, role, file, *map(_line, region[5:7]), *source
+
+
+def _line(number: int) -> int | None:
+    return number if 0 < number < 1 << 31 else None
 
 
 def _role(number: int) -> str:

@@ -26,7 +26,7 @@ from burstline.formats.otf2.reading.paths import CallPaths
 from burstline.formats.otf2.reading.places import standing
 from burstline.formats.otf2.reading.regions import Regions
 from burstline.loops import Loops
-from burstline.schema import NO_VALUE, arrow_table
+from burstline.schema import NO_VALUE, row_table
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -188,5 +188,5 @@ class ArchiveSource:
             "ranks": len(places.rank),
             "schema_version": schema.SCHEMA_VERSION,
         }
-        told = {key: str(value) for key, value in facts.items() if value is not None}
-        return arrow_table("metadata", {"key": list(told), "value": list(told.values())})
+        stated = ((key, str(value)) for key, value in facts.items() if value is not None)
+        return row_table("metadata", stated)

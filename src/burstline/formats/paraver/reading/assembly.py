@@ -31,7 +31,7 @@ from burstline.formats.paraver.reading.threads import (
     region_tables,
 )
 from burstline.operations import NAMES
-from burstline.schema import arrow_table
+from burstline.schema import arrow_table, row_table
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -45,7 +45,6 @@ if TYPE_CHECKING:
 
 Frame: TypeAlias = "tuple[str, str | None, int | None]"
 
-_NO_LINE = -1
 _RUNNING = 1
 Columns = dict[str, "npt.NDArray[Any]"]
 
@@ -57,7 +56,6 @@ class CallPathTree:
         self._pcf = pcf
         self._node: dict[tuple[int, Frame], int] = {}
         self._frames: dict[tuple[int, int, int], Frame] = {}
-        self._parents: list[int] = []
         self._nodes: list[int] = []
 
     def extend(self, paths: _core.PathTable) -> npt.NDArray[np.int32]:
@@ -77,10 +75,7 @@ class CallPathTree:
         ):
             frame = self._frame(level, function, line)
             key = (node, frame)
-            if key not in self._node:
-                self._node[key] = len(self._parents)
-                self._parents.append(node)
-            node = self._node[key]
+            node = self._node.setdefault(key, len(self._node))
         return node
 
     def _frame(self, level: int, function: int, line: int) -> Frame:
@@ -99,19 +94,11 @@ class CallPathTree:
 
     def table(self) -> pa.Table:
         """The tree as the table of call paths, parents before their children."""
-        frames = [frame for _, frame in self._node]
-        return arrow_table(
-            "call_paths",
-            {
-                "call_path": np.arange(len(frames), dtype=np.int32),
-                "parent": np.array(self._parents, np.int32),
-                "function": [frame[0] for frame in frames],
-                "file": [frame[1] for frame in frames],
-                "line": np.array(
-                    [_NO_LINE if frame[2] is None else frame[2] for frame in frames], np.int32
-                ),
-            },
+        rows = (
+            (number, None if parent < 0 else parent, *frame)
+            for number, (parent, frame) in enumerate(self._node)
         )
+        return row_table("call_paths", rows)
 
 
 @dataclass(slots=True)
@@ -211,7 +198,7 @@ class Assembly:
             "regions": regions,
             "teams": teams,
             "locks": lock_table(extras["locks"], self.objects),
-            "gaps": _gap_table(extras["gaps"]),
+            "gaps": row_table("gaps", extras["gaps"]),
         }
         tables["bursts"] = self._bursts(built, tables)
         if raw:
@@ -249,26 +236,14 @@ class Assembly:
 
     def counter_table(self) -> pa.Table:
         """The table of counters."""
-        rows = len(self.counters)
-        return arrow_table(
-            "counters",
-            {
-                "name": self.counter_names,
-                "unit": [_counter_unit(name) for name in self.counter_names],
-                "mode": np.zeros(rows, np.int8),
-                "source_type": np.array([kind for kind, _ in self.counters], np.int64),
-            },
-        )
+        rows = ((name, _counter_unit(name), "delta", kind) for kind, name in self.counters)
+        return row_table("counters", rows)
 
     def counter_set_table(self) -> pa.Table:
         """The counters of each set; set 0 stands for a trace that names no set."""
-        members = sorted(self.set_members)
-        return arrow_table(
-            "counter_sets",
-            {
-                "counter_set": np.array([number for number, _ in members], np.int32),
-                "counter": [self.counter_names[column] for _, column in members],
-            },
+        names, members = self.counter_names, sorted(self.set_members)
+        return row_table(
+            "counter_sets", ((number, names[column]) for number, column in members)
         )
 
 
@@ -281,16 +256,3 @@ _SEVERITY = {
 
 def _counter_unit(name: str) -> str:
     return "ns" if name.endswith(("TASK-CLOCK", "CPU-CLOCK", "task-clock", "cpu-clock")) else ""
-
-
-def _gap_table(gaps: list[tuple[int, int, int, int]]) -> pa.Table:
-    columns = np.array(gaps, np.int64).reshape(-1, 4)
-    return arrow_table(
-        "gaps",
-        {
-            "location": columns[:, 0].astype(np.int32),
-            "start_ns": columns[:, 1],
-            "end_ns": columns[:, 2],
-            "kind": columns[:, 3].astype(np.int8),
-        },
-    )

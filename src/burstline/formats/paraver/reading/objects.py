@@ -10,7 +10,7 @@ import numpy as np
 
 from burstline import schema
 from burstline.formats.paraver.files.declarations import communicator_kind
-from burstline.schema import arrow_table
+from burstline.schema import arrow_table, row_table
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -83,17 +83,17 @@ def location_table(
     return arrow_table(
         "locations",
         {
-            "location": np.arange(total, dtype=np.int32),
+            "location": np.arange(total),
             "application": objects.application,
             "process": objects.process,
             "rank": objects.rank,
             "thread": objects.thread,
-            "kind": np.array([1 if _GPU_NAME.match(name) else 0 for name in names], np.int8),
+            "kind": ["gpu_stream" if _GPU_NAME.match(name) else "cpu" for name in names],
             "node": nodes,
             "born_ns": np.where(unseen, 0, born),
             "died_ns": np.where(unseen, 0, died),
             "name": names,
-            "cpu": counts["processor"].astype(np.int32),
+            "cpu": counts["processor"],
         },
     )
 
@@ -136,8 +136,8 @@ def communicator_table(
 ) -> pa.Table:
     """The table of communicators."""
     tasks = objects.tasks_per_application
-    kinds, members = [], []
-    for key in rows:
+    table = []
+    for row, key in enumerate(rows):
         communicator = scanned.communicators.get(key)
         size = tasks[key[0]] if 0 <= key[0] < len(tasks) else 0
         if communicator is None:
@@ -146,16 +146,6 @@ def communicator_table(
             kind = "inter"
         else:
             kind = communicator_kind(communicator.members, size)
-        kinds.append(schema.COMMUNICATOR_KINDS.index(kind))
-        members.append(communicator.members.tolist() if communicator else [])
-    return arrow_table(
-        "communicators",
-        {
-            "communicator": np.arange(len(rows), dtype=np.int32),
-            "application": np.array([key[0] for key in rows], np.int32),
-            "kind": np.array(kinds, np.int8),
-            "members": members,
-            "ambiguous": [key[0] in twins for key in rows],
-            "source_id": np.array([key[1] for key in rows], np.int64),
-        },
-    )
+        members = communicator.members.tolist() if communicator else []
+        table.append((row, key[0], kind, members, key[0] in twins, key[1]))
+    return row_table("communicators", table)

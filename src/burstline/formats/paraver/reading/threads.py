@@ -15,7 +15,7 @@ from burstline.extrae import (
     region_kind,
     region_name,
 )
-from burstline.schema import arrow_table
+from burstline.schema import arrow_table, row_table
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -50,37 +50,22 @@ class RegionDefinitions:
             kind, value, line = (int(column[first[position]]) for column in columns)
             if (kind, value, line) not in self._rows:
                 self._rows[kind, value, line] = len(self._rows)
-                self.roles.append(self._kind(kind, value).role)
+                label = self._pcf.value_label(kind, value)
+                self.roles.append(region_kind(kind, value, label).role)
             number[position] = self._rows[kind, value, line]
         return number[which]
 
-    def _kind(self, kind: int, value: int) -> Any:  # noqa: ANN401 -- region_kind's tuple
-        return region_kind(kind, value, self._pcf.value_label(kind, value))
-
     def table(self) -> pa.Table:
         """The definitions as a table."""
-        rows = list(self._rows)
-        kinds = [self._kind(kind, value) for kind, value, _ in rows]
-        places = [self._place(kind, line) for kind, _, line in rows]
-        return arrow_table(
-            "region_defs",
-            {
-                "region": np.arange(len(rows), dtype=np.int32),
-                "name": [
-                    region_name(kind, value, self._pcf.value_label(kind, value))
-                    for kind, value, _ in rows
-                ],
-                "paradigm": np.array(
-                    [schema.PARADIGMS.index(kind.paradigm) for kind in kinds], np.int8
-                ),
-                "role": [kind.role for kind in kinds],
-                "file": [place[0] for place in places],
-                "begin_line": [place[1] for place in places],
-                "end_line": [None] * len(rows),
-                "source_type": np.array([row[0] for row in rows], np.int64),
-                "source_value": np.array([row[1] for row in rows], np.int64),
-            },
-        )
+        rows = []
+        for number, (kind, value, line) in enumerate(self._rows):
+            label = self._pcf.value_label(kind, value)
+            described = region_kind(kind, value, label)
+            source = kind, None if value == schema.NO_VALUE else value
+            name = region_name(kind, value, label)
+            file, begin = self._place(kind, line)
+            rows.append((number, name, *described, file, begin, None, *source))
+        return row_table("region_defs", rows)
 
     def _place(self, kind: int, line: int) -> tuple[str | None, int | None]:
         if line == schema.NO_VALUE:

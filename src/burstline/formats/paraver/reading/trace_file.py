@@ -40,7 +40,7 @@ from burstline.formats.paraver.reading.objects import (
 from burstline.formats.paraver.reading.scan import Overflow, Scanned, scan_source
 from burstline.loops import LOOP_TYPES
 from burstline.progress import SILENCE
-from burstline.schema import arrow_table
+from burstline.schema import row_table
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -212,8 +212,8 @@ class OpenTrace:
             "records_communications": scanned.communications,
             "schema_version": schema.SCHEMA_VERSION,
         }
-        rows = {key: str(value) for key, value in facts.items() if value is not None}
-        return arrow_table("metadata", {"key": list(rows), "value": list(rows.values())})
+        stated = ((key, str(value)) for key, value in facts.items() if value is not None)
+        return row_table("metadata", stated)
 
     def _source_table(self, scanned: Scanned) -> pa.Table:
         lines = [
@@ -223,14 +223,8 @@ class OpenTrace:
             ("row", _lines_of(_companions(self.path)[1])),
             ("pcf", _lines_of(_companions(self.path)[0])),
         ]
-        kinds = [schema.SOURCE_KINDS.index(kind) for kind, texts in lines for _ in texts]
-        return arrow_table(
-            "source",
-            {
-                "kind": np.array(kinds, np.int8),
-                "text": [valid_text(text) for _, texts in lines for text in texts],
-            },
-        )
+        rows = ((kind, valid_text(text)) for kind, texts in lines for text in texts)
+        return row_table("source", rows)
 
 
 def _refuse_claims(header: Header, source: LineSource) -> None:
@@ -271,30 +265,18 @@ def _lines_of(path: Path) -> list[str]:
 
 
 def _label_tables(pcf: Pcf) -> dict[str, pa.Table]:
-    types = sorted(pcf.types)
-    values = [
-        (group, value, label)
+    types = (
+        (kind, valid_text(of_type.label), of_type.gradient, of_type.group)
+        for kind, of_type in sorted(pcf.types.items())
+    )
+    values = (
+        (group, value, valid_text(label))
         for group in sorted(pcf.values)
         for value, label in pcf.values[group].items()
-    ]
+    )
     return {
-        "event_types": arrow_table(
-            "event_types",
-            {
-                "type": np.array(types, np.int64),
-                "label": [valid_text(pcf.types[kind].label) for kind in types],
-                "gradient": np.array([pcf.types[kind].gradient for kind in types], np.int32),
-                "group": np.array([pcf.types[kind].group for kind in types], np.int32),
-            },
-        ),
-        "event_values": arrow_table(
-            "event_values",
-            {
-                "group": np.array([row[0] for row in values], np.int32),
-                "value": np.array([row[1] for row in values], np.int64),
-                "label": [valid_text(row[2]) for row in values],
-            },
-        ),
+        "event_types": row_table("event_types", types),
+        "event_values": row_table("event_values", values),
     }
 
 

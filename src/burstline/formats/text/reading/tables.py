@@ -8,7 +8,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from functools import cache, lru_cache, partial
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any, Final
 
 from burstline import schema
@@ -48,16 +48,7 @@ def table(
     rows = sorted(rows, key=lambda row: [UNKNOWN if row[c] is None else row[c] for c in order])
     names = [*(column.name for column in columns), *counters]
     values: dict[str, Any] = {column: [row.get(column) for row in rows] for column in names}
-    for column in columns:
-        if column.type in {"enum", "operation"}:
-            codes = operations if column.type == "operation" else _codes(column.values)
-            values[column.name] = [codes.get(v, UNKNOWN) for v in values[column.name]]
     return arrow_table(name, values, counters=counters, operations=list(operations))
-
-
-@cache
-def _codes(values: tuple[str, ...]) -> dict[str, int]:
-    return {value: code for code, value in enumerate(values)}
 
 
 @lru_cache(maxsize=256)
