@@ -20,15 +20,9 @@ if TYPE_CHECKING:
     from burstline.trace import Trace
 
 _COLUMNS: Final = (
-    "sender_location",
-    "send_call",
-    "send_ns",
-    "receiver_location",
-    "post_ns",
-    "receive_ns",
-    "tag",
-    "sent_bytes",
-)
+    "sender_location", "send_call", "send_ns", "receiver_location", "post_ns", "receive_ns",
+    "tag", "sent_bytes",
+)  # fmt: skip
 
 
 def events(trace: Trace, places: Places) -> Iterator[str]:

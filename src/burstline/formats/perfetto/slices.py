@@ -23,17 +23,9 @@ if TYPE_CHECKING:
 
 _SPAN: Final = ("enter_ns", "leave_ns", "enter_seq")
 _CALL: Final = (
-    "location",
-    "operation",
-    *_SPAN,
-    "communicator",
-    "peer",
-    "tag",
-    "root",
-    "sent_bytes",
-    "received_bytes",
-    "call_path",
-)
+    "location", "operation", *_SPAN, "communicator", "peer", "tag", "root", "sent_bytes",
+    "received_bytes", "call_path",
+)  # fmt: skip
 _REGION: Final = ("location", "region", *_SPAN, "call_path", "iterations")
 _NUMBERS: Final = {"peer": UNKNOWN, "tag": UNKNOWN, "root": UNKNOWN}
 _SIZES: Final = {"sent_bytes": "bytes sent", "received_bytes": "bytes received"}

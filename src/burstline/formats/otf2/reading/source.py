@@ -35,7 +35,6 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from burstline.formats.intake import Group, Places, Processes
-    from burstline.formats.otf2.reading.definitions import Definitions
     from burstline.formats.otf2.reading.events import Events
 
 MOST_AT_ONCE: Final = 32 << 20
@@ -89,11 +88,6 @@ class ArchiveSource:
         self._has_events = np.zeros(count, bool)
         self._teams = 0
         self._loops = Loops()
-
-    @property
-    def defined(self) -> Definitions:
-        """What the archive defines."""
-        return self.basis.archive.defined
 
     @property
     def places(self) -> Places:

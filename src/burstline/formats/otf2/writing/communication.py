@@ -30,52 +30,23 @@ _STAMPS: Final = tuple(
     for column in ("seq", "call", "ns")
 )
 _MESSAGE: Final = (
-    *_ENDS,
-    *_STAMPS,
-    "send_done_from",
-    "send_request",
-    "receive_request",
-    "tag",
-    "sent_bytes",
+    *_ENDS, *_STAMPS, "send_done_from", "send_request", "receive_request", "tag", "sent_bytes",
     "received_bytes",
-)
+)  # fmt: skip
 _HALF: Final = (
-    "location",
-    "seq",
-    "time_ns",
-    "communicator",
-    "peer",
-    "tag",
-    "bytes",
-    "request",
-    "kind",
-)
+    "location", "seq", "time_ns", "communicator", "peer", "tag", "bytes", "request", "kind",
+)  # fmt: skip
 _RECORDED: Final = SEND_DONE_SOURCES.index("recorded")
 _TAG_BITS: Final = 0xFFFFFFFF
 _MEMBER: Final = (
-    "collective",
-    "location",
-    "begin_seq",
-    "call",
-    "begin_ns",
-    "end_seq",
-    "done_call",
-    "end_ns",
-    "sent_bytes",
-    "received_bytes",
-)
+    "collective", "location", "begin_seq", "call", "begin_ns", "end_seq", "done_call", "end_ns",
+    "sent_bytes", "received_bytes",
+)  # fmt: skip
 _CREATES, _DESTROYS = 17, 18
 _DESTROYERS: Final = ("Finalize", "free", "disconnect", "close")
 _CREATORS: Final = (
-    "Init",
-    "Comm_",
-    "Intercomm",
-    "Cart_",
-    "Graph_",
-    "Dist_graph",
-    "Win_",
-    "File_open",
-)
+    "Init", "Comm_", "Intercomm", "Cart_", "Graph_", "Dist_graph", "Win_", "File_open",
+)  # fmt: skip
 _NOT_MPI: Final = 255
 """Operation of a call that the format has no collective for."""
 

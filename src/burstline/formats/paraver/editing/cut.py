@@ -37,27 +37,14 @@ if TYPE_CHECKING:
     from burstline.trace import Trace
 
 _SPANS: Final = (
-    EventClass.MPI_CALL,
-    EventClass.REGION,
-    EventClass.REGION_LINE,
-    EventClass.LOCK,
-    EventClass.APPLICATION,
-    EventClass.FLUSH,
-    EventClass.TRACING,
-)
-_ATTRIBUTES: Final = frozenset(
-    [
-        EventClass.COLLECTIVE_SENT,
-        EventClass.COLLECTIVE_RECEIVED,
-        EventClass.COLLECTIVE_ROOT,
-        EventClass.COLLECTIVE_COMMUNICATOR,
-        EventClass.CALLER_FUNCTION,
-        EventClass.CALLER_LINE,
-        EventClass.RMA_SIZE,
-        EventClass.RMA_TARGET,
-        EventClass.IO_SIZE,
-    ]
-)
+    EventClass.MPI_CALL, EventClass.REGION, EventClass.REGION_LINE, EventClass.LOCK,
+    EventClass.APPLICATION, EventClass.FLUSH, EventClass.TRACING,
+)  # fmt: skip
+_ATTRIBUTES: Final = frozenset([
+    EventClass.COLLECTIVE_SENT, EventClass.COLLECTIVE_RECEIVED, EventClass.COLLECTIVE_ROOT,
+    EventClass.COLLECTIVE_COMMUNICATOR, EventClass.CALLER_FUNCTION, EventClass.CALLER_LINE,
+    EventClass.RMA_SIZE, EventClass.RMA_TARGET, EventClass.IO_SIZE,
+])  # fmt: skip
 _NEVER: Final = np.iinfo(np.int64).max
 _EARLIEST: Final = -(2**63)
 

@@ -10,7 +10,7 @@ the base's counters, as Extrae would have put it there.
 
 from __future__ import annotations
 
-from contextlib import contextmanager
+from contextlib import closing
 from dataclasses import dataclass
 from typing import IO, TYPE_CHECKING, Any, Final
 
@@ -29,7 +29,7 @@ from burstline.progress import SILENCE, Progress
 from burstline.schema import NO_VALUE
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
     from pathlib import Path
 
     import numpy.typing as npt
@@ -72,7 +72,7 @@ def splice(
     companions = companion_paths(target)
     labels, names = (_bytes_of(path) for path in companion_paths(source))
     rows = _rows_with_values(additions)
-    with _opened(source) as opened:
+    with closing(LineSource(source)) as opened:
         header = read_header(opened.first_line(), source)
         objects = declared_objects(header)
         layout = _core.Layout(
@@ -85,10 +85,10 @@ def splice(
         records.scan(opened, layout, progress)
     place, row = records.places(source)
     outputs = [target, companions[0], *([companions[1]] if names is not None else [])]
-    with _opened(source) as opened, atomic.outputs(outputs) as (prv, pcf, *rest):
+    with closing(LineSource(source)) as opened, atomic.outputs(outputs) as (prv, pcf, *rest):
         progress.step("Writing", opened.size, "B")
         prv.write(opened.first_line())
-        _copy(opened, prv, _Insertions(additions, place, row), progress)
+        _copy(opened, prv, additions, (place, row), progress)
         pcf.write(_labelled(labels or b"", additions.counters))
         for file in rest:
             file.write(names or b"")
@@ -100,15 +100,6 @@ def _rows_with_values(additions: Additions) -> Integers:
     for column in additions.values:
         has |= column != NO_VALUE
     return np.flatnonzero(has)
-
-
-@contextmanager
-def _opened(path: Path) -> Iterator[LineSource]:
-    source = LineSource(path)
-    try:
-        yield source
-    finally:
-        source.close()
 
 
 def _bytes_of(path: Path) -> bytes | None:
@@ -134,17 +125,16 @@ class _EndRecords:
 
     def scan(self, source: LineSource, layout: _core.Layout, progress: Progress) -> None:
         """Add the records in the text."""
+        begin = self._begin.astype(np.int64)
         done, buffer = 0, bytearray()
         for stretch in source.stretches():
-            done += self._look(stretch.fetch(buffer), layout, done)
+            text = stretch.fetch(buffer)
+            moment, end, holds = _core.find_records(
+                text, layout, begin, self._times, _CALL_TYPES, self._counters
+            )
+            self._parts.append((moment, end + done, holds))
+            done += len(text)
             progress.advance(stretch.size)
-
-    def _look(self, text: npt.NDArray[np.uint8], layout: _core.Layout, done: int) -> int:
-        moment, end, holds = _core.find_records(
-            text, layout, self._begin.astype(np.int64), self._times, _CALL_TYPES, self._counters
-        )
-        self._parts.append((moment, end + done, holds))
-        return len(text)
 
     def places(self, source: Path) -> tuple[Integers, Integers]:
         """The places in the text for the counters of bursts, ascending, and the bursts."""
@@ -229,35 +219,25 @@ def _record_of(enter: int, holds: list[int]) -> int:
     return enter
 
 
-class _Insertions:
-    """Values of counters and their places in the text, ascending."""
-
-    def __init__(self, additions: Additions, place: Integers, row: Integers) -> None:
-        self._place, self._row = place, row
-        self._types = np.array([counter.type for counter in additions.counters], np.int64)
-        self._values = additions.values
-
-    def write(self, text: npt.NDArray[np.uint8], target: IO[bytes], done: int) -> int:
-        """Write text that begins at `done`, with the values that belong into it; its length."""
-        first, last = np.searchsorted(self._place, [done, done + len(text)], "right")
-        if first == last:
-            target.write(text.data)
-            return len(text)
-        rows, places = self._row[first:last], self._place[first:last] - done
-        values = np.stack([column[rows] for column in self._values], axis=1)
-        changed = _core.with_pairs(
-            text, places, self._types, np.ascontiguousarray(values).ravel()
-        )
-        target.write(changed.data)
-        return len(text)
-
-
 def _copy(
-    source: LineSource, target: IO[bytes], insertions: _Insertions, progress: Progress
+    source: LineSource,
+    target: IO[bytes],
+    additions: Additions,
+    insertions: tuple[Integers, Integers],
+    progress: Progress,
 ) -> None:
+    """Write the text with counters; `insertions` are places in it, ascending, and bursts."""
+    types = np.array([counter.type for counter in additions.counters], np.int64)
     done, buffer = 0, bytearray()
     for stretch in source.stretches():
-        done += insertions.write(stretch.fetch(buffer), target, done)
+        text = written = stretch.fetch(buffer)
+        chosen = slice(*np.searchsorted(insertions[0], [done, done + len(text)], "right"))
+        place, row = (column[chosen] for column in insertions)
+        if len(row):
+            values = np.stack([column[row] for column in additions.values], axis=1).ravel()
+            written = _core.with_pairs(text, place - done, types, values)
+        target.write(written.data)
+        done += len(text)
         progress.advance(stretch.size)
 
 

@@ -20,17 +20,10 @@ from burstline.formats.paraver.files.lines import decode
 
 Color = tuple[int, int, int]
 
-_SECTIONS = frozenset(
-    [
-        "DEFAULT_OPTIONS",
-        "DEFAULT_SEMANTIC",
-        "STATES",
-        "STATES_COLOR",
-        "GRADIENT_COLOR",
-        "GRADIENT_NAMES",
-        "EVENT_TYPE",
-    ]
-)
+_SECTIONS = frozenset([
+    "DEFAULT_OPTIONS", "DEFAULT_SEMANTIC", "STATES", "STATES_COLOR", "GRADIENT_COLOR",
+    "GRADIENT_NAMES", "EVENT_TYPE",
+])  # fmt: skip
 _TYPE = re.compile(r"([+-]?\d{1,9}) +(\d{1,19})(?: +(.+))?", re.DOTALL | re.ASCII)
 _VALUE = re.compile(r"(-?\d{1,20}) +(.+)", re.DOTALL | re.ASCII)
 _COLOR = re.compile(r"(\d{1,9}) *\{ *(\d{1,3}) *, *(\d{1,3}) *, *(\d{1,3}) *\}")

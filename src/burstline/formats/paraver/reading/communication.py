@@ -33,31 +33,26 @@ _FOUR_GIB = 1 << 32
 _TWO_GIB = 1 << 31
 
 
-SENDS: Final[Types] = {
-    "sender_location": np.dtype(np.int32),
-    "send_call": np.dtype(np.int32),
-    "send_ns": np.dtype(np.int64),
-    "send_seq": np.dtype(np.int64),
-    "send_leave_ns": np.dtype(np.int64),
-    "send_done_call": np.dtype(np.int32),
-    "send_done_ns": np.dtype(np.int64),
-    "send_done_seq": np.dtype(np.int64),
-    "send_done_from": np.dtype(np.int8),
-    "receiver_location": np.dtype(np.int32),
-    "size": np.dtype(np.int64),
-    "tag": np.dtype(np.int64),
-    "is_link": np.dtype(np.int8),
-}
+_FLAGS: Final = {"send_done_from": np.int8, "is_link": np.int8}
+
+
+def _types(names: str) -> Types:
+    """The type of each column: places and calls fit into 32 bits."""
+    return {
+        name: np.dtype(
+            np.int32 if name.endswith(("location", "call")) else _FLAGS.get(name, np.int64)
+        )
+        for name in names.split()
+    }
+
+
+SENDS: Final = _types(
+    "sender_location send_call send_ns send_seq send_leave_ns send_done_call send_done_ns "
+    "send_done_seq send_done_from receiver_location size tag is_link"
+)
 """The sender's side of a message or link."""
-_RECEIVES: Final[Types] = {
-    "post_call": np.dtype(np.int32),
-    "post_ns": np.dtype(np.int64),
-    "post_seq": np.dtype(np.int64),
-    "receive_call": np.dtype(np.int32),
-    "receive_ns": np.dtype(np.int64),
-    "receive_seq": np.dtype(np.int64),
-}
-_KEY: Final[Types] = {"sender_location": np.dtype(np.int32), "ordinal": np.dtype(np.int64)}
+_RECEIVES: Final = _types("post_call post_ns post_seq receive_call receive_ns receive_seq")
+_KEY: Final = _types("sender_location ordinal")
 _CODES = [CODES[name] for name in NON_BLOCKING_COLLECTIVES]
 
 

@@ -26,32 +26,17 @@ STREAMED: Final = 20.4
 DISK: Final = 0.7
 """Bytes of spills and of the store per byte of text."""
 
-_ROW_BYTES: Final = {
-    "calls": 86,
-    "readings": 20,
-    "regions": 88,
-    "bursts": 52,
-    "events": 36,
-    "states": 28,
-    "messages": 160,
-}
-_COUNTED: Final = frozenset(["calls", "readings", "regions", "sends", "pairs", "states"])
+_CALL_BYTES: Final = 86 + 52  # with its burst
+_ROW_BYTES: Final = {"calls": _CALL_BYTES, "readings": 20, "regions": 88, "sends": 160}
+_RAW_BYTES: Final = {"pairs": 36, "states": 28}
 
 
 def bytes_of_tables(counts: Mapping[str, Integers], counters: int, *, raw: bool) -> int:
     """Bytes of the tables that become of what the scan counted, at most."""
-    total = {name: int(values.sum()) for name, values in counts.items() if name in _COUNTED}
-    rows = {
-        "calls": total["calls"],
-        "bursts": total["calls"],
-        "readings": total["readings"],
-        "regions": total["regions"],
-        "messages": total["sends"],
-        "events": total["pairs"] if raw else 0,
-        "states": total["states"] if raw else 0,
-    }
-    values = 8 * counters * (rows["readings"] + rows["bursts"])
-    return sum(_ROW_BYTES[name] * count for name, count in rows.items()) + values
+    size = _ROW_BYTES | (_RAW_BYTES if raw else {})
+    rows = {name: int(counts[name].sum()) for name in size}
+    values = 8 * counters * (rows["readings"] + rows["calls"])
+    return sum(size[name] * count for name, count in rows.items()) + values
 
 
 def bytes_of_whole(tables: int, journals: int) -> int:

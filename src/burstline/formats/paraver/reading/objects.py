@@ -78,7 +78,7 @@ def location_table(
     born = np.where(first != schema.NO_VALUE, first, counts["first_state"])
     died = np.maximum(np.maximum(counts["last_event"], counts["latest_end"]), born)
     unseen = born == schema.NO_VALUE
-    names = _names(objects, row, "THREAD", total)
+    names = _names(objects, row)
     nodes = _node_names(objects, row)
     return arrow_table(
         "locations",
@@ -98,9 +98,9 @@ def location_table(
     )
 
 
-def _names(objects: Objects, row: Row | None, level: str, total: int) -> list[str]:
-    given = row.levels.get(level, ()) if row else ()
-    if len(given) == total:
+def _names(objects: Objects, row: Row | None) -> list[str]:
+    given = row.levels.get("THREAD", ()) if row else ()
+    if len(given) == len(objects.process):
         return list(given)
     return [
         f"THREAD {application + 1}.{rank + 1}.{thread + 1}"

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from burstline import schema
-from burstline.columns import distinct, ordinal_within
+from burstline.columns import distinct, ordinal_within, take
 from burstline.extrae import (
     OPENMP_OUTLINED,
     OPENMP_OUTLINED_LINE,
@@ -97,44 +97,31 @@ def region_tables(
     )
     team = _team_of(built, process, forks)
     barrier = np.isin(role, list(_BARRIERS)) & (team >= 0)
+    ordinal = np.full(len(region), schema.UNKNOWN)
+    ordinal[barrier] = ordinal_within(team[barrier], location[barrier])
     regions = arrow_table(
         "regions",
         {
-            **{name: built[name] for name in _SAME},
+            **built,
             "region": region,
-            "call_path": np.full(len(region), schema.UNKNOWN, np.int32),
+            "call_path": np.full(len(region), schema.UNKNOWN),
             "team": np.where(team >= 0, team + first_team, schema.UNKNOWN),
-            "barrier_ordinal": _ordinals(location, team, barrier),
+            "barrier_ordinal": ordinal,
             "iterations": np.full(len(region), schema.NO_VALUE),
-            "origin": np.zeros(len(region), np.int8),
+            "origin": np.zeros(len(region)),
         },
     )
     return regions, _team_table(built, process, forks, team, first_team)
-
-
-_SAME: Sequence[str] = (
-    "location",
-    "row",
-    "enter_ns",
-    "leave_ns",
-    "enter_seq",
-    "leave_seq",
-    "parent",
-)
 
 
 def _outermost(built: Mapping[str, npt.NDArray[Any]], role: npt.NDArray[np.str_]) -> Mask:
     """Whether each region lies in no parallel region."""
     start = np.searchsorted(built["location"], built["location"])
     parent = np.where(built["parent"] >= 0, start + built["parent"], -1)
-    inside = np.zeros(len(role), bool)
-    while (parent >= 0).any():
-        inside |= (parent >= 0) & (role[parent] == "parallel")
-        parent = np.where(
-            parent >= 0,
-            np.where(built["parent"][parent] >= 0, start + built["parent"][parent], -1),
-            -1,
-        )
+    inside, is_parallel, around = np.zeros(len(role), bool), role == "parallel", parent
+    while (around >= 0).any():
+        inside |= take(is_parallel, around, missing=False)
+        around = take(parent, around)
     return ~inside
 
 
@@ -158,15 +145,6 @@ def _team_of(
     return team
 
 
-def _ordinals(
-    location: npt.NDArray[np.int32], team: Integers, counted: Mask
-) -> npt.NDArray[np.int32]:
-    """The ordinal of each counted row within its location and team, -1 of the others."""
-    result = np.full(len(location), schema.UNKNOWN, np.int32)
-    result[counted] = ordinal_within(team[counted], location[counted])
-    return result
-
-
 def _team_table(
     built: Mapping[str, npt.NDArray[Any]],
     process: npt.NDArray[np.int32],
@@ -179,15 +157,15 @@ def _team_table(
     return arrow_table(
         "teams",
         {
-            "team": np.arange(first_team, first_team + len(forks), dtype=np.int32),
+            "team": np.arange(first_team, first_team + len(forks)),
             "process": process[forks],
-            "parent": np.full(len(forks), schema.UNKNOWN, np.int32),
+            "parent": np.full(len(forks), schema.UNKNOWN),
             "fork_location": built["location"][forks],
             "fork_ns": built["enter_ns"][forks],
             "fork_seq": built["enter_seq"][forks],
             "join_ns": built["leave_ns"][forks],
             "join_seq": built["leave_seq"][forks],
-            "threads": np.bincount(pairs[:, 0], minlength=len(forks)).astype(np.int32),
+            "threads": np.bincount(pairs[:, 0], minlength=len(forks)),
         },
     )
 
@@ -203,7 +181,7 @@ def lock_table(
     return arrow_table(
         "locks",
         {
-            "location": location.astype(np.int32),
+            "location": location,
             "lock": lock,
             "order": order,
             "acquire_ns": acquire,

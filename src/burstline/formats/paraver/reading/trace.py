@@ -35,7 +35,7 @@ from burstline.formats.paraver.reading.memory import (
     bytes_of_whole,
 )
 from burstline.formats.paraver.reading.source import ScannedSource
-from burstline.formats.paraver.reading.trace_file import OpenTrace
+from burstline.formats.paraver.reading.trace_file import open_trace
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -57,7 +57,7 @@ def read(
     `raw` keeps events, states and labels as recorded. Tables that would not fit into `memory`
     bytes are refused once the trace is scanned, before any is made.
     """
-    with OpenTrace.open(path, most_buckets=_BUCKETS) as opened:
+    with open_trace(path, most_buckets=_BUCKETS) as opened:
         journal = _core.Journal(opened.layout)
         count = JournalCount(opened.buckets, memory)
         scanned = opened.scan(journal, threads=threads, progress=progress, overflow=count)
@@ -93,7 +93,7 @@ def convert(
     require_disk(target.absolute().parent, int(size * DISK))
     buckets = min(int(size * STREAMED / memory) + 1, _MOST_BUCKETS)
     with (
-        OpenTrace.open(path, most_buckets=buckets) as opened,
+        open_trace(path, most_buckets=buckets) as opened,
         new_store(target) as (store, folder),
     ):
         journal = _core.Journal(opened.layout)

@@ -7,10 +7,10 @@
 
 from __future__ import annotations
 
-from contextlib import ExitStack
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -43,8 +43,8 @@ from burstline.progress import SILENCE
 from burstline.schema import row_table
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
-    from types import TracebackType
 
     import numpy.typing as npt
     import pyarrow as pa
@@ -61,7 +61,7 @@ _INFLATION = 16
 
 @dataclass(slots=True)
 class OpenTrace:
-    """An open trace with the contents of its companions; a context manager."""
+    """An open trace with the contents of its companions."""
 
     path: Path
     source: LineSource
@@ -72,39 +72,6 @@ class OpenTrace:
     layout: _core.Layout
     types: _core.TypeTable
     buckets: int
-
-    @classmethod
-    def open(cls, path: Path, *, most_buckets: int) -> Self:
-        """An open trace, of which all but the body is read."""
-        source = LineSource(path)
-        with ExitStack() as unless_opened:
-            unless_opened.callback(source.close)
-            header = read_header(source.first_line(), path)
-            _refuse_claims(header, source)
-            unless_opened.pop_all()
-        objects = declared_objects(header)
-        tasks = len(objects.threads_per_task)
-        buckets = min(most_buckets, tasks)
-        layout = _core.Layout(
-            objects.tasks_per_application,
-            objects.threads_per_task,
-            (np.arange(tasks) * buckets // tasks).tolist(),
-        )
-        pcf_path, row_path = _companions(path)
-        pcf = read_pcf(_bytes_of(pcf_path))
-        row = read_row(_bytes_of(row_path)) if row_path.is_file() else None
-        return cls(path, source, header, pcf, row, objects, layout, type_table(pcf), buckets)
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        self.source.close()
 
     def scan(
         self,
@@ -125,12 +92,8 @@ class OpenTrace:
             progress=progress,
             overflow=overflow,
         )
-        defects = [
-            *self.header.defects,
-            *self.pcf.defects,
-            *(self.row.defects if self.row else ()),
-        ]
-        for defect in defects:
+        of_row = self.row.defects if self.row else ()
+        for defect in (*self.header.defects, *self.pcf.defects, *of_row):
             scanned.defects.add(defect)
         if scanned.events and not self.pcf.types:
             text = f"no labels beside {self.path.name}"
@@ -227,6 +190,27 @@ class OpenTrace:
         return row_table("source", rows)
 
 
+@contextmanager
+def open_trace(path: Path, *, most_buckets: int) -> Iterator[OpenTrace]:
+    """An open trace, of which all but the body is read."""
+    with closing(LineSource(path)) as source:
+        header = read_header(source.first_line(), path)
+        _refuse_claims(header, source)
+        objects = declared_objects(header)
+        tasks = len(objects.threads_per_task)
+        buckets = min(most_buckets, tasks)
+        layout = _core.Layout(
+            objects.tasks_per_application,
+            objects.threads_per_task,
+            (np.arange(tasks) * buckets // tasks).tolist(),
+        )
+        pcf_path, row_path = _companions(path)
+        pcf = read_pcf(_bytes_of(pcf_path))
+        row = read_row(_bytes_of(row_path)) if row_path.is_file() else None
+        types = type_table(pcf)
+        yield OpenTrace(path, source, header, pcf, row, objects, layout, types, buckets)
+
+
 def _refuse_claims(header: Header, source: LineSource) -> None:
     """Raise FormatError for more threads than the file has room for."""
     claimed = sum(int(layout.threads.sum()) for layout in header.applications)
@@ -301,7 +285,7 @@ def used_operations(
 
 def scan(path: Path, *, threads: int = 2) -> dict[str, int]:
     """Counts of lines, records and pairs in a trace, and the sum of all event values."""
-    with OpenTrace.open(path, most_buckets=1) as opened:
+    with open_trace(path, most_buckets=1) as opened:
         scanned = opened.scan(None, threads=threads, progress=SILENCE)
     names = ("lines", "states", "events", "pairs", "communications", "value_sum")
     return {name: getattr(scanned, name) for name in names}

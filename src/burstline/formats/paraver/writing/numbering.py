@@ -1,4 +1,4 @@
-"""The ids of locations in Paraver records, and their nodes.
+"""The ids of locations in Paraver records, their nodes, and the names of all objects.
 
 ::
 
@@ -20,6 +20,7 @@ import pyarrow.compute as pc
 from burstline.columns import begins_run
 from burstline.errors import NotEnoughDataError
 from burstline.formats.paraver.files.header import read_header
+from burstline.formats.paraver.files.row import Row, read_row
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -131,3 +132,36 @@ def source_lines(trace: Trace, kind: str) -> list[str]:
     """The lines of one kind in the source that are no records."""
     table = trace.table("source")
     return table.filter(pc.equal(table["kind"].cast(pa.string()), kind))["text"].to_pylist()
+
+
+def object_names(trace: Trace, names: Numbering) -> Row:
+    """The names of the objects of a trace: the source's, if it has the same objects."""
+    lines = source_lines(trace, "row")
+    if lines and _is_whole(trace, names):
+        return read_row("\n".join(lines).encode())
+    declared = read_row("\n".join(lines).encode()).levels.get("NODE", ())
+    node = np.maximum(names.node, 1)  # a trace without a resource model may call it 0
+    count = int(node.max()) if not names.cpus else len(names.cpus)
+    nodes = [f"node{number}" for number in range(1, count + 1)]
+    nodes[: len(declared)] = declared[:count]
+    for number, name in zip(node, trace.locations["node"].to_pylist(), strict=True):
+        if name:
+            nodes[int(number) - 1] = name
+    cpus = [name for name, size in zip(nodes, names.cpus, strict=False) for _ in range(size)]
+    cpus = cpus or [nodes[int(number) - 1] for number in node]
+    digits = len(str(len(cpus)))
+    return Row(
+        {
+            "CPU": tuple(f"{number:0{digits}}.{node}" for number, node in enumerate(cpus, 1)),
+            "NODE": tuple(nodes),
+            "THREAD": tuple(trace.locations["name"].to_pylist()),
+        }
+    )
+
+
+def _is_whole(trace: Trace, names: Numbering) -> bool:
+    header = source_header(trace)
+    if header is None or names.renumbered:
+        return False
+    declared = sum(int(layout.threads.sum()) for layout in header.applications)
+    return declared == trace.locations.num_rows

@@ -28,15 +28,9 @@ if TYPE_CHECKING:
 EVENT_COLUMNS: Final = ("location", "time_ns", "type", "value")
 STATE_COLUMNS: Final = ("location", "begin_ns", "end_ns", "state")
 LINK_COLUMNS: Final = (
-    "sender_location",
-    "send_ns",
-    "send_leave_ns",
-    "receiver_location",
-    "post_ns",
-    "receive_ns",
-    "size",
-    "tag",
-)
+    "sender_location", "send_ns", "send_leave_ns", "receiver_location", "post_ns", "receive_ns",
+    "size", "tag",
+)  # fmt: skip
 MESSAGE_COLUMNS: Final = (*LINK_COLUMNS[:6], "received_bytes", "tag")
 
 _TAG_BITS: Final = np.int64(0xFFFF_FFFF)

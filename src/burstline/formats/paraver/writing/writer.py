@@ -11,6 +11,7 @@ each thread in the same order, and the same communications.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -21,10 +22,13 @@ from burstline.errors import InconsistentTraceError, NotEnoughDataError, Paramet
 from burstline.formats import atomic
 from burstline.formats.derivation import with_records
 from burstline.formats.paraver.files.companions import companion_paths
-from burstline.formats.paraver.files.pcf import write_pcf
+from burstline.formats.paraver.files.pcf import Pcf, TypeLabel, read_pcf, write_pcf
 from burstline.formats.paraver.files.row import write_row
-from burstline.formats.paraver.writing.labels import labels, object_names
-from burstline.formats.paraver.writing.numbering import numbering
+from burstline.formats.paraver.writing.numbering import (
+    numbering,
+    object_names,
+    source_lines,
+)
 from burstline.formats.paraver.writing.prologue import prologue
 from burstline.formats.paraver.writing.records import COPIES, survey, whole, windows
 from burstline.progress import SILENCE, Progress
@@ -72,8 +76,21 @@ def write(
         for block in _blocks(trace, names, surveyed, memory=memory, beside=path.parent):
             prv.write(block)
             progress.advance(len(block))
-        pcf.write(write_pcf(labels(trace)))
+        pcf.write(write_pcf(_labels(trace)))
         row.write(write_row(object_names(trace, names)))
+
+
+def _labels(trace: Trace) -> Pcf:
+    """The labels of a trace with raw tables, completed by those of the source."""
+    other = read_pcf("\n".join(source_lines(trace, "pcf")).encode())
+    in_order = sorted(trace.table("event_types").to_pylist(), key=lambda row: row["group"])
+    types = {
+        row["type"]: TypeLabel(row["label"], row["gradient"], row["group"]) for row in in_order
+    }
+    values: dict[int, dict[int, str]] = {}
+    for row in trace.table("event_values").to_pylist():
+        values.setdefault(row["group"], {})[row["value"]] = row["label"]
+    return replace(other, types=types, values=values) if types else other
 
 
 def _blocks(
