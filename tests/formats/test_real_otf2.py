@@ -13,7 +13,7 @@ from burstline import schema
 from burstline.formats.intake.defects import Defects
 from burstline.formats.otf2 import find_anchor
 from burstline.formats.otf2.reading.events import read_events
-from burstline.formats.otf2.reading.source import ArchiveSource
+from burstline.formats.otf2.reading.trace import ArchiveSource
 from oracles import otf2_print
 
 SCOREP = ["scorep_toy4", "scorep_lulesh_8r_s10_i30", "scorep_hybrid_2x3"]

@@ -17,7 +17,7 @@ from burstline import _core, schema
 from burstline.errors import FormatError
 from burstline.formats import otf2
 from burstline.formats.otf2.library import VARIABLE
-from burstline.formats.otf2.reading import source
+from burstline.formats.otf2.reading import trace as source
 from burstline.formats.otf2.reading.archive import describe
 from otf2_archives import archive
 

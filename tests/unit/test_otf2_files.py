@@ -17,7 +17,7 @@ from burstline.formats.otf2 import convert as convert_otf2
 from burstline.formats.otf2 import library
 from burstline.formats.otf2.reading import archive as archive_module
 from burstline.formats.otf2.reading import trace as otf2_trace
-from burstline.formats.otf2.reading.source import COSTS
+from burstline.formats.otf2.reading.trace import COSTS
 from burstline.progress import SILENCE
 from otf2_archives import archive, team_of_two
 

@@ -16,7 +16,7 @@ from burstline.cli import main
 from burstline.errors import ParameterError
 from burstline.formats import store
 from burstline.formats.overlay import overlaid
-from burstline.formats.perfetto import slices
+from burstline.formats.perfetto import events as written
 from burstline.testing import trace_of, traces
 
 STORY = r"""
@@ -186,7 +186,7 @@ def test_a_file_that_cannot_be_finished_leaves_the_old_one(tmp_path, monkeypatch
         raise OSError("no space")
         yield
 
-    monkeypatch.setattr(slices, "events", broken)
+    monkeypatch.setattr(written, "slice_events", broken)
     with pytest.raises(OSError, match="no space"):
         burstline.write(trace_of(STORY), path)
 
@@ -222,7 +222,7 @@ def test_slices_of_a_thread_lie_within_each_other_and_none_is_lost(tmp_path_fact
 
 
 def test_a_slice_that_begins_where_another_ends_is_not_within_it():
-    assert slices.within(np.array([0, 5, 6]), np.array([5, 9, 7])) == [5, 9, 7]
+    assert written.within(np.array([0, 5, 6]), np.array([5, 9, 7])) == [5, 9, 7]
 
 
 def test_an_arrow_of_a_message_sent_at_the_end_of_its_call_begins_within(shown):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from burstline.formats import atomic
-from burstline.formats.perfetto import counters, messages, slices
+from burstline.formats.perfetto import events
 from burstline.formats.perfetto.labels import Labels, Places, quoted
 from burstline.progress import SILENCE, Progress
 
@@ -45,8 +45,8 @@ def _events(trace: Trace, progress: Progress) -> Iterator[str]:
     places = Places(trace)
     labels = Labels(trace)
     yield from places.names()
-    yield from messages.events(trace, places)
-    yield from counters.events(trace, places)
-    yield from slices.gaps(trace, places)
+    yield from events.message_events(trace, places)
+    yield from events.counter_events(trace, places)
+    yield from events.gap_events(trace, places)
     progress.step("writing slices", trace.rows("locations"), "locations")
-    yield from slices.events(trace, places, labels, progress)
+    yield from events.slice_events(trace, places, labels, progress)

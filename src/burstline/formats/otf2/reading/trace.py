@@ -1,27 +1,201 @@
-"""From an archive to a trace, in memory or in a store."""
+"""From an archive to a trace, in memory or in a store: a source of the one loop that reads."""
 
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Final
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Final
 
+import numpy as np
+
+from burstline import schema
 from burstline.formats import intake
-from burstline.formats.intake import Defects, require_memory
+from burstline.formats.intake import (
+    WORDS_OF_INSTANCE,
+    Costs,
+    Defects,
+    MpiOrder,
+    even_borders,
+    groups_of,
+    require_memory,
+    way_by_store,
+)
 from burstline.formats.otf2.reading.archive import (
     begins_anchor,
     file_size,
     is_part,
+    open_archive,
     require_anchor,
 )
-from burstline.formats.otf2.reading.source import COSTS, MOST_AT_ONCE, ArchiveSource
+from burstline.formats.otf2.reading.communicators import Communicators
+from burstline.formats.otf2.reading.events import read_events
+from burstline.formats.otf2.reading.group import Basis, make_group
+from burstline.formats.otf2.reading.metrics import Metrics
+from burstline.formats.otf2.reading.paths import CallPaths
+from burstline.formats.otf2.reading.places import standing
+from burstline.formats.otf2.reading.regions import Regions
+from burstline.loops import Loops
 from burstline.progress import SILENCE, Progress
+from burstline.schema import NO_VALUE, row_table
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
+    import pyarrow as pa
+
+    from burstline.formats.intake import Group, Places, Processes
+    from burstline.formats.otf2.reading.events import Events
     from burstline.trace import Trace
 
+MOST_AT_ONCE: Final = 32 << 20
+"""Bytes of events that are taken on at a time when all tables fit in memory, at most."""
+
+# A group costs a child process, and with it a copy of what this one has written to since.
+# Metrics take more where there are many: that shows while tables grow.
+COSTS: Final = Costs(
+    tables=5,
+    made=13,
+    ahead=5,
+    streamed=40,
+    disk=4,
+    least=4 << 20,
+    most=64 << 20,
+    base=128 << 20,
+    way_out=way_by_store("the archive", "ARCHIVE"),
+)
+"""Of a byte of events."""
 _GROUPS: Final = 6
+
+
+class ArchiveSource:
+    """An archive; `kinds` counts its events of each kind, once they are read."""
+
+    costs: Final = COSTS
+    words_of_instance: Final = WORDS_OF_INSTANCE
+    borders = staticmethod(even_borders)
+
+    def __init__(self, anchor: Path, defects: Defects) -> None:
+        self.defects = defects
+        archive = open_archive(anchor, defects)
+        where = standing(archive.defined, defects)
+        regions = Regions(archive.defined)
+        self.basis = Basis(
+            archive,
+            where,
+            Communicators(archive.defined, where),
+            regions,
+            Metrics(archive.defined),
+            CallPaths(regions),
+        )
+        if not archive.defined.clock[0]:
+            text = f"{anchor}: ticks are taken for nanoseconds"
+            defects.note("clock_not_defined", "loss", text)
+        self.joining = MpiOrder(where.places, defects)
+        self.counters = self.basis.metrics.names
+        self.operations = regions.operations
+        self.kinds: dict[str, int] = {}
+        count = len(where.places.process)
+        self._lives = np.zeros((2, count), np.int64)
+        self._has_events = np.zeros(count, bool)
+        self._teams = 0
+        self._loops = Loops()
+
+    @property
+    def places(self) -> Places:
+        """Where processes and locations are."""
+        return self.basis.places
+
+    @property
+    def members(self) -> Sequence[tuple[int, ...]]:
+        """World ranks of the members of each communicator."""
+        return self.basis.communicators.members
+
+    def uncut(self) -> list[int]:
+        """Bytes of events of each process: all are read at once."""
+        return self.sizes()
+
+    def sizes(self) -> list[int]:
+        """Bytes of events of each process."""
+        places = self.basis.places
+        sizes = np.zeros(len(places.rank), np.int64)
+        bytes_each = [
+            self.basis.archive.event_bytes(one)
+            for one in self.basis.standing.references.tolist()
+        ]
+        np.add.at(sizes, places.process, bytes_each)
+        return [int(size) for size in sizes]
+
+    def parts(self, most: int, longest: int | None = None) -> Sequence[Processes]:
+        """Groups of whole processes, of at most so many bytes or of one: none is cut."""
+        del longest
+        return groups_of(self.sizes(), most)
+
+    def load(self, part: Processes) -> tuple[Events, Defects]:
+        """What some processes did, read in a child process, and what was odd in reading it."""
+        defects, basis = Defects(), self.basis
+        locations = self._locations(part)
+        events = read_events(basis.archive, basis.standing, basis.regions, locations, defects)
+        return events, defects
+
+    def group(self, part: Processes, loaded: tuple[Events, Defects]) -> Group:
+        """The group of a part, numbered after those before it."""
+        events, defects = loaded
+        locations = self._locations(part)
+        rows = slice(locations.start, locations.stop)
+        lives = events.tables["lives"]
+        self._lives[:, rows] = lives["born_ns"], lives["died_ns"]
+        self._has_events[rows] = lives["status"] != NO_VALUE
+        group = make_group(self.basis, events, locations, defects, teams=self._teams)
+        self.defects.take(defects)
+        self._teams += group.tables["teams"].num_rows
+        loops = self._loops.tables(group.tables, self.basis.regions.table(), None)
+        group = replace(group, tables={**group.tables, **loops})
+        for kind, count in events.kinds.items():
+            self.kinds[kind] = self.kinds.get(kind, 0) + count
+        return group
+
+    def _locations(self, part: Processes) -> range:
+        processes = part.processes
+        first, last = np.searchsorted(self.places.process, (processes.start, processes.stop))
+        return range(int(first), int(last))
+
+    def whole(self) -> dict[str, pa.Table]:
+        """Tables that no part owns."""
+        basis = self.basis
+        born, died = self._lives[:, self._has_events].min(axis=1, initial=0), self._lives
+        lives = np.where(self._has_events, died, born[0] if len(born) else 0)
+        silent = int(np.count_nonzero(~self._has_events))
+        if silent:
+            name = basis.standing.name[int(self._has_events.argmin())]
+            self.defects.note("location_without_events", "info", name, silent)
+        return self._loops.definitions() | {
+            "locations": basis.standing.table(lives),
+            "region_defs": basis.regions.table(),
+            "call_paths": basis.paths.table(),
+            "counters": basis.metrics.table(),
+            "communicators": basis.communicators.table(),
+            "metadata": self._metadata(),
+            "defects": self.defects.table(),
+        }
+
+    def _metadata(self) -> pa.Table:
+        archive, places = self.basis.archive, self.basis.places
+        resolution, _, _ = archive.defined.clock
+        version = archive.defined.version
+        words = ".".join(str(version // part % 100) for part in (10000, 100, 1))
+        facts: dict[str, Any] = {
+            "path": str(archive.anchor),
+            "format": "otf2",
+            "resolution_ns": max(1, -(-1_000_000_000 // max(resolution, 1))),
+            "recorder": f"an OTF2 {words} writer" if version else None,
+            "clock": f"{resolution} ticks a second",
+            "time_origin": "0 of the trace",
+            "ranks": len(places.rank),
+            "schema_version": schema.SCHEMA_VERSION,
+        }
+        stated = ((key, str(value)) for key, value in facts.items() if value is not None)
+        return row_table("metadata", stated)
 
 
 def recognises(path: Path, head: bytes) -> bool:

@@ -25,7 +25,7 @@ from burstline.extrae import COMMUNICATOR, TRACING_MODE, classify
 from burstline.formats.overlay import overlaid
 from burstline.formats.paraver.files.declarations import comment
 from burstline.formats.paraver.writing.records import EVENT_COLUMNS
-from burstline.schema import event_table
+from burstline.schema import event_table, row_table
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -76,13 +76,7 @@ def completed(
     selected = location >= 0
     first = 0 if start_ns is None else int(start[selected].min(initial=limits.max))
     borders = (first, first, min(int(end[selected].max(initial=0)), int(died.max(initial=0))))
-    note = pa.table(
-        [
-            pa.array(["comment"]).dictionary_encode().cast(source.schema.field("kind").type),
-            pa.array([comment("CUTTER", before, *borders)]),
-        ],
-        schema=source.schema,
-    )
+    note = row_table("source", [("comment", comment("CUTTER", before, *borders))])
     lines = pa.concat_tables([source, note]).unify_dictionaries()
     tables = {"events": events, "source": lines}
     if start_ns is not None or end_ns is not None:

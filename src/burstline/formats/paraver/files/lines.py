@@ -14,7 +14,7 @@ from __future__ import annotations
 import os
 import zlib
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, BinaryIO, Final, Protocol
+from typing import TYPE_CHECKING, BinaryIO, Final, TypeAlias
 
 import numpy as np
 
@@ -42,19 +42,6 @@ def decode(line: bytes) -> tuple[str, bool]:
         return line.decode("latin-1"), False
 
 
-class Stretch(Protocol):
-    """Whole lines of a file that are still to be fetched."""
-
-    @property
-    def size(self) -> int:
-        """Its bytes in the file, for progress."""
-        ...
-
-    def fetch(self, buffer: bytearray) -> npt.NDArray[np.uint8]:
-        """The whole lines of the stretch, in the buffer where they fit."""
-        ...
-
-
 @dataclass(frozen=True, slots=True)
 class _Range:
     """Lines that begin in [begin, end) of a plain file."""
@@ -64,9 +51,10 @@ class _Range:
     begin: int
     end: int
     is_first: bool
-    size: int
+    size: int  # in the file, for progress
 
     def fetch(self, buffer: bytearray) -> npt.NDArray[np.uint8]:
+        """The whole lines, in the buffer where they fit."""
         # One byte before tells whether a line begins exactly at the border.
         start = self.begin if self.is_first else self.begin - 1
         got = _read(self.descriptor, buffer, 0, self.end - start + _SLACK, start)
@@ -119,8 +107,12 @@ class _Inflated:
     text: bytes
     size: int
 
-    def fetch(self, buffer: bytearray) -> npt.NDArray[np.uint8]:  # noqa: ARG002 -- Stretch
+    def fetch(self, buffer: bytearray) -> npt.NDArray[np.uint8]:  # noqa: ARG002 -- as of a range
         return np.frombuffer(self.text, np.uint8)
+
+
+Stretch: TypeAlias = _Range | _Inflated
+"""Whole lines of a file that are still to be fetched."""
 
 
 class LineSource:

@@ -50,16 +50,15 @@ def call_kinds() -> npt.NDArray[np.uint16]:
 
 def type_table(pcf: Pcf) -> _core.TypeTable:
     """The classes of labelled and known types, and of ranges for the others."""
-    classes = {
-        kind: extrae.classify(kind, label.label, label.gradient)
-        for kind, label in pcf.types.items()
-    }
-    classes |= {
-        kind: extrae.classify(kind) for kind in sorted(_CLASSIFIED) if kind not in classes
-    }
+    kinds = [*pcf.types, *sorted(_CLASSIFIED - pcf.types.keys())]
+    classes = np.array([_class_of(kind, pcf) for kind in kinds], np.uint8)
     ranges = [(extrae.COUNTER_TYPES[0], extrae.COUNTER_TYPES[-1], int(EventClass.COUNTER))]
-    types = np.fromiter(classes.keys(), np.int64, len(classes))
-    return _core.TypeTable(types, np.fromiter(classes.values(), np.uint8, len(classes)), ranges)
+    return _core.TypeTable(np.array(kinds, np.int64), classes, ranges)
+
+
+def _class_of(kind: int, pcf: Pcf) -> EventClass:
+    label = pcf.types.get(kind)
+    return extrae.classify(kind, *((label.label, label.gradient) if label else ()))
 
 
 def counters_of(types: Integers, pcf: Pcf) -> list[tuple[int, str]]:
@@ -67,11 +66,10 @@ def counters_of(types: Integers, pcf: Pcf) -> list[tuple[int, str]]:
     counters: list[tuple[int, str]] = []
     taken: set[str] = set(_FIXED_COLUMNS)
     for kind in sorted(int(kind) for kind in types):
-        label = pcf.types.get(kind)
-        text, gradient = (label.label, label.gradient) if label else (None, None)
-        if extrae.classify(kind, text, gradient) is not EventClass.COUNTER:
+        if _class_of(kind, pcf) is not EventClass.COUNTER:
             continue
-        name = extrae.counter_name(kind, text)
+        label = pcf.types.get(kind)
+        name = extrae.counter_name(kind, label.label if label else None)
         if name in taken:
             name = f"{name} ({kind})"
         taken.add(name)

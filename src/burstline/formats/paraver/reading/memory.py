@@ -6,7 +6,7 @@ the scan counted, which is the same whatever was allowed.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 import numpy as np
 
@@ -89,3 +89,7 @@ class JournalSpill:
 
     def _path(self, bucket: int) -> Path:
         return self._folder / f"journal-{bucket:06d}"
+
+
+Overflow: TypeAlias = JournalCount | JournalSpill
+"""Takes journals that outgrow the memory allowed."""

@@ -10,10 +10,12 @@ import numpy as np
 
 from burstline import schema
 from burstline.formats.paraver.files.declarations import communicator_kind
+from burstline.operations import CODES
 from burstline.schema import arrow_table, row_table
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from collections.abc import Set as AbstractSet
 
     import numpy.typing as npt
     import pyarrow as pa
@@ -25,12 +27,12 @@ if TYPE_CHECKING:
 
 _GPU_NAME: Final = re.compile(r"(GPU|CUDA|HIP)-?D?\d")
 # Calls that may return a communicator with the members of another: Extrae then reuses its id.
-TWIN_MAKERS: Final = (
+TWIN_MAKERS: Final = [CODES[name] for name in (
     "MPI_Comm_dup", "MPI_Comm_dup_with_info", "MPI_Comm_create", "MPI_Comm_create_group",
     "MPI_Comm_split", "MPI_Comm_split_type", "MPI_Cart_create", "MPI_Cart_sub",
     "MPI_Graph_create", "MPI_Dist_graph_create", "MPI_Dist_graph_create_adjacent",
     "MPI_Intercomm_merge",
-)  # fmt: skip
+)]  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,7 +134,7 @@ def communicator_table(
     rows: Mapping[tuple[int, int], int],
     objects: Objects,
     *,
-    twins: frozenset[int],
+    twins: AbstractSet[int],
 ) -> pa.Table:
     """The table of communicators."""
     tasks = objects.tasks_per_application

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import deque
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final, Protocol
+from typing import TYPE_CHECKING, Final
 
 from burstline import _core
 from burstline.errors import printable
@@ -19,6 +19,7 @@ from burstline.formats.paraver.files.declarations import Communicator, read_comm
 
 if TYPE_CHECKING:
     from burstline.formats.paraver.files.lines import LineSource, Stretch
+    from burstline.formats.paraver.reading.memory import Overflow
     from burstline.progress import Progress
 
 _SEVERITY: Final = {
@@ -27,14 +28,6 @@ _SEVERITY: Final = {
     "inverted_state": "loss",
 }
 _MOST_COMMENTS = 100_000
-
-
-class Overflow(Protocol):
-    """Takes journals that outgrow the memory allowed."""
-
-    def relieve(self, journal: _core.Journal) -> None:
-        """Shrink the journal if it is too large, after a block was appended."""
-        ...
 
 
 @dataclass(slots=True)

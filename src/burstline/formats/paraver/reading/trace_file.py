@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -30,26 +29,26 @@ from burstline.formats.paraver.reading.kernel_vocabulary import (
     vocabulary,
 )
 from burstline.formats.paraver.reading.objects import (
-    TWIN_MAKERS,
     Objects,
     communicator_rows,
     communicator_table,
     declared_objects,
     location_table,
 )
-from burstline.formats.paraver.reading.scan import Overflow, Scanned, scan_source
+from burstline.formats.paraver.reading.scan import Scanned, scan_source
 from burstline.loops import LOOP_TYPES
 from burstline.progress import SILENCE
 from burstline.schema import row_table
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from collections.abc import Set as AbstractSet
     from pathlib import Path
 
-    import numpy.typing as npt
     import pyarrow as pa
 
-    from burstline.columns import Integers, Mask
+    from burstline.columns import Integers
+    from burstline.formats.paraver.reading.memory import Overflow
     from burstline.progress import Progress
 
 _END_OF_TIME = 1 << 61
@@ -132,19 +131,17 @@ class OpenTrace:
         self,
         assembly: Assembly,
         journal: _core.Journal,
-        used_operations: Mask,
+        twins: AbstractSet[int],
         *,
         raw: bool,
     ) -> dict[str, pa.Table]:
         """The tables of the trace as a whole, once all parts are assembled."""
         counts: dict[str, Integers] = journal.counts(self.layout)
-        twins = [assembly.operations.index(name) for name in TWIN_MAKERS]
-        makers = frozenset(np.flatnonzero(used_operations[:, twins].any(axis=1)).tolist())
         scanned = assembly.scanned
         tables = {
             "locations": location_table(self.objects, counts, self.row),
             "communicators": communicator_table(
-                scanned, assembly.communicators, self.objects, twins=makers
+                scanned, assembly.communicators, self.objects, twins=twins
             ),
             "call_paths": assembly.call_paths.table(),
             "region_defs": assembly.regions.table(),
@@ -262,25 +259,6 @@ def _label_tables(pcf: Pcf) -> dict[str, pa.Table]:
         "event_types": row_table("event_types", types),
         "event_values": row_table("event_values", values),
     }
-
-
-def used_operations(
-    operation: npt.NDArray[np.int16],
-    location: npt.NDArray[np.int32],
-    objects: Objects,
-    operations: int,
-) -> Mask:
-    """Whether each application calls each operation, shape (applications, operations)."""
-    borders = np.searchsorted(
-        objects.application, np.arange(len(objects.tasks_per_application) + 1)
-    )
-    rows = np.searchsorted(location, borders)
-    return np.array(
-        [
-            np.bincount(operation[first:last], minlength=operations)[:operations] > 0
-            for first, last in pairwise(rows.tolist())
-        ]
-    )
 
 
 def scan(path: Path, *, threads: int = 2) -> dict[str, int]:
