@@ -1,9 +1,9 @@
-from burstline.formats.paraver.editing.added_types import WantedCounter as WantedCounter
-from burstline.formats.paraver.editing.added_types import added_types as added_types
-from burstline.formats.paraver.editing.added_types import type_labels as type_labels
 from burstline.formats.paraver.editing.cut import completed as completed
 from burstline.formats.paraver.editing.splice import Additions as Additions
+from burstline.formats.paraver.editing.splice import WantedCounter as WantedCounter
+from burstline.formats.paraver.editing.splice import added_types as added_types
 from burstline.formats.paraver.editing.splice import splice as splice
+from burstline.formats.paraver.editing.splice import type_labels as type_labels
 from burstline.formats.paraver.files.companions import companion_paths as companion_paths
 from burstline.formats.paraver.files.header import recognises as recognises
 from burstline.formats.paraver.files.pcf import read_pcf as read_pcf

@@ -10,7 +10,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 import pyarrow as pa
@@ -170,16 +170,19 @@ def _moved(ends: Integers, rows: Integers) -> Integers:
 
 
 def _regions(basis: Basis, regions: Columns, fork: Integers) -> pa.Table:
-    team = np.append(fork, -1)[regions["team"]]
-    columns: dict[str, Any] = dict(regions)
-    columns["region"] = basis.regions.numbers(regions["region"])
-    columns["team"] = team
-    columns["call_path"] = columns.pop("path")
-    columns["barrier_ordinal"] = columns.pop("barrier")
-    count = len(team)
-    columns["iterations"] = np.full(count, NO_VALUE)
-    columns["origin"] = np.full(count, ORIGINS.index("recorded"), np.int8)
-    return arrow_table("regions", columns)
+    count = len(regions["team"])
+    return arrow_table(
+        "regions",
+        {
+            **regions,
+            "region": basis.regions.numbers(regions["region"]),
+            "team": np.append(fork, -1)[regions["team"]],
+            "call_path": regions["path"],
+            "barrier_ordinal": regions["barrier"],
+            "iterations": np.full(count, NO_VALUE),
+            "origin": np.full(count, ORIGINS.index("recorded")),
+        },
+    )
 
 
 def _bursts(basis: Basis, tables: dict[str, pa.Table]) -> pa.Table:

@@ -116,19 +116,11 @@ def lock_table(acquired: Records, released: Records, defects: Defects) -> pa.Tab
 
 def gap_table(records: Records, died_ns: dict[int, int]) -> pa.Table:
     """The table `gaps`; what is never on again is off until its location ends."""
-    flush = records.rows_of(RecordKind.FLUSH)
-    columns = [
-        np.stack(
-            [
-                records["location"][flush].astype(np.int64),
-                records["time_ns"][flush],
-                records["end_ns"][flush],
-                np.full(len(flush), GAP_KINDS.index("flush")),
-            ]
-        ),
-        _pauses(records, died_ns),
-    ]
-    rows = np.concatenate(columns, axis=1)
+    flush = records.of(RecordKind.FLUSH)
+    kind = np.full(len(flush), GAP_KINDS.index("flush"))
+    place = flush["location"].astype(np.int64)
+    flushes = np.stack([place, flush["time_ns"], flush["end_ns"], kind])
+    rows = np.concatenate([flushes, _pauses(records, died_ns)], axis=1)
     rows = rows[:, rows[1] < rows[2]]
     rows = rows[:, np.lexsort((rows[2], rows[1], rows[0]))]
     return arrow_table(
@@ -140,15 +132,12 @@ def _pauses(records: Records, died_ns: dict[int, int]) -> Integers:
     rows = records.rows_of(RecordKind.MEASUREMENT)
     location, time = records["location"][rows].astype(np.int64), records["time_ns"][rows]
     off = records["mode"][rows] != _ON
-    first = begins_run(location)
-    before = np.append(False, off[:-1])[: len(rows)] & ~first
-    begin = np.flatnonzero(off & ~before)
-    end = np.flatnonzero(~off & before)
-    # the end of a pause is the first one behind it, if that is on the same location
-    of = np.searchsorted(end, begin)
-    candidate = np.append(end, -1)[of] if len(begin) else begin
-    same = (candidate >= 0) & (location[candidate] == location[begin])
+    start = np.flatnonzero(begins_run(location, off))
+    # a pause ends where the next run of modes begins, if that is on the same location
+    following = np.append(start, UNKNOWN)[1:]
+    begin, end = start[off[start]], following[off[start]]
+    is_ended = (end >= 0) & (location[end] == location[begin])
     last = np.array([died_ns[row] for row in location[begin].tolist()], np.int64)
-    stop = np.where(same, time[candidate], last) if len(begin) else last
+    stop = np.where(is_ended, time[end], last)
     kind = np.full(len(begin), GAP_KINDS.index("tracing_off"))
     return np.stack([location[begin], time[begin], stop, kind])

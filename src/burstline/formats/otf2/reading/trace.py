@@ -117,14 +117,12 @@ class ArchiveSource:
 
     def sizes(self) -> list[int]:
         """Bytes of events of each process."""
-        places = self.basis.places
-        sizes = np.zeros(len(places.rank), np.int64)
-        bytes_each = [
-            self.basis.archive.event_bytes(one)
-            for one in self.basis.standing.references.tolist()
-        ]
-        np.add.at(sizes, places.process, bytes_each)
-        return [int(size) for size in sizes]
+        basis = self.basis
+        sizes = [0] * len(basis.places.rank)
+        references = basis.standing.references.tolist()
+        for process, reference in zip(basis.places.process.tolist(), references, strict=True):
+            sizes[process] += basis.archive.event_bytes(reference)
+        return sizes
 
     def parts(self, most: int, longest: int | None = None) -> Sequence[Processes]:
         """Groups of whole processes, of at most so many bytes or of one: none is cut."""

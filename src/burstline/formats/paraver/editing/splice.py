@@ -2,6 +2,7 @@
 
 ::
 
+    counters of other runs, types of the trace  --added_types-->  a type and a label for each
     base.prv, counters of bursts --splice--> out.prv(.gz), out.pcf with their labels, out.row
 
 A counter's value stands where the burst ends, in the record of the burst's thread that has
@@ -18,28 +19,30 @@ import numpy as np
 
 from burstline import _core
 from burstline.columns import begins_run
-from burstline.errors import InconsistentTraceError
-from burstline.extrae import MPI_TYPES
+from burstline.errors import InconsistentTraceError, ParameterError
+from burstline.extrae import ABSOLUTE_OFFSET, MERGED_TYPES, MPI_TYPES, is_absolute, read_counter
 from burstline.formats import atomic
 from burstline.formats.paraver.files.companions import companion_paths
 from burstline.formats.paraver.files.header import read_header
 from burstline.formats.paraver.files.lines import LineSource
+from burstline.formats.paraver.files.pcf import read_pcf
 from burstline.formats.paraver.reading.objects import declared_objects
 from burstline.progress import SILENCE, Progress
 from burstline.schema import NO_VALUE
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
     import numpy.typing as npt
 
     from burstline.columns import Integers
-
+    from burstline.trace import Trace
 
 _ENTERS, _LEAVES, _COUNTER = (int(bit) for bit in _core.Holds)
 _CALL_TYPES: Final = np.array(MPI_TYPES, np.int64)
 _GRADIENT: Final = 7
+_TYPES: Final = range(1, 1 << 31)
 
 
 @dataclass(frozen=True, slots=True)
@@ -252,3 +255,54 @@ def _labelled(labels: bytes, counters: Sequence[SplicedCounter]) -> bytes:
     ]
     ended = labels if not labels or labels.endswith(b"\n") else labels + b"\n"
     return ended + "\n".join([*lines, ""]).encode(errors="replace")
+
+
+@dataclass(frozen=True, slots=True)
+class WantedCounter:
+    """A counter of another run: its name here, its name, type and label there."""
+
+    name: str
+    counter: str
+    type: int
+    label: str
+
+
+def added_types(
+    wanted: Sequence[WantedCounter], labels: Mapping[int, str]
+) -> list[SplicedCounter]:
+    """The types and labels of counters of other runs; `labels` are those of the trace."""
+    taken = dict(labels)
+    spare = (number for number in MERGED_TYPES if number not in taken)
+    counters = []
+    for counter in wanted:
+        # It keeps its type under its own name, so that configurations for it work.
+        number, label = counter.type, counter.label or counter.counter
+        if is_absolute(label):
+            number, label = number - ABSOLUTE_OFFSET, label.removeprefix("Absolute ")
+        is_own = counter.name == counter.counter and number in _TYPES
+        if not is_own or (number in taken and read_counter(taken[number]) != counter.counter):
+            number = next(spare, -1)
+        if number < 0:
+            raise ParameterError("there are more counters to add than event types for them")
+        described = label.removeprefix(read_counter(label)).strip()
+        label = f"{counter.name} {described}".strip()
+        taken[number] = label
+        counters.append(SplicedCounter(number, label))
+    return counters
+
+
+def type_labels(path: Path, trace: Trace) -> dict[int, str]:
+    """The labels of the event types of a trace; of counters without a label, the names."""
+    rows = trace.counters.to_pylist()
+    named = {
+        row["source_type"]: f"{'Absolute ' * (row['mode'] == 'absolute')}{row['name']}"
+        for row in rows
+    }
+    if path.name.endswith((".prv", ".prv.gz")):
+        labels = companion_paths(path)[0]
+        types = read_pcf(labels.read_bytes()).types if labels.is_file() else {}
+        return named | {kind: label.label for kind, label in types.items() if label.label}
+    if "event_types" in trace:
+        rows = trace.table("event_types").to_pylist()
+        return named | {row["type"]: row["label"] for row in rows if row["label"]}
+    return named
