@@ -12,13 +12,14 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from burstline.columns import concatenated
 from burstline.schema import NO_VALUE, UNKNOWN, arrow_table
 
 if TYPE_CHECKING:
     import numpy.typing as npt
     import pyarrow as pa
 
-    from burstline.columns import Integers, Mask
+    from burstline.columns import Columns, Integers, Mask
 
 PROC_NULL: Final = -1
 ANY_SOURCE: Final = -2
@@ -181,19 +182,21 @@ class Facts:
         self._bytes = {name: np.zeros(count, np.int64) for name in ("sent", "received")}
         self._counted = {name: np.zeros(count, bool) for name in self._bytes}
         self._own_root = np.full(count, UNKNOWN, np.int64)
-        self._communicators: list[tuple[Integers, Integers]] = []
-        self._partners: list[list[tuple[Integers, Integers, Integers]]] = [[], []]
+        self._communicators: list[Columns] = []
+        self._sends: list[Columns] = []
+        self._posts: list[Columns] = []
 
     def add_partners(
         self, call: Integers, partner: Integers, tag: Integers, *, received: bool
     ) -> None:
         """Note partners of calls; destinations go before sources."""
-        self._partners[received].append((call, partner, tag))
+        partners = self._posts if received else self._sends
+        partners.append({"call": call, "partner": partner, "tag": tag})
 
     def add_communicators(self, call: Integers, communicator: Integers) -> None:
         """Note communicators of calls."""
         known = communicator >= 0
-        self._communicators.append((call[known], communicator[known]))
+        self._communicators.append({"call": call[known], "of": communicator[known]})
 
     def add_roots(self, call: Integers, rank: Integers) -> None:
         """Note calls that are those of a root, and its rank."""
@@ -207,20 +210,15 @@ class Facts:
     def table(self) -> pa.Table:
         """The table `calls`."""
         calls = self._calls
-        none = np.zeros(0, np.int64)
-        sends, posts = (
-            [np.concatenate(column) for column in zip((none,) * 3, *parts, strict=True)]
-            for parts in self._partners
-        )
+        names = ("call", "partner", "tag")
+        sends, posts = (concatenated(names, parts) for parts in (self._sends, self._posts))
         sending = np.zeros(len(calls), bool)
-        sending[sends[0]] = True
-        answers = ~sending[posts[0]]
+        sending[sends["call"]] = True
+        answers = ~sending[posts["call"]]
         call, partner, tag = (
-            np.concatenate([send, post[answers]])
-            for send, post in zip(sends, posts, strict=True)
+            np.concatenate([sends[name], posts[name][answers]]) for name in names
         )
-        pairs = [(none, none), *self._communicators]
-        communicators = [np.concatenate(column) for column in zip(*pairs, strict=True)]
+        communicators = concatenated(("call", "of"), self._communicators)
         peer = _only(call[partner >= 0], partner[partner >= 0], len(calls))
         has_tag = (partner >= 0) & (tag >= 0)
         return arrow_table(
@@ -233,7 +231,7 @@ class Facts:
                 "leave_ns": calls.leave_ns,
                 "enter_seq": calls.enter_seq,
                 "leave_seq": calls.leave_seq,
-                "communicator": _only(communicators[0], communicators[1], len(calls)),
+                "communicator": _only(communicators["call"], communicators["of"], len(calls)),
                 "peer": peer,
                 "tag": _only(call[has_tag], tag[has_tag], len(calls)),
                 "root": self._own_root,

@@ -77,7 +77,7 @@ class PackedRows:
 
     def __init__(self, spool: Spool, types: Mapping[str, np.dtype[Any]]) -> None:
         self._spool = spool
-        self._row = np.dtype(list(types.items()))
+        self._row, self._names = np.dtype(list(types.items())), list(types)
 
     def append(self, key: int, columns: Mapping[str, Integers]) -> None:
         """Keep rows under a key, after those that are there."""
@@ -107,10 +107,6 @@ class PackedRows:
         for name in self._names:
             rows[name] = columns[name]
         return rows
-
-    @property
-    def _names(self) -> tuple[str, ...]:
-        return self._row.names or ()
 
 
 Rows: TypeAlias = HeldRows | PackedRows

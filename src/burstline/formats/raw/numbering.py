@@ -14,13 +14,9 @@ import pyarrow as pa
 from burstline import schema
 from burstline.columns import shifted, with_column
 from burstline.formats.intake import Group, with_operations
-from burstline.operations import CODES, NAMES
+from burstline.formats.raw.events.calls import Operations
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    import numpy.typing as npt
-
     from burstline.formats.raw.group import Batch
 
 
@@ -28,8 +24,8 @@ class Numbering:
     """Numbers of all groups so far; `operations`, the names behind the codes, grow."""
 
     def __init__(self) -> None:
-        self.operations = list(NAMES)
-        self._codes = dict(CODES)
+        self._operations = Operations({})
+        self.operations = self._operations.names
         self._rows: dict[tuple[Any, ...], int] = {}
         self._definitions = [schema.arrow_schema("region_defs").empty_table()]
         self._teams = 0
@@ -37,7 +33,8 @@ class Numbering:
     def number(self, batch: Batch) -> Group:
         """The group of a batch, in the numbers that follow on those before."""
         tables = dict(batch.tables)
-        codes, halves = self._codes_of(batch.operations), batch.halves
+        codes = np.array([self._operations.code(name) for name in batch.operations], np.int16)
+        halves = batch.halves
         is_same = np.array_equal(codes, np.arange(len(codes)))
         recode = None if is_same else lambda numbers: codes[numbers]
         tables["calls"] = with_operations(tables["calls"], self.operations, recode)
@@ -59,13 +56,6 @@ class Numbering:
         table = pa.concat_tables(self._definitions).combine_chunks()
         self._definitions = [table]
         return with_column(table, "region", pa.array(np.arange(table.num_rows, dtype=np.int32)))
-
-    def _codes_of(self, operations: Sequence[str]) -> npt.NDArray[np.int16]:
-        for name in operations[len(NAMES) :]:
-            if name not in self._codes:
-                self._codes[name] = len(self.operations)
-                self.operations.append(name)
-        return np.array([self._codes[name] for name in operations], np.int16)
 
     def _places(self, table: pa.Table) -> list[int]:
         names = [name for name in table.column_names if name != "region"]

@@ -61,13 +61,17 @@ class Operations:
         """What an operation is called."""
         return self._numbers.get(number) or f"MPI call {number}"
 
+    def code(self, name: str) -> int:
+        """The code of a name; a new one where it has none."""
+        code = self._codes.setdefault(name, len(self.names))
+        if code == len(self.names):
+            self.names.append(name)
+        return code
+
     def add(self, used: Integers, counts: Integers, defects: Defects) -> None:
         """Take in numbers that occur, each once, and how often."""
         for number, count in zip(used.tolist(), counts.tolist(), strict=True):
-            name = self.name(number)
-            if name not in self._codes:
-                self._codes[name] = len(self.names)
-                self.names.append(name)
+            self.code(self.name(number))
             if number not in self._numbers:
                 defects.note("unknown_mpi_call", "info", f"number {number}", count)
 

@@ -6,7 +6,7 @@ or of another version, is refused.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -55,7 +55,7 @@ class RawFile:
     # its records, without the zeros of the tail; mapped, where nothing is missing
     records: npt.NDArray[Any]
     # where the records are that matter before the others do
-    outline: Outline = field(default_factory=Outline)
+    outline: Outline
 
     def release(self) -> None:
         """Let go of the pages that were read; they come back when they are needed."""

@@ -8,7 +8,7 @@
 from __future__ import annotations
 
 import mmap
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -59,27 +59,23 @@ _TIMED: Final = table_of(TIMED)
 _OWN: Final = table_of([Kind.EVENT, Kind.LOOP_ITERATION])
 
 
-def _nothing() -> Integers:
-    return np.zeros(0, np.int64)
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class Outline:
     """What one pass over the kinds of a file's records tells."""
 
     # (rare records,) where definitions, clock samples and ends are, and what each is
-    rows: Integers = field(default_factory=_nothing)
-    kinds: Integers = field(default_factory=_nothing)
-    has_events: bool = False  # whether anything happened
-    has_calls: bool = False  # whether its thread calls MPI
+    rows: Integers
+    kinds: Integers
+    has_events: bool  # whether anything happened
+    has_calls: bool  # whether its thread calls MPI
     # whether the program recorded events itself, or its calls have labels
-    has_own: bool = False
+    has_own: bool
     # types of the program's events, sorted
-    event_types: Integers = field(default_factory=_nothing)
-    first_ns: int = -1  # local time of the first record that has a sane one, -1 without any
+    event_types: Integers
+    first_ns: int  # local time of the first record that has a sane one, -1 without any
     # how many records of each kind there are
-    counts: Integers = field(default_factory=lambda: np.zeros(_COUNTED, np.int64))
-    stretch: int = 0  # most records between two calls: no file can be cut there
+    counts: Integers
+    stretch: int  # most records between two calls: no file can be cut there
 
     def of(self, kind: Kind) -> Integers:
         """The rows of a kind that is rare."""
@@ -88,7 +84,8 @@ class Outline:
 
 def outline_of(records: npt.NDArray[Any]) -> Outline:
     """What a thread wrote, in outline: gone over in blocks; as large as what is rare."""
-    types, rows, kinds = [_nothing()], [_nothing()], [_nothing()]
+    none = np.zeros(0, np.int64)
+    types, rows, kinds = [none], [none], [none]
     counts, stretch, last_enter = np.zeros(_KINDS, np.int64), 0, 0
     first_enter, last_label, first_ns = len(records), -1, -1
     for begin, block in blocks(records):

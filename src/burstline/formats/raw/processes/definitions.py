@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
-from burstline.formats.raw.files.layout import MOST_RANKS, Kind, Named
+from burstline.formats.raw.files.layout import MOST_RANKS, Kind
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -73,10 +73,6 @@ class Definitions:
     counters: dict[int, Counter] = field(default_factory=dict)
     # by what has the name (0 region, 1 event type, 2 loop, 3 compiler) and its id
     names: dict[tuple[int, int], Name] = field(default_factory=dict)
-
-    def compilers(self) -> list[str]:
-        """Name the compilers that made the code that counts its work."""
-        return [name.text for (space, _), name in self.names.items() if space == Named.COMPILER]
 
 
 def read_definitions(files: Sequence[RawFile], defects: Defects) -> Definitions:

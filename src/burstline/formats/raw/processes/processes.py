@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from burstline.formats.intake import Places
-from burstline.formats.raw.files.layout import Ending, Kind
+from burstline.formats.raw.files.layout import Ending, Kind, Named
 from burstline.formats.raw.processes.definitions import Definitions, read_definitions
 from burstline.schema import LOCATION_KINDS, UNKNOWN, arrow_table
 
@@ -74,7 +74,8 @@ def find_processes(files: Sequence[RawFile], defects: Defects) -> list[Process]:
 
 def compilers_of(processes: Iterable[Process]) -> list[str]:
     """Name the compilers that made counted code, each once."""
-    return list(dict.fromkeys(name for p in processes for name in p.defined.compilers()))
+    names = [item for process in processes for item in process.defined.names.items()]
+    return list(dict.fromkeys(n.text for (space, _), n in names if space == Named.COMPILER))
 
 
 def _numbers(files: Sequence[RawFile]) -> list[int]:
