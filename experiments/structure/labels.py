@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final
 
 import burstline
 from burstline.errors import NotEnoughDataError
-from burstline.structure import accuracy, detect, has_labels, labels_of
+from burstline.structure import accuracy, detect, labels_of
 from experiments.structure.known_loops import known_labels
 
 if TYPE_CHECKING:
@@ -43,7 +43,10 @@ def _truths(
     trace: Trace, structures: list[Structure]
 ) -> Iterator[tuple[str, list[tuple[Structure, Labels]]]]:
     calls = structures[0].found_in
-    labels = labels_of(trace, calls) if has_labels(trace) else known_labels(trace, calls)
+    try:
+        labels = labels_of(trace, calls)
+    except NotEnoughDataError:
+        labels = known_labels(trace, calls)
     if labels is not None:
         yield ALL, [(each, labels) for each in structures]
     try:

@@ -137,6 +137,7 @@ class _EndRecords:
             )
             self._parts.append((moment, end + done, holds))
             done += len(text)
+            del text  # a buffer that is in use cannot grow for the next stretch
             progress.advance(stretch.size)
 
     def places(self, source: Path) -> tuple[Integers, Integers]:
@@ -241,6 +242,7 @@ def _copy(
             written = _core.with_pairs(text, place - done, types, values)
         target.write(written.data)
         done += len(text)
+        del text, written  # a buffer that is in use cannot grow for the next stretch
         progress.advance(stretch.size)
 
 
