@@ -8,7 +8,7 @@ import pytest
 
 import burstline
 import raw_files
-from burstline import schema
+from burstline import cli, schema
 from burstline.formats import raw
 from burstline.formats.intake.budget import Costs
 from burstline.formats.raw import source
@@ -102,3 +102,18 @@ def test_ever_less_is_read_at_once_until_it_fits(memory, plan):
     )
 
     assert costs.whole_within([100, 100], [20, 20], memory, 64, 2)[:3] == plan
+
+
+def test_two_runs_that_fit_beside_one_process_are_merged(tmp_path, capsys):
+    """Half of the memory is less than a process takes; it is there once, not once a run."""
+    runs = []
+    for name in ("one", "two"):
+        (tmp_path / name).mkdir()
+        runs.append(str(paraver_trace(tmp_path / name)))
+    with pytest.raises(SystemExit) as refused:
+        cli.main(["merge", *runs, "--memory", "150Mi", "--format", "json"])
+    assert refused.value.code == 5
+
+    cli.main(["merge", *runs, "--memory", "240Mi", "--format", "json"])
+
+    assert '"runs"' in capsys.readouterr().out
