@@ -14,11 +14,10 @@ import burstline
 from burstline import Trace, _core, schema
 from burstline.formats.derivation.records import with_records
 from burstline.formats.intake.defects import Defects
-from burstline.formats.otf2.reading.communicators import Communicators
-from burstline.formats.otf2.reading.definitions import Definitions, Location, LocationGroup
-from burstline.formats.otf2.reading.other_events import other_event_table
-from burstline.formats.otf2.reading.places import standing
-from burstline.formats.otf2.reading.records import Records
+from burstline.formats.otf2.reading.archive import Definitions, Location, LocationGroup
+from burstline.formats.otf2.reading.details import Records
+from burstline.formats.otf2.reading.places import Communicators, standing
+from burstline.formats.otf2.reading.threads import other_event_table
 from burstline.formats.text import parse, render
 from burstline.testing import assert_same_trace, trace_of
 from otf2_archives import archive

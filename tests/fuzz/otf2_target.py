@@ -22,10 +22,9 @@ with atheris.instrument_imports(include=["burstline"]):
     from burstline.errors import BurstlineError
     from burstline.formats.intake.defects import Defects
     from burstline.formats.otf2 import read as read_otf2
-    from burstline.formats.otf2.reading.communicators import Communicators
-    from burstline.formats.otf2.reading.definitions import decode
+    from burstline.formats.otf2.reading.archive import decode
     from burstline.formats.otf2.reading.metrics import Metrics
-    from burstline.formats.otf2.reading.places import standing
+    from burstline.formats.otf2.reading.places import Communicators, standing
     from burstline.formats.otf2.reading.regions import Regions
 
 from otf2_archives import archive, team_of_two

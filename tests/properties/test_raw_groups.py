@@ -14,8 +14,7 @@ from burstline import errors, schema
 from burstline.formats import store
 from burstline.formats.intake.defects import Defects
 from burstline.formats.intake.reading import read_parts
-from burstline.formats.intake.spool import Spool
-from burstline.formats.intake.target import HeldRows, PackedRows, Tables
+from burstline.formats.intake.target import HeldRows, PackedRows, Spool, Tables
 from burstline.formats.raw import read as read_raw
 from burstline.formats.raw.files.folder import open_files
 from burstline.formats.raw.files.layout import Kind

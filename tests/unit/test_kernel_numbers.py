@@ -9,7 +9,7 @@ import numpy as np
 
 from burstline import _core
 from burstline.formats.intake.calls import Kind
-from burstline.formats.otf2.reading.records import OF_CALLS, Records, raw_kinds
+from burstline.formats.otf2.reading.details import OF_CALLS, Records, raw_kinds
 from burstline.formats.raw.files import layout
 from burstline.schema import GAP_KINDS
 

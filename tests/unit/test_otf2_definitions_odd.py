@@ -6,7 +6,7 @@ import pytest
 from otf2.enums import LocationGroupType, LocationType, MetricMode, Paradigm, Type
 
 from burstline.formats.otf2.numbers import NOWHERE
-from burstline.formats.otf2.reading.definitions import Definitions, Region
+from burstline.formats.otf2.reading.archive import Definitions, Region
 from burstline.formats.otf2.reading.regions import Regions
 from otf2_archives import archive, read
 

@@ -16,7 +16,7 @@ from burstline.cli import main
 from burstline.errors import ParameterError
 from burstline.formats import store
 from burstline.formats.overlay import overlaid
-from burstline.formats.perfetto import events as written
+from burstline.formats.perfetto import writing as written
 from burstline.testing import trace_of, traces
 
 STORY = r"""

@@ -1,19 +1,210 @@
-"""Reading of Cube's profiles."""
+"""Reading of Cube's profiles: pycubexr's trees and values as tables and arrays."""
 
 from __future__ import annotations
 
+import warnings
+from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
-from burstline.errors import MemoryBudgetError, MissingExtraError, ParameterError, printable
-from burstline.formats.cube.archive import check
-from burstline.formats.cube.profile import opened
+import numpy as np
+import pyarrow as pa
+
+from burstline.errors import (
+    BurstlineError,
+    MemoryBudgetError,
+    MissingExtraError,
+    ParameterError,
+    UnsupportedRecordError,
+    printable,
+)
+from burstline.formats.cube.archive import broken, check
+from burstline.profile import CALL_PATHS, LOCATIONS, METRICS, Profile, Values
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
-    from burstline.profile import Profile
+    from burstline.columns import Integers
+    from burstline.formats.cube.archive import Archive
+
+_COMBINED: Final = {"MINDOUBLE": "min", "MAXDOUBLE": "max"}
+_COMPOUND: Final = ("TAU_ATOMIC", "RATE", "COMPLEX", "NDOUBLES", "HISTOGRAM", "SCALE_FUNC")
+_WIDE: Final = {"i": np.int64, "u": np.uint64, "f": np.float64}
+_Row = dict[str, Any]
+
+
+@contextmanager
+def opened(path: Path, archive: Archive) -> Iterator[OpenProfile]:
+    """A checked archive, whose values are not read; any failure is an error about the file."""
+    from pycubexr import CubexParser  # noqa: PLC0415 -- an extra
+
+    cube = CubexParser(path)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            with cube:
+                yield OpenProfile(path, cube, archive)
+    except (BurstlineError, MemoryError):
+        raise
+    # The parser trusts its input: a damaged one may raise anything.
+    except Exception as error:
+        raise _explained(path, error) from error
+    finally:
+        tar = getattr(cube, "_cubex_file", None)
+        if tar is not None:
+            tar.close()
+
+
+def _explained(path: Path, error: Exception) -> BurstlineError:
+    if isinstance(error, AssertionError):
+        return UnsupportedRecordError(
+            path,
+            None,
+            expected="a profile of one program whose metrics all have stored values",
+            found=str(error) or "metrics that are computed, or several trees",
+            way_out="cube_remap2 -d -o NEW.cubex computes and stores all metrics.",
+        )
+    return broken(path, f"{type(error).__name__}: {error}")
+
+
+class OpenProfile:
+    """An open profile."""
+
+    def __init__(self, path: Path, cube: Any, archive: Archive) -> None:  # noqa: ANN401 -- no types
+        self._path, self._cube, self._archive = path, cube, archive
+        self._metrics = cube.all_metrics()
+        self._by_name = {metric.name: metric for metric in self._metrics}
+        if None in self._by_name:
+            raise broken(path, "a metric without a unique name")
+
+    @property
+    def names(self) -> list[str]:
+        """Unique names of the metrics, parents first."""
+        return list(self._by_name)
+
+    def number(self, name: str) -> int:
+        """The number of a metric in the names of members."""
+        return int(self._by_name[name].id)
+
+    def profile(self, chosen: list[str]) -> Profile:
+        """The profile with the values of some metrics."""
+        paths, order = self._call_paths()
+        locations, columns = self._locations()
+        stored, left_out = {}, {}
+        for name in chosen:
+            metric = self._by_name[name]
+            if str(metric.data_type).partition("(")[0].strip() in _COMPOUND:
+                left_out[name] = f"its values are of type {metric.data_type}"
+                continue
+            stored[name] = self._values(metric, order, columns)
+        return Profile(
+            pa.Table.from_pylist(
+                list(self._metric_rows(None, self._cube.get_metrics())), METRICS
+            ),
+            paths,
+            locations,
+            stored,
+            left_out,
+            {str(key): str(value) for key, value in self._cube._anchor_result.attrs.items()},  # noqa: SLF001 -- no other way
+        )
+
+    def _metric_rows(self, parent: int | None, metrics: list[Any]) -> Iterator[_Row]:
+        rows = {id(metric): row for row, metric in enumerate(self._metrics)}
+        waiting = [(parent, metric) for metric in reversed(metrics)]
+        while waiting:
+            above, metric = waiting.pop()
+            row = rows[id(metric)]
+            waiting += [(row, child) for child in reversed(metric.childs)]
+            yield {
+                "metric": row,
+                "parent": above,
+                "name": metric.name,
+                "title": metric.display_name or metric.name,
+                "unit": metric.units or "",
+                "combined": _COMBINED.get(metric.data_type, "sum"),
+                "description": metric.description or "",
+            }
+
+    def _call_paths(self) -> tuple[pa.Table, dict[int, int]]:
+        order: dict[int, int] = {}
+        rows = []
+        waiting = list(reversed(self._cube.get_root_cnodes()))
+        while waiting:
+            node = waiting.pop()
+            waiting += reversed(node.get_children())
+            if node.id in order:
+                raise broken(self._path, f"two call paths with the id {node.id}")
+            parent = None if node.parent is None else order[node.parent.id]
+            order[node.id] = len(order)
+            rows.append({"call_path": order[node.id], "parent": parent} | _region(node.region))
+        return pa.Table.from_pylist(rows, CALL_PATHS), order
+
+    def _locations(self) -> tuple[pa.Table, Integers]:
+        rows = [
+            {
+                "rank": _number(group.rank),
+                "thread": _number(location.rank),
+                "process": group.name or "",
+                "name": location.name or "",
+                "node": node,
+                "id": location.id,
+            }
+            for node, group in self._groups()
+            for location in group.all_locations()
+        ]
+        ids = sorted(row["id"] for row in rows)
+        if ids != list(range(len(ids))):
+            raise broken(self._path, "locations that are not numbered from 0")
+        columns = np.array([row.pop("id") for row in rows], dtype=np.int64)
+        numbered = [row | {"location": number} for number, row in enumerate(rows)]
+        return pa.Table.from_pylist(numbered, LOCATIONS), columns
+
+    def _groups(self) -> Iterator[tuple[str, Any]]:
+        waiting = list(reversed(self._cube._anchor_result.system_tree_nodes))  # noqa: SLF001 -- no other way
+        while waiting:
+            node = waiting.pop()
+            for group in node._location_group_children:  # noqa: SLF001 -- as above
+                yield node.name or "", group
+            waiting += reversed(node._system_tree_node_children)  # noqa: SLF001 -- as above
+
+    def _values(
+        self,
+        metric: Any,  # noqa: ANN401 -- no types
+        order: dict[int, int],
+        columns: Integers,
+    ) -> Values:
+        inclusive = metric.metric_type == "INCLUSIVE"
+        if int(metric.id) not in self._archive.indexed:
+            kind = np.int64 if "INT" in str(metric.data_type) else np.float64
+            return Values(np.empty(0, np.int32), np.empty((0, len(columns)), kind), inclusive)
+        stored = self._cube.get_metric_values(
+            metric, cache=False, allow_full_uint64_values=True
+        )
+        values = stored.values
+        if not isinstance(values, np.ndarray):
+            values = values.astype(np.float64)
+        rows = np.array([order[node] for node in stored.cnode_indices], dtype=np.int32)
+        if len(values) != len(rows) * len(columns):
+            raise broken(self._path, f"{len(values):,} values of metric {metric.name}")
+        wide = values.astype(_WIDE[values.dtype.kind]).reshape(len(rows), len(columns))
+        return Values(rows, wide[:, columns], inclusive)
+
+
+def _region(region: Any) -> _Row:  # noqa: ANN401 -- no types
+    return {
+        "function": region.name or "",
+        "file": region.mod or None,
+        "begin_line": region.begin if region.begin > 0 else None,
+        "end_line": region.end if region.end > 0 else None,
+        "paradigm": region.paradigm or "",
+        "role": region.role or "",
+    }
+
+
+def _number(text: Any) -> int | None:  # noqa: ANN401 -- no types
+    return None if text is None else int(text)
+
 
 _MOST_BYTES: Final = 4_000_000_000
 

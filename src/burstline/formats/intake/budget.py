@@ -9,13 +9,15 @@ The number of a refusal is what the reading needs, whatever was allowed.
 
 from __future__ import annotations
 
+import shutil
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from burstline.errors import MemoryBudgetError
+from burstline.errors import MemoryBudgetError, NotEnoughDataError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from pathlib import Path
 
 BASE: Final = 160 << 20
 """What the process takes before it reads anything."""
@@ -134,6 +136,16 @@ def require_bytes(needed: int, memory: int | None, *, way_out: str) -> None:
     """Refuse what needs more bytes than are allowed; None allows all."""
     if memory is not None and needed > memory:
         raise MemoryBudgetError(needed, memory, way_out=way_out)
+
+
+def require_disk(folder: Path, needed: int) -> None:
+    """Refuse to begin what the disk cannot hold."""
+    free = shutil.disk_usage(folder).free
+    if free < needed:
+        raise NotEnoughDataError(
+            f"{folder}: about {needed / 1e9:.1f} GB of disk are needed, {free / 1e9:.1f} GB "
+            "are free. Choose an output on another disk, or cut the trace first."
+        )
 
 
 def memory_each(memory: int, traces: int) -> int:

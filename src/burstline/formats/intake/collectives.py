@@ -53,7 +53,7 @@ def collective_parts(
 ) -> Columns:
     """Parts of collectives of some whole processes, by process and in the order of time.
 
-    `ends` is what :func:`burstline.formats.intake.requests.follow` found.
+    `ends` is what :func:`burstline.formats.intake.calls.follow` found.
     """
     rows = details.where(details.kind == Kind.COLLECTIVE)
     parts = details.pick(rows)

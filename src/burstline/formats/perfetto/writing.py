@@ -4,16 +4,246 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+import numpy as np
+
+from burstline.columns import coded, to_numpy
 from burstline.formats import atomic
-from burstline.formats.perfetto import events
-from burstline.formats.perfetto.labels import Labels, Places, quoted
+from burstline.formats.perfetto.labels import Labels, Places, microseconds, quoted
+from burstline.formats.walk import Walk
 from burstline.progress import SILENCE, Progress
+from burstline.schema import NO_VALUE, UNKNOWN
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
+    import numpy.typing as npt
+    import pyarrow as pa
+
+    from burstline.columns import Floats, Integers
+    from burstline.progress import Progress
     from burstline.trace import Trace
+
+_SPAN: Final = ("enter_ns", "leave_ns", "enter_seq")
+_CALL: Final = (
+    "location", "operation", *_SPAN, "communicator", "peer", "tag", "root", "sent_bytes",
+    "received_bytes", "call_path",
+)  # fmt: skip
+_REGION: Final = ("location", "region", *_SPAN, "call_path", "iterations")
+_NUMBERS: Final = {"peer": UNKNOWN, "tag": UNKNOWN, "root": UNKNOWN}
+_SIZES: Final = {"sent_bytes": "bytes sent", "received_bytes": "bytes received"}
+_MESSAGE: Final = (
+    "sender_location", "send_call", "send_ns", "receiver_location", "post_ns", "receive_ns",
+    "tag", "sent_bytes",
+)  # fmt: skip
+_NS_PER_US = 1000
+
+
+def slice_events(
+    trace: Trace, places: Places, labels: Labels, progress: Progress
+) -> Iterator[str]:
+    """Yield an event for each call and region, by location and begin."""
+    calls, regions = Walk(trace, "calls", _CALL), Walk(trace, "regions", _REGION)
+    for location, where in enumerate(places.where):
+        called, entered = calls.of(location), regions.of(location)
+        texts = [*_calls(called, labels), *_regions(entered, labels)]
+        begin, end, seq = (
+            np.concatenate([to_numpy(called[name]), to_numpy(entered[name])]) for name in _SPAN
+        )
+        order = np.lexsort((-end, seq, begin))
+        ends = within(begin[order], end[order])
+        rows = zip(order.tolist(), begin[order].tolist(), ends, strict=True)
+        for row, first, last in rows:
+            yield (
+                f'{{"ph":"X",{where},"ts":{places.time(first)},'
+                f'"dur":{microseconds(last - first)},{texts[row]}}}'
+            )
+        progress.advance(1)
+
+
+def within(begins: Integers, ends: Integers) -> list[int]:
+    """The ends of slices, no later than that of the slice they began in.
+
+    >>> import numpy as np
+    >>> within(np.array([0, 2, 9]), np.array([5, 7, 9]))
+    [5, 5, 9]
+    """
+    shown = []
+    around: list[int] = []
+    for begin, end in zip(begins.tolist(), ends.tolist(), strict=True):
+        while around and around[-1] <= begin:
+            around.pop()
+        last = max(min(end, around[-1]) if around else end, begin)
+        around.append(last)
+        shown.append(last)
+    return shown
+
+
+def _calls(rows: pa.Table, labels: Labels) -> Iterator[str]:
+    if not rows.num_rows:
+        return
+    names = labels.operations(coded(rows["operation"])[1])
+    columns = [to_numpy(rows[name]).tolist() for name in _CALL]
+    for _, operation, _, _, _, communicator, *numbers, path in zip(*columns, strict=True):
+        arguments = [
+            f'"{name}":{number}'
+            for name, number in zip(_NUMBERS, numbers[:3], strict=True)
+            if number != UNKNOWN
+        ]
+        arguments += [
+            f'"{name}":{size}'
+            for name, size in zip(_SIZES.values(), numbers[3:], strict=True)
+            if size != NO_VALUE
+        ]
+        if communicator != UNKNOWN:
+            arguments.append(f'"communicator":{labels.communicators[communicator]}')
+        if path != UNKNOWN:
+            arguments.append(f'"called from":{labels.path(path)}')
+        yield f'"name":{names[operation]},"cat":"mpi","args":{{{",".join(arguments)}}}'
+
+
+def _regions(rows: pa.Table, labels: Labels) -> Iterator[str]:
+    columns = [to_numpy(rows[name]).tolist() for name in _REGION]
+    for _, region, _, _, _, path, iterations in zip(*columns, strict=True):
+        name, arguments = labels.regions[region]
+        if iterations != NO_VALUE:
+            arguments += f',"iterations":{iterations}'
+        if path != UNKNOWN:
+            arguments += f',"called from":{labels.path(path)}'
+        yield f'"name":{name},"args":{{{arguments}}}'
+
+
+def gap_events(trace: Trace, places: Places) -> Iterator[str]:
+    """Yield two events for each gap, on tracks beside the threads."""
+    columns = ("location", "start_ns", "end_ns", "kind")
+    for part in trace.batches("gaps", columns):
+        for row in part.to_pylist():
+            where = places.where[row["location"]]
+            common = f'"cat":"gap","name":"not recorded: {row["kind"]}",'
+            common += f'"id":{row["location"] + 1},{where},"ts":'
+            yield f'{{"ph":"b",{common}{places.time(row["start_ns"])}}}'
+            yield f'{{"ph":"e",{common}{places.time(row["end_ns"])}}}'
+
+
+def message_events(trace: Trace, places: Places) -> Iterator[str]:
+    """Yield both ends of every arrow."""
+    # An end lies within its slice, so one nanosecond before its call is left; but viewers leave
+    # out arrows that end before they begin.
+    number = 0
+    senders = _Senders(trace)
+    for part in trace.batches("messages", _MESSAGE):
+        column = {name: to_numpy(part[name]) for name in _MESSAGE}
+        begin = senders.moments(*(column[name] for name in _MESSAGE[:3]))
+        end = np.maximum(column["post_ns"], column["receive_ns"] - 1)
+        end = np.maximum(end, np.minimum(begin, column["receive_ns"]))
+        rows = zip(
+            column["sender_location"].tolist(),
+            begin.tolist(),
+            column["receiver_location"].tolist(),
+            end.tolist(),
+            column["tag"].tolist(),
+            column["sent_bytes"].tolist(),
+            strict=True,
+        )
+        for sender, sent, receiver, received, tag, size in rows:
+            number += 1
+            common = f'"name":"message","cat":"message","id":{number}'
+            arguments = f'"args":{{"tag":{tag},"bytes":{size}}}'
+            yield (
+                f'{{"ph":"s",{common},{places.where[sender]},"ts":{places.time(sent)},{arguments}}}'
+            )
+            yield (
+                f'{{"ph":"f","bp":"e",{common},{places.where[receiver]},'
+                f'"ts":{places.time(received)}}}'
+            )
+
+
+class _Senders:
+    """The calls that sent, which are asked for location after location."""
+
+    def __init__(self, trace: Trace) -> None:
+        self._walk = Walk(trace, "calls", ("location", "call", "enter_ns", "leave_ns"))
+        self._location = -1
+        self._rows: pa.Table | None = None
+
+    def moments(
+        self,
+        location: npt.NDArray[np.int32],
+        call: npt.NDArray[np.int32],
+        sent: Integers,
+    ) -> Integers:
+        """The moments of sending in ns, each within its call; `location` ascends."""
+        result = sent.copy()
+        for sender in np.unique(location).tolist():
+            of_sender = slice(*np.searchsorted(location, [sender, sender + 1]).tolist())
+            rows = self._of(sender)
+            calls, enter, leave = (
+                to_numpy(rows[name]) for name in ("call", "enter_ns", "leave_ns")
+            )
+            row = np.searchsorted(calls, call[of_sender])
+            has_call = np.append(calls, -1)[row] == call[of_sender]
+            first, last = np.append(enter, 0)[row], np.append(leave, 0)[row] - 1
+            inside = np.clip(sent[of_sender], first, np.maximum(first, last))
+            result[of_sender] = np.where(
+                has_call & (call[of_sender] >= 0), inside, sent[of_sender]
+            )
+        return result
+
+    def _of(self, location: int) -> pa.Table:
+        if self._rows is None or location != self._location:
+            self._location, self._rows = location, self._walk.of(location)
+        return self._rows
+
+
+def counter_events(trace: Trace, places: Places) -> Iterator[str]:
+    """Yield the values of all tracks: rates, or those of absolute counters."""
+    definitions = trace.counters.to_pylist()
+    if not definitions:
+        return
+    walk = Walk(trace, "readings")
+    for location in range(len(places.where)):
+        readings = walk.of(location)
+        if readings.num_rows:
+            for row in definitions:
+                yield from _track(readings, row, places, location)
+
+
+def _track(
+    readings: pa.Table, row: dict[str, str], places: Places, location: int
+) -> Iterator[str]:
+    times, values = to_numpy(readings["time_ns"]), to_numpy(readings[row["name"]])
+    read = values != NO_VALUE
+    times, values = times[read], values[read]
+    name, unit = row["name"], row["unit"]
+    if row["mode"] == "delta":
+        times, shown = rates(times, values)
+        name += f" [{unit}/µs]" if unit else " [1/µs]"
+    else:
+        shown = values
+        name += f" [{unit}]" if unit else ""
+    if places.threads[location]:
+        name += f", thread {places.threads[location]}"
+    head = f'{{"ph":"C","name":{quoted(name)},{places.processes[location]},"ts":'
+    for time, value in zip(times.tolist(), shown.tolist(), strict=True):
+        yield f'{head}{places.time(time)},"args":{{"value":{value!r}}}}}'
+
+
+def rates(times: Integers, deltas: Integers) -> tuple[Integers, Floats]:
+    """Distinct times, and counts per microsecond from each to the next; 0 at the last.
+
+    >>> import numpy as np
+    >>> rates(np.array([0, 1000, 1000, 3000]), np.array([9, 5, 1, 8]))
+    (array([   0, 1000, 3000]), array([6., 4., 0.]))
+    """
+    if not len(times):
+        return times, np.empty(0)
+    first = np.flatnonzero(np.diff(times, prepend=times[0] - 1))
+    moments = times[first]
+    counted = np.add.reduceat(deltas, first)
+    values = np.zeros(len(moments))
+    values[:-1] = counted[1:] / np.diff(moments) * _NS_PER_US
+    return moments, values
+
 
 _AT_ONCE: Final = 4096
 _SHOWN: Final = ("format", "recorder", "program", "command")
@@ -45,8 +275,8 @@ def _events(trace: Trace, progress: Progress) -> Iterator[str]:
     places = Places(trace)
     labels = Labels(trace)
     yield from places.names()
-    yield from events.message_events(trace, places)
-    yield from events.counter_events(trace, places)
-    yield from events.gap_events(trace, places)
+    yield from message_events(trace, places)
+    yield from counter_events(trace, places)
+    yield from gap_events(trace, places)
     progress.step("writing slices", trace.rows("locations"), "locations")
-    yield from events.slice_events(trace, places, labels, progress)
+    yield from slice_events(trace, places, labels, progress)

@@ -18,7 +18,7 @@ import numpy as np
 
 from burstline import _core
 from burstline.formats.otf2.reading.archive import describe
-from burstline.formats.otf2.reading.records import Records
+from burstline.formats.otf2.reading.details import Records
 from burstline.schema import NO_VALUE
 
 if TYPE_CHECKING:

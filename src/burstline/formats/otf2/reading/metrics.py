@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from burstline.columns import Columns, Integers
     from burstline.formats.intake import Defects
-    from burstline.formats.otf2.reading.definitions import Definitions, Member
+    from burstline.formats.otf2.reading.archive import Definitions, Member
 
 
 _ACCUMULATED: Final = 0

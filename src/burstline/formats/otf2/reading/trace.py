@@ -27,13 +27,11 @@ from burstline.formats.otf2.reading.archive import (
     open_archive,
     require_anchor,
 )
-from burstline.formats.otf2.reading.communicators import Communicators
 from burstline.formats.otf2.reading.events import read_events
 from burstline.formats.otf2.reading.group import Basis, make_group
 from burstline.formats.otf2.reading.metrics import Metrics
-from burstline.formats.otf2.reading.paths import CallPaths
-from burstline.formats.otf2.reading.places import standing
-from burstline.formats.otf2.reading.regions import Regions
+from burstline.formats.otf2.reading.places import Communicators, standing
+from burstline.formats.otf2.reading.regions import CallPaths, Regions
 from burstline.loops import Loops
 from burstline.progress import SILENCE, Progress
 from burstline.schema import NO_VALUE, row_table
