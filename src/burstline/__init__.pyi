@@ -26,11 +26,9 @@ from . import annotation as annotation
 from . import formats as formats
 from . import learning as learning
 from . import merge as merge
-from . import operations as operations
 from . import plots as plots
 from . import progress as progress
 from . import schema as schema
-from . import selection as selection
 from . import show as show
 from . import structure as structure
 from . import testing as testing

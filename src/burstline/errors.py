@@ -30,22 +30,8 @@ _DELETE = 0x7F
 
 
 def printable(text: str, *, limit: int = _SHOWN) -> str:
-    r"""Make text from a trace safe to print: no control characters, bounded length.
+    r"""The text of a file, safe to print: no control characters, at most `limit` long.
 
-    Parameters
-    ----------
-    text : str
-        Anything a file held, terminal escapes included.
-    limit : int
-        Longest result, in characters.
-
-    Returns
-    -------
-    str
-        The text with control characters replaced and the excess cut.
-
-    Examples
-    --------
     >>> printable("a\x1b[31mred")
     'a\ufffd[31mred'
     """

@@ -185,7 +185,7 @@ class Trace:
         locations: Mask | None = None,
         window: tuple[int, int] | None = None,
     ) -> int:
-        """Estimate the rows of some locations in a window; see :meth:`estimate_bytes`."""
+        """Estimate the rows of some locations in a window, spread evenly over time."""
         if isinstance(self._tables, Batched) and name in self._names:
             return self._tables.rows_near(name, locations=locations, window=window)
         return self.rows(name)
@@ -197,23 +197,7 @@ class Trace:
         locations: Mask | None = None,
         window: tuple[int, int] | None = None,
     ) -> int:
-        """Estimate the memory of a table, or of a part of it, without loading it from a store.
-
-        Parameters
-        ----------
-        name : str
-            The table.
-        locations : ndarray of bool, shape (locations,), optional
-            Which locations the part has.
-        window : (int, int), optional
-            First and last moment of the part, ns.
-
-        Returns
-        -------
-        int
-            Bytes, as if rows were spread evenly over time and over the locations that are
-            stored together; of a trace in memory, those of the whole table.
-        """
+        """Estimate the bytes of a part of a stored table; of one in memory, those of all."""
         table = schema.TABLES[name]
         rows = self.rows_near(name, locations=locations, window=window)
         counters = len(self.counter_names) if table.counters else 0

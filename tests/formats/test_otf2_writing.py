@@ -23,9 +23,10 @@ from burstline.formats.otf2.library import VARIABLE
 from burstline.formats.otf2.writing import archive as writing
 from burstline.formats.otf2.writing.definitions import Definitions
 from burstline.formats.overlay import overlaid
-from burstline.testing import assert_same_trace, trace_of, traces
+from burstline.testing import assert_same_trace, trace_of
 from effort import examples
 from otf2_archives import archive
+from random_traces import traces
 
 ARCHIVES = [
     "scorep_toy4/traces.otf2",

@@ -13,9 +13,9 @@ from burstline.formats import read, write
 from burstline.identity import SPAN_COLLECTIVES
 from burstline.merge import burst_parts, burst_table
 from burstline.merge.tables.concurrency import Computing, Concurrency
-from burstline.testing import traces
 from effort import examples
 from oracles import burst_table as oracle
+from random_traces import traces
 
 STRETCHES = st.lists(st.tuples(st.integers(0, 6), st.integers(0, 9)), max_size=8)
 LATE = 2**61

@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 from burstline import Trace
 from burstline.bursts import bursts_of
 from burstline.merge.matching import match
-from burstline.testing import trace_of, traces
+from burstline.testing import trace_of
 from effort import examples
+from random_traces import traces
 
 PLACE = ("operation", "peer", "tag", "sent_bytes", "call_path")
 

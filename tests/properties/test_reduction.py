@@ -16,9 +16,9 @@ from burstline.structure.assembly import pooled
 from burstline.structure.calls import Calls
 from burstline.structure.published.clustering import count_runs, merged
 from burstline.structure.reduction import reduce_calls
-from burstline.testing import traces
 from effort import examples
 from oracles import reduction as oracle
+from random_traces import traces
 
 COUNTERS = ("ins", "cyc")
 amounts = st.one_of(st.integers(0, 9), st.integers(0, 2**40))

@@ -12,8 +12,9 @@ from burstline import Trace, schema
 from burstline.extrae.event_types import ITERATION, LOOP_OF_CALL
 from burstline.loops import LoopEvents, Loops
 from burstline.selection import Losses, losses, select, shift
-from burstline.testing import assert_same_trace, traces
+from burstline.testing import assert_same_trace
 from effort import examples
+from random_traces import traces
 
 CALL, COUNTER = 50_000_003, 42_000_059
 

@@ -14,9 +14,9 @@ from burstline.structure import Call, detect, walk
 from burstline.structure.program.fidelity import similarity
 from burstline.structure.published.clustering import clusters, count_runs, take_turns
 from burstline.structure.reduction import reduce_calls
-from burstline.testing import traces
 from loop_programs import Do, lines, loop, run, shape
 from oracles import structure as oracle
+from random_traces import traces
 
 symbols = st.lists(st.integers(0, 4), max_size=150).map(lambda v: np.array(v, np.int32))
 coordinates = st.integers(-640, 640).map(lambda step: step / 64)

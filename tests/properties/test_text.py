@@ -10,8 +10,9 @@ from hypothesis import strategies as st
 
 from burstline import FormatError, schema
 from burstline.formats.text import parse, recognises, render
-from burstline.testing import assert_same_trace, texts, traces
+from burstline.testing import assert_same_trace
 from effort import examples
+from random_traces import texts, traces
 
 WORDS = [
     *("ranks 2", "threads", "|", "0", "1", "0.1", "skip 1", "5", "6", "-1", "5..6", "gap cut"),

@@ -14,10 +14,11 @@ from burstline.formats import store
 from burstline.selection import former_locations, losses, narrowed, select, shift
 from burstline.structure import detect
 from burstline.structure.program.windows import iterations_window
-from burstline.testing import assert_same_trace, traces
+from burstline.testing import assert_same_trace
 from effort import examples
 from loop_programs import Do, loop, run
 from properties.test_selection import cut_traces, with_raw
+from random_traces import traces
 
 
 @st.composite

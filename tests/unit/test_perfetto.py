@@ -17,7 +17,8 @@ from burstline.errors import ParameterError
 from burstline.formats import store
 from burstline.formats.overlay import overlaid
 from burstline.formats.perfetto import writing as written
-from burstline.testing import trace_of, traces
+from burstline.testing import trace_of
+from random_traces import traces
 
 STORY = r"""
 ranks 2 threads 2

@@ -12,8 +12,9 @@ from hypothesis import given
 import burstline
 from burstline.errors import FormatError, InconsistentTraceError, ParameterError
 from burstline.formats import tables
-from burstline.testing import assert_same_trace, traces
+from burstline.testing import assert_same_trace
 from paraver_text import write_example
+from random_traces import traces
 
 
 @given(trace=traces())

@@ -35,23 +35,11 @@ PLACE: Final = (*THREAD, "location", "burst")
 
 @dataclass(frozen=True, slots=True)
 class FusedCounter:
-    """A counter of the fused table.
+    """A counter of the fused table."""
 
-    Attributes
-    ----------
-    column : str
-        Its column: the counter's name, after ``run2.`` or the like where it has another
-        value than the same counter of an earlier run.
-    counter : str
-        Its name in the runs.
-    runs : tuple of int
-        The runs, from 0, whose values the column holds: of the first of them that counted
-        the burst.
-    """
-
-    column: str
-    counter: str
-    runs: tuple[int, ...]
+    column: str  # the counter's name, after ``run2.`` where an earlier run has other values
+    counter: str  # its name in the runs
+    runs: tuple[int, ...]  # from 0; a value is of the first of them that counted the burst
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -68,7 +56,8 @@ class Fusion:
     base : int
         The base run, from 0.
     counters : tuple of FusedCounter
-        All counters: first the base's.
+        All counters, first the base's: ``column`` of the table, ``counter``, its name in the
+        runs, and ``runs``, those whose values it holds.
     partners : tuple of ndarray of int64, shape (rows,)
         For each run, the row of its table that is the same burst, or -1.
     """
@@ -94,10 +83,7 @@ class Fusion:
         return sum(column.counter == counter for column in self.counters) > 1
 
     def matched_only(self) -> pa.Table:
-        """The table without the bursts that no other run has.
-
-        One that only some of the others have is kept: the counters of the rest are null.
-        """
+        """The table with the bursts that any other run has."""
         return self.table.filter(pc.not_equal(self.table["stage"].cast(pa.string()), STAGES[0]))
 
 
@@ -169,22 +155,7 @@ def fuse(tables: Sequence[BurstTable], matching: Matching) -> Fusion:
 
 
 def values_of(tables: Sequence[BurstTable], fused: Fusion, counter: str) -> Integers:
-    """The values of a counter in the bursts of the base, of each run that has it.
-
-    Parameters
-    ----------
-    tables : sequence of BurstTable
-        As they were fused.
-    fused : Fusion
-        Made of them.
-    counter : str
-        A counter of at least one run.
-
-    Returns
-    -------
-    ndarray of int64, shape (rows, runs that have it)
-        The schema's ``NO_VALUE`` where a run has no such burst, or did not count in it.
-    """
+    """A counter in the bursts of the base, of the runs that have it, shape (rows, runs)."""
     runs = fused.runs_with(counter)
     columns = [_values(tables[run], counter, fused.partners[run]) for run in runs]
     return np.stack(columns, axis=1)

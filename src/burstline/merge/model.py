@@ -34,46 +34,24 @@ ASSIGNMENTS: Final = ("greedy", "optimal")
 class Weights:
     """What makes two bursts unlike: S of the published method.
 
-    ``S = place · |difference of places| + size · relative difference of sizes
-    + partner · (partners differ)``
-
-    Attributes
-    ----------
-    place, size, partner : float
-        Weights.
-    limit : float
-        Bursts with an S as large are not matched.
+    S = place · |difference of places| + size · relative difference of sizes
+    + partner · (partners differ)
     """
 
     place: float = 0.6
     size: float = 0.2
     partner: float = 0.2
-    limit: float = 0.3
+    limit: float = 0.3  # bursts with an S as large are not matched
 
 
 @dataclass(frozen=True, slots=True)
 class Alignment:
-    """How to align.
+    """How to align."""
 
-    Attributes
-    ----------
-    window : int
-        Bursts compared with as many of the other run at a time, where they differ; at
-        least 4.
-    weights : Weights
-        What makes two bursts of the same kind unlike each other.
-
-    Raises
-    ------
-    ParameterError
-        If the window is too small.
-    """
-
-    window: int = 128
-    weights: Weights = Weights()
+    window: int = 128  # bursts compared with as many of the other run at a time
+    weights: Weights = Weights()  # between bursts of one kind
 
     def __post_init__(self) -> None:
-        """Refuse what the alignment cannot go on with."""
         if self.window < LEAST_WINDOW:
             raise ParameterError(
                 f"the window of an alignment holds at least {LEAST_WINDOW} bursts, "
@@ -83,37 +61,17 @@ class Alignment:
 
 @dataclass(frozen=True, slots=True)
 class Published:
-    """Options of the published method, and variants of it.
-
-    Attributes
-    ----------
-    weights : Weights
-        Of similarity.
-    block : int
-        Larger groups are matched in blocks of at most as many bursts of each run. The
-        published method knows no blocks: they bound its quadratic cost.
-    both_sizes : bool
-        Compare sizes after the burst, too, instead of only those before.
-    aligned_spans : bool
-        Let spans of different runs correspond where their collectives do, rather than
-        by counting collectives.
-    assignment : str
-        ``greedy``, or ``optimal`` for the least sum of S in each block.
-
-    Raises
-    ------
-    ParameterError
-        If a block holds nothing, or there is no such assignment.
-    """
+    """Options of the published method, and variants of it."""
 
     weights: Weights = Weights()
+    # Larger groups are cut into blocks of as many bursts of each run: the published method
+    # knows no blocks, they bound its quadratic cost.
     block: int = 256
-    both_sizes: bool = False
-    aligned_spans: bool = False
-    assignment: str = "greedy"
+    both_sizes: bool = False  # compare sizes after the burst, too
+    aligned_spans: bool = False  # spans correspond where their collectives do, not by count
+    assignment: str = "greedy"  # or "optimal": the least sum of S in each block
 
     def __post_init__(self) -> None:
-        """Refuse what is no variant of the method."""
         if self.block < 1:
             raise ParameterError(f"a block holds at least one burst, got {self.block}")
         if self.assignment not in ASSIGNMENTS:
@@ -132,10 +90,10 @@ class Matching:
         Every burst of every run stands in exactly one row, if all runs have its thread;
         a run matched with itself is matched whole, by position. Columns ``rank``,
         ``thread``, ``application``; ``burst_0``, ``burst_1`` …, the ordinal of the burst in
-        each run, null where the run has none; ``stage``, one of
-        :data:`burstline.merge.STAGES`; ``similarity``, the largest S between the
-        base's burst (or the first there is) and those of other runs, 0 if they are alike,
-        null if there is but one.
+        each run, null where the run has none; ``stage``, how it was matched: ``none``,
+        ``direct``, ``pattern``, ``region``, ``aligned``, ``moved`` or ``similar``;
+        ``similarity``, the largest S between the base's burst (or the first there is) and
+        those of other runs, 0 if they are alike, null if there is but one.
     bursts, matched : ndarray of int64, shape (runs,)
         Bursts of each run; and of these, those that were matched to one of another run.
     time_ns, matched_ns : ndarray of int64, shape (runs,)
@@ -185,13 +143,9 @@ class Matching:
 def paired_rows(
     pairs: pa.Table, run: int, threads: Sequence[AnyIntegers], rows: Ordinals
 ) -> Integers:
-    """The row of the burst of a run that each pair names, -1 where it names none.
-
-    Threads are application, rank, thread and location of each that the run has; `rows` has
-    its bursts by location and ordinal.
-    """
+    """The row of the burst of a run that each pair names, -1 where it names none."""
     ordinal = to_numpy(pairs[f"burst_{run}"])
-    *keys, location = threads
+    *keys, location = threads  # application, rank, thread
     if not len(location):
         return np.full(len(ordinal), UNKNOWN, np.int64)
     thread, named = codes(keys, [to_numpy(pairs[name]) for name in THREAD])

@@ -1,5 +1,18 @@
 from burstline.columns import NO_VALUE as NO_VALUE
 from burstline.columns import UNKNOWN as UNKNOWN
+from burstline.schema.tables import TABLES as TABLES
+
+__all__ = [
+    "NO_VALUE",
+    "TABLES",
+    "UNKNOWN",
+]
+
+# For other rooms of the house.
+from burstline.schema.arrays import arrow_table as arrow_table
+from burstline.schema.arrays import event_table as event_table
+from burstline.schema.arrays import row_table as row_table
+from burstline.schema.arrays import text_array as text_array
 from burstline.schema.checking import arrow_schema as arrow_schema
 from burstline.schema.checking import check as check
 from burstline.schema.column import COMMUNICATOR_KINDS as COMMUNICATOR_KINDS
@@ -18,34 +31,3 @@ from burstline.schema.column import Column as Column
 from burstline.schema.column import TableSchema as TableSchema
 from burstline.schema.tables import RAW_TABLES as RAW_TABLES
 from burstline.schema.tables import SCHEMA_VERSION as SCHEMA_VERSION
-from burstline.schema.tables import TABLES as TABLES
-
-__all__ = [
-    "COMMUNICATOR_KINDS",
-    "COUNTER_MODES",
-    "GAP_KINDS",
-    "HALF_KINDS",
-    "LOCATION_KINDS",
-    "NO_VALUE",
-    "ORIGINS",
-    "OTHER_EVENT_KINDS",
-    "PARADIGMS",
-    "RAW_TABLES",
-    "SCHEMA_VERSION",
-    "SEND_DONE_SOURCES",
-    "SEVERITIES",
-    "SOURCE_KINDS",
-    "TABLES",
-    "UNKNOWN",
-    "VALUE_TYPES",
-    "Column",
-    "TableSchema",
-    "arrow_schema",
-    "check",
-]
-
-# For other rooms of the house.
-from burstline.schema.arrays import arrow_table as arrow_table
-from burstline.schema.arrays import event_table as event_table
-from burstline.schema.arrays import row_table as row_table
-from burstline.schema.arrays import text_array as text_array

@@ -16,30 +16,7 @@ if TYPE_CHECKING:
 
 
 def arrow_schema(name: str, counters: Sequence[str] = ()) -> pa.Schema:
-    """The Arrow schema of a table.
-
-    Parameters
-    ----------
-    name : str
-        A key of :data:`TABLES`.
-    counters : sequence of str
-        Counters of the trace; used by tables with one column per counter.
-
-    Returns
-    -------
-    pyarrow.Schema
-        Fields in order, each with its unit and meaning as metadata.
-
-    Raises
-    ------
-    ParameterError
-        If there is no such table.
-
-    Examples
-    --------
-    >>> arrow_schema("gaps").names
-    ['location', 'start_ns', 'end_ns', 'kind']
-    """
+    """The Arrow schema of a table, with the unit and meaning of fields as metadata."""
     if name not in TABLES:
         raise ParameterError(f"no table {name!r}; there are {', '.join(TABLES)}")
     return _arrow_schema(name, tuple(counters) if TABLES[name].counters else ())
@@ -73,32 +50,7 @@ def _arrow_schema(name: str, counters: tuple[str, ...]) -> pa.Schema:
 
 
 def check(name: str, table: pa.Table) -> None:
-    """Raise unless a table has the columns, types and order its schema promises.
-
-    Parameters
-    ----------
-    name : str
-        A key of :data:`TABLES`.
-    table : pyarrow.Table
-        The table; tables with counters may have further int64 columns.
-
-    Raises
-    ------
-    InconsistentTraceError
-        If a column is missing, misplaced, of another type, null where it must not be, or
-        the rows are not sorted.
-
-    Notes
-    -----
-    O(rows) time; for tests and for tables from outside, not for every reading.
-
-    Examples
-    --------
-    >>> import pyarrow as pa
-    >>> check("metadata", pa.table({"key": ["origin"]}))
-    Traceback (most recent call last):
-    burstline.errors.InconsistentTraceError: metadata: expected columns key, value, found key
-    """
+    """Raise unless a table has the columns, types and order its schema promises; O(rows)."""
     schema = TABLES[name]
     fixed = len(schema.columns)
     counters = table.column_names[fixed:] if schema.counters else ()

@@ -30,56 +30,26 @@ SOURCE_KINDS: Final = ("header", "communicator", "comment", "row", "pcf")
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """One column of a table.
+    """One column of a table."""
 
-    Attributes
-    ----------
-    name : str
-        Its name, the same in Arrow, NumPy, JSON, the command line and C++.
-    type : str
-        ``int16 int32 int64 bool string list<int32>``, ``operation`` (a dictionary of MPI
-        names) or ``enum`` (a dictionary of `values`).
-    doc : str
-        What it holds.
-    unit : str
-        ``ns``, ``bytes``, … or empty for ids and counts.
-    nullable : bool
-        Whether a null is allowed, and means "not known".
-    values : tuple of str
-        The values of an ``enum``, in the order of their codes.
-    """
-
-    name: str
+    name: str  # the same in Arrow, NumPy, JSON, the command line and C++
+    # int16 int32 int64 bool string list<int32>, operation (a dictionary of MPI names) or enum
     type: str
     doc: str
-    unit: str = ""
-    nullable: bool = False
-    values: tuple[str, ...] = ()
+    unit: str = ""  # empty for ids and counts
+    nullable: bool = False  # a null means "not known"
+    values: tuple[str, ...] = ()  # of an enum, in the order of their codes
 
 
 @dataclass(frozen=True, slots=True)
 class TableSchema:
-    """One table: what a row is, its columns, and the order of its rows.
-
-    Attributes
-    ----------
-    doc : str
-        What a row is.
-    columns : tuple of Column
-        In order.
-    order : tuple of str
-        Columns by which the rows are sorted.
-    raw : bool
-        Whether it belongs to the raw tables, which a reader may leave out.
-    counters : bool
-        Whether one nullable int64 column per counter follows the fixed ones.
-    """
+    """One table: what a row is, its columns, and the order of its rows."""
 
     doc: str
     columns: tuple[Column, ...]
-    order: tuple[str, ...] = ()
-    raw: bool = False
-    counters: bool = False
+    order: tuple[str, ...] = ()  # columns by which the rows are sorted
+    raw: bool = False  # a reader may leave it out
+    counters: bool = False  # one nullable int64 column per counter follows the fixed ones
 
     def column(self, name: str) -> Column:
         """The column called `name`, or raise KeyError."""

@@ -18,46 +18,16 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Losses:
-    """What the borders of a selection cost.
+    """What the borders of a selection cost."""
 
-    Attributes
-    ----------
-    messages : int
-        Messages that are gone although one of their calls is still there.
-    collectives : int
-        Instances with a member whose call is still there that lack a member now.
-    calls_clipped : int
-        Calls that are shorter now.
-    """
-
-    messages: int
-    collectives: int
-    calls_clipped: int
+    messages: int  # that are gone although one of their calls is still there
+    collectives: int  # with a member whose call is still there that lack a member now
+    calls_clipped: int  # that are shorter now
 
 
 def losses(before: Trace, after: Trace) -> Losses:
-    """Count what the borders of a selection cost.
+    """What is lost of a trace in a selection, because a border cuts through it.
 
-    What lies altogether outside is not lost but left out; what a border cuts through is.
-
-    Parameters
-    ----------
-    before, after : Trace
-        A trace, and a selection of it.
-
-    Returns
-    -------
-    Losses
-        Zeros if `after` is all of `before`.
-
-    Notes
-    -----
-    O(rows of calls, messages and members). Calls are recognised by their location and the
-    ordinal of their enter, which a selection keeps. Of a trace in a store, only what is
-    near the calls of `after` is loaded.
-
-    Examples
-    --------
     >>> from burstline import select
     >>> from burstline.testing import trace_of
     >>> trace = trace_of(

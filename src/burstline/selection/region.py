@@ -61,10 +61,6 @@ def select(
     ParameterError
         If the window is empty, or there is no such rank or application.
 
-    See Also
-    --------
-    burstline.selection.losses : What the borders cost.
-
     Notes
     -----
     O(rows) of the tables asked for. Of a trace in a store, memory is that of the part

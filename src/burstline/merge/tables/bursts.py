@@ -116,10 +116,6 @@ def burst_table(
     ParameterError
         If there is no such column, or the duration is negative.
 
-    See Also
-    --------
-    burstline.merge.burst_parts : The same a few locations at a time, for large traces.
-
     Notes
     -----
     O(n log n) for the concurrency, else linear; about 220 bytes a row and 8 for each
@@ -157,37 +153,7 @@ def burst_parts(
     min_duration_ns: int = 0,
     whole: Trace | None = None,
 ) -> Iterator[pa.Table]:
-    """The burst table in parts of whole locations, in order.
-
-    Parameters
-    ----------
-    trace, columns, min_duration_ns, whole
-        As for :func:`burstline.burst_table`.
-
-    Yields
-    ------
-    pyarrow.Table
-        Of about a million rows, or of a row group of a store; texts have the same
-        numbers in all parts. A part may have no rows.
-
-    Raises
-    ------
-    ParameterError
-        As :func:`burstline.burst_table`.
-
-    Notes
-    -----
-    Of a trace in a store only a part is in memory at a time, and 20 bytes for each different
-    time at which a burst of it begins or ends if ``concurrency`` is wanted.
-
-    Examples
-    --------
-    >>> from burstline.testing import trace_of
-    >>> calls = "0 enter MPI_Init | 5 leave | 9 enter MPI_Barrier | 12 leave"
-    >>> trace = trace_of(f"ranks 1 | 0 | {calls}")
-    >>> [part.num_rows for part in burst_parts(trace, columns=["rank"])]
-    [1]
-    """
+    """The burst table in parts of whole locations; texts have the same numbers in all."""
     if min_duration_ns < 0:
         raise ParameterError(f"no burst lasts less than 0 ns, got {min_duration_ns}")
     target = table_schema(trace.counter_names, columns)

@@ -83,30 +83,7 @@ def counter_columns(counters: Iterable[str]) -> dict[str, str]:
 def table_schema(
     counters: Sequence[str] = (), columns: Sequence[str] | None = None
 ) -> pa.Schema:
-    """The Arrow schema of a burst table.
-
-    Parameters
-    ----------
-    counters : sequence of str
-        Counters of the trace.
-    columns : sequence of str, optional
-        Only these columns, in this order.
-
-    Returns
-    -------
-    pyarrow.Schema
-        Fields with their unit and meaning as metadata.
-
-    Raises
-    ------
-    ParameterError
-        If a column is asked for that is not there, or twice.
-
-    Examples
-    --------
-    >>> table_schema(["PAPI_TOT_INS"], ["rank", "duration_ns", "PAPI_TOT_INS"]).names
-    ['rank', 'duration_ns', 'PAPI_TOT_INS']
-    """
+    """The Arrow schema of a burst table, with the unit and meaning of fields as metadata."""
     read = [
         Column(name, "int64", "the counter's increase over the burst", nullable=True)
         for name in counter_columns(counters)

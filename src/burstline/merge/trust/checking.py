@@ -8,7 +8,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -44,7 +44,8 @@ class Check:
         Which bursts were compared.
     counters, features : tuple of CounterQuality
         Of each counter that several runs have; of ``duration`` (ns), ``position``,
-        ``sizes`` (bytes) and ``partner``.
+        ``sizes`` (bytes) and ``partner``: the figures and the ``verdict``, which is
+        ``trust``, ``with care`` or ``do not use``.
     alone : tuple of str
         Counters that one run alone has, so that how well they repeat is unknown.
     names : tuple of str
@@ -58,7 +59,8 @@ class Check:
     by : str
         What `variations` are listed by; empty if they were not asked for.
     variations : tuple of Variation
-        Where counters differ; for each counter, the places with most of it first.
+        Where counters differ: the ``share`` of the difference that is at a ``place``; for
+        each counter, the places with most of it first.
     """
 
     matching: Matching
@@ -96,7 +98,7 @@ class Check:
             "alone": list(self.alone),
             "correlations": {"names": list(self.names), "matrix": cells},
             "by": self.by or None,
-            "variations": [each.as_dict() for each in self.variations],
+            "variations": [asdict(each) for each in self.variations],
         }
 
 
@@ -196,32 +198,7 @@ def check(
 def shared(
     traces: Sequence[Trace], matching: Matching, *, limits: Limits = PUBLISHED
 ) -> tuple[CounterQuality, ...]:
-    """How well the counters agree that several of some merged runs have.
-
-    Parameters
-    ----------
-    traces : sequence of Trace
-        Runs with any sets of counters.
-    matching : Matching
-        What was found in them.
-    limits : Limits
-        Where verdicts change.
-
-    Returns
-    -------
-    tuple of CounterQuality
-        In the order of the runs' counters; empty if all runs have different ones. Each is
-        compared with the matching's base, or the first run that has the counter.
-
-    Raises
-    ------
-    NotEnoughDataError
-        If no burst was matched.
-
-    Notes
-    -----
-    As :func:`check`, without features.
-    """
+    """How well the counters agree that several of some merged runs have, in their order."""
     measured = Measured(traces, matching)
     return tuple(_quality(measured.counter(name), limits) for name in measured.counters())
 

@@ -28,39 +28,19 @@ VERDICTS: Final = (TRUST, WITH_CARE, DO_NOT_USE)
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """Where verdicts change.
+    """Where verdicts change: largest relative differences, least shares of close bursts."""
 
-    Attributes
-    ----------
-    trust_difference : float
-        Largest relative difference of a counter to trust. Instructions differ by up to
-        0.019 in the published tables, cycles by 0.045 and more.
-    trust_close : float
-        Least share of bursts below `tolerance` of a counter to trust. Instructions reach
-        97.2 %, the least steady cycles 96.7 %.
-    care_difference : float
-        Largest relative difference of a counter that can be used with care: between the
-        0.214 of L1 misses in SOD2D and the 0.262 of L3 misses in Alya.
-    care_close : float
-        Least share of bursts below `tolerance` of such a counter: between the 68.5 % of L3
-        misses in Stream and the 74.1 % of L2 misses in Alya.
-    tolerance : float
-        Relative difference below which the values of a burst are close, 30 % as published.
-
-    Raises
-    ------
-    ParameterError
-        If a limit is negative, or one for care is stricter than the one for trust.
-    """
-
+    # In the published tables instructions differ by up to 0.019 and reach 97.2 %; cycles
+    # differ by 0.045 and more, the least steady ones reach 96.7 %.
     trust_difference: float = 0.02
     trust_close: float = 0.97
+    # between the 0.214 of L1 misses in SOD2D and the 0.262 of L3 misses in Alya
     care_difference: float = 0.25
+    # between the 68.5 % of L3 misses in Stream and the 74.1 % of L2 misses in Alya
     care_close: float = 0.70
-    tolerance: float = 0.30
+    tolerance: float = 0.30  # relative difference below which a burst is close, as published
 
     def __post_init__(self) -> None:
-        """Refuse limits that contradict each other."""
         ordered = 0 <= self.trust_difference <= self.care_difference
         if not (ordered and 0 <= self.care_close <= self.trust_close <= 1):
             raise ParameterError(
@@ -99,82 +79,41 @@ _QUARTILES: Final = (0.25, 0.5, 0.75)
 
 @dataclass(frozen=True, slots=True)
 class Spread:
-    """How far one run is from the first, over all bursts: a box of a box plot.
-
-    Attributes
-    ----------
-    run : int
-        The run.
-    bursts : int
-        Bursts that both have, and where the first counted anything.
-    median, lower, upper : float
-        Quartiles of the relative difference ``|t - first| / first``.
-    low, high : float
-        Ends of the whiskers: the outermost within 1.5 times the quartiles' distance of them.
-    outliers : int
-        Bursts beyond the whiskers.
-    """
+    """How far one run is from the first, over all bursts: a box of a box plot."""
 
     run: int
-    bursts: int
+    bursts: int  # that both have, and where the first counted anything
+    # quartiles of the relative difference |t - first| / first
     median: float
     lower: float
     upper: float
+    # ends of the whiskers: the outermost within 1.5 times the quartiles' distance of them
     low: float
     high: float
-    outliers: int
+    outliers: int  # bursts beyond the whiskers
 
 
 @dataclass(frozen=True, slots=True)
 class CounterQuality:
-    """How well one counter, or another quantity, repeats; made by :func:`compare`.
+    """How well one counter, or another quantity, repeats.
 
-    Attributes
-    ----------
-    name : str
-        The counter.
-    bursts : int
-        Bursts that the base and at least one other run have.
-    correlations : tuple of float or None
-        Pearson's correlation of the base with each other run, in their order; None where
-        one of them is constant.
-    mae : float or None
-        Mean of ``|b - µ|`` in the counter's unit, b of the base and µ the mean of the
-        others, within the fence; None if there is no burst.
-    relative_difference : float or None
-        Mean of ``|b - µ| / b`` over bursts with b > 0, within the fence; None if there is
-        none.
-    below_30 : float or None
-        Share of the bursts with b > 0 whose relative difference is below the tolerance,
-        those beyond the fence included; None if there is none.
-    of_total : float or None
-        Sum of ``|b - µ|`` over the sum of b, nothing fenced off: a long burst weighs more
-        than a short one. None if that sum is not positive, and for names.
-    counted : int
-        Bursts with b > 0; of names, all.
-    fenced_mae, fenced_relative : int
-        Bursts beyond the fence of either mean.
-    appearing : int
-        Bursts where the base counted nothing and others did. They have no relative
-        difference; to the verdict they are not close.
-    per_run : tuple of Spread
-        Of each run but the first, against the first that has the counter.
-    verdict : str
-        ``trust``, ``with care`` or ``do not use``.
+    b is the value of the base, µ the mean of the others; None where no burst counts.
     """
 
     name: str
-    bursts: int
+    bursts: int  # that the base and at least one other run have
+    # Pearson's, of the base with each other run; None where one of them is constant
     correlations: tuple[float | None, ...]
-    mae: float | None
-    relative_difference: float | None
-    below_30: float | None
+    mae: float | None  # mean of |b - µ| within the fence, in the counter's unit
+    relative_difference: float | None  # mean of |b - µ| / b within the fence, where b > 0
+    below_30: float | None  # share of bursts below the tolerance where b > 0; nothing fenced
+    # sum of |b - µ| over the sum of b, nothing fenced: long bursts weigh more; None for names
     of_total: float | None
-    counted: int
-    fenced_mae: int
+    counted: int  # bursts with b > 0; of names, all
+    fenced_mae: int  # bursts beyond the fence
     fenced_relative: int
-    appearing: int
-    per_run: tuple[Spread, ...]
+    appearing: int  # bursts where the base counted nothing and others did: they are not close
+    per_run: tuple[Spread, ...]  # but the first that has the counter, against that
     verdict: str
 
     @property
@@ -208,45 +147,8 @@ def compare(
     categories: bool = False,
     limits: Limits = PUBLISHED,
 ) -> CounterQuality:
-    """How well a counter repeats over matched bursts.
+    """How well a counter repeats over matched bursts; `values` has the shape (bursts, runs).
 
-    Parameters
-    ----------
-    name : str
-        The counter.
-    values : array_like of numbers, shape (bursts, runs)
-        What each run counted in each burst, finite where present.
-    base : int
-        The run that others are compared with.
-    present : array_like of bool, shape (bursts, runs), optional
-        Where there is a value; by default where it is not NaN.
-    categories : bool
-        Values are names, such as ranks of partners: two differ by 0 or 1, and relatively
-        so, and nothing is fenced off.
-    limits : Limits
-        Where verdicts change.
-
-    Returns
-    -------
-    CounterQuality
-        The published figures, and a verdict.
-
-    Raises
-    ------
-    ParameterError
-        If there are fewer than two runs, no such base, or the shapes differ.
-
-    Notes
-    -----
-    Before each of the two means, scores above ``U = q95 + 1.5 (q95 - q05)`` are left out.
-    Where 95 % of the bursts repeat exactly, U is 0 and every other burst is beyond it: look at
-    how many were left out, and at `below_30`, which leaves out none. O(n log n) for n values;
-    eight copies of a column. Wrong where bursts of different kinds were matched: it tells
-    neither from a counter that varies. Orteu Aubach et al., *Heuristic-Based Merging
-    of HPC Traces to Extend Hardware Counter Coverage*, section 4.4.
-
-    Examples
-    --------
     >>> quality = compare("PAPI_TOT_INS", [[100, 100], [200, 202], [50, 50]])
     >>> round(quality.relative_difference, 4), quality.below_30, quality.verdict
     (0.0033, 1.0, 'trust')
@@ -325,6 +227,8 @@ def distances(
 
 
 def _within_fence(scores: Floats) -> Floats:
+    # Orteu Aubach et al., section 4.4. Where 95 % of the bursts repeat exactly, every other
+    # one is left out: how many are, and `below_30`, which leaves out none, show it.
     if not len(scores):
         return scores
     low, high = np.quantile(scores, _INNER)

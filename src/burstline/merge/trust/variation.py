@@ -9,7 +9,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
@@ -33,34 +33,14 @@ _AROUND: Final = tuple(
 
 @dataclass(frozen=True, slots=True)
 class Variation:
-    """How a counter differs between the runs at one place.
-
-    Attributes
-    ----------
-    counter : str
-        The counter.
-    place : str
-        The calls around the bursts with their call paths, or the loop.
-    bursts : int
-        Bursts compared there.
-    difference : float or None
-        Sum of ``|b - µ|`` over the sum of b there; None if that is 0.
-    below_30 : float or None
-        Share of bursts below the tolerance, of those with b > 0; None if there is none.
-    share : float
-        Share of the sum of ``|b - µ|`` over all places that is there.
-    """
+    """How a counter differs between the runs at one place."""
 
     counter: str
-    place: str
-    bursts: int
-    difference: float | None
-    below_30: float | None
-    share: float
-
-    def as_dict(self) -> dict[str, Any]:
-        """The attributes by name."""
-        return {name: getattr(self, name) for name in self.__slots__}
+    place: str  # the calls around the bursts with their call paths, or the loop
+    bursts: int  # compared there
+    difference: float | None  # sum of |b - µ| over the sum of b there; None if that is 0
+    below_30: float | None  # share of bursts below the tolerance, of those with b > 0
+    share: float  # of the sum of |b - µ| over all places
 
 
 class Labels(NamedTuple):
