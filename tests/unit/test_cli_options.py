@@ -6,13 +6,12 @@ import os
 import pytest
 
 from burstline import ParameterError
-from burstline.cli import usage
-from burstline.cli.inputs import memory, options
+from burstline.cli import inputs, usage
 
 
 def parsed(*words):
     parser = argparse.ArgumentParser()
-    options.add_trace_options(parser)
+    usage.add(parser, usage.ANALYSIS)
     return parser.parse_args(["run.prv", *words])
 
 
@@ -31,7 +30,7 @@ def parsed(*words):
     ],
 )
 def test_a_size_has_decimal_or_binary_units(text, size):
-    assert memory.parse_size(text) == size
+    assert inputs.parse_size(text) == size
 
 
 @pytest.mark.parametrize(
@@ -39,25 +38,25 @@ def test_a_size_has_decimal_or_binary_units(text, size):
 )
 def test_what_is_no_size_is_refused_and_the_way_out_is_named(text):
     with pytest.raises(ParameterError, match="2GiB"):
-        memory.parse_size(text)
+        inputs.parse_size(text)
 
 
 def test_memory_and_threads_follow_the_arguments():
     arguments = parsed("--memory", "2G", "--threads", "3")
 
-    assert memory.memory_budget(arguments) == 2 * 10**9
-    assert options.thread_count(arguments) == 3
+    assert inputs.memory_budget(arguments) == 2 * 10**9
+    assert inputs.thread_count(arguments) == 3
 
 
 def test_memory_and_threads_default_to_what_this_process_may_use():
     arguments = parsed()
 
-    assert options.thread_count(arguments) == len(os.sched_getaffinity(0))
-    assert 0 < memory.memory_budget(arguments) < memory.available_memory() * 2
+    assert inputs.thread_count(arguments) == len(os.sched_getaffinity(0))
+    assert 0 < inputs.memory_budget(arguments) < inputs.available_memory() * 2
 
 
 def test_quiet_draws_nothing(capsys):
-    with options.progress_bar(parsed("--quiet", "--progress")) as progress:
+    with inputs.progress_bar(parsed("--quiet", "--progress")) as progress:
         progress.step("Reading", 10, "B")
         progress.advance(10)
 
@@ -79,7 +78,7 @@ def kernel_files(tmp_path, *, group, files):
 def test_available_memory_is_what_the_machine_has_without_groups(tmp_path):
     proc, groups = kernel_files(tmp_path, group="", files={})
 
-    assert memory.available_memory(proc, groups) == 8000 * 1024
+    assert inputs.available_memory(proc, groups) == 8000 * 1024
 
 
 def test_a_limit_of_any_group_around_the_process_counts_and_cached_files_are_free(tmp_path):
@@ -95,7 +94,7 @@ def test_a_limit_of_any_group_around_the_process_counts_and_cached_files_are_fre
         },
     )
 
-    assert memory.available_memory(proc, groups) == 3_500_000
+    assert inputs.available_memory(proc, groups) == 3_500_000
 
 
 def test_limits_of_the_first_version_of_groups_count(tmp_path):
@@ -110,11 +109,11 @@ def test_limits_of_the_first_version_of_groups_count(tmp_path):
         },
     )
 
-    assert memory.available_memory(proc, groups) == 2_000_000
+    assert inputs.available_memory(proc, groups) == 2_000_000
 
 
 def test_a_system_that_tells_nothing_is_taken_for_a_small_one(tmp_path):
-    assert memory.available_memory(tmp_path, tmp_path) == 2 * 10**9
+    assert inputs.available_memory(tmp_path, tmp_path) == 2 * 10**9
 
 
 @pytest.mark.parametrize(

@@ -12,13 +12,8 @@ import numpy as np
 import pytest
 
 from burstline import show
-from burstline.cli.features import (
-    add_features_options,
-    draw_factor_map,
-    features_asked,
-    study_view,
-)
-from burstline.cli.inputs.detection import add_detection
+from burstline.cli import structure, usage
+from burstline.cli.structure import draw_factor_map, features_asked, study_view
 from burstline.errors import MissingExtraError, NotEnoughDataError, ParameterError
 from burstline.show.pictures.factors import factor_plot
 from burstline.structure import detect
@@ -62,11 +57,7 @@ def column(found, name):
 
 def command(*words):
     parser = argparse.ArgumentParser()
-    parser.add_argument("trace")
-    parser.add_argument("--format", default="table")
-    parser.add_argument("--force", action="store_true")
-    add_detection(parser)
-    add_features_options(parser)
+    usage.add(parser, structure.OPTIONS)
     return parser.parse_args(["run.prv", *map(str, words)])
 
 

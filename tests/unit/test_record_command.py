@@ -17,7 +17,7 @@ import burstline
 from burstline import record
 from burstline.cli import convert, main
 from burstline.cli.demo import shipped_trace
-from burstline.cli.products.traces import ENDINGS
+from burstline.cli.products import ENDINGS
 from burstline.formats import raw
 from burstline.record.launching import session
 

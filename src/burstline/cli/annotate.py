@@ -10,16 +10,16 @@ import burstline
 from burstline import annotation, selection, show
 from burstline.cli import usage
 from burstline.cli.convert import write_trace
-from burstline.cli.inputs.iterations import iterations_asked, iterations_region
-from burstline.cli.inputs.memory import ANALYSED, require
-from burstline.cli.inputs.options import (
-    add_trace_options,
+from burstline.cli.inputs import (
+    ANALYSED,
+    iterations_asked,
+    iterations_region,
     limits_of,
     progress_bar,
     region_asked,
+    require,
 )
-from burstline.cli.products.files import require_free
-from burstline.cli.products.traces import add_output, output_path
+from burstline.cli.products import output_path, require_free
 from burstline.errors import NotEnoughDataError, ParameterError
 from burstline.formats import atomic, derivation
 
@@ -42,20 +42,15 @@ examples:
   burstline annotate run.prv.gz -o loops.prv.gz --max-depth 2
   burstline annotate run.prv -o loops.prv --from 2s --to 30s
 """
-_OPTIONS: Final = {
+OPTIONS: Final = {
+    **usage.ANALYSIS,
+    **usage.OUTPUT,
     "--method {auto,seed,exact}=auto": "how loops are found; seed: the published method; "
     "auto: the best there is",
     "--max-depth N": "leave out loops that are nested deeper",
     "--cfg-dir DIR": "write ready configurations of Paraver there, too",
 }
 _COPIES: Final = 4  # of a table: as loaded, as selected, as detection sorts it, as marks
-
-
-def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add the options of the command."""
-    add_trace_options(parser)
-    add_output(parser)
-    usage.add(parser, _OPTIONS)
 
 
 def run(arguments: argparse.Namespace) -> None:

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from burstline import browser, selection
 from burstline.cli import usage
-from burstline.cli.inputs.detection import add_detection, detected
-from burstline.cli.inputs.options import add_region, add_resources, add_trace, read_selected
+from burstline.cli.inputs import detected, read_selected
 from burstline.errors import ParameterError, require_extra
 
 if TYPE_CHECKING:
@@ -33,16 +32,14 @@ examples:
 
 needs an extra: pip install 'burstline[tui]'
 """
-
-
-def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add the options of the command."""
-    add_trace(parser)
-    add_region(parser)
-    add_resources(parser)
-    add_detection(parser)
-    shown = parser.add_argument_group("what is shown first")
-    usage.add(shown, usage.SHOWN | {"--least TIME": "only what takes this long: 1ms"})
+_SHOWN: Final = usage.PSEUDOCODE | {"--least TIME": "only what takes this long: 1ms"}
+OPTIONS: Final = (
+    usage.TRACE
+    | usage.REGION
+    | usage.RESOURCES
+    | usage.DETECTION
+    | {"what is shown first": _SHOWN}
+)
 
 
 def run(arguments: argparse.Namespace) -> None:

@@ -8,10 +8,15 @@ from typing import TYPE_CHECKING, Final
 
 from burstline import formats, merge, show
 from burstline.cli import usage
-from burstline.cli.inputs.memory import memory_budget
-from burstline.cli.inputs.options import add_format, add_resources, progress_bar, read_selected
-from burstline.cli.inputs.runs import require_as_many_ranks, warn_of_losses, warn_of_twins
-from burstline.cli.products.files import picture_file, write_figure
+from burstline.cli.inputs import (
+    memory_budget,
+    progress_bar,
+    read_selected,
+    require_as_many_ranks,
+    warn_of_losses,
+    warn_of_twins,
+)
+from burstline.cli.products import picture_file, write_figure
 from burstline.errors import ParameterError
 
 if TYPE_CHECKING:
@@ -34,7 +39,8 @@ examples:
 
 pictures need an extra: pip install 'burstline[plot]'
 """
-_OPTIONS: Final = {
+_RUNS: Final = "two or more runs of one program on as many ranks: .prv, .prv.gz, or stores"
+_CHECK: Final = {
     "--method {align,seed}=align": "how bursts are matched: in the program's order (default), "
     "or as published",
     "--by {call-path,phase}": "also say where each counter differs: at which calls, or in "
@@ -43,22 +49,14 @@ _OPTIONS: Final = {
     "--plot FILE": "draw boxes, scatter plots, correlations: .svg or .png",
     **usage.FORCE,
 }
+OPTIONS: Final = {
+    "traces TRACE +": _RUNS,
+    **usage.FORMAT,
+    "the check": _CHECK,
+    "region of interest: of every run": usage.SAME_PLACES,
+    **usage.RESOURCES,
+}
 _OF_ONE_RUN: Final = ("start", "end", "loop", "iterations")
-
-
-def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add the options of the command."""
-    parser.add_argument(
-        "traces",
-        nargs="+",
-        metavar="TRACE",
-        help="two or more runs of one program on as many ranks: .prv, .prv.gz, or stores",
-    )
-    add_format(parser)
-    usage.add(parser.add_argument_group("the check"), _OPTIONS)
-    region = parser.add_argument_group("region of interest", "of every run")
-    usage.add(region, usage.SAME_PLACES)
-    add_resources(parser)
 
 
 def run(arguments: argparse.Namespace) -> None:

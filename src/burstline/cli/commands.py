@@ -4,20 +4,21 @@
 
     a row of COMMANDS  ->  a parser without options  --load-->  the options of its module
 
-A command's module has ``DESCRIPTION``, ``EXAMPLES``, ``add_options(parser)`` and
-``run(arguments)``. It is loaded when its parser parses, so that ``burstline --help`` loads
-none. It imports rooms of the house at its top, whose names load on first use: no help loads
-NumPy or Arrow.
+A command's module has ``DESCRIPTION``, ``EXAMPLES``, ``OPTIONS`` and ``run(arguments)``,
+perhaps a ``USAGE``, and ``adapt(parser)``. It is loaded when its parser parses; it imports
+rooms of the house at its top, whose names load on first use: no help loads NumPy or Arrow.
 """
 
 from __future__ import annotations
 
 import argparse
+import re
 import sys
 from importlib import import_module
 from typing import Any, Final, NamedTuple, NoReturn, Self
 
 import burstline
+from burstline.cli import usage
 from burstline.errors import printable
 
 
@@ -73,6 +74,7 @@ examples:
 Every command explains itself: burstline COMMAND --help
 """
 _WRONG_ARGUMENTS: Final = 2
+_NEGATIVE: Final = re.compile(r"-\d+(:-?\d*)?$|-\d*\.\d+$")  # -5: is no option, as -5
 
 
 def build_parser() -> argparse.ArgumentParser:
@@ -145,7 +147,12 @@ class _CommandParser(_Parser):
             command = import_module(f"{__package__}.{self._module}")
             self._module = ""
             self.description, self.epilog = command.DESCRIPTION, command.EXAMPLES
-            command.add_options(self)
+            self.usage = getattr(command, "USAGE", None)
+            usage.add(self, command.OPTIONS)
+            if "--iterations" in self._option_string_actions:
+                self._negative_number_matcher = _NEGATIVE
+            if adapt := getattr(command, "adapt", None):
+                adapt(self)
             self.set_defaults(run=command.run)
         return self
 

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import argparse
 import os
 import subprocess
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from burstline import record
-from burstline.cli import usage
 from burstline.errors import ParameterError
+
+if TYPE_CHECKING:
+    import argparse
 
 DESCRIPTION: Final = """\
 Run a compiler of LLVM as given, and let what it compiles count its work: basic blocks,
@@ -28,23 +29,20 @@ _BY_NAME: Final = {
     "cc": {"clang": "clang", "suffix": "c", "variable": "CC"},
     "c++": {"clang": "clang++", "suffix": "cpp", "variable": "CXX"},
 }
-_OPTIONS: Final = {
+OPTIONS: Final = {
     "--count KINDS=all": "of blocks, statements, memory, branches, flops, vectors, calls, "
     "iterations (default: all)",
     "--loops": "label MPI calls with the loop around them",
+    "words COMPILER ...": "and its arguments",
 }
 _SIGNALLED: Final = 128
 
 
-def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add the options and the examples of either command."""
+def adapt(parser: argparse.ArgumentParser) -> None:
+    """Write the usage and the examples of either command."""
     name = parser.prog.removeprefix("burstline ")
     parser.usage = f"burstline {name} [--count KINDS] [--loops] -- COMPILER ARGUMENT …"
     parser.epilog = EXAMPLES.format(name=name, **_BY_NAME[name])
-    usage.add(parser, _OPTIONS)
-    parser.add_argument(
-        "words", nargs=argparse.REMAINDER, metavar="COMPILER", help="and its arguments"
-    )
 
 
 def run(arguments: argparse.Namespace) -> None:

@@ -18,6 +18,7 @@ examples:
   burstline completion zsh >> ~/.zshrc
   burstline completion fish > ~/.config/fish/completions/burstline.fish
 """
+OPTIONS: Final = {"shell {bash,zsh,fish}": ""}
 _BASH: Final = """\
 _burstline() {{
     local current="${{COMP_WORDS[COMP_CWORD]}}" before="${{COMP_WORDS[COMP_CWORD-1]}}" words=""
@@ -48,11 +49,6 @@ class _Word(NamedTuple):
 
     names: tuple[str, ...]
     values: tuple[str, ...]
-
-
-def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add the options of the command."""
-    parser.add_argument("shell", choices=("bash", "zsh", "fish"))
 
 
 def run(arguments: argparse.Namespace) -> None:

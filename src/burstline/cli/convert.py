@@ -10,28 +10,15 @@ from typing import TYPE_CHECKING, Final, Unpack
 import burstline
 from burstline import formats, record, schema, show
 from burstline.cli import usage
-from burstline.cli.inputs.options import (
-    add_format,
-    add_resources,
-    add_trace,
-    is_recorded,
-    limits_of,
-    progress_bar,
-)
-from burstline.cli.products.traces import (
-    add_output,
-    is_prv,
-    kept_rows,
-    output_path,
-    print_written,
-)
+from burstline.cli.inputs import is_recorded, limits_of, progress_bar
+from burstline.cli.products import is_prv, kept_rows, output_path, print_written
 from burstline.formats import atomic, otf2, paraver, store
 from burstline.formats import raw as raw_files
 
 if TYPE_CHECKING:
     import argparse
 
-    from burstline.cli.inputs.options import Limits
+    from burstline.cli.inputs import Limits
     from burstline.progress import Progress
     from burstline.record import Resolver
     from burstline.trace import Trace
@@ -50,16 +37,10 @@ examples:
   burstline convert run.prv run.perfetto.json.gz
   burstline convert run.prv run.otf2                   for Scalasca and Vampir
 """
-
-
-def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add the options of the command."""
-    add_trace(parser)
-    add_output(parser)
-    without = "leave out the records themselves: smaller, but no way back to the same .prv"
-    usage.add(parser, {"--no-raw": without})
-    add_format(parser)
-    add_resources(parser)
+_WITHOUT: Final = "leave out the records themselves: smaller, but no way back to the same .prv"
+OPTIONS: Final = (
+    usage.TRACE | usage.OUTPUT | {"--no-raw": _WITHOUT} | usage.FORMAT | usage.RESOURCES
+)
 
 
 def run(arguments: argparse.Namespace) -> None:

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from burstline import record, show
 from burstline.cli import usage
-from burstline.cli.inputs.options import add_format
-from burstline.cli.products.files import require_free
+from burstline.cli.products import require_free
 from burstline.errors import NotEnoughDataError, ParameterError, printable
 from burstline.formats import atomic
 
@@ -29,12 +28,16 @@ examples:
   burstline counters plan PAPI_L1_DCM PAPI_BR_MSP --output sets.toml
   burstline record --counters-set sets.toml --each-set -- mpirun -n 8 ./app
 """
-_OPTIONS: Final = {
+USAGE: Final = "burstline counters plan EVENT … | list [OPTION …]"
+OPTIONS: Final = {
+    "action {plan,list}": "what to do",
+    "events EVENT *": "as PAPI names it: PAPI_L1_DCM",
     "--reference EVENT=PAPI_TOT_INS": "counted in every set, to compare runs by; or none "
     "(default: PAPI_TOT_INS)",
     "-o, --output FILE": "write the sets for record --counters-set",
     **usage.FORCE,
     "--papi FILE": "the PAPI library to ask",
+    **usage.FORMAT,
 }
 _SOFTWARE: Final = (
     "task-clock",
@@ -44,17 +47,6 @@ _SOFTWARE: Final = (
     "minor-faults",
     "major-faults",
 )
-
-
-def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add the options of the command."""
-    parser.usage = "burstline counters plan EVENT … | list [OPTION …]"
-    parser.add_argument("action", choices=("plan", "list"), help="what to do")
-    parser.add_argument(
-        "events", nargs="*", metavar="EVENT", help="as PAPI names it: PAPI_L1_DCM"
-    )
-    usage.add(parser, _OPTIONS)
-    add_format(parser)
 
 
 def run(arguments: argparse.Namespace) -> None:

@@ -6,22 +6,18 @@ from typing import TYPE_CHECKING, Any, Final
 
 import burstline
 from burstline import schema, selection
+from burstline.cli import usage
 from burstline.cli.convert import write_trace
-from burstline.cli.inputs.iterations import iterations_asked, iterations_region
-from burstline.cli.inputs.memory import ANALYSED, require
-from burstline.cli.inputs.options import (
-    add_trace_options,
+from burstline.cli.inputs import (
+    ANALYSED,
+    iterations_asked,
+    iterations_region,
     limits_of,
     progress_bar,
     region_asked,
+    require,
 )
-from burstline.cli.products.traces import (
-    add_output,
-    kept_rows,
-    output_path,
-    print_written,
-    whole_bursts,
-)
+from burstline.cli.products import kept_rows, output_path, print_written, whole_bursts
 from burstline.errors import NotEnoughDataError, ParameterError
 from burstline.formats import paraver
 
@@ -43,15 +39,11 @@ examples:
   burstline cut run.prv -o end.prv --last 1s --ranks 0-7
   burstline cut run.prv -o steps.prv --loop 1 --iterations 10:12
 """
-
-
-def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add the options of the command."""
-    add_trace_options(parser)
-    add_output(parser)
-    ends = parser.add_mutually_exclusive_group()
-    ends.add_argument("--first", metavar="TIME", help="only so much from the begin")
-    ends.add_argument("--last", metavar="TIME", help="only so much before the end")
+_ENDS: Final = {
+    "--first TIME": "only so much from the begin",
+    "--last TIME": "only so much before the end",
+}
+OPTIONS: Final = usage.ANALYSIS | usage.OUTPUT | {usage.ONE_OF: _ENDS}
 
 
 def run(arguments: argparse.Namespace) -> None:

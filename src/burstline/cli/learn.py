@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Any, Final
 import burstline
 from burstline import learning, merge, show
 from burstline.cli import usage
-from burstline.cli.inputs.options import add_format, add_resources, progress_bar, thread_count
-from burstline.cli.inputs.runs import read_runs
-from burstline.cli.products.files import picture_file, write_figure
+from burstline.cli.inputs import progress_bar, read_runs, thread_count
+from burstline.cli.products import picture_file, write_figure
 from burstline.errors import FormatError, ParameterError, printable
 
 if TYPE_CHECKING:
@@ -42,6 +41,9 @@ examples:
 Errors are |predicted - measured| / max(predicted, measured), the mean over bursts: 0.1 is
 10 % off, 0.5 a factor of two. Needs scikit-learn: pip install 'burstline[ml]'.
 """
+_INPUTS: Final = (
+    "datasets of burstline merge (.parquet, .arrow), or two runs or more of a program"
+)
 _QUESTIONS: Final = {
     "--target T=duration": "duration (default), ipc or a column",
     "--features {both,base,merged}=both": "what to predict from: base, merged (other runs' "
@@ -56,22 +58,14 @@ _QUESTIONS: Final = {
     "--repeats": "allow what other runs measured of the target, such as their cycles",
     "--most N=50000": "draw N of more bursts (50,000)",
 }
-_OUTPUT: Final = {"--plot FILE": "draw it: X.svg or X.png", **usage.FORCE}
+OPTIONS: Final = {
+    "inputs INPUT +": _INPUTS,
+    "what is learnt": _QUESTIONS,
+    "output": {"--plot FILE": "draw it: X.svg or X.png", **usage.FORCE},
+    **usage.FORMAT,
+    **usage.RESOURCES,
+}
 _TABLES: Final = (".parquet", ".arrow")
-
-
-def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add the options of the command."""
-    parser.add_argument(
-        "inputs",
-        nargs="+",
-        metavar="INPUT",
-        help="datasets of burstline merge (.parquet, .arrow), or two runs or more of a program",
-    )
-    usage.add(parser.add_argument_group("what is learnt"), _QUESTIONS)
-    usage.add(parser.add_argument_group("output"), _OUTPUT)
-    add_format(parser)
-    add_resources(parser)
 
 
 def run(arguments: argparse.Namespace) -> None:

@@ -11,17 +11,22 @@ import burstline
 from burstline import columns, merge, show
 from burstline.cli import usage
 from burstline.cli.convert import is_paraver
-from burstline.cli.inputs.memory import memory_budget
-from burstline.cli.inputs.options import add_format, add_resources, progress_bar
-from burstline.cli.inputs.runs import read_runs, warn_of_losses, warn_of_twins
-from burstline.cli.products.files import (
+from burstline.cli.inputs import (
+    memory_budget,
+    progress_bar,
+    read_runs,
+    warn_of_losses,
+    warn_of_twins,
+)
+from burstline.cli.products import (
+    files_of,
     in_folder,
+    is_prv,
     picture_file,
-    require_free,
+    require_outputs,
     table_file,
     write_figure,
 )
-from burstline.cli.products.traces import files_of, is_prv
 from burstline.errors import NotEnoughDataError, ParameterError, printable
 from burstline.formats import paraver
 
@@ -55,6 +60,7 @@ The base's records stay as they are, byte by byte; counters of other runs come b
 at the ends of bursts, under their own event types. A counter that several runs have with
 different values keeps the base's, and run2.NAME has the others': runs count from 1.
 """
+_RUNS: Final = "two runs or more of one program on as many ranks: .prv, .prv.gz or stores"
 _OUTPUT: Final = {
     "-o, --output X.prv": "the trace: X.prv or X.prv.gz",
     "--dataset FILE": "the bursts of the base, as .parquet, .csv or .arrow",
@@ -80,24 +86,16 @@ _MATCHING: Final = {
     "--assignment {greedy,optimal}": "seed: the most alike first, or the least sum of S "
     "(greedy)",
 }
+OPTIONS: Final = {
+    "traces TRACE +": _RUNS,
+    "output": _OUTPUT,
+    "matching: defaults are those of the published method": _MATCHING,
+    **usage.FORMAT,
+    **usage.RESOURCES,
+}
 _FEW: Final = 0.5
 _ALIGN_ONLY: Final = ("window",)
 _SEED_ONLY: Final = ("block", "both_sizes", "aligned_spans", "assignment", "partner_weight")
-
-
-def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add the options of the command."""
-    parser.add_argument(
-        "traces",
-        nargs="+",
-        metavar="TRACE",
-        help="two runs or more of one program on as many ranks: .prv, .prv.gz or stores",
-    )
-    usage.add(parser.add_argument_group("output"), _OUTPUT)
-    defaults = "defaults are those of the published method"
-    usage.add(parser.add_argument_group("matching", defaults), _MATCHING)
-    add_format(parser)
-    add_resources(parser)
 
 
 def run(arguments: argparse.Namespace) -> None:
@@ -212,11 +210,7 @@ def _trace(arguments: argparse.Namespace) -> Path:
         for source in map(Path, arguments.traces)
         for file in (files_of(source) if is_paraver(source) else [source])
     ]
-    for file in files_of(path):
-        if file.exists() and any(other.exists() and file.samefile(other) for other in inputs):
-            raise ParameterError(f"{file} belongs to an input. Choose another output")
-        require_free(file, force=arguments.force)
-    return path
+    return require_outputs(path, inputs, "an input", force=arguments.force)
 
 
 def _options(arguments: argparse.Namespace) -> Alignment | Published:

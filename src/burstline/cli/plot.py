@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING, Final
 import burstline
 from burstline import show
 from burstline.cli import usage
-from burstline.cli.inputs.detection import add_detection, detected
-from burstline.cli.inputs.options import add_region, add_resources, add_trace, read_selected
-from burstline.cli.products.files import picture_file, write_figure
+from burstline.cli.inputs import detected, read_selected
+from burstline.cli.products import picture_file, write_figure
 
 if TYPE_CHECKING:
     import argparse
@@ -30,18 +29,15 @@ examples:
 
 pictures need an extra: pip install 'burstline[plot]'
 """
-_PIPED: Final = (100, 34)
-"""Columns and lines where no terminal sets them."""
-
-
-def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add the options of the command."""
-    add_trace(parser)
-    usage.add(parser, {"-o, --output FILE": "X.svg or X.png; characters without it"})
-    usage.add(parser, usage.FORCE)
-    add_region(parser)
-    add_resources(parser)
-    add_detection(parser)
+OPTIONS: Final = {
+    **usage.TRACE,
+    "-o, --output FILE": "X.svg or X.png; characters without it",
+    **usage.FORCE,
+    **usage.REGION,
+    **usage.RESOURCES,
+    **usage.DETECTION,
+}
+_PIPED: Final = (100, 34)  # columns and lines where no terminal sets them
 
 
 def run(arguments: argparse.Namespace) -> None:

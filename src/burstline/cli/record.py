@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import shlex
 import shutil
 import sys
@@ -13,13 +12,13 @@ from typing import TYPE_CHECKING, Any, Final
 from burstline import record, show
 from burstline.cli import usage
 from burstline.cli.convert import say_unnamed, write_recorded
-from burstline.cli.inputs.memory import parse_size
-from burstline.cli.inputs.options import add_resources, limits_of, progress_bar
-from burstline.cli.products.files import in_folder, require_free
-from burstline.cli.products.traces import ENDINGS, files_of
+from burstline.cli.inputs import limits_of, parse_size, progress_bar
+from burstline.cli.products import ENDINGS, files_of, in_folder, require_free
 from burstline.errors import ParameterError, printable
 
 if TYPE_CHECKING:
+    import argparse
+
     from burstline.record import Abi, Ended, Survey, Tally
 
 DESCRIPTION: Final = """\
@@ -35,7 +34,9 @@ examples:
   burstline record --calls MPI_Send,MPI_Recv --stack-depth 4 -- mpirun -n 8 ./app
   burstline record -o ring.prv -- mpiexec -n 4 python ring.py
 """
+USAGE: Final = "burstline record [OPTION …] -- mpirun -n 8 ./app …"
 _OPTIONS: Final = {
+    "words COMMAND ...": "what to run, with its launcher",
     "-o, --output OUTPUT": "X.prv or X.prv.gz (with .pcf and .row), X.store, X.csv, X.parquet, "
     "X.otf2 or X.perfetto.json (default: PROGRAM.prv)",
     "--force": "replace an output that exists",
@@ -55,6 +56,7 @@ _RECORDED: Final = {
     "--leave-free SIZE": "drop records where less of the disk would stay free (default: 1Gi, "
     "or 1 %% of a small disk; 0: fill it)",
 }
+OPTIONS: Final = _OPTIONS | {"what is recorded": _RECORDED} | usage.RESOURCES
 _INTERRUPTED: Final = 130
 _DEEPEST: Final = 64
 _MOST_MIB: Final = (1 << 32) - 2
@@ -67,20 +69,6 @@ class _Plan:
     words: list[str]
     output: Path
     folder: Path
-
-
-def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add the options of the command."""
-    parser.usage = "burstline record [OPTION …] -- mpirun -n 8 ./app …"
-    parser.add_argument(
-        "words",
-        nargs=argparse.REMAINDER,
-        metavar="COMMAND",
-        help="what to run, with its launcher",
-    )
-    usage.add(parser, _OPTIONS)
-    usage.add(parser.add_argument_group("what is recorded"), _RECORDED)
-    add_resources(parser)
 
 
 def run(arguments: argparse.Namespace) -> None:

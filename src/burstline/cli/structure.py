@@ -2,31 +2,27 @@
 
 from __future__ import annotations
 
+import argparse
 import shlex
-from typing import TYPE_CHECKING, Final
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, TypeVar
 
 import burstline
 from burstline import selection, show
 from burstline.cli import usage
-from burstline.cli.features import (
-    add_features_options,
-    draw_factor_map,
-    features_asked,
-    study_view,
-)
-from burstline.cli.inputs.detection import DETECTION, add_detection, detected
-from burstline.cli.inputs.iterations import WAY_OUT
-from burstline.cli.inputs.options import add_trace_options, read_selected
-from burstline.cli.products.files import table_file
-from burstline.errors import ParameterError
+from burstline.cli.inputs import DETECTION, NAME_THE_LOOP, detected, read_selected
+from burstline.cli.products import picture_file, table_file, write_figure
+from burstline.errors import MissingExtraError, NotEnoughDataError, ParameterError
 from burstline.formats import paraver
 
 if TYPE_CHECKING:
-    import argparse
+    from collections.abc import Callable, Iterator
 
-    from burstline.show import View
-    from burstline.structure import Inside, LoopTable, Structure
+    from burstline.show import StudyView, View
+    from burstline.structure import Accuracy, Features, Inside, Labels, LoopTable, Structure
     from burstline.trace import Trace
+
+T = TypeVar("T")
 
 DESCRIPTION: Final = """\
 Read the loops of a program off TRACE, without its source: which calls repeat together,
@@ -47,24 +43,28 @@ examples:
   burstline structure run.prv --format csv > nodes.csv  loops and calls, one a row
 """
 _REGION: Final = (("--from", "start"), ("--to", "end"), ("--ranks", "ranks"), ("--app", "app"))
+_ROWS: Final = ("calls", "loops")
+_METHODS: Final = ("seed", "exact")
 _OF_ITERATIONS: Final = {
     "--slowest N=5": "slow iterations to list (5)",
     "-o, --output FILE": "write that table, or else one of all loops and ranks, as .parquet "
     "or .csv",
     **usage.FORCE,
 }
-
-
-def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add the options of the command."""
-    add_trace_options(parser)
-    add_detection(parser)
-    about = "--iterations ID without --loop shows what each iteration of that loop cost"
-    usage.add(parser.add_argument_group("table of iterations", about), _OF_ITERATIONS)
-    parser.set_defaults(has_loop_table=True)
-    add_features_options(parser)
-    shown = parser.add_argument_group("what the table shows")
-    usage.add(shown, usage.SHOWN | {"--depth N": "fold loops nested deeper than N"})
+_OF_FEATURES: Final = {
+    "--features [{calls,loops}]": "show that instead of the pseudo-code; of calls (default) or "
+    "of labelled loops",
+    "--factor-map FILE": "draw how features go together: X.svg or X.png",
+}
+OPTIONS: Final = {
+    **usage.ANALYSIS,
+    **usage.DETECTION,
+    "table of iterations: --iterations ID without --loop shows what each iteration of that "
+    "loop cost": _OF_ITERATIONS,
+    "features of loops: which properties of calls tell loops apart and, where calls are "
+    "labelled with\nthe loops of the source, how true the detected ones are": _OF_FEATURES,
+    "what the table shows": usage.PSEUDOCODE | {"--depth N": "fold loops nested deeper than N"},
+}
 
 
 def run(arguments: argparse.Namespace) -> None:
@@ -104,7 +104,7 @@ def _loop_of_table(arguments: argparse.Namespace) -> int | None:
         return int(arguments.iterations)
     except ValueError:
         raise ParameterError(
-            f"--iterations {arguments.iterations} of which loop? {WAY_OUT}"
+            f"--iterations {arguments.iterations} of which loop? {NAME_THE_LOOP}"
         ) from None
 
 
@@ -154,3 +154,75 @@ def _inside(trace: Trace, structure: Structure) -> Inside:
     return burstline.structure.inside(
         trace, structure, paraver.sampled(trace) if trace.has_raw else None
     )
+
+
+def features_asked(arguments: argparse.Namespace) -> bool:
+    """Whether features were asked for; a picture that cannot be is refused."""
+    picture_file(arguments.factor_map, force=arguments.force)
+    return arguments.features is not None or arguments.factor_map is not None
+
+
+def study_view(trace: Trace, structure: Structure, arguments: argparse.Namespace) -> StudyView:
+    """What is known of the features of loops; the trace has its records if it has labels."""
+    missing: list[str] = []
+    labels = _or_why(lambda: burstline.structure.labels_of(trace, structure.found_in), missing)
+    found = burstline.structure.features(
+        trace, structure.found_in, labels, scale=arguments.scale
+    )
+    kind = arguments.features or _ROWS[0]
+    shown = _of_loops(found, labels) if kind == "loops" else found
+    known = labels is not None
+    return show.StudyView(
+        kind=kind,
+        result=shown,
+        ranks=structure.found_in.ranks,
+        labels=labels,
+        factors=_or_why(lambda: burstline.structure.factor_map(shown), missing),
+        importance=_or_why(lambda: burstline.structure.importance(found), missing)
+        if known
+        else None,
+        accuracies=()
+        if labels is None
+        else tuple(_accuracies(trace, structure, labels, arguments)),
+        missing=tuple(missing),
+        title=Path(arguments.trace).name,
+    )
+
+
+def _or_why(compute: Callable[[], T], missing: list[str]) -> T | None:
+    """A result, or None and the reason why there is none."""
+    try:
+        return compute()
+    except (MissingExtraError, NotEnoughDataError) as reason:
+        missing.append(str(reason))
+        return None
+
+
+def _of_loops(found: Features, labels: Labels | None) -> Features:
+    by_loop = found.by_loop()
+    if labels is None or not len(by_loop):
+        raise NotEnoughDataError(
+            "features of loops need calls with labels. --features calls does without"
+        )
+    return by_loop
+
+
+def _accuracies(
+    trace: Trace, structure: Structure, labels: Labels, arguments: argparse.Namespace
+) -> Iterator[Accuracy]:
+    yield burstline.structure.accuracy(structure, labels)
+    for method in _METHODS:
+        if method != structure.method:
+            other = argparse.Namespace(**vars(arguments) | {"method": method})
+            yield burstline.structure.accuracy(detected(trace, other), labels)
+
+
+def draw_factor_map(view: StudyView, arguments: argparse.Namespace) -> None:
+    """Draw how features go together, if a file was named."""
+    path = picture_file(arguments.factor_map, force=arguments.force)
+    if path is None:
+        return
+    if view.factors is None:
+        raise NotEnoughDataError(f"{path} is not drawn: {'; '.join(view.missing)}")
+    write_figure(path, view.figures()["factors"])
+    show.note(f"{path}: {len(view.factors.names)} variables")

@@ -6,9 +6,8 @@ from typing import TYPE_CHECKING, Final
 
 from burstline import merge, selection, show
 from burstline.cli import usage
-from burstline.cli.inputs.memory import memory_budget
-from burstline.cli.inputs.options import add_trace_options, progress_bar, read_with_whole
-from burstline.cli.products.files import table_file
+from burstline.cli.inputs import memory_budget, progress_bar, read_with_whole
+from burstline.cli.products import table_file
 from burstline.errors import MemoryBudgetError
 
 if TYPE_CHECKING:
@@ -35,21 +34,15 @@ examples:
   burstline table run.prv --columns rank,burst,duration_ns,PAPI_TOT_INS --format csv
   burstline table run.prv --format json | python -m json.tool
 """
-_OPTIONS: Final = {
+_TABLE: Final = {
+    "-o, --output FILE": "write it as FILE.parquet, .csv or .arrow",
+    **usage.FORCE,
     "--columns LIST": "only these columns, in this order: rank,duration_ns",
     "--min-duration TIME=0ns": "leave out shorter bursts: 10us",
     "--top N=10": "longest bursts to show (10)",
 }
+OPTIONS: Final = usage.ANALYSIS | {"the table": _TABLE}
 _BYTES_TO_SORT: Final = 120  # of a burst, while its begin and end are sorted
-
-
-def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add the options of the command."""
-    add_trace_options(parser)
-    group = parser.add_argument_group("the table")
-    usage.add(group, {"-o, --output FILE": "write it as FILE.parquet, .csv or .arrow"})
-    usage.add(group, usage.FORCE)
-    usage.add(group, _OPTIONS)
 
 
 def run(arguments: argparse.Namespace) -> None:

@@ -1,14 +1,15 @@
-"""Options declared as help prints them.
+"""Options declared as help prints them; titles of groups lead to options of their own.
 
 ::
 
     "-o, --output FILE"   a text            "--quiet"              a flag
     "--top N=5"           a whole number    "--method {a,b}=a"     one of several words
+    "trace TRACE"         an argument       "runs TRACE +"         one or more of them
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from burstline.errors import ParameterError
 
@@ -16,44 +17,98 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Mapping
 
-_KINDS: Final[dict[str, type]] = {
-    "N": int,
-    "ID": int,
-    "R": int,
-    "X": float,
-    "W": float,
-    "S": float,
+_KINDS: Final = {"N": int, "ID": int, "R": int, "X": float, "W": float, "S": float}
+_NAMES: Final = {"--from": "start", "--to": "end"}  # `from` is a word of Python
+
+TRACE: Final = {
+    "trace TRACE": "a .prv, .prv.gz or .otf2 file, a store, or a folder of raw files or tables"
+}
+FORMAT: Final = {
+    "--format {table,json,csv}=table": "how the result is printed (default: table)"
 }
 FORCE: Final = {"--force": "replace a FILE that exists"}
-SHOWN: Final = {
+OUTPUT: Final = {
+    "place OUTPUT ?": "the same as -o OUTPUT; one of them is needed",
+    "-o, --output OUTPUT": "X.prv or X.prv.gz (with .pcf and .row), X.store, X.csv or "
+    "X.parquet (folders), X.otf2 (with X.def and the folder X), X.perfetto.json or "
+    "X.perfetto.json.gz",
+    "--force": "replace an output that exists",
+}
+SAME_PLACES: Final = {
+    "--ranks LIST": "only these ranks: 0-7,12",
+    "--app N": "only this application, from 0",
+}  # the region of interest, as far as it means the same in several runs
+REGION: Final = {
+    "region of interest: all options of the region of interest combine": {
+        "--from TIME": "from there: 1.5s, 300ms",
+        "--to TIME": "up to there, exclusive",
+        **SAME_PLACES,
+        "--loop ID": "only this loop, as structure numbers it",
+        "--iterations A:B": "only these of its iterations: 1, 3:7, :10, -5:",
+    }
+}
+RESOURCES: Final = {
+    "resources": {
+        "--memory SIZE": "most memory to use, as 2G or 512Mi (default: 60 %% of what is free)",
+        "--threads N": "threads to use (default: all CPUs allowed)",
+        "--quiet": "no progress bar",
+        "--progress": "report progress without a terminal, too",
+    }
+}
+ANALYSIS: Final = TRACE | FORMAT | REGION | RESOURCES
+DETECTION: Final = {
+    "how loops are found": {
+        "--method {auto,seed,exact}=auto": "seed: as published; exact: lossless; auto: seed "
+        "where it is true to 0.999",
+        "--eps X=0.2": "distance within a loop (0.2)",
+        "--scale {log,minmax}=log": "how repetitions and times are compared: as ratios, or "
+        "within their range",
+        "--rank-merge {late,early}=late": "seed: merge equal calls of ranks after their loops "
+        "are found, or before",
+        "--min-share X=0.1": "leave out calls that span less of the run than this (0.1)",
+    }
+}
+PSEUDOCODE: Final = {
     "--counter NAME": "a counter of the trace, or IPC",
     "--show-ranks LIST": "what these ranks execute: 0-7,12",
     "--bursts TIME": "computation before calls from this mean on: 1ms",
 }
-"""What of pseudo-code is shown."""
-SAME_PLACES: Final = {
-    "--ranks LIST": "only these ranks: 0-7,12",
-    "--app N": "only this application, from 0",
-}
-"""The region of interest, as far as it means the same in several runs."""
+ONE_OF: Final = "one of"  # a title of options that exclude each other
 
 
-def add(group: argparse._ActionsContainer, options: Mapping[str, str]) -> None:
+def add(
+    group: argparse._ActionsContainer, options: Mapping[str, str | Mapping[str, str]]
+) -> None:
     """Add options, given as usage and help; a value behind ``=`` is the default."""
     for usage, text in options.items():
+        if not isinstance(text, str):
+            title, _, about = usage.partition(": ")
+            inner: argparse._ActionsContainer = (
+                group.add_mutually_exclusive_group()
+                if usage == ONE_OF
+                else group.add_argument_group(title, about or None)
+            )
+            add(inner, text)
+            continue
         words = usage.split()
-        names = [word.rstrip(",") for word in words if word.startswith("-")]
-        if len(names) == len(words):
-            group.add_argument(*names, action="store_true", help=text)
-            continue
-        value, has_default, default = words[-1].partition("=")
-        if value.startswith("{"):
-            choices = value.strip("{}").split(",")
-            group.add_argument(*names, choices=choices, default=default or None, help=text)
-            continue
-        kind = _KINDS.get(value, str)
-        usual = kind(default) if has_default else None
-        group.add_argument(*names, type=kind, metavar=value, default=usual, help=text)
+        names = [word.rstrip(",") for word in words if word.startswith("-")] or words[:1]
+        value, has_default, default = " ".join(words[len(names) :][:1]).partition("=")
+        settings: dict[str, Any] = {"help": text or None}
+        if not value:
+            settings["action"] = "store_true"
+        elif "{" in value:
+            settings["choices"] = value.strip("[{}]").split(",")
+            if value.startswith("["):
+                settings |= {"nargs": "?", "const": settings["choices"][0]}
+        else:
+            settings |= {"type": _KINDS.get(value, str), "metavar": value}
+        if has_default:
+            settings["default"] = settings.get("type", str)(default)
+        if len(words) > len(names) + 1:
+            settings["nargs"] = words[-1]
+        if names[0] in _NAMES:
+            settings["dest"] = _NAMES[names[0]]
+        group.add_argument(*names, **settings)
 
 
 def require_at_least(arguments: argparse.Namespace, **least: int) -> None:

@@ -1,4 +1,4 @@
-"""Where a command writes a trace, and what it says about what it wrote."""
+"""Where commands write: traces, tables and pictures; what they say of the traces."""
 
 from __future__ import annotations
 
@@ -6,32 +6,20 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from burstline import show
-from burstline.cli import usage
-from burstline.cli.products.files import require_free
 from burstline.errors import ParameterError
-from burstline.formats import otf2
+from burstline.formats import atomic, otf2
 
 if TYPE_CHECKING:
     import argparse
+    from collections.abc import Iterable
 
+    from burstline.show import Figure
     from burstline.trace import Trace
 
-_OPTIONS: Final = {
-    "-o, --output OUTPUT": "X.prv or X.prv.gz (with .pcf and .row), X.store, X.csv or "
-    "X.parquet (folders), X.otf2 (with X.def and the folder X), X.perfetto.json or "
-    "X.perfetto.json.gz",
-    "--force": "replace an output that exists",
-}
 _JSON: Final = (".perfetto.json", ".perfetto.json.gz")
 ENDINGS: Final = (".prv", ".prv.gz", ".store", ".csv", ".parquet", ".otf2", *_JSON)
-"""What the name of a trace that is written may end in."""
-
-
-def add_output(parser: argparse.ArgumentParser) -> None:
-    """Add where the result goes."""
-    both = "the same as -o OUTPUT; one of them is needed"
-    parser.add_argument("place", nargs="?", metavar="OUTPUT", help=both)
-    usage.add(parser, _OPTIONS)
+TABLES: Final = (".parquet", ".csv", ".arrow")
+_PICTURES: Final = (".svg", ".png")
 
 
 def output_path(arguments: argparse.Namespace) -> Path:
@@ -42,12 +30,15 @@ def output_path(arguments: argparse.Namespace) -> Path:
             f"give one output: -o OUT and its ending, one of {', '.join(ENDINGS)}"
         )
     path, source = Path(given[0]), Path(arguments.trace)
-    files = files_of(path)
-    inputs = _files_read(source)
-    for file in files:
-        if any(_is_same(file, other) for other in inputs):
-            raise ParameterError(f"{file} belongs to the input. Choose another output")
-        require_free(file, force=arguments.force)
+    return require_outputs(path, _files_read(source), "the input", force=arguments.force)
+
+
+def require_outputs(path: Path, inputs: Iterable[Path], noun: str, *, force: bool) -> Path:
+    """The path of a trace, refused if writing it would lose a file, above all an input."""
+    for file in files_of(path):
+        if any(file.exists() and read.exists() and file.samefile(read) for read in inputs):
+            raise ParameterError(f"{file} belongs to {noun}. Choose another output")
+        require_free(file, force=force)
     return path
 
 
@@ -73,10 +64,6 @@ def _files_read(source: Path) -> list[Path]:
         return [source, *([] if anchor is None else files_of(anchor))]
     of_files = source.name.endswith((".prv", ".prv.gz", ".otf2"))
     return files_of(source) if of_files else [source]
-
-
-def _is_same(one: Path, other: Path) -> bool:
-    return one.exists() and other.exists() and one.samefile(other)
 
 
 def is_prv(path: Path) -> bool:
@@ -117,3 +104,50 @@ def print_written(arguments: argparse.Namespace, path: Path, document: dict[str,
     rows.append(("time_offset_ns", offset))
     shown = show.Outcome(document, ("name", "value"), rows, notes=notes)
     show.output(shown, arguments.format)
+
+
+def table_file(
+    text: str | None, *, force: bool, endings: tuple[str, ...] = TABLES
+) -> Path | None:
+    """The file that somebody named for a table, once nothing is lost by writing there."""
+    return _file(text, "table", endings, force=force)
+
+
+def picture_file(text: str | None, *, force: bool) -> Path | None:
+    """The file that somebody named for a picture that can be drawn, as :func:`table_file`."""
+    path = _file(text, "picture", _PICTURES, force=force)
+    if path is not None:
+        show.require()
+    return path
+
+
+def _file(text: str | None, noun: str, endings: tuple[str, ...], *, force: bool) -> Path | None:
+    if text is None:
+        return None
+    path = Path(text)
+    if path.suffix not in endings:
+        *others, last = endings
+        said = f"{', '.join(others)} or {last}"
+        raise ParameterError(f"{path}: the ending of a {noun} is {said}")
+    return require_free(path, force=force)
+
+
+def require_free(path: Path, *, force: bool, other: str = "output") -> Path:
+    """The path, refused if a file would be replaced without being forced."""
+    if path.exists() and not force:
+        raise ParameterError(f"{path} exists. Choose another {other}, or pass --force")
+    return path
+
+
+def in_folder(path: Path) -> Path:
+    """The path, refused if there is no folder to write it into."""
+    if not path.parent.is_dir():
+        raise ParameterError(f"there is no folder {path.parent} to write {path.name} into")
+    return path
+
+
+def write_figure(path: Path, figure: Figure) -> None:
+    """Write a picture whole, or not at all; the ending of its name says its form."""
+    picture = figure("svg" if path.suffix == ".svg" else "png")
+    with atomic.output(path) as file:
+        file.write(picture)

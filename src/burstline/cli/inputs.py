@@ -1,0 +1,335 @@
+"""What commands read: traces, a region of them or several, within the memory allowed."""
+
+from __future__ import annotations
+
+import os
+import resource
+import shlex
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypedDict
+
+import burstline
+import burstline.formats.raw
+from burstline import formats, selection, show
+from burstline.cli import usage
+from burstline.errors import (
+    InconsistentTraceError,
+    MemoryBudgetError,
+    NotEnoughDataError,
+    ParameterError,
+    printable,
+)
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+
+    from burstline.progress import Progress
+    from burstline.show import Bar
+    from burstline.structure import Structure
+    from burstline.trace import Trace
+
+ANALYSED: Final = ("calls", "messages", "bursts", "regions", "gaps")
+"""Tables that grow with the trace and that analyses ask for."""
+DETECTION: Final = ("method", "eps", "scale", "rank_merge", "min_share")
+"""Options that :func:`burstline.detect` takes as they are."""
+NAME_THE_LOOP: Final = "Name the loop, as `burstline structure` numbers it: --loop ID"
+
+_COPIES: Final = 3  # of a table: as loaded, as selected, as an analysis sorts it
+_WAY_OUT: Final = (
+    "Take a part of it (--from, --to, --ranks), a shorter one if you did, "
+    "or allow more memory (--memory)."
+)
+_SHARE_OF_MEMORY: Final = 0.6
+_PREFIXES: Final = "kmgtp"
+_PROC: Final = Path("/proc")
+_GROUPS: Final = Path("/sys/fs/cgroup")
+_UNKNOWN_MACHINE: Final = 2_000_000_000
+_UNLIMITED: Final = 1 << 60
+"""Version 1 of control groups writes a number about this large where there is no limit."""
+
+
+def read_selected(
+    arguments: argparse.Namespace, *, raw: bool = False, streams: bool = False
+) -> Trace:
+    """Read the trace that the arguments name, and cut it to their region of interest.
+
+    With `raw` its records are read, too; with `streams` the analysis goes through a whole
+    trace in a store a part at a time, so that all of it need not fit.
+    """
+    return read_with_whole(arguments, raw=raw, streams=streams)[0]
+
+
+def read_with_whole(
+    arguments: argparse.Namespace, *, raw: bool = False, streams: bool = False
+) -> tuple[Trace, Trace]:
+    """Read a trace as :func:`read_selected` does, and give the whole of it, too."""
+    limits = limits_of(arguments)
+    region, asked = region_asked(arguments), iterations_asked(arguments)
+    with progress_bar(arguments) as progress:
+        whole = burstline.read(arguments.trace, raw=raw, **limits, progress=progress)
+    _say_if_unnamed(arguments.trace)
+    _require_inside(region, whole)
+    trace = whole
+    if region or asked or not streams:
+        trace = require(trace, limits["memory"], tables=ANALYSED, copies=_COPIES, region=region)
+    if asked:
+        region = iterations_region(trace, region, asked, arguments)
+    return (burstline.select(trace, **region) if region else trace), whole
+
+
+def region_asked(arguments: argparse.Namespace) -> dict[str, Any]:
+    """The region of interest as arguments of `select`; empty if the whole trace is wanted."""
+    texts: dict[str, tuple[Callable[[Any], object], Any]] = {
+        "start_ns": (selection.parse_time, arguments.start),
+        "end_ns": (selection.parse_time, arguments.end),
+        "ranks": (selection.parse_ranks, arguments.ranks),
+        "application": (int, arguments.app),
+    }
+    return {name: parse(text) for name, (parse, text) in texts.items() if text is not None}
+
+
+def _require_inside(region: dict[str, Any], whole: Trace) -> None:
+    """Say that a window is beside the trace: an analysis of nothing would only puzzle."""
+    start = region.get("start_ns", 0)
+    end = max(whole.locations["died_ns"].to_pylist(), default=0)
+    if start and start >= end:
+        raise NotEnoughDataError(
+            f"nothing is left: --from {show.format_ns(start)} is outside the trace, which "
+            f"ends at {show.format_ns(end)}"
+        )
+
+
+def _say_if_unnamed(path: str) -> None:
+    """Raw files name places by address: names want the machine that recorded them."""
+    if is_recorded(Path(path)):
+        show.note(
+            "burstline: functions and lines are not resolved; where it was recorded, "
+            f"burstline convert {shlex.quote(path)} X.prv gives a trace that has them"
+        )
+
+
+def is_recorded(path: Path) -> bool:
+    """Whether a folder holds raw files of the recorder."""
+    return path.is_dir() and burstline.formats.raw.recognises(path)
+
+
+def progress_bar(arguments: argparse.Namespace) -> Bar:
+    """The progress bar that suits stderr and the arguments; a context."""
+    live = sys.stderr.isatty() and os.environ.get("TERM") != "dumb"
+    shown = not arguments.quiet and (live or arguments.progress)
+    return show.Bar(sys.stderr if shown else None, live=live)
+
+
+class Limits(TypedDict):
+    """What a command may use: bytes, and threads."""
+
+    memory: int
+    threads: int
+
+
+def limits_of(arguments: argparse.Namespace) -> Limits:
+    """What the arguments allow the command to use."""
+    return {"memory": memory_budget(arguments), "threads": thread_count(arguments)}
+
+
+def thread_count(arguments: argparse.Namespace) -> int:
+    """The number of threads the command may use."""
+    if arguments.threads is None:
+        return len(os.sched_getaffinity(0))
+    usage.require_at_least(arguments, threads=1)
+    return int(arguments.threads)
+
+
+class Asked(NamedTuple):
+    """Iterations somebody asked for, as they were written."""
+
+    loop: int
+    first: int
+    last: int
+
+
+def iterations_asked(arguments: argparse.Namespace) -> Asked | None:
+    """The iterations that are the region of interest; None if no loop was chosen."""
+    if arguments.loop is None:
+        if arguments.iterations is None or arguments.command == "structure":
+            return None
+        raise ParameterError(f"--iterations of which loop? {NAME_THE_LOOP}")
+    return Asked(arguments.loop, *selection.parse_iterations(arguments.iterations or ":"))
+
+
+def iterations_region(
+    trace: Trace, region: Mapping[str, Any], asked: Asked, arguments: argparse.Namespace
+) -> dict[str, Any]:
+    """The region of some iterations; what it is, is said on standard error."""
+    part = burstline.select(trace, **region) if region else trace
+    structure = detected(part, arguments)
+    begin, end = burstline.structure.iterations_window(part, structure, *asked)
+    _explain(part, asked, structure.method, end - begin)
+    start_ns, end_ns = selection.former_windows(trace, part, begin, end)
+    return {"start_ns": start_ns, "end_ns": end_ns}
+
+
+def _explain(trace: Trace, asked: Asked, method: str, length_ns: Any) -> None:  # noqa: ANN401 -- an array; NumPy is not loaded yet
+    (rank,) = trace.arrays("locations", "rank")
+    inside = set(rank[length_ns > 0].tolist())
+    lengths = [
+        show.format_ns(int(each)) for each in (length_ns[length_ns > 0].min(), length_ns.max())
+    ]
+    span = " to ".join(dict.fromkeys(lengths))
+    show.note(
+        f"iterations {asked.first}:{asked.last} of loop {asked.loop} ({method}): {span} a rank"
+    )
+    without = sorted(set(rank.tolist()) - inside)
+    if without:
+        ranks = burstline.structure.compact(without)
+        show.note(f"left out, because they do not run these iterations: ranks {ranks}")
+
+
+def detected(trace: Trace, arguments: argparse.Namespace) -> Structure:
+    """Find the loops of a trace, as the arguments say."""
+    chosen = {name: getattr(arguments, name) for name in DETECTION if name in arguments}
+    return burstline.detect(trace, **chosen)
+
+
+def warn_of_twins(paths: Sequence[Path]) -> None:
+    """Say which run is given twice: it agrees with itself in everything."""
+    for number, path in enumerate(paths):
+        for other in paths[:number]:
+            if path.exists() and other.exists() and path.samefile(other):
+                show.note(f"warning: {path} is given twice; nothing is learned from that")
+
+
+def warn_of_losses(paths: Sequence[Path], traces: Sequence[Trace]) -> None:
+    """Say which runs lack something that was lost on the way to us."""
+    for path, trace in zip(paths, traces, strict=True):
+        lost = [row for row in trace.defects.to_pylist() if row["severity"] != "info"]
+        if lost:
+            told = ", ".join(f"{row['kind']} ({row['count']:,} times)" for row in lost)
+            show.note(f"warning: {path}: {printable(told)}. See: burstline info {path}")
+
+
+def read_runs(
+    paths: Sequence[Path], arguments: argparse.Namespace, progress: Progress
+) -> list[Trace]:
+    """Read the runs, and refuse those of different numbers of ranks by name."""
+    memory = formats.memory_each(memory_budget(arguments), len(paths))
+    threads = thread_count(arguments)
+    traces, has_loops = [], True
+    for path in paths:
+        trace = burstline.read(
+            path, raw=False, memory=memory, threads=threads, progress=progress
+        )
+        if has_loops and "loops_left_out" in trace.defects["kind"].to_pylist():
+            show.note(
+                f"warning: {path} is read without its loops: allow more memory (--memory)"
+            )
+            has_loops = False
+        tables = ("calls", "messages", "bursts")
+        traces.append(require(trace, memory, tables=tables, copies=1, region={}))
+    for path, trace in zip(paths, traces, strict=True):
+        if not trace.rows("bursts"):
+            raise NotEnoughDataError(f"{path} has no bursts: no thread of it makes two calls")
+    require_as_many_ranks(paths, traces, "merged")
+    return traces
+
+
+def require_as_many_ranks(
+    paths: Sequence[Path | str], traces: Sequence[Trace], aim: str
+) -> None:
+    """Refuse runs of different numbers of ranks by name; `aim` is what they cannot be."""
+    places = [trace.locations.select(["application", "rank"]) for trace in traces]
+    ranks = [len({tuple(row.values()) for row in place.to_pylist()}) for place in places]
+    if len(set(ranks)) > 1:
+        told = ", ".join(f"{path}: {count}" for path, count in zip(paths, ranks, strict=True))
+        raise InconsistentTraceError(
+            f"the runs have different numbers of ranks ({told}). Only runs of one program on "
+            f"as many ranks can be {aim}"
+        )
+
+
+def require(
+    trace: Trace, memory: int, *, tables: Iterable[str], copies: int, region: Mapping[str, Any]
+) -> Trace:
+    """What `region` needs of a trace in a store; refused if `copies` of that do not fit."""
+    if not trace.is_stored:
+        return trace
+    needed = copies * selection.estimate_bytes(trace, tables, **region)
+    if needed > memory:
+        raise MemoryBudgetError(needed, memory, way_out=_WAY_OUT)
+    return selection.narrowed(trace, memory=memory // copies, **region) if region else trace
+
+
+def memory_budget(arguments: argparse.Namespace) -> int:
+    """The memory the command may use, in bytes."""
+    if arguments.memory is not None:
+        return parse_size(arguments.memory)
+    return int(_SHARE_OF_MEMORY * available_memory())
+
+
+def parse_size(text: str) -> int:
+    """A size in bytes: ``2G`` is 2·10⁹, ``2Gi`` is 2·2³⁰.
+
+    >>> [parse_size(text) for text in ("4096", "2G", "1.5GB", "512MiB")]
+    [4096, 2000000000, 1500000000, 536870912]
+    """
+    unit = text.strip().lower().removesuffix("b")
+    number = unit.rstrip("i" + _PREFIXES)
+    prefix = unit[len(number) :]
+    binary = len(prefix) == 2 and prefix[1] == "i"
+    try:
+        power = _PREFIXES.index(prefix[:1]) + 1 if prefix else 0
+        size = int(float(number) * (1024 if binary else 1000) ** power)
+    except (ValueError, OverflowError):
+        size = 0
+    if size <= 0 or len(prefix) > 1 + binary:
+        raise ParameterError(f"{text!r} is no size; sizes are like 512M, 2G or 2GiB")
+    return size
+
+
+def available_memory(proc: Path = _PROC, groups: Path = _GROUPS) -> int:
+    """The memory that is free for this process, in bytes."""
+    return max(min(_bounds(proc, groups), default=_UNKNOWN_MACHINE), 0)
+
+
+def _bounds(proc: Path, groups: Path) -> Iterator[int]:
+    machine = _fields(proc / "meminfo").get("MemAvailable:")
+    if machine is not None:
+        yield machine * 1024
+    for line in _read(proc / "self" / "cgroup").splitlines():
+        _, controllers, path = line.split(":", 2)
+        if not controllers:
+            yield from _group_bounds(groups, path, ("memory.max", "memory.current"))
+        elif "memory" in controllers.split(","):
+            names = ("memory.limit_in_bytes", "memory.usage_in_bytes")
+            yield from _group_bounds(groups / "memory", path, names)
+    limit, _ = resource.getrlimit(resource.RLIMIT_AS)
+    pages = _read(proc / "self" / "statm").split()
+    if limit != resource.RLIM_INFINITY and pages:
+        yield limit - int(pages[0]) * resource.getpagesize()
+
+
+def _group_bounds(root: Path, path: str, names: tuple[str, str]) -> Iterator[int]:
+    """What the group and each group around it have left."""
+    group = root / path.lstrip("/")
+    for place in (group, *group.parents):
+        limit, used = (_read(place / name).strip() for name in names)
+        if limit.isdigit() and used.isdigit() and int(limit) < _UNLIMITED:
+            cached = _fields(place / "memory.stat").get("inactive_file", 0)
+            yield int(limit) - int(used) + cached
+        if place == root:
+            return
+
+
+def _fields(path: Path) -> dict[str, int]:
+    words = (line.split() for line in _read(path).splitlines())
+    return {row[0]: int(row[1]) for row in words if len(row) > 1 and row[1].isdigit()}
+
+
+def _read(path: Path) -> str:
+    """Read a file of the kernel; empty where there is none."""
+    try:
+        return path.read_text(encoding="ascii", errors="replace")
+    except OSError:
+        return ""
