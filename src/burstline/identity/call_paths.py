@@ -1,11 +1,4 @@
-"""Call paths: from the start of the program to the MPI call.
-
-::
-
-    trace.call_paths  --clean_paths-->  tuples of Frame, outermost first
-                      --path_labels-->  "main@a.c:9;solve@b.c:4"
-
-"""
+"""Call paths: from the start of the program to the MPI call, and their labels."""
 
 from __future__ import annotations
 
@@ -48,15 +41,12 @@ Path = tuple[Frame, ...]
 
 
 def clean_paths(trace: Trace) -> tuple[Integers, tuple[Path, ...]]:
-    """The path of each row of `call_paths` as a number, and the paths; 0 is without frames.
-
-    A last number, that of path 0, serves calls without a call path, whose id is -1.
-    """
+    """The path of each row of `call_paths` as a number, and the paths; 0 is without frames."""
     table = trace.call_paths
     columns = (table[name].to_pylist() for name in ("parent", "function", "file", "line"))
     paths: list[Path] = [()]
     numbers: dict[Path, int] = {(): 0}
-    number = np.zeros(table.num_rows + 1, np.int64)
+    number = np.zeros(table.num_rows + 1, np.int64)  # the last is for id -1: without a path
     for row, (parent, function, file, line) in enumerate(zip(*columns, strict=True)):
         above = paths[number[parent]] if parent is not None else ()
         path = _extended(above, Frame(function, file, line))
@@ -86,16 +76,9 @@ def _is_place(frame: Frame) -> bool:
 
 
 def path_labels(trace: Trace) -> tuple[Integers, list[str]]:
-    """The label of each row of `call_paths` as a number, and the labels, alike in all runs.
-
-    The number is -1 where a path has no frames, and behind the last row, for calls without.
-
-    >>> from burstline.testing import trace_of
-    >>> paths = "path 0 main file a.c line 9 | path 1 solve under 0"
-    >>> path_labels(trace_of(f"ranks 1 | {paths}"))[1]
-    ['main@a.c:9', 'main@a.c:9;solve']
-    """
+    """The label of each row of `call_paths` as a number, and the labels, alike in all runs."""
     number, (_, *paths) = clean_paths(trace)
     labels: Vocabulary[str] = Vocabulary()
     of_path = labels.numbers(";".join(map(str, path)) for path in paths)
+    # unknown where a path has no frames, and behind the last row, for calls without a path
     return take(of_path, number - 1, UNKNOWN), labels.names

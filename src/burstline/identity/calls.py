@@ -1,10 +1,4 @@
-"""What the ids in the columns of calls stand for, in names that are the same in all runs.
-
-::
-
-    calls of some locations  --Decoder.decoded--> operation, communicator, partner, root, …
-    bursts                   --gathered-->        operation_before, operation_after, …
-"""
+"""What the ids in the columns of calls stand for, in names that are the same in all runs."""
 
 from __future__ import annotations
 

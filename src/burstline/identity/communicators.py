@@ -1,10 +1,4 @@
-"""The names of communicators.
-
-::
-
-    trace.communicators  --communicator_labels-->  world, self, "0-3,7", "0-3 #2": in any run
-                         --communicator_names-->   world, self, "7": the id in the source
-"""
+"""The names of communicators, as their source has them and the same in any run."""
 
 from __future__ import annotations
 
@@ -28,17 +22,9 @@ def communicator_names(trace: Trace) -> list[str]:
 
 
 def communicator_labels(trace: Trace) -> list[str]:
-    """The label of each communicator of a trace, the same in all runs.
-
-    It is ``world``, ``self``, or the ranks of the members; equal ones are numbered.
-
-    >>> from burstline.testing import trace_of
-    >>> group = "communicator 1 members 3 0 1 kind group"
-    >>> communicator_labels(trace_of(f"ranks 4 | {group}"))
-    ['world', '3,0-1']
-    """
+    """The label of each communicator, alike in all runs: ``world``, ``self`` or its ranks."""
     table = trace.communicators
-    labels = []
+    labels = []  # those of equal members are numbered
     met: dict[tuple[int, str], int] = {}
     rows = (table[name].to_pylist() for name in ("application", "kind", "members"))
     for application, kind, members in zip(*rows, strict=True):

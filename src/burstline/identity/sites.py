@@ -1,9 +1,4 @@
-"""Sites: which calls of one run are the same call of its program, whatever rank makes them.
-
-::
-
-    calls, call_paths  --sites_of-->  Sites: a Site per call
-"""
+"""Sites: which calls of one run are the same call of its program, whatever rank makes them."""
 
 from __future__ import annotations
 

@@ -1,9 +1,5 @@
 """Tokens: numbers for the names of bursts, the same in every run.
 
-::
-
-    Traces  --tokens_of-->  Tokens of each: a label, a kind, a place … per burst
-
 A burst is named by the call before it: its operation, its place in the source and in loops,
 its partner and its size. Which of several requests a call completed is known from the message.
 """
@@ -124,16 +120,7 @@ class Naming(NamedTuple):
 
 
 def tokens_of(traces: Sequence[Trace], loops: Sequence[Loops | None]) -> Naming:
-    """The bursts of runs of one program, named alike; `loops` are those around their calls.
-
-    >>> from burstline.testing import trace_of
-    >>> run = trace_of(
-    ...     "ranks 1 | 0 | 1 enter MPI_Init | 2 leave | 4 enter MPI_Barrier | 5 leave"
-    ... )
-    >>> named = tokens_of([run, run], [None, None])
-    >>> named.patterns, [tokens.label.tolist() for tokens in named.tokens], named.has_loops
-    ([('MPI_Init', 'MPI_Barrier')], [[0], [0]], False)
-    """
+    """The bursts of runs of one program, named alike; `loops` are those around their calls."""
     words = _Words()
     paths = [words.path(trace) for trace in traces]
     has_paths = any(len(np.unique(path)) > 1 for path in paths) and _are_common(paths)

@@ -15,12 +15,7 @@ Name = TypeVar("Name")
 
 
 class Vocabulary(Generic[Name]):
-    """Names, numbered as they are met.
-
-    >>> labels = Vocabulary(["world"])
-    >>> labels.numbers(["0-3", "world", "0-3"]).tolist(), labels.names
-    ([1, 0, 1], ['world', '0-3'])
-    """
+    """Names, numbered as they are met."""
 
     def __init__(self, names: Iterable[Name] = ()) -> None:
         self._number: dict[Name, int] = {}

@@ -1,12 +1,7 @@
 """Learning: how well the bursts of a program predict their duration, from which counters.
 
-::
-
-    fused tables  --roles-->  base and merged features  --folds, forests-->  Learned
-                              what says the target itself is left out
-
-A fused table is what ``burstline merge --dataset`` writes: the bursts of the base run with
-the counters of all runs.
+It reads fused tables, as ``burstline merge --dataset`` writes them: the bursts of the base run
+with the counters of all runs.
 """
 
 from burstline.doors import door

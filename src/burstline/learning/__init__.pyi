@@ -1,10 +1,8 @@
-from burstline.learning.model import Gain as Gain
 from burstline.learning.model import Learned as Learned
 from burstline.learning.model import Score as Score
 from burstline.learning.prediction import learn as learn
 
 __all__ = [
-    "Gain",
     "Learned",
     "Score",
     "learn",
@@ -12,4 +10,5 @@ __all__ = [
 
 # For other rooms of the house.
 from burstline.learning.forests import require as require
+from burstline.learning.model import Gain as Gain
 from burstline.learning.scoring import relative_errors as relative_errors

@@ -1,10 +1,4 @@
-"""Which columns of a fused table are features, and which are the target in other words.
-
-::
-
-    schema, target  --roles-->  Roles: the base's features, those of other runs, and the
-                                columns left out, each with its reason
-"""
+"""Which columns of a fused table are features, and which are the target in other words."""
 
 from __future__ import annotations
 
@@ -76,12 +70,7 @@ def target_column(target: str) -> str:
 
 
 def counter_of(field: pa.Field) -> str:
-    """The counter that a column holds, without the run it is from.
-
-    >>> import pyarrow as pa
-    >>> counter_of(pa.field("run2.PAPI_L1_DCM", pa.int64(), metadata={"runs": "2"}))
-    'PAPI_L1_DCM'
-    """
+    """The counter that a column holds, without the run it is from."""
     return _RUN.sub("", field.name) if runs_of(field) else str(field.name)
 
 
@@ -119,13 +108,7 @@ def counters_of(schema: pa.Schema) -> tuple[list[pa.Field], list[pa.Field]]:
 def roles(
     schema: pa.Schema, target: str, *, without: Sequence[str] = (), repeats: bool = False
 ) -> Roles:
-    """Which columns are features, for a target.
-
-    >>> from burstline.merge import table_schema
-    >>> split = roles(table_schema(["PAPI_TOT_CYC", "PAPI_LD_INS"]), "duration_ns")
-    >>> split.base[-1], split.left_out["PAPI_TOT_CYC"]
-    ('PAPI_LD_INS', 'it is the target, or a part of it')
-    """
+    """Which columns are features, for a target."""
     _require(schema, target, without)
     base_counters, merged_counters = counters_of(schema)
     target_kinds = parts_of(counter_of(schema.field(target)))

@@ -1,9 +1,4 @@
-"""Predictors: ensembles of trees, the same for the same input.
-
-::
-
-    Matrix, target  --grown-->  Predictor  --predict-->  target of other bursts
-"""
+"""Predictors: ensembles of trees, the same for the same input."""
 
 from __future__ import annotations
 
@@ -30,11 +25,7 @@ SEED: Final = 20_250_101
 
 
 class Predictor:
-    """Predicts a target from features, by a random forest [1]_ or by boosted trees.
-
-    .. [1] L. Breiman, "Random forests", Machine Learning 45 (2001),
-       DOI 10.1023/A:1010933404324.
-    """
+    """Predicts a target by a random forest (DOI 10.1023/A:1010933404324) or boosted trees."""
 
     def __init__(self, model: str, *, is_log: bool, threads: int = 1) -> None:
         self._is_log = is_log

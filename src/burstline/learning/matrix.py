@@ -1,9 +1,4 @@
-"""Features as numbers: the columns of fused tables, with texts as numbers of their names.
-
-::
-
-    fused tables  --matrix-->  Matrix  --rows, columns-->  what a predictor learns from
-"""
+"""Features as numbers: the columns of fused tables, with texts as numbers of their names."""
 
 from __future__ import annotations
 
@@ -76,13 +71,7 @@ class Matrix:
 
 
 def matrix(tables: Sequence[pa.Table], names: Sequence[str]) -> Matrix:
-    """Columns of tables as features, the rows of one table after another.
-
-    >>> import pyarrow as pa
-    >>> table = pa.table({"a": ["y", "x"], "b": [1, None]})
-    >>> matrix([table], ["a", "b"]).values.tolist()
-    [[1.0, 1.0], [0.0, nan]]
-    """
+    """Columns of tables as features, the rows of one table after another."""
     columns = [column_values(tables, name) for name in names]
     size = sum(table.num_rows for table in tables)
     values = np.column_stack(columns) if columns else np.zeros((size, 0))

@@ -93,25 +93,15 @@ class Score:
 
 @dataclass(frozen=True, slots=True)
 class Gain:
-    """By how much one set of features predicts better than another.
+    """By how much one set of features predicts better than another."""
 
-    Attributes
-    ----------
-    mean : float
-        Mean over the folds of the error of one less that of the other; positive is better.
-    error : float
-        Standard error of that mean, as if folds were independent.
-    better, folds : int
-        Folds in which it is better, of how many.
-    verdict : str
-        ``better`` or ``worse``, if the mean exceeds two standard errors and 2 % of the error
-        it began with; else ``no difference``.
-    """
-
-    mean: float
-    error: float
+    mean: float  # over the folds, error of one less that of the other; positive is better
+    error: float  # standard error of that mean, as if folds were independent
+    # folds in which it is better, of how many
     better: int
     folds: int
+    # ``better`` or ``worse``, if the mean exceeds two standard errors and 2 % of the error it
+    # began with; else ``no difference``
     verdict: str
 
     def as_dict(self) -> dict[str, Any]:

@@ -1,11 +1,4 @@
-"""Learning from fused tables: predict bursts of ranks or programs never seen, and compare.
-
-::
-
-    fused tables ─► rows with a target ─► folds ─┬─ base features ──────────┐
-                                                 ├─ and other runs' counters├─► Learned
-                                                 └─ the median ─────────────┘
-"""
+"""Learning from fused tables: predict bursts of ranks or programs never seen, and compare."""
 
 from __future__ import annotations
 
@@ -49,13 +42,7 @@ if TYPE_CHECKING:
 
 
 def reliability(tables: Sequence[pa.Table]) -> dict[str, str]:
-    """A verdict on each counter that several runs have counted.
-
-    >>> import pyarrow as pa
-    >>> field = pa.field("A", pa.int64(), metadata={"runs": "1,2"})
-    >>> reliability([pa.table([[5, 6]], schema=pa.schema([field]))])
-    {'A': 'trust'}
-    """
+    """A verdict on each counter that several runs have counted."""
     verdicts: dict[str, str] = {}
     for table in tables:
         columns: dict[str, list[pa.Field]] = {}
@@ -128,8 +115,7 @@ def learn(
     model : {"forest", "boosting"}
         Kind of predictor.
     verdicts : mapping of str to str, optional
-        How far each counter repeats, from `check-merge`. They replace the verdicts of the
-        tables themselves.
+        How far each counter repeats, from `check-merge`, instead of the tables' own verdicts.
     drop_unreliable : bool
         Try the merged set without the counters that are not to be used, too, the base's
         among them.
@@ -168,10 +154,9 @@ def learn(
     ones, and twice as much as half; of a column of integers the logarithm is predicted.
     Both sets see the same bursts, those matched with another run. The target's own parts
     are never features: cycles and CPU time for a duration, instructions too for
-    instructions per cycle.
-    Ranks of one program do the same: that a burst of an unseen rank is predicted says little
-    about another program, see ``seen``. Cost: trees times n log n for n bursts,
-    for each set and fold; a feature is 8 bytes.
+    instructions per cycle. Ranks of one program do the same: that a burst of an unseen rank is
+    predicted says little about another program, see ``seen``. Cost: trees times n log n for n
+    bursts, for each set and fold; a feature is 8 bytes.
 
     Examples
     --------

@@ -1,11 +1,4 @@
-"""Scores: predict each fold from the others, and see how far off that is.
-
-::
-
-    fused tables  --groups, folds-->  (learnt from, tested): none predicted from its like
-    Trial: targets, folds, model   +   Matrix  --score-->  Score, and a Predictor per fold
-                                                --importances-->  what each feature is worth
-"""
+"""Scores: predict each fold from the others, and see how far off that is."""
 
 from __future__ import annotations
 
@@ -43,12 +36,7 @@ _OTHER: Final = {
 
 
 def groups(tables: Sequence[pa.Table], by: str) -> Integers:
-    """What each burst is left out together with, shape (rows,).
-
-    >>> import pyarrow as pa
-    >>> groups([pa.table({"rank": [0, 0, 1]}), pa.table({"rank": [0]})], "rank").tolist()
-    [0, 0, 1, 2]
-    """
+    """What each burst is left out together with, shape (rows,)."""
     if by not in WAYS:
         raise ParameterError(f"bursts are grouped by {', '.join(WAYS)}, not by {by}")
     table = np.repeat(np.arange(len(tables)), [part.num_rows for part in tables]).astype(float)
@@ -68,12 +56,7 @@ def groups(tables: Sequence[pa.Table], by: str) -> Integers:
 
 
 def folds(group: Integers, by: str) -> list[tuple[Integers, Integers]]:
-    """The rows to learn from and those to test, for each fold.
-
-    >>> import numpy as np
-    >>> [test.tolist() for _, test in folds(np.array([0, 0, 1]), "rank")]
-    [[0, 1], [2]]
-    """
+    """The rows to learn from and those to test, for each fold."""
     numbers, number, sizes = np.unique(group, return_inverse=True, return_counts=True)
     if len(numbers) < 2:
         raise NotEnoughDataError(
@@ -163,12 +146,7 @@ def _scored(
 
 
 def relative_errors(measured: Floats, predicted: Floats) -> Floats:
-    """How far predictions are off, relative to the larger of both, shape (rows,).
-
-    >>> import numpy as np
-    >>> relative_errors(np.array([4.0, 8.0]), np.array([8.0, 4.0])).tolist()
-    [0.5, 0.5]
-    """
+    """How far predictions are off, relative to the larger of both, shape (rows,)."""
     return np.asarray(np.abs(predicted - measured) / np.maximum(predicted, measured))
 
 

@@ -1,13 +1,7 @@
-"""Structure: the loops of a program, read off its trace.
+"""Structure: the loops of a program, read off its trace; no source, no recompilation.
 
-::
-
-    by_means   trace  --reduction-->  unique calls  --clustering-->  loops  --nesting-->
-    by_order   trace  --call graph-->  what follows what  --cycles-->  a nest  --reading-->
-                      one program for all ranks  --fidelity-->  and what it reproduces
-
-No source and no recompilation are needed: a loop shows in how regularly its calls return,
-and in which calls follow which.
+``published`` looks at how regularly unique calls return, ``exact`` at which calls follow which;
+``assembly`` makes one program for all ranks of either, and ``program`` holds it.
 """
 
 from burstline.doors import door

@@ -1,19 +1,11 @@
-from burstline.structure.calls import Calls as Calls
 from burstline.structure.computation.inner_loops import inside as inside
-from burstline.structure.detection import METHODS as METHODS
 from burstline.structure.detection import detect as detect
-from burstline.structure.program.iterations import Iterations as Iterations
-from burstline.structure.program.model import Coverage as Coverage
 from burstline.structure.program.model import Structure as Structure
 from burstline.structure.program.nodes import Call as Call
 from burstline.structure.program.nodes import Condition as Condition
-from burstline.structure.program.nodes import Item as Item
 from burstline.structure.program.nodes import Loop as Loop
-from burstline.structure.program.nodes import walk as walk
-from burstline.structure.program.runs import Runs as Runs
 from burstline.structure.program.windows import iterations_window as iterations_window
 from burstline.structure.study.agreement import accuracy as accuracy
-from burstline.structure.study.agreement import adjusted_rand as adjusted_rand
 from burstline.structure.study.call_features import features as features
 from burstline.structure.study.factors import factor_map as factor_map
 from burstline.structure.study.feature_importance import importance as importance
@@ -24,19 +16,12 @@ from burstline.structure.tables.costs import loops_table as loops_table
 from burstline.structure.tables.table import LoopTable as LoopTable
 
 __all__ = [
-    "METHODS",
     "Call",
-    "Calls",
     "Condition",
-    "Coverage",
-    "Item",
-    "Iterations",
     "Loop",
     "LoopTable",
-    "Runs",
     "Structure",
     "accuracy",
-    "adjusted_rand",
     "detect",
     "factor_map",
     "features",
@@ -47,14 +32,18 @@ __all__ = [
     "loop_table",
     "loops_table",
     "points",
-    "walk",
 ]
 
 # For other rooms of the house.
+from burstline.structure.calls import Calls as Calls
 from burstline.structure.computation.inner_loops import Inside as Inside
 from burstline.structure.computation.inner_loops import InsideLoop as InsideLoop
 from burstline.structure.computation.inner_loops import Place as Place
+from burstline.structure.detection import METHODS as METHODS
+from burstline.structure.program.nodes import Item as Item
+from burstline.structure.program.nodes import walk as walk
 from burstline.structure.program.ranks import compact as compact
+from burstline.structure.program.runs import Runs as Runs
 from burstline.structure.study.agreement import Accuracy as Accuracy
 from burstline.structure.study.call_features import Features as Features
 from burstline.structure.study.factors import FactorMap as FactorMap

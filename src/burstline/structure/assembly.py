@@ -1,10 +1,4 @@
-"""Assembly: unique calls of ranks and drafts of loops become one program.
-
-::
-
-    groups of unique calls + Reduced  --weighted means, joined spreads-->  a Call per group
-    Draft trees + Reduced  --merge calls of all ranks, sort by line-->  items of an Outcome
-"""
+"""Assembly: unique calls of all ranks and drafts of loops become the nodes of one program."""
 
 from __future__ import annotations
 
@@ -134,14 +128,7 @@ def _without_nan(names: Sequence[str], values: Sequence[float]) -> dict[str, flo
 def pooled(
     means: Floats, spreads: Floats, weights: Integers, begin: Integers
 ) -> tuple[Floats, Floats]:
-    """The mean and standard deviation of groups as if their members were one.
-
-    >>> import numpy as np
-    >>> column = np.array([[1.0], [3.0], [np.nan]])
-    >>> mean, spread = pooled(column, np.zeros((3, 1)), np.array([3, 1, 5]), np.array([0]))
-    >>> mean.item(), round(spread.item(), 3)
-    (1.5, 0.866)
-    """
+    """The mean and standard deviation of groups as if their members were one."""
     is_known = ~np.isnan(means)
     share = np.where(is_known, weights[:, None], 0)
     total = np.add.reduceat(share, begin).astype(np.float64)

@@ -42,7 +42,7 @@ def detect(
     rank_merge: RankMerge = "late",
     application: int | None = None,
 ) -> Structure:
-    """Find the loops of a program in its trace.
+    """The loops of a program, from its trace.
 
     The published method [1]_: calls of one rank from one call path are one unique call;
     unique calls that are repeated equally often, equally far apart, are the body of a loop;
@@ -57,9 +57,8 @@ def detect(
     trace : Trace
         Its calls, call paths and bursts are read.
     method : {"auto", "seed", "exact"}
-        ``"seed"`` is the published method. ``"auto"`` takes its result if its fidelity is
-        0.999 or more, else the exact one. `eps`, `scale`, `min_share` and `rank_merge` are
-        choices of the published method.
+        ``"seed"`` is the published method, of which the next four are choices. ``"auto"`` takes
+        its result if its fidelity is 0.999 or more, else the exact one.
     eps : float
         Largest distance of calls of one loop; on the ``"log"`` scale 0.2 is a
         difference of 22 %.
@@ -68,8 +67,8 @@ def detect(
     min_share : float
         Calls whose repetitions span less of the run than this are left out, and counted.
     rank_merge : {"late", "early"}
-        ``"late"``: the calls of each rank are clustered, and merged in the end. ``"early"``:
-        the calls of all ranks from one call path are merged first, to their means.
+        Whether calls are clustered rank by rank, and merged in the end, or those of all ranks
+        from one call path are merged first, to their means.
     application : int, optional
         The application to look at; the one with MPI calls by default.
 
@@ -106,10 +105,8 @@ def detect(
     >>> steps = [f"{10 * k} enter MPI_Send path {k % 2} | {10 * k + 1} leave" for k in range(8)]
     >>> paths = "path 0 main file a.c line 3 | path 1 main file a.c line 4"
     >>> program = detect(trace_of(f"ranks 1 | {paths} | 0 | " + " | ".join(steps)))
-    >>> [(loop.iterations, len(loop.calls)) for loop in program.loops]
-    [(4.0, 2)]
-    >>> program.fidelity
-    1.0
+    >>> [(loop.iterations, len(loop.calls)) for loop in program.loops], program.fidelity
+    ([(4.0, 2)], 1.0)
     """
     _check(method, min_share)
     calls = Calls(trace, application)

@@ -1,10 +1,4 @@
-"""The order of calls in the program, by the lines where their call paths part.
-
-::
-
-    paths, first executions  --program_order-->   a key to sort calls by
-    paths, calls of lanes    --program_places-->  the place of each call, from 0
-"""
+"""The order of calls in the program, by the lines where their call paths part."""
 
 from __future__ import annotations
 
@@ -27,14 +21,7 @@ Place = tuple[int, str, str, int]
 
 
 def program_order(paths: Sequence[Path], first: Integers) -> list[tuple[Place, ...]]:
-    """Keys that sort paths by line where they part, else by their first execution, `first`.
-
-    >>> from burstline.identity import Frame
-    >>> late, early = (Frame("main", "a.c", 9),), (Frame("main", "a.c", 4),)
-    >>> keys = program_order([late, early], np.array([10, 20]))
-    >>> keys[1] < keys[0]
-    True
-    """
+    """Keys that sort paths by line where they part, else by their first execution, `first`."""
     # Lines of different functions mean nothing to each other (one is inlined into the other,
     # a pointer calls one or the other): such branches are merged by their first execution.
     places = _places(paths, first)

@@ -1,9 +1,4 @@
-"""Reduction: from every MPI call of a run to the few that are different.
-
-::
-
-    calls, bursts  --group by (rank, operation, call path)-->  Reduced: one row per unique call
-"""
+"""Reduction: from every MPI call of a run to the few that are different."""
 
 from __future__ import annotations
 

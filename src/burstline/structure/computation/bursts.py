@@ -1,11 +1,4 @@
-"""Bursts of a structure: which of its calls the computation at a moment leads to.
-
-::
-
-    Structure  -->  Bursts: (location, moment)  ->  the call after it  ->  its node
-    samples    -->  Samples: those in a burst, with node, place and recorded loop
-    loops      -->  Recorded: loops that lie in one burst
-"""
+"""Bursts of a structure: which of its calls the computation at a moment leads to."""
 
 from __future__ import annotations
 
@@ -43,11 +36,7 @@ class Bursts:
 
     @classmethod
     def of(cls, structure: Structure) -> Bursts:
-        """Find the node of every call of a structure.
-
-        O(calls · log(unique calls)). Where a method has several nodes for calls of one
-        site on a lane, all are taken for the first.
-        """
+        """The bursts of a structure, with the node of every call."""
         calls = structure.found_in
         nodes = (
             *(item for item, _ in walk(structure.items) if isinstance(item, Call)),
@@ -65,7 +54,7 @@ class Bursts:
         return cls(calls, nodes, np.where(known[at] == wanted, number[first][at], _NONE))
 
     def time_by_node(self) -> Integers:
-        """Add up the computation before the calls of each node, ns, shape (nodes,)."""
+        """The computation before the calls of each node, ns, shape (nodes,)."""
         calls = self.calls
         length_ns = np.zeros(len(calls.lane), np.int64)
         length_ns[1:] = np.maximum(calls.enter_ns[1:] - calls.leave_ns[:-1], 0)
@@ -106,10 +95,7 @@ class Recorded:
 
 
 def loops_in(trace: Trace, bursts: Bursts) -> Recorded:
-    """Find the recorded loops that begin and end in one burst.
-
-    O(loops · log(calls)).
-    """
+    """The recorded loops that begin and end in one burst."""
     columns = (
         trace.table("loops")[name].to_pylist()
         for name in ("name", "file", "begin_line", "end_line")
@@ -153,10 +139,7 @@ class Samples:
 def samples_in(
     table: pa.Table | None, trace: Trace, bursts: Bursts, recorded: Recorded
 ) -> Samples:
-    """Find the burst, place and recorded loop of each sample.
-
-    O(samples · log(calls)).
-    """
+    """The burst, place and recorded loop of each sample."""
     if table is None:
         none = np.zeros(0, np.int64)
         return Samples(none, none, none, none, none, (), 0)

@@ -1,12 +1,7 @@
 """Loops without MPI: what happens in the computation between two calls.
 
-::
-
-    samples, entries of loops  --inside-->  Inside: node  ->  loops, places
-
-Two things tell of them. Where the tracer recorded loops, each has its iterations. Where it
-took samples, a thread that was on the same line again, or on an earlier line of the same
-function, has gone round: the lines from there to where it came from belong to a loop.
+Recorded loops have their iterations. Of samples, a thread seen on the same or an earlier line
+of a function again has gone round: the lines between the two belong to a loop.
 """
 
 from __future__ import annotations
@@ -133,7 +128,7 @@ class Inside:
         return tuple(Place(*function, line, count) for (function, line), count in counts)
 
     def samples_in(self, node: Item) -> int:
-        """Count the samples in the computation of a node, as :meth:`loops` means it."""
+        """The number of samples in the computation of a node, as :meth:`loops` means it."""
         return self._computation(node).places.total()
 
     def as_dict(self, node: Item) -> dict[str, Any]:
@@ -155,11 +150,10 @@ class Inside:
 
 
 def inside(trace: Trace, structure: Structure, samples: pa.Table | None = None) -> Inside:
-    """Look for loops in the computation between the calls of a structure.
+    """The loops in the computation between the calls of a structure.
 
-    A sample is in the computation before a call if it was taken when no call was going on,
-    on the thread that made the call, after another call: from the moment that one was left
-    to just before this one was entered. Each is counted once.
+    A sample is in the computation before a call if its thread made the call, was in no call
+    when it was taken, and had been in one before.
 
     Parameters
     ----------
@@ -169,7 +163,7 @@ def inside(trace: Trace, structure: Structure, samples: pa.Table | None = None) 
         What was found in it, by any method.
     samples : pyarrow.Table, optional
         Columns `location`, `time_ns`, `function`, `file` and `line`, sorted by location
-        and time. None by default: then only recorded loops are found.
+        and time. Without them, only recorded loops are seen.
 
     Returns
     -------
@@ -181,9 +175,8 @@ def inside(trace: Trace, structure: Structure, samples: pa.Table | None = None) 
     About linear in samples and recorded loops. A loop of samples is as wide as the lines
     that were seen: short loops and rare lines are missed, and of nested loops only the
     outermost that was gone round is told. A function without a loop that is called again
-    and again looks like one. Lines mean what the compiler says, so that inlined code is
-    counted where it was written. Recorded loops that go on during a call are left out:
-    they are loops with MPI.
+    and again looks like one. Inlined code is counted where it was written. Recorded loops that
+    go on during a call are left out: they are loops with MPI.
 
     Examples
     --------

@@ -1,9 +1,4 @@
-"""Which call follows which, on any lane: the graph that shows the loops of a program.
-
-::
-
-    Calls of all lanes  -->  CallGraph of sites: edges, first and last calls, places, lines
-"""
+"""Which call follows which, on any lane: the graph that shows the loops of a program."""
 
 from __future__ import annotations
 

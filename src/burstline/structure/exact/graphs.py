@@ -20,11 +20,7 @@ def successors(edges: Iterable[Edge]) -> dict[int, list[int]]:
 
 
 def components(nodes: Iterable[int], after: Mapping[int, Collection[int]]) -> list[list[int]]:
-    """The strongly connected components of a graph, each before those that it leads to.
-
-    >>> components([1, 2, 3], {1: [2], 2: [1, 3]})
-    [[2, 1], [3]]
-    """
+    """The strongly connected components of a graph, each before those that it leads to."""
     search = _Search(after)
     for node in nodes:
         if node not in search.place:
@@ -79,11 +75,7 @@ class _Search:
 def sorted_by_edges(
     nodes: Collection[int], edges: Iterable[Edge], key: Callable[[int], object]
 ) -> list[int]:
-    """The nodes, each before its successors; where no edge decides, by a key.
-
-    >>> sorted_by_edges([1, 2, 3], [(3, 1)], key=lambda node: node)
-    [2, 3, 1]
-    """
+    """The nodes, each before its successors; where no edge decides, by a key."""
     distinct = {(source, target) for source, target in edges if source != target}
     after = successors(distinct)
     missing = dict.fromkeys(nodes, 0)

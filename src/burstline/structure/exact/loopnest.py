@@ -1,15 +1,7 @@
 """A nest of loops out of a graph of calls: its cycles, and the cycles in those.
 
-::
-
-    CallGraph  --components-->  cycles: the outermost loops, each a Region
-               --without the edges back to its beginning-->  cycles in it: the loops inside
-
-Each call stands in the program once, as in single-occurrence regular expressions inferred
-from examples [1]_. Sets of kinds of lanes are integers with a bit per kind.
-
-.. [1] D. D. Freydenberger, T. Kötzing, "Fast learning of restricted regular expressions and
-   DTDs", Theory of Computing Systems 57 (2015), DOI 10.1007/s00224-014-9559-3.
+Each call stands in the program once, as in regular expressions of single occurrences inferred
+from examples: D. D. Freydenberger, T. Kötzing, DOI 10.1007/s00224-014-9559-3.
 """
 
 from __future__ import annotations

@@ -1,13 +1,6 @@
-"""The exact method: loops out of what follows what.
+"""The exact method: loops out of what follows what, all lanes read as the same program.
 
-::
-
-    Sites  --repeats folded, from the inside out-->  more Sites, where calls share a name
-    Calls  --call_graph-->  CallGraph  --find_nest-->  Body: each call once
-                  --read-->  Reading: what each loop did  -->  one program for all ranks
-
-All lanes are read as the same program. Without lines of source, the order of calls shows
-which of one name are several places.
+Without lines of source, the order of calls shows which of one name are several places.
 """
 
 from __future__ import annotations

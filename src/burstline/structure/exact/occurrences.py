@@ -1,12 +1,7 @@
-"""Reading: what each loop of a nest did on each lane.
+"""What each loop of a nest did on each lane, from calls that are read one after another.
 
-::
-
-    Body  --placed-->  Nest: where each call stands  --read-->  Reading: when, trips, iterations
-
-Calls are read one after another. One that stands behind the call before it in the same body
-belongs to the same iteration; any other begins the next. So every sequence of the calls in a
-nest can be read, and the reading gives the sequence back.
+One that stands behind the call before it in the same body belongs to the same iteration; any
+other begins the next. So every sequence can be read, and the reading gives it back.
 """
 
 from __future__ import annotations

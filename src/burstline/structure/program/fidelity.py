@@ -1,9 +1,4 @@
-"""Fidelity: how much of the calls of a trace a structure reproduces when it is expanded.
-
-::
-
-    items of a Structure  --expand-->  sequence of calls of a rank  --similarity-->  0..1
-"""
+"""Fidelity: how much of the calls of a trace a structure reproduces when it is expanded."""
 
 from __future__ import annotations
 
@@ -104,12 +99,7 @@ class Expander:
 
 
 def similarity(a: Sequences, b: Sequences, *, window: int = WINDOW) -> float:
-    """How alike two sequences are: 1 - (insertions + deletions) / (both lengths).
-
-    >>> import numpy as np
-    >>> similarity(np.array([1, 2, 3], np.int32), np.array([1, 3], np.int32))
-    0.8
-    """
+    """How alike two sequences are: 1 - (insertions + deletions) / (both lengths)."""
     if not len(a) and not len(b):
         return 1.0
     common = _core.common_in_order(np.ascontiguousarray(a), np.ascontiguousarray(b), window)

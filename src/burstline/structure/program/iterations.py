@@ -1,9 +1,4 @@
-"""Iterations: when each iteration of a loop began and ended, on each lane.
-
-::
-
-    Structure  --iterations(loop)-->  Iterations: lane, entry, iteration, start_ns, end_ns
-"""
+"""Iterations: when each iteration of a loop began and ended, on each lane."""
 
 from __future__ import annotations
 
@@ -48,34 +43,22 @@ class Steps(Protocol):
 class Iterations:
     """The iterations of one loop.
 
-    An iteration lasts until the next one of the same entry begins, and the last of an entry
-    until its last call is left.
-
-    Attributes
-    ----------
-    loop : int
-        Number of the loop.
-    lane, location, rank : ndarray of int64, shape (iterations,)
-        Who executed it: lane of the structure, location and rank of the trace. In the
-        order of the lanes.
-    entry : ndarray of int64, shape (iterations,)
-        Which entry into the loop it belongs to, counted from 0 on its lane.
-    iteration : ndarray of int64, shape (iterations,)
-        Which iteration it is, counted from 0 on its lane over all entries.
-    first, last : ndarray of int64, shape (iterations,)
-        Rows of its first and last call in the table `calls`.
-    start_ns, end_ns : ndarray of int64, shape (iterations,)
-        When it began and ended.
+    One lasts until the next of its entry begins, the last of an entry until its last call is
+    left.
     """
 
-    loop: int
+    loop: int  # number of the loop
+    # (iterations,) who executed it: lane of the structure, location and rank of the trace; in
+    # the order of the lanes
     lane: Integers
     location: Integers
     rank: Integers
-    entry: Integers
-    iteration: Integers
+    entry: Integers  # (iterations,) entry into the loop it belongs to, from 0 on its lane
+    iteration: Integers  # (iterations,) its number, from 0 on its lane over all entries
+    # (iterations,) rows of its first and last call in the table `calls`
     first: Integers
     last: Integers
+    # (iterations,) when it began and ended
     start_ns: Integers
     end_ns: Integers
 

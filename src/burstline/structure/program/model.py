@@ -24,18 +24,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Coverage:
-    """How much of the run the structure explains.
+    """How much of the run the structure explains."""
 
-    Attributes
-    ----------
-    calls : float
-        Share of the MPI calls that are in it.
-    time : float
-        Share of the run, mean over the ranks, from the first to the last call of its
-        outermost loops.
-    """
-
-    calls: float
+    calls: float  # share of the MPI calls that are in it
+    # share of the run, mean over the ranks, from the first to the last call of its outermost
+    # loops
     time: float
 
 

@@ -1,9 +1,4 @@
-"""The nodes of a program: its MPI calls, and the loops and conditions around them.
-
-::
-
-    items = (Call, Loop(items = (Call, Loop(…), Condition(items = (Call,)))), Call)
-"""
+"""The nodes of a program: its MPI calls, and the loops and conditions around them."""
 
 from __future__ import annotations
 
@@ -332,20 +327,7 @@ def with_innermost_loop(items: Sequence[Item], loop: int) -> Iterator[tuple[Call
 
 
 def walk(items: Sequence[Item], depth: int = 0) -> Iterator[tuple[Item, int]]:
-    """Go through all nodes in the order of the program, with their depth.
-
-    Parameters
-    ----------
-    items : sequence of Call, Condition and Loop
-        Where to begin.
-    depth : int
-        What to count from.
-
-    Yields
-    ------
-    tuple of (Call, Condition or Loop, int)
-        Each node before those in it.
-    """
+    """Each node in the order of the program, before those in it, with its depth."""
     for item in items:
         yield item, depth
         if not isinstance(item, Call):

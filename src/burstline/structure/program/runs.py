@@ -1,9 +1,4 @@
-"""Runs: long sequences of numbers as the few arithmetic progressions they are made of.
-
-::
-
-    0, 2, 4, 6, 8, 20, 21, 22   ->   (0, step 2, 5 times), (20, step 1, 3 times)
-"""
+"""Runs: long sequences of numbers as the few arithmetic progressions they are made of."""
 
 from __future__ import annotations
 
@@ -27,29 +22,19 @@ _SHORTEST = 3
 class Runs:
     """One sequence of integers per lane, as arithmetic progressions.
 
-    Attributes
-    ----------
-    begin : ndarray of int64, shape (lanes + 1,)
-        Where the progressions of each lane begin.
-    first, step, count : ndarray of int64, shape (progressions,)
-        First number, difference of neighbours (0 for a single number) and how many numbers.
+    0, 2, 4, 6, 8, 20, 21, 22 is (0, step 2, 5 times) and (20, step 1, 3 times).
     """
 
-    begin: Integers
+    begin: Integers  # (lanes + 1,) where the progressions of each lane begin
+    # (progressions,) first number, difference of neighbours (0 for a single number), and how
+    # many numbers
     first: Integers
     step: Integers
     count: Integers
 
     @classmethod
     def of(cls, lanes: Iterable[Sequence[int] | Integers]) -> Runs:
-        """The progressions in one sequence per lane, greedily from the left.
-
-        >>> runs = Runs.of([[0, 2, 4, 6, 20, 21, 22], [5]])
-        >>> list(zip(runs.first.tolist(), runs.step.tolist(), runs.count.tolist()))
-        [(0, 2, 4), (20, 1, 3), (5, 0, 1)]
-        >>> runs.values(0).tolist()
-        [0, 2, 4, 6, 20, 21, 22]
-        """
+        """The progressions in one sequence per lane, greedily from the left."""
         progressions: list[tuple[int, int, int]] = []
         begin = [0]
         for numbers in lanes:

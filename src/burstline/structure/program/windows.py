@@ -1,9 +1,4 @@
-"""Windows of iterations: where some iterations of a loop were, on each location.
-
-::
-
-    Structure  --iterations(loop)-->  first and last on each lane  -->  a window per location
-"""
+"""Windows of iterations: where some iterations of a loop were, on each location."""
 
 from __future__ import annotations
 
@@ -22,10 +17,7 @@ if TYPE_CHECKING:
 def iterations_window(
     trace: Trace, structure: Structure, loop: int, first: int = 1, last: int = -1
 ) -> tuple[Integers, Integers]:
-    """When each location was in some iterations of a loop.
-
-    Ranks reach an iteration at different times, so that each has a window of its own: from
-    the begin of its first iteration to the end of its last one.
+    """When each location was in some iterations of a loop, each in a window of its own.
 
     Parameters
     ----------
@@ -53,24 +45,19 @@ def iterations_window(
 
     Notes
     -----
-    Linear in the calls. An iteration ends where the next one of its entry begins, the last
-    one of an entry with its last call. What lies between two entries belongs to a window
-    that has iterations of both. A call without any length at the very end of a window is
-    outside it.
+    Linear in the calls. An iteration ends where the next one of its entry begins, the last one
+    of an entry with its last call; what lies between two entries is in a window with iterations
+    of both. A call without any length at the very end of a window is outside it.
 
     Examples
     --------
-    >>> from burstline import select, structure
+    >>> from burstline import structure
     >>> from burstline.testing import trace_of
-    >>> calls = " | ".join(
-    ...     f"{9 * k} enter MPI_Barrier path 0 | {9 * k + 2} leave" for k in range(4)
-    ... )
-    >>> trace = trace_of(f"ranks 1 | path 0 main file a.c line 3 | 0 | {calls}")
+    >>> steps = [f"{9 * k} enter MPI_Barrier path 0 | {9 * k + 2} leave" for k in range(4)]
+    >>> trace = trace_of(f"ranks 1 | path 0 main file a.c line 3 | 0 | {' | '.join(steps)}")
     >>> begin, end = iterations_window(trace, structure.detect(trace), 1, first=2, last=3)
     >>> begin.tolist(), end.tolist()
     ([9], [27])
-    >>> select(trace, start_ns=begin, end_ns=end).calls.num_rows
-    2
     """
     if not first or not last:
         raise ParameterError("iterations count from 1; there is no iteration 0")

@@ -1,12 +1,7 @@
 """Clustering: which unique calls are in the body of one loop.
 
-::
-
-    Reduced  --features-->  (repetitions, mean time between them)  --clusters-->  loops
-    loops    --split_aliased-->  loops whose calls take turns
-
-The calls of a loop's body are executed equally often, equally far apart. Calls for which
-that is true by chance are separated by their order: `ABAB` is one loop, `AABB` are two.
+These are executed equally often, equally far apart. Calls for which that is true by chance are
+separated by their order: `ABAB` is one loop, `AABB` are two.
 """
 
 from __future__ import annotations
@@ -56,15 +51,7 @@ class Limits:
 
 
 def clusters(points: Floats, *, eps: float) -> Integers:
-    """The cluster of each point: DBSCAN [1]_ with one point per core, shape (points,).
-
-    .. [1] M. Ester, H.-P. Kriegel, J. Sander, X. Xu, "A density-based algorithm for
-       discovering clusters in large spatial databases with noise", KDD 1996.
-
-    >>> import numpy as np
-    >>> clusters(np.array([[0.0], [5.0], [0.1]]), eps=0.2).tolist()
-    [0, 1, 0]
-    """
+    """The cluster of each point: DBSCAN with one point per core, shape (points,)."""
     if not (np.isfinite(eps) and eps > 0):
         raise ParameterError(f"eps must be a positive number, got {eps}")
     # then, clusters are the connected components of points at distance `eps` or less
@@ -168,12 +155,7 @@ def _join(group: dict[int, int], a: int, b: int) -> None:
 
 
 def take_turns(a_ns: Integers, b_ns: Integers) -> bool:
-    """Whether two calls are executed in turns, by and large.
-
-    >>> import numpy as np
-    >>> take_turns(np.array([1, 3, 5]), np.array([2, 4, 6]))
-    True
-    """
+    """Whether two calls are executed in turns, by and large."""
     runs = count_runs(a_ns, b_ns) + count_runs(b_ns, a_ns)
     return runs >= _TAKE_TURNS * (len(a_ns) + len(b_ns))
 

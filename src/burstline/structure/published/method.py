@@ -1,10 +1,4 @@
-"""The published method: loops out of mean values.
-
-::
-
-    Calls  --reduction-->  unique calls  --clustering-->  loops  --nesting-->  a forest
-                  --assembly-->  one program for all ranks
-"""
+"""The published method: loops out of mean values, nested by when they iterate."""
 
 from __future__ import annotations
 

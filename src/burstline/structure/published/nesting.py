@@ -1,10 +1,4 @@
-"""Nesting: a loop is in the body of another if it iterates between its iterations.
-
-::
-
-    loops  --phases-->  loops that span the same share of the run
-           --conditional calls--> --subloops--> --hidden superloops-->  a forest of loops
-"""
+"""Nesting: a loop is in the body of another if it iterates between its iterations."""
 
 from __future__ import annotations
 

@@ -1,10 +1,4 @@
-"""Accuracy: how well detected loops agree with the loops of the source.
-
-::
-
-    Structure  --innermost_loops-->  a loop per call ┐
-    Labels     ---------------------  a loop per call ┴─ adjusted_rand ─►  Accuracy
-"""
+"""Accuracy: how well detected loops agree with the loops of the source."""
 
 from __future__ import annotations
 
@@ -64,7 +58,7 @@ class Accuracy:
 
 
 def accuracy(structure: Structure, labels: Labels) -> Accuracy:
-    """Compare detected loops to those of the source.
+    """How well detected loops agree with those of the source.
 
     Parameters
     ----------
@@ -98,9 +92,9 @@ def accuracy(structure: Structure, labels: Labels) -> Accuracy:
     >>> from burstline.testing import trace_of
     >>> where = "region solve paradigm user role loop file a.c begin 7 end 9"
     >>> steps = [f"{9 * k} enter MPI_Barrier path 0 | {9 * k + 2} leave" for k in range(1, 4)]
-    >>> inside = f"1 enter solve | {' | '.join(steps)} | 60 leave | 70 enter MPI_Finalize"
+    >>> loop = f"{where} | 0 | 1 enter solve | {' | '.join(steps)} | 60 leave"
     >>> path = "path 0 main file a.c line 8"
-    >>> trace = trace_of(f"ranks 1 | {path} | {where} | 0 | {inside} | 80 leave")
+    >>> trace = trace_of(f"ranks 1 | {path} | {loop} | 70 enter MPI_Finalize | 80 leave")
     >>> structure = detect(trace)
     >>> accuracy(structure, labels_of(trace, structure.found_in)).adjusted_rand
     1.0
@@ -137,41 +131,7 @@ def innermost_loops(structure: Structure) -> Integers:
 
 
 def adjusted_rand(first: AnyIntegers, second: AnyIntegers) -> float:
-    """How far two partitions of the same things agree, corrected for chance.
-
-    Parameters
-    ----------
-    first, second : ndarray of int, shape (things,)
-        Class of each thing in the one and the other; any numbers.
-
-    Returns
-    -------
-    float
-        Adjusted Rand index [1]_: 1 for equal partitions, 0 on average for random ones of
-        these sizes, -0.5 at least.
-
-    Raises
-    ------
-    ParameterError
-        If the partitions are of different things.
-
-    Notes
-    -----
-    O(things · log(things)); exact until the last division, for any number of things.
-
-    References
-    ----------
-    .. [1] L. Hubert, P. Arabie, "Comparing partitions", Journal of Classification 2
-       (1985), DOI 10.1007/BF01908075.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> adjusted_rand(np.array([1, 1, 2, 2]), np.array([7, 7, 3, 3]))
-    1.0
-    >>> round(adjusted_rand(np.array([0, 0, 1, 1]), np.array([0, 0, 1, 2])), 3)
-    0.571
-    """
+    """The adjusted Rand index of two partitions, DOI 10.1007/BF01908075: 1 if equal."""
     if len(first) != len(second):
         raise ParameterError(f"partitions of {len(first):,} and {len(second):,} things")
     _, codes, sizes = np.unique(first, return_inverse=True, return_counts=True)

@@ -1,10 +1,5 @@
 """Features of unique calls: what may distinguish the loops of a program.
 
-::
-
-    calls, bursts  --reduction-->  unique calls  --features-->  rows of variables
-    Labels         --most of its executions-->  the loop of a row
-
 Section 3.3.1 of the thesis of the published method asks which of them do.
 """
 
@@ -125,12 +120,12 @@ def features(
     trace : Trace
         Its bursts and counters are read.
     calls : Calls
-        The calls of one application in it, such as `found_in` of a structure.
+        The calls of one application in it: `found_in` of a structure.
     labels : Labels, optional
         The loops they are in.
     scale : {"log", "minmax"}
-        Whether iterations and time are compared as ratios or as differences. The published
-        study does the latter.
+        Whether iterations and time are compared as ratios or, as in the published study, as
+        differences.
 
     Returns
     -------
@@ -153,11 +148,11 @@ def features(
 
     Examples
     --------
-    >>> from burstline.structure import Calls
+    >>> from burstline.structure import detect
     >>> from burstline.testing import trace_of
     >>> steps = [f"{9 * k} enter MPI_Barrier path 0 | {9 * k + 2} leave" for k in range(4)]
     >>> trace = trace_of(f"ranks 1 | path 0 main file a.c line 3 | 0 | {' | '.join(steps)}")
-    >>> variables = features(trace, Calls(trace, None), scale="minmax")
+    >>> variables = features(trace, detect(trace).found_in, scale="minmax")
     >>> variables.names, variables.values.tolist()
     (('iterations', 'iteration time'), [[4.0, 9.0]])
     """

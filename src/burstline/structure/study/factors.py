@@ -1,10 +1,4 @@
-"""The variable-factor map: how features go together, by principal components.
-
-::
-
-    Features  --standardised-->  SVD  -->  FactorMap: variables by their correlation with the
-                                           components, and how much each component explains
-"""
+"""The variable-factor map: how features go together, by principal components."""
 
 from __future__ import annotations
 
@@ -55,7 +49,7 @@ class FactorMap:
 
 
 def factor_map(found: Features) -> FactorMap:
-    """Find the principal components of features.
+    """The principal components of features.
 
     Parameters
     ----------
@@ -70,7 +64,7 @@ def factor_map(found: Features) -> FactorMap:
     Raises
     ------
     NotEnoughDataError
-        If fewer than three rows, or fewer than two variables that differ, are known.
+        If there are fewer than three rows, or fewer than two variables that differ.
 
     Notes
     -----
@@ -79,16 +73,14 @@ def factor_map(found: Features) -> FactorMap:
 
     Examples
     --------
-    >>> from burstline.structure import Calls, features
+    >>> from burstline.structure import detect, features
     >>> from burstline.testing import trace_of
-    >>> path = "path 0 main file a.c line 3 | path 1 main file a.c line 4"
     >>> names = ["MPI_Send", "MPI_Barrier", "MPI_Barrier"]
-    >>> steps = [
-    ...     f"{k * k} enter {names[k % 3]} path {k % 2} | {k * k + 1} leave"
-    ...     for k in range(1, 16)
-    ... ]
-    >>> trace = trace_of(f"ranks 1 | {path} | 0 | {' | '.join(steps)}")
-    >>> found = factor_map(features(trace, Calls(trace, None)))
+    >>> calls = [(k * k, names[k % 3], k % 2) for k in range(1, 16)]
+    >>> steps = [f"{k} enter {name} path {path} | {k + 1} leave" for k, name, path in calls]
+    >>> paths = "path 0 main file a.c line 3 | path 1 main file a.c line 4"
+    >>> trace = trace_of(f"ranks 1 | {paths} | 0 | {' | '.join(steps)}")
+    >>> found = factor_map(features(trace, detect(trace).found_in))
     >>> found.names, found.rows, round(float(found.explained.sum()), 9)
     (('iterations', 'iteration time'), 4, 1.0)
     """

@@ -1,11 +1,4 @@
-"""Importance of features: which of them distinguish the loops of a program.
-
-::
-
-    Features with labels  --forest of all-->  impurity: where its trees decide
-                          --forests without some call sites-->  permutation: what it costs to
-                                                    lose a variable, on calls never seen
-"""
+"""Importance of features: which of them distinguish the loops of a program."""
 
 from __future__ import annotations
 
@@ -88,15 +81,10 @@ def importance(found: Features) -> Importance:
 
     Notes
     -----
-    Random forests [1]_ of 100 trees; six of them at most are grown. Ranks that execute the
-    same call are no independent evidence: for accuracy and permutation, all calls of a call
-    site are left out of the forest that predicts their loop. Two variables that say the
-    same share their importance, or lose it.
-
-    References
-    ----------
-    .. [1] L. Breiman, "Random forests", Machine Learning 45 (2001),
-       DOI 10.1023/A:1010933404324.
+    Six random forests (L. Breiman, DOI 10.1023/A:1010933404324) at most, of 100 trees. Ranks
+    that execute the same call are no independent evidence: for accuracy and permutation, all
+    calls of a call site are left out of the forest that predicts their loop. Two variables that
+    say the same share their importance, or lose it.
     """
     require()
     labelled = np.flatnonzero(found.loop != NO_LABEL)

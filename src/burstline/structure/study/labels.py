@@ -1,10 +1,4 @@
-"""Labels: which loop of the source is around each MPI call, where the trace says so.
-
-::
-
-    call_loops  --of the call-->  Labels: a loop per call, the truth for what is detected
-    loop_entries  --the innermost when it is entered-->
-"""
+"""Labels: which loop of the source is around each MPI call, where the trace says so."""
 
 from __future__ import annotations
 
@@ -53,14 +47,14 @@ class Labels:
 
 
 def labels_of(trace: Trace, calls: Calls, *, repeated: bool = False) -> Labels:
-    """Find the label of each MPI call.
+    """The label of each MPI call.
 
     Parameters
     ----------
     trace : Trace
         Its `call_loops` are read, or its `loop_entries` if no call was labelled.
     calls : Calls
-        The calls of one application in it, such as `found_in` of a structure.
+        The calls of one application in it: `found_in` of a structure.
     repeated : bool
         Whether only loops count that some entry went round at least twice; calls in others
         are in the loop around. No trace of a run shows more loops than these. Recorded loops
@@ -79,18 +73,18 @@ def labels_of(trace: Trace, calls: Calls, *, repeated: bool = False) -> Labels:
 
     Notes
     -----
-    O(calls + entries). Loops of OpenMP are constructs of the runtime and no labels, nor are
-    loops that were detected. Where loops were recorded in some iterations only and no label
-    was, calls of the others seem to be in the loop around: record labels then.
+    O(calls + entries). Neither loops of OpenMP, constructs of the runtime, nor detected loops
+    are labels. Where loops were recorded in some iterations only, and no label, calls of the
+    other iterations seem to be in the loop around: record labels then.
 
     Examples
     --------
-    >>> from burstline.structure import Calls
+    >>> from burstline.structure import detect
     >>> from burstline.testing import trace_of
     >>> loop = "region solve paradigm user role loop file a.c begin 7 end 9"
     >>> steps = "1 enter solve | 2 enter MPI_Barrier | 3 leave | 4 leave"
     >>> trace = trace_of(f"ranks 1 | {loop} | 0 | {steps} | 5 enter MPI_Barrier | 6 leave")
-    >>> found = labels_of(trace, Calls(trace, None))
+    >>> found = labels_of(trace, detect(trace).found_in)
     >>> [found.name(loop) for loop in found.loop.tolist()]
     ['a.c:7', 'outside of loops']
     """

@@ -1,9 +1,4 @@
-"""Points: every unique call of a run by how often, and how far apart, it is executed.
-
-::
-
-    Trace, Structure  --points-->  Points: repetitions, mean time between them, loop
-"""
+"""Points: every unique call of a run by how often, and how far apart, it is executed."""
 
 from __future__ import annotations
 
@@ -67,7 +62,7 @@ class Points:
 
 
 def points(trace: Trace, structure: Structure, *, most: int = MOST_POINTS) -> Points:
-    """Place the unique calls of a structure by repetitions and time between them.
+    """The unique calls of a structure by repetitions and time between them.
 
     Parameters
     ----------
@@ -76,14 +71,12 @@ def points(trace: Trace, structure: Structure, *, most: int = MOST_POINTS) -> Po
     structure : Structure
         Its loops are what the calls belong to.
     most : int
-        Above so many points, those of one site and loop are put together, with their
-        range.
+        Above so many points, those of one site and loop are put together, with their range.
 
     Returns
     -------
     Points
-        One per (lane, site) that is executed more than once, or one per
-        (site, loop).
+        One per (lane, site) that is executed more than once, or one per (site, loop).
 
     Notes
     -----

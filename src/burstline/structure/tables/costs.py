@@ -1,14 +1,4 @@
-"""Costs: what each iteration of a loop took, on each rank.
-
-::
-
-    Iterations, calls, bursts  --sums-->  LoopTable: a row per lane and iteration
-
-An iteration lasts from its first call until the next one of its entry begins, so the
-computation between the two belongs to the earlier one. The last iteration of an entry ends
-with its last call: what is computed after it, and before the first call of the first one,
-belongs to no iteration.
-"""
+"""Costs: what each iteration of a loop took, on each rank."""
 
 from __future__ import annotations
 
@@ -36,9 +26,9 @@ def loop_table(trace: Trace, structure: Structure, loop: int) -> LoopTable:
     Parameters
     ----------
     trace : Trace
-        The trace the structure was found in; its calls and bursts are read.
+        Its calls and bursts are read.
     structure : Structure
-        What was found.
+        What was found in it.
     loop : int
         Number of the loop.
 
@@ -54,18 +44,17 @@ def loop_table(trace: Trace, structure: Structure, loop: int) -> LoopTable:
 
     Notes
     -----
-    Linear in calls and bursts, and no Python loop over either. Calls between two iterations
-    that the structure does not explain count in the earlier one. Failed polls that a source
-    only sums up count as computation.
+    Linear in calls and bursts. An iteration lasts until the next one of its entry begins, with
+    calls between that the structure does not explain; the last one of an entry ends with its
+    last call. What is computed after it, or before an entry's first call, is in no iteration.
+    Failed polls that a source only sums up count as computation.
 
     Examples
     --------
     >>> from burstline import structure
     >>> from burstline.testing import trace_of
-    >>> calls = " | ".join(
-    ...     f"{9 * k} enter MPI_Barrier path 0 | {9 * k + 2} leave" for k in range(4)
-    ... )
-    >>> trace = trace_of(f"ranks 1 | path 0 main file a.c line 3 | 0 | {calls}")
+    >>> steps = [f"{9 * k} enter MPI_Barrier path 0 | {9 * k + 2} leave" for k in range(4)]
+    >>> trace = trace_of(f"ranks 1 | path 0 main file a.c line 3 | 0 | {' | '.join(steps)}")
     >>> table = loop_table(trace, structure.detect(trace), 1)
     >>> table.duration_ns.tolist(), table.mpi_ns.tolist(), table.whole.tolist()
     ([9, 9, 9, 2], [2, 2, 2, 2], [True, True, True, False])
@@ -74,25 +63,20 @@ def loop_table(trace: Trace, structure: Structure, loop: int) -> LoopTable:
 
 
 def loops_table(trace: Trace, structure: Structure) -> pa.Table:
-    """What the loops of a program cost, on each rank.
+    """What the loops of a program cost, on each rank; linear in the calls for each loop.
 
     Parameters
     ----------
     trace : Trace
-        The trace the structure was found in; its calls and bursts are read.
+        Its calls and bursts are read.
     structure : Structure
-        What was found.
+        What was found in it.
 
     Returns
     -------
     pyarrow.Table
         A row per loop and lane: ``loop``, ``parent`` (null without) and the columns of
-        :meth:`~burstline.structure.LoopTable.by_rank`; means are null where no
-        iteration counts.
-
-    Notes
-    -----
-    Linear in the calls for each loop.
+        :meth:`~burstline.structure.LoopTable.by_rank`, null where no iteration counts.
     """
     costs = Costs(trace)
     parts = []

@@ -1,10 +1,5 @@
 """How numbers spread: medians and outliers of groups, and the trend of a series.
 
-::
-
-    values, groups  --median, deviation-->  score of each value: how far out it is
-    a series  --slopes of all pairs-->  Trend: its slope, and whether that is more than chance
-
 Ranks and medians are robust: the few slow iterations that are looked for do not hide
 themselves by widening the spread.
 """
@@ -21,7 +16,7 @@ if TYPE_CHECKING:
     from burstline.columns import Floats, Integers
 
 FAR_OUT: Final = 3.5
-"""Score above which a value is called an outlier."""
+"""Score above which Iglewicz and Hoaglin (1993) call a value an outlier."""
 
 _MAD_OF_NORMAL: Final = 0.6745
 _MEAN_DEVIATION_OF_NORMAL: Final = 0.7979
@@ -43,11 +38,7 @@ def medians(values: Integers | Floats, group: Integers, count: int) -> Floats:
 
 
 def scores(values: Integers | Floats, group: Integers, count: int) -> Floats:
-    """The modified z-score [1]_ of each value in its group, shape (values,).
-
-    .. [1] B. Iglewicz, D. C. Hoaglin, How to Detect and Handle Outliers, ASQC Basic
-       References in Quality Control 16, 1993; above 3.5 they call a value an outlier.
-    """
+    """The modified z-score of each value in its group, shape (values,)."""
     distance = values - medians(values, group, count)[group]
     usual = medians(np.abs(distance), group, count) / _MAD_OF_NORMAL
     sizes = np.bincount(group, minlength=count)
@@ -71,16 +62,8 @@ class Trend:
 
 
 def trend(values: Floats) -> Trend | None:
-    """The drift of a series: the median slope of all pairs [1]_, and Kendall's test [2]_ of it.
-
-    .. [1] P. K. Sen, Estimates of the Regression Coefficient Based on Kendall's Tau, Journal
-       of the American Statistical Association 63, 1968, DOI 10.1080/01621459.1968.10480934
-    .. [2] H. B. Mann, Nonparametric Tests Against Trend, Econometrica 13, 1945,
-       DOI 10.2307/1907187
-
-    >>> trend(np.array([1.0, 3.0, 5.0, 99.0, 9.0, 11.0])).slope
-    2.0
-    """
+    """The drift of a series: the median slope of all pairs, and Kendall's test of it."""
+    # P. K. Sen, DOI 10.1080/01621459.1968.10480934; H. B. Mann, DOI 10.2307/1907187
     count = len(values)
     if count < _FEWEST:
         return None

@@ -1,10 +1,4 @@
-"""The loop table, and what sums it up: over the ranks, over the iterations, what stands out.
-
-::
-
-    LoopTable  --by_iteration-->  a row per iteration   --by_rank-->  a row per lane
-    LoopTable  --summary-->  LoopSummary                --slowest-->  Slow, Slow, …
-"""
+"""The loop table, and what sums it up: over ranks, over iterations, and what stands out."""
 
 from __future__ import annotations
 
