@@ -6,18 +6,26 @@ import pytest
 
 from burstline import operations, schema
 from burstline._core import EventClass, LockStep
-from burstline.extrae import regions
+from burstline.extrae import event_types
 from burstline.extrae.counters import (
     PRESET_COUNTERS,
     classify,
     counter_name,
     is_label_of_counter,
 )
-from burstline.extrae.event_types import COUNTER_TYPES, RANGES, REGION_LINES, TABLE, Writer
-from burstline.extrae.mpi_calls import MPI_EVENTS, MPI_OPERATIONS, MPI_TYPE_OF, MPI_TYPES
+from burstline.extrae.event_types import COUNTER_TYPES, REGION_LINES, TABLE
+from burstline.extrae.mpi_calls import MPI_EVENTS, MPI_OPERATIONS, MPI_TYPES
 from burstline.extrae.regions import LOCK_STEPS, REGION_TYPES, region_kind, region_name
 from burstline.extrae.states import STATE_COLORS, STATES
 from burstline.formats.paraver.files.pcf import read_pcf
+
+COUNTERS_OF_OURS = (event_types.NATIVE_TYPES, event_types.WORK_TYPES, event_types.MERGED_TYPES)
+OTHERS_OF_OURS = (
+    event_types.MOVED_TYPES,
+    event_types.STRUCTURE,
+    event_types.PARAMETER_TYPES,
+    event_types.ATTRIBUTE_TYPES,
+)
 
 
 @pytest.mark.parametrize(
@@ -170,12 +178,8 @@ def test_every_call_of_mpi_has_one_value_and_a_known_name():
         "MPI_Init_thread",
         "MPI_Finalized",
     }
-    assert set(MPI_TYPE_OF) == set(MPI_OPERATIONS)
     assert tuple(range(50000001, 50000006)) == MPI_TYPES
-    assert all(
-        MPI_EVENTS[name] == (MPI_TYPE_OF[value], value)
-        for value, name in MPI_OPERATIONS.items()
-    )
+    assert all(MPI_EVENTS[name][1] == value for value, name in MPI_OPERATIONS.items())
     assert MPI_EVENTS["MPI_Init_thread"] == MPI_EVENTS["MPI_Init"] == (50000003, 31)
 
 
@@ -195,7 +199,7 @@ def test_real_labels_of_calls_agree_but_for_the_known_swap(real_traces):
             for value, label in pcf.values[pcf.types[kind].group].items():
                 if value:
                     seen.add(value)
-                    assert MPI_TYPE_OF[value] == kind
+                    assert MPI_EVENTS[MPI_OPERATIONS[value]][0] == kind
                     assert label == MPI_OPERATIONS[value] or value in {69, 70}
     assert {1, 7, 39, 69, 70} <= seen
 
@@ -252,7 +256,6 @@ def test_kinds_of_regions_are_those_of_the_schema():
     found = {region_kind(type_, value) for type_ in REGION_TYPES for value in range(60)}
 
     assert {kind.paradigm for kind in found} <= set(schema.PARADIGMS)
-    assert {kind.role for kind in found} <= set(regions.ROLES)
     assert all(region_name(type_, value) for type_ in REGION_TYPES for value in range(60))
 
 
@@ -262,16 +265,15 @@ def test_a_line_is_of_a_region():
 
 
 def test_a_number_of_ours_means_one_thing():
-    ours = sorted((some for some, row in RANGES if row.writer != Writer.EXTRAE), key=min)
+    ours = sorted((*COUNTERS_OF_OURS, *OTHERS_OF_OURS), key=min)
 
     assert all(one.stop <= following.start for one, following in pairwise(ours))
     assert not [number for number in TABLE if any(number in some for some in ours)]
 
 
 def test_only_counters_of_ours_lie_among_those_of_extrae():
-    for numbers, row in RANGES:
-        is_counter = row.event_class is EventClass.COUNTER
-        assert (numbers[0] in COUNTER_TYPES, numbers[-1] in COUNTER_TYPES) == (is_counter,) * 2
+    assert all(n in COUNTER_TYPES for some in COUNTERS_OF_OURS for n in (some[0], some[-1]))
+    assert not any(n in COUNTER_TYPES for some in OTHERS_OF_OURS for n in (some[0], some[-1]))
 
 
 @pytest.mark.parametrize(

@@ -10,19 +10,7 @@ import zlib
 from typing import TYPE_CHECKING, Final
 
 from burstline._core import EventClass
-from burstline.extrae.event_types import (
-    COUNTER_SET,
-    COUNTER_TYPES,
-    CPU_TIME,
-    HEAP_TYPES,
-    JAVA_TYPES,
-    KNOWN_TYPES,
-    NATIVE_TYPES,
-    OLD_COUNTER_SET,
-    RESOURCE_TYPES,
-    TABLE,
-    WORK_TYPES,
-)
+from burstline.extrae import event_types as types
 from burstline.extrae.labels import read_counter
 
 if TYPE_CHECKING:
@@ -38,14 +26,16 @@ L2_ICH L3_ICH L1_ICA L2_ICA L3_ICA L1_ICR L2_ICR L3_ICR L1_ICW L2_ICW L3_ICW L1_
 L3_TCH L1_TCA L2_TCA L3_TCA L1_TCR L2_TCR L3_TCR L1_TCW L2_TCW L3_TCW FML_INS FAD_INS FDV_INS
 FSQ_INS FNV_INS FP_OPS SP_OPS DP_OPS VEC_SP VEC_DP REF_CYC"""
 
-OVERLAPPED_TYPES: Final = frozenset([*RESOURCE_TYPES, *HEAP_TYPES, *JAVA_TYPES])
+OVERLAPPED_TYPES: Final = frozenset(
+    [*types.RESOURCE_TYPES, *types.HEAP_TYPES, *types.JAVA_TYPES]
+)
 """Types in the range of counters which mean something else, if they are not labelled so."""
 
-SET_TYPES: Final = (COUNTER_SET, OLD_COUNTER_SET)
+SET_TYPES: Final = (types.COUNTER_SET, types.OLD_COUNTER_SET)
 """Which counter set is active."""
 
 PRESET_COUNTERS: Final = {
-    COUNTER_TYPES[index]: f"PAPI_{name}" for index, name in enumerate(_PRESETS.split())
+    types.COUNTER_TYPES[index]: f"PAPI_{name}" for index, name in enumerate(_PRESETS.split())
 }
 """Names of PAPI's preset counters; their numbers have not changed in 20 years."""
 
@@ -89,7 +79,7 @@ def is_counter(
         return False
     if type in OVERLAPPED_TYPES:
         return label is not None and is_label_of_counter(label, gradient)
-    if type in COUNTER_TYPES:
+    if type in types.COUNTER_TYPES:
         return True
     return label is not None and gradient == _GRADIENT and is_label_of_counter(label, gradient)
 
@@ -104,8 +94,8 @@ def classify(
     >>> classify(50000001).name, classify(45000000, "User time used").name
     ('MPI_CALL', 'OTHER')
     """
-    if type in KNOWN_TYPES:
-        return TABLE[type].event_class
+    if type in types.KNOWN_TYPES:
+        return types.TABLE[type].event_class
     if is_counter_set(type, label):
         return EventClass.COUNTER_SET
     if is_counter(type, label, gradient):
@@ -131,26 +121,24 @@ def counter_types(names: Iterable[str]) -> dict[str, int]:
     >>> counter_types(["PAPI_TOT_INS", "cpu", "IR_TOT_INS"])
     {'PAPI_TOT_INS': 42000050, 'cpu': 48500001, 'IR_TOT_INS': 48510050}
     """
-    types: dict[str, int] = {}
-    taken: set[int] = set()
+    type_of: dict[str, int] = {}
     for name in names:
         kind = _event_type(name)
-        while kind in taken:
-            kind = NATIVE_TYPES.start + (kind + 1) % len(NATIVE_TYPES)
-        taken.add(kind)
-        types[name] = kind
-    return types
+        while kind in type_of.values():
+            kind = types.NATIVE_TYPES.start + (kind + 1) % len(types.NATIVE_TYPES)
+        type_of[name] = kind
+    return type_of
 
 
 def _event_type(name: str) -> int:
     if name in _TYPE_OF_PRESET:
         return _TYPE_OF_PRESET[name]
     if name == "cpu":
-        return CPU_TIME
+        return types.CPU_TIME
     if name.startswith(_WORK):
         kin = name.removeprefix(_WORK)
         if (preset := _TYPE_OF_PRESET.get(f"PAPI_{kin}")) is not None:
-            return WORK_TYPES.start + preset - COUNTER_TYPES.start
+            return types.WORK_TYPES.start + preset - types.COUNTER_TYPES.start
         if kin in _OWN_WORK:
-            return WORK_TYPES.start + 1000 + _OWN_WORK.index(kin)
-    return NATIVE_TYPES.start + zlib.crc32(name.encode()) % len(NATIVE_TYPES)
+            return types.WORK_TYPES.start + 1000 + _OWN_WORK.index(kin)
+    return types.NATIVE_TYPES.start + zlib.crc32(name.encode()) % len(types.NATIVE_TYPES)

@@ -6,20 +6,9 @@ ranges that no version of Extrae uses, but those of counters among Extrae's.
 
 from __future__ import annotations
 
-from enum import StrEnum
 from typing import Final, NamedTuple
 
 from burstline._core import EventClass
-
-
-class Writer(StrEnum):
-    """The program that writes events of a type."""
-
-    EXTRAE = "Extrae"
-    RECORDER = "burstline record, burstline cc"
-    CONVERTER = "burstline convert"
-    ANNOTATION = "burstline annotate"
-    MERGE = "burstline merge"
 
 
 class RegionKind(NamedTuple):
@@ -30,19 +19,15 @@ class RegionKind(NamedTuple):
 
 
 class EventType(NamedTuple):
-    """Class, label, writer and region of a type, without the labels of a trace."""
+    """Class, label and region of a type, without the labels of a trace."""
 
     event_class: EventClass
     label: str
-    writer: Writer
     region: RegionKind | None
 
 
 TABLE: Final[dict[int, EventType]] = {}
-"""All types but those of :data:`RANGES`."""
-
-RANGES: Final[list[tuple[range, EventType]]] = []
-"""Ranges of types whose numbers are made: from names, or in order of appearance."""
+"""All types but those in ranges, whose numbers are made: from names, or in order."""
 
 REGION_LINES: Final[dict[int, int]] = {}
 """Types that say the source line of a region, and the type of that region."""
@@ -52,34 +37,20 @@ def _enter(
     number: int,
     event_class: EventClass = EventClass.OTHER,
     label: str = "",
-    writer: Writer = Writer.EXTRAE,
+    region: RegionKind | None = None,
 ) -> int:
-    TABLE[number] = EventType(event_class, label, writer, None)
+    TABLE[number] = EventType(event_class, label, region)
     return number
 
 
-def _enter_region(
-    number: int,
-    paradigm: str,
-    role: str,
-    label: str = "",
-    *,
-    event_class: EventClass = EventClass.REGION,
-) -> int:
-    TABLE[number] = EventType(event_class, label, Writer.EXTRAE, RegionKind(paradigm, role))
-    return number
+def _enter_region(number: int, paradigm: str, role: str, label: str = "") -> int:
+    event_class = EventClass.LOCK if role in {"lock", "ordered"} else EventClass.REGION
+    return _enter(number, event_class, label, RegionKind(paradigm, role))
 
 
 def _enter_lines(region: int, number: int) -> int:
     REGION_LINES[number] = region
     return _enter(number, EventClass.REGION_LINE)
-
-
-def _enter_range(
-    numbers: range, label: str, writer: Writer, event_class: EventClass = EventClass.OTHER
-) -> range:
-    RANGES.append((numbers, EventType(event_class, label, writer, None)))
-    return numbers
 
 
 def _enter_each(numbers: range, event_class: EventClass, label: str) -> range:
@@ -111,31 +82,23 @@ COUNTER_SET: Final = _enter(41_999_999, EventClass.COUNTER_SET, "Active hardware
 OLD_COUNTER_SET: Final = _enter(42_009_999)
 """Which counter set is active, before mid-2012; a counter's type if its label says so."""
 
-COUNTER_TYPES: Final = _enter_range(
-    range(42_000_000, 50_000_000), "", Writer.EXTRAE, EventClass.COUNTER
-)
+COUNTER_TYPES: Final = range(42_000_000, 50_000_000)
 """Preset, native, uncore and PMAPI counters."""
 
 RESOURCE_TYPES: Final = range(45_000_000, 45_000_016)
 HEAP_TYPES: Final = range(46_000_000, 46_000_005)
 JAVA_TYPES: Final = range(48_000_001, 48_000_005)
 
-NATIVE_TYPES: Final = _enter_range(
-    range(44_100_000, 45_000_000), "", Writer.RECORDER, EventClass.COUNTER
-)
-"""Native and software counters: a hash of the name."""
+NATIVE_TYPES: Final = range(44_100_000, 45_000_000)
+"""Native and software counters of our recorder: a hash of the name."""
 
-CPU_TIME: Final = _enter(48_500_001, EventClass.COUNTER, "", Writer.RECORDER)
+CPU_TIME: Final = _enter(48_500_001, EventClass.COUNTER)
 """The thread's time on a processor."""
 
-WORK_TYPES: Final = _enter_range(
-    range(48_510_000, 48_520_000), "", Writer.RECORDER, EventClass.COUNTER
-)
+WORK_TYPES: Final = range(48_510_000, 48_520_000)
 """Work counters, which compiled code keeps: each the number of its PAPI kin."""
 
-MERGED_TYPES: Final = _enter_range(
-    range(48_600_000, 48_700_000), "", Writer.MERGE, EventClass.COUNTER
-)
+MERGED_TYPES: Final = range(48_600_000, 48_700_000)
 """Counters of other runs whose own type means something else in the trace."""
 
 # MPI: calls, and attributes of a call, which follow its entry.
@@ -172,9 +135,7 @@ OPENMP_WORKSHARING: Final = _enter_region(60_003, "openmp", "loop", "OpenMP Work
 OPENMP_SYNCHRONISATION: Final = _enter_region(
     60_004, "openmp", "barrier", "OpenMP Synchronization"
 )
-LOCK_STATUS: Final = _enter_region(
-    60_005, "openmp", "lock", "OpenMP Lock Status", event_class=EventClass.LOCK
-)
+LOCK_STATUS: Final = _enter_region(60_005, "openmp", "lock", "OpenMP Lock Status")
 LOCK_ADDRESS: Final = _enter(60_006, EventClass.LOCK_ADDRESS, "OpenMP Lock Address")
 OPENMP_TASKING: Final = _enter_region(60_009, "openmp", "task", "OpenMP Tasking")
 _enter_region(60_010, "openmp", "target")
@@ -187,8 +148,8 @@ _enter_lines(_enter_region(60_018, "openmp", "function"), 60_019)
 _enter_region(60_000_001, "openmp", "parallel", "Parallel (OMP)")
 OMP_WORKSHARING: Final = _enter_region(60_000_002, "openmp", "loop", "Worksharing (OMP)")
 _enter_region(60_000_005, "openmp", "barrier", "OpenMP barrier")
-_enter_region(60_000_006, "openmp", "lock", "OpenMP named-Lock", event_class=EventClass.LOCK)
-_enter_region(60_000_007, "openmp", "lock", "OpenMP unnamed-Lock", event_class=EventClass.LOCK)
+_enter_region(60_000_006, "openmp", "lock", "OpenMP named-Lock")
+_enter_region(60_000_007, "openmp", "lock", "OpenMP unnamed-Lock")
 _enter_region(60_000_011, "openmp", "dispatch")
 OMP_JOIN: Final = _enter_region(60_000_016, "openmp", "implicit_barrier")
 _enter_region(60_000_018, "openmp", "outlined", "Executed OpenMP parallel function")
@@ -204,7 +165,7 @@ OMP_TASKLOOP: Final = _enter_region(60_000_029, "openmp", "taskloop", "OMP taskl
 _enter_region(60_000_030, "openmp", "call")
 _enter_region(60_000_031, "openmp", "call")
 _enter(60_000_032, EventClass.LOCK_ADDRESS)
-_enter_region(60_000_033, "openmp", "ordered", event_class=EventClass.LOCK)
+_enter_region(60_000_033, "openmp", "ordered")
 _enter_region(60_000_034, "openmp", "target")
 _enter_region(60_000_035, "openmp", "taskyield")
 for _function in (60_000_018, 60_000_019, 60_000_020, 60_000_023, 60_000_024):
@@ -233,16 +194,16 @@ CALLER_LINES: Final = _enter_each(
 OWN_TYPES: Final = range(77_200_000, 77_800_000)
 """All types of loops and programs that have a meaning of ours, now or later."""
 
-LOOP_OF_CALL: Final = _enter(77_200_000, EventClass.OTHER, "Loop of the call", Writer.RECORDER)
+LOOP_OF_CALL: Final = _enter(77_200_000, EventClass.OTHER, "Loop of the call")
 """Label of a call: its value is the innermost loop around the MPI call, 0 for none."""
 
-ITERATION: Final = _enter(77_200_001, EventClass.OTHER, "Iteration of a loop", Writer.RECORDER)
+ITERATION: Final = _enter(77_200_001, EventClass.OTHER, "Iteration of a loop")
 """Iteration of a labelled loop: its value is which."""
 
-MOVED_TYPES: Final = _enter_range(range(77_210_000, 77_300_000), "", Writer.RECORDER)
+MOVED_TYPES: Final = range(77_210_000, 77_300_000)
 """Event types of a program that are taken, in the order of their numbers."""
 
-STRUCTURE: Final = _enter_range(range(77_700_000, 77_700_200), "", Writer.ANNOTATION)
+STRUCTURE: Final = range(77_700_000, 77_700_200)
 """Loops that were found: the innermost, the one at each nesting depth, and its iteration."""
 
 FOUND_ITERATION: Final = 77_700_101
@@ -252,8 +213,8 @@ RESERVED: Final = range(77_700_000, 77_800_000)
 """All types of results, now or later."""
 
 # What no other table has: numbered in alphabetical order of the names.
-PARAMETER_TYPES: Final = _enter_range(range(78_000_000, 78_500_000), "", Writer.CONVERTER)
-ATTRIBUTE_TYPES: Final = _enter_range(range(78_500_000, 79_000_000), "", Writer.CONVERTER)
+PARAMETER_TYPES: Final = range(78_000_000, 78_500_000)
+ATTRIBUTE_TYPES: Final = range(78_500_000, 79_000_000)
 
 
 def types_of(event_class: EventClass) -> frozenset[int]:

@@ -14,7 +14,7 @@ return type of a template as its name. The long form in brackets is parsed inste
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from typing import NamedTuple
 
 UNRESOLVED = "??"
 """A function that no label names."""
@@ -29,18 +29,15 @@ _MOST_SUFFIXES = 4
 _OPERATOR = re.compile(
     r"\boperator *(?:\(\)|\[\]|<=>|<<=|<<|<=|<|>>=|>>|>=|->\*|->|>)|\(anonymous namespace\)"
 )
-_NEW_LINE = re.compile(r"(.+?):(\d{1,19})(?:, (.*))?", re.ASCII)
-_OLD_LINE = re.compile(r"(\d{1,19}) \((.*?)(?:, (.*))?\)", re.ASCII)
+_NEW_LINE = re.compile(r"(.+?):(\d{1,19})(?:, .*)?", re.ASCII)
+_OLD_LINE = re.compile(r"(\d{1,19}) \((.*?)(?:, .*)?\)", re.ASCII)
 
 
-@dataclass(frozen=True, slots=True)
-class SourceLine:
-    """A place in the source: short name, line from 1, module and path; None if unknown."""
+class SourceLine(NamedTuple):
+    """A place in the source: short name, and line from 1; None if unknown."""
 
     file: str | None = None
     line: int | None = None
-    module: str | None = None
-    path: str | None = None
 
 
 def read_function(label: str) -> str | None:
@@ -107,36 +104,31 @@ def read_line(label: str) -> SourceLine:
     """The source line that a caller-line label means; the line of compilers' own code is None.
 
     >>> read_line("f.c:9 [/src/f.c:9, /src/t]")
-    SourceLine(file='f.c', line=9, module='/src/t', path='/src/f.c')
+    SourceLine(file='f.c', line=9)
     """
     short, bracket, long = label.strip().partition(" [")
-    name, line, module = _parts(short.strip())
+    name, line = _short_form(short.strip())
     if not bracket:
-        return SourceLine(name, line, module)
-    full, long_line, long_module = _parts(long.removesuffix("]").strip())
+        return SourceLine(name, line)
+    full, long_line = _short_form(long.removesuffix("]").strip())
     if name is None or ".." in name:
         name = full.rpartition("/")[2] if full else None
-    path = full if full is not None and "/" in full else None
-    return SourceLine(name, long_line or line, long_module or module, path)
+    return SourceLine(name, long_line or line)
 
 
-def _parts(text: str) -> tuple[str | None, int | None, str | None]:
-    """The parts of ``file:line[, module]`` or ``line (file[, module])``."""
+def _short_form(text: str) -> SourceLine:
+    """What ``file:line[, module]`` or ``line (file[, module])`` says."""
     # the test of the last character keeps the search linear
     if text.endswith(")") and (match := _OLD_LINE.fullmatch(text)):
-        number, name, module = match.groups()
+        number, name = match.groups()
     elif match := _NEW_LINE.fullmatch(text):
-        name, number, module = match.groups()
+        name, number = match.groups()
     else:
-        name, number, module = text, "0", None
+        name, number = text, "0"
     if name in _UNRESOLVED or text == "End":
-        return None, None, _resolved(module)
+        return SourceLine()
     line = int(number)
-    return name, line if 0 < line <= _LARGEST_LINE else None, _resolved(module)
-
-
-def _resolved(text: str | None) -> str | None:
-    return None if text is None or text in _UNRESOLVED else text
+    return SourceLine(name, line if 0 < line <= _LARGEST_LINE else None)
 
 
 def read_counter(label: str) -> str:

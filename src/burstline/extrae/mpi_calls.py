@@ -8,16 +8,10 @@ from __future__ import annotations
 
 from typing import Final
 
-from burstline.extrae.event_types import (
-    MPI_COLLECTIVE,
-    MPI_FILE,
-    MPI_ONE_SIDED,
-    MPI_OTHER,
-    MPI_POINT_TO_POINT,
-)
+from burstline.extrae import event_types as types
 
 _CALLS = {
-    MPI_POINT_TO_POINT: """
+    types.MPI_POINT_TO_POINT: """
         1 Send, 2 Recv, 3 Isend, 4 Irecv, 5 Wait, 6 Waitall, 33 Bsend, 34 Ssend,
         35 Rsend, 36 Ibsend, 37 Issend, 38 Irsend, 40 Cancel, 41 Sendrecv,
         42 Sendrecv_replace, 59 Waitany, 60 Waitsome, 61 Probe, 62 Iprobe,
@@ -26,7 +20,7 @@ _CALLS = {
         1255 Isendrecv_replace, 1256 Psend_init, 1257 Precv_init, 1258 Pready,
         1259 Pready_range, 1260 Pready_list, 1261 Parrived
     """,
-    MPI_COLLECTIVE: """
+    types.MPI_COLLECTIVE: """
         7 Bcast, 8 Barrier, 9 Reduce, 10 Allreduce, 11 Alltoall, 12 Alltoallv,
         13 Gather, 14 Gatherv, 15 Scatter, 16 Scatterv, 17 Allgather, 18 Allgatherv,
         30 Scan, 80 Reduce_scatter, 154 Ireduce, 155 Iallreduce, 156 Ibarrier,
@@ -38,7 +32,7 @@ _CALLS = {
         179 Ineighbor_alltoall, 180 Neighbor_alltoallv, 181 Ineighbor_alltoallv,
         182 Neighbor_alltoallw, 183 Ineighbor_alltoallw, 214 Exscan, 215 Iexscan
     """,
-    MPI_OTHER: """
+    types.MPI_OTHER: """
         19 Comm_rank, 20 Comm_size, 21 Comm_create, 22 Comm_dup, 23 Comm_split,
         24 Comm_group, 25 Comm_free, 26 Comm_remote_group, 27 Comm_remote_size,
         28 Comm_test_inter, 29 Comm_compare, 31 Init, 32 Finalize, 39 Test,
@@ -78,7 +72,7 @@ _CALLS = {
         1269 Comm_create_from_group, 1270 Intercomm_create_from_groups,
         1271 Comm_idup_with_info
     """,
-    MPI_ONE_SIDED: """
+    types.MPI_ONE_SIDED: """
         63 Win_create, 64 Win_free, 65 Put, 66 Get, 67 Accumulate, 68 Win_fence,
         69 Win_start, 70 Win_complete, 71 Win_post, 72 Win_wait, 73 Win_test,
         74 Win_lock, 75 Win_unlock, 172 Get_accumulate, 184 Fetch_and_op,
@@ -88,7 +82,7 @@ _CALLS = {
         1169 Rget_accumulate, 1177 Win_lock_all, 1179 Win_unlock_all, 1184 Win_sync,
         1185 Win_attach, 1186 Win_detach
     """,
-    MPI_FILE: """
+    types.MPI_FILE: """
         141 File_open, 142 File_close, 143 File_read, 144 File_read_all, 145 File_write,
         146 File_write_all, 147 File_read_at, 148 File_read_at_all, 149 File_write_at,
         150 File_write_at_all, 195 File_write_all_begin, 196 File_write_all_end,
@@ -105,26 +99,17 @@ _CALLS = {
     """,
 }
 
-OWN_VALUES: Final = range(1001, 2000)
-"""Values of calls that Extrae has none for."""
-
 MPI_TYPES: Final = tuple(_CALLS)
 """Event types of MPI calls."""
 
-MPI_OPERATIONS: Final = {
-    int(value): f"MPI_{name}"
-    for calls in _CALLS.values()
+MPI_EVENTS: Final = {
+    f"MPI_{name}": (kind, int(value))
+    for kind, calls in _CALLS.items()
     for value, name in (call.split() for call in calls.split(","))
 }
+"""Event type and value of each operation that has one; a record may say another type."""
+
+MPI_OPERATIONS: Final = {value: name for name, (_, value) in MPI_EVENTS.items()}
 """Operation of each value, a name of :data:`burstline.operations.NAMES`."""
 
-MPI_TYPE_OF: Final = {
-    int(call.split()[0]): kind for kind, calls in _CALLS.items() for call in calls.split(",")
-}
-"""Event type to which each value belongs; a record may say another."""
-
-MPI_EVENTS: Final = {
-    **{name: (MPI_TYPE_OF[value], value) for value, name in MPI_OPERATIONS.items()},
-    "MPI_Init_thread": (MPI_OTHER, 31),
-}
-"""Event type and value of each operation that has one."""
+MPI_EVENTS["MPI_Init_thread"] = MPI_EVENTS["MPI_Init"]

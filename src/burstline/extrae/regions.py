@@ -9,51 +9,18 @@ from __future__ import annotations
 from typing import Final
 
 from burstline._core import EventClass, LockStep
-from burstline.extrae.event_types import (
-    CUDA_ACTIVITY,
-    CUDA_CALL,
-    FILE_CALL,
-    HIP_ACTIVITY,
-    HIP_CALL,
-    LOCK_STATUS,
-    MEMORY_CALL,
-    OMP_JOIN,
-    OMP_TASKLOOP,
-    OMP_WORKSHARING,
-    OPENMP_CALL,
-    OPENMP_PARALLEL,
-    OPENMP_SYNCHRONISATION,
-    OPENMP_TASKING,
-    OPENMP_WORKSHARING,
-    PROCESS_CALL,
-    PTHREAD_CALL,
-    REGION_LINES,
-    TABLE,
-    YIELD,
-    RegionKind,
-    types_of,
-)
+from burstline.extrae import event_types as types
+from burstline.extrae.event_types import RegionKind
 from burstline.extrae.labels import read_function
 
-ROLES: Final = (
-    "parallel", "team", "outlined", "loop", "sections", "single", "master", "dispatch",
-    "barrier", "implicit_barrier", "join", "task_create", "task", "taskloop", "taskwait",
-    "taskgroup", "taskyield", "ordered", "critical", "atomic", "lock", "target", "kernel",
-    "function", "call",
-)  # fmt: skip
-"""Roles of regions.
-
-``parallel`` is the fork and join on the thread that forks; ``team`` and ``outlined`` are what
-each thread of the team does in between: the construct, and its function. ``task_create`` is
-where a task is made, ``task`` where it runs. ``implicit_barrier`` ends work sharing, ``join``
-ends it without waiting. ``function`` names code, ``call`` is any other call of a library.
-"""
-
-
+# ``parallel`` is the fork and join on the thread that forks; ``team`` and ``outlined`` are what
+# each thread of the team does in between: the construct, and its function. ``task_create`` is
+# where a task is made, ``task`` where it runs. ``implicit_barrier`` ends work sharing, ``join``
+# ends it without waiting. ``function`` names code, ``call`` is any other call of a library.
 _ROLES_BY_VALUE = {
-    OPENMP_PARALLEL: {2: "team", 4: "team", 6: "team", 8: "team"},
-    OPENMP_WORKSHARING: {9: "dispatch", 23: "sections", 24: "single", 25: "master"},
-    OPENMP_SYNCHRONISATION: {
+    types.OPENMP_PARALLEL: {2: "team", 4: "team", 6: "team", 8: "team"},
+    types.OPENMP_WORKSHARING: {9: "dispatch", 23: "sections", 24: "single", 25: "master"},
+    types.OPENMP_SYNCHRONISATION: {
         27: "implicit_barrier",
         28: "join",
         29: "atomic",
@@ -66,11 +33,11 @@ _ROLES_BY_VALUE = {
         36: "ordered",
         37: "ordered",
     },
-    OPENMP_TASKING: {47: "task_create", 49: "task_create"},
-    OMP_WORKSHARING: {5: "sections", 6: "single"},
-    OMP_JOIN: {2: "join"},
-    CUDA_ACTIVITY: {1: "kernel"},
-    HIP_ACTIVITY: {1: "kernel"},
+    types.OPENMP_TASKING: {47: "task_create", 49: "task_create"},
+    types.OMP_WORKSHARING: {5: "sections", 6: "single"},
+    types.OMP_JOIN: {2: "join"},
+    types.CUDA_ACTIVITY: {1: "kernel"},
+    types.HIP_ACTIVITY: {1: "kernel"},
 }
 
 _CUDA_CALLS = """Launch ConfigureCall Memcpy DeviceSynchronize StreamSynchronize StreamCreate
@@ -83,33 +50,33 @@ def _named(text: str, prefix: str = "") -> dict[int, str]:
 
 
 _NAMES = {
-    YIELD: _named("sched_yield"),
-    FILE_CALL: _named(
+    types.YIELD: _named("sched_yield"),
+    types.FILE_CALL: _named(
         "read write fread fwrite pread pwrite readv writev preadv pwritev open fopen ioctl "
         "close fclose"
     ),
-    PROCESS_CALL: _named("fork wait waitpid exec system"),
-    MEMORY_CALL: _named(
+    types.PROCESS_CALL: _named("fork wait waitpid exec system"),
+    types.MEMORY_CALL: _named(
         "malloc free realloc calloc posix_memalign memkind_malloc memkind_calloc "
         "memkind_realloc memkind_posix_memalign memkind_free kmpc_malloc kmpc_free "
         "kmpc_realloc kmpc_calloc kmpc_aligned_malloc"
     ),
-    PTHREAD_CALL: _named(
+    types.PTHREAD_CALL: _named(
         "exit create join detach rwlock_wrlock rwlock_rdlock rwlock_unlock mutex_lock "
         "mutex_unlock cond_signal cond_broadcast cond_wait barrier_wait",
         "pthread_",
     ),
-    CUDA_CALL: _named(_CUDA_CALLS, "cuda"),
-    HIP_CALL: _named(_CUDA_CALLS, "hip"),
+    types.CUDA_CALL: _named(_CUDA_CALLS, "cuda"),
+    types.HIP_CALL: _named(_CUDA_CALLS, "hip"),
 }
 
-REGION_TYPES: Final = types_of(EventClass.REGION)
+REGION_TYPES: Final = types.types_of(EventClass.REGION)
 """Event types whose nonzero values open regions."""
 
-FUNCTION_TYPES: Final = frozenset(REGION_LINES.values())
+FUNCTION_TYPES: Final = frozenset(types.REGION_LINES.values())
 """Region types whose values are functions."""
 
-LOCK_TYPES: Final = types_of(EventClass.LOCK)
+LOCK_TYPES: Final = types.types_of(EventClass.LOCK)
 """Types with the steps of a lock, or of an ordered section."""
 
 LOCK_STEPS: Final = {
@@ -130,7 +97,7 @@ def region_kind(type: int, value: int, label: str | None = None) -> RegionKind: 
     >>> region_kind(60000002, 6), region_kind(60004, 27).role
     (RegionKind(paradigm='openmp', role='single'), 'implicit_barrier')
     """
-    row = TABLE.get(type)
+    row = types.TABLE.get(type)
     kind = (row and row.region) or RegionKind("other", "call")
     role = _ROLES_BY_VALUE.get(type, {}).get(value, kind.role)
     if kind == ("gpu", "call") and label and "kernel" in label.lower():
@@ -163,22 +130,22 @@ def region_name(type: int, value: int, label: str | None = None) -> str:  # noqa
 
 
 RECORDED_REGIONS: Final = {
-    "parallel": (OPENMP_PARALLEL, 1),
-    "team": (OPENMP_PARALLEL, 2),
-    "loop": (OPENMP_WORKSHARING, 10),
-    "sections": (OPENMP_WORKSHARING, 23),
-    "single": (OPENMP_WORKSHARING, 24),
-    "master": (OPENMP_WORKSHARING, 25),
-    "taskloop": (OMP_TASKLOOP, 1),
-    "call": (OPENMP_CALL, 81),
-    "barrier": (OPENMP_SYNCHRONISATION, 26),
-    "implicit_barrier": (OPENMP_SYNCHRONISATION, 27),
-    "taskwait": (OPENMP_SYNCHRONISATION, 34),
-    "taskgroup": (OPENMP_SYNCHRONISATION, 33),
-    "lock": (LOCK_STATUS, 38),
-    "critical": (OPENMP_SYNCHRONISATION, 30),
-    "atomic": (OPENMP_SYNCHRONISATION, 29),
-    "ordered": (OPENMP_SYNCHRONISATION, 32),
-    "task": (OPENMP_TASKING, 48),
+    "parallel": (types.OPENMP_PARALLEL, 1),
+    "team": (types.OPENMP_PARALLEL, 2),
+    "loop": (types.OPENMP_WORKSHARING, 10),
+    "sections": (types.OPENMP_WORKSHARING, 23),
+    "single": (types.OPENMP_WORKSHARING, 24),
+    "master": (types.OPENMP_WORKSHARING, 25),
+    "taskloop": (types.OMP_TASKLOOP, 1),
+    "call": (types.OPENMP_CALL, 81),
+    "barrier": (types.OPENMP_SYNCHRONISATION, 26),
+    "implicit_barrier": (types.OPENMP_SYNCHRONISATION, 27),
+    "taskwait": (types.OPENMP_SYNCHRONISATION, 34),
+    "taskgroup": (types.OPENMP_SYNCHRONISATION, 33),
+    "lock": (types.LOCK_STATUS, 38),
+    "critical": (types.OPENMP_SYNCHRONISATION, 30),
+    "atomic": (types.OPENMP_SYNCHRONISATION, 29),
+    "ordered": (types.OPENMP_SYNCHRONISATION, 32),
+    "task": (types.OPENMP_TASKING, 48),
 }
 """Event type and value of each role in OpenMP."""
