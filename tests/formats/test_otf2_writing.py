@@ -22,7 +22,7 @@ from burstline.formats import store
 from burstline.formats.otf2.library import VARIABLE
 from burstline.formats.otf2.writing import archive as writing
 from burstline.formats.otf2.writing.definitions import Definitions
-from burstline.formats.overlay import overlaid
+from burstline.overlay import overlaid
 from burstline.testing import assert_same_trace, trace_of
 from effort import examples
 from otf2_archives import archive

@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 
 import burstline
 from burstline.errors import InconsistentTraceError, NotEnoughDataError, ParameterError
-from burstline.formats.overlay import overlaid
 from burstline.formats.paraver.files.pcf import read_pcf
 from burstline.formats.paraver.writing import writer
 from burstline.formats.paraver.writing.records import survey, windows
+from burstline.overlay import overlaid
 from burstline.schema import RAW_TABLES, TABLES
 from burstline.selection import select, shift
 from burstline.testing import assert_same_trace, trace_of

@@ -20,7 +20,7 @@ from burstline.annotation import (
     loop_type,
     marks_of,
 )
-from burstline.annotation.insertion import ORDINALS
+from burstline.annotation.tables import ORDINALS
 from burstline.extrae.counters import classify
 from burstline.structure import detect
 from burstline.structure.program.iterations import Spans

@@ -8,7 +8,7 @@ import pytest
 
 import by_hand
 from burstline import Trace, schema
-from burstline.annotation.event_types import iteration_type
+from burstline.annotation import iteration_type
 from burstline.extrae.event_types import FOUND_ITERATION, ITERATION, LOOP_OF_CALL, STRUCTURE
 from burstline.merge.align.loops import loops_of
 from burstline.merge.matching import match

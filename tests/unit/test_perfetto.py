@@ -15,8 +15,8 @@ import burstline
 from burstline.cli import main
 from burstline.errors import ParameterError
 from burstline.formats import store
-from burstline.formats.overlay import overlaid
 from burstline.formats.perfetto import writing as written
+from burstline.overlay import overlaid
 from burstline.testing import trace_of
 from random_traces import traces
 

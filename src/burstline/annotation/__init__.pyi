@@ -1,10 +1,10 @@
-from burstline.annotation.event_types import INNERMOST as INNERMOST
-from burstline.annotation.event_types import RESERVED as RESERVED
-from burstline.annotation.event_types import STRUCTURE as STRUCTURE
-from burstline.annotation.event_types import iteration_type as iteration_type
-from burstline.annotation.event_types import loop_type as loop_type
+from burstline.annotation.marks import INNERMOST as INNERMOST
+from burstline.annotation.marks import RESERVED as RESERVED
+from burstline.annotation.marks import STRUCTURE as STRUCTURE
 from burstline.annotation.marks import MarkedLoop as MarkedLoop
 from burstline.annotation.marks import Marks as Marks
+from burstline.annotation.marks import iteration_type as iteration_type
+from burstline.annotation.marks import loop_type as loop_type
 from burstline.annotation.marks import marks_of as marks_of
 from burstline.annotation.tables import annotated as annotated
 

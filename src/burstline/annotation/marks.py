@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
-from burstline.annotation.event_types import DEEPEST, INNERMOST, iteration_type, loop_type
 from burstline.columns import begins_run
 from burstline.errors import ParameterError, printable
+from burstline.extrae import FOUND_ITERATION, RESERVED, STRUCTURE
 from burstline.structure import Call, walk
 
 if TYPE_CHECKING:
@@ -26,9 +26,51 @@ if TYPE_CHECKING:
     from burstline.identity import Frame, Path
     from burstline.structure import Loop, Structure
 
+__all__ = ["INNERMOST", "RESERVED", "STRUCTURE", "iteration_type", "loop_type"]
 
+INNERMOST: Final = STRUCTURE.start
+"""Its value is the number of the innermost loop; 0 outside of loops."""
+
+_DEEPEST: Final = 99
 _NAME: Final = 60
 _NEARLY: Final = 0.005
+
+
+def loop_type(depth: int) -> int:
+    """The type whose value is the number of the loop at a nesting depth.
+
+    Parameters
+    ----------
+    depth : int
+        1 for loops that are in no other loop.
+
+    Returns
+    -------
+    int
+        The event type.
+
+    Examples
+    --------
+    >>> loop_type(1), iteration_type(1)
+    (77700001, 77700101)
+    """
+    return INNERMOST + depth
+
+
+def iteration_type(depth: int) -> int:
+    """The type whose value is the iteration of the loop at a nesting depth.
+
+    Parameters
+    ----------
+    depth : int
+        1 for loops that are in no other loop.
+
+    Returns
+    -------
+    int
+        The event type.
+    """
+    return FOUND_ITERATION + depth - 1
 
 
 def loop_name(loop: Loop) -> str:
@@ -130,16 +172,6 @@ class Marks:
         return int(((self.type == iteration_type(depth)) & (self.value > 0)).sum())
 
 
-class _Spans(NamedTuple):
-    """Iterations at one nesting depth, by location and time; none begins in another."""
-
-    location: Integers
-    start_ns: Integers
-    end_ns: Integers
-    loop: Integers
-    iteration: Integers
-
-
 class _Changes(NamedTuple):
     """When loop and iteration at one nesting depth change; both are 0 outside."""
 
@@ -199,11 +231,11 @@ def marks_of(
     """
     if max_depth is not None and max_depth < 1:
         raise ParameterError(f"loops are nested 1 deep or deeper, got a depth of {max_depth}")
-    deepest = DEEPEST if max_depth is None else min(max_depth, DEEPEST)
+    deepest = _DEEPEST if max_depth is None else min(max_depth, _DEEPEST)
     depths = _depths(structure.loops)
     loops = [loop for loop in structure.loops if depths[loop.id] <= deepest]
     levels = [
-        _changes(_spans(structure, [loop for loop in loops if depths[loop.id] == depth]))
+        _changes(structure, [loop for loop in loops if depths[loop.id] == depth])
         for depth in range(1, max((depths[loop.id] for loop in loops), default=0) + 1)
     ]
     columns = _events(levels)
@@ -229,8 +261,8 @@ def _depths(loops: Sequence[Loop]) -> dict[int, int]:
     return depths
 
 
-def _spans(structure: Structure, loops: Sequence[Loop]) -> _Spans:
-    """The iterations of loops at one depth, each until the next one begins."""
+def _changes(structure: Structure, loops: Sequence[Loop]) -> _Changes:
+    """Where iterations at one depth begin, and where they end without a next one."""
     tables = [structure.iterations(loop.id) for loop in loops]
     location, start, end, iteration = (
         np.concatenate([getattr(table, name) for table in tables]).astype(np.int64)
@@ -238,25 +270,18 @@ def _spans(structure: Structure, loops: Sequence[Loop]) -> _Spans:
     )
     loop = np.repeat([table.loop for table in tables], [len(table) for table in tables])
     order = np.lexsort((start, location))
-    location, start, end, iteration, loop = (
-        column[order] for column in (location, start, end, iteration, loop)
-    )
+    location, start, end = location[order], start[order], end[order]
     followed = location[1:] == location[:-1]
     end[:-1][followed] = np.minimum(end[:-1], start[1:])[followed]
     lasting = end > start
-    return _Spans(*(c[lasting] for c in (location, start, end, loop, iteration + 1)))
-
-
-def _changes(spans: _Spans) -> _Changes:
-    """Where spans begin, and where they end without a next one, by location and time."""
-    left = np.ones(len(spans.location), np.bool_)
-    followed = spans.location[1:] == spans.location[:-1]
-    left[:-1] = ~(followed & (spans.end_ns[:-1] == spans.start_ns[1:]))
+    location, start, end = location[lasting], start[lasting], end[lasting]
+    left = np.ones(len(location), np.bool_)
+    left[:-1] = (location[1:] != location[:-1]) | (end[:-1] != start[1:])
     outside = np.zeros(int(left.sum()), np.int64)
-    location = np.concatenate([spans.location, spans.location[left]])
-    time_ns = np.concatenate([spans.start_ns, spans.end_ns[left]])
-    loop = np.concatenate([spans.loop, outside])
-    iteration = np.concatenate([spans.iteration, outside])
+    location = np.concatenate([location, location[left]])
+    time_ns = np.concatenate([start, end[left]])
+    loop = np.concatenate([loop[order][lasting], outside])
+    iteration = np.concatenate([iteration[order][lasting] + 1, outside])
     order = np.lexsort((time_ns, location))
     return _Changes(location[order], time_ns[order], loop[order], iteration[order])
 

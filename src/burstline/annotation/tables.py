@@ -1,27 +1,54 @@
-"""The tables of an annotated trace: those of the trace, with the marks among its events."""
+"""The tables of an annotated trace: those of the trace, with the marks among its events.
+
+::
+
+    events of some locations, marks  -->  events with marks instead of earlier ones
+    calls, messages, … with *_seq    -->  the same, counting the new events
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
 
+import numpy as np
 import pyarrow as pa
 
-from burstline.annotation.event_types import INNERMOST, STRUCTURE, iteration_type, loop_type
-from burstline.annotation.insertion import ORDINALS, Insertion
+from burstline.annotation.marks import INNERMOST, iteration_type, loop_type
+from burstline.columns import to_numpy
 from burstline.errors import NotEnoughDataError
+from burstline.extrae import STRUCTURE
 from burstline.loops import LoopEvents, with_detected
-from burstline.schema import TABLES
+from burstline.overlay import StoredOverlay
+from burstline.schema import NO_VALUE
 from burstline.selection import Lazy
 from burstline.trace import Trace
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    import numpy.typing as npt
 
     from burstline.annotation.marks import Marks
-    from burstline.columns import Mask
+    from burstline.columns import Integers, Mask
 
 _OUTSIDE: Final = "Outside of loops"
+_SEQ_BITS: Final = 36
+_EVENTS: Final = ("location", "time_ns", "type", "value")
+
+ORDINALS: Final = {
+    "calls": (("location", ("enter_seq", "leave_seq")),),
+    "messages": (
+        ("sender_location", ("send_seq", "send_done_seq")),
+        ("receiver_location", ("post_seq", "receive_seq")),
+    ),
+    "collective_members": (("location", ("begin_seq", "end_seq")),),
+    "regions": (("location", ("enter_seq", "leave_seq")),),
+    "teams": (("fork_location", ("fork_seq", "join_seq")),),
+    "locks": (("location", ("acquire_seq", "release_seq")),),
+    "readings": (("location", ("seq",)),),
+    "other_events": (("location", ("seq",)),),
+    "half_messages": (("location", ("seq",)),),
+}
+"""The columns that count events, by the column with their location."""
 
 
 def annotated(trace: Trace, marks: Marks) -> Trace:
@@ -67,80 +94,111 @@ def annotated(trace: Trace, marks: Marks) -> Trace:
         raise NotEnoughDataError(
             "this trace was read without its records, and events cannot be added to them"
         )
-    if trace.is_stored:
-        return Trace(_StoredTables(trace, marks))
     tables = _Tables(trace, marks)
-    return Trace(Lazy(tables, tables.__getitem__))
+    return Trace(tables if trace.is_stored else Lazy(tables, tables.__getitem__))
 
 
-class _Tables(Mapping[str, "pa.Table"]):
+class _Tables(StoredOverlay):
     """The tables of an annotated trace."""
 
     def __init__(self, trace: Trace, marks: Marks) -> None:
-        self._trace = trace
-        self._whole = _label_tables(trace, marks) | _loops(trace, marks)
-        self._insertion = Insertion(trace, marks)
-        self._names = [name for name in TABLES if name in trace or name in self._whole]
-
-    def __getitem__(self, name: str) -> pa.Table:
-        if name not in self._names:
-            raise KeyError(name)
-        if name in self._whole:
-            return self._whole[name]
-        return self._changed(name, self._trace.table(name))
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._names)
-
-    def __len__(self) -> int:
-        return len(self._names)
-
-    def _changed(self, name: str, table: pa.Table) -> pa.Table:
-        if name == "events":
-            return self._insertion.merged(table)
-        return self._insertion.renumbered(name, table) if name in ORDINALS else table
-
-
-class _StoredTables(_Tables):
-    """The same, of a trace in a store, which can be had in parts."""
-
-    def batches(
-        self,
-        name: str,
-        columns: Sequence[str] | None,
-        *,
-        locations: Mask | None = None,
-        window: tuple[int, int] | None = None,
-    ) -> Iterator[pa.Table]:
-        """The table `name` in parts of whole locations, in order."""
-        chosen = None if columns is None else list(columns)
-        if name in self._whole:
-            table = self._whole[name]
-            yield table if chosen is None else table.select(chosen)
-            return
-        for part in self._trace.batches(
-            name, _needed(name, chosen), locations=locations, window=window
-        ):
-            changed = self._changed(name, part)
-            yield changed if chosen is None else changed.select(chosen)
+        super().__init__(trace, _label_tables(trace, marks) | _loops(trace, marks))
+        self._marks = marks
 
     def rows(self, name: str) -> int:
         """The number of rows of a table."""
-        if name in self._whole:
-            return self._whole[name].num_rows
-        return self._insertion.rows if name == "events" else self._trace.rows(name)
+        more = len(self._marks.location) - len(self._places[1]) if name == "events" else 0
+        return super().rows(name) + more
 
-    def rows_near(
-        self,
-        name: str,
-        *,
-        locations: Mask | None,
-        window: tuple[int, int] | None,
-    ) -> int:
+    def rows_near(self, name: str, **near: Any) -> int:  # noqa: ANN401 -- handed on
         """The estimated number of rows of some locations in a window."""
-        if name in self._whole or name == "events":
-            return self.rows(name)
-        return self._trace.rows_near(name, locations=locations, window=window)
+        return self.rows(name) if name == "events" else super().rows_near(name, **near)
+
+    def _changed(self, name: str, table: pa.Table) -> pa.Table:
+        if name == "events":
+            return self._merged(table)
+        return self._renumbered(name, table) if name in ORDINALS else table
+
+    def _needed(self, name: str, columns: list[str] | None) -> list[str] | None:
+        if columns is None or name == "events":
+            return None
+        owners = [
+            owner
+            for owner, counting in ORDINALS.get(name, ())
+            if owner not in columns and not set(counting).isdisjoint(columns)
+        ]
+        return [*columns, *owners]
+
+    def _merged(self, events: pa.Table) -> pa.Table:
+        """Some events with the marks among them."""
+        columns = [to_numpy(events[name]) for name in _EVENTS]
+        stays = ~_is_structure(columns[2])
+        columns = [column[stays] for column in columns]
+        location, time_ns = columns[:2]
+        marked = self._within(to_numpy(events["location"]))
+        marks = self._marks
+        row = _after(location, time_ns, marks.location[marked], marks.time_ns[marked])
+        added = (marks.location, marks.time_ns, marks.type, marks.value)
+        location, *rest = (
+            np.insert(column, row, more[marked])
+            for column, more in zip(columns, added, strict=True)
+        )
+        begin = np.searchsorted(location, location)
+        return (
+            pa.table(
+                [location, np.arange(len(location)) - begin, *rest],
+                names=["location", "seq", *_EVENTS[1:]],
+            )
+            .select(events.column_names)
+            .cast(events.schema)
+        )
+
+    def _renumbered(self, name: str, table: pa.Table) -> pa.Table:
+        """A table whose columns of ordinals count the marks, too."""
+        for owner, columns in ORDINALS[name]:
+            for column in columns:
+                position = table.schema.get_field_index(column)
+                if position < 0:
+                    continue
+                field = table.schema.field(position)
+                seq = to_numpy(table[column])
+                has_number = seq != NO_VALUE
+                location = to_numpy(table[owner]).astype(np.int64)
+                moved = self._moved(location, np.where(has_number, seq, 0))
+                array = pa.array(moved, field.type, mask=~has_number)
+                table = table.set_column(position, field, array)
+        return table
+
+    def _within(self, location: npt.NDArray[np.int32]) -> slice:
+        """The marks on the locations of a sorted column."""
+        if not len(location):
+            return slice(0, 0)
+        first, end = np.searchsorted(self._marks.location, (location[0], location[-1] + 1))
+        return slice(int(first), int(end))
+
+    def _moved(self, location: Integers, seq: Integers) -> Integers:
+        key = _key(location, seq)
+        added, removed = self._places
+        origin = _key(location, np.zeros_like(seq))
+        more = np.searchsorted(added, key, "right") - np.searchsorted(added, origin)
+        less = np.searchsorted(removed, key) - np.searchsorted(removed, origin)
+        return seq + more - less
+
+    @cached_property
+    def _places(self) -> tuple[Integers, Integers]:
+        """The keys of events that marks come before, and of earlier marks, both sorted."""
+        added: list[Integers] = [np.empty(0, np.int64)]
+        removed: list[Integers] = [np.empty(0, np.int64)]
+        for part in self._trace.batches("events", _EVENTS[:3]):
+            location, time_ns, kind = (to_numpy(column) for column in part.columns)
+            marked = self._within(location)
+            owner = self._marks.location[marked]
+            row = _after(location, time_ns, owner, self._marks.time_ns[marked])
+            added.append(_key(owner, row - np.searchsorted(location, owner)))
+            replaced = np.flatnonzero(_is_structure(kind))
+            owner = location[replaced].astype(np.int64)
+            removed.append(_key(owner, replaced - np.searchsorted(location, owner)))
+        return np.concatenate(added), np.concatenate(removed)
 
 
 def _label_tables(trace: Trace, marks: Marks) -> dict[str, pa.Table]:
@@ -188,13 +246,25 @@ def _loops(trace: Trace, marks: Marks) -> dict[str, pa.Table]:
     return with_detected(trace, LoopEvents(*columns, lambda _, value: names.get(value)))
 
 
-def _needed(name: str, columns: list[str] | None) -> list[str] | None:
-    """The columns to load so that those asked for can be changed."""
-    if columns is None or name == "events":
-        return None
-    owners = [
-        owner
-        for owner, counting in ORDINALS.get(name, ())
-        if owner not in columns and not set(counting).isdisjoint(columns)
-    ]
-    return [*columns, *owners]
+def _is_structure(kind: Integers) -> Mask:
+    return (kind >= STRUCTURE.start) & (kind < STRUCTURE.stop)
+
+
+def _after(
+    location: npt.NDArray[np.int32], time_ns: Integers, owner: Integers, moment_ns: Integers
+) -> Integers:
+    """The row before which a mark belongs, after all of its location up to its moment."""
+    row = np.empty(len(owner), np.int64)
+    owners, begin = np.unique(owner, return_index=True)
+    borders = np.append(begin, len(owner))
+    firsts = np.searchsorted(location, owners)
+    ends = np.searchsorted(location, owners, "right")
+    for number, (first, end) in enumerate(zip(firsts.tolist(), ends.tolist(), strict=True)):
+        some = slice(borders[number], borders[number + 1])
+        row[some] = first + np.searchsorted(time_ns[first:end], moment_ns[some], "right")
+    return row
+
+
+def _key(location: Integers, seq: Integers) -> Integers:
+    """One number that sorts by location and number of the event."""
+    return (location << _SEQ_BITS) + seq

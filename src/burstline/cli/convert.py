@@ -14,6 +14,7 @@ from burstline.cli.inputs import is_recorded, limits_of, progress_bar
 from burstline.cli.products import is_prv, kept_rows, output_path, print_written
 from burstline.formats import atomic, otf2, paraver, store
 from burstline.formats import raw as raw_files
+from burstline.overlay import overlaid
 
 if TYPE_CHECKING:
     import argparse
@@ -62,7 +63,7 @@ def run(arguments: argparse.Namespace) -> None:
         else:
             trace = burstline.read(arguments.trace, raw=raw, **limits, progress=progress)
             if not raw:
-                trace = formats.overlaid(trace, {}, without=schema.RAW_TABLES)
+                trace = overlaid(trace, {}, without=schema.RAW_TABLES)
             write_trace(trace, path, memory=limits["memory"], progress=progress)
             kept = kept_rows(trace)
     if resolver is not None:

@@ -12,4 +12,3 @@ __all__ = [
 
 # For other rooms of the house.
 from burstline.formats.intake.budget import memory_each as memory_each
-from burstline.formats.overlay import overlaid as overlaid

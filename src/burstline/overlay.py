@@ -25,13 +25,15 @@ def overlaid(
     trace: Trace, tables: Mapping[str, pa.Table], *, without: Collection[str] = ()
 ) -> Trace:
     """A trace with other tables in place of some, and without others."""
-    kind = _StoredOverlay if trace.is_stored else _Overlay
+    kind = StoredOverlay if trace.is_stored else Overlay
     return Trace(kind(trace, tables, without))
 
 
-class _Overlay(Mapping[str, "pa.Table"]):
+class Overlay(Mapping[str, "pa.Table"]):
+    """The tables of a trace, some of them replaced; who inherits may change the others."""
+
     def __init__(
-        self, trace: Trace, tables: Mapping[str, pa.Table], without: Collection[str]
+        self, trace: Trace, tables: Mapping[str, pa.Table], without: Collection[str] = ()
     ) -> None:
         self._trace, self._tables = trace, tables
         self._names = [
@@ -41,7 +43,9 @@ class _Overlay(Mapping[str, "pa.Table"]):
     def __getitem__(self, name: str) -> pa.Table:
         if name not in self._names:
             raise KeyError(name)
-        return self._tables[name] if name in self._tables else self._trace.table(name)
+        if name in self._tables:
+            return self._tables[name]
+        return self._changed(name, self._trace.table(name))
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._names)
@@ -49,8 +53,17 @@ class _Overlay(Mapping[str, "pa.Table"]):
     def __len__(self) -> int:
         return len(self._names)
 
+    def _changed(self, name: str, table: pa.Table) -> pa.Table:  # noqa: ARG002 -- for heirs
+        return table
 
-class _StoredOverlay(_Overlay):
+    def _needed(self, name: str, columns: list[str] | None) -> list[str] | None:  # noqa: ARG002 -- for heirs
+        """The columns to load so that those asked for can be changed."""
+        return columns
+
+
+class StoredOverlay(Overlay):
+    """The same, of a trace in a store, which can be had in parts."""
+
     def batches(
         self,
         name: str,
@@ -60,11 +73,15 @@ class _StoredOverlay(_Overlay):
         window: tuple[int, int] | None = None,
     ) -> Iterator[pa.Table]:
         """Go through a table in parts of whole locations."""
-        if name not in self._tables:
-            yield from self._trace.batches(name, columns, locations=locations, window=window)
+        chosen = None if columns is None else list(columns)
+        if name in self._tables:
+            table = self._tables[name]
+            yield table if chosen is None else table.select(chosen)
             return
-        table = self._tables[name]
-        yield table if columns is None else table.select(list(columns))
+        needed = self._needed(name, chosen)
+        for part in self._trace.batches(name, needed, locations=locations, window=window):
+            table = self._changed(name, part)
+            yield table if chosen is None else table.select(chosen)
 
     def rows(self, name: str) -> int:
         """The number of rows of a table."""
