@@ -62,7 +62,7 @@ fuzz: $(VENV)/.installed $(VENV)/.test  ## throw bytes at kernels and parsers fo
 	PATH="$(abspath $(VENV))/bin:$$PATH" .ci/fuzz $(BUILD)/fuzz $(SECONDS_PER_TARGET)
 
 same: $(VENV)/.installed $(VENV)/.test  ## compare all output with that of COMMIT
-	.ci/same --python $(abspath $(VENV))/bin/python --build $(abspath $(BUILD))/same $(COMMIT) $(ARGS)
+	$(VENV)/bin/python .ci/same --build $(abspath $(BUILD))/same $(COMMIT) $(ARGS)
 
 check: lint types layers test docs  ## all that must pass before a change is merged
 

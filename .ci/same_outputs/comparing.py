@@ -5,13 +5,15 @@ from __future__ import annotations
 import difflib
 import fnmatch
 import gzip
+import io
 import json
 import tomllib
 import zlib
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import cases
+import pyarrow.parquet as pq
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -39,14 +41,22 @@ class Row:
     trace: str
     field: str
     sentence: str
+    spellings: dict[str, str] = field(default_factory=dict)
     used: int = 0
 
-    def covers(self, difference: Difference) -> bool:
+    def covers(self, difference: Difference, contents: Contents) -> bool:
         """Return whether a difference is the one that the row is for."""
         return all(
             fnmatch.fnmatchcase(getattr(difference, name), getattr(self, name))
             for name in ("command", "trace", "field")
-        )
+        ) and (not self.spellings or self._respelled(difference, contents))
+
+    def _respelled(self, difference: Difference, contents: Contents) -> bool:
+        """Return whether both contents are equal once the old spellings are the new ones."""
+        old, new = (text(contents[name]) for name in (difference.old, difference.new))
+        for spelling, instead in self.spellings.items():
+            old, new = (words.replace(spelling, instead) for words in (old, new))
+        return old.split() == new.split()
 
 
 def allowed(path: Path) -> list[Row]:
@@ -101,6 +111,13 @@ class Contents:
         return name.encode()
 
 
+def text(data: bytes) -> str:
+    """Return what a stored file says: the rows of Parquet, the text of what was packed."""
+    if data[:4] == b"PAR1":
+        return "\n".join(map(str, pq.read_table(io.BytesIO(data)).to_pylist()))
+    return (gzip.decompress(data) if data[:2] == b"\x1f\x8b" else data).decode(errors="replace")
+
+
 def explanation(difference: Difference, contents: Contents) -> list[str]:
     """Return the first lines that differ, or how long both are and where they part."""
     old, new = contents[difference.old], contents[difference.new]
@@ -131,13 +148,13 @@ def report(old_out: Path, new_out: Path, table: Path, shown: int, *, whole: bool
         for difference in differences(name, before, after)
     ]
     refused = []
+    contents = Contents(old_out, new_out)
     for difference in found:
-        covering = [row for row in rows if row.covers(difference)]
+        covering = [row for row in rows if row.covers(difference, contents)]
         for row in covering:
             row.used += 1
         if not covering:
             refused.append(difference)
-    contents = Contents(old_out, new_out)
     for difference in refused[:shown]:
         print(f"\nburstline {difference.command}\n  on {difference.trace}: {difference.field}")
         print("\n".join(f"    {line}" for line in explanation(difference, contents)))

@@ -14,6 +14,9 @@ from typing import Any
 def _hash(column: Any) -> str:  # noqa: ANN401
     """Return a hash of the values of a column, whatever its parts and what lies below nulls."""
     pa = importlib.import_module("pyarrow")
+    if pa.types.is_string(column.type):  # a function of glibc that has two names
+        names = ("__libc_start_main_impl", "__libc_start_main_alias_2")
+        column = importlib.import_module("pyarrow.compute").replace_substring(column, *names)
     whole = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
     if isinstance(whole, pa.ChunkedArray):  # of no part, or too long for one
         whole = pa.concat_arrays(whole.chunks) if whole.num_chunks else whole
