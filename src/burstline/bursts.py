@@ -19,7 +19,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from burstline import _core, schema
-from burstline.columns import nullable, ordinal_within, prefix_sums, to_numpy
+from burstline.columns import from_numpy, ordinal_within, prefix_sums, to_numpy
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -116,12 +116,7 @@ def burst_table(columns: Mapping[str, Integers], counters: list[str]) -> pa.Tabl
     arrays = []
     for position, field in enumerate(target):
         source = field.name if position < len(fixed) else str(position - len(fixed))
-        values = columns[source]
-        if field.nullable:
-            absent = schema.NO_VALUE if field.type == pa.int64() else schema.UNKNOWN
-            arrays.append(nullable(values, values != absent, field.type))
-        else:
-            arrays.append(pa.array(values, field.type))
+        arrays.append(from_numpy(columns[source], field.type, marked=field.nullable))
     return pa.Table.from_arrays(arrays, schema=target)
 
 

@@ -2,9 +2,7 @@
 
 ::
 
-    send halves ────┐
-                    ├─ channels ─► integers ─ match_messages ─► the send of each receive
-    receive halves ─┘
+    channels of send and receive halves ─ match_messages ─► the send of each receive
     parts of collectives ─ collective_instances ─► the instance of each part
 
 Matching needs no clock: MPI orders what happens on a channel and on a communicator
@@ -18,23 +16,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from burstline.columns import UNKNOWN, begins_run, codes
-from burstline.errors import ParameterError
+from burstline.columns import UNKNOWN, begins_run
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from burstline.columns import AnyIntegers, Integers, Mask
-
-
-def channels(
-    sends: Sequence[AnyIntegers], receives: Sequence[AnyIntegers]
-) -> tuple[Integers, Integers]:
-    """One integer per send and per receive, equal where communicator, ranks and tag are."""
-    if len(sends) != len(receives):
-        raise ParameterError(f"{len(sends)} columns of sends, {len(receives)} of receives")
-    of_sends, of_receives = codes(sends, receives)
-    return of_sends, of_receives
 
 
 def match_messages(send_channel: Integers, receive_channel: Integers) -> Integers:

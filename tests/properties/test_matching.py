@@ -6,8 +6,8 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from burstline.columns import ordinal_within
-from burstline.matching import channels, collective_instances, match_messages
+from burstline.columns import codes, ordinal_within
+from burstline.matching import collective_instances, match_messages
 from oracles import matching as oracle
 
 traffic = st.lists(st.integers(0, 3), max_size=40)
@@ -53,7 +53,7 @@ def test_names_of_channels_do_not_matter(sends, receives, new_names):
 def test_channels_are_equal_exactly_where_all_columns_are(sends, receives, repeated):
     receives = receives + sends if repeated else receives
 
-    of_sends, of_receives = channels(columns(sends, 3), columns(receives, 3))
+    of_sends, of_receives = codes(columns(sends, 3), columns(receives, 3))
 
     rows, names = sends + receives, [*of_sends.tolist(), *of_receives.tolist()]
     assert len(set(zip(rows, names, strict=True))) == len(set(rows)) == len(set(names))

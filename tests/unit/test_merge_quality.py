@@ -13,10 +13,9 @@ from matplotlib.image import imread
 import burstline
 from burstline.errors import InconsistentTraceError, NotEnoughDataError, ParameterError
 from burstline.merge.matching import match
-from burstline.merge.trust.checking import check, shared
+from burstline.merge.trust.checking import Labels, check, shared, variations
 from burstline.merge.trust.measured import Measured, Quantity
 from burstline.merge.trust.quality import Limits, compare, verdict
-from burstline.merge.trust.variation import Labels, variations
 from burstline.show.pictures.quality import quality_plot
 from burstline.show.quality import doubts
 from burstline.testing import trace_of

@@ -31,6 +31,17 @@ def nullable(
     return pa.Array.from_buffers(kind, len(values), [bitmap, pa.py_buffer(values)], missing)
 
 
+def from_numpy(values: npt.NDArray[Any], kind: pa.DataType, *, marked: bool = True) -> pa.Array:
+    """Integers as an Arrow array, null where the mark of an absent one stands, if `marked`.
+
+    >>> from_numpy(np.array([4, -1]), pa.int32()).to_pylist()
+    [4, None]
+    """
+    values = np.ascontiguousarray(values, kind.to_pandas_dtype())
+    absent = NO_VALUE if kind == pa.int64() else UNKNOWN
+    return nullable(values, values != absent if marked else None, kind)
+
+
 def fractions(values: npt.NDArray[np.float64]) -> pa.Array:
     """Fractions as an Arrow array, null for each NaN."""
     return nullable(values, ~np.isnan(values), pa.float64())

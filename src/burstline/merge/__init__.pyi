@@ -34,6 +34,7 @@ from burstline.merge.tables.columns import counter_columns as counter_columns
 from burstline.merge.tables.columns import table_schema as table_schema
 from burstline.merge.tables.overview import ColumnFacts as ColumnFacts
 from burstline.merge.tables.overview import Overview as Overview
+from burstline.merge.trust.checking import Variation as Variation
 from burstline.merge.trust.checking import shared as shared
 from burstline.merge.trust.quality import DO_NOT_USE as DO_NOT_USE
 from burstline.merge.trust.quality import TRUST as TRUST
@@ -43,4 +44,3 @@ from burstline.merge.trust.quality import CounterQuality as CounterQuality
 from burstline.merge.trust.quality import Limits as Limits
 from burstline.merge.trust.quality import Spread as Spread
 from burstline.merge.trust.quality import compare as compare
-from burstline.merge.trust.variation import Variation as Variation

@@ -15,7 +15,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from burstline.columns import Ordinals, begins_run, encoded, fractions, nullable
+from burstline.columns import Ordinals, begins_run, encoded, fractions, from_numpy, nullable
 from burstline.errors import NotEnoughDataError, ParameterError
 from burstline.merge.model import STAGES, THREAD, paired_rows
 from burstline.schema import NO_VALUE, UNKNOWN
@@ -148,7 +148,7 @@ def fuse(tables: Sequence[BurstTable], matching: Matching) -> Fusion:
             table = table.set_column(position, field, table.column(position))
         else:
             source = tables[counter.runs[0]].table.schema.field(counter.counter)
-            array = nullable(values, values != NO_VALUE, pa.int64())
+            array = from_numpy(values, pa.int64())
             table = table.append_column(_field(source, counter), array)
     counters = tuple(counter for counter, _ in columns)
     return Fusion(_with_origin(table, partners), base, counters, tuple(partners.rows))

@@ -9,25 +9,26 @@ __all__ = [
 ]
 
 # For other rooms of the house.
-from burstline.schema.arrays import arrow_table as arrow_table
-from burstline.schema.arrays import event_table as event_table
-from burstline.schema.arrays import row_table as row_table
-from burstline.schema.arrays import text_array as text_array
-from burstline.schema.checking import arrow_schema as arrow_schema
-from burstline.schema.checking import check as check
-from burstline.schema.column import COMMUNICATOR_KINDS as COMMUNICATOR_KINDS
-from burstline.schema.column import COUNTER_MODES as COUNTER_MODES
-from burstline.schema.column import GAP_KINDS as GAP_KINDS
-from burstline.schema.column import HALF_KINDS as HALF_KINDS
-from burstline.schema.column import LOCATION_KINDS as LOCATION_KINDS
-from burstline.schema.column import ORIGINS as ORIGINS
-from burstline.schema.column import OTHER_EVENT_KINDS as OTHER_EVENT_KINDS
-from burstline.schema.column import PARADIGMS as PARADIGMS
-from burstline.schema.column import SEND_DONE_SOURCES as SEND_DONE_SOURCES
-from burstline.schema.column import SEVERITIES as SEVERITIES
-from burstline.schema.column import SOURCE_KINDS as SOURCE_KINDS
-from burstline.schema.column import VALUE_TYPES as VALUE_TYPES
-from burstline.schema.column import Column as Column
-from burstline.schema.column import TableSchema as TableSchema
+from burstline.schema.arrow import arrow_field as arrow_field
+from burstline.schema.arrow import arrow_schema as arrow_schema
+from burstline.schema.arrow import arrow_table as arrow_table
+from burstline.schema.arrow import check as check
+from burstline.schema.arrow import event_table as event_table
+from burstline.schema.arrow import row_table as row_table
+from burstline.schema.arrow import text_array as text_array
+from burstline.schema.tables import COMMUNICATOR_KINDS as COMMUNICATOR_KINDS
+from burstline.schema.tables import COUNTER_MODES as COUNTER_MODES
+from burstline.schema.tables import GAP_KINDS as GAP_KINDS
+from burstline.schema.tables import HALF_KINDS as HALF_KINDS
+from burstline.schema.tables import LOCATION_KINDS as LOCATION_KINDS
+from burstline.schema.tables import ORIGINS as ORIGINS
+from burstline.schema.tables import OTHER_EVENT_KINDS as OTHER_EVENT_KINDS
+from burstline.schema.tables import PARADIGMS as PARADIGMS
 from burstline.schema.tables import RAW_TABLES as RAW_TABLES
 from burstline.schema.tables import SCHEMA_VERSION as SCHEMA_VERSION
+from burstline.schema.tables import SEND_DONE_SOURCES as SEND_DONE_SOURCES
+from burstline.schema.tables import SEVERITIES as SEVERITIES
+from burstline.schema.tables import SOURCE_KINDS as SOURCE_KINDS
+from burstline.schema.tables import VALUE_TYPES as VALUE_TYPES
+from burstline.schema.tables import Column as Column
+from burstline.schema.tables import TableSchema as TableSchema

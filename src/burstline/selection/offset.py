@@ -8,6 +8,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from burstline import schema
+from burstline.columns import with_column
 from burstline.errors import ParameterError
 from burstline.selection.lazy import Lazy
 from burstline.trace import Trace
@@ -59,7 +60,6 @@ def _shifted(trace: Trace, name: str, offset_ns: int) -> pa.Table:
     for column in schema.TABLES[name].columns:
         if column.unit != "ns" or column.name in _DURATIONS:
             continue
-        position = table.schema.get_field_index(column.name)
         try:
             moved = pc.add_checked(source[column.name], offset_ns)
         except pa.ArrowInvalid as error:
@@ -67,5 +67,5 @@ def _shifted(trace: Trace, name: str, offset_ns: int) -> pa.Table:
         if name == "states" and column.name == "end_ns":
             never = pc.less(source["end_ns"], source["begin_ns"])
             moved = pc.if_else(never, source["end_ns"], moved)
-        table = table.set_column(position, table.schema.field(position), moved)
+        table = with_column(table, column.name, moved)
     return table

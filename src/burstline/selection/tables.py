@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 
 from burstline import schema
-from burstline.matching import channels
+from burstline.columns import codes, with_column
 from burstline.schema import NO_VALUE, UNKNOWN
 from burstline.selection.window import INTERVALS, ORDINALS, kept_rows, numpy_columns, replaced
 
@@ -116,14 +116,13 @@ def _gap_within(
     gap_ns = np.zeros(len(location), np.int64)
     rows = np.flatnonzero(cut)
     for side in ("left", "right"):
-        at = np.searchsorted(location[rows], where, side=side) - (side == "right")
-        burst = rows[np.clip(at, 0, len(rows) - 1)]
+        place = np.searchsorted(location[rows], where, side=side) - (side == "right")
+        burst = rows[np.clip(place, 0, len(rows) - 1)]
         overlap = np.minimum(end[burst], stop) - np.maximum(start[burst], begin)
-        found = (location[burst] == where) & (overlap > 0)
+        is_cut = (location[burst] == where) & (overlap > 0)
         if side == "right":
-            other = np.searchsorted(location[rows], where, side="left")
-            found &= other < at
-        np.add.at(gap_ns, burst[found], overlap[found])
+            is_cut &= np.searchsorted(location[rows], where) < place
+        np.add.at(gap_ns, burst[is_cut], overlap[is_cut])
     return gap_ns
 
 
@@ -156,19 +155,15 @@ def _forget_late_completions(window: Window, table: pa.Table) -> pa.Table:
     late = (done_ns > window.borders.at(sender).end) & (done_ns != NO_VALUE)
     if not late.any():
         return table
-    position = table.schema.get_field_index("send_done_from")
-    field = table.schema.field(position)
-    known = table[position].combine_chunks()
-    words = known.dictionary.to_pylist()
+    source = table["send_done_from"].combine_chunks()
+    words = source.dictionary.to_pylist()
     if "unknown" not in words:
         words.append("unknown")
-    codes = np.where(late, words.index("unknown"), known.indices.to_numpy())
-    indices = pa.array(codes, field.type.index_type)
-    table = table.set_column(
-        position, field, pa.DictionaryArray.from_arrays(indices, pa.array(words, pa.string()))
-    )
+    numbers = np.where(late, words.index("unknown"), source.indices.to_numpy())
+    indices = pa.array(numbers, source.type.index_type)
+    sources = pa.DictionaryArray.from_arrays(indices, pa.array(words, pa.string()))
     return replaced(
-        table,
+        with_column(table, "send_done_from", sources),
         send_done_ns=np.where(late, NO_VALUE, done_ns),
         send_done_call=np.where(late, UNKNOWN, done_call),
         send_done_seq=np.where(late, NO_VALUE, done_seq),
@@ -200,8 +195,7 @@ def _collectives(window: Window) -> pa.Table:
     stays = (after > 0) | (before == 0)
     table = kept_rows(window.trace.collectives, stays)
     complete = table["complete"].to_numpy() & (before == after)[stays]
-    position = table.schema.get_field_index("complete")
-    return table.set_column(position, table.schema.field(position), pa.array(complete))
+    return with_column(table, "complete", pa.array(complete))
 
 
 def _collective_members(window: Window) -> pa.Table:
@@ -247,7 +241,7 @@ def _events(window: Window) -> pa.Table:
         np.isin(kind, counters), window.counts(location, time), window.begins(location, time)
     )
     edges, stays = _edges(window)
-    event, edge = channels([location, seq], [*edges])
+    event, edge = codes([location, seq], edges)
     for names, inside in ((edge[~stays], False), (edge[stays], True)):
         mask[np.isin(event, names)] = inside
     table = window.clip(kept_rows(window.trace.events, mask), "location", "time_ns")

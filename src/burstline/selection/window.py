@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from burstline.columns import Ordinals, prefix_sums, take, to_numpy
+from burstline.columns import Ordinals, from_numpy, prefix_sums, take, to_numpy, with_column
 from burstline.errors import ParameterError
 from burstline.schema import NO_VALUE, UNKNOWN
 
@@ -124,11 +124,9 @@ def kept_rows(table: pa.Table, mask: Mask) -> pa.Table:
 def replaced(table: pa.Table, **columns: npt.NDArray[Any]) -> pa.Table:
     """A table with other values in some integer columns; sentinels become nulls."""
     for name, values in columns.items():
-        position = table.schema.get_field_index(name)
-        field = table.schema.field(position)
-        missing = NO_VALUE if field.type == pa.int64() else UNKNOWN
-        mask = values == missing if field.nullable else None
-        table = table.set_column(position, field, pa.array(values, field.type, mask=mask))
+        field = table.schema.field(name)
+        array = from_numpy(values, field.type, marked=field.nullable)
+        table = with_column(table, name, array)
     return table
 
 

@@ -21,7 +21,7 @@ import numpy as np
 from burstline.columns import codes, ordinal_within, take
 from burstline.formats.intake.calls import ANY_SOURCE, PROC_NULL, Kind
 from burstline.formats.intake.target import types_of
-from burstline.matching import channels, match_messages
+from burstline.matching import match_messages
 from burstline.schema import HALF_KINDS, NO_VALUE, SEND_DONE_SOURCES, UNKNOWN, arrow_table
 
 if TYPE_CHECKING:
@@ -357,7 +357,7 @@ class MpiOrder:
         sent.insert(1, process[sends["sender_location"]])
         took = [receives[name] for name in ("communicator", "sender", "tag", "ordinal")]
         took.insert(2, process[receives["receiver_location"]])
-        partner = match_messages(*channels(sent, took))
+        partner = match_messages(*codes(sent, took))
         taken = np.full(len(sends["tag"]), UNKNOWN, np.int64)
         kept = np.flatnonzero(partner >= 0)
         taken[partner[kept]] = kept

@@ -21,8 +21,7 @@ from burstline.columns import to_frame, to_numpy
 from burstline.errors import ParameterError
 from burstline.identity import CONTEXT, SIDES, Decoder
 from burstline.merge.tables.columns import counter_columns, table_schema
-from burstline.merge.tables.concurrency import Concurrency
-from burstline.merge.tables.rows import Begun, Rows
+from burstline.merge.tables.rows import Begun, Concurrency, Rows
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -228,7 +227,7 @@ def _concurrency(whole: Trace, trace: Trace) -> Concurrency:
         (to_numpy(part["location"]), to_numpy(part["start_ns"]), to_numpy(part["end_ns"]))
         for part in parts
     )
-    return Concurrency(node_of[0], columns).seen_from(node_of[1])
+    return Concurrency(node_of[0], columns, node_of[1])
 
 
 def _has_silent(bursts: pa.Table) -> bool:

@@ -8,17 +8,10 @@ import pyarrow as pa
 
 from burstline.errors import ParameterError, printable
 from burstline.identity import CONTEXT, SIDES
-from burstline.schema import Column
+from burstline.schema import Column, arrow_field
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
-
-_TYPES: Final = {
-    "int32": pa.int32(),
-    "int64": pa.int64(),
-    "double": pa.float64(),
-    "text": pa.dictionary(pa.int32(), pa.string()),
-}
 
 WHERE: Final = (
     Column("rank", "int32", "rank of the process, from 0 within its application"),
@@ -88,15 +81,8 @@ def table_schema(
         Column(name, "int64", "the counter's increase over the burst", nullable=True)
         for name in counter_columns(counters)
     ]
-    fields = {
-        column.name: pa.field(
-            column.name,
-            _TYPES[column.type],
-            nullable=column.nullable,
-            metadata={"unit": column.unit, "doc": column.doc},
-        )
-        for column in (*WHERE, *WHEN, *read, *AROUND, *DERIVED)
-    }
+    every = (*WHERE, *WHEN, *read, *AROUND, *DERIVED)
+    fields = {column.name: arrow_field(column) for column in every}
     if columns is None:
         return pa.schema(fields.values())
     unknown = [name for name in columns if name not in fields]

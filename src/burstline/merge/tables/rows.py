@@ -13,7 +13,7 @@ from burstline.columns import (
     begins_run,
     encoded,
     fractions,
-    nullable,
+    from_numpy,
     prefix_sums,
     quotients,
     run_lengths,
@@ -24,22 +24,13 @@ from burstline.merge.tables.columns import counter_columns
 from burstline.schema import NO_VALUE, UNKNOWN
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     import numpy.typing as npt
 
-    from burstline.columns import AnyIntegers, Floats, Integers, Mask
+    from burstline.columns import AnyIntegers, Floats, Integers
     from burstline.identity import Decoder
-    from burstline.merge.tables.concurrency import Concurrency
     from burstline.trace import Trace
-
-
-def span_of_rows(
-    before: Integers, after: Integers, ends_span: Mask, first: Integers
-) -> Integers:
-    """The span of bursts between calls, shape (bursts,)."""
-    sums = prefix_sums(ends_span)
-    until = np.where(before >= 0, before + 1, after)
-    has_call = until >= 0
-    return np.where(has_call, sums[until * has_call] - sums[first * has_call], UNKNOWN)
 
 
 class Begun:
@@ -69,6 +60,73 @@ class Begun:
             times = self._time[first:last]
             spans[is_of_process] = np.searchsorted(times, start_ns[is_of_process], side="right")
         return spans
+
+
+class Computing:
+    """How many threads of one node compute, as a function of time: sums of whole nanoseconds.
+
+    >>> import numpy as np
+    >>> node = Computing(np.array([0, 5]), np.array([10, 10]))
+    >>> node.average(np.array([0, 5]), np.array([10, 10]))
+    array([1.5, 2. ])
+    """
+
+    def __init__(self, start_ns: Integers, end_ns: Integers) -> None:
+        times = np.concatenate([start_ns, end_ns])
+        # stable: it merges the sorted stretches that the threads are
+        order = np.argsort(times, kind="stable")
+        times = times[order]
+        running = np.cumsum(np.where(order < len(start_ns), 1, -1), dtype=np.int32)
+        last = np.append(times[1:] != times[:-1], True)[: len(times)]
+        self._time, self._running = times[last], running[last]
+        self._spent = prefix_sums(self._running[:-1] * np.diff(self._time))
+
+    def before(self, time_ns: Integers) -> Integers:
+        """The time computed before some moments, over all threads, in ns, shape (n,)."""
+        if not len(self._time):
+            return np.zeros(len(time_ns), np.int64)
+        step = np.maximum(np.searchsorted(self._time, time_ns, side="right") - 1, 0)
+        since = np.maximum(time_ns - self._time[step], 0)
+        return self._spent[step] + self._running[step] * since
+
+    def average(self, start_ns: Integers, end_ns: Integers) -> Floats:
+        """How many compute on average in some intervals, shape (n,)."""
+        return quotients(self.before(end_ns) - self.before(start_ns), end_ns - start_ns)
+
+
+class Concurrency:
+    """How many threads compute on each node, by locations that may be others than computed."""
+
+    def __init__(
+        self,
+        node_of: AnyIntegers,
+        bursts: Iterable[tuple[AnyIntegers, Integers, Integers]],
+        seen_from: AnyIntegers | None = None,
+    ) -> None:
+        self._node_of = node_of if seen_from is None else seen_from
+        parts: dict[int, list[tuple[Integers, Integers]]] = {}
+        for location, start_ns, end_ns in bursts:
+            node = node_of[location]
+            for number in np.unique(node[node >= 0]).tolist():
+                on_node = node == number
+                parts.setdefault(number, []).append((start_ns[on_node], end_ns[on_node]))
+        self._nodes = {}
+        while parts:
+            number, pieces = parts.popitem()
+            starts, ends = (np.concatenate(column) for column in zip(*pieces, strict=True))
+            self._nodes[number] = Computing(starts, ends)
+
+    def average(self, location: AnyIntegers, start_ns: Integers, end_ns: Integers) -> Floats:
+        """How many compute on each burst's node on average while it lasts, shape (bursts,)."""
+        node = self._node_of[location]
+        averages = np.full(len(node), np.nan)
+        for number in np.unique(node[node >= 0]).tolist():
+            on_node = np.flatnonzero(node == number)
+            if number in self._nodes:
+                averages[on_node] = self._nodes[number].average(
+                    start_ns[on_node], end_ns[on_node]
+                )
+        return averages
 
 
 INSTRUCTIONS: Final = "PAPI_TOT_INS"
@@ -114,12 +172,12 @@ class Rows:
     def _column(self, name: str) -> pa.Array:
         if name in _PLACES:
             of_location = to_numpy(self._locations[name])
-            return pa.array(of_location[self._burst("location")], pa.int32())
+            return from_numpy(of_location[self._burst("location")], pa.int32(), marked=False)
         if name in _AS_IT_IS:
-            return nullable(self._burst(name), None, self._bursts.schema.field(name).type)
+            kind = self._bursts.schema.field(name).type
+            return from_numpy(self._burst(name), kind, marked=False)
         if name in self._counters:
-            values = self._burst(self._counters[name])
-            return nullable(values, values != NO_VALUE, pa.int64())
+            return from_numpy(self._burst(self._counters[name]), pa.int64())
         return getattr(self, f"_{name}")()
 
     def _burst(self, name: str) -> npt.NDArray[Any]:
@@ -130,7 +188,7 @@ class Rows:
         return self._burst("end_ns") - self._burst("start_ns")
 
     def _duration_ns(self) -> pa.Array:
-        return nullable(self._length, None, pa.int64())
+        return from_numpy(self._length, pa.int64(), marked=False)
 
     @cached_property
     def _ordinals(self) -> Ordinals:
@@ -157,15 +215,17 @@ class Rows:
         return encoded(codes[self._burst("location")], names.dictionary)
 
     def _region(self) -> pa.Array:
-        ends = self._decoder.spanning(self._calls)
-        where = self._burst("location")
-        first = self._ordinals.begin(where)
-        spans = span_of_rows(self._row["before"], self._row["after"], ends, first)
+        ended = prefix_sums(self._decoder.spanning(self._calls))
+        where, before = self._burst("location"), self._row["before"]
+        until = np.where(before >= 0, before + 1, self._row["after"])
+        has_call = until >= 0
+        first = self._ordinals.begin(where) * has_call
+        spans = np.where(has_call, ended[until * has_call] - ended[first], UNKNOWN)
         silent = np.flatnonzero(spans == UNKNOWN)
         if self._begun is not None and len(silent):
             start_ns = self._burst("start_ns")[silent]
             spans[silent] = self._begun.spans(where[silent], start_ns)
-        return nullable(spans, spans != UNKNOWN, pa.int32())
+        return from_numpy(spans, pa.int32())
 
     def _concurrency(self) -> pa.Array:
         if self._computing is None:

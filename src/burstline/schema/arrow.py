@@ -1,0 +1,154 @@
+"""The schema in Arrow's types: tables of arrays, without copying values, and their checks."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
+
+import numpy as np
+import pyarrow as pa
+
+from burstline.columns import UNKNOWN, from_numpy
+from burstline.errors import InconsistentTraceError, ParameterError
+from burstline.operations import NAMES
+from burstline.schema.tables import TABLES
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    import numpy.typing as npt
+
+    from burstline.schema.tables import Column
+
+Values: TypeAlias = "npt.NDArray[Any] | pa.Array | Sequence[Any]"
+
+TYPES: Final = {
+    "int16": pa.int16(),
+    "int32": pa.int32(),
+    "int64": pa.int64(),
+    "double": pa.float64(),
+    "bool": pa.bool_(),
+    "string": pa.string(),
+    "list<int32>": pa.list_(pa.int32()),
+    "operation": pa.dictionary(pa.int16(), pa.string()),
+    "enum": pa.dictionary(pa.int8(), pa.string()),
+    "text": pa.dictionary(pa.int32(), pa.string()),
+}
+
+
+def arrow_field(column: Column) -> pa.Field:
+    """The field of a column, with its unit and meaning as metadata."""
+    about = {"unit": column.unit, "doc": column.doc}
+    kind = TYPES[column.type]
+    return pa.field(column.name, kind, nullable=column.nullable, metadata=about)
+
+
+def arrow_schema(name: str, counters: Sequence[str] = ()) -> pa.Schema:
+    """The Arrow schema of a table, with the unit and meaning of fields as metadata."""
+    if name not in TABLES:
+        raise ParameterError(f"no table {name!r}; there are {', '.join(TABLES)}")
+    return _arrow_schema(name, tuple(counters) if TABLES[name].counters else ())
+
+
+@lru_cache(maxsize=256)
+def _arrow_schema(name: str, counters: tuple[str, ...]) -> pa.Schema:
+    fields = [arrow_field(column) for column in TABLES[name].columns]
+    return pa.schema([*fields, *(pa.field(counter, pa.int64()) for counter in counters)])
+
+
+def event_table(
+    location: npt.NDArray[np.int64],
+    time_ns: Values,
+    type: Values,  # noqa: A002 -- the column's name
+    value: Values,
+) -> pa.Table:
+    """The table `events` of rows sorted by location, counted on each."""
+    seq = np.arange(len(location)) - np.searchsorted(location, location)
+    places = {"location": location, "seq": seq, "time_ns": time_ns}
+    return arrow_table("events", {**places, "type": type, "value": value})
+
+
+def arrow_table(
+    name: str,
+    values: Mapping[str, Values],
+    *,
+    counters: Sequence[str] = (),
+    operations: Sequence[str] = NAMES,
+) -> pa.Table:
+    """A table of the schema, from the values of each column; of enumerations codes or words."""
+    target = arrow_schema(name, counters)
+    specs = {column.name: column for column in TABLES[name].columns}
+    arrays = [
+        _array(values[field.name], field, specs.get(field.name), operations) for field in target
+    ]
+    return pa.Table.from_arrays(arrays, schema=target)
+
+
+def row_table(name: str, rows: Iterable[Sequence[Any]]) -> pa.Table:
+    """A table of the schema, from rows with a value for each column, None for null."""
+    names = [column.name for column in TABLES[name].columns]
+    values = list(zip(*rows, strict=True)) or [()] * len(names)
+    return arrow_table(name, dict(zip(names, values, strict=True)))
+
+
+@lru_cache(maxsize=64)
+def _codes(words: tuple[str, ...]) -> dict[Any, int]:
+    return {None: UNKNOWN, **{word: code for code, word in enumerate(words)}}
+
+
+@lru_cache(maxsize=64)
+def text_array(words: tuple[str, ...]) -> pa.Array:
+    """Words as an array, made once."""
+    return pa.array(words, pa.string())
+
+
+def _array(
+    values: Values, field: pa.Field, spec: Column | None, operations: Sequence[str]
+) -> pa.Array:
+    if isinstance(values, pa.Array):
+        return values
+    if spec is not None and spec.type in ("operation", "enum"):
+        names = tuple(operations if spec.type == "operation" else spec.values)
+        if not isinstance(values, np.ndarray):
+            code_of = _codes(names)
+            values = np.array([code_of.get(value, value) for value in values], np.int16)
+        return pa.DictionaryArray.from_arrays(
+            from_numpy(values, field.type.index_type, marked=spec.nullable),
+            text_array(names),
+        )
+    if isinstance(values, np.ndarray) and pa.types.is_integer(field.type):
+        return from_numpy(values, field.type, marked=field.nullable)
+    return pa.array(values, field.type)
+
+
+def check(name: str, table: pa.Table) -> None:
+    """Raise unless a table has the columns, types and order its schema promises; O(rows)."""
+    schema = TABLES[name]
+    fixed = len(schema.columns)
+    counters = table.column_names[fixed:] if schema.counters else ()
+    expected = arrow_schema(name, counters)
+    if table.column_names != expected.names:
+        raise InconsistentTraceError(
+            f"{name}: expected columns {', '.join(expected.names)}, "
+            f"found {', '.join(table.column_names)}"
+        )
+    for field in expected:
+        actual = table.schema.field(field.name)
+        if actual.type != field.type:
+            raise InconsistentTraceError(
+                f"{name}.{field.name}: expected {field.type}, found {actual.type}"
+            )
+        if not field.nullable and table[field.name].null_count:
+            raise InconsistentTraceError(f"{name}.{field.name}: a null where none may be")
+    _check_order(name, table)
+
+
+def _check_order(name: str, table: pa.Table) -> None:
+    before = np.zeros(max(table.num_rows - 1, 0), bool)
+    for key in TABLES[name].order:
+        values = table[key].fill_null(UNKNOWN).to_numpy()
+        wrong = ~before & (values[1:] < values[:-1])
+        if wrong.any():
+            row = int(wrong.argmax()) + 1
+            raise InconsistentTraceError(f"{name}: row {row} is out of order by {key}")
+        before |= values[1:] > values[:-1]
