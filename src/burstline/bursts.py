@@ -1,13 +1,7 @@
 """Computation bursts: the stretches between two MPI calls, or between OpenMP regions.
 
-::
-
-    calls, readings, gaps      --_core-->  bursts of threads that call MPI
-    regions, readings          ------->    bursts of threads that do not
-
-On a thread that calls MPI, burst k lies between its calls k and k + 1. On one that
-does not, a burst is a stretch inside a parallel construct, bounded by the borders of
-its regions, outside barriers and locks.
+On a thread that calls MPI, burst k lies between its calls k and k + 1. On one that does not, a
+burst is a stretch inside a parallel construct, outside barriers and locks.
 """
 
 from __future__ import annotations
@@ -97,10 +91,7 @@ def _between_calls(tables: Mapping[str, pa.Table]) -> pa.Table:
 def read_at_starts(
     leave_ns: Integers, leave_seq: Integers, next_seq: Integers, readings: Sequence[Integers]
 ) -> Mask:
-    """Whether each counter is read where a call is left, before the event `next_seq`.
-
-    `readings` are their columns `seq` and `time_ns`, and one for each counter.
-    """
+    """Whether each counter is read where a call is left, before the event `next_seq`."""
     seq, time, *values = readings
     call = np.searchsorted(leave_seq, seq, "right") - 1
     inside = np.flatnonzero(call >= 0)

@@ -1,9 +1,7 @@
-"""Doors: the names of a package, each imported on first use.
+"""Doors: the names of a package, each imported on first use, after SPEC 1 of Scientific Python.
 
 A door is an ``__init__.py`` without code. Its names, and where each is at home, stand in the
-``__init__.pyi`` beside it, which type checkers read too: one list, after SPEC 1 of Scientific
-Python (https://scientific-python.org/specs/spec-0001/). Above ``__all__`` are the names for
-everybody, below it those for other rooms of the house.
+``__init__.pyi`` beside it: above ``__all__`` those for everybody, below those for other rooms.
 """
 
 from __future__ import annotations
@@ -36,11 +34,9 @@ def door(
 
 
 def names_of(stub: str) -> tuple[dict[str, str], list[str]]:
-    """The home of each name of a stub, and those of them that are for everybody.
-
-    Every import of the stub is a line of its own, ``from home import name as name``: this is
-    read at each start, and splitting lines takes a hundredth of the time of a parser.
-    """
+    """The home of each name of a stub, and those of them that are for everybody."""
+    # Every import is a line of its own, ``from home import name as name``: splitting lines
+    # takes a hundredth of the time of a parser, at each start.
     homes: dict[str, str] = {}
     public: list[str] | None = None
     with open(stub, encoding="utf-8") as lines:  # noqa: PTH123 -- pathlib takes 5 ms to load

@@ -1,9 +1,5 @@
 """Parallel efficiency: how much of the run its ranks spent computing.
 
-::
-
-    calls, gaps  ->  useful time per rank  ->  load balance, communication efficiency
-
 Only differences of stamps of one rank enter, so clocks that disagree between nodes
 do no harm. Everything is an integer until the last division.
 """
@@ -16,7 +12,6 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from burstline.columns import coded, prefix_sums, to_numpy
-from burstline.errors import ParameterError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -72,11 +67,11 @@ class Efficiency:
         }
 
 
-def efficiency(trace: Trace, *, application: int | None = None) -> Efficiency:
-    """The parallel efficiency of a run and its two factors, as POP [1]_ [2]_ defines them.
+class UsefulTime:
+    """A fold: batches of calls are added, the parallel efficiency and its factors are read.
 
-    With U(r) the useful time of rank r and T the runtime: load balance is
-    mean U / max U, communication efficiency is max U / T, and parallel efficiency,
+    As POP [1]_ [2]_ defines them, with U(r) the useful time of rank r and T the runtime: load
+    balance is mean U / max U, communication efficiency is max U / T, and parallel efficiency,
     mean U / T, is their product. Rank r, by its first CPU thread, counts from the end of its
     MPI_Init to the start of its MPI_Finalize, or as long as it was observed where the trace
     has no such call; U(r) is that time without MPI calls and gaps. T is the longest time any
@@ -88,14 +83,6 @@ def efficiency(trace: Trace, *, application: int | None = None) -> Efficiency:
        Performance Factors, Supercomputing Frontiers and Innovations 1(2), 2014,
        DOI 10.14529/jsfi140201.
     """
-    useful = UsefulTime(trace)
-    for batch in trace.batches("calls", CALL_COLUMNS):
-        useful.add(batch)
-    return useful.result(application)
-
-
-class UsefulTime:
-    """The fold behind :func:`efficiency`: batches of calls are added, the result is read."""
 
     def __init__(self, trace: Trace) -> None:
         self._application, self._rank, self._process, thread, born, died = trace.arrays(
@@ -137,36 +124,23 @@ class UsefulTime:
         """The applications that called MPI so far."""
         return tuple(np.unique(self._application[self._calls > 0]).tolist())
 
-    def result(
-        self, application: int | None = None, *, without_polls: bool = False
-    ) -> Efficiency:
-        """The efficiency of what was added."""
-        if application is not None and application not in self._application:
-            raise ParameterError(f"the trace has no application {application}")
-        with_mpi = self.applications()
-        applications = with_mpi if application is None else (application,)
-        chosen = np.flatnonzero(np.isin(self._application, applications) & self._first)
-        if application is None and not with_mpi:
+    def result(self, *, without_polls: bool = False) -> Efficiency:
+        """The efficiency of what was added; failed polls are useful time, or not."""
+        applications = self.applications()
+        if not applications:
             return _undefined("no application calls MPI")
-        if application is not None and application not in with_mpi:
-            return _undefined(f"application {application} makes no MPI calls")
         observed = np.maximum(self._end - self._begin, 0)
         for place in self._gaps:
             starts, ends = self._inside(place)
             observed[place] -= (ends - starts).sum()
-        chosen = chosen[np.lexsort((self._rank[chosen], self._application[chosen]))]
+        chosen = np.flatnonzero(np.isin(self._application, applications) & self._first)
+        application, rank = self._application[chosen], self._rank[chosen]
+        order = np.lexsort((rank, application))
+        chosen = chosen[order]
         useful = observed - self._mpi - (self._polling if without_polls else 0)
-        return _factors(
-            np.maximum(useful[chosen], 0),
-            int(observed[chosen].max(initial=0)),
-            tuple(
-                zip(
-                    self._application[chosen].tolist(),
-                    self._rank[chosen].tolist(),
-                    strict=True,
-                )
-            ),
-        )
+        ranks = zip(application[order].tolist(), rank[order].tolist(), strict=True)
+        runtime_ns = int(observed[chosen].max(initial=0))
+        return _factors(np.maximum(useful[chosen], 0), runtime_ns, tuple(ranks))
 
     def _inside(self, place: int) -> tuple[Integers, Integers]:
         """The gaps of a location, clipped to its span."""

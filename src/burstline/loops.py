@@ -1,13 +1,7 @@
-"""Loops: what each source knows of them as tables, and which one is around a moment.
+"""Loops: what regions and events of a source tell of them as tables, which readers read.
 
-::
-
-    regions of role loop               ─┐
-    events of labelled loops (burstline cc --loops) ─┼─► loops, loop_entries,
-    events of detected loops (burstline annotate)   ─┘   loop_iterations, call_loops
-
-Who reads a loop reads these tables, and not what they were made of. A label says only which
-loop a call is in; entries need the loops as regions, or detected.
+A label says only which loop a call is in (``burstline cc --loops``); entries need the loops as
+regions, or detected (``burstline annotate``).
 """
 
 from __future__ import annotations
@@ -127,10 +121,7 @@ class Loops:
     def tables(
         self, tables: Mapping[str, pa.Table], definitions: pa.Table, events: LoopEvents | None
     ) -> dict[str, pa.Table]:
-        """What some locations tell by their calls, regions and events, but no empty tables.
-
-        Later calls are of later locations, with `definitions` of regions that only grow.
-        """
+        """What some locations tell, without empty tables; later ones are of later calls."""
         parts = [self._recorded(tables["regions"], definitions)]
         labels = None
         if events is not None and len(events.location):
@@ -316,11 +307,9 @@ def _above(location: Integers, row: AnyIntegers, parent: AnyIntegers) -> Integer
 
 
 def _labels(calls: pa.Table, events: LoopEvents) -> Labels:
-    """The loop of each labelled call; of several labels of one call, the last one.
-
-    A label is of the call that is entered at its time, else of the one that it is in, else of
-    the next one of its location.
-    """
+    """The loop of each labelled call; of several labels of one call, the last one."""
+    # A label is of the call that is entered at its time, else of the one that it is in, else
+    # of the next one of its location.
     names = ("location", "call", "enter_ns", "leave_ns")
     where, call, enter_ns, leave_ns = (to_numpy(calls[name]) for name in names)
     row = np.full(len(events.location), UNKNOWN, np.int64)
@@ -364,12 +353,10 @@ def _iterations(entries: _Entries, events: LoopEvents) -> _Began:
 
 
 def _detected(calls: pa.Table, events: LoopEvents, before: int) -> list[_Entries]:
-    """Entries of detected loops by depth, counted from `before` on.
-
-    Iterations of one loop that follow each other are an entry. Where entries of one loop touch,
-    the events do not tell them apart unless they count anew, or are in other iterations of the
-    loop around.
-    """
+    """Entries of detected loops by depth, counted from `before` on."""
+    # Iterations of one loop that follow each other are an entry. Where entries of one loop
+    # touch, the events do not tell them apart unless they count anew, or are in other
+    # iterations of the loop around.
     parts: list[_Entries] = []
     outer: _Level | None = None
     for depth in range(1, _DEEPEST + 1):
@@ -492,7 +479,7 @@ def innermost_entry(
 ) -> Integers:
     """The row in `loop_entries` of the innermost chosen entry open at each moment, -1 for none.
 
-    Moments of one location stand together; `chosen` has a value for each row.
+    Moments of one location stand together.
     """
     where, enter_ns, leave_ns = trace.arrays("loop_entries", "location", "enter_ns", "leave_ns")
     entries = where, enter_ns, leave_ns, entries_above(trace)

@@ -1,12 +1,7 @@
 """Matching: messages and collectives from halves that were recorded separately.
 
-::
-
-    channels of send and receive halves ─ match_messages ─► the send of each receive
-    parts of collectives ─ collective_instances ─► the instance of each part
-
-Matching needs no clock: MPI orders what happens on a channel and on a communicator
-by program order, so skewed clocks are matched exactly as well as perfect ones.
+It needs no clock: MPI orders what happens on a channel and on a communicator by program
+order, so skewed clocks are matched exactly as well as perfect ones.
 """
 
 from __future__ import annotations

@@ -1,9 +1,5 @@
 """A profile: values per metric, call path and location, as analysers report them.
 
-::
-
-    a metric, a call path, a location  ->  a number
-
 A value of a call path counts that path alone; :meth:`Profile.inclusive` adds what lies
 below it. What a metric's parent holds includes the metric.
 """
@@ -89,11 +85,13 @@ class Values:
 class Profile:
     """Values per metric, call path and location.
 
+    Methods take the name of a metric, and raise :class:`ParameterError` if no values of it
+    were read.
+
     Attributes
     ----------
     metrics, call_paths, locations : pyarrow.Table
-        What the axes are: columns as in ``METRICS``, ``CALL_PATHS``,
-        ``LOCATIONS``.
+        What the axes are: columns as in ``METRICS``, ``CALL_PATHS``, ``LOCATIONS``.
     stored : dict of str to Values
         Values by name of the metric. Metrics without a single value have no rows.
     left_out : dict of str to str
@@ -133,24 +131,11 @@ class Profile:
     attributes: Mapping[str, str]
 
     def exclusive(self, metric: str) -> npt.NDArray[Any]:
-        """A metric's values of every call path alone.
+        """A metric's values of every call path alone, shape (call paths, locations).
 
-        Parameters
-        ----------
-        metric : str
-            Its name.
-
-        Returns
-        -------
-        ndarray, shape (call paths, locations)
-            A copy, in the metric's unit; 0, or nan of a minimum or maximum, where there is
-            no value. A minimum or maximum that was stored inclusive stays so: that of a path
-            alone is unknown.
-
-        Raises
-        ------
-        ParameterError
-            If no values of that metric were read.
+        A copy, in the metric's unit; 0, or nan of a minimum or maximum, where there is no
+        value. A minimum or maximum that was stored inclusive stays so: that of a path alone
+        is unknown.
         """
         dense, inclusive, combined = self._dense(metric)
         if inclusive and combined == "sum":
@@ -162,23 +147,7 @@ class Profile:
         return dense
 
     def inclusive(self, metric: str) -> npt.NDArray[Any]:
-        """A metric's values of every call path with all below it.
-
-        Parameters
-        ----------
-        metric : str
-            Its name.
-
-        Returns
-        -------
-        ndarray, shape (call paths, locations)
-            A copy, in the metric's unit.
-
-        Raises
-        ------
-        ParameterError
-            If no values of that metric were read.
-        """
+        """A metric's values of every call path with all below it, as :meth:`exclusive`."""
         dense, inclusive, combined = self._dense(metric)
         if not inclusive:
             parents, combine = self._parents(), _COMBINERS[combined]
@@ -188,23 +157,9 @@ class Profile:
         return dense
 
     def total(self, metric: str) -> float | int:
-        """A metric's value of the whole program.
+        """The sum, least or greatest value of a metric over all call paths and locations.
 
-        Parameters
-        ----------
-        metric : str
-            Its name.
-
-        Returns
-        -------
-        int or float
-            The sum, or the least or greatest value, over all call paths and locations; nan
-            where a minimum or maximum has no value.
-
-        Raises
-        ------
-        ParameterError
-            If no values of that metric were read.
+        Nan where a minimum or maximum has no value.
         """
         roots = self.inclusive(metric)[self._parents() < 0]
         combined = self._combined(metric)
@@ -214,23 +169,7 @@ class Profile:
         return float(_COMBINERS[combined].reduce(values)) if len(values) else float("nan")
 
     def to_table(self, metric: str) -> pa.Table:
-        """A metric's values of call paths alone as rows, without the zeros.
-
-        Parameters
-        ----------
-        metric : str
-            Its name.
-
-        Returns
-        -------
-        pyarrow.Table
-            Columns `call_path`, `location` and `value`, sorted.
-
-        Raises
-        ------
-        ParameterError
-            If no values of that metric were read.
-        """
+        """A metric's values of call paths alone but for zeros: `call_path, location, value`."""
         dense = self.exclusive(metric)
         paths, locations = np.nonzero(np.nan_to_num(dense))
         columns = [paths.astype(np.int32), locations.astype(np.int32), dense[paths, locations]]
@@ -246,9 +185,8 @@ class Profile:
 
     def _dense(self, metric: str) -> tuple[npt.NDArray[Any], bool, str]:
         if metric not in self.stored:
-            why = self.left_out.get(
-                metric, "the profile has no such metric, or it was not read"
-            )
+            absent = "the profile has no such metric, or it was not read"
+            why = self.left_out.get(metric, absent)
             raise ParameterError(f"no values of metric {printable(metric)}: {why}")
         stored, combined = self.stored[metric], self._combined(metric)
         empty = 0 if combined == "sum" else np.nan

@@ -1,9 +1,5 @@
 """What is in a trace: counts, sums and what was not observed, in one pass.
 
-::
-
-    Trace  --batches of the columns that are needed-->  Summary  -->  as_dict() for programs
-
 A fold: whatever the trace's size, the memory is that of one batch, so a store larger
 than memory is summarised like any other trace.
 """

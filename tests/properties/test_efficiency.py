@@ -5,7 +5,7 @@ import math
 from hypothesis import given
 from hypothesis import strategies as st
 
-from burstline.efficiency import efficiency
+from burstline import summarise
 from by_hand import calls_of, threads, trace_of
 from oracles.efficiency import factors
 
@@ -49,6 +49,10 @@ def run_of(run, scale=1, shift=0):
             for start, end in gaps
         ],
     )
+
+
+def efficiency(trace):
+    return summarise(trace).efficiency
 
 
 def values(result):

@@ -1,13 +1,15 @@
 """Parallel efficiency is load balance times communication efficiency, as POP defines them."""
 
-import pytest
-
-from burstline import ParameterError
-from burstline.efficiency import UsefulTime, efficiency
+from burstline import summarise
+from burstline.efficiency import UsefulTime
 from by_hand import calls_of, threads, trace_of
 
 RANK_0 = [("Init", 0, 100), ("Barrier", 400, 500), ("Finalize", 1100, 1200)]
 RANK_1 = [("Init", 20, 100), ("Barrier", 200, 500), ("Finalize", 1100, 1150)]
+
+
+def efficiency(trace):
+    return summarise(trace).efficiency
 
 
 def two_ranks(**more):
@@ -43,12 +45,9 @@ def test_an_application_without_mpi_does_not_lower_the_efficiency_of_others():
     )
 
     assert efficiency(trace) == efficiency(two_ranks())
-    assert efficiency(trace, application=1).reason == "application 1 makes no MPI calls"
-    with pytest.raises(ParameterError, match="no application 2"):
-        efficiency(trace, application=2)
 
 
-def test_several_applications_with_mpi_count_together_and_each_alone():
+def test_several_applications_with_mpi_count_together():
     trace = trace_of(
         locations=[*threads((0, 100)), *threads((0, 100), application=1, first=1)],
         calls=calls_of([("Send", 0, 50)], [("Recv", 0, 10)]),
@@ -56,7 +55,6 @@ def test_several_applications_with_mpi_count_together_and_each_alone():
 
     assert efficiency(trace).ranks == ((0, 0), (1, 0))
     assert efficiency(trace).useful_ns == (50, 90)
-    assert efficiency(trace, application=0).useful_ns == (50,)
 
 
 def test_a_rank_is_its_first_cpu_thread():

@@ -1,10 +1,4 @@
-"""One table with the counters of all runs, for the bursts of the base run.
-
-::
-
-    burst tables of all runs, Matching  --fuse-->  Fusion: the base's rows, more counters,
-                                                   and where each row was found
-"""
+"""One table with the counters of all runs, for the bursts of the base run."""
 
 from __future__ import annotations
 

@@ -1,10 +1,4 @@
-"""Which bursts of several runs are the same.
-
-::
-
-    Traces ─► threads all runs have ─► tokens ─┬─ align: thread by thread ─┐
-                                               └─ seed: patterns, regions ─┴─► Matching
-"""
+"""Which bursts of several runs are the same: matched thread by thread, or as published."""
 
 from __future__ import annotations
 

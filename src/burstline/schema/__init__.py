@@ -1,9 +1,5 @@
 """What a trace is: its tables, their columns, types, units and order.
 
-::
-
-    TABLES["calls"].columns  ->  arrow_schema("calls")  ->  check("calls", table)
-
 Importing this package costs nothing: Arrow is loaded by the functions that need it.
 """
 

@@ -1,12 +1,7 @@
 """The region of interest: the same trace, restricted to a time window and to some ranks.
 
-::
-
-    parse_ranks, parse_time ─► select: which rows, clip, renumber ─► Trace ─► losses
-
-A window is half-open, ``[start, end)``; it is one for all locations, or each has its own, as
-iterations of a loop need that ranks begin at different times. It treats moments by what they
-are:
+A window is half-open, ``[start, end)``; it is one for all locations, or each has its own. It
+treats moments by what they are:
 
 - What *begins* something (the enter of a call, a send, a record) is inside if
   ``start <= t < end``.

@@ -1,9 +1,5 @@
 """What a selection of a trace in a store can need, loaded a row group at a time.
 
-::
-
-    store ──batches──► rows near the window, on kept locations ──► Trace in memory ──► select
-
 Near is everything that overlaps the window with both its borders, so that the selection
 decides alone what is inside. What has several places is near if one of them is: a message
 with one call near, and every member of an instance with one member's call near, so that

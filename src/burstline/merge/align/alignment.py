@@ -1,13 +1,7 @@
 """Matching by aligning: what each thread did in one run, beside what it did in the others.
 
-::
-
-    Tokens of all runs, one thread  --align_lane-->  LaneRows: which bursts are the same
-
 The first run is the beginning of a *common sequence*; each further run is aligned with it
-and adds what it alone has. So a burst that the first run lacks is still matched among the
-others. What the program does not order, completions of several requests, is put into an
-order before.
+and adds what it alone has, so that what the first run lacks is still matched among the others.
 """
 
 from __future__ import annotations

@@ -1,10 +1,5 @@
 """Collectives of several runs, distinguished by what all threads did before each.
 
-::
-
-    Tokens of all runs  --aligned thread by thread-->  are_at_odds: which collective is which?
-                        --renamed-->                   Tokens whose collectives have own names
-
 A collective concerns all threads, so which one of a run is which of another is the same for
 all of them. Where threads, aligned each by itself, say otherwise, it is decided for all.
 """
@@ -56,24 +51,7 @@ class _Run:
 def are_at_odds(
     threads: Sequence[LaneRows], tokens: Sequence[Tokens], lanes: Sequence[Integers]
 ) -> bool:
-    """Whether threads match collectives differently.
-
-    >>> from burstline.merge.align.alignment import align_lane
-    >>> from burstline.merge import Alignment
-    >>> from burstline.identity import tokens_of
-    >>> from burstline.testing import trace_of
-    >>> step = "{0} enter MPI_Barrier | {1} leave"
-    >>> calls = " | ".join(step.format(10 * k, 10 * k + 4) for k in range(4))
-    >>> run = trace_of(f"ranks 2 | 0 | {calls} | 1 | {calls}")
-    >>> tokens, lanes = (
-    ...     tokens_of([run, run], [None, None]).tokens,
-    ...     [np.array([[0, 3], [3, 6]])] * 2,
-    ... )
-    >>> both = [(tuple(lane),) * 2 for lane in lanes[0].tolist()]
-    >>> threads = [align_lane(tokens, lane, [0, 1], Alignment()) for lane in both]
-    >>> are_at_odds(threads, tokens, lanes)
-    False
-    """
+    """Whether threads match collectives differently."""
     rows = [_rows(*both) for both in zip(tokens, lanes, strict=True)]
     if not all(_are_common(*both) for both in zip(tokens, rows, strict=True)):
         return False
@@ -116,10 +94,7 @@ def renamed(
     order: Sequence[int],
     how: Alignment,
 ) -> list[Tokens] | None:
-    """Names for the collectives of all runs that say which is which; O(bursts · log bursts).
-
-    Those that all runs have still divide what is around them, and none of them is left out.
-    """
+    """The tokens, with names for the collectives of all runs that say which is which."""
     runs = [_run(*both) for both in zip(tokens, lanes, strict=True)]
     content = _distinctive(runs)
     if content is None:

@@ -1,13 +1,7 @@
 """Which loop each call is in, and in which turn of it, where a trace says so.
 
-::
-
-    call_loops, else entries of recorded loops  ─┐
-    iterations of recorded or detected loops    ─┴─►  Loops: loop and turn per call
-
-A recorded loop has the same name in every run, so it says where a call stands. Loops that
-were detected in a trace may be others in each run; of them only the turns are taken. Turns
-are counted, and a run may do one more.
+A recorded loop has the same name in every run. Loops that were detected may be others in each
+run: of them only the turns are taken. Turns are counted, and a run may do one more.
 """
 
 from __future__ import annotations
@@ -43,11 +37,6 @@ _MOST: Final = 2**30
 def loops_of(trace: Trace) -> Loops | None:
     """The loop around each call, and its turn; nothing if the trace does not say.
 
-    Turns need the entries of loops: labels of calls alone, as a ``.prv`` has them, leave
-    them all -1.
-
-    O(calls + entries + iterations).
-
     >>> from burstline.testing import trace_of
     >>> loops_of(trace_of("ranks 1 | 0 | 1 enter MPI_Barrier | 2 leave")) is None
     True
@@ -59,7 +48,7 @@ def loops_of(trace: Trace) -> Loops | None:
     recorded = recorded_loops(trace)[loop]
     detected = (origin == DETECTED)[loop]
     number = np.full(trace.rows("calls"), OUTSIDE, np.int64)
-    if trace.rows("call_loops"):
+    if trace.rows("call_loops"):  # without entries, as in a .prv, all turns are -1
         names, number = _named(trace, _labels(trace))
     elif detected.any():
         return Loops(number, _turns(trace, detected, detected), [])

@@ -1,10 +1,5 @@
 """The published matching: patterns first, then the most similar between two collectives.
 
-::
-
-    Tokens of all runs, one thread  --first_stage-->   direct | patterns of equal frequency
-    all threads' rest               --second_stage-->  groups by pattern and span, greedily
-
 After Orteu Aubach, Banchelli, Clascà Ramírez, Garcia-Gasulla, "Heuristic-Based Merging of
 HPC Traces to Extend Hardware Counter Coverage". Open in it, and our choice: one reference
 run for all threads, the one with the fewest bursts left after the first stage, ties to the

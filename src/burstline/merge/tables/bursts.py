@@ -1,11 +1,5 @@
 """The burst table: a row per burst, with its counters, the calls around it, and more.
 
-::
-
-    bursts, calls of some locations  ─┐
-    Decoder: what their ids mean      ├─►  Rows  ─►  a part of the table  ─►  BurstTable
-    Concurrency of all bursts        ─┘
-
 Row k is row k of `bursts` of the trace, unless short bursts are left out.
 """
 

@@ -1,9 +1,4 @@
-"""What a burst table holds, in a few numbers: a fold over its parts.
-
-::
-
-    burst_parts  --Overview.add-->  Overview  -->  as_dict() for programs
-"""
+"""What a burst table holds, in a few numbers: a fold over its parts."""
 
 from __future__ import annotations
 

@@ -1,10 +1,4 @@
-"""How far each counter can be trusted after matching runs that have it.
-
-::
-
-    traces  --match-->  Matching  --check-->  Check: a CounterQuality per counter and feature
-    traces with other sets, Matching  --shared-->  a CounterQuality per counter in several
-"""
+"""How far each counter can be trusted after matching runs that have it, and where it varies."""
 
 from __future__ import annotations
 

@@ -1,10 +1,4 @@
-"""What each run measured in the bursts that several runs have in common.
-
-::
-
-    traces, Matching  --Measured-->  row of each matched burst in each run
-                      --counter, duration, position, sizes, partner-->  Quantity
-"""
+"""What each run measured in the bursts that several runs have in common."""
 
 from __future__ import annotations
 

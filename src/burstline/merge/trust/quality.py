@@ -1,9 +1,4 @@
-"""How well a counter of matched bursts repeats: the published figures, and a verdict.
-
-::
-
-    values: a row per burst, a column per run  --compare-->  CounterQuality
-"""
+"""How well a counter of matched bursts repeats: the published figures, and a verdict."""
 
 from __future__ import annotations
 
