@@ -16,11 +16,10 @@ def cuts_of(records, most):
     places, first = [], 0
     while first < len(kinds):
         places.append(first)
-        width, end = most, None
-        while end is None and first + width < len(kinds):
-            end = next((k for k in range(first + width, first, -1) if kinds[k] == ENTER), None)
-            width *= 2
-        first = len(kinds) if end is None else end
+        enters = [k for k in range(first + 1, len(kinds)) if kinds[k] == ENTER]
+        near = [k for k in enters if k <= first + most]
+        ends = near[-1:] or enters[:1] if first + most < len(kinds) else []
+        first = ends[0] if ends else len(kinds)
     return [
         (place, kinds[:place].count(ENTER), sum(kind in EVENTS for kind in kinds[:place]) - 1)
         for place in places
