@@ -8,8 +8,7 @@ from collections import Counter
 import pytest
 
 from burstline import operations
-from burstline.record.building.kinds import KINDS
-from burstline.record.building.wrappers import calls, operation_names, wrappers_source
+from burstline.record.building.wrappers import KINDS, calls, operation_names, wrappers_source
 
 
 @pytest.fixture(scope="module")

@@ -5,7 +5,7 @@
     command ──mpi──► Abi ──build──► shared object ─┐
             ──launch──► places of its programs ────┴─► recorded command ──session──► raw files
 
-The recorder is C (``native/``) with wrappers that are generated from ``calls.toml``.
+The recorder is C (``native/``) with wrappers that are generated from two tables.
 """
 
 from burstline.doors import door

@@ -2,8 +2,8 @@
 
 ::
 
-    calls.toml ──┬──► operations.c   names of operations
-                 └──► wrappers.c     python -m burstline.record.building.wrappers prints it
+    calls.toml ──┬──────────────────► operations.c   names of operations
+                 └─ kinds.toml ─────► wrappers.c     what `python -m` of this module prints
 
 Every function is defined twice, as ``MPI_X`` and ``PMPI_X``, because Fortran bindings call the
 second. Statements use the names of arguments in the standard.
@@ -14,13 +14,12 @@ from __future__ import annotations
 import re
 import sys
 import tomllib
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
-from burstline.record.building.kinds import COMPLETIONS, KINDS, Kind
-
-_TABLE: Final = Path(__file__).parents[1] / "calls.toml"
+_RECORD: Final = Path(__file__).parents[1]
+_TABLE: Final = _RECORD / "calls.toml"
 _HEAD: Final = """\
 /* Generated from calls.toml; do not edit. */
 #include <stddef.h>
@@ -41,6 +40,24 @@ _OPERATIONS_HEAD: Final = """\
 const char *burst_operation_name(uint16_t op);
 int burst_completes(uint16_t op);
 """
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """The statements of a wrapper, in their order; see ``kinds.toml``."""
+
+    first: tuple[str, ...] = ()
+    before: tuple[str, ...] = ()
+    instead: dict[str, str] = field(default_factory=dict)
+    success: str = ""
+    after: tuple[str, ...] = ()
+    last: tuple[str, ...] = ()
+    beyond: tuple[str, ...] = ()
+    completes: bool = False
+
+
+_STATEMENTS: Final = tomllib.loads((_RECORD / "kinds.toml").read_text(encoding="utf-8"))
+KINDS: Final = {name: Kind(**parts) for name, parts in _STATEMENTS["kinds"].items()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,7 +170,7 @@ def _names(table: tuple[Call, ...]) -> str:
 
 
 def _completions(table: tuple[Call, ...]) -> str:
-    numbers = [call.number for call in table if call.kind in COMPLETIONS]
+    numbers = [call.number for call in table if KINDS[call.kind].completes]
     cases = "".join(f"        case {number}:\n" for number in numbers)
     return (
         "int burst_completes(uint16_t op) {\n    switch (op) {\n"
@@ -199,43 +216,35 @@ def _body(call: Call, kind: Kind, real: str, twin: str) -> str:
         "return error;",
     ]
     text = "".join(f"    {line}\n" for line in lines)
-    return _filled(text, call, twin)
+    return _expanded(_filled(text, call), twin)
 
 
 def _guarded(condition: str, lines: tuple[str, ...]) -> list[str]:
     return [f"if ({condition}) {{", *(f"    {line}" for line in lines), "}"] if lines else []
 
 
-def _filled(text: str, call: Call, twin: str) -> str:
+def _filled(text: str, call: Call) -> str:
+    """The statements of a wrapper without ``@WORDS``."""
     names = [argument.name for argument in call.arguments]
     outs = [argument.name for argument in call.arguments if argument.type == "MPI_Comm *"]
     ins = [argument.name for argument in call.arguments if argument.type == "MPI_Comm"]
-    words = {
-        "@SENT": call.sent,
-        "@RECEIVED": call.received,
-        "@TRANSFER": str(call.transfer),
-        "@KEEP": _keep(call, "root" in names),
-        "@PARENT": ins[0] if ins else "",
-        "@CREATED": outs[-1] if outs else "",
-        "@TAG": "tag" if "tag" in names else "0",
-        "@PART": "burst_part(comm, root)" if "root" in names else "burst_part_unrooted(comm)",
-        "@TELL_ROOT": "burst_root(call.thread, comm, root);" if "root" in names else "",
-        "@MOVED": _moved(names),
+    rooted = "root" in names
+    words = _STATEMENTS["words"] | {
+        "NUMBER": str(call.number),
+        "SENT": call.sent or "0",
+        "RECEIVED": call.received or "0",
+        "TRANSFER": str(call.transfer),
+        "KEEP": "@KEEP_ROOTED" if rooted else "@KEEP_UNROOTED",
+        "PARENT": ins[0] if ins else "",
+        "CREATED": outs[-1] if outs else "",
+        "TAG": "tag" if "tag" in names else "0",
+        "PART": "burst_part(comm, root)" if rooted else "burst_part_unrooted(comm)",
+        "TELL_ROOT": "burst_root(call.thread, comm, root);" if rooted else "",
+        "MOVED": _moved(names),
     }
-    for word, by in words.items():
-        text = text.replace(word, by)
-    text = re.sub(r"^ +\n", "", text, flags=re.MULTILINE)
-    return _expanded(text, twin)
-
-
-def _keep(call: Call, rooted: bool) -> str:  # noqa: FBT001 -- of one caller
-    operation = f"{call.number} << 1 | part.root"
-    arguments = f"*request, comm, {operation}, {call.sent or 0}, {call.received or 0}"
-    return (
-        f"burst_keep_rooted({arguments}, root);"
-        if rooted
-        else f"burst_keep_collective({arguments});"
-    )
+    while "@" in text:
+        text = re.sub(r"@([A-Z_]+)", lambda match: words[match[1]], text)
+    return re.sub(r"^ +\n", "", text, flags=re.MULTILINE)
 
 
 def _moved(names: list[str]) -> str:
