@@ -12,11 +12,9 @@ import burstline
 import raw_files
 from burstline import errors, schema
 from burstline.formats import store
-from burstline.formats.intake.defects import Defects
 from burstline.formats.intake.reading import read_parts
 from burstline.formats.intake.target import HeldRows, PackedRows, Spool, Tables
 from burstline.formats.raw import read as read_raw
-from burstline.formats.raw.files.folder import open_files
 from burstline.formats.raw.files.layout import Kind
 from burstline.formats.raw.source import RawSource
 from burstline.formats.store.writing import StoreWriter
@@ -104,11 +102,7 @@ def _plain(column):
 
 def _stored(folder, target, *, most, records=False, raw=True):
     """Convert with groups as small as wanted; hardly a row stays in memory."""
-    defects = Defects()
-    files = open_files(folder, defects, SILENCE)
-    source = RawSource(
-        folder, files, raw_files.NUMBERS, None, defects, raw=raw, records=records
-    )
+    source = RawSource(folder, operations=raw_files.NUMBERS, raw=raw, records=records)
     with StoreWriter(target, source.counters) as writer:
         spill = writer.folder / "spill"
         spill.mkdir()
@@ -134,10 +128,9 @@ def _read(folder, **options):
 
 def _in_slices(folder, most):
     """Read with slices of about so many records, all in memory."""
-    defects, tables = Defects(), Tables()
+    tables = Tables()
     try:
-        files = open_files(folder, defects, SILENCE)
-        source = RawSource(folder, files, raw_files.NUMBERS, None, defects, raw=False)
+        source = RawSource(folder, operations=raw_files.NUMBERS, raw=False)
     except errors.FormatError as error:
         return str(error)
     read_parts(

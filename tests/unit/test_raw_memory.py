@@ -14,7 +14,6 @@ from burstline.cli import main
 from burstline.formats import raw as raw_format
 from burstline.formats.intake.source import borders_of
 from burstline.formats.raw import slices, source
-from burstline.formats.raw import trace as raw_trace
 from burstline.progress import SILENCE
 from raw_files import Run
 
@@ -116,7 +115,7 @@ def test_what_does_not_fit_is_converted_by_way_of_a_store(
 
     main(["convert", str(folder), str(paths[0]), "--quiet"])
     for name in ("COSTS", "RECORDED_COSTS"):
-        monkeypatch.setattr(raw_trace, name, replace(source.COSTS, tables=10**10))
+        monkeypatch.setattr(source, name, replace(source.COSTS, tables=10**10))
     main(["convert", str(folder), str(paths[1]), "--quiet", "--memory", "300M"])
 
     whole, parts = (burstline.read(path) for path in paths)

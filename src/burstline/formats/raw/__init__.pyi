@@ -10,6 +10,6 @@ from burstline.formats.raw.files.tails import settle as settle
 from burstline.formats.raw.files.tails import stored as stored
 from burstline.formats.raw.processes.call_paths import Frame as Frame
 from burstline.formats.raw.processes.call_paths import Resolver as Resolver
-from burstline.formats.raw.trace import convert as convert
-from burstline.formats.raw.trace import fits as fits
-from burstline.formats.raw.trace import read as read
+from burstline.formats.raw.source import convert as convert
+from burstline.formats.raw.source import fits as fits
+from burstline.formats.raw.source import read as read

@@ -1,37 +1,37 @@
-"""The tables of a few processes, and what of them others need: one step of a reading.
+"""The tables of a few processes, what of them others need, and numbers through all of them.
 
 ::
 
     timelines ─► calls and their records ─► requests ─► halves of messages, parts of collectives
               ├─► readings · regions · teams · locks · gaps · bursts
-              └─► events of the program
+              └─► events of the program ─────────────────────► a batch ─numbering─► a group
 
-Nothing here depends on other processes, nor on which processes are taken together.
+A batch depends neither on other processes, nor on which processes are taken together, and
+numbers what it has for itself. Batches are numbered in order, however they are grouped.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final, NamedTuple
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 import pyarrow as pa
 
 from burstline.bursts import bursts_of
-from burstline.columns import to_numpy, with_column
+from burstline.columns import concatenated, shifted, to_numpy, with_column
 from burstline.formats import intake
-from burstline.formats.raw.events.calls import Gathering
+from burstline.formats.raw.events.calls import Gathering, Operations
 from burstline.formats.raw.events.counters import Readings
-from burstline.formats.raw.events.gaps import Gaps
 from burstline.formats.raw.events.regions import Regions
 from burstline.formats.raw.events.timeline import Life, timeline
 from burstline.formats.raw.files.layout import LATEST, Kind
+from burstline.schema import GAP_KINDS, arrow_schema, arrow_table, row_table
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from burstline.columns import Integers
-    from burstline.formats.raw.events.calls import Operations
+    from burstline.columns import Columns, Integers
     from burstline.formats.raw.events.counters import Backwards, Counters
     from burstline.formats.raw.events.timeline import Timeline
     from burstline.formats.raw.events.user_events import UserEvents
@@ -66,22 +66,18 @@ class Halves(NamedTuple):
     sends: Rows
     receives: Rows
     waiting: Rows  # receives that never completed
-    parts: Rows
     queued: Rows  # receives that wait in the queues of their channels
+    parts: Rows
 
 
-_NO_HALVES: Final = Halves(
-    *(
-        dict.fromkeys(names, np.zeros(0, np.int64))
-        for names in (
-            intake.SEND_COLUMNS,
-            intake.RECEIVE_COLUMNS,
-            intake.HALF_COLUMNS,
-            intake.PART_COLUMNS,
-            intake.QUEUE_COLUMNS,
-        )
-    )
+_COLUMNS: Final = (
+    intake.SEND_COLUMNS,
+    intake.RECEIVE_COLUMNS,
+    intake.HALF_COLUMNS,
+    intake.QUEUE_COLUMNS,
+    intake.PART_COLUMNS,
 )
+_NO_HALVES: Final = Halves(*(dict.fromkeys(names, np.zeros(0, np.int64)) for names in _COLUMNS))
 _NO_EVENTS: Final = np.zeros((5, 0), np.int64)
 
 
@@ -93,13 +89,57 @@ class Batch:
     # rows of their locations; codes of operations are places in `operations`
     tables: Mapping[str, pa.Table]
     defects: intake.Defects  # what is odd in them
-    operations: tuple[str, ...] = ()  # names behind the codes
-    halves: Halves = _NO_HALVES
-    # the program's events, as `UserEvents` has them
-    events: Integers = field(default_factory=lambda: _NO_EVENTS)
-    lives: Sequence[Life] = ()  # of each location
-    overhead_ns: int = 0  # estimated time spent in recording
-    backwards: Sequence[Backwards] = ()  # counters of a slice that run backwards
+    operations: tuple[str, ...]  # names behind the codes
+    halves: Halves
+    events: Integers  # the program's events, as `UserEvents` has them
+    lives: Sequence[Life]  # of each location
+    overhead_ns: int  # estimated time spent in recording
+    backwards: Sequence[Backwards]  # counters of a slice that run backwards
+
+
+class Gaps:
+    """The gaps of all locations."""
+
+    def __init__(self, defects: intake.Defects) -> None:
+        self._defects = defects
+        self._gaps: list[Columns] = []
+
+    def add(self, line: Timeline, correction: Correction) -> None:
+        """Take in the gaps of a location."""
+        at = line.of(Kind.GAP)
+        dropped = line.records["c"][at]
+        lost = at[dropped > 0]
+        if len(lost):
+            count = sum(min(int(number), 1 << 50) for number in dropped.tolist())
+            self._defects.note(
+                "records_dropped", "loss", f"{line.name}: record {line.number[lost[0]]}", count
+            )
+        begin = np.minimum(line.when(line.records["b"][at], correction), line.time_ns[at])
+        flush, drop = GAP_KINDS.index("flush"), GAP_KINDS.index("dropped")
+        self._append(line, begin, line.time_ns[at], np.where(dropped > 0, drop, flush))
+        begin, end = _pauses(line)
+        self._append(line, begin, end, np.full(len(begin), GAP_KINDS.index("tracing_off")))
+
+    def _append(self, line: Timeline, begin: Integers, end: Integers, kind: Integers) -> None:
+        location = np.full(len(begin), line.location)
+        gaps = {"location": location, "start_ns": begin, "end_ns": end, "kind": kind}
+        lasts = begin < end
+        self._gaps.append({name: column[lasts] for name, column in gaps.items()})
+
+    def table(self) -> pa.Table:
+        """The table `gaps`."""
+        gaps = concatenated(arrow_schema("gaps").names, self._gaps)
+        order = np.lexsort((gaps["end_ns"], gaps["start_ns"], gaps["location"]))
+        return arrow_table("gaps", {name: column[order] for name, column in gaps.items()})
+
+
+def _pauses(line: Timeline) -> tuple[Integers, Integers]:
+    """Begin and end of each pause; one that is never ended lasts to the end."""
+    at = line.of(Kind.PAUSE)
+    stopped = line.records["a"][at] != 0
+    turns = np.flatnonzero(np.diff(stopped.astype(np.int8), prepend=0))
+    begin, end = line.time_ns[at[turns[::2]]], line.time_ns[at[turns[1::2]]]
+    return begin, np.append(end, line.died_ns)[: len(begin)]
 
 
 class Gatherer:
@@ -145,11 +185,31 @@ class Gatherer:
         return {
             "regions": self.regions.table(),
             "region_defs": self.regions.definitions(),
-            "teams": self.regions.teams(),
-            "locks": self.regions.locks(),
+            "teams": self.regions.openmp.teams(),
+            "locks": self.regions.openmp.locks(),
             "readings": self.readings.table(),
             "gaps": self._gaps.table(),
         }
+
+    def batch(
+        self,
+        processes: range,
+        tables: Mapping[str, pa.Table],
+        operations: tuple[str, ...] = (),
+        halves: Halves = _NO_HALVES,
+    ) -> Batch:
+        """The batch of what was taken in, with all its tables."""
+        return Batch(
+            processes,
+            tables,
+            self.defects,
+            operations,
+            halves,
+            np.concatenate(self.events, axis=1),
+            self.lives,
+            self.overhead_ns,
+            self.readings.backwards,
+        )
 
 
 def read_batch(basis: Basis, processes: range) -> Batch:
@@ -162,16 +222,7 @@ def read_batch(basis: Basis, processes: range) -> Batch:
     described = describe(basis, gatherer.calls, gatherer.defects)
     tables = gatherer.tables() | {"calls": described.table}
     tables["bursts"] = with_polls(bursts(basis, tables), described.calls, described.details)
-    return Batch(
-        processes,
-        tables,
-        gatherer.defects,
-        described.calls.names,
-        described.halves,
-        np.concatenate(gatherer.events, axis=1),
-        gatherer.lives,
-        gatherer.overhead_ns,
-    )
+    return gatherer.batch(processes, tables, described.calls.names, described.halves)
 
 
 class Described(NamedTuple):
@@ -193,7 +244,7 @@ def describe(
     ends = intake.follow(details, calls, places.process, defects)
     sides = intake.sides_of(details, places, defects)
     intake.describe_messages(details, ends, sides, facts)
-    sends, receives, waiting, queued = intake.message_halves(
+    halves = intake.message_halves(
         details,
         calls,
         ends,
@@ -205,18 +256,13 @@ def describe(
     intake.describe_collectives(details, places, facts)
     intake.describe_transfers(details, facts)
     parts = intake.collective_parts(details, calls, ends, places=places)
-    halves = Halves(sends, receives, waiting, parts, queued)
-    return Described(calls, facts.table(), details, halves)
+    return Described(calls, facts.table(), details, Halves(*halves, parts))
 
 
 def bursts(basis: Basis, tables: Mapping[str, pa.Table]) -> pa.Table:
     """The bursts between what is in the tables of some locations."""
-    locations = np.arange(len(basis.places.process), dtype=np.int32)
-    whole = {
-        "locations": pa.table({"location": locations}),
-        "counters": basis.counters.table(),
-    }
-    return bursts_of({**tables, **whole})
+    locations = pa.table({"location": np.arange(len(basis.places.process), dtype=np.int32)})
+    return bursts_of({**tables, "locations": locations, "counters": basis.counters.table()})
 
 
 def with_polls(table: pa.Table, calls: intake.Calls, details: intake.Details) -> pa.Table:
@@ -233,3 +279,47 @@ def with_polls(table: pa.Table, calls: intake.Calls, details: intake.Details) ->
         np.add.at(sums, row, np.clip(values, 0, LATEST))
         table = with_column(table, name, pa.array(sums))
     return table
+
+
+class Numbering:
+    """Numbers of all groups so far; `operations`, the names behind the codes, grow."""
+
+    def __init__(self) -> None:
+        self._operations = Operations({})
+        self.operations = self._operations.names
+        self._regions: dict[tuple[Any, ...], int] = {}
+        self._definitions = arrow_schema("region_defs").empty_table()
+        self._teams = 0
+
+    def number(self, batch: Batch) -> intake.Group:
+        """The group of a batch, in the numbers that follow on those before."""
+        tables, halves = dict(batch.tables), batch.halves
+        codes = np.array([self._operations.code(name) for name in batch.operations], np.int16)
+        is_same = np.array_equal(codes, np.arange(len(codes)))
+        recode = None if is_same else lambda numbers: codes[numbers]
+        tables["calls"] = intake.with_operations(tables["calls"], self.operations, recode)
+        operation = codes[halves.parts["operation"]].astype(np.int64)
+        places = self._places(tables.pop("region_defs"))
+        regions = shifted(tables["regions"], "team", self._teams)
+        if regions.num_rows:
+            regions = with_column(regions, "region", places.take(regions["region"]))
+        tables["regions"] = regions
+        for name in ("team", "parent"):
+            tables["teams"] = shifted(tables["teams"], name, self._teams)
+        self._teams += tables["teams"].num_rows
+        parts = {**halves.parts, "operation": operation}
+        sides = halves.sends, halves.receives, halves.waiting
+        return intake.Group(tables, *sides, parts, len(batch.lives))
+
+    def definitions(self) -> pa.Table:
+        """The table `region_defs` of all groups so far."""
+        if self._definitions.num_rows < len(self._regions):
+            rows = ((place, *words) for words, place in self._regions.items())
+            self._definitions = row_table("region_defs", rows)
+        return self._definitions
+
+    def _places(self, table: pa.Table) -> pa.Array:
+        columns = (column.to_pylist() for column in table.columns[1:])
+        rows = zip(*columns, strict=True)
+        places = [self._regions.setdefault(words, len(self._regions)) for words in rows]
+        return pa.array(places, pa.int32())

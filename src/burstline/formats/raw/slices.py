@@ -20,13 +20,13 @@ import pyarrow.compute as pc
 
 from burstline import schema
 from burstline.bursts import read_at_starts
-from burstline.columns import codes, shifted, to_numpy, with_column
+from burstline.columns import codes, concatenated, shifted, to_numpy, with_column
 from burstline.formats.intake import Defects
 from burstline.formats.raw.cuts import borders_of, cut
-from burstline.formats.raw.events.gaps import Gaps
+from burstline.formats.raw.events.counters import note_backwards
 from burstline.formats.raw.events.timeline import joined, timeline
 from burstline.formats.raw.files.layout import Kind
-from burstline.formats.raw.group import Batch, Gatherer, bursts, describe, with_polls
+from burstline.formats.raw.group import Gaps, Gatherer, bursts, describe, with_polls
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -34,8 +34,9 @@ if TYPE_CHECKING:
     from burstline.columns import Integers
     from burstline.formats.intake import Group
     from burstline.formats.raw.cuts import Cuts
+    from burstline.formats.raw.events.counters import Backwards
     from burstline.formats.raw.events.timeline import Timeline
-    from burstline.formats.raw.group import Basis
+    from burstline.formats.raw.group import Basis, Batch
     from burstline.formats.raw.processes.processes import Process
 
 
@@ -113,16 +114,7 @@ def _read_opening(basis: Basis, part: Sliced) -> tuple[Batch, Batch]:
         tables["bursts"] = bursts(
             basis, {"regions": there, "region_defs": definitions, "readings": readings}
         )
-    return (
-        Batch(
-            part.processes,
-            opening,
-            before.defects,
-            lives=before.lives,
-            overhead_ns=before.overhead_ns,
-        ),
-        Batch(part.processes, closing, behind.defects),
-    )
+    return before.batch(part.processes, opening), behind.batch(part.processes, closing)
 
 
 def _borders(basis: Basis, part: Sliced) -> Timeline:
@@ -156,14 +148,7 @@ def _read_slice(basis: Basis, part: Sliced) -> Batch:
     tables["calls"] = described.table.slice(own.start, len(line.enter))
     between = _bursts(basis, part, tables, gaps.table())
     tables["bursts"] = with_polls(between, described.calls, described.details)
-    return Batch(
-        part.processes,
-        tables,
-        gatherer.defects,
-        described.calls.names,
-        described.halves,
-        backwards=gatherer.readings.backwards,
-    )
+    return gatherer.batch(part.processes, tables, described.calls.names, described.halves)
 
 
 def _bursts(
@@ -195,62 +180,53 @@ def _bursts(
     return table
 
 
-_SENT = ("communicator", "receiver", "tag")
-_QUEUED = ("communicator", "sender", "tag")
-
-
 class Ordinals:
-    """What the slices of one process counted so far."""
+    """What the slices of one process counted so far, and what closes it."""
 
-    def __init__(self) -> None:
-        self._sent, self._queued = _Counts(3), _Counts(3)
-        self._collectives = _Counts(1)
+    def __init__(self, closing: Batch) -> None:
+        self.closing = closing
+        self._backwards: list[Backwards] = []
+        self._sent = _Counts("communicator", "receiver", "tag")
+        self._queued = _Counts("communicator", "sender", "tag")
+        self._collectives = _Counts("communicator")
 
-    def number(self, group: Group, queued: Mapping[str, Integers]) -> Group:
-        """A group whose ordinals follow on those before; `queued` receives count, too."""
-        sends, receives, parts = group.sends, group.receives, group.parts
-        received = {
-            name: np.concatenate([receives[name], queued[name]])
-            for name in (*_QUEUED, "ordinal")
-        }
-        count = len(receives["ordinal"])
+    def number(self, group: Group, batch: Batch) -> Group:
+        """The group of a slice with ordinals that follow on those before."""
+        self._backwards += batch.backwards
+        sends, receives, parts = group.sends, group.receives, batch.halves.parts
+        received = concatenated(
+            ["communicator", "sender", "tag", "ordinal"], [receives, batch.halves.queued]
+        )
+        ordinal = self._queued.after(received, "ordinal")[: len(receives["ordinal"])]
+        sequence = self._collectives.after(parts, "sequence")
         return replace(
             group,
-            sends={**sends, "ordinal": self._sent.after(sends, _SENT, "ordinal")},
-            receives={
-                **receives,
-                "ordinal": self._queued.after(received, _QUEUED, "ordinal")[:count],
-            },
-            parts=parts
-            and {
-                **parts,
-                "sequence": self._collectives.after(parts, ("communicator",), "sequence"),
-            },
+            sends={**sends, "ordinal": self._sent.after(sends, "ordinal")},
+            receives={**receives, "ordinal": ordinal},
+            parts={**(group.parts or {}), "sequence": sequence},
         )
+
+    def note_backwards(self, names: Sequence[str], file: str, defects: Defects) -> None:
+        """Note the counters that run backwards in any slice."""
+        note_backwards(self._backwards, names, file, defects)
 
 
 class _Counts:
     """How many there have been of each key."""
 
-    def __init__(self, width: int) -> None:
-        self._keys = [np.zeros(0, np.int64)] * width
+    def __init__(self, *key: str) -> None:
+        self._keys = dict.fromkeys(key, np.zeros(0, np.int64))
         self._counts = np.zeros(0, np.int64)
 
-    def after(
-        self, columns: Mapping[str, Integers], key: Sequence[str], ordinal: str
-    ) -> Integers:
+    def after(self, columns: Mapping[str, Integers], ordinal: str) -> Integers:
         """Ordinals that count from 0 for each key, behind those before."""
-        keys = [
-            np.concatenate([old, columns[name]])
-            for old, name in zip(self._keys, key, strict=True)
-        ]
-        known = len(self._counts)
-        (code,) = codes(keys)
-        _, first, which = np.unique(code, return_index=True, return_inverse=True)
-        which = which.reshape(-1)
+        keys = concatenated(list(self._keys), [self._keys, columns])
+        (code,) = codes(list(keys.values()))
+        _, first, place = np.unique(code, return_index=True, return_inverse=True)
+        earlier, later = np.split(place.reshape(-1), [len(self._counts)])
         before = np.zeros(len(first), np.int64)
-        before[which[:known]] = self._counts
-        number = before[which[known:]] + columns[ordinal]
-        np.maximum.at(before, which[known:], number + 1)
-        self._keys, self._counts = [column[first] for column in keys], before
+        before[earlier] = self._counts
+        number = before[later] + columns[ordinal]
+        np.maximum.at(before, later, number + 1)
+        self._keys, self._counts = {name: keys[name][first] for name in keys}, before
         return number

@@ -1,9 +1,10 @@
-"""A run of the recorder as a source of the one loop that reads."""
+"""From the raw files of a run to a trace, by the one loop that reads."""
 
 from __future__ import annotations
 
+import os
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
@@ -11,12 +12,13 @@ from burstline import schema
 from burstline.errors import FormatError
 from burstline.formats import intake
 from burstline.formats.raw.cuts import BORDERS
-from burstline.formats.raw.events.counters import Counters, note_backwards
+from burstline.formats.raw.events.calls import operation_numbers
+from burstline.formats.raw.events.counters import Counters
 from burstline.formats.raw.events.timeline import born_ns
 from burstline.formats.raw.events.user_events import UserEvents
-from burstline.formats.raw.files.layout import VERSION, Kind
-from burstline.formats.raw.group import Basis, read_batch
-from burstline.formats.raw.numbering import Numbering
+from burstline.formats.raw.files.folder import RECORD_BYTES, open_files
+from burstline.formats.raw.files.layout import SUFFIX, VERSION, Kind
+from burstline.formats.raw.group import Basis, Numbering, read_batch
 from burstline.formats.raw.processes.call_paths import CallPaths
 from burstline.formats.raw.processes.clocks import corrections
 from burstline.formats.raw.processes.communicators import Communicators
@@ -29,7 +31,8 @@ from burstline.formats.raw.processes.processes import (
 from burstline.formats.raw.records import Records
 from burstline.formats.raw.slices import Ordinals, Sliced, caller_of, read_part, sliced
 from burstline.loops import Loops
-from burstline.schema import arrow_table
+from burstline.progress import SILENCE, Progress
+from burstline.schema import row_table
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -38,12 +41,10 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from burstline.columns import Integers
-    from burstline.formats.raw.events.counters import Backwards
     from burstline.formats.raw.events.timeline import Life
-    from burstline.formats.raw.files.folder import RawFile
     from burstline.formats.raw.group import Batch
     from burstline.formats.raw.processes.call_paths import Resolver
-    from burstline.formats.raw.processes.processes import Process
+    from burstline.trace import Trace
 
 RECORDS_AT_ONCE: Final = 1 << 18
 """Records that a thread takes on at a time when all tables fit in memory."""
@@ -98,17 +99,17 @@ class RawSource:
     def __init__(
         self,
         folder: Path,
-        files: Sequence[RawFile],
-        numbers: Mapping[int, str],
-        resolve: Resolver | None,
-        defects: intake.Defects,
         *,
         raw: bool,
         records: bool = False,
+        resolve: Resolver | None = None,
+        operations: Mapping[int, str] | None = None,
         name: str | None = None,
+        progress: Progress = SILENCE,
     ) -> None:
-        self._name, self.defects = name or str(folder), defects
-        processes = find_processes(files, defects)
+        self._name, self.defects = name or str(folder), intake.Defects()
+        files = open_files(folder, self.defects, progress)
+        processes = find_processes(files, self.defects)
         if not processes:
             raise FormatError(
                 folder,
@@ -117,8 +118,7 @@ class RawSource:
                 found=f"{len(files)} files without an event",
                 way_out="Check that the program was started with MPI, and that it calls it",
             )
-        clocks = corrections(processes, defects)
-        accuracy = max(correction.accuracy_ns for correction in clocks)
+        clocks = corrections(processes, self.defects)
         origin = min(
             born_ns(file, correction)
             for process, correction in zip(processes, clocks, strict=True)
@@ -128,16 +128,16 @@ class RawSource:
         self._basis = Basis(
             processes,
             [replace(clock, offset_ns=clock.offset_ns - origin) for clock in clocks],
-            places_of(processes, accuracy),
-            Communicators(processes, defects),
+            places_of(processes, max(correction.accuracy_ns for correction in clocks)),
+            Communicators(processes, self.defects),
             [paths.rows(process.defined) for process in processes],
             Counters([process.defined for process in processes]),
-            numbers,
-            UserEvents(processes, defects),
+            operation_numbers() if operations is None else operations,
+            UserEvents(processes, self.defects),
         )
         self.places, self.counters = self._basis.places, self._basis.counters.names
         self.members = self._basis.communicators.members
-        self.joining = intake.MpiOrder(self.places, defects)
+        self.joining = intake.MpiOrder(self.places, self.defects)
         self._shared = {
             "call_paths": paths.table(),
             "counters": self._basis.counters.table(),
@@ -147,14 +147,9 @@ class RawSource:
         self.operations = self._numbering.operations  # grows
         self._lives: list[Life] = []
         self._overhead_ns = 0
+        self._ordinals: dict[int, Ordinals] = {}  # of the process whose slices are read
         own = raw and self._basis.events.any
-        self._records = None
-        # Of a process in slices: what closes it, and what its slices counted so far.
-        self._closing: Batch
-        self._ordinals: Ordinals
-        self._backwards: list[Backwards]
-        if records or own:
-            self._records = Records(self._basis, self._shared, own=own)
+        self._records = Records(self._basis, self._shared, own=own) if records or own else None
         outlines = [file.outline for process in processes for file in process.files]
         counts = np.sum([outline.counts for outline in outlines], axis=0)
         self.costs = RECORDED_COSTS if records else costs_of(counts)
@@ -212,16 +207,17 @@ class RawSource:
             if self._records is None:
                 return group
             return self._records.added_to(group, loaded[0], self._numbering.definitions())
+        number = part.process
         if part.place < 0:
-            opening, self._closing = loaded
-            self._ordinals, self._backwards = Ordinals(), []
+            opening, closing = loaded
+            self._ordinals[number] = Ordinals(closing)
             return replace(self._numbered(opening), locations=0)
         if part.place < part.closes:
-            self._backwards += loaded[0].backwards
-            return self._ordinals.number(self._numbered(loaded[0]), loaded[0].halves.queued)
-        name = self._basis.processes[part.process].files[part.file].path.name
-        note_backwards(self._backwards, self.counters, name, self.defects)
-        return self._numbered(self._closing)
+            return self._ordinals[number].number(self._numbered(loaded[0]), loaded[0])
+        name = self._basis.processes[number].files[part.file].path.name
+        ordinals = self._ordinals.pop(number)
+        ordinals.note_backwards(self.counters, name, self.defects)
+        return self._numbered(ordinals.closing)
 
     def _numbered(self, batch: Batch) -> intake.Group:
         self.defects.take(batch.defects)
@@ -235,30 +231,27 @@ class RawSource:
     def whole(self) -> dict[str, pa.Table]:
         """Tables that no part owns."""
         definitions = self._numbering.definitions()
-        tables = dict(self._shared)
-        if self._records is not None:
-            tables |= self._records.labels(definitions)
-        return (
-            tables
-            | self._loops.definitions()
-            | {
-                "locations": location_table(self._basis.processes, self._lives),
-                "region_defs": definitions,
-                "counter_sets": self._basis.counters.sets(),
-                "metadata": self._metadata(),
-                "defects": self.defects.table(),
-            }
-        )
+        labels = {} if self._records is None else self._records.labels(definitions)
+        return {
+            **self._shared,
+            **labels,
+            **self._loops.definitions(),
+            "locations": location_table(self._basis.processes, self._lives),
+            "region_defs": definitions,
+            "counter_sets": self._basis.counters.sets(),
+            "metadata": self._metadata(),
+            "defects": self.defects.table(),
+        }
 
     def _metadata(self) -> pa.Table:
-        processes: Sequence[Process] = self._basis.processes
+        processes = self._basis.processes
         first = processes[0].files[0]
-        known = (self.counters and "counters") or "no counters"
-        facts: dict[str, Any] = {
+        counted = "counters" if self.counters else "no counters"
+        facts = {
             "path": self._name,
             "format": "raw",
             "resolution_ns": 1,
-            "recorder": f"burstline, raw version {VERSION}, {known}",
+            "recorder": f"burstline, raw version {VERSION}, {counted}",
             "clock": "CLOCK_MONOTONIC of rank 0",
             "clock_accuracy_ns": self._basis.places.accuracy_ns,
             "time_origin": "0 of the trace",
@@ -272,5 +265,90 @@ class RawSource:
             "overhead_ns": self._overhead_ns or None,
             "schema_version": schema.SCHEMA_VERSION,
         }
-        rows = {key: str(value) for key, value in facts.items() if value is not None}
-        return arrow_table("metadata", {"key": list(rows), "value": list(rows.values())})
+        rows = [(key, str(value)) for key, value in facts.items() if value is not None]
+        return row_table("metadata", rows)
+
+
+def read(
+    folder: Path,
+    *,
+    raw: bool = True,
+    memory: int | None = None,
+    threads: int | None = None,
+    records_at_once: int = RECORDS_AT_ONCE,
+    progress: Progress = SILENCE,
+    resolve: Resolver | None = None,
+    operations: Mapping[int, str] | None = None,
+    name: str | None = None,
+) -> Trace:
+    """Read the raw files of a run; times are those of rank 0's clock, from the first moment.
+
+    A thread takes on `records_at_once` records: whole processes, at least one. Neither this
+    nor `threads` changes the trace. `resolve` gives the frames of a return address by module
+    and offset, innermost first; without it frames are named by their addresses. `operations`
+    names operations by their numbers, by default those of this version's recorder, and
+    `name` is what the trace says it is made of, by default the folder.
+
+    Messages are matched by MPI's order, without clocks. Files are mapped, not loaded: in
+    memory are the tables, the halves of messages and the processes being read.
+
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as empty:
+    ...     read(Path(empty))
+    Traceback (most recent call last):
+    burstline.errors.FormatError: ...
+    """
+    source = RawSource(
+        folder, raw=raw, resolve=resolve, operations=operations, name=name, progress=progress
+    )
+    return intake.read_whole(
+        source,
+        at_once=records_at_once,
+        memory=memory,
+        threads=threads or len(os.sched_getaffinity(0)),
+        progress=progress,
+    )
+
+
+def fits(folder: Path, memory: int, *, records: bool) -> bool:
+    """Whether raw files can be read whole within a budget, by their size.
+
+    `records` asks for the tables of a ``.prv`` beside.
+    """
+    costs = RECORDED_COSTS if records else COSTS
+    sizes = [path.stat().st_size // RECORD_BYTES for path in folder.glob(f"*{SUFFIX}")]
+    threads = len(os.sched_getaffinity(0))
+    group = max(RECORDS_AT_ONCE, *sizes)
+    return costs.whole(sum(sizes), group, threads) <= memory
+
+
+def convert(
+    folder: Path,
+    target: Path,
+    *,
+    raw: bool,
+    memory: int,
+    threads: int,
+    progress: Progress,
+    records: bool = False,
+    resolve: Resolver | None = None,
+    operations: Mapping[int, str] | None = None,
+    name: str | None = None,
+) -> None:
+    """Make a store of raw files within `memory` bytes, at least 256 MiB.
+
+    `records` asks for raw tables even if the program recorded no events; `resolve`,
+    `operations` and `name` are those of :func:`read`, and so are the tables.
+    """
+    intake.require_memory(memory)
+    source = RawSource(
+        folder,
+        raw=raw,
+        records=records,
+        resolve=resolve,
+        operations=operations,
+        name=name,
+        progress=progress,
+    )
+    intake.convert(source, target, memory=memory, threads=threads, progress=progress)

@@ -14,7 +14,7 @@ from burstline import schema
 from burstline.columns import begins_run, lookup
 from burstline.extrae import counter_types
 from burstline.formats.raw.files.layout import Kind
-from burstline.schema import arrow_table
+from burstline.schema import arrow_table, row_table
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -41,31 +41,24 @@ class Counters:
                 by_name.setdefault(_column(counter.name), counter)
         self.names = list(by_name)
         self._by_name = by_name
-        self._place = {name: position for position, name in enumerate(self.names)}
 
     def places(self, counters: Mapping[int, Counter]) -> dict[int, int]:
         """The place of each counter of a process among all."""
-        return {key: self._place[_column(counter.name)] for key, counter in counters.items()}
+        place = {name: position for position, name in enumerate(self.names)}
+        return {key: place[_column(counter.name)] for key, counter in counters.items()}
 
     def table(self) -> pa.Table:
         """The table `counters`."""
         types = counter_types(self.names)
-        return arrow_table(
-            "counters",
-            {
-                "name": self.names,
-                "unit": ["ns" if counter.is_time else "" for counter in self._by_name.values()],
-                "mode": np.zeros(len(self.names), np.int8),
-                "source_type": np.array([types[name] for name in self.names], np.int64),
-            },
+        rows = (
+            (name, "ns" if counter.is_time else "", schema.COUNTER_MODES[0], types[name])
+            for name, counter in self._by_name.items()
         )
+        return row_table("counters", rows)
 
     def sets(self) -> pa.Table:
         """The table `counter_sets`: a run has one."""
-        return arrow_table(
-            "counter_sets",
-            {"counter_set": np.ones(len(self.names), np.int32), "counter": self.names},
-        )
+        return row_table("counter_sets", [(1, name) for name in self.names])
 
 
 class Known(NamedTuple):

@@ -19,7 +19,7 @@ from burstline.columns import concatenated, enclosing, lookup, match_borders
 from burstline.extrae import RECORDED_REGIONS
 from burstline.formats.raw.events.openmp import OpenMpRows
 from burstline.formats.raw.files.layout import Kind, Named
-from burstline.schema import NO_VALUE, ORIGINS, PARADIGMS, UNKNOWN, arrow_schema, arrow_table
+from burstline.schema import NO_VALUE, ORIGINS, UNKNOWN, arrow_schema, arrow_table, row_table
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -50,18 +50,18 @@ class Regions:
     def __init__(self, defects: Defects) -> None:
         self._defects = defects
         self._definitions: dict[tuple[int, int, Name | None], int] = {}
-        self._openmp = OpenMpRows(defects)
+        self.openmp = OpenMpRows(defects)
         self._lines: list[tuple[int, int, Columns]] = []
         self._regions: list[Columns] = []
 
     def add(self, line: Timeline, defined: Definitions, paths: Mapping[int, int]) -> None:
         """Take in the regions of a location; stacks of its process are given their rows."""
-        self._openmp.add(line, paths)
+        self.openmp.add(line, paths)
         self._lines.append((line.location, line.last_seq, self._user_regions(line, defined)))
 
     def end_process(self, process: int) -> None:
         """Put together what the threads of a process did; all of them have been added."""
-        openmp = self._openmp.end_process(process)
+        openmp = self.openmp.end_process(process)
         for number, (location, last_seq, user) in enumerate(self._lines):
             both = [user]
             if openmp:
@@ -124,51 +124,22 @@ class Regions:
         recorded = np.full(len(columns["row"]), ORIGINS.index("recorded"))
         return arrow_table("regions", columns | {"origin": recorded})
 
-    def teams(self) -> pa.Table:
-        """The table `teams`."""
-        return self._openmp.teams()
-
-    def locks(self) -> pa.Table:
-        """The table `locks`."""
-        return self._openmp.locks()
-
     def definitions(self) -> pa.Table:
         """The table `region_defs`; the source's id of a loop is its `source_value`."""
-        rows = [_definition(*key) for key in self._definitions]
-        names, paradigms, roles, files, *numbers = (
-            [row[place] for row in rows] for place in range(7)
-        )
-        lines, types, values = (np.array(column, np.int64) for column in numbers)
-        return arrow_table(
-            "region_defs",
-            {
-                "region": np.arange(len(rows)),
-                "name": names,
-                "paradigm": np.array(paradigms, np.int8),
-                "role": roles,
-                "file": files,
-                "begin_line": lines,
-                "end_line": np.full(len(rows), UNKNOWN, np.int32),
-                "source_type": types,
-                "source_value": values,
-            },
-        )
+        rows = ((row, *_definition(*key)) for row, key in enumerate(self._definitions))
+        return row_table("region_defs", rows)
 
 
-def _definition(
-    space: int, number: int, name: Name | None
-) -> tuple[str, int, str, str | None, int, int, int]:
-    """Name, paradigm, role, file, line, and the source's type and value of a definition."""
-    user, openmp = PARADIGMS.index("user"), PARADIGMS.index("openmp")
+def _definition(space: int, number: int, name: Name | None) -> tuple[str | int | None, ...]:
+    """The columns of `region_defs` behind the first."""
     if space == _OPENMP:
         role = list(RECORDED_REGIONS)[number]
-        return (role, openmp, role, None, UNKNOWN, *RECORDED_REGIONS[role])
-    text, line = name or ("", None)
+        return (role, "openmp", role, None, None, None, *RECORDED_REGIONS[role])
+    text, line = name or (None, None)
     if space == Named.LOOP:
-        place = text or None, line or UNKNOWN
-        return (loop_name(number, name), user, "loop", *place, NO_VALUE, number)
-    title = text or f"region {number}"
-    return title, user, "function", None, UNKNOWN, NO_VALUE, NO_VALUE
+        title = loop_name(number, name)
+        return title, "user", "loop", text or None, line, None, None, number
+    return text or f"region {number}", "user", "function", *[None] * 5
 
 
 def loop_name(number: int, name: Name | None) -> str:

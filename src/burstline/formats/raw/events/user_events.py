@@ -26,7 +26,7 @@ from burstline.extrae import (
 from burstline.formats.raw.events.regions import loop_name
 from burstline.formats.raw.files.layout import Kind, Named
 from burstline.loops import LoopEvents
-from burstline.schema import arrow_table, event_table
+from burstline.schema import event_table, row_table
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -142,13 +142,5 @@ def merged(calls: Trace, rows: Integers) -> pa.Table:
     )
 
 
-def _extended(
-    name: str,
-    table: pa.Table,
-    rows: list[tuple[int, str, int, int]] | list[tuple[int, int, str]],
-) -> pa.Table:
-    if not rows:
-        return table
-    columns = [list(column) for column in zip(*rows, strict=True)]
-    fresh = arrow_table(name, dict(zip(table.column_names, columns, strict=True)))
-    return pa.concat_tables([table, fresh]).combine_chunks()
+def _extended(name: str, table: pa.Table, rows: Sequence[Sequence[object]]) -> pa.Table:
+    return pa.concat_tables([table, row_table(name, rows)]).combine_chunks() if rows else table

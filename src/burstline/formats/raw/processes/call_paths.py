@@ -14,9 +14,7 @@ import re
 from itertools import dropwhile
 from typing import TYPE_CHECKING, Final, Protocol, TypeAlias, runtime_checkable
 
-import numpy as np
-
-from burstline.schema import UNKNOWN, arrow_table
+from burstline.schema import UNKNOWN, row_table
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -133,16 +131,6 @@ class CallPaths:
 
     def table(self) -> pa.Table:
         """The table `call_paths`, parents before their children."""
-        parents = [parent for parent, _ in self._nodes]
-        frames = [frame for _, frame in self._nodes]
-        lines = [UNKNOWN if frame[2] is None else frame[2] for frame in frames]
-        return arrow_table(
-            "call_paths",
-            {
-                "call_path": np.arange(len(frames)),
-                "parent": np.array(parents, np.int32),
-                "function": [frame[0] for frame in frames],
-                "file": [frame[1] for frame in frames],
-                "line": np.array(lines, np.int32),
-            },
-        )
+        nodes = enumerate(self._nodes)
+        rows = ((row, None if node < 0 else node, *frame) for row, (node, frame) in nodes)
+        return row_table("call_paths", rows)

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-import numpy as np
-import pyarrow as pa
-
-from burstline import schema
 from burstline.formats.raw.files.layout import CommunicatorKind
-from burstline.schema import arrow_table
+from burstline.schema import row_table
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    import pyarrow as pa
 
     from burstline.formats.intake import Defects
     from burstline.formats.raw.processes.processes import Process
@@ -30,9 +28,7 @@ class Communicators:
 
     def __init__(self, processes: Sequence[Process], defects: Defects) -> None:
         self.members: list[tuple[int, ...]] = []
-        self._kinds: list[int] = []
-        self._applications: list[int] = []
-        self._row_of: dict[tuple[int, int, int], int] = {}
+        self._row_of: dict[tuple[int, int, int], int] = {}  # application, kind and name
         self.rows: list[dict[int, int]] = []
         self._add_worlds(processes)
         for process in processes:
@@ -52,8 +48,6 @@ class Communicators:
     def _add(self, key: tuple[int, int, int], members: tuple[int, ...]) -> int:
         self._row_of[key] = len(self.members)
         self.members.append(members)
-        self._kinds.append(key[1])
-        self._applications.append(key[0])
         return self._row_of[key]
 
     def _add_worlds(self, processes: Sequence[Process]) -> None:
@@ -74,16 +68,8 @@ class Communicators:
 
     def table(self) -> pa.Table:
         """The table `communicators`."""
-        count = len(self.members)
-        kinds = [_KINDS.get(kind, "unknown") for kind in self._kinds]
-        return arrow_table(
-            "communicators",
-            {
-                "communicator": np.arange(count),
-                "application": np.array(self._applications, np.int32),
-                "kind": np.array([schema.COMMUNICATOR_KINDS.index(kind) for kind in kinds]),
-                "members": pa.array([list(m) for m in self.members], pa.list_(pa.int32())),
-                "ambiguous": np.zeros(count, bool),
-                "source_id": np.arange(1, count + 1),
-            },
+        rows = (
+            (row, application, _KINDS.get(kind, "unknown"), self.members[row], False, row + 1)
+            for (application, kind, _), row in self._row_of.items()
         )
+        return row_table("communicators", rows)

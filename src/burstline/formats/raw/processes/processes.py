@@ -16,7 +16,7 @@ import numpy as np
 from burstline.formats.intake import Places
 from burstline.formats.raw.files.layout import Ending, Kind, Named
 from burstline.formats.raw.processes.definitions import Definitions, read_definitions
-from burstline.schema import LOCATION_KINDS, UNKNOWN, arrow_table
+from burstline.schema import row_table
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -157,29 +157,13 @@ def places_of(processes: Sequence[Process], accuracy_ns: int) -> Places:
 
 def location_table(processes: Sequence[Process], lives: Sequence[tuple[int, int]]) -> pa.Table:
     """The table `locations`."""
+    threads = [
+        (process.application, number, process.rank, thread, "cpu", process.host or None)
+        for number, process in enumerate(processes)
+        for thread in process.threads
+    ]
     rows = []
-    for number, process in enumerate(processes):
-        for thread in process.threads:
-            ids = (process.application, process.rank, thread)
-            name = "THREAD " + ".".join(str(part + 1) for part in ids)
-            rows.append((process.application, number, process.rank, thread, process.host, name))
-    columns: list[list[object]] = [list(column) for column in zip(*rows, strict=True)]
-    application, process_number, rank, thread_number, node, names = columns or [[]] * 6
-    born_ns, died_ns = np.array(lives, np.int64).reshape(-1, 2).T
-    count = len(rows)
-    return arrow_table(
-        "locations",
-        {
-            "location": np.arange(count),
-            "application": np.array(application, np.int32),
-            "process": np.array(process_number, np.int32),
-            "rank": np.array(rank, np.int32),
-            "thread": np.array(thread_number, np.int32),
-            "kind": np.full(count, LOCATION_KINDS.index("cpu")),
-            "node": [host or None for host in node],
-            "born_ns": born_ns,
-            "died_ns": died_ns,
-            "name": names,
-            "cpu": np.full(count, UNKNOWN, np.int32),
-        },
-    )
+    for row, (ids, life) in enumerate(zip(threads, lives, strict=True)):
+        name = f"THREAD {ids[0] + 1}.{ids[2] + 1}.{ids[3] + 1}"
+        rows.append((row, *ids, *life, name, None))
+    return row_table("locations", rows)
