@@ -5,7 +5,7 @@ import json
 import pytest
 
 from burstline import Trace
-from burstline.show import plain, terminal
+from burstline.show import Outcome, note, output, terminal
 from burstline.show.blocks import Facts, Table
 from burstline.show.summary import SummaryView
 from burstline.show.units import format_bytes, format_ns
@@ -56,21 +56,21 @@ def test_lines_end_without_blanks(capsys):
 
 
 def test_json_is_one_document_and_refuses_what_is_no_number(capsys):
-    plain.print_json({"share": 0.5})
+    output(Outcome({"share": 0.5}), "json")
 
     assert json.loads(capsys.readouterr().out) == {"share": 0.5}
     with pytest.raises(ValueError, match="JSON"):
-        plain.print_json({"share": float("nan")})
+        output(Outcome({"share": float("nan")}), "json")
 
 
 def test_csv_has_a_header_and_quotes_what_needs_it(capsys):
-    plain.print_csv(["name", "n"], [["a,b", 1], ["\x1b", None]])
+    output(Outcome({}, ["name", "n"], [["a,b", 1], ["\x1b", None]]), "csv")
 
     assert capsys.readouterr().out == 'name,n\n"a,b",1\n\ufffd,\n'
 
 
 def test_a_note_is_one_line_on_stderr(capsys):
-    plain.note("two\nlines")
+    note("two\nlines")
 
     assert capsys.readouterr() == ("", "two lines\n")
 

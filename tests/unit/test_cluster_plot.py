@@ -12,8 +12,7 @@ import burstline
 import by_hand
 from burstline.show.pictures.characters import character_plot
 from burstline.show.pictures.cluster_layout import landmark, layout
-from burstline.show.pictures.clusters import cluster_plot
-from burstline.show.pictures.loop_labels import placed_labels
+from burstline.show.pictures.clusters import cluster_plot, placed_labels
 from burstline.structure import detect
 from burstline.structure.reduction import reduce_calls
 from burstline.structure.study.plane import LEFT_OUT, points

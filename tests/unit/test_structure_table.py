@@ -14,7 +14,7 @@ import oracles.loop_table as oracle
 from burstline import ParameterError, Trace, schema
 from burstline.schema import NO_VALUE
 from burstline.selection import select
-from burstline.show.iterations import sparkline
+from burstline.show.structure import sparkline
 from burstline.structure import detect
 from burstline.structure.program.windows import iterations_window
 from burstline.structure.tables.costs import loop_table, loops_table

@@ -1,82 +1,67 @@
-"""Pseudo-code: a structure as a person would write the program down.
+"""Pseudo-code: a structure as a person would write the program down, counting from 1.
 
-::
-
-    Structure  --pseudocode-->  lines: FILE, LINE, PSEUDOCODE, E(time), E(size), E(counter)
-
-Call paths that a loop or a block has in common stand once, above it; what a line repeats of
-the line before it is not said again. Items that only some ranks execute are put into a
-conditional block.
+Call paths that a loop or a block has in common stand once, above it. Items that only some
+ranks execute are put into a conditional block.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 from itertools import groupby
-from typing import TYPE_CHECKING, Final, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal
+
+import numpy as np
 
 from burstline.errors import ParameterError, printable
 from burstline.show.units import format_share, plural
-from burstline.show.wording import (
-    call_text,
-    condition_text,
-    is_otherwise,
-    loop_text,
-    name_text,
-    ranks_text,
-)
 from burstline.structure import Call, Condition, Loop, compact, walk
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
 
+    from burstline.columns import Integers
     from burstline.identity import Frame
     from burstline.structure import Inside, InsideLoop, Item, Place, Structure
 
 IPC: Final = "IPC"
 _MOST_LINES: Final = 3
 _LEAST_SHARE: Final = 0.05
-_INSTRUCTIONS: Final = "PAPI_TOT_INS"
-_CYCLES: Final = "PAPI_TOT_CYC"
-_TELLING: Final = (IPC, _INSTRUCTIONS, _CYCLES, "perf::TASK-CLOCK", "TASK-CLOCK")
+INSTRUCTIONS: Final = "PAPI_TOT_INS"
+CYCLES: Final = "PAPI_TOT_CYC"
+_TELLING: Final = (IPC, INSTRUCTIONS, CYCLES, "perf::TASK-CLOCK", "TASK-CLOCK")
 STYLES: Final = {"loop": "bold cyan", "condition": "magenta", "frame": "dim", "burst": "green"}
-"""How each kind of line looks on a terminal."""
+_NAME: Final = 60
+_FEW: Final = 4
+_TEENS: Final = range(11, 14)
 
 Kind = Literal["frame", "loop", "condition", "call", "burst"]
-Step = tuple["Frame", str]
-"""A frame, and the function called from it."""
+Step = tuple["Frame", str]  # a frame, and the function called from it
 
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One line of pseudo-code."""
+    """One line of pseudo-code, with means of what it shows."""
 
     kind: Kind
-    """What it shows."""
     depth: int
-    """How deep it is indented."""
-    text: str
-    """The pseudo-code; safe to print."""
-    file: str = ""
+    text: str  # safe to print
+    file: str = ""  # from where the function in `text` is called; empty if that says nothing
     line: str = ""
-    """From where the function in `text` is called; empty if that says nothing."""
     time_ns: float | None = None
     size_bytes: float | None = None
     counter: float | None = None
-    """Mean duration, size and counter of what it shows."""
-    item: Item | None = None
-    """The node it stands for; None for a frame, a block of ranks and for computation."""
+    item: Item | None = None  # the node; None for frames, blocks of ranks and computation
 
 
 def chosen_counter(structure: Structure, name: str | None) -> str | None:
     """The counter to show: the one asked for, else the one that says most."""
-    known = set(structure.counters)
-    if {_INSTRUCTIONS, _CYCLES} <= known:
-        known.add(IPC)
+    counters = set(structure.counters)
+    if {INSTRUCTIONS, CYCLES} <= counters:
+        counters.add(IPC)
     if name is None:
-        return next((each for each in _TELLING if each in known), None)
-    if name not in known:
-        there_are = ", ".join(printable(each) for each in sorted(known)) or "none at all"
+        return next((each for each in _TELLING if each in counters), None)
+    if name not in counters:
+        there_are = ", ".join(printable(each) for each in sorted(counters)) or "none at all"
         raise ParameterError(f"no counter {name!r} in this trace; there are {there_are}")
     return name
 
@@ -99,8 +84,7 @@ def pseudocode(
         )
     if depth is not None and depth < 0:
         raise ParameterError(f"a depth of loops to show is 0 or more, got {depth}")
-    writer = _Writer(shown, structure.world_size, counter, bursts_ns)
-    writer.deepest, writer.inside = depth, inside
+    writer = _Writer(shown, structure.world_size, counter, bursts_ns, depth, inside)
     writer.body(structure.items, shown, _Place())
     return writer.lines
 
@@ -109,43 +93,38 @@ def pseudocode(
 class _Place:
     """Where the next line goes: in which loop, below which frames, and how deep."""
 
-    path: tuple[Step, ...] = ()
     depth: int = 0
-    kept: int = 0
-    """Frames that the enclosing block shows already."""
-
-    opened: tuple[Step, ...] = field(default=())
-    loop: Loop | None = None
-    """The loop whose body this is; None in a condition, which has iterations of its own."""
-
+    shown: int = 0  # frames that the enclosing block shows already
+    opened: tuple[Step, ...] = ()
+    loop: Loop | None = None  # None in a condition, which has iterations of its own
     nesting: int = 0
 
     def inner(self, path: tuple[Step, ...], depth: int) -> _Place:
         """The place inside of what was just written."""
-        return _Place(path, depth + 1, len(path), path, self.loop, self.nesting)
+        return _Place(depth + 1, len(path), path, self.loop, self.nesting)
 
 
+@dataclass(slots=True)
 class _Writer:
-    def __init__(
-        self, shown: frozenset[int], world: int, counter: str | None, bursts_ns: int | None
-    ) -> None:
-        self.lines: list[Line] = []
-        self.deepest: int | None = None
-        self.inside: Inside | None = None
-        self._shown, self._world = shown, world
-        self._counter, self._bursts_ns = counter, bursts_ns
+    shown: frozenset[int]
+    world: int
+    counter: str | None
+    bursts_ns: int | None
+    deepest: int | None
+    inside: Inside | None
+    lines: list[Line] = field(default_factory=list)
 
     def body(self, items: Iterable[Item], around: frozenset[int], place: _Place) -> None:
         """Write items that the ranks `around` come across."""
-        visible = [item for item in items if self._shown.intersection(item.ranks)]
-        for ranks, members in groupby(visible, key=lambda item: self._shown & set(item.ranks)):
+        visible = [item for item in items if self.shown.intersection(item.ranks)]
+        for ranks, members in groupby(visible, key=lambda item: self.shown & set(item.ranks)):
             block = list(members)
             if ranks == around:
                 self._block(block, place)
                 continue
             path = _common([_steps(item) for item in block])
             depth = self._open(path, place)
-            self._add("condition", depth, f"if {ranks_text(ranks, around)}:")
+            self._add("condition", depth, f"if {_ranks_text(ranks, around)}:")
             self._block(block, place.inner(path, depth))
 
     def _block(self, items: Sequence[Item], place: _Place) -> None:
@@ -157,37 +136,32 @@ class _Writer:
             if isinstance(item, Call):
                 self._call(item, depth)
             elif isinstance(item, Condition):
-                self._condition(item, before, place.loop, depth)
+                text = f"if {_condition_text(item, place.loop)}:"
+                if isinstance(before, Condition) and _is_otherwise(item, before, place.loop):
+                    text = "else:"
+                self._add("condition", depth, text, item=item)
                 inner = place.inner(steps, depth)
                 inner.loop = None
-                self.body(item.items, self._shown & frozenset(item.ranks), inner)
+                self.body(item.items, self.shown & frozenset(item.ranks), inner)
             else:
                 self._loop(item, place.inner(steps, depth), depth)
             before = item
 
-    def _condition(
-        self, item: Condition, before: Item | None, loop: Loop | None, depth: int
-    ) -> None:
-        text = f"if {condition_text(item, loop)}:"
-        if isinstance(before, Condition) and is_otherwise(item, before, loop):
-            text = "else:"
-        self._add("condition", depth, text, item=item)
-
     def _loop(self, loop: Loop, inner: _Place, depth: int) -> None:
-        counter = None if loop.parent else _iteration_counter(loop, self._counter)
+        counter = None if loop.parent else _iteration_counter(loop, self.counter)
         inner.loop, inner.nesting = loop, inner.nesting + 1
         folded = self.deepest is not None and inner.nesting > self.deepest
-        text = loop_text(loop)
+        text = _loop_text(loop)
         if folded:
             text += f", {plural(sum(1 for _ in walk(loop.items)), 'node')} folded"
         self._add("loop", depth, text, time_ns=loop.mean_ns, counter=counter, item=loop)
         if not folded:
-            self.body(loop.items, self._shown & frozenset(loop.ranks), inner)
+            self.body(loop.items, self.shown & frozenset(loop.ranks), inner)
 
     def _open(self, path: tuple[Step, ...], place: _Place) -> int:
         """Write the frames of `path` that are not shown yet; give the depth below them."""
         same = len(_common([path, place.opened]))
-        depth = place.depth + same - place.kept
+        depth = place.depth + same - place.shown
         for frame, callee in path[same:]:
             self._add("frame", depth, f"{name_text(callee)}()", frame)
             depth += 1
@@ -195,21 +169,14 @@ class _Writer:
         return depth
 
     def _call(self, call: Call, depth: int) -> None:
-        value = _value(call.counters, self._counter)
-        if self._bursts_ns is not None and (call.burst_ns or 0) >= max(self._bursts_ns, 1):
+        value = counter_value(call.counters, self.counter)
+        if self.bursts_ns is not None and (call.burst_ns or 0) >= max(self.bursts_ns, 1):
             self._add("burst", depth, "computation", time_ns=call.burst_ns, counter=value)
             for text in inside_text(self.inside, call) if self.inside else ():
                 self._add("burst", depth + 1, text)
-        self._add(
-            "call",
-            depth,
-            call_text(call, self._world),
-            call.caller,
-            time_ns=call.time_ns,
-            size_bytes=call.size_bytes,
-            counter=value,
-            item=call,
-        )
+        means = {"time_ns": call.time_ns, "size_bytes": call.size_bytes, "counter": value}
+        text = _call_text(call, self.world)
+        self._add("call", depth, text, call.caller, **means, item=call)
 
     def _add(
         self,
@@ -217,16 +184,11 @@ class _Writer:
         depth: int,
         text: str,
         frame: Frame | None = None,
-        *,
-        time_ns: float | None = None,
-        size_bytes: float | None = None,
-        counter: float | None = None,
-        item: Item | None = None,
+        **more: Any,  # noqa: ANN401 -- further fields of the line
     ) -> None:
         file = "" if frame is None else name_text(frame.file or frame.function)
         line = "" if frame is None or frame.line is None else str(frame.line)
-        numbers = time_ns, size_bytes, counter
-        self.lines.append(Line(kind, depth, text, file, line, *numbers, item))
+        self.lines.append(Line(kind, depth, text, file, line, **more))
 
 
 def _steps(item: Item) -> tuple[Step, ...]:
@@ -246,11 +208,12 @@ def _common(paths: Sequence[tuple[Step, ...]]) -> tuple[Step, ...]:
     return paths[0][:length]
 
 
-def _value(counters: Mapping[str, float], name: str | None) -> float | None:
+def counter_value(counters: Mapping[str, float], name: str | None) -> float | None:
+    """The value of a counter; instructions per cycle are computed where they are not read."""
     if name != IPC or IPC in counters:
         return None if name is None else counters.get(name)
-    cycles = counters.get(_CYCLES, 0)
-    return counters.get(_INSTRUCTIONS, 0) / cycles if cycles > 0 else None
+    cycles = counters.get(CYCLES, 0)
+    return counters.get(INSTRUCTIONS, 0) / cycles if cycles > 0 else None
 
 
 def _iteration_counter(loop: Loop, name: str | None) -> float | None:
@@ -258,7 +221,7 @@ def _iteration_counter(loop: Loop, name: str | None) -> float | None:
     if not loop.calls:
         return None
     regular = max(loop.calls, key=lambda call: call.probability)
-    return _value(regular.iteration_counters, name)
+    return counter_value(regular.iteration_counters, name)
 
 
 def inside_text(
@@ -266,13 +229,12 @@ def inside_text(
 ) -> list[str]:
     """Write down the loops in the computation of a node, one line each."""
     samples = inside.samples_in(node)
-    told = [loop for loop in inside.loops(node) if loop.share >= least_share]
-    if told:
-        return [_loop_text(loop, samples) for loop in told[:most]]
+    if loops := [loop for loop in inside.loops(node) if loop.share >= least_share]:
+        return [_inside_text(loop, samples) for loop in loops[:most]]
     return [_place_text(place, samples) for place in inside.places(node)[:1]]
 
 
-def _loop_text(loop: InsideLoop, samples: int) -> str:
+def _inside_text(loop: InsideLoop, samples: int) -> str:
     where = _where(loop.function, loop.file, loop.first_line, loop.last_line)
     if loop.entries is None:
         return f"loop: {where}, {format_share(loop.share)} of {plural(samples, 'sample')}"
@@ -296,3 +258,146 @@ def _where(function: str, file: str | None, first: int | None, last: int | None)
     if last not in {None, first}:
         lines += f"..{last}"
     return f"{name_text(function)} ({name_text(file)}{lines})"
+
+
+def name_text(text: str) -> str:
+    """Make a name from a trace safe and short enough to print."""
+    return printable(text.strip(), limit=_NAME)
+
+
+def _loop_text(loop: Loop) -> str:
+    """Write the head of a loop: its trip count, number and share of the run."""
+    remarks = [f"loop {loop.id}", f"{format_share(loop.share)} of the run"]
+    if loop.when is None and loop.probability < 1:
+        remarks.append(f"entered in {format_share(loop.probability)} of the iterations around")
+    if loop.hidden:
+        remarks.append("no call of its own")
+    return f"for 1 to {_trips_text(loop)}:  # {', '.join(remarks)}"
+
+
+def _trips_text(loop: Loop) -> str:
+    if loop.trips is None:
+        whole = abs(loop.iterations - round(loop.iterations)) < 0.005
+        return f"{loop.iterations:.0f}" if whole else f"{loop.iterations:.2f} (mean)"
+    lanes = np.flatnonzero(loop.executions).tolist()
+    trips = [loop.trips.values(lane) for lane in lanes]
+    together = np.concatenate(trips)
+    low, high = int(together.min()), int(together.max())
+    if low == high:
+        return f"{low}"
+    if all(each.min() == each.max() for each in trips):
+        return f"{low}..{high} (by rank)"
+    alike = all(np.array_equal(each, trips[0]) for each in trips)
+    if alike and len(trips[0]) <= _FEW:
+        return f"n, n = {', '.join(map(str, trips[0].tolist()))}"
+    steps = np.unique(np.diff(trips[0]))
+    if alike and len(steps) == 1:
+        return f"n, n = {trips[0][0]}, {trips[0][1]}, .., {trips[0][-1]}"
+    return f"{low}..{high} (mean {together.mean():.2f})"
+
+
+def _condition_text(condition: Condition, around: Loop | None) -> str:
+    """Write when a condition holds, in the words that fit all its ranks."""
+    lanes = np.flatnonzero(condition.executions).tolist()
+    share = f"in {format_share(condition.probability)} of the iterations"
+    if around is None or around.trips is None:
+        return share
+    texts = {_holds(condition.when.values(k), around.trips.values(k)) for k in lanes}
+    return texts.pop() or share if len(texts) == 1 else share
+
+
+def _is_otherwise(condition: Condition, before: Condition, around: Loop | None) -> bool:
+    """Whether a condition holds exactly when the one before does not."""
+    if around is None or not np.array_equal(
+        condition.executions + before.executions, around.executions * (condition.executions > 0)
+    ):
+        return False
+    lanes = np.flatnonzero(condition.executions).tolist()
+    return all(
+        not np.isin(condition.when.values(lane), before.when.values(lane)).any()
+        for lane in lanes
+    )
+
+
+def _holds(when: Integers, trips: Integers) -> str | None:
+    """Say in which iterations something happens; None if there are no few words for it."""
+    begins = np.cumsum(trips) - trips
+    entry = np.searchsorted(begins, when, side="right") - 1
+    place = when - begins[entry]
+    to_end = trips[entry] - 1 - place
+    for distance, name in ((place, "first"), (to_end, "last")):
+        if len(when) == len(trips) and not distance.any():
+            return f"{name} iteration"
+        if len(when) == trips.sum() - len(trips) and distance.all():
+            return f"not {name} iteration"
+    every = _in_each(place, entry, trips)
+    return None if every is None else _set_text(every, int(trips.max()))
+
+
+def _in_each(place: Integers, entry: Integers, trips: Integers) -> Integers | None:
+    """The iterations of an entry in which something happens, if all entries agree."""
+    first = place[entry == 0]
+    if trips.min() != trips.max() or len(place) != len(first) * len(trips):
+        return None
+    return first if np.array_equal(place, np.tile(first, len(trips))) else None
+
+
+def _set_text(chosen: Integers, total: int) -> str | None:
+    """Write a set of iterations 0..total-1."""
+    if len(chosen) == 1:
+        return f"iteration == {chosen[0] + 1}"
+    steps = np.unique(np.diff(chosen))
+    step = int(steps[0])
+    if len(steps) == 1 and step > 1 and chosen[-1] + step >= total:
+        since = f", from iteration {chosen[0] + 1}" if chosen[0] != step - 1 else ""
+        return f"every {_ordinal(step)} iteration{since}"
+    inside = compact((chosen + 1).tolist())
+    outside = compact((np.setdiff1d(np.arange(total), chosen) + 1).tolist())
+    if inside.count(",") >= _FEW and outside.count(",") >= _FEW:
+        return None
+    if outside.count(",") < inside.count(","):
+        return f"iteration not in {{{outside}}}"
+    return f"iteration in {{{inside}}}"
+
+
+def _ordinal(number: int) -> str:
+    last = 0 if number % 100 in _TEENS else number % 10
+    return f"{number}{ {1: 'st', 2: 'nd', 3: 'rd'}.get(last, 'th') }".replace(" ", "")
+
+
+def _ranks_text(ranks: Collection[int], around: Collection[int]) -> str:
+    """Write the condition that holds on some of the ranks `around`."""
+    if len(ranks) == 1:
+        return f"rank == {min(ranks)}"
+    return f"rank in {{{compact(ranks, around)}}}"
+
+
+def _call_text(call: Call, world: int) -> str:
+    """Write a call, with its partners among `world` ranks, communicator and root."""
+    said = [text for text in (_partner(call, world), call.communicator) if text]
+    if call.roots:
+        said.append(f"root {compact(call.roots)}")
+    unexplained = call.when is None and call.probability < 1
+    condition = f"  # in {format_share(call.probability)}" if unexplained else ""
+    return f"{name_text(call.operation)}({', '.join(said)}){condition}"
+
+
+def _partner(call: Call, world: int) -> str:
+    if not call.peers:
+        return ""
+    if len(call.peers) == 1:
+        return f"{call.peers[0]}"
+    if call.peers_vary:
+        return f"{call.peers[0]} to {call.peers[-1]}"
+    if call.offset is None:
+        return compact(call.peers)
+    return _relative(call.offset, call.ranks, world) if call.offset else "rank"
+
+
+def _relative(offset: int, ranks: Sequence[int], world: int) -> str:
+    """Write a partner so that the formula holds for every rank that uses it."""
+    nearest, other = sorted((offset, offset - world), key=abs)
+    for ahead in (nearest, other):
+        if all(0 <= rank + ahead < world for rank in ranks):
+            return f"rank{ahead:+d}"
+    return f"(rank{nearest:+d})%{world}"

@@ -1,24 +1,43 @@
-"""A structure on the terminal: how true it is, and its pseudo-code as a table."""
+"""What ``burstline structure`` shows: pseudo-code, or a loop over time and what stands out."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any, Final
 
-from burstline.show.blocks import Block, Facts, Table
-from burstline.show.code_lines import STYLES, chosen_counter, pseudocode
+import numpy as np
+
+from burstline.show.blocks import Block, Facts, Heading, Lines, Table, table_of
+from burstline.show.code_lines import (
+    CYCLES,
+    INSTRUCTIONS,
+    IPC,
+    STYLES,
+    chosen_counter,
+    counter_value,
+    pseudocode,
+)
 from burstline.show.units import format_bytes, format_count, format_ns, format_share, plural
 from burstline.show.views import Rows, View, columns_of
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator
+    from collections.abc import Collection, Iterator, Sequence
 
+    import numpy.typing as npt
+
+    from burstline.columns import Integers
     from burstline.show.code_lines import Line
-    from burstline.structure import Inside, Structure
+    from burstline.structure import Inside, LoopSummary, LoopTable, Slow, Structure, Trend
 
 _METHODS: Final = {"seed": "published", "exact": "exact"}
 _INDENT: Final = "  "
 _TRUE_ENOUGH: Final = 0.9
+_ROWS: Final = 20
+_SHAPE: Final = 60
+_BAR: Final = 20
+_CHANCE: Final = 0.05
+_HEIGHTS: Final = "▁▂▃▄▅▆▇█"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -100,3 +119,157 @@ def _facts(structure: Structure) -> list[tuple[str, str]]:
     if structure.callpath == "none":
         facts.append(("call paths", "none in this trace, so that no source line can be given"))
     return facts
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LoopTableView(View):
+    """What iterations cost, with a counter, `most` slow ones, and the command to `cut` them."""
+
+    result: LoopTable
+    counter: str | None = None
+    most: int = 5
+    cut: str = ""
+
+    def document(self) -> dict[str, Any]:
+        """The loop by iteration and by rank."""
+        return self.result.as_dict(most=self.most)
+
+    def rows(self) -> Rows:
+        """Each iteration on each lane."""
+        return tuple(self.result.columns()), self.result.rows()
+
+    def blocks(self) -> Iterator[Block]:
+        """How long iterations last, how that went on, and which are slow."""
+        summary, by_iteration = self.result.summary(), self.result.by_iteration()
+        shape = sparkline(by_iteration["max_ns"])
+        yield Facts([*_loop_facts(self.result, summary), ("longest", shape)])
+        yield _neighbours(by_iteration, self.counter)
+        yield from _slowest(self.result.slowest(self.most), summary, self.cut)
+
+
+def _loop_facts(table: LoopTable, summary: LoopSummary) -> Iterator[tuple[str, str]]:
+    entries = (
+        f" in {plural(summary.entries, 'entry', 'entries')}" if summary.entries > 1 else ""
+    )
+    ranks = plural(summary.ranks, "rank")
+    threads = f" ({plural(summary.lanes, 'thread')})" if summary.lanes > summary.ranks else ""
+    times = f"{plural(summary.iterations, 'iteration')}{entries} on {ranks}{threads}"
+    yield f"loop {table.loop}", f"{times}, method {table.method}"
+    spread = f"{format_ns(round(summary.std_ns))} ({format_share(summary.variation)})"
+    middle = f"{format_ns(round(summary.mean_ns))} mean, {format_ns(round(summary.median_ns))}"
+    ends = f"{format_ns(summary.min_ns)} to {format_ns(summary.max_ns)}"
+    yield "duration", f"{middle} median, standard deviation {spread}, {ends}"
+    unwatched = f", unwatched {format_share(summary.unwatched)}" if summary.unwatched else ""
+    spent = f"computing {format_share(summary.useful)}, MPI {format_share(summary.mpi)}"
+    yield "spent", spent + unwatched
+    if summary.balance is not None:
+        within = format_share(summary.balance_within)
+        whole = format_share(summary.balance)
+        yield "balance", f"load balance {whole} over the loop, {within} within an iteration"
+    yield "trend", _trend_text(summary.trend, summary)
+    left_out = summary.iterations - summary.counted
+    if left_out > 0:
+        last = plural(left_out, "iteration")
+        yield "not counted", f"{last}, the last of an entry, which ends with its last call"
+
+
+def _trend_text(trend: Trend | None, summary: LoopSummary) -> str:
+    if trend is None:
+        return "too few iterations to tell"
+    drift = trend.slope * (summary.counted - 1) / max(summary.median_ns, 1)
+    slope = f"{_signed_ns(trend.slope)} an iteration, {100 * drift:+.1f} % over the loop"
+    chance = f"p = {trend.p_value:.2g}"
+    if trend.p_value > _CHANCE:
+        return f"none beyond chance ({slope}, {chance})"
+    between = f"{_signed_ns(trend.low)} to {_signed_ns(trend.high)} with 95 %"
+    return f"{slope} ({between}, {chance})"
+
+
+def _signed_ns(time_ns: float) -> str:
+    return ("+" if time_ns >= 0 else "-") + format_ns(abs(round(time_ns)))
+
+
+def sparkline(values: npt.NDArray[Any]) -> str:
+    """Draw a series in one line.
+
+    >>> sparkline(np.array([1, 2, 8, 4]))
+    '▁▂█▄'
+    """
+    blocks = min(len(values), _SHAPE)
+    block = np.arange(len(values)) * blocks // max(len(values), 1)
+    largest = np.zeros(blocks)
+    np.maximum.at(largest, block, values)
+    most = max(float(largest.max(initial=0)), 1.0)
+    levels = np.clip(np.ceil(largest / most * len(_HEIGHTS)) - 1, 0, len(_HEIGHTS) - 1)
+    return "".join(_HEIGHTS[level] for level in levels.astype(int).tolist())
+
+
+def block_begins(count: int, most: int) -> Integers:
+    """Where blocks of neighbours begin, up to `most` of them."""
+    blocks = min(count, most)
+    return np.arange(blocks) * count // max(blocks, 1)
+
+
+def _neighbours(by_iteration: dict[str, npt.NDArray[Any]], counter: str | None) -> Table:
+    """Iterations, neighbours together where there are many: mean and longest of each row."""
+    iteration, longest = by_iteration["iteration"], by_iteration["max_ns"]
+    most = max(longest.max(initial=0), 1)
+    rows = []
+    for begin, end in pairwise([*block_begins(len(iteration), _ROWS).tolist(), len(iteration)]):
+        names = {"mean_ns", "useful_ns", "mpi_ns"}
+        if counter is not None:
+            names |= {INSTRUCTIONS, CYCLES} if counter == IPC else {counter}
+        mean = {
+            name: float(np.nan_to_num(by_iteration[name][begin:end].astype(float)).mean())
+            for name in names
+        }
+        slowest = end - 1 - int(longest[begin:end][::-1].argmax())
+        span = dict.fromkeys(map(str, iteration[[begin, end - 1]]))
+        row = [
+            ":".join(span),
+            _bar(mean["mean_ns"] / most, longest[slowest] / most),
+            format_ns(round(mean["mean_ns"])),
+            format_ns(int(longest[slowest])),
+            str(by_iteration["slowest_rank"][slowest]),
+            format_ns(round(mean["useful_ns"])),
+            format_ns(round(mean["mpi_ns"])),
+        ]
+        if counter is not None:
+            row.append(format_count(counter_value(mean, counter) or 0))
+        rows.append(row)
+    heads = ["iterations", "mean, longest", "mean", "longest", "on rank", "computing", "MPI"]
+    return Table([*heads, *([counter] if counter else [])], rows, "Iterations", left=2)
+
+
+def _bar(mean: float, longest: float) -> str:
+    solid = round(mean * _BAR)
+    return "█" * solid + "░" * max(round(longest * _BAR) - solid, 0)
+
+
+def _slowest(slow: Sequence[Slow], summary: LoopSummary, cut: str) -> Iterator[Block]:
+    if not slow:
+        yield Heading(f"Slow iterations: {summary.outliers or 'none stands out'}")
+        return
+    yield table_of(
+        slow,
+        {
+            "iteration": lambda each: str(each.iteration),
+            "rank": lambda each: str(each.rank),
+            "begins at": lambda each: format_ns(each.start_ns),
+            "lasts": lambda each: format_ns(each.duration_ns),
+            "usually": lambda each: format_ns(round(each.duration_ns / each.ratio)),
+            "computing": lambda each: _signed_ns(each.more_useful_ns),
+            "MPI": lambda each: _signed_ns(each.more_mpi_ns),
+            "slow on": lambda each: str(each.lanes),
+            "most computing": lambda each: (
+                f"{each.cause_rank}: {_signed_ns(each.cause_more_useful_ns)}"
+            ),
+        },
+        "Slow iterations, and how they differ from the median of that rank",
+    )
+    if summary.outliers > len(slow):
+        more = plural(summary.outliers - len(slow), "shorter one")
+        yield Lines([f"  … and {more}: --slowest {summary.outliers} shows all"])
+    if cut:
+        number = slow[0].iteration
+        yield Lines(["", f"  {cut} {number} -o iteration-{number}.prv"])

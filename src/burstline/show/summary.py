@@ -1,9 +1,10 @@
-"""What ``burstline info`` shows: one screen about a trace."""
+"""What ``burstline info`` shows: one screen about a trace, or the totals of a profile."""
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from burstline.show.blocks import Block, Facts, Heading, Lines, Table
 from burstline.show.units import format_bytes, format_ns, format_share, plural
@@ -13,14 +14,14 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from burstline.efficiency import Efficiency
+    from burstline.profile import Profile
     from burstline.summary import Summary
 
-_GOOD: Final = 0.8
-"""POP regards efficiencies above this as acceptable."""
-
+_GOOD: Final = 0.8  # POP regards efficiencies above this as acceptable
 _SEVERITY_STYLES: Final = {"info": "", "loss": "yellow", "error": "red"}
 _COUNTERS_SHOWN: Final = 8
 _CSV_COLUMNS: Final = ("operation", "count", "time_ns", "bytes_sent", "bytes_received")
+_METRIC: Final = ("metric", "parent", "title", "unit", "total")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -116,13 +117,8 @@ def _efficiency(summary: Summary) -> Iterator[Block]:
         ("communication", efficiency.communication, "time outside MPI on that rank"),
     ]
     if without_polls is not None:
-        rows.append(
-            (
-                "without failed polls",
-                without_polls.parallel,
-                "parallel efficiency if they are MPI",
-            )
-        )
+        as_mpi = "parallel efficiency if they are MPI"
+        rows.append(("without failed polls", without_polls.parallel, as_mpi))
     yield Facts(
         [(name, f"{format_share(value):>7}   {meaning}") for name, value, meaning in rows],
         styles=["" if value is None or value >= _GOOD else "yellow" for _, value, _ in rows],
@@ -172,19 +168,80 @@ def calls_table(calls: Mapping[str, tuple[int, int]]) -> Table:
 def _unseen(summary: Summary) -> Block:
     if not summary.defects and not summary.gaps:
         return Heading("Nothing odd was met, and nothing is missing")
-    gaps = [
-        ("gap", gap.kind, f"{gap.count:,}", f"{format_ns(gap.time_ns)} unwatched")
+    rows = [(each.severity, each.kind, each.count, each.first) for each in summary.defects]
+    rows += [
+        ("gap", gap.kind, gap.count, f"{format_ns(gap.time_ns)} unwatched")
         for gap in summary.gaps
     ]
-    defects = [
-        (defect.severity, defect.kind, f"{defect.count:,}", defect.first)
-        for defect in summary.defects
-    ]
-    styles = [_SEVERITY_STYLES[defect.severity] for defect in summary.defects]
     return Table(
         ("severity", "what", "times", "first, or how long"),
-        [*defects, *gaps],
+        [(severity, kind, f"{count:,}", text) for severity, kind, count, text in rows],
         title="What was odd, or could not be seen",
         left=4,
-        styles=styles,
+        styles=[_SEVERITY_STYLES[defect.severity] for defect in summary.defects],
     )
+
+
+def _totals(profile: Profile) -> list[dict[str, Any]]:
+    """The total of each metric, parents first; None where there is no value."""
+    names = profile.metrics["name"].to_pylist()
+    rows = []
+    for row in profile.metrics.to_pylist():
+        name, parent = row["name"], row["parent"]
+        total = profile.total(name) if name in profile.stored else None
+        if total is not None and not math.isfinite(total):
+            total = None
+        above = None if parent is None else names[parent]
+        cells = name, above, row["title"], row["unit"], total
+        rows.append(dict(zip(_METRIC, cells, strict=True)))
+    return rows
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ProfileView(View):
+    """How large a profile, read with all its values from `path`, is, and its totals."""
+
+    result: Profile
+    path: str = ""
+
+    def document(self) -> dict[str, Any]:
+        """The total of each metric."""
+        return {"path": self.path, "metrics": _totals(self.result)}
+
+    def rows(self) -> Rows:
+        """The total of each metric."""
+        return _METRIC, (tuple(row.values()) for row in _totals(self.result))
+
+    def blocks(self) -> Iterator[Block]:
+        """Its size, and the totals that are not 0."""
+        profile = self.result
+        ranks = plural(len(set(profile.locations["rank"].to_pylist())), "rank")
+        yield Facts(
+            [
+                ("profile", self.path),
+                ("by", profile.attributes.get("Creator", "nobody named")),
+                ("program", f"{ranks}, {plural(profile.locations.num_rows, 'thread')}"),
+                ("call paths", f"{profile.call_paths.num_rows:,}"),
+                ("metrics", f"{profile.metrics.num_rows:,}"),
+            ]
+        )
+        totals = _totals(profile)
+        depths: dict[str | None, int] = {None: -1}
+        for row in totals:
+            depths[row["metric"]] = depths[row["parent"]] + 1
+        rows = [
+            ["  " * depths[row["metric"]] + row["title"], row["metric"], _total(row)]
+            for row in totals
+            if row["total"]
+        ]
+        is_all = not any(row["total"] == 0 for row in totals)
+        title = "Totals" if is_all else "Totals that are not 0"
+        yield Table(["METRIC", "NAME", "TOTAL"], rows, title, left=2)
+
+
+def _total(row: dict[str, Any]) -> str:
+    total = row["total"]
+    if row["unit"] == "sec":
+        return format_ns(round(total * 1e9))
+    number = f"{total:,}" if isinstance(total, int) else f"{total:,.6g}"
+    return f"{number} {row['unit']}".rstrip()

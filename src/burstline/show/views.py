@@ -1,39 +1,31 @@
 """What is shown of a result: blocks that people read, a document, rows and figures.
 
-::
-
-    result, options --> View --blocks()-----> Facts, Table, Heading, Lines: terminal, notebook
-                             --document()---> JSON
-                             --rows()-------> CSV
-                             --figures()----> SVG, PNG
-
 A view knows a result and no renderer; a renderer knows blocks and no result. So an analysis
 is shown everywhere by one class, and a new way to show is one function for all of them.
 """
 
 from __future__ import annotations
 
+import csv
+import json
+import sys
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
-from burstline.errors import ParameterError
-from burstline.show import plain
+from burstline.errors import ParameterError, printable
 from burstline.show.blocks import Lines
+from burstline.show.pictures.canvas import Form
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from burstline.show.blocks import Block
 
-Form = Literal["svg", "png"]
-Figure = Callable[[Form], bytes]
-"""A picture, drawn when its form is said."""
-
-Rows = tuple[Sequence[str], Iterable[Sequence[object]]]
-"""Names of columns, and the rows below them; None where nothing is known."""
+Figure = Callable[[Form], bytes]  # a picture, drawn when its form is said
+Rows = tuple[Sequence[str], Iterable[Sequence[object]]]  # columns; None where nothing is known
 
 
 class View(ABC):
@@ -167,16 +159,27 @@ def view(result: object, **options: Any) -> View:  # noqa: ANN401 -- each view h
 def output(shown: View, form: str) -> None:
     """Print a view on standard output: as a ``table`` for people, as ``json`` or ``csv``."""
     if form == "json":
-        plain.print_json(shown.document())
+        document = json.dumps(shown.document(), indent=2, allow_nan=False)
+        sys.stdout.write(f"{document}\n")
     elif form == "csv":
-        plain.print_csv(*shown.rows())
+        columns, rows = shown.rows()
+        writer = csv.writer(sys.stdout, lineterminator="\n")
+        writer.writerow(columns)
+        writer.writerows(
+            [printable(cell) if isinstance(cell, str) else cell for cell in row] for row in rows
+        )
     else:
         if blocks := list(shown.blocks()):
             from burstline.show import terminal  # noqa: PLC0415 -- loads Rich
 
             terminal.print_blocks(blocks)
         for text in shown.notes:
-            plain.note(text)
+            note(text)
+
+
+def note(text: str) -> None:
+    """Say something in one line on standard error."""
+    sys.stderr.write(printable(" ".join(text.split()), limit=1_000) + "\n")
 
 
 def columns_of(rows: Sequence[Mapping[str, object]]) -> Rows:

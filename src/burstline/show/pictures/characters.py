@@ -21,9 +21,8 @@ _SYMBOLS: Final = "123456789abcdefghijklmnopqrstuvwxyz"
 _MORE, _SEVERAL, _NO_LOOP, _LEFT_OUT, _CURVE = "+", "*", "o", ".", "·"
 _COLOURS: Final = ("bold cyan", "bold yellow", "bold green", "bold magenta", "bold blue")
 _PALE: Final = "dim"
-_LEFT, _RIGHT, _AROUND = 8, 7, 5
-"""Characters for the numbers left and right of the plane, and lines that are not its own."""
-
+_LEFT, _RIGHT = 8, 7  # characters for the numbers beside the plane
+_AROUND: Final = 5  # lines that are not its own
 _LEAST: Final = (12, 6)
 _GAP: Final = 3
 

@@ -1,16 +1,10 @@
-"""The layout of the clustering plot, whatever it is drawn on: axes, curves, names of loops.
-
-::
-
-    Points, Structure  --layout-->  Layout: limits, ticks, curves of equal share, names of loops
-                                    drawn by `clusters` (a picture), `characters` (a terminal)
-"""
+"""The layout of the clustering plot, whatever it is drawn on: axes, curves, names of loops."""
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
@@ -27,27 +21,20 @@ if TYPE_CHECKING:
     from burstline.structure import Loop, Points, Structure
 
 _MARGIN: Final = 1.6
-_NEAREST: Final = 1.4
-"""Curves closer than this would run into each other."""
-
+_NEAREST: Final = 1.4  # curves that are closer would run into each other
 _LEAST_SHARE: Final = 0.1
+# Steps within a decade, for axes up to so many decades.
 _STEPS: Final = ((1.0, (1, 1.5, 2, 3, 4, 5, 6, 8)), (3.0, (1, 2, 5)), (math.inf, (1,)))
-"""Steps within a decade, for axes up to so many decades."""
-
 _FILE: Final = 28
 _UNITS: Final = ((10**9, "s"), (10**6, "ms"), (10**3, "µs"), (1, "ns"))
 
 
-@dataclass(frozen=True, slots=True)
-class NamedLoop:
+class NamedLoop(NamedTuple):
     """One group of points, as a legend names it."""
 
-    loop: int
-    """Its number, or what stands in its place: ``IN_NO_LOOP``, ``LEFT_OUT``."""
-    name: str
-    """Safe to print."""
-    share: float
-    """Of the run; 0 for what is no loop."""
+    loop: int  # its number, or IN_NO_LOOP or LEFT_OUT
+    name: str  # safe to print
+    share: float  # of the run; 0 for what is no loop
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,24 +42,16 @@ class Layout:
     """A logarithmic plane that holds all points, what is drawn in it and written around it."""
 
     heading: str
-    x: tuple[float, float]
-    """Limits: repetitions."""
-    y: tuple[float, float]
-    """Limits: time between them in ns."""
-    x_ticks: tuple[tuple[float, str], ...]
-    """Where a value is written, and how."""
+    x: tuple[float, float]  # limits: repetitions
+    y: tuple[float, float]  # limits: time between them in ns
+    x_ticks: tuple[tuple[float, str], ...]  # where a value is written, and how
     y_ticks: tuple[tuple[float, str], ...]
-    curves: tuple[tuple[float, str], ...]
-    """Calls on a curve span that share of the run; and how that is written."""
-    least: float | None
-    """Calls below this share were not looked at."""
+    curves: tuple[tuple[float, str], ...]  # shares of the run, and how they are written
+    least: float | None  # calls below this share were not looked at
     run_ns: int
-    loops: tuple[NamedLoop, ...]
-    """All groups of points, in the order of the program."""
-    legend: tuple[NamedLoop, ...]
-    """Those that there is space to name, the loops with the largest shares."""
-    unnamed: int
-    """Loops that are not in the legend."""
+    loops: tuple[NamedLoop, ...]  # all groups of points, in the order of the program
+    legend: tuple[NamedLoop, ...]  # those with the largest shares, as many as have space
+    unnamed: int  # loops that are not in the legend
 
     def fractions(self, x: Floats, y: Floats) -> tuple[Floats, Floats]:
         """Where repetitions and times in ns lie between the limits, from 0 to 1."""
@@ -165,8 +144,10 @@ def percent(share: float) -> str:
 
 
 def _loop_name(loop: Loop) -> str:
-    frame = landmark(loop)
-    place = "" if frame is None else f", {place_of(frame)}"
+    frame, place = landmark(loop), ""
+    if frame is not None:
+        place = f", {safe(frame.file or frame.function, limit=_FILE)}"
+        place += "" if frame.line is None else f":{frame.line}"
     return f"loop {loop.id}: {plural(loop.total_iterations, 'iteration')}{place}"
 
 
@@ -179,17 +160,6 @@ def landmark(loop: Loop) -> Frame | None:
     while all(common < len(path) - 1 and path[common] == paths[0][common] for path in paths):
         common += 1
     return paths[0][common]
-
-
-def place_of(frame: Frame) -> str:
-    """File and line of a frame as one word, safe to print anywhere, XML included.
-
-    >>> from burstline.identity import Frame
-    >>> place_of(Frame("main", "a.c", 7)), place_of(Frame("main", None, None))
-    ('a.c:7', 'main')
-    """
-    name = safe(frame.file or frame.function, limit=_FILE)
-    return name if frame.line is None else f"{name}:{frame.line}"
 
 
 def _heading(points: Points, structure: Structure) -> str:

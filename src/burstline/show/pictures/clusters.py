@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import warnings
-from typing import TYPE_CHECKING, Any, Final, Literal
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
-from burstline.show.pictures.canvas import GREY, blank, drawn, safe
+from burstline.show.pictures.canvas import GREY, Form, blank, drawn, safe
 from burstline.show.pictures.cluster_layout import layout
-from burstline.show.pictures.loop_labels import placed_labels, stacked
 from burstline.show.units import plural
-from burstline.structure import IN_NO_LOOP, LEFT_OUT
+from burstline.structure import IN_NO_LOOP, LEFT_OUT, compact
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -19,15 +18,14 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+    from burstline.columns import Floats, Integers
     from burstline.show.pictures.cluster_layout import Layout
     from burstline.structure import Points, Structure
 
+# Okabe and Ito's palette, without the yellow and black: everybody tells them apart on white.
+# Markers are as many as have no divisor in common with it: 42 loops look different.
 _COLOURS: Final = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
-"""Okabe and Ito's palette, without the yellow and black: told apart by everybody on white."""
-
 _MARKERS: Final = ("o", "s", "^", "D", "v", "P", "X")
-"""As many as have no divisor in common with the colours: 42 loops look different."""
-
 _PALE, _LIGHT = "#8C8C8C", "#F3F3F3"
 _LINES: Final = ("solid", (0, (6, 3)), (0, (2, 2)))
 _BESIDE: Final[dict[str, Any]] = {
@@ -44,10 +42,11 @@ _WIDTH, _PLANE_HEIGHT, _LEGEND_ROW = 9.0, 4.6, 0.22
 _LEFT, _RIGHT, _ABOVE, _BELOW = 0.95, 1.15, 0.8, 0.65
 _PNG_DOTS: Final = 200
 
+# Hundredths of an inch, for numbers of loops beside their points.
+_TOGETHER, _CHARACTER, _HEIGHT, _DISTANCE, _POINT, _SPOT = 12.0, 8.0, 14.0, 11.0, 5.0, 20.0
 
-def cluster_plot(
-    points: Points, structure: Structure, *, form: Literal["svg", "png"], title: str = ""
-) -> bytes:
+
+def cluster_plot(points: Points, structure: Structure, *, form: Form, title: str = "") -> bytes:
     """Draw unique calls by repetitions and time between them, coloured by loop.
 
     Parameters
@@ -76,7 +75,7 @@ def cluster_plot(
     plane = layout(points, structure, most=_MOST_NAMED)
     rows = (len(plane.legend) + bool(plane.unnamed) + 1) // 2
     size = _WIDTH, _ABOVE + _PLANE_HEIGHT + _BELOW + _LEGEND_ROW * rows
-    with blank(size, axes__edgecolor=_PALE) as figure, warnings.catch_warnings():
+    with blank(size, {"axes.edgecolor": _PALE}) as figure, warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="Glyph .* missing from font")
         drawing = _draw_calls(figure, plane, points)
         _write_legend(figure, _entries(drawing, plane))
@@ -111,18 +110,12 @@ def _write_numbers(drawing: Axes, plane: Layout, points: Points) -> dict[int, fl
     """Write the numbers of loops beside them; give each a size to be seen on the others."""
     from matplotlib import patheffects  # noqa: PLC0415 -- an extra
 
-    size = np.array([100 * (_WIDTH - _LEFT - _RIGHT), 100 * _PLANE_HEIGHT])
+    size = 100 * (_WIDTH - _LEFT - _RIGHT), 100 * _PLANE_HEIGHT
     across, up = plane.fractions(points.repetitions, points.interval_ns)
     positions = np.stack([across, up], axis=1) * size
-    for label in placed_labels(positions, points.loop, (float(size[0]), float(size[1]))):
-        text = drawing.text(
-            label.x / size[0],
-            label.y / size[1],
-            label.text,
-            transform=drawing.transAxes,
-            verticalalignment="center",
-            zorder=4,
-        )
+    for label in placed_labels(positions, points.loop, size):
+        x, y, to = label.x / size[0], label.y / size[1], drawing.transAxes
+        text = drawing.text(x, y, label.text, transform=to, va="center", zorder=4)
         text.set_path_effects([patheffects.withStroke(linewidth=2.5, foreground="white")])
     in_loops = points.loop > 0
     stacks = stacked(positions[in_loops], points.loop[in_loops])
@@ -217,3 +210,88 @@ def _write_title(figure: Figure, title: str, subtitle: str) -> None:
     first = f"{about}: {title}" if title else about
     figure.text(left, 1 - 0.22 / height, first, fontsize=12.5, weight="bold", va="center")
     figure.text(left, 1 - 0.47 / height, subtitle, fontsize=9.5, color=GREY, va="center")
+
+
+class Label(NamedTuple):
+    """Numbers of loops, as in ``2, 7..9``, with the position of the left end and middle."""
+
+    text: str
+    x: float
+    y: float
+
+    @property
+    def box(self) -> tuple[float, float, float, float]:
+        """Left, lower, right and upper edge, as wide as digits usually are."""
+        width = _CHARACTER * len(self.text)
+        return self.x, self.y - _HEIGHT / 2, self.x + width, self.y + _HEIGHT / 2
+
+
+def stacked(positions: Floats, loops: Integers) -> list[tuple[int, ...]]:
+    """Group loops whose largest spots lie on each other.
+
+    >>> stacked(np.array([[0.0, 0], [50, 0], [3, 4]]), np.array([1, 2, 3]))
+    [(1, 3), (2,)]
+    """
+    groups: list[list[int]] = []
+    centres: list[Floats] = []
+    for loop in np.unique(loops).tolist():
+        centre = _spot(positions[loops == loop]).mean(axis=0)
+        near = (k for k, c in enumerate(centres) if np.hypot(*(c - centre)) < _TOGETHER)
+        group = next(near, None)
+        if group is None:
+            groups.append([loop])
+            centres.append(centre)
+        else:
+            groups[group].append(loop)
+    return [tuple(group) for group in groups]
+
+
+def _spot(points: Floats) -> Floats:
+    """The points of a loop that lie together, where most of them do."""
+    cells = np.floor(points / _SPOT)
+    cell, count = np.unique(cells, axis=0, return_counts=True)
+    middle = (cell[count.argmax()] + 0.5) * _SPOT
+    return points[np.abs(points - middle).max(axis=1) <= _SPOT]
+
+
+def placed_labels(
+    positions: Floats, loops: Integers, size: tuple[float, float]
+) -> tuple[Label, ...]:
+    """Labels of loops that cover nothing: positions and size in hundredths of an inch."""
+    inside = loops > 0
+    placed: list[Label] = []
+    for group in stacked(positions[inside], loops[inside]):
+        of_group = _spot(positions[np.isin(loops, group)])
+        text = compact(group)
+        for label in _candidates(text, of_group):
+            if _is_free(label, placed, positions, limits=size):
+                placed.append(label)
+                break
+    return tuple(placed)
+
+
+def _candidates(text: str, points: Floats) -> Sequence[Label]:
+    """Places right of, left of, above and below a group, the nearest first."""
+    (left, low), (right, high) = points.min(axis=0), points.max(axis=0)
+    middle, width = (low + high) / 2, _CHARACTER * len(text)
+    before, behind = left - _DISTANCE - width, right + _DISTANCE
+    rise = _DISTANCE + _HEIGHT / 2
+    centred = (left + right - width) / 2
+    near = [(behind, middle), (before, middle), (centred, high + rise), (centred, low - rise)]
+    corners = [(x, y) for x in (behind, before) for y in (high + rise, low - rise)]
+    far = [(x, y + way * rise) for way in (1, -1) for x, y in corners]
+    return [Label(text, float(x), float(y)) for x, y in (*near, *corners, *far)]
+
+
+def _is_free(
+    label: Label, placed: Sequence[Label], points: Floats, *, limits: tuple[float, float]
+) -> bool:
+    left, low, right, high = label.box
+    if left < 0 or low < 0 or right > limits[0] or high > limits[1]:
+        return False
+    for other in placed:
+        o_left, o_low, o_right, o_high = other.box
+        if left < o_right and o_left < right and low < o_high and o_low < high:
+            return False
+    least, most = np.array([left, low]) - _POINT, np.array([right, high]) + _POINT
+    return not ((points > least) & (points < most)).all(axis=1).any()

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, Literal
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from burstline.show.pictures.canvas import GREY, PALE, blank, drawn, safe
+from burstline.show.pictures.canvas import GREY, PALE, Form, blank, drawn, safe
 from burstline.show.units import format_share, plural
 
 if TYPE_CHECKING:
@@ -19,14 +19,12 @@ if TYPE_CHECKING:
 
 _BLUE: Final = "#0072B2"
 _SIZE, _DOTS = (8.0, 6.0), 200
-_REACH: Final = 1.85
-"""Half the width of the plane: the circle has radius 1, names are beside it."""
-
+_REACH: Final = 1.85  # half the width of the plane: names are beside a circle of radius 1
 _APART, _BESIDE = 0.11, 0.06
 _TITLE: Final = 60
 
 
-def factor_plot(factors: FactorMap, *, form: Literal["svg", "png"], title: str = "") -> bytes:
+def factor_plot(factors: FactorMap, *, form: Form, title: str = "") -> bytes:
     """Draw variables as arrows in the plane of the first two principal components.
 
     Parameters
@@ -61,14 +59,9 @@ def factor_plot(factors: FactorMap, *, form: Literal["svg", "png"], title: str =
             ends = np.column_stack([ends[:, 0], np.zeros(len(ends))])
         for name, end, at in zip(factors.names, ends, _names_at(ends), strict=True):
             _draw_variable(plane, name, end.tolist(), at.tolist())
-        about = "How the features of calls go together"
-        figure.text(
-            0.03,
-            0.965,
-            safe(f"{about}: {title}" if title else about, limit=_TITLE),
-            weight="bold",
-        )
-        figure.text(0.03, 0.93, f"{plural(factors.rows, 'row')}", color=GREY, fontsize=9.5)
+        about = "How the features of calls go together" + f": {title}" * bool(title)
+        figure.text(0.03, 0.965, safe(about, limit=_TITLE), weight="bold")
+        figure.text(0.03, 0.93, plural(factors.rows, "row"), color=GREY, fontsize=9.5)
         return drawn(figure, form=form, dots=_DOTS)
 
 
@@ -79,30 +72,26 @@ def _draw_circle(plane: Axes, explained: Sequence[float]) -> None:
     plane.add_patch(Circle((0, 0), 1, fill=False, edgecolor=PALE))
     for draw in (plane.axhline, plane.axvline):
         draw(0, color=PALE, linewidth=0.8, linestyle=(0, (4, 3)))
-    ticks = [-1, -0.5, 0, 0.5, 1]
-    plane.set_xticks(ticks)
-    plane.set_yticks(ticks)
     plane.spines[["top", "right"]].set_visible(False)
-    shares = [*explained, 0.0]
-    plane.set_xlabel(f"correlation with component 1 ({format_share(shares[0])})")
-    plane.set_ylabel(f"correlation with component 2 ({format_share(shares[1])})")
+    axes = (plane.xaxis, plane.yaxis)
+    for number, (axis, share) in enumerate(zip(axes, [*explained, 0.0], strict=False), 1):
+        axis.set_ticks([-1, -0.5, 0, 0.5, 1])
+        axis.set_label_text(f"correlation with component {number} ({format_share(share)})")
 
 
 def _names_at(ends: Floats) -> Floats:
     """Where names are written: beside the ends of their arrows, none on another."""
     at = ends + np.where(ends[:, :1] < 0, -_BESIDE, _BESIDE) * [1, 0]
     for side in (ends[:, 0] < 0, ends[:, 0] >= 0):
-        own = np.flatnonzero(side)
-        own = own[np.argsort(ends[own, 1], kind="stable")]
+        rows = np.flatnonzero(side)
+        rows = rows[np.argsort(ends[rows, 1], kind="stable")]
         stacks: list[list[float]] = []
-        for height in ends[own, 1].tolist():
+        for height in ends[rows, 1].tolist():
             stacks.append([height])
-            while (
-                len(stacks) > 1 and _heights(stacks[-1])[0] - _heights(stacks[-2])[-1] < _APART
-            ):
+            while stacks[1:] and _heights(stacks[-1])[0] - _heights(stacks[-2])[-1] < _APART:
                 above = stacks.pop()
                 stacks[-1] += above
-        at[own, 1] = [height for stack in stacks for height in _heights(stack)]
+        at[rows, 1] = [height for stack in stacks for height in _heights(stack)]
     return at
 
 
@@ -113,18 +102,8 @@ def _heights(stack: Sequence[float]) -> list[float]:
 
 
 def _draw_variable(plane: Axes, name: str, end: Sequence[float], at: Sequence[float]) -> None:
-    plane.annotate(
-        "",
-        (end[0], end[1]),
-        xytext=(0, 0),
-        arrowprops={"arrowstyle": "-|>", "color": _BLUE, "shrinkA": 0, "shrinkB": 0},
-    )
+    arrow = {"arrowstyle": "-|>", "color": _BLUE, "shrinkA": 0, "shrinkB": 0}
+    plane.annotate("", (end[0], end[1]), xytext=(0, 0), arrowprops=arrow)
     plane.plot([end[0], at[0]], [end[1], at[1]], color=PALE, linewidth=0.6, zorder=1)
-    plane.text(
-        at[0],
-        at[1],
-        safe(name, limit=_TITLE),
-        ha="right" if end[0] < 0 else "left",
-        va="center",
-        fontsize=9.5,
-    )
+    side = "right" if end[0] < 0 else "left"
+    plane.text(at[0], at[1], safe(name, limit=_TITLE), ha=side, va="center", fontsize=9.5)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, Literal
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from burstline.show.pictures.canvas import DARK, GREY, blank, drawn, safe
+from burstline.show.pictures.canvas import DARK, GREY, Form, blank, drawn, safe
 from burstline.show.units import format_count, format_ns, plural
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ _NAME: Final = 34
 _NS: Final = "ns"
 
 
-def learn_plot(found: Learned, *, form: Literal["svg", "png"]) -> bytes:
+def learn_plot(found: Learned, *, form: Form) -> bytes:
     """Draw predictions over what was measured, the errors of all sets, and importance.
 
     Parameters
@@ -49,7 +49,7 @@ def learn_plot(found: Learned, *, form: Literal["svg", "png"]) -> bytes:
     standard deviation.
     """
     shown = [one for one in found.scores if one.name in {"base", "merged"}]
-    with blank((13.0, 4.8), 9.5) as figure:
+    with blank((13.0, 4.8), {"font.size": 9.5}) as figure:
         _draw_bursts(figure.add_axes((0.08, 0.13, 0.265, 0.70)), found, shown)
         _draw_errors(figure.add_axes((0.435, 0.13, 0.17, 0.70)), found)
         _draw_importance(figure.add_axes((0.80, 0.13, 0.18, 0.70)), found)
@@ -64,21 +64,14 @@ def _draw_bursts(plane: Axes, found: Learned, shown: list[Score]) -> None:
     step = max(1, -(-len(found.measured) // _MOST_POINTS))
     measured = found.measured[::step]
     for one in shown:
-        plane.plot(
-            measured,
-            one.predicted[::step],
-            ".",
-            color=_COLOURS[one.name],
-            markersize=3,
-            alpha=0.5,
-            label=one.name,
-        )
+        color, values = _COLOURS[one.name], one.predicted[::step]
+        plane.plot(measured, values, ".", color=color, ms=3, alpha=0.5, label=one.name)
     ends = [float(np.min(found.measured)), float(np.max(found.measured))]
     plane.plot(ends, ends, color=DARK, linewidth=0.8)
     if found.is_log:
         _logarithmic(plane, found.unit)
-    told = found.unit if not (found.is_log and found.unit == _NS) else ""
-    unit = f" ({told})" if told else ""
+    is_said = not found.unit or (found.is_log and found.unit == _NS)
+    unit = "" if is_said else f" ({found.unit})"
     plane.set_xlabel(f"measured{unit}")
     plane.set_ylabel(f"predicted{unit}")
     plane.legend(frameon=False, loc="upper left", markerscale=3)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final, Literal
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 import pyarrow as pa
@@ -12,7 +12,7 @@ from burstline.columns import Ordinals
 from burstline.errors import ParameterError
 from burstline.merge import STAGES
 from burstline.schema import UNKNOWN
-from burstline.show.pictures.canvas import DARK, GREY, blank, drawn, safe
+from burstline.show.pictures.canvas import DARK, GREY, Form, blank, drawn, safe
 from burstline.show.units import format_share, plural
 
 if TYPE_CHECKING:
@@ -21,10 +21,9 @@ if TYPE_CHECKING:
     import numpy.typing as npt
     from matplotlib.axes import Axes
 
-    from burstline.columns import Floats
+    from burstline.columns import Floats, Integers
     from burstline.merge import Matching
     from burstline.trace import Trace
-
 
 _RED: Final = "#D55E00"
 _COLORS: Final = {
@@ -37,7 +36,6 @@ _COLORS: Final = {
 }
 _SIZE, _DOTS = (11.0, 4.0), 160
 _MOST_LINES: Final = 2_000
-_TITLE: Final = 70
 
 
 def merge_plot(
@@ -46,7 +44,7 @@ def merge_plot(
     names: Sequence[str],
     rank: int,
     *,
-    form: Literal["svg", "png"],
+    form: Form,
 ) -> bytes:
     """Draw when a rank's bursts begin in each run, and which of them are the same.
 
@@ -78,7 +76,7 @@ def merge_plot(
     """
     times, stage = _times(traces, matching, rank)
     runs = len(traces)
-    with blank(_SIZE, ytick__color=DARK) as figure:
+    with blank(_SIZE, {"ytick.color": DARK}) as figure:
         plane = figure.add_axes((0.21, 0.14, 0.77, 0.70))
         _draw_matches(plane, times, stage)
         _draw_unmatched(plane, times, stage)
@@ -89,12 +87,10 @@ def merge_plot(
         plane.set_xlabel("begin of the burst, in seconds after the first of its run")
         plane.spines[["top", "right", "left"]].set_visible(False)
         plane.tick_params(axis="y", length=0)
-        figure.text(
-            0.02, 0.93, safe(f"The same bursts of rank {rank}", limit=_TITLE), weight="bold"
-        )
-        known = ~np.isnan(times)
-        bursts = int(known.sum())
-        matched = int(known[stage > 0].sum())
+        figure.text(0.02, 0.93, f"The same bursts of rank {rank}", weight="bold")
+        begun = ~np.isnan(times)
+        bursts = int(begun.sum())
+        matched = int(begun[stage > 0].sum())
         said = f"{plural(bursts, 'burst')}, {format_share(matched / bursts)} matched"
         figure.text(0.02, 0.88, said, color=GREY, fontsize=9.5)
         if plane.get_legend_handles_labels()[1]:
@@ -106,31 +102,27 @@ def _times(
     traces: Sequence[Trace], matching: Matching, rank: int
 ) -> tuple[Floats, npt.NDArray[np.int8]]:
     """When each burst of a rank begins in its run, in seconds, and its stage."""
-    pairs = matching.pairs
-    chosen = pc.and_(pc.equal(pairs["rank"], rank), pc.equal(pairs["thread"], 0))
-    pairs = pairs.filter(chosen)
+    is_drawn = (pc.field("rank") == rank) & (pc.field("thread") == 0)
+    pairs = matching.pairs.filter(is_drawn)
     if not pairs.num_rows:
         raise ParameterError(f"no burst of rank {rank} is in the runs; ranks count from 0")
     application = pairs["application"][0].as_py()
     pairs = pairs.filter(pc.equal(pairs["application"], application))
+    numbers = [pc.fill_null(pairs[f"burst_{run}"], UNKNOWN) for run in range(len(traces))]
     columns = [
-        _begins(trace, (application, rank, 0), pc.fill_null(pairs[f"burst_{run}"], UNKNOWN))
-        for run, trace in enumerate(traces)
+        _begins(trace, (application, rank, 0), number.to_numpy())
+        for trace, number in zip(traces, numbers, strict=True)
     ]
     index = pc.index_in(pairs["stage"].cast("string"), value_set=pa.array(STAGES))
     return np.stack(columns, axis=1), index.to_numpy().astype(np.int8)
 
 
-def _begins(
-    trace: Trace,
-    place: tuple[int, int, int],
-    ordinal: Any,  # noqa: ANN401 -- as above
-) -> Floats:
+def _begins(trace: Trace, place: tuple[int, int, int], wanted: Integers) -> Floats:
+    """When the bursts of some numbers on a thread begin in its run, in seconds."""
     places = np.stack(trace.arrays("locations", "application", "rank", "thread"), axis=1)
     location = int(np.flatnonzero((places == place).all(axis=1))[0])
-    own, burst, start = trace.arrays("bursts", "location", "burst", "start_ns")
-    wanted = ordinal.to_numpy()
-    rows = Ordinals(own, burst).rows(np.full(len(wanted), location), wanted)
+    locations, burst, start = trace.arrays("bursts", "location", "burst", "start_ns")
+    rows = Ordinals(locations, burst).rows(np.full(len(wanted), location), wanted)
     begins = np.where(rows >= 0, start[rows] / 1e9, np.nan)
     return begins - np.nanmin(begins) if (rows >= 0).any() else begins
 
@@ -147,27 +139,16 @@ def _draw_matches(plane: Axes, times: Floats, stage: npt.NDArray[np.int8]) -> No
         count, rows = len(rows), rows[::step]
         lines = []
         for moments in times[rows]:
-            known = np.flatnonzero(~np.isnan(moments))
-            lines.append(np.column_stack([moments[known], known]))
-        color = _COLORS[name]
+            runs = np.flatnonzero(~np.isnan(moments))
+            lines.append(np.column_stack([moments[runs], runs]))
+        color, label = _COLORS[name], f"{name} ({count:,})"
         plane.add_collection(LineCollection(lines, colors=color, linewidths=0.5, alpha=0.5))
-        ends = np.concatenate(lines)
-        label = f"{name} ({count:,})"
-        plane.plot(
-            ends[:, 0],
-            ends[:, 1],
-            ".",
-            color=color,
-            markersize=3,
-            label=label,
-            rasterized=False,
-        )
+        plane.plot(*np.concatenate(lines).T, ".", color=color, markersize=3, label=label)
 
 
 def _draw_unmatched(plane: Axes, times: Floats, stage: npt.NDArray[np.int8]) -> None:
-    rows, runs = np.nonzero(~np.isnan(times[stage == 0]))
+    alone = times[stage == 0]
+    rows, runs = np.nonzero(~np.isnan(alone))
     if len(rows):
         label = f"no match ({len(rows):,})"
-        plane.plot(
-            times[stage == 0][rows, runs], runs, "x", color=_RED, markersize=4, label=label
-        )
+        plane.plot(alone[rows, runs], runs, "x", color=_RED, markersize=4, label=label)

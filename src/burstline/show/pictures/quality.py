@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any, Final, Literal
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
 from burstline.merge import DO_NOT_USE, TRUST, WITH_CARE
-from burstline.show.pictures.canvas import DARK, GREY, blank, drawn, safe
+from burstline.show.pictures.canvas import DARK, GREY, Form, blank, drawn, safe
 from burstline.show.units import format_bytes, format_count, format_ns, format_share
 
 if TYPE_CHECKING:
@@ -21,11 +21,8 @@ _COLOURS: Final = {TRUST: "#009E73", WITH_CARE: "#E69F00", DO_NOT_USE: "#D55E00"
 _TITLE: Final = 100
 _NAME: Final = 24
 _DOTS: Final = 150
-_DECADES: Final = 100.0
-"""Values that span more are drawn on logarithmic axes."""
-
-_MOST: Final = 16
-"""Quantities drawn; a picture of more would be read by nobody."""
+_DECADES: Final = 100.0  # values that span more are drawn on logarithmic axes
+_MOST: Final = 16  # quantities drawn; a picture of more would be read by nobody
 
 # Inches.
 _WIDTH, _COLUMNS, _CELL, _ROW, _HEAD = 12.0, 4, 2.9, 0.24, 0.95
@@ -42,7 +39,7 @@ def drawn_of(found: Check) -> list[CounterQuality]:
     ][:_MOST]
 
 
-def quality_plot(found: Check, *, form: Literal["svg", "png"], title: str = "") -> bytes:
+def quality_plot(found: Check, *, form: Form, title: str = "") -> bytes:
     """Draw how well runs agree.
 
     Parameters
@@ -75,7 +72,7 @@ def quality_plot(found: Check, *, form: Literal["svg", "png"], title: str = "") 
     rows = math.ceil(len(qualities) / _COLUMNS)
     upper = max(_ROW * max(len(boxes), 1.6 * len(qualities)) + 1.2, 2.6)
     height = _HEAD + upper + _BELOW + rows * (_CELL + 0.1)
-    with blank((_WIDTH, height), 9) as figure:
+    with blank((_WIDTH, height), {"font.size": 9}) as figure:
         _write_title(figure, found, title)
         _draw_boxes(_axes(figure, (_LEFT, _HEAD, 4.0, upper)), boxes)
         side = min(upper, _WIDTH - _MATRIX - _MARGIN)
@@ -99,8 +96,8 @@ def _axes(figure: Figure, box: tuple[float, float, float, float]) -> Axes:
 
 def _write_title(figure: Figure, found: Check, title: str) -> None:
     width, height = figure.get_size_inches().tolist()
-    about = "How far counters can be trusted"
-    text = safe(f"{about}: {title}" if title else about, limit=_TITLE)
+    about = "How far counters can be trusted" + f": {title}" * bool(title)
+    text = safe(about, limit=_TITLE)
     figure.text(0.3 / width, 1 - 0.3 / height, text, weight="bold", fontsize=11)
     matched = f"{format_share(found.match_rate)} of the bursts matched"
     said = f"{matched} ({found.matching.method}), base run {found.matching.base + 1}"
@@ -116,35 +113,29 @@ def _draw_boxes(plane: Axes, boxes: list[tuple[CounterQuality, Spread]]) -> None
         plane.set_yticks([])
         plane.text(0.5, 0.5, "nothing was counted", ha="center", transform=plane.transAxes)
         return
+    stats = [
+        {
+            "med": spread.median,
+            "q1": spread.lower,
+            "q3": spread.upper,
+            "whislo": spread.low,
+            "whishi": spread.high,
+            "label": safe(f"{each.name}, run {spread.run + 1}", limit=_NAME + 8),
+        }
+        for each, spread in boxes
+    ]
     drawn = plane.bxp(
-        [
-            {
-                "med": spread.median,
-                "q1": spread.lower,
-                "q3": spread.upper,
-                "whislo": spread.low,
-                "whishi": spread.high,
-                "label": safe(f"{each.name}, run {spread.run + 1}", limit=_NAME + 8),
-            }
-            for each, spread in boxes
-        ],
-        orientation="horizontal",
-        showfliers=False,
-        patch_artist=True,
-        widths=0.6,
+        stats, orientation="horizontal", showfliers=False, patch_artist=True, widths=0.6
     )
     for patch, (each, _) in zip(drawn["boxes"], boxes, strict=True):
         patch.set(facecolor=_COLOURS[each.verdict], alpha=0.75)
     for median in drawn["medians"]:
         median.set(color=DARK)
+    across = plane.get_xaxis_transform()
     plane.axvline(0.3, color=GREY, linewidth=0.8, linestyle=(0, (4, 3)))
-    plane.text(0.3, 1.01, "30 %", color=GREY, ha="center", transform=_across(plane))
+    plane.text(0.3, 1.01, "30 %", color=GREY, ha="center", transform=across)
     plane.invert_yaxis()
     plane.set_xlim(left=-0.01)
-
-
-def _across(plane: Axes) -> Any:  # noqa: ANN401 -- a transform of an untyped library
-    return plane.get_xaxis_transform()
 
 
 def _draw_matrix(plane: Axes, found: Check, qualities: list[CounterQuality]) -> None:
@@ -152,23 +143,23 @@ def _draw_matrix(plane: Axes, found: Check, qualities: list[CounterQuality]) -> 
     if not size:
         plane.set_axis_off()
         return
-    at = [found.names.index(each.name) for each in qualities]
-    matrix = found.matrix[np.ix_(at, at)]
+    rows = [found.names.index(each.name) for each in qualities]
+    matrix = found.matrix[np.ix_(rows, rows)]
     plane.imshow(np.ma.masked_invalid(matrix), vmin=-1, vmax=1, cmap="RdBu", aspect="equal")
     names = [safe(each.name, limit=_NAME) for each in qualities]
     plane.set_xticks(range(size), [str(number + 1) for number in range(size)])
     plane.set_yticks(range(size), [f"{name}  {k + 1}" for k, name in enumerate(names)])
     plane.set_title("correlation: base (row), others (column)", fontsize=9)
     plane.tick_params(length=0)
-    shown = 8 if size <= 8 else 6
-    for row in range(size):
-        for column in range(size):
-            value = matrix[row, column]
-            text = "-" if np.isnan(value) else f"{value:.2f}"
-            colour = "white" if abs(value) > 0.6 else DARK
-            plane.text(
-                column, row, text, ha="center", va="center", color=colour, fontsize=shown
-            )
+    centred: dict[str, Any] = {
+        "ha": "center",
+        "va": "center",
+        "fontsize": 8 if size <= 8 else 6,
+    }
+    for (row, column), value in np.ndenumerate(matrix):
+        text = "-" if np.isnan(value) else f"{value:.2f}"
+        colour = "white" if abs(value) > 0.6 else DARK
+        plane.text(column, row, text, color=colour, **centred)
 
 
 def _draw_scatter(
