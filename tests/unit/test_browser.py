@@ -96,13 +96,13 @@ def test_every_node_is_told_by_its_line(structure, ranks):
     kinds = {"call": Call, "loop": Loop, "condition": Condition}
 
     for row in outline(structure, View(ranks=ranks, bursts_ns=1)).rows:
-        if row.node is None:
+        if row.line.item is None:
             assert row.line.kind in {"frame", "burst"} or row.line.text.startswith("if rank ")
         else:
-            assert isinstance(row.node, kinds[row.line.kind])
-        if isinstance(row.node, Call):
-            assert row.line.text.startswith(row.node.operation)
-            assert row.line.line == str(row.node.caller.line)
+            assert isinstance(row.line.item, kinds[row.line.kind])
+        if isinstance(row.line.item, Call):
+            assert row.line.text.startswith(row.line.item.operation)
+            assert row.line.line == str(row.line.item.caller.line)
 
 
 def test_a_row_is_in_the_row_of_smaller_depth_above_it(structure):

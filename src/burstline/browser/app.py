@@ -19,8 +19,15 @@ from textual.widgets import DataTable, Footer, Input, Label, OptionList, Static
 from textual.widgets.option_list import Option
 from textual.worker import get_current_worker
 
-from burstline.browser import details, questions
-from burstline.browser.outline import outline
+from burstline.browser import details
+from burstline.browser.outline import (
+    QUESTIONS,
+    answered,
+    counters,
+    current,
+    outline,
+    restrictions,
+)
 from burstline.errors import BurstlineError, printable
 from burstline.show import (
     STYLES,
@@ -47,18 +54,10 @@ _OF_CODE: Final = frozenset(
     ["fold", "fold_all", "unfold_all", "fold_deeper", "ask", "search", "choose_counter", "plot"]
 )
 _DEPTHS: Final = "0123456789"
-_MOST_OPEN: Final = 2_000
-"""Lines that are unfolded at first; more are not what somebody reads from the top."""
-
-_TEXTS: Final = range(3)
-"""These columns are text, the others numbers."""
-
-_LEFT: Final = (0, 2)
-"""Texts that begin on the left; numbers of lines end on the right."""
-
-
-_FRAME: Final = 2
-"""Lines that are not for the plot: footer, and one to breathe."""
+_MOST_OPEN: Final = 2_000  # lines; more are not what somebody reads from the top
+_TEXTS: Final = range(3)  # these columns are text, the others numbers
+_LEFT: Final = (0, 2)  # texts that begin on the left; numbers of lines end on the right
+_FRAME: Final = 2  # lines that are not for the plot: footer, and one to breathe
 
 
 class PlotScreen(ModalScreen[None]):
@@ -171,19 +170,14 @@ class Browser(App[None]):
         super().__init__()
         self._trace, self._structure = trace, structure
         self._name = printable(name, limit=60)
-        self._view = replace(view, counter=chosen_counter(structure, view.counter))
-        self._outline = outline(structure, self._view)
+        self.view = replace(view, counter=chosen_counter(structure, view.counter))
+        self._outline = outline(structure, self.view)
         many = len(self._outline.rows) > _MOST_OPEN
         self._folded = self._outline.deeper_than(1) if many else frozenset()
         self._shown: list[int] = []
         self._asked = self._wanted = ""
         self._points: Points | None = None
         self._tables: dict[int, LoopTable] = {}
-
-    @property
-    def view(self) -> View:
-        """What of the structure is seen."""
-        return self._view
 
     @property
     def rows(self) -> list[Row]:
@@ -223,7 +217,7 @@ class Browser(App[None]):
         """See something else of the structure; nothing changes if that cannot be."""
         found = outline(self._structure, view)
         key = self.row.key if self.row else None
-        self._outline, self._view = found, view
+        self._outline, self.view = found, view
         same = (at for at, row in enumerate(found.rows) if row.key == key)
         self._fill(self._visible(next(same, 0)))
 
@@ -231,12 +225,12 @@ class Browser(App[None]):
         """Write the table again, with the cursor on a row and so many lines above it."""
         code = self.query_one(Code)
         above = code.cursor_row - code.scroll_offset.y if above is None else above
-        self._shown = self._outline.shown(self._folded, self._view.least_ns)
+        self._shown = self._outline.shown(self._folded, self.view.least_ns)
         code.clear(columns=True)
-        names = map(printable, line_columns(self._view.counter))
+        names = map(printable, line_columns(self.view.counter))
         code.add_columns(*_aligned(names, _TEXTS))
-        for place in self._shown:
-            code.add_row(*self._cells(self._outline.rows[place]))
+        for row in self.rows:
+            code.add_row(*self._cells(row))
         line = max(bisect_right(self._shown, at) - 1, 0)
         code.move_cursor(row=line, scroll=False)
         code.call_after_refresh(code.scroll_to, y=max(line - above, 0), animate=False)
@@ -247,23 +241,18 @@ class Browser(App[None]):
         mark = _LEAF
         if row.key in self._outline.foldable:
             mark = _FOLDED if row.key in self._folded else _OPEN
-        cells = line_cells(row.line, self._view.counter, mark)
+        cells = line_cells(row.line, self.view.counter, mark)
         return _aligned(cells, _LEFT, STYLES.get(row.line.kind, ""))
 
     def _facts(self) -> Text:
-        structure, view = self._structure, self._view
-        found = [
-            plural(len(structure.loops), "loop"),
-            plural(structure.calls, "call"),
-            f"fidelity {100 * structure.fidelity:.2f} %",
-            f"method {structure.method}",
-        ]
-        only = questions.restrictions(view)
+        structure, view = self._structure, self.view
+        loops, calls = plural(len(structure.loops), "loop"), plural(structure.calls, "call")
+        fidelity = f"fidelity {100 * structure.fidelity:.2f} %"
+        facts = " · ".join([loops, calls, fidelity, f"method {structure.method}"])
         hidden = len(self._outline.rows) - len(self._shown)
         seen = f"{len(self._shown):,} lines, {hidden:,} hidden"
-        text = Text.assemble((f"{self._name}  ", "bold"), " · ".join(found))
-        text.append(f"\n{' · '.join([*only, seen])}", style="dim")
-        return text
+        limits = " · ".join([*restrictions(view), seen])
+        return Text.assemble((f"{self._name}  ", "bold"), facts, (f"\n{limits}", "dim"))
 
     @on(DataTable.RowHighlighted)
     def _describe(self) -> None:
@@ -320,9 +309,8 @@ class Browser(App[None]):
 
     def action_unfold_all(self) -> None:
         """Unfold every row."""
-        at = self._at()
         self._folded = frozenset()
-        self._fill(at)
+        self._fill(self._at())
 
     def action_fold_deeper(self, loops: int) -> None:
         """Show loops up to a depth: fold those that are nested deeper, unfold the others."""
@@ -337,14 +325,12 @@ class Browser(App[None]):
 
     def action_ask(self, about: str) -> None:
         """Ask for a threshold, for ranks, or for a text to search."""
-        asked = self.query_one("#question", Input)
+        box = self.query_one("#question", Input)
         self._asked = about
-        asked.border_title = questions.QUESTIONS[about]
-        asked.value = (
-            self._wanted if about == "search" else questions.current(about, self._view)
-        )
-        asked.add_class("asked")
-        asked.focus()
+        box.border_title = QUESTIONS[about]
+        box.value = self._wanted if about == "search" else current(about, self.view)
+        box.add_class("asked")
+        box.focus()
         self.refresh_bindings()
 
     def action_leave_question(self) -> None:
@@ -367,7 +353,7 @@ class Browser(App[None]):
                 self._wanted = event.value.strip()
                 self.action_search(1)
             else:
-                view = questions.answered(self._asked, event.value, self._view, self._structure)
+                view = answered(self._asked, event.value, self.view, self._structure)
                 self._show_view(view)
         except BurstlineError as error:
             self._say(str(error))
@@ -388,16 +374,16 @@ class Browser(App[None]):
 
     def action_choose_counter(self) -> None:
         """Let somebody choose the counter to show."""
-        counters = questions.counters(self._structure)
-        if not counters:
+        names = counters(self._structure)
+        if not names:
             self._say("this trace has no counters")
             return
 
         def show(name: str | None) -> None:
             if name is not None:
-                self._show_view(replace(self._view, counter=name))
+                self._show_view(replace(self.view, counter=name))
 
-        self.push_screen(CounterScreen(counters, self._view.counter), show)
+        self.push_screen(CounterScreen(names, self.view.counter), show)
 
     def action_plot(self) -> None:
         """Show the clustering plot."""

@@ -35,12 +35,12 @@ _SLOWEST: Final = 3
 
 def facts(structure: Structure, row: Row) -> Facts:
     """What is known about a line of pseudo-code."""
-    node = row.node
+    node = row.line.item
     if isinstance(node, Call):
         return list(_call(structure, node))
     if isinstance(node, Loop):
         return list(_loop(structure, node))
-    if isinstance(node, Condition):
+    if node is not None:
         return list(_condition(structure, node, row.line.text))
     place = f"{row.line.file}:{row.line.line}".rstrip(":")
     said = [("line", row.line.text)]

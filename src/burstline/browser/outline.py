@@ -1,26 +1,29 @@
-"""Outline: the lines of pseudo-code as a tree that can be folded, filtered and searched.
-
-::
-
-    Structure, View  --outline-->  Outline: rows with their node, parent and key
-    Outline, folded, threshold  --shown-->  the rows that are left
-"""
+"""Pseudo-code as a tree that is folded, filtered and searched, and questions on its view."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Final
 
-from burstline.show import pseudocode
-from burstline.structure import Loop, walk
+from burstline.errors import ParameterError, printable
+from burstline.selection import parse_ranks, parse_time
+from burstline.show import IPC, chosen_counter, format_ns, pseudocode
+from burstline.structure import Loop, compact, walk
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Hashable, Iterator
 
     from burstline.show import Line
-    from burstline.structure import Item, Structure
+    from burstline.structure import Structure
 
     Key = Hashable
+
+QUESTIONS: Final = {
+    "least": "Only what takes this long: 1ms. Empty: everything",
+    "bursts": "Computation before calls, from this mean on: 1ms. Empty: none",
+    "ranks": "What these ranks execute: 0-7,12. Empty: all",
+    "search": "Part of a line or of a file's name",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,8 +32,7 @@ class View:
 
     counter: str | None = None  # the counter to show
     ranks: tuple[int, ...] | None = None  # only what these execute
-    # computation before a call from this mean on; none at all by default
-    bursts_ns: int | None = None
+    bursts_ns: int | None = None  # computation before a call from this mean on, else none
     least_ns: int = 0  # only what takes this long, and what is around it
 
 
@@ -39,8 +41,6 @@ class Row:
     """A line of pseudo-code in the tree."""
 
     line: Line  # what it says
-    # what it stands for; None for a frame, a block of ranks and for computation
-    node: Item | None
     parent: int  # the row around it; -1 for none
     key: Key  # what stays the same when the view changes
     loop: Loop | None  # the innermost loop around it, or itself if it is one
@@ -61,14 +61,12 @@ class Outline:
             parent = self.rows[at].parent
             if parent >= 0 and long_enough[at]:
                 long_enough[parent] = True
-        found: list[int] = []
-        is_open: list[bool] = []
-        for at, row in enumerate(self.rows):
-            visible = row.parent < 0 or is_open[row.parent]
-            is_open.append(visible and row.key not in folded)
-            if visible and long_enough[at]:
-                found.append(at)
-        return found
+        visible: list[bool] = []
+        for row in self.rows:
+            above = row.parent
+            is_open = above < 0 or (visible[above] and self.rows[above].key not in folded)
+            visible.append(is_open)
+        return [at for at in range(len(self.rows)) if visible[at] and long_enough[at]]
 
     def around(self, at: int) -> Iterator[int]:
         """Go through the rows around a row, from the inside out."""
@@ -80,7 +78,9 @@ class Outline:
         return frozenset(
             row.key
             for row in self.rows
-            if isinstance(row.node, Loop) and row.nesting >= loops and row.key in self.foldable
+            if isinstance(row.line.item, Loop)
+            and row.nesting >= loops
+            and row.key in self.foldable
         )
 
     def find(self, text: str, start: int, *, step: int = 1) -> int | None:
@@ -104,19 +104,73 @@ def outline(structure: Structure, view: View) -> Outline:
     around: list[int] = []
     siblings: dict[Key, int] = {}
     for line in lines:
-        node = line.item
         del around[line.depth :]
         parent = around[-1] if around else -1
         above = rows[parent] if around else None
-        key: Key = None if node is None else numbers[id(node)]
+        key: Key = None if line.item is None else numbers[id(line.item)]
         if key is None:
             like = (above and above.key, line.kind, line.text, line.file, line.line)
             siblings[like] = siblings.get(like, 0) + 1
             key = (like, siblings[like])
         outer = None if above is None else above.loop
-        loop = node if isinstance(node, Loop) else outer
-        nesting = 0 if above is None else above.nesting + isinstance(above.node, Loop)
+        loop = line.item if isinstance(line.item, Loop) else outer
+        nesting = 0 if above is None else above.nesting + isinstance(above.line.item, Loop)
         around.append(len(rows))
-        rows.append(Row(line, node, parent, key, loop, nesting))
+        rows.append(Row(line, parent, key, loop, nesting))
     inside = {row.parent for row in rows} - {-1}
     return Outline(tuple(rows), frozenset(rows[at].key for at in inside))
+
+
+def answered(about: str, text: str, view: View, structure: Structure) -> View:
+    """The view that an answer asks for.
+
+    >>> answered("least", "1.5ms", View(), None).least_ns
+    1500000
+    """
+    wanted = text.strip()
+    if about == "least":
+        return replace(view, least_ns=parse_time(wanted) if wanted else 0)
+    if about == "bursts":
+        return replace(view, bursts_ns=parse_time(wanted) if wanted else None)
+    return replace(view, ranks=chosen_ranks(wanted, structure) if wanted else None)
+
+
+def chosen_ranks(text: str, structure: Structure) -> tuple[int, ...]:
+    """The ranks of a structure that a list of numbers and ranges names."""
+    named = parse_ranks(text)
+    everybody = sorted(set(structure.ranks))
+    found = tuple(rank for rank in everybody if any(rank in some for some in named))
+    if not found:
+        raise ParameterError(
+            f"none of the ranks {printable(text)} calls MPI; there are {compact(everybody)}"
+        )
+    return found
+
+
+def current(about: str, view: View) -> str:
+    """The answer that would lead to the present view."""
+    if about == "ranks":
+        # a list of numbers can be read again; ranges with strides cannot
+        return "" if view.ranks is None else ",".join(map(str, view.ranks))
+    value_ns = view.least_ns if about == "least" else view.bursts_ns
+    return f"{value_ns}ns" if value_ns else ""
+
+
+def restrictions(view: View) -> list[str]:
+    """What of a structure a view shows."""
+    said = ["all ranks" if view.ranks is None else f"ranks {compact(view.ranks)}"]
+    if view.least_ns:
+        said.append(f"time ≥ {format_ns(view.least_ns)}")
+    if view.bursts_ns is not None:
+        said.append(f"computation ≥ {format_ns(view.bursts_ns)}")
+    return said
+
+
+def counters(structure: Structure) -> list[str]:
+    """The counters that can be shown, instructions per cycle included."""
+    names = list(structure.counters)
+    try:
+        chosen_counter(structure, IPC)
+    except ParameterError:
+        return names
+    return [IPC, *(name for name in names if name != IPC)]

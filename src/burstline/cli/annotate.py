@@ -71,7 +71,11 @@ def run(arguments: argparse.Namespace) -> None:
         if not trace.has_raw:
             trace = derivation.with_records(trace, memory=memory)
         write_trace(annotation.annotated(trace, marks), path, memory=memory, progress=progress)
-        _write(configurations)
+        for file in configurations:
+            file.parent.mkdir(parents=True, exist_ok=True)
+        with atomic.outputs(list(configurations)) as parts:
+            for part, data in zip(parts, configurations.values(), strict=True):
+                part.write(data)
     _print(arguments, path, marks)
 
 
@@ -95,10 +99,10 @@ def _configurations(arguments: argparse.Namespace) -> dict[Path, bytes]:
     folder = Path(arguments.cfg_dir)
     if folder.exists() and not folder.is_dir():
         raise ParameterError(f"{folder} is a file. Give a folder as --cfg-dir")
-    found = {folder / name: data for name, data in shipped_configurations()}
-    for file in found:
+    configurations = {folder / name: data for name, data in shipped_configurations()}
+    for file in configurations:
         require_free(file, force=arguments.force, other="folder")
-    return found
+    return configurations
 
 
 def shipped_configurations() -> Iterator[tuple[str, bytes]]:
@@ -106,16 +110,6 @@ def shipped_configurations() -> Iterator[tuple[str, bytes]]:
     folder = files("burstline") / "data" / "cfgs"
     for file in sorted(folder.iterdir(), key=lambda file: file.name):
         yield file.name, file.read_bytes()
-
-
-def _write(configurations: dict[Path, bytes]) -> None:
-    if not configurations:
-        return
-    for path in configurations:
-        path.parent.mkdir(parents=True, exist_ok=True)
-    with atomic.outputs(list(configurations)) as files:
-        for file, data in zip(files, configurations.values(), strict=True):
-            file.write(data)
 
 
 def _print(arguments: argparse.Namespace, path: Path, marks: Marks) -> None:

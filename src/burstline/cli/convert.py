@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from functools import partial
+from contextlib import ExitStack
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Final, Unpack
+from typing import TYPE_CHECKING, Any, Final, Unpack
 
 import burstline
 from burstline import formats, record, schema, show
@@ -53,12 +53,13 @@ def run(arguments: argparse.Namespace) -> None:
     with progress_bar(arguments) as progress:
         if resolver is not None:
             kept = write_recorded(source, path, resolver, raw=raw, **limits, progress=progress)
-        elif path.suffix == ".store" and (is_paraver(source) or is_archive(source)):
+        elif path.suffix == ".store" and is_paraver(source):
             with atomic.replacement(path) as part:
-                if is_paraver(source):
-                    paraver.convert(source, part, raw=raw, **limits, progress=progress)
-                else:
-                    otf2.convert(source, part, **limits, progress=progress)
+                paraver.convert(source, part, raw=raw, **limits, progress=progress)
+            kept = kept_rows(store.read(path))
+        elif path.suffix == ".store" and source.exists() and otf2.find_anchor(source):
+            with atomic.replacement(path) as part:
+                otf2.convert(source, part, **limits, progress=progress)
             kept = kept_rows(store.read(path))
         else:
             trace = burstline.read(arguments.trace, raw=raw, **limits, progress=progress)
@@ -87,29 +88,22 @@ def write_recorded(
 
     The trace says that it is made of `name`, by default of the folder.
     """
-    memory, threads = limits["memory"], limits["threads"]
-    read = partial(
-        raw_files.read, folder, raw=raw, threads=threads, progress=progress, resolve=resolver
-    )
-    convert = partial(
-        raw_files.convert, folder, raw=raw, **limits, progress=progress, resolve=resolver
-    )
-
-    def written(trace: Trace) -> dict[str, int]:
-        write_trace(trace, path, memory=memory, progress=progress)
-        return kept_rows(trace)
-
+    memory, threads, records = limits["memory"], limits["threads"], is_prv(path)
+    read: dict[str, Any] = {"raw": raw, "progress": progress, "resolve": resolver, "name": name}
     if path.suffix == ".store":
         with atomic.replacement(path) as part:
-            convert(part, name=name)
+            raw_files.convert(folder, part, **limits, **read)
         return kept_rows(store.read(path))
-    records = is_prv(path)
-    if raw_files.fits(folder, memory, records=records):
-        return written(read(name=name))
-    with TemporaryDirectory(prefix=".burstline-", dir=path.parent) as place:
-        made = Path(place) / "run.store"
-        convert(made, name=name, records=records)
-        return written(store.read(made))
+    with ExitStack() as stack:
+        if raw_files.fits(folder, memory, records=records):
+            trace = raw_files.read(folder, threads=threads, **read)
+        else:
+            place = TemporaryDirectory(prefix=".burstline-", dir=path.parent)
+            made = Path(stack.enter_context(place)) / "run.store"
+            raw_files.convert(folder, made, records=records, **limits, **read)
+            trace = store.read(made)
+        write_trace(trace, path, memory=memory, progress=progress)
+        return kept_rows(trace)
 
 
 def say_unnamed(resolver: Resolver) -> None:
@@ -121,11 +115,6 @@ def say_unnamed(resolver: Resolver) -> None:
 def is_paraver(path: Path) -> bool:
     """Whether there is a file that is a Paraver trace by its name."""
     return is_prv(path) and path.is_file()
-
-
-def is_archive(path: Path) -> bool:
-    """Whether a file or folder is an OTF2 archive, and no store."""
-    return path.exists() and otf2.find_anchor(path) is not None
 
 
 def write_trace(trace: Trace, path: Path, *, memory: int, progress: Progress) -> None:

@@ -40,12 +40,8 @@ OPTIONS: Final = {
     **usage.FORMAT,
 }
 _SOFTWARE: Final = (
-    "task-clock",
-    "context-switches",
-    "cpu-migrations",
-    "page-faults",
-    "minor-faults",
-    "major-faults",
+    *("task-clock", "context-switches", "cpu-migrations"),
+    *("page-faults", "minor-faults", "major-faults"),
 )
 
 
@@ -58,7 +54,12 @@ def run(arguments: argparse.Namespace) -> None:
         return
     if not arguments.events:
         raise ParameterError("name the events to plan: burstline counters plan EVENT …")
-    output = _output(arguments)
+    output = None
+    if arguments.output is not None:
+        output = Path(arguments.output)
+        if output.suffix != ".toml":
+            raise ParameterError(f"{output}: sets of counters are written to a file .toml")
+        require_free(output, force=arguments.force)
     for event in [*arguments.events, arguments.reference]:
         if not event.isascii() or not event.isprintable() or set(event) & set(' ,"\\'):
             raise ParameterError(f"{printable(event)!r} is no name of an event")
@@ -69,15 +70,6 @@ def run(arguments: argparse.Namespace) -> None:
         _write(plan, output)
     show.output(_planned(plan), arguments.format)
     _say_what_is_missing(plan, reference, output)
-
-
-def _output(arguments: argparse.Namespace) -> Path | None:
-    if arguments.output is None:
-        return None
-    path = Path(arguments.output)
-    if path.suffix != ".toml":
-        raise ParameterError(f"{path}: sets of counters are written to a file .toml")
-    return require_free(path, force=arguments.force)
 
 
 def _write(plan: CounterPlan, path: Path) -> None:

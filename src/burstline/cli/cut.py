@@ -56,25 +56,24 @@ def run(arguments: argparse.Namespace) -> None:
         before = burstline.read(arguments.trace, raw=True, **limits, progress=progress)
         window = _placed(window, before)
         if asked:
-            known = require(before, memory, tables=ANALYSED, copies=_COPIES, region=window)
-            window = iterations_region(known, window, asked, arguments)
+            part = require(before, memory, tables=ANALYSED, copies=_COPIES, region=window)
+            window = iterations_region(part, window, asked, arguments)
         near = require(before, memory, tables=schema.TABLES, copies=_COPIES, region=window)
         selected = burstline.select(near, **window)
         start, end = window.get("start_ns"), window.get("end_ns")
-        if not _reaches(selected):
+        born, died = selected.arrays("locations", "born_ns", "died_ns")
+        if not (died > born).any():
             raise NotEnoughDataError("nothing is left: the window is outside the trace")
-        offset = _first_moment(selected) if asked else start or 0
+        # The first location enters its window at 0; ranks stay as far apart as they are.
+        offset = int(born.min()) if asked else start or 0
         whole = paraver.completed(before, selected, start_ns=start, end_ns=end, near=near)
         part = burstline.shift(whole, -offset)
         write_trace(part, path, memory=memory, progress=progress)
     lost = selection.losses(near, selected)
+    kinds = ("messages", "collectives", "calls_clipped")
     document: dict[str, Any] = {
         "kept": kept_rows(selected) | {"bursts": whole_bursts(selected)},
-        "lost": {
-            "messages": lost.messages,
-            "collectives": lost.collectives,
-            "calls_clipped": lost.calls_clipped,
-        },
+        "lost": {kind: getattr(lost, kind) for kind in kinds},
         "time_offset_ns": offset,
     }
     print_written(arguments, path, document)
@@ -105,14 +104,3 @@ def _placed(window: dict[str, Any], trace: Trace) -> dict[str, Any]:
     if "last" in window:
         placed["start_ns"] = max(int(died.max(initial=0)) - window["last"], 0)
     return placed
-
-
-def _first_moment(selected: Trace) -> int:
-    """When the first location enters its window; ranks stay as far apart as they are."""
-    return int(selected.locations["born_ns"].to_numpy().min())
-
-
-def _reaches(selected: Trace) -> bool:
-    """Whether anybody was observed in the window."""
-    born, died = selected.arrays("locations", "born_ns", "died_ns")
-    return bool((died > born).any())

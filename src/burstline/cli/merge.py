@@ -108,11 +108,13 @@ def run(arguments: argparse.Namespace) -> None:
     options = _options(arguments)
     with progress_bar(arguments) as progress:
         traces = read_runs(paths, arguments, progress)
+        if arguments.base is not None and not 1 <= arguments.base <= len(traces):
+            raise ParameterError(f"--base {arguments.base}: there are runs 1 to {len(traces)}")
         matching = burstline.match(
             traces,
             method=arguments.method,
             options=options,
-            base=_base(arguments.base, len(traces)),
+            base=None if arguments.base is None else arguments.base - 1,
             progress=progress,
         )
         _check_matching(matching, paths)
@@ -144,14 +146,6 @@ def _warn_of_strangers(matching: Matching) -> None:
             f"warning: only {show.format_share(rate)} of the base's bursts are in another "
             "run: give runs of one program with one input"
         )
-
-
-def _base(number: int | None, runs: int) -> int | None:
-    if number is None:
-        return None
-    if not 1 <= number <= runs:
-        raise ParameterError(f"--base {number}: there are runs 1 to {runs}")
-    return number - 1
 
 
 class _Outputs(NamedTuple):

@@ -86,19 +86,15 @@ def whole_bursts(trace: Trace) -> int:
 
 def print_written(arguments: argparse.Namespace, path: Path, document: dict[str, Any]) -> None:
     """Say what was written: to people on stderr, to programs on stdout."""
-    offset = document["time_offset_ns"]
-    parts = {name: document[name] for name in ("kept", "lost")}
-    rows = [
-        (f"{name}.{key}", value) for name, part in parts.items() for key, value in part.items()
-    ]
-    said = {
-        name: ", ".join(f"{value:,} {key.replace('_', ' ')}" for key, value in part.items())
-        for name, part in parts.items()
-        if any(part.values())
-    }
-    notes = [f"{path}: {said.get('kept', 'nothing is left')}"]
-    if "lost" in said:
-        notes.append(f"lost at the borders: {said['lost']}")
+    offset, rows, texts = document["time_offset_ns"], [], {}
+    for part in ("kept", "lost"):
+        rows += [(f"{part}.{name}", count) for name, count in document[part].items()]
+        if any(document[part].values()):
+            counts = document[part].items()
+            texts[part] = ", ".join(f"{n:,} {name.replace('_', ' ')}" for name, n in counts)
+    notes = [f"{path}: {texts.get('kept', 'nothing is left')}"]
+    if "lost" in texts:
+        notes.append(f"lost at the borders: {texts['lost']}")
     if offset:
         notes.append(f"its time 0 is {show.format_ns(offset)} of the input")
     rows.append(("time_offset_ns", offset))

@@ -164,24 +164,20 @@ def _output(arguments: argparse.Namespace, programs: list[tuple[str, ...]], name
 
 def _settings(arguments: argparse.Namespace, counters: str | None) -> dict[str, str]:
     """What the recorder is told, as its variables."""
-    settings: dict[str, str] = {}
-    depth = arguments.stack_depth
-    if depth is not None:
-        if not 0 <= depth <= _DEEPEST:
-            raise ParameterError(f"--stack-depth goes from 0 to {_DEEPEST}, got {depth}")
-        settings["BURSTLINE_STACK_DEPTH"] = str(depth)
-    if counters is not None:
-        settings["BURSTLINE_COUNTERS"] = counters
-    if arguments.calls is not None:
-        settings["BURSTLINE_CALLS"] = record.checked_calls(arguments.calls)
-    if arguments.profile:
-        settings["BURSTLINE_MODE"] = "profile"
-    if arguments.block is not None:
-        settings["BURSTLINE_BLOCK"] = str(parse_size(arguments.block))
+    depth, calls, block = arguments.stack_depth, arguments.calls, arguments.block
+    if depth is not None and not 0 <= depth <= _DEEPEST:
+        raise ParameterError(f"--stack-depth goes from 0 to {_DEEPEST}, got {depth}")
+    settings = {
+        "BURSTLINE_STACK_DEPTH": depth,
+        "BURSTLINE_COUNTERS": counters,
+        "BURSTLINE_CALLS": None if calls is None else record.checked_calls(calls),
+        "BURSTLINE_MODE": "profile" if arguments.profile else None,
+        "BURSTLINE_BLOCK": None if block is None else parse_size(block),
+    }
     if arguments.leave_free is not None:
         free = 0 if arguments.leave_free == "0" else parse_size(arguments.leave_free)
-        settings["BURSTLINE_LEAVE_FREE"] = str(min(-(-free >> 20), _MOST_MIB))
-    return settings
+        settings["BURSTLINE_LEAVE_FREE"] = min(-(-free >> 20), _MOST_MIB)
+    return {name: str(value) for name, value in settings.items() if value is not None}
 
 
 def _write(arguments: argparse.Namespace, plan: _Plan) -> None:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from burstline.show import StudyView, View
-    from burstline.structure import Accuracy, Features, Inside, Labels, LoopTable, Structure
+    from burstline.structure import Accuracy, Features, Labels, LoopTable, Structure
     from burstline.trace import Trace
 
 T = TypeVar("T")
@@ -138,21 +138,18 @@ def _structure_view(trace: Trace, structure: Structure, arguments: argparse.Name
     if arguments.show_ranks is not None:
         named = selection.parse_ranks(arguments.show_ranks)
         ranks = [rank for rank in structure.ranks if any(rank in some for some in named)]
-    bursts_ns = None if arguments.bursts is None else selection.parse_time(arguments.bursts)
+    bursts_ns = inside = None
+    if arguments.bursts is not None:
+        bursts_ns = selection.parse_time(arguments.bursts)
+        samples = paraver.sampled(trace) if trace.has_raw else None
+        inside = burstline.structure.inside(trace, structure, samples)
     return show.StructureView(
         structure,
         counter=arguments.counter,
         ranks=ranks,
         bursts_ns=bursts_ns,
         depth=arguments.depth,
-        inside=None if bursts_ns is None else _inside(trace, structure),
-    )
-
-
-def _inside(trace: Trace, structure: Structure) -> Inside:
-    """What the trace knows about loops in the computation."""
-    return burstline.structure.inside(
-        trace, structure, paraver.sampled(trace) if trace.has_raw else None
+        inside=inside,
     )
 
 
@@ -171,19 +168,16 @@ def study_view(trace: Trace, structure: Structure, arguments: argparse.Namespace
     )
     kind = arguments.features or _ROWS[0]
     shown = _of_loops(found, labels) if kind == "loops" else found
-    known = labels is not None
     return show.StudyView(
         kind=kind,
         result=shown,
         ranks=structure.found_in.ranks,
         labels=labels,
         factors=_or_why(lambda: burstline.structure.factor_map(shown), missing),
-        importance=_or_why(lambda: burstline.structure.importance(found), missing)
-        if known
-        else None,
-        accuracies=()
+        importance=None
         if labels is None
-        else tuple(_accuracies(trace, structure, labels, arguments)),
+        else _or_why(lambda: burstline.structure.importance(found), missing),
+        accuracies=tuple(_accuracies(trace, structure, labels, arguments)),
         missing=tuple(missing),
         title=Path(arguments.trace).name,
     )
@@ -208,8 +202,10 @@ def _of_loops(found: Features, labels: Labels | None) -> Features:
 
 
 def _accuracies(
-    trace: Trace, structure: Structure, labels: Labels, arguments: argparse.Namespace
+    trace: Trace, structure: Structure, labels: Labels | None, arguments: argparse.Namespace
 ) -> Iterator[Accuracy]:
+    if labels is None:
+        return
     yield burstline.structure.accuracy(structure, labels)
     for method in _METHODS:
         if method != structure.method:

@@ -51,21 +51,18 @@ def run(arguments: argparse.Namespace) -> None:
     path = table_file(arguments.output, force=arguments.force)
     min_duration_ns = selection.parse_time(arguments.min_duration)
     trace, whole = read_with_whole(arguments, streams=True)
-    columns = _columns(arguments.columns)
+    columns = None
+    if arguments.columns is not None:
+        columns = [name.strip() for name in arguments.columns.split(",")]
     schema = merge.table_schema(trace.counter_names, columns)
     if "concurrency" in schema.names:
         _require_memory(whole, arguments)
     overview = merge.Overview(schema, arguments.top)
+    bursts = merge.burst_parts(
+        trace, columns=columns, min_duration_ns=min_duration_ns, whole=whole
+    )
     with progress_bar(arguments) as progress:
-        parts = overview.through(
-            _counted(
-                merge.burst_parts(
-                    trace, columns=columns, min_duration_ns=min_duration_ns, whole=whole
-                ),
-                trace.rows("bursts"),
-                progress,
-            )
-        )
+        parts = overview.through(_counted(bursts, trace.rows("bursts"), progress))
         if path is not None:
             show.write_parts(parts, schema, path)
         elif arguments.format == "csv":
@@ -85,10 +82,6 @@ def _require_memory(whole: Trace, arguments: argparse.Namespace) -> None:
     if whole.is_stored and needed > allowed:
         way_out = "Leave concurrency out (--columns), or allow more memory (--memory)."
         raise MemoryBudgetError(needed, allowed, way_out=way_out)
-
-
-def _columns(text: str | None) -> list[str] | None:
-    return None if text is None else [name.strip() for name in text.split(",")]
 
 
 def _counted(parts: Iterable[pa.Table], total: int, progress: Progress) -> Iterator[pa.Table]:

@@ -30,22 +30,14 @@ class StudyView(View):
     """What is known about the features of the loops of one trace."""
 
     result: Features
-    kind: str
-    """What its rows are: ``calls`` or ``loops``."""
-    ranks: Integers
-    """Rank of each lane."""
-    labels: Labels | None
-    """The loops of the source; None if the trace does not know them."""
-    factors: FactorMap | None
-    """How the variables go together."""
-    importance: Importance | None
-    """How much each of them tells about the loop of a call."""
-    accuracies: tuple[Accuracy, ...]
-    """How well loops of each method agree with those of the source, the one asked for first."""
-    missing: tuple[str, ...]
-    """Why something is None, as sentences."""
-    title: str = ""
-    """What the picture is of."""
+    kind: str  # what its rows are: calls or loops
+    ranks: Integers  # of each lane
+    labels: Labels | None  # the loops of the source; None if the trace does not know them
+    factors: FactorMap | None  # how the variables go together
+    importance: Importance | None  # how much each of them tells about the loop of a call
+    accuracies: tuple[Accuracy, ...]  # against the source, of the method asked for first
+    missing: tuple[str, ...]  # why something is None, as sentences
+    title: str = ""  # what the picture is of
 
     def document(self) -> dict[str, Any]:
         """All but the features of each call."""
@@ -69,17 +61,17 @@ class StudyView(View):
 
     def rows(self) -> Rows:
         """What was measured of each call or loop, not its logarithms."""
-        return columns_of([self._measured(row) for row in self.result.rows(self.ranks)])
-
-    def _measured(self, row: Mapping[str, Any]) -> dict[str, Any]:
-        plain: dict[str, Any] = {}
-        for name, value in row.items():
-            ratio = self.result.scale == "log" and name in _COMPARED_AS_RATIOS
-            measured = float(f"{10.0**value:.12g}") if ratio else value
-            plain[_PLAIN_NAMES.get(name, name)] = measured
-            if name == "loop":
-                plain["loop_name"] = self.result.loop_names.get(value)
-        return plain
+        ratios = _COMPARED_AS_RATIOS if self.result.scale == "log" else ()
+        rows = []
+        for row in self.result.rows(self.ranks):
+            measured: dict[str, Any] = {}
+            for name, value in row.items():
+                plain = float(f"{10.0**value:.12g}") if name in ratios else value
+                measured[_PLAIN_NAMES.get(name, name)] = plain
+                if name == "loop":
+                    measured["loop_name"] = self.result.loop_names.get(value)
+            rows.append(measured)
+        return columns_of(rows)
 
     def figures(self) -> Mapping[str, Figure]:
         """The map of the variables, where there is one."""
@@ -117,10 +109,9 @@ def _facts(study: StudyView) -> Iterator[tuple[str, str]]:
     if found.unknown:
         yield "unknown", f"no counter of the trace gives {', '.join(found.unknown)}"
     if labels is not None:
-        known = (
-            f"{len(labels.loop) - labels.unlabelled:,} of {plural(len(labels.loop), 'call')}"
-        )
-        yield "labels", f"{_SOURCES[labels.source]}, {known}"
+        calls = len(labels.loop)
+        labelled = f"{calls - labels.unlabelled:,} of {plural(calls, 'call')}"
+        yield "labels", f"{_SOURCES[labels.source]}, {labelled}"
     if study.factors is not None:
         first, second = [*study.factors.explained[:2].tolist(), 0.0][:2]
         shares = f"{format_share(first)} and {format_share(second)}"

@@ -15,7 +15,6 @@ if TYPE_CHECKING:
 
     from burstline.learning import Gain, Learned, Score
 
-_NOTHING: Final = "-"
 _GROUPS: Final = {
     "rank": ("rank", "ranks"),
     "application": ("dataset or application", "datasets or applications"),
@@ -83,16 +82,16 @@ def _facts(found: Learned) -> Iterator[tuple[str, str]]:
     merged = found.score("merged") or found.score("base")
     if merged is not None and merged.seen:
         yield "twins", f"{format_share(merged.seen)} {_TWINS}"
-    for name, one in found.gains.items():
-        yield f"{name}?", _verdict(one)
+    for name, gain in found.gains.items():
+        yield f"{name}?", _verdict(gain)
     reasons: dict[str, list[str]] = {}
     for name, why in found.left_out.items():
         reasons.setdefault(why, []).append(name)
     for why, names in reasons.items():
         yield "no feature", f"{', '.join(names)}: {why}"
-    for counter, told in found.reliability.items():
-        if told != "trust":
-            yield "varies", f"{counter}: {told}"
+    for counter, verdict in found.reliability.items():
+        if verdict != "trust":
+            yield "varies", f"{counter}: {verdict}"
     for warning in found.warnings:
         yield "warning", warning
 
@@ -108,12 +107,9 @@ def _verdict(one: Gain) -> str:
 
 
 def _row(one: Score) -> list[str]:
-    told = one.as_dict()
-    numbers = [told[name] for name in ("mean", "spread", "median", "relative", "weighted")]
-    last = [told["r2"], told["unseen"]]
-    return [
-        _SETS.get(one.name, one.name),
-        str(len(one.features)),
-        *(f"{value:.4f}" for value in numbers),
-        *(_NOTHING if value is None else f"{value:.3f}" for value in last),
-    ]
+    score = one.as_dict()
+    numbers = [score[name] for name in ("mean", "spread", "median", "relative", "weighted")]
+    cells = [_SETS.get(one.name, one.name), str(len(one.features))]
+    cells += [f"{value:.4f}" for value in numbers]
+    last = (score["r2"], score["unseen"])
+    return cells + ["-" if value is None else f"{value:.3f}" for value in last]

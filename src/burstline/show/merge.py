@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 _PATTERNS: Final = 10
 _NONE: Final = STAGES[0]
+_QUALITY: Final = ("correlation", "relative_difference", "below_30", "verdict")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -33,12 +34,9 @@ class MergeView(View):
     fused: Fusion
     paths: tuple[str, ...]
     traces: tuple[Trace, ...]
-    alone: tuple[tuple[int, int], ...]
-    """For each run, its threads that not all runs have, and bursts on them."""
-    quality: dict[str, CounterQuality]
-    """Of each counter that several runs have."""
-    rank: int = 0
-    """The one to draw."""
+    alone: tuple[tuple[int, int], ...]  # of each run, threads that not all have, their bursts
+    quality: dict[str, CounterQuality]  # of each counter that several runs have
+    rank: int = 0  # the one to draw
 
     @classmethod
     def of(
@@ -55,26 +53,23 @@ class MergeView(View):
         places = [_threads(trace) for trace in traces]
         shared = set.intersection(*places)
         alone = [
-            (len(own - shared), trace.rows("bursts") - int(bursts))
-            for own, trace, bursts in zip(places, traces, matching.bursts, strict=True)
+            (len(threads - shared), trace.rows("bursts") - int(bursts))
+            for threads, trace, bursts in zip(places, traces, matching.bursts, strict=True)
         ]
         quality = {}
-        for counter in dict.fromkeys(one.counter for one in fused.counters):
-            runs = fused.runs_with(counter)
+        for name in dict.fromkeys(one.counter for one in fused.counters):
+            runs = fused.runs_with(name)
             if len(runs) > 1:
-                values = values_of(tables, fused, counter)
+                values = values_of(tables, fused, name)
                 first = runs.index(fused.base) if fused.base in runs else 0
-                quality[counter] = compare(
-                    counter, values, base=first, present=values != NO_VALUE
-                )
+                quality[name] = compare(name, values, base=first, present=values != NO_VALUE)
         names = tuple(map(str, paths))
         return cls(matching, fused, names, tuple(traces), tuple(alone), quality, rank)
 
     def figures(self) -> Mapping[str, Figure]:
         """The bursts of a rank that are the same."""
-        names = [
-            Path(path).name.removesuffix(".gz").removesuffix(".prv") for path in self.paths
-        ]
+        files = [Path(path).name for path in self.paths]
+        names = [file.removesuffix(".gz").removesuffix(".prv") for file in files]
         drawn = self.traces, self.result, names, self.rank
         return {"matches": lambda form: merge_plot(*drawn, form=form)}
 
@@ -154,35 +149,27 @@ class MergeView(View):
 
     def _counter(self, name: str) -> dict[str, Any]:
         fused = self.fused
-        found: dict[str, Any] = {
+        document: dict[str, Any] = {
             "runs": fused.runs_with(name),
             "divergent": fused.is_divergent(name),
             "columns": [one.column for one in fused.counters if one.counter == name],
         }
         if name in self.quality:
-            told = self.quality[name].as_dict()
-            kept = ("correlation", "relative_difference", "below_30", "verdict")
-            found |= {key: told[key] for key in kept}
-        return found
+            quality = self.quality[name].as_dict()
+            document |= {key: quality[key] for key in _QUALITY}
+        return document
 
     def unmatched(self) -> list[tuple[str, str, list[int]]]:
         """The patterns of unmatched bursts with their number in each run, most first."""
         table, runs = self.result.patterns, range(self.result.runs)
-        counts = np.stack(
-            [
-                table[f"bursts_{run}"].to_numpy() - table[f"matched_{run}"].to_numpy()
-                for run in runs
-            ],
-            axis=1,
+        before, after = (table[name].cast("string").to_pylist() for name in ("before", "after"))
+        bursts, matched = (
+            np.stack([table[f"{name}_{run}"].to_numpy() for run in runs], axis=1)
+            for name in ("bursts", "matched")
         )
-        names = zip(
-            table["before"].cast("string").to_pylist(),
-            table["after"].cast("string").to_pylist(),
-            counts.tolist(),
-            strict=True,
-        )
-        found = [(before or "", after or "", row) for before, after, row in names if any(row)]
-        return sorted(found, key=lambda one: -sum(one[2]))
+        patterns = zip(before, after, (bursts - matched).tolist(), strict=True)
+        unmatched = [(one or "", other or "", row) for one, other, row in patterns if any(row)]
+        return sorted(unmatched, key=lambda pattern: -sum(pattern[2]))
 
 
 def _threads(trace: Trace) -> set[tuple[int, ...]]:
@@ -203,20 +190,12 @@ def _share(share: float) -> str:
 def _counters(report: MergeView) -> Block:
     rows = []
     for one in report.fused.counters:
-        quality = report.quality.get(one.counter)
-        is_first = one.column == one.counter
-        runs = ", ".join(str(run + 1) for run in sorted(one.runs))
-        if quality is None or not is_first:
-            said = ["", "", ""]
-        else:
-            said = [
-                "-" if quality.correlation is None else f"{quality.correlation:.4f}",
-                "-"
-                if quality.relative_difference is None
-                else format_share(quality.relative_difference),
-                quality.verdict,
-            ]
-        rows.append([one.column, runs, *said])
+        quality = report.quality.get(one.counter) if one.column == one.counter else None
+        cells = ["", "", ""]
+        if quality is not None:
+            alike = "-" if quality.correlation is None else f"{quality.correlation:.4f}"
+            cells = [alike, format_share(quality.relative_difference), quality.verdict]
+        rows.append([one.column, ", ".join(str(run + 1) for run in sorted(one.runs)), *cells])
     if not rows:
         return Lines(["", "  no run has a counter: there is nothing to add"])
     heads = ["COUNTER", "OF RUN", "CORRELATION", "DIFFERENCE", "VERDICT"]

@@ -1,9 +1,5 @@
 """The progress bar: on standard error, and only once a piece of work takes a second.
 
-::
-
-    Reading  45 %  ━━━━━━━━━━━━━━━━                      412 MB/s  0:21 left
-
 Drawn by hand: importing a library for it would cost more than most of the work it shows.
 """
 
@@ -28,11 +24,7 @@ _ERASE: Final = "\r\x1b[K"
 
 
 class Bar:
-    """A :class:`burstline.progress.Progress` that people watch; used as a context.
-
-    Nothing is drawn within the first second of a step. `advance` may be called from any
-    thread.
-    """
+    """A progress that people watch, a context whose `advance` any thread may call."""
 
     def __init__(
         self, stream: TextIO | None, *, live: bool, clock: Callable[[], float] = time.monotonic
@@ -74,9 +66,8 @@ class Bar:
             self._due = float("inf")
 
     def _draw(self, elapsed_s: float) -> None:
-        line = progress_line(
-            self._name, self._done, self._total, unit=self._unit, elapsed_s=elapsed_s
-        )
+        what = self._name, self._done, self._total
+        line = progress_line(*what, unit=self._unit, elapsed_s=elapsed_s)
         if self._live and self._stream is not None:
             line = _ERASE + line[: _columns(self._stream) - 1]
         self._write(line if self._live else line + "\n")

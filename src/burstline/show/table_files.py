@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from contextlib import contextmanager
 from itertools import chain
 from typing import IO, TYPE_CHECKING, Any, Final
 
@@ -13,7 +12,7 @@ from burstline.errors import FormatError, printable
 from burstline.formats import atomic
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable
     from pathlib import Path
 
 _LONGEST_TEXT: Final = 10_000
@@ -65,24 +64,19 @@ def print_parts(parts: Iterable[pa.Table], schema: pa.Schema) -> None:
         header = False
 
 
-@contextmanager
-def _writer(file: IO[bytes], ending: str, schema: pa.Schema) -> Iterator[Any]:
+def _writer(file: IO[bytes], ending: str, schema: pa.Schema) -> Any:  # noqa: ANN401 -- of three kinds
     if ending == ".parquet":
         from pyarrow import parquet  # noqa: PLC0415 -- one of the three is needed
 
-        with parquet.ParquetWriter(file, schema, compression="zstd") as writer:
-            yield writer
-    elif ending == ".csv":
+        return parquet.ParquetWriter(file, schema, compression="zstd")
+    if ending == ".csv":
         from pyarrow import csv  # noqa: PLC0415 -- as above
 
-        options = csv.WriteOptions(quoting_style="needed")
-        with csv.CSVWriter(
-            file, _plain(schema.empty_table()).schema, write_options=options
-        ) as w:
-            yield w
-    else:
-        with pa.ipc.new_file(file, schema) as writer:
-            yield writer
+        texts = _plain(schema.empty_table()).schema
+        return csv.CSVWriter(
+            file, texts, write_options=csv.WriteOptions(quoting_style="needed")
+        )
+    return pa.ipc.new_file(file, schema)
 
 
 def _plain(part: pa.Table, *, shown: bool = False) -> pa.Table:

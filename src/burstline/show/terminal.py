@@ -1,7 +1,6 @@
 """Blocks on a terminal, or wherever standard output goes.
 
-Nothing here interprets markup, and every text that came from a trace is made printable:
-a function called ``[red]`` or an escape sequence in a label is shown, not obeyed.
+Every text is made printable: ``[red]`` or an escape sequence in a name is shown, not obeyed.
 """
 
 from __future__ import annotations
@@ -23,18 +22,12 @@ if TYPE_CHECKING:
 
     from burstline.show.blocks import Block
 
-_PIPED_COLUMNS: Final = 200
-"""Width where nobody's terminal sets it: wide enough to cut nothing short."""
-
-_PLAIN: Final = str.maketrans("▁▂▃▄▅▆▇█░", "_.-~=+*#.")
-"""What bars and shapes are drawn with where there is only ASCII."""
+_PIPED_COLUMNS: Final = 200  # where no terminal sets them: wide enough to cut nothing short
+_PLAIN: Final = str.maketrans("▁▂▃▄▅▆▇█░", "_.-~=+*#.")  # where there is only ASCII
 
 
 def console() -> Console:
-    """A console on standard output, as wide as its reader.
-
-    Colours are used on a terminal only, and not where ``NO_COLOR`` is set.
-    """
+    """A console on standard output, as wide as its reader; coloured on a terminal only."""
     wide = None if sys.stdout.isatty() or os.environ.get("COLUMNS") else _PIPED_COLUMNS
     return Console(highlight=False, markup=False, emoji=False, width=wide)
 
