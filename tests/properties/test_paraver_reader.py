@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import burstline
 from burstline import schema
-from burstline.formats import store
+from burstline.formats import intake, store
 from burstline.formats.paraver.files import lines as blocks
 from burstline.formats.paraver.reading import trace as reading
 from burstline.progress import SILENCE
@@ -247,7 +247,7 @@ def test_a_store_holds_the_same_tables(program, share, at_once):
         patch.setattr(reading, "STREAMED", 10**8)
         patch.setattr(reading, "DISK", 0)
         patch.setattr(reading, "_SHARE_OF_JOURNAL", share)
-        patch.setattr(reading, "parts_within", lambda *_, **__: at_once)
+        patch.setattr(intake, "parts_within", lambda *_, **__: at_once)
         target = Path(name) / "a.store"
         reading.convert(path, target, raw=True, memory=256 << 20, threads=2, progress=SILENCE)
 

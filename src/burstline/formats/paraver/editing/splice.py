@@ -22,11 +22,9 @@ from burstline.columns import begins_run
 from burstline.errors import InconsistentTraceError, ParameterError
 from burstline.extrae import ABSOLUTE_OFFSET, MERGED_TYPES, MPI_TYPES, is_absolute, read_counter
 from burstline.formats import atomic
-from burstline.formats.paraver.files.companions import companion_paths
-from burstline.formats.paraver.files.header import read_header
+from burstline.formats.paraver.files.header import companion_paths, read_header
 from burstline.formats.paraver.files.lines import LineSource
 from burstline.formats.paraver.files.pcf import read_pcf
-from burstline.formats.paraver.reading.objects import declared_objects
 from burstline.progress import SILENCE, Progress
 from burstline.schema import NO_VALUE
 
@@ -77,12 +75,8 @@ def splice(
     rows = _rows_with_values(additions)
     with closing(LineSource(source)) as opened:
         header = read_header(opened.first_line(), source)
-        objects = declared_objects(header)
-        layout = _core.Layout(
-            objects.tasks_per_application,
-            objects.threads_per_task,
-            [0] * len(objects.threads_per_task),
-        )
+        threads = header.objects.threads.tolist()
+        layout = _core.Layout(header.objects.tasks.tolist(), threads, [0] * len(threads))
         records = _EndRecords(additions, rows, header.unit_ns, layout.locations)
         progress.step("Looking for records", opened.size, "B")
         records.scan(opened, layout, progress)

@@ -37,11 +37,8 @@ class Communicator:
 
     application: int  # its application, from 0
     source_id: int  # its id in the file
-    # (members,) ranks of its members, from 0, in its order; empty for an inter-communicator
-    members: npt.NDArray[np.int32]
-    # ``group`` or ``inter``
-    kind: str = "group"
-    # of an inter-communicator: (id of a group, rank of its leader), twice
+    members: npt.NDArray[np.int32]  # their ranks, from 0, in its order
+    # of an inter-communicator, which has no members: (id of a group, rank of its leader), twice
     sides: tuple[tuple[int, int], ...] = ()
 
 
@@ -65,25 +62,18 @@ def read_communicator(line: bytes) -> Communicator | None:
         if application < 1 or leader < 1 or other_leader < 1:
             return None
         sides = ((group, leader - 1), (other_group, other_leader - 1))
-        return Communicator(application - 1, source_id, np.empty(0, np.int32), "inter", sides)
+        return Communicator(application - 1, source_id, np.empty(0, np.int32), sides)
     return None
 
 
 def write_communicator(communicator: Communicator) -> bytes:
     """The line of a communicator, ended."""
     head = f"{communicator.application + 1}:{communicator.source_id}"
-    if communicator.kind == "inter":
+    if communicator.sides:
         sides = ":".join(f"{group}:{leader + 1}" for group, leader in communicator.sides)
         return f"i:{head}:{sides}\n".encode()
     members = (communicator.members.astype(np.int64) + 1).tolist()
     return (":".join([f"c:{head}:{len(members)}", *map(str, members)]) + "\n").encode()
-
-
-def communicator_kind(members: npt.NDArray[np.int32], tasks: int) -> str:
-    """The schema's kind of a group; any permutation of all tasks is a world."""
-    if len(members) == tasks:
-        return "world"
-    return "self" if len(members) == 1 else "group"
 
 
 def now() -> datetime:

@@ -13,10 +13,13 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
+from functools import cached_property
+from itertools import islice
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from burstline.columns import ordinal_within
 from burstline.errors import FormatError, ParameterError, UnsupportedRecordError, printable
 from burstline.formats.intake import Defect
 from burstline.formats.paraver.files.lines import decode
@@ -27,18 +30,17 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
+    from burstline.columns import Integers
+
 DATE_FORMAT: Final = "%d/%m/%Y at %H:%M"
-"""How :meth:`datetime.datetime.strftime` writes the date that every reader understands."""
+"""The form of the date that every reader understands."""
 
 MOST_THREADS: Final = 1 << 24
 """Threads a header may claim in all; more is taken for damage, not for a machine."""
 
-UNITS_NS: Final = {"ns": 1, "us": 1_000, "ms": 1_000_000}
-"""Nanoseconds in each unit of time."""
-
+_UNITS_NS = {b"ns": 1, b"us": 1_000, b"ms": 1_000_000}
 _BOM = b"\xef\xbb\xbf"
 _MAGIC = b"#Paraver"
-_LONGEST_DATE = 29
 _LARGEST_ID = 2**31 - 1
 _SHOWN = 60
 _FRONT = re.compile(
@@ -52,18 +54,52 @@ _COUNT = re.compile(rb"(\d{1,18})(?=[,:]|$)")
 _WAY_OUT = "Check that the first line of the file is whole, or merge the trace again"
 
 
+def companion_paths(path: Path) -> tuple[Path, Path]:
+    """The paths of the ``.pcf`` and ``.row`` beside a ``.prv`` or ``.prv.gz``."""
+    stem = path.name.removesuffix(".gz").removesuffix(".prv")
+    if not stem or path.name not in {f"{stem}.prv", f"{stem}.prv.gz"}:
+        raise ParameterError(f"{path}: the name of a Paraver trace ends in .prv or .prv.gz")
+    return path.with_name(f"{stem}.pcf"), path.with_name(f"{stem}.row")
+
+
 def recognises(_path: Path, head: bytes) -> bool:
     """Whether a file that begins with `head`, inflated, is a Paraver trace."""
     text = head.removeprefix(_BOM).lower()
     return text.startswith((_MAGIC.lower(), b"new format"))
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class ApplicationLayout:
-    """The tasks of one application: threads of each, at least 1; node from 0, -1 if unknown."""
+@dataclass(frozen=True, eq=False)
+class Objects:
+    """Applications, tasks and threads, all counted from 0; a location is a thread."""
 
-    threads: npt.NDArray[np.int32]
-    nodes: npt.NDArray[np.int32]
+    tasks: Integers  # of each application, at least one
+    threads: npt.NDArray[np.int32]  # of each task, at least one
+    nodes: npt.NDArray[np.int32]  # of each task, -1 if unknown
+
+    @cached_property
+    def application_of_task(self) -> npt.NDArray[np.int32]:
+        """The application of each task."""
+        return np.repeat(np.arange(len(self.tasks), dtype=np.int32), self.tasks)
+
+    @cached_property
+    def rank_of_task(self) -> npt.NDArray[np.int32]:
+        """The rank of each task in its application."""
+        return ordinal_within(self.application_of_task).astype(np.int32)
+
+    @cached_property
+    def process(self) -> npt.NDArray[np.int32]:
+        """The task of each location."""
+        return np.repeat(np.arange(len(self.threads), dtype=np.int32), self.threads)
+
+    @cached_property
+    def thread(self) -> npt.NDArray[np.int32]:
+        """The thread of each location in its task."""
+        return ordinal_within(self.process).astype(np.int32)
+
+    @cached_property
+    def application(self) -> npt.NDArray[np.int32]:
+        """The application of each location."""
+        return self.application_of_task[self.process]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -72,11 +108,10 @@ class Header:
 
     text: str
     date: str
-    unit: str  # of every time in the file
-    unit_ns: int
+    unit_ns: int  # nanoseconds in the unit of every time in the file
     claimed_duration: int | None  # in ns, perhaps too short; None if unreadable
     cpus_per_node: tuple[int, ...] | None  # None without a resource model
-    applications: tuple[ApplicationLayout, ...]  # at least one
+    objects: Objects
     communicators: int  # lines that are claimed to follow
     defects: tuple[Defect, ...] = ()
 
@@ -86,7 +121,7 @@ def read_header(line: bytes, path: Path) -> Header:
 
     >>> from pathlib import Path
     >>> header = read_header(b"#Paraver (1/1/24 at 10:00):5_us:0:1:2(1:1,3:1)", Path("t.prv"))
-    >>> header.claimed_duration, header.applications[0].threads.tolist()
+    >>> header.claimed_duration, header.objects.threads.tolist()
     (5000, [1, 3])
     """
     defects: list[Defect] = []
@@ -96,24 +131,26 @@ def read_header(line: bytes, path: Path) -> Header:
     front = _front(body, path)
     if not body.startswith(_MAGIC):
         defects.append(Defect("header_magic", "info", f"line 1: {_shown(body[:8])!r}"))
-    unit, claimed = _duration(front["time"], defects)
-    applications, communicators = _read_applications(body, front.end(), path)
-    claimed_applications = int(front["applications"])
-    if claimed_applications != len(applications):
-        expected = f"{claimed_applications} lists of tasks, one per application"
-        raise _malformed(path, expected, str(len(applications)))
-    tasks = sum(len(application.threads) for application in applications)
-    cpus = _cpus_per_node(front, tasks, defects)
+    unit_ns, claimed = _duration(front["time"], defects)
+    objects, communicators = _read_applications(body, front.end(), path)
+    lists = int(front["applications"])
+    if lists != len(objects.tasks) or not lists:
+        expected = f"{lists or 'some'} lists of tasks, one per application"
+        raise _malformed(path, expected, str(len(objects.tasks)))
+    cpus = _cpus_per_node(front, len(objects.threads), defects)
     if cpus is not None:
-        applications = _known_nodes(applications, len(cpus), defects)
+        unknown = (objects.nodes < 0) | (objects.nodes >= len(cpus))
+        objects.nodes[unknown] = -1
+        if unknown.any():
+            text = f"line 1: tasks on nodes other than 1 to {len(cpus)}"
+            defects.append(Defect("header_task_node", "info", text, int(unknown.sum())))
     return Header(
         text=decode(body)[0],
         date=decode(front["date"])[0],
-        unit=unit,
-        unit_ns=UNITS_NS[unit],
+        unit_ns=unit_ns,
         claimed_duration=claimed,
         cpus_per_node=cpus,
-        applications=tuple(applications),
+        objects=objects,
         communicators=communicators,
         defects=tuple(defects),
     )
@@ -153,16 +190,16 @@ def _shown(text: bytes) -> str:
     return printable(text[:_SHOWN].decode("ascii", "replace"))
 
 
-def _duration(time: bytes, defects: list[Defect]) -> tuple[str, int | None]:
-    """The unit of the end time, and its value in ns; None if unreadable."""
+def _duration(time: bytes, defects: list[Defect]) -> tuple[int, int | None]:
+    """The unit of the end time and its value, both in ns; None if unreadable."""
     number, _, name = time.strip().partition(b"_")
-    unit = name.decode("latin-1")
-    if unit not in UNITS_NS:
+    unit_ns = _UNITS_NS.get(name)
+    if unit_ns is None:
         unit_text = f"the unit {_shown(name)!r}" if name else "no unit"
         defects.append(
             Defect("header_unit", "info", f"line 1: {unit_text}, read as microseconds")
         )
-        unit = "us"
+        unit_ns = 1_000
     try:
         value = Decimal(number.decode("ascii")) if len(number) <= _SHOWN else Decimal("nan")
     except (InvalidOperation, UnicodeDecodeError):
@@ -171,24 +208,22 @@ def _duration(time: bytes, defects: list[Defect]) -> tuple[str, int | None]:
     if not value.is_finite() or value < 0 or value.adjusted() > 18:
         claimed = None
     else:
-        claimed = int(value * UNITS_NS[unit])
+        claimed = int(value * unit_ns)
     if claimed is None or claimed >= 2**63:
         defects.append(Defect("header_time", "info", f"line 1: end time {_shown(time)!r}"))
-        return unit, None
-    return unit, claimed
+        return unit_ns, None
+    return unit_ns, claimed
 
 
-def _read_applications(
-    body: bytes, start: int, path: Path
-) -> tuple[list[ApplicationLayout], int]:
-    applications: list[ApplicationLayout] = []
+def _read_applications(body: bytes, start: int, path: Path) -> tuple[Objects, int]:
+    applications: list[npt.NDArray[np.int32]] = []
     communicators, threads = 0, 0
     count_may_follow = False
     position = start
     while position < len(body):
         if match := _APPLICATION.match(body, position):
             applications.append(_read_tasks(match, len(applications), path))
-            threads += int(applications[-1].threads.sum(dtype=np.int64))
+            threads += int(applications[-1][0].sum())
             count_may_follow = True
         elif count_may_follow and (match := _COUNT.match(body, position)):
             communicators += int(match[1])
@@ -202,10 +237,13 @@ def _read_applications(
             raise _malformed(path, "',' after a list of tasks", _shown(body[position - 1 :]))
     if threads > MOST_THREADS:
         raise _malformed(path, f"at most {MOST_THREADS} threads", str(threads))
-    return applications, communicators
+    columns = np.concatenate([np.empty((2, 0), np.int32), *applications], axis=1)
+    tasks = np.array([application.shape[1] for application in applications], np.int64)
+    return Objects(tasks, *columns), communicators
 
 
-def _read_tasks(match: re.Match[bytes], application: int, path: Path) -> ApplicationLayout:
+def _read_tasks(match: re.Match[bytes], application: int, path: Path) -> npt.NDArray[np.int32]:
+    """The threads and nodes of the tasks of an application, shape (2, tasks)."""
     numbers = np.fromstring(match[2].replace(b":", b","), np.int64, sep=",")
     threads, nodes = numbers[::2], numbers[1::2]
     if int(match[1]) != len(threads):
@@ -216,9 +254,7 @@ def _read_tasks(match: re.Match[bytes], application: int, path: Path) -> Applica
         expected = f"1 to {MOST_THREADS} threads in task {application + 1}.{wrong + 1}"
         raise _malformed(path, expected, str(threads[wrong]))
     is_node = (nodes >= 1) & (nodes <= _LARGEST_ID)
-    return ApplicationLayout(
-        threads.astype(np.int32), np.where(is_node, nodes - 1, -1).astype(np.int32)
-    )
+    return np.stack([threads, np.where(is_node, nodes - 1, -1)]).astype(np.int32)
 
 
 def _cpus_per_node(
@@ -240,81 +276,26 @@ def _cpus_per_node(
     return (1,) * min(nodes, tasks)
 
 
-def _known_nodes(
-    applications: list[ApplicationLayout], nodes: int, defects: list[Defect]
-) -> list[ApplicationLayout]:
-    """The applications, with -1 for nodes that the resource model does not have."""
-    layouts, strange = [], 0
-    for application in applications:
-        unknown = (application.nodes < 0) | (application.nodes >= nodes)
-        strange += int(unknown.sum())
-        where = np.where(unknown, np.int32(-1), application.nodes)
-        layouts.append(ApplicationLayout(application.threads, where))
-    if strange:
-        text = f"line 1: tasks on nodes other than 1 to {nodes}"
-        defects.append(Defect("header_task_node", "info", text, strange))
-    return layouts
-
-
 def write_header(
     date: str,
     duration: int,
     cpus_per_node: Sequence[int] | None,
-    applications: Sequence[ApplicationLayout],
+    objects: Objects,
     communicators: int,
 ) -> bytes:
     r"""The first line of a Paraver trace in nanoseconds, ended.
 
-    >>> layout = ApplicationLayout(np.array([1, 3], np.int32), np.array([0, 0], np.int32))
-    >>> write_header("02/01/2024 at 10:00", 5000, (4,), [layout], 3)
+    >>> objects = Objects(np.array([2]), np.array([1, 3], np.int32), np.zeros(2, np.int32))
+    >>> write_header("02/01/2024 at 10:00", 5000, (4,), objects, 3)
     b'#Paraver (02/01/2024 at 10:00):5000_ns:1(4):1:2(1:1,3:1),3\n'
     """
-    _check_header(date, duration, cpus_per_node, applications, communicators)
-    if cpus_per_node is None:
-        resources = "0"
-    else:
-        resources = f"{len(cpus_per_node)}({','.join(map(str, cpus_per_node))})"
-    lists = ",".join(_written_tasks(application) for application in applications)
-    head = f"#Paraver ({date}):{duration}_ns:{resources}:{len(applications)}"
-    return f"{head}:{lists},{communicators}\n".encode("ascii")
-
-
-def _written_tasks(application: ApplicationLayout) -> str:
-    threads = application.threads.tolist()
-    nodes = np.maximum(application.nodes + 1, 1).tolist()
-    return f"{len(threads)}({','.join(map('{}:{}'.format, threads, nodes))})"
-
-
-def _check_header(
-    date: str,
-    duration: int,
-    cpus_per_node: Sequence[int] | None,
-    applications: Sequence[ApplicationLayout],
-    communicators: int,
-) -> None:
-    """Raise ParameterError if Paraver would refuse the line or misread it."""
-    if len(date) > _LONGEST_DATE or not date.isprintable() or not date.isascii() or ")" in date:
-        raise ParameterError(
-            f"the date of a header is at most {_LONGEST_DATE} plain characters without ')', "
-            f"got {printable(date)!r}"
-        )
-    if duration < 0 or communicators < 0:
-        raise ParameterError("a header's end time and count of communicators are not negative")
-    if not applications:
-        raise ParameterError("a header needs at least one application")
-    if cpus_per_node is not None and (not cpus_per_node or min(cpus_per_node) < 1):
+    if cpus_per_node is not None and min(cpus_per_node, default=0) < 1:
         raise ParameterError("every node of a header needs at least one processor")
-    nodes = None if cpus_per_node is None else len(cpus_per_node)
-    for number, application in enumerate(applications):
-        if not len(application.threads) or application.threads.min() < 1:
-            raise ParameterError(
-                f"application {number} needs at least one task, and each task a thread"
-            )
-        if (
-            nodes is not None
-            and not 0 <= application.nodes.min() <= application.nodes.max() < nodes
-        ):
-            raise ParameterError(
-                f"application {number} has tasks on nodes other than 0 to {nodes - 1}. "
-                "Write it without a resource model: cpus_per_node=None"
-            )
+    resources = "0"
+    if cpus_per_node is not None:
+        resources = f"{len(cpus_per_node)}({','.join(map(str, cpus_per_node))})"
+    nodes = np.maximum(objects.nodes + 1, 1).tolist()
+    tasks = map("{}:{}".format, objects.threads.tolist(), nodes)
+    lists = [f"{count}({','.join(islice(tasks, count))})" for count in objects.tasks.tolist()]
+    head = f"#Paraver ({date}):{duration}_ns:{resources}:{len(lists)}"
+    return f"{head}:{','.join(lists)},{communicators}\n".encode("ascii")

@@ -13,39 +13,27 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 import pyarrow as pa
 
-from burstline import schema
+from burstline import extrae, schema
 from burstline.bursts import between_regions, burst_table, bursts_of_states, sorted_by_location
-from burstline.columns import distinct
-from burstline.extrae import (
-    CALLER_FUNCTIONS,
-    CALLER_LINES,
-    MPI_TYPES,
-    UNRESOLVED,
-    read_function,
-    read_line,
-    sent_in_all,
-)
-from burstline.formats.paraver.reading.threads import (
-    RegionDefinitions,
-    lock_table,
-    region_tables,
-)
+from burstline.columns import distinct, ordinal_within, take
 from burstline.operations import NAMES
 from burstline.schema import arrow_table, row_table
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
     import numpy.typing as npt
 
     from burstline import _core
+    from burstline.columns import AnyIntegers, Integers, Mask
+    from burstline.formats.paraver.files.header import Objects
     from burstline.formats.paraver.files.pcf import Pcf
-    from burstline.formats.paraver.reading.objects import Objects
     from burstline.formats.paraver.reading.scan import Scanned
 
 Frame: TypeAlias = "tuple[str, str | None, int | None]"
 
 _RUNNING = 1
+_LINE_OFFSET = 100
 Columns = dict[str, "npt.NDArray[Any]"]
 
 
@@ -81,12 +69,12 @@ class CallPathTree:
     def _frame(self, level: int, function: int, line: int) -> Frame:
         key = (level, function, line)
         if key not in self._frames:
-            name = self._pcf.value_label(CALLER_FUNCTIONS[level], function)
-            place = self._pcf.value_label(CALLER_LINES[level], line)
-            source = read_line(place) if place else None
-            resolved = read_function(name) if name else f"function {function}"
+            name = self._pcf.value_label(extrae.CALLER_FUNCTIONS[level], function)
+            place = self._pcf.value_label(extrae.CALLER_LINES[level], line)
+            source = extrae.read_line(place) if place else None
+            resolved = extrae.read_function(name) if name else f"function {function}"
             self._frames[key] = (
-                resolved or UNRESOLVED,
+                resolved or extrae.UNRESOLVED,
                 source.file if source else None,
                 source.line if source else None,
             )
@@ -99,6 +87,15 @@ class CallPathTree:
             for number, (parent, frame) in enumerate(self._node)
         )
         return row_table("call_paths", rows)
+
+
+def _numbered(number: Callable[..., int], *columns: AnyIntegers) -> npt.NDArray[np.int32]:
+    """What `number` makes of each row, asked once for equal rows, in order of appearance."""
+    first, which = distinct(*columns)
+    numbers = np.empty(len(first), np.int32)
+    for place in np.argsort(first).tolist():
+        numbers[place] = number(*(int(column[first[place]]) for column in columns))
+    return numbers[which]
 
 
 @dataclass(slots=True)
@@ -131,7 +128,7 @@ class Assembly:
         node = self.call_paths.extend(paths)
         np.take(node, built["call_path"], out=built["call_path"], mode="wrap")
         self._name_operations(built["operation"])
-        built["sent_bytes"] = sent_in_all(
+        built["sent_bytes"] = extrae.sent_in_all(
             self.operations,
             built["operation"],
             root=built["root"],
@@ -142,45 +139,35 @@ class Assembly:
         return built
 
     def _name_operations(self, codes: npt.NDArray[np.int16]) -> None:
-        if not len(codes) or codes.min() >= 0:
-            return
         rows = np.flatnonzero(codes < 0)
-        first, which = distinct(codes[rows])
-        count = np.bincount(which)
-        number = np.empty(len(first), np.int16)
-        for position in np.argsort(first).tolist():
-            value = -1 - int(codes[rows[first[position]]])
-            name = self._operation_label(value)
-            if name not in self.operations:
-                self.operations.append(name)
-            number[position] = self.operations.index(name)
-            self.scanned.defects.note(
-                "unknown_mpi_call", "info", f"value {value}", int(count[position])
-            )
-        codes[rows] = number[which]
+        if len(rows):
+            text = f"value {-1 - int(codes[rows[0]])}"
+            self.scanned.defects.note("unknown_mpi_call", "info", text, len(rows))
+            codes[rows] = _numbered(self._add_operation, codes[rows])
 
-    def _operation_label(self, value: int) -> str:
-        labels = [self.pcf.value_label(kind, value) for kind in MPI_TYPES]
-        return next((label for label in labels if label), f"MPI call {value}")
+    def _add_operation(self, code: int) -> int:
+        value = -1 - code
+        labels = [self.pcf.value_label(kind, value) for kind in extrae.MPI_TYPES]
+        name = next((label for label in labels if label), f"MPI call {value}")
+        if name not in self.operations:
+            self.operations.append(name)
+        return self.operations.index(name)
 
     def _number_communicators(
         self, rows: npt.NDArray[np.int32], location: npt.NDArray[np.int32]
     ) -> None:
-        if not len(rows) or rows.min() >= schema.UNKNOWN:
-            return
         missing = np.flatnonzero(rows < schema.UNKNOWN)
-        application = self.objects.application[location[missing]]
-        source_id = -2 - rows[missing].astype(np.int64)
-        first, which = distinct(application, source_id)
-        count = np.bincount(which)
-        number = np.empty(len(first), np.int32)
-        for position in np.argsort(first).tolist():
-            key = int(application[first[position]]), int(source_id[first[position]])
-            number[position] = self.communicators.setdefault(key, len(self.communicators))
+        if len(missing):
+            application = self.objects.application[location[missing]]
+            source_id = -2 - rows[missing].astype(np.int64)
+            text = f"id {source_id[0]}"
             self.scanned.defects.note(
-                "communicator_without_members", "loss", f"id {key[1]}", int(count[position])
+                "communicator_without_members", "loss", text, len(missing)
             )
-        rows[missing] = number[which]
+            rows[missing] = _numbered(self._add_communicator, application, source_id)
+
+    def _add_communicator(self, application: int, source_id: int) -> int:
+        return self.communicators.setdefault((application, source_id), len(self.communicators))
 
     def tables(
         self, built: Mapping[str, Columns], extras: Mapping[str, Any], *, raw: bool
@@ -190,14 +177,16 @@ class Assembly:
         for kind, count, location, time in extras["defects"]:
             where = f"location {location} at {time} ns"
             self.scanned.defects.note(kind, _SEVERITY.get(kind, "loss"), where, count)
-        regions, teams = region_tables(built["regions"], self.regions, self.objects, self.teams)
+        regions, teams = _region_tables(
+            built["regions"], self.regions, self.objects, self.teams
+        )
         self.teams += teams.num_rows
         tables = {
             "calls": arrow_table("calls", built["calls"], operations=self.operations),
             "readings": self._readings(built["readings"]),
             "regions": regions,
             "teams": teams,
-            "locks": lock_table(extras["locks"], self.objects),
+            "locks": _lock_table(extras["locks"], self.objects),
             "gaps": row_table("gaps", extras["gaps"]),
         }
         tables["bursts"] = self._bursts(built, tables)
@@ -256,3 +245,162 @@ _SEVERITY = {
 
 def _counter_unit(name: str) -> str:
     return "ns" if name.endswith(("TASK-CLOCK", "CPU-CLOCK", "task-clock", "cpu-clock")) else ""
+
+
+class RegionDefinitions:
+    """The definitions of regions, in order of appearance."""
+
+    def __init__(self, pcf: Pcf) -> None:
+        self._pcf = pcf
+        self._rows: dict[tuple[int, int, int], int] = {}
+        self.roles: list[str] = []
+
+    def number(self, built: Columns) -> npt.NDArray[np.int32]:
+        """The definition of each region, shape (regions,); adds new ones."""
+        return _numbered(self._add, built["type"], built["value"], built["line"])
+
+    def _add(self, kind: int, value: int, line: int) -> int:
+        key = kind, value, line
+        if key not in self._rows:
+            self._rows[key] = len(self._rows)
+            label = self._pcf.value_label(kind, value)
+            self.roles.append(extrae.region_kind(kind, value, label).role)
+        return self._rows[key]
+
+    def table(self) -> pa.Table:
+        """The definitions as a table."""
+        rows = []
+        for number, (kind, value, line) in enumerate(self._rows):
+            label = self._pcf.value_label(kind, value)
+            described = extrae.region_kind(kind, value, label)
+            source = kind, None if value == schema.NO_VALUE else value
+            name = extrae.region_name(kind, value, label)
+            file, begin = self._place(kind, line)
+            rows.append((number, name, *described, file, begin, None, *source))
+        return row_table("region_defs", rows)
+
+    def _place(self, kind: int, line: int) -> tuple[str | None, int | None]:
+        if line == schema.NO_VALUE:
+            return None, None
+        of_line = (
+            extrae.OPENMP_OUTLINED_LINE
+            if kind == extrae.OPENMP_OUTLINED
+            else kind + _LINE_OFFSET
+        )
+        label = self._pcf.value_label(of_line, line)
+        source = extrae.read_line(label) if label else None
+        return (source.file, source.line) if source else (None, None)
+
+
+def _region_tables(
+    built: Columns,
+    definitions: RegionDefinitions,
+    objects: Objects,
+    first_team: int,
+) -> tuple[pa.Table, pa.Table]:
+    """Regions and OpenMP teams as tables, in O(regions · log teams)."""
+    # A team is an outermost parallel region on the first thread of a process; regions of other
+    # threads belong to the team in whose span they begin.
+    region = definitions.number(built)
+    roles = np.array(definitions.roles or [""])
+    role = roles[region] if len(region) else np.empty(0, roles.dtype)
+    location = built["location"]
+    process = objects.process[location]
+    forks = np.flatnonzero(
+        (role == "parallel") & (objects.thread[location] == 0) & _outermost(built, role)
+    )
+    team = _team_of(built, process, forks)
+    barrier = np.isin(role, ["barrier", "implicit_barrier"]) & (team >= 0)
+    ordinal = np.full(len(region), schema.UNKNOWN)
+    ordinal[barrier] = ordinal_within(team[barrier], location[barrier])
+    regions = arrow_table(
+        "regions",
+        {
+            **built,
+            "region": region,
+            "call_path": np.full(len(region), schema.UNKNOWN),
+            "team": np.where(team >= 0, team + first_team, schema.UNKNOWN),
+            "barrier_ordinal": ordinal,
+            "iterations": np.full(len(region), schema.NO_VALUE),
+            "origin": np.zeros(len(region)),
+        },
+    )
+    return regions, _team_table(built, process, forks, team, first_team)
+
+
+def _outermost(built: Columns, role: npt.NDArray[np.str_]) -> Mask:
+    """Whether each region lies in no parallel region."""
+    start = np.searchsorted(built["location"], built["location"])
+    parent = np.where(built["parent"] >= 0, start + built["parent"], -1)
+    inside, is_parallel, around = np.zeros(len(role), bool), role == "parallel", parent
+    while (around >= 0).any():
+        inside |= take(is_parallel, around, missing=False)
+        around = take(parent, around)
+    return ~inside
+
+
+def _team_of(
+    built: Columns,
+    process: npt.NDArray[np.int32],
+    forks: Integers,
+) -> Integers:
+    team = np.full(len(process), schema.UNKNOWN, np.int64)
+    fork_process = process[forks]
+    for which in np.unique(fork_process).tolist():
+        of_process = np.flatnonzero(fork_process == which)
+        enter, leave = (
+            built["enter_ns"][forks[of_process]],
+            built["leave_ns"][forks[of_process]],
+        )
+        rows = np.flatnonzero(process == which)
+        fork = np.searchsorted(enter, built["enter_ns"][rows], side="right") - 1
+        inside = (fork >= 0) & (built["leave_ns"][rows] <= leave[fork])
+        team[rows[inside]] = of_process[fork[inside]]
+    return team
+
+
+def _team_table(
+    built: Columns,
+    process: npt.NDArray[np.int32],
+    forks: Integers,
+    team: Integers,
+    first_team: int,
+) -> pa.Table:
+    inside = team >= 0
+    pairs = np.unique(np.stack([team[inside], built["location"][inside]], axis=1), axis=0)
+    return arrow_table(
+        "teams",
+        {
+            "team": np.arange(first_team, first_team + len(forks)),
+            "process": process[forks],
+            "parent": np.full(len(forks), schema.UNKNOWN),
+            "fork_location": built["location"][forks],
+            "fork_ns": built["enter_ns"][forks],
+            "fork_seq": built["enter_seq"][forks],
+            "join_ns": built["leave_ns"][forks],
+            "join_seq": built["leave_seq"][forks],
+            "threads": np.bincount(pairs[:, 0], minlength=len(forks)),
+        },
+    )
+
+
+def _lock_table(
+    locks: Sequence[tuple[int, int, int, int, int, int]], objects: Objects
+) -> pa.Table:
+    """Acquisitions as a table; `order` counts those of one lock of one process."""
+    columns = np.array(locks, np.int64).reshape(-1, 6)
+    location, lock, acquire = columns[:, 0], columns[:, 1], columns[:, 2]
+    process = objects.process[location]
+    order = ordinal_within(lock, process, order=np.lexsort((acquire, lock, process))) + 1
+    return arrow_table(
+        "locks",
+        {
+            "location": location,
+            "lock": lock,
+            "order": order,
+            "acquire_ns": acquire,
+            "acquire_seq": columns[:, 3],
+            "release_ns": columns[:, 4],
+            "release_seq": columns[:, 5],
+        },
+    )

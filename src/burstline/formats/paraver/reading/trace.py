@@ -17,56 +17,77 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
+import pyarrow as pa
 
 from burstline import _core
-from burstline.formats.intake import (
-    Group,
-    Places,
-    Tables,
-    even_borders,
-    fill,
-    hold,
-    new_store,
-    parts_within,
-    require_bytes,
-    require_disk,
-    require_memory,
-    window_borders,
-)
-from burstline.formats.paraver.reading.communication import ExactOrder, collective_parts
-from burstline.formats.paraver.reading.memory import (
+from burstline._core import CallKind
+from burstline.columns import ordinal_within
+from burstline.formats import intake
+from burstline.formats.paraver.reading.kernel_vocabulary import call_kinds
+from burstline.formats.paraver.reading.scan import (
     DISK,
     STREAMED,
     WAY_OUT,
     JournalCount,
     JournalSpill,
+    Scanned,
     bytes_of_tables,
     bytes_of_whole,
 )
-from burstline.formats.paraver.reading.objects import TWIN_MAKERS
 from burstline.formats.paraver.reading.trace_file import open_trace, valid_text
 from burstline.loops import LOOP_TYPES, LoopEvents, Loops
+from burstline.operations import CODES, NON_BLOCKING_COLLECTIVES
+from burstline.schema import NO_VALUE, TABLES, UNKNOWN, arrow_table
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
-    import pyarrow as pa
+    import numpy.typing as npt
 
     from burstline.columns import Integers
-    from burstline.formats.paraver.reading.assembly import Columns
-    from burstline.formats.paraver.reading.objects import Objects
-    from burstline.formats.paraver.reading.scan import Scanned
     from burstline.formats.paraver.reading.trace_file import OpenTrace
     from burstline.progress import Progress
     from burstline.trace import Trace
 
+    Columns = Mapping[str, npt.NDArray[Any]]
+    Types = Mapping[str, np.dtype[Any]]
+
 LOOPS_LEFT_OUT: Final = "loops_left_out"
 """The defect of a trace whose loops are not read, for want of memory."""
+# Calls that may return a communicator with the members of another: Extrae then reuses its id.
+_TWIN_MAKERS: Final = [CODES[name] for name in (
+    "MPI_Comm_dup", "MPI_Comm_dup_with_info", "MPI_Comm_create", "MPI_Comm_create_group",
+    "MPI_Comm_split", "MPI_Comm_split_type", "MPI_Cart_create", "MPI_Cart_sub",
+    "MPI_Graph_create", "MPI_Dist_graph_create", "MPI_Dist_graph_create_adjacent",
+    "MPI_Intercomm_merge",
+)]  # fmt: skip
+_CODES: Final = [CODES[name] for name in NON_BLOCKING_COLLECTIVES]
 _BUCKETS: Final = 64
 _MOST_BUCKETS: Final = 4096
 _GZIP_RATIO: Final = 9
 _SHARE_OF_JOURNAL: Final = 6
+_FOUR_GIB = 1 << 32
+_TWO_GIB = 1 << 31
+_FLAGS: Final = {"send_done_from": np.int8, "is_link": np.int8}
+
+
+def _types(names: str) -> Types:
+    """The type of each column: places and calls fit into 32 bits."""
+    return {
+        name: np.dtype(
+            np.int32 if name.endswith(("location", "call")) else _FLAGS.get(name, np.int64)
+        )
+        for name in names.split()
+    }
+
+
+_SENDS: Final = _types(
+    "sender_location send_call send_ns send_seq send_leave_ns send_done_call send_done_ns "
+    "send_done_seq send_done_from receiver_location size tag is_link"
+)
+_RECEIVES: Final = _types("post_call post_ns post_seq receive_call receive_ns receive_seq")
+_KEY: Final = _types("sender_location ordinal")
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,15 +127,22 @@ class ScannedSource:
         self._keep_states = raw or not self.counts["calls"].any()
         objects = opened.objects
         self._twins: set[int] = set()  # applications whose communicators may share ids
-        self.places, self.defects = _places_of(objects), scanned.defects
+        # The format does not say how accurate clocks are.
+        self.places = intake.Places(
+            objects.process.astype(np.int64),
+            objects.application_of_task.astype(np.int64),
+            objects.rank_of_task.astype(np.int64),
+            0,
+        )
+        self.defects = scanned.defects
         self._locations = np.bincount(
             self._buckets()[self.places.process], minlength=opened.buckets
         )
         self.counters: Sequence[str] = self._assembly.counter_names
         self.operations: Sequence[str] = self._assembly.operations
-        self.borders = even_borders if spill is None else window_borders
+        self.borders = intake.even_borders if spill is None else intake.window_borders
         in_one_part = spill is None or opened.buckets == 1
-        self.joining = ExactOrder(
+        self.joining = _ExactOrder(
             self.places.process, self.defects, in_one_part=in_one_part, raw=raw
         )
 
@@ -179,25 +207,25 @@ class ScannedSource:
         builder.finish()
         return builder
 
-    def group(self, part: Buckets, loaded: _core.Builder) -> Group:
+    def group(self, part: Buckets, loaded: _core.Builder) -> intake.Group:
         """The group of a part, numbered after those before it."""
-        built: dict[str, Columns] = loaded.tables()
+        built = loaded.tables()
         calls = self._assembly.calls(built["calls"], self._paths)
         sends, receives = built.pop("sends"), built.pop("receives")
         tables = self._assembly.tables(built, loaded.extras(), raw=self._raw)
         events = self._loop_events(built["events"]) if self._reads_loops else None
         built.clear()
         tables |= self._loops.tables(tables, self._assembly.regions.table(), events)
-        makes_twins = np.isin(calls["operation"], TWIN_MAKERS)
+        makes_twins = np.isin(calls["operation"], _TWIN_MAKERS)
         makers = self._opened.objects.application[calls["location"][makes_twins]]
         self._twins.update(makers.tolist())
-        parts = collective_parts(calls)
+        parts = _collective_parts(calls)
         # A store has no tables of collectives where there are none.
         has_parts = self._spill is None or len(parts["call"]) > 0
         first, last = np.searchsorted(
             self.places.process, (part.processes.start, part.processes.stop)
         )
-        return Group(
+        return intake.Group(
             tables,
             sends,
             receives,
@@ -223,12 +251,114 @@ class ScannedSource:
         return tables | self._loops.definitions()
 
 
-def _places_of(objects: Objects) -> Places:
-    """Where the declared objects are; the format does not say how accurate clocks are."""
-    tasks = objects.tasks_per_application
-    application = np.repeat(np.arange(len(tasks)), tasks)
-    rank: Any = np.arange(len(application)) - np.repeat(np.cumsum(tasks) - tasks, tasks)
-    return Places(objects.process.astype(np.int64), application, rank, 0)
+class _ExactOrder:
+    """Joins both sides of messages by the sender's location and the ordinal there.
+
+    Of a trace in one part, receivers' sides come in the order of the senders', without a key.
+    """
+
+    sends: Final = _SENDS
+
+    def __init__(
+        self, process: Integers, defects: intake.Defects, *, in_one_part: bool, raw: bool
+    ) -> None:
+        self._process, self._defects = process, defects
+        self._in_one_part, self._raw = in_one_part, raw
+        self.receives: Types = _RECEIVES if in_one_part else {**_KEY, **_RECEIVES}
+
+    def senders(self, receives: Columns) -> Integers:
+        """The process that sent what each receive took."""
+        return self._process[receives["sender_location"]]
+
+    def join(
+        self, sends: Columns, receives: Columns
+    ) -> tuple[dict[str, pa.Table], list[Columns]]:
+        """Messages, and links of a raw trace, by sender and as in the file; no halves."""
+        if not self._in_one_part:
+            receives = _in_order(sends, receives)
+        messages, links, negative = _tables(sends, receives)
+        text = "taken as unsigned 32-bit numbers"
+        self._defects.note("negative_message_size", "info", text, negative)
+        return {"messages": messages} | ({"links": links} if self._raw else {}), []
+
+    def finish(self) -> None:
+        """Nothing."""
+
+
+def _in_order(sends: Columns, receives: Columns) -> Columns:
+    """The receivers' sides in the order of the senders', which are sorted by location."""
+    first = np.searchsorted(sends["sender_location"], receives["sender_location"])
+    row = first + receives["ordinal"]
+    joined = {}
+    for name in _RECEIVES:
+        joined[name] = np.empty_like(receives[name])
+        joined[name][row] = receives[name]
+    return joined
+
+
+def _tables(sends: Columns, receives: Columns) -> tuple[pa.Table, pa.Table, int]:
+    """Messages, links, and the number of sizes that were printed negative, now unsigned."""
+    is_link = sends["is_link"].astype(bool)
+    sides = {**sends, **receives}
+    names = [column.name for column in TABLES["links"].columns]
+    links = arrow_table("links", {name: sides[name][is_link] for name in names})
+    if is_link.any():
+        sides = {name: values[~is_link] for name, values in sides.items()}
+    rows, size = len(sides["send_ns"]), sides["size"]
+    negative = (size < 0) & (size >= -_TWO_GIB)
+    if negative.any():
+        size = np.where(negative, size + _FOUR_GIB, size)
+    columns = {
+        name: values for name, values in sides.items() if name not in {"is_link", "size", "tag"}
+    }
+    columns |= {
+        "tag": sides["tag"].astype(np.int32),
+        "sent_bytes": size,
+        "received_bytes": size,
+        "communicator": pa.nulls(rows, pa.int32()),
+        "send_request": pa.nulls(rows, pa.int64()),
+        "receive_request": pa.nulls(rows, pa.int64()),
+    }
+    return arrow_table("messages", columns), links, int(np.count_nonzero(negative))
+
+
+def _collective_parts(calls: Columns) -> Columns:
+    """The calls that are parts of collectives on a known communicator, by location."""
+    # The format has no id for instances of collectives: the k-th collective of each location
+    # on a communicator is the k-th instance, unless tracing was disabled or duplicates of the
+    # communicator share its id.
+    kinds = np.append(call_kinds(), 0)
+    code = calls["operation"]
+    code_or_none = np.where((code >= 0) & (code < len(kinds) - 1), code, len(kinds) - 1)
+    rows = np.flatnonzero(
+        (kinds[code_or_none] & CallKind.COLLECTIVE != 0) & (calls["communicator"] >= 0)
+    )
+    operation, location, call = (
+        calls[name][rows] for name in ("operation", "location", "call")
+    )
+    communicator = calls["communicator"][rows]
+    # The completion of a non-blocking collective is not recorded.
+    blocking = ~np.isin(operation, _CODES)
+    return {
+        "location": location,
+        "call": call,
+        "done_call": np.where(blocking, call, np.int32(UNKNOWN)),
+        "begin_ns": calls["enter_ns"][rows],
+        "end_ns": calls["leave_ns"][rows],
+        "begin_seq": calls["enter_seq"][rows],
+        "end_seq": np.where(blocking, calls["leave_seq"][rows], NO_VALUE),
+        "sent_bytes": _or_zero(calls["sent_bytes"][rows]),
+        "received_bytes": _or_zero(calls["received_bytes"][rows]),
+        "communicator": communicator,
+        "sequence": ordinal_within(communicator, location),
+        "operation": operation,
+        "own_root": calls["root"][rows],
+        "named_root": np.full(len(rows), UNKNOWN, np.int32),
+    }
+
+
+def _or_zero(size: Integers) -> Integers:
+    return np.where(size == NO_VALUE, 0, size)
 
 
 def read(
@@ -248,12 +378,14 @@ def read(
         )
         held = count.bytes_of(journal)
         tables = bytes_of_tables(source.counts, len(source.counters), raw=raw)
-        require_bytes(bytes_of_whole(tables, held), memory, way_out=WAY_OUT)
+        intake.require_bytes(bytes_of_whole(tables, held), memory, way_out=WAY_OUT)
         if not raw and memory is not None and opened.tells_loops:
             tables = bytes_of_tables(source.counts, len(source.counters), raw=True)
             if bytes_of_whole(tables, held) > memory:
                 source.leave_out_loops()
-        return hold(source, source.parts(), Tables(), threads=0, progress=progress)
+        return intake.hold(
+            source, source.parts(), intake.Tables(), threads=0, progress=progress
+        )
 
 
 def convert(
@@ -270,13 +402,13 @@ def convert(
     The tables are those of :func:`read`. On disk it takes about a third of the text for spills,
     which are deleted as they are read, and the store.
     """
-    require_memory(memory)
+    intake.require_memory(memory)
     size = path.stat().st_size * (_GZIP_RATIO if path.suffix == ".gz" else 1)
-    require_disk(target.absolute().parent, int(size * DISK))
+    intake.require_disk(target.absolute().parent, int(size * DISK))
     buckets = min(int(size * STREAMED / memory) + 1, _MOST_BUCKETS)
     with (
         open_trace(path, most_buckets=buckets) as opened,
-        new_store(target) as (store, folder),
+        intake.new_store(target) as (store, folder),
     ):
         journal = _core.Journal(opened.layout)
         spill = JournalSpill(folder, opened.buckets, memory // _SHARE_OF_JOURNAL)
@@ -284,7 +416,7 @@ def convert(
         source = ScannedSource(
             opened, journal, scanned, spill, raw=raw, threads=1, progress=progress
         )
-        fill(
+        intake.fill(
             store,
             folder,
             source,
@@ -292,6 +424,6 @@ def convert(
             memory=memory,
             threads=1,
             writers=threads,
-            parts_at_once=parts_within(memory, most=memory),
+            parts_at_once=intake.parts_within(memory, most=memory),
             progress=progress,
         )

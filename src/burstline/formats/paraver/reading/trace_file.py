@@ -7,18 +7,23 @@
 
 from __future__ import annotations
 
+import re
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
 from burstline import _core, schema
 from burstline.errors import FormatError
 from burstline.formats.intake import Defect
-from burstline.formats.paraver.files.companions import companion_paths
 from burstline.formats.paraver.files.declarations import compiler_in
-from burstline.formats.paraver.files.header import Header, read_header
+from burstline.formats.paraver.files.header import (
+    Header,
+    Objects,
+    companion_paths,
+    read_header,
+)
 from burstline.formats.paraver.files.lines import LineSource
 from burstline.formats.paraver.files.pcf import Pcf, read_pcf
 from burstline.formats.paraver.files.row import Row, read_row
@@ -28,29 +33,22 @@ from burstline.formats.paraver.reading.kernel_vocabulary import (
     type_table,
     vocabulary,
 )
-from burstline.formats.paraver.reading.objects import (
-    Objects,
-    communicator_rows,
-    communicator_table,
-    declared_objects,
-    location_table,
-)
-from burstline.formats.paraver.reading.scan import Scanned, scan_source
+from burstline.formats.paraver.reading.scan import Overflow, Scanned, scan_source
 from burstline.loops import LOOP_TYPES
 from burstline.progress import SILENCE
-from burstline.schema import row_table
+from burstline.schema import arrow_table, row_table
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping, Sequence
     from collections.abc import Set as AbstractSet
     from pathlib import Path
 
     import pyarrow as pa
 
     from burstline.columns import Integers
-    from burstline.formats.paraver.reading.memory import Overflow
     from burstline.progress import Progress
 
+_GPU_NAME: Final = re.compile(r"(GPU|CUDA|HIP)-?D?\d")
 _END_OF_TIME = 1 << 61
 _LARGEST_COMPANION = 1 << 30
 _MANY_THREADS = 1 << 16
@@ -67,10 +65,14 @@ class OpenTrace:
     header: Header
     pcf: Pcf
     row: Row | None
-    objects: Objects
     layout: _core.Layout
     types: _core.TypeTable
     buckets: int
+
+    @property
+    def objects(self) -> Objects:
+        """The declared objects."""
+        return self.header.objects
 
     def scan(
         self,
@@ -99,7 +101,7 @@ class OpenTrace:
             scanned.defects.add(Defect("labels_missing", "info", text))
         claimed = self.header.communicators
         if claimed and claimed != len(scanned.communicators):
-            apps = len(self.header.applications)
+            apps = len(self.objects.tasks)
             if claimed * apps != len(scanned.communicators):
                 text = f"{claimed} claimed, {len(scanned.communicators)} found"
                 scanned.defects.note("communicator_count", "info", text)
@@ -116,7 +118,8 @@ class OpenTrace:
         """The assembly of tables and the vocabulary of the builder."""
         counters = counters_of(self.types.types(), self.pcf)
         counts = journal.counts(self.layout)
-        communicators = communicator_rows(scanned)
+        in_order = sorted(scanned.communicators, key=lambda key: key[0])
+        communicators = {key: row for row, key in enumerate(in_order)}
         if counts["several_processors"].any():
             moved = int(np.count_nonzero(counts["several_processors"]))
             first = int(counts["several_processors"].argmax())
@@ -139,8 +142,8 @@ class OpenTrace:
         counts: dict[str, Integers] = journal.counts(self.layout)
         scanned = assembly.scanned
         tables = {
-            "locations": location_table(self.objects, counts, self.row),
-            "communicators": communicator_table(
+            "locations": _location_table(self.objects, counts, self.row),
+            "communicators": _communicator_table(
                 scanned, assembly.communicators, self.objects, twins=twins
             ),
             "call_paths": assembly.call_paths.table(),
@@ -187,30 +190,87 @@ class OpenTrace:
         return row_table("source", rows)
 
 
+def _location_table(
+    objects: Objects, counts: Mapping[str, Integers], row: Row | None
+) -> pa.Table:
+    """The table of locations, which live from their first event to the last event or state."""
+    first = counts["first_event"]
+    born = np.where(first != schema.NO_VALUE, first, counts["first_state"])
+    died = np.maximum(np.maximum(counts["last_event"], counts["latest_end"]), born)
+    unseen = born == schema.NO_VALUE
+    rank = objects.rank_of_task[objects.process]
+    names: Sequence[str] = row.levels.get("THREAD", ()) if row else ()
+    if len(names) != len(rank):
+        ids = np.stack([objects.application, rank, objects.thread], axis=1) + 1
+        names = ["THREAD " + ".".join(map(str, place)) for place in ids.tolist()]
+    given = row.levels.get("NODE", ()) if row else ()
+    nodes = [
+        None if node < 0 else given[node] if node < len(given) else f"node {node + 1}"
+        for node in objects.nodes[objects.process].tolist()
+    ]
+    return arrow_table(
+        "locations",
+        {
+            "location": np.arange(len(names)),
+            "application": objects.application,
+            "process": objects.process,
+            "rank": rank,
+            "thread": objects.thread,
+            "kind": ["gpu_stream" if _GPU_NAME.match(name) else "cpu" for name in names],
+            "node": nodes,
+            "born_ns": np.where(unseen, 0, born),
+            "died_ns": np.where(unseen, 0, died),
+            "name": names,
+            "cpu": counts["processor"],
+        },
+    )
+
+
+def _communicator_table(
+    scanned: Scanned,
+    rows: Mapping[tuple[int, int], int],
+    objects: Objects,
+    *,
+    twins: AbstractSet[int],
+) -> pa.Table:
+    table = []
+    for row, key in enumerate(rows):
+        communicator = scanned.communicators.get(key)
+        members = communicator.members.tolist() if communicator else []
+        size = int(objects.tasks[key[0]]) if key[0] < len(objects.tasks) else 0
+        if communicator is None:
+            kind = "unknown"
+        elif communicator.sides:
+            kind = "inter"
+        elif len(members) == size:
+            kind = "world"  # any permutation of all tasks is one
+        else:
+            kind = "self" if len(members) == 1 else "group"
+        table.append((row, key[0], kind, members, key[0] in twins, key[1]))
+    return row_table("communicators", table)
+
+
 @contextmanager
 def open_trace(path: Path, *, most_buckets: int) -> Iterator[OpenTrace]:
     """An open trace, of which all but the body is read."""
     with closing(LineSource(path)) as source:
         header = read_header(source.first_line(), path)
         _refuse_claims(header, source)
-        objects = declared_objects(header)
-        tasks = len(objects.threads_per_task)
+        objects = header.objects
+        tasks = len(objects.threads)
         buckets = min(most_buckets, tasks)
-        layout = _core.Layout(
-            objects.tasks_per_application,
-            objects.threads_per_task,
-            (np.arange(tasks) * buckets // tasks).tolist(),
-        )
+        bucket = np.arange(tasks) * buckets // tasks
+        layout = _core.Layout(objects.tasks.tolist(), objects.threads.tolist(), bucket.tolist())
         pcf_path, row_path = _companions(path)
         pcf = read_pcf(_bytes_of(pcf_path))
         row = read_row(_bytes_of(row_path)) if row_path.is_file() else None
         types = type_table(pcf)
-        yield OpenTrace(path, source, header, pcf, row, objects, layout, types, buckets)
+        yield OpenTrace(path, source, header, pcf, row, layout, types, buckets)
 
 
 def _refuse_claims(header: Header, source: LineSource) -> None:
     """Raise FormatError for more threads than the file has room for."""
-    claimed = sum(int(layout.threads.sum()) for layout in header.applications)
+    claimed = int(header.objects.threads.sum())
     size = source.size * (_INFLATION if source.is_gzip else 1)
     most = max(_MANY_THREADS, size // _BYTES_PER_THREAD)
     if claimed > most:

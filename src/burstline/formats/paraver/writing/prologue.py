@@ -1,18 +1,26 @@
-"""The lines before the records of a ``.prv``: header, communicators, comments.
+"""The ids of locations in Paraver records, the lines before the records, names of objects.
 
 ::
 
+    locations  ->  Numbering(cpu, application, task, thread, node)  ->  header, body, .row
     locations, source lines, communicators  ->  #Paraver (…)…  c:…  #…
+
+Paraver wants ids from 1 without holes, and every processor inside the node of its thread.
 """
 
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 
-from burstline.errors import printable
+from burstline.columns import distinct
+from burstline.errors import NotEnoughDataError, printable
 from burstline.formats.paraver.files.declarations import (
     COMPILER,
     Communicator,
@@ -24,26 +32,123 @@ from burstline.formats.paraver.files.declarations import (
 )
 from burstline.formats.paraver.files.header import (
     DATE_FORMAT,
-    ApplicationLayout,
+    Header,
+    Objects,
+    read_header,
     write_header,
 )
-from burstline.formats.paraver.writing.numbering import source_header, source_lines
+from burstline.formats.paraver.files.row import Row, read_row
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from burstline.formats.paraver.writing.numbering import Numbering
+    from burstline.columns import AnyIntegers, Integers
     from burstline.trace import Trace
 
 _DATE: Final = re.compile(r"[ -(*-~]{1,29}")
 
 
+@dataclass(frozen=True, slots=True)
+class Numbering:
+    """The ids of locations in records, from 1, shape (locations,) each."""
+
+    cpu: Integers  # 0 without a resource model
+    application: Integers
+    task: Integers
+    thread: Integers
+    node: Integers
+    cpus: tuple[int, ...]  # processors of each node, empty without a resource model
+    objects: Objects
+    renumbered: bool  # whether some task is not its rank + 1
+    header: Header | None  # of the source, None if it was no Paraver file
+
+
+def numbering(trace: Trace) -> Numbering:
+    """The ids of locations, with the nodes and processors that the source's header declared."""
+    if not trace.locations.num_rows:
+        raise NotEnoughDataError("a trace without locations cannot be written as .prv")
+    application, rank, thread = trace.arrays("locations", "application", "rank", "thread")
+    header = _source_header(trace)
+    applications = distinct(application)[1]
+    tasks = _dense_within(rank, applications)
+    first, process = distinct(applications, tasks)
+    declared = _declared_places(header, trace) if header else None
+    node, cpu, cpus = declared or _named_places(trace)
+    nodes = np.empty(len(first), np.int32)
+    nodes[process] = node
+    return Numbering(
+        cpu=cpu,
+        application=applications + 1,
+        task=tasks + 1,
+        thread=_dense_within(thread, process) + 1,
+        node=node + 1,
+        cpus=cpus,
+        objects=Objects(
+            np.bincount(applications[first]), np.bincount(process).astype(np.int32), nodes
+        ),
+        renumbered=bool((tasks != rank).any() or (applications != application).any()),
+        header=header,
+    )
+
+
+def _dense_within(ids: AnyIntegers, groups: Integers) -> Integers:
+    """The rank of each id among the distinct ones of its group, from 0."""
+    first, number = distinct(groups, ids)
+    return number - np.searchsorted(groups[first], groups)
+
+
+def _declared_places(
+    header: Header, trace: Trace
+) -> tuple[Integers, Integers, tuple[int, ...]] | None:
+    """The places that the header of the source declared, if Paraver accepts them."""
+    application, rank, cpu = trace.arrays("locations", "application", "rank", "cpu")
+    tasks = header.objects.tasks
+    if application.max() >= len(tasks) or (rank >= tasks[application]).any():
+        return None
+    first = np.cumsum(tasks) - tasks
+    node = header.objects.nodes[first[application] + rank].astype(np.int64)
+    cpu = np.maximum(cpu.astype(np.int64), 0)
+    if header.cpus_per_node is None:
+        return None if cpu.any() else (node, cpu, ())
+    end = np.cumsum(header.cpus_per_node)
+    begin = end - header.cpus_per_node
+    inside = (cpu > begin[node]) & (cpu <= end[node])
+    if node.min() < 0 or not (inside | (cpu == 0)).all():
+        return None
+    return node, cpu, header.cpus_per_node
+
+
+def _named_places(trace: Trace) -> tuple[Integers, Integers, tuple[int, ...]]:
+    """Nodes from 0 by their names, processors from 1 for each location, processors of nodes."""
+    names = trace.locations["node"].fill_null("").to_pylist()
+    seen = {name: k for k, name in enumerate(dict.fromkeys(names))}
+    node = np.array([seen[name] for name in names], np.int64)
+    cpu = np.empty(len(node), np.int64)
+    cpu[np.argsort(node, kind="stable")] = np.arange(1, len(node) + 1)
+    return node, cpu, tuple(np.bincount(node).tolist())
+
+
+def _source_header(trace: Trace) -> Header | None:
+    """The header of the source, None if it was no Paraver file."""
+    lines = source_lines(trace, "header")
+    if not lines:
+        return None
+    return read_header(lines[0].encode(), Path(trace.metadata.get("path", "the source")))
+
+
+def source_lines(trace: Trace, kind: str) -> list[str]:
+    """The lines of one kind in the source that are no records."""
+    table = trace.table("source")
+    return table.filter(pc.equal(table["kind"].cast(pa.string()), kind))["text"].to_pylist()
+
+
 def prologue(trace: Trace, names: Numbering, end_ns: int) -> bytes:
     """The lines before the first record of a trace whose last moment is `end_ns`."""
     communicators = list(_communicators(trace, names))
-    header = write_header(
-        _date(trace), end_ns, names.cpus or None, _layouts(names), len(communicators)
-    )
+    date = names.header.date if names.header else ""
+    if not _DATE.fullmatch(date):  # none that every reader accepts
+        date = now().strftime(DATE_FORMAT)
+    header = write_header(date, end_ns, names.cpus or None, names.objects, len(communicators))
     comments = source_lines(trace, "comment")
     compiler = trace.metadata.get("compiler")
     if compiler and compiler_in(comments) is None:
@@ -56,48 +161,22 @@ def prologue(trace: Trace, names: Numbering, end_ns: int) -> bytes:
     )
 
 
-def _date(trace: Trace) -> str:
-    """The date of the source, if it is one that every reader accepts, else today's."""
-    header = source_header(trace)
-    if header is not None and _DATE.fullmatch(header.date):
-        return header.date
-    return now().strftime(DATE_FORMAT)
-
-
-def _layouts(names: Numbering) -> list[ApplicationLayout]:
-    layouts = []
-    for application in range(1, int(names.application.max()) + 1):
-        of_application = names.application == application
-        task = names.task[of_application] - 1
-        node = np.zeros(int(task.max()) + 1, np.int32)
-        node[task] = names.node[of_application] - 1
-        layouts.append(ApplicationLayout(np.bincount(task).astype(np.int32), node))
-    return layouts
-
-
 def _communicators(trace: Trace, names: Numbering) -> Iterator[Communicator]:
     """The communicators with those of their members that are left, by their new ids."""
     application, rank = trace.arrays("locations", "application", "rank")
-    task = {
-        (int(a), int(r)): int(t) - 1
-        for a, r, t in zip(application, rank, names.task, strict=True)
-    }
-    number = {int(a): int(n) - 1 for a, n in zip(application, names.application, strict=True)}
+    places = zip(application.tolist(), rank.tolist(), strict=True)
+    task = dict(zip(places, (names.task - 1).tolist(), strict=True))
+    number = dict(zip(application.tolist(), (names.application - 1).tolist(), strict=True))
     for communicator in _source_communicators(trace):
-        members = [
-            task.get((communicator.application, int(member))) for member in communicator.members
-        ]
+        ranks = communicator.members.tolist()
+        members = [task.get((communicator.application, member)) for member in ranks]
         left = [member for member in members if member is not None]
-        is_whole = len(left) == len(members) and not (
-            communicator.kind == "inter" and names.renumbered
-        )
+        is_whole = len(left) == len(members) and not (communicator.sides and names.renumbered)
         if communicator.application in number and (is_whole or left):
-            yield Communicator(
-                number[communicator.application],
-                communicator.source_id,
-                np.array(left, np.int32),
-                communicator.kind,
-                communicator.sides,
+            yield replace(
+                communicator,
+                application=number[communicator.application],
+                members=np.array(left, np.int32),
             )
 
 
@@ -110,3 +189,30 @@ def _source_communicators(trace: Trace) -> Iterator[Communicator]:
         members = np.array(row["members"], np.int32)
         if row["kind"] != "inter":
             yield Communicator(row["application"], row["source_id"], members)
+
+
+def object_names(trace: Trace, names: Numbering) -> Row:
+    """The names of the objects of a trace: the source's, if it has the same objects."""
+    lines = source_lines(trace, "row")
+    row = read_row("\n".join(lines).encode())
+    declared = len(names.header.objects.process) if names.header else 0
+    if lines and not names.renumbered and declared == trace.locations.num_rows:
+        return row
+    given = row.levels.get("NODE", ())
+    node = np.maximum(names.node, 1)  # a trace without a resource model may call it 0
+    count = int(node.max()) if not names.cpus else len(names.cpus)
+    nodes = [f"node{number}" for number in range(1, count + 1)]
+    nodes[: len(given)] = given[:count]
+    for number, name in zip(node, trace.locations["node"].to_pylist(), strict=True):
+        if name:
+            nodes[int(number) - 1] = name
+    cpus = [name for name, size in zip(nodes, names.cpus, strict=False) for _ in range(size)]
+    cpus = cpus or [nodes[int(number) - 1] for number in node]
+    digits = len(str(len(cpus)))
+    return Row(
+        {
+            "CPU": tuple(f"{number:0{digits}}.{node}" for number, node in enumerate(cpus, 1)),
+            "NODE": tuple(nodes),
+            "THREAD": tuple(trace.locations["name"].to_pylist()),
+        }
+    )

@@ -21,15 +21,15 @@ from burstline import _core
 from burstline.errors import InconsistentTraceError, NotEnoughDataError, ParameterError
 from burstline.formats import atomic
 from burstline.formats.derivation import with_records
-from burstline.formats.paraver.files.companions import companion_paths
+from burstline.formats.paraver.files.header import companion_paths
 from burstline.formats.paraver.files.pcf import Pcf, TypeLabel, read_pcf, write_pcf
 from burstline.formats.paraver.files.row import write_row
-from burstline.formats.paraver.writing.numbering import (
+from burstline.formats.paraver.writing.prologue import (
     numbering,
     object_names,
+    prologue,
     source_lines,
 )
-from burstline.formats.paraver.writing.prologue import prologue
 from burstline.formats.paraver.writing.records import COPIES, survey, whole, windows
 from burstline.progress import SILENCE, Progress
 
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from os import PathLike
 
-    from burstline.formats.paraver.writing.numbering import Numbering
+    from burstline.formats.paraver.writing.prologue import Numbering
     from burstline.formats.paraver.writing.records import Survey
     from burstline.trace import Trace
 
