@@ -38,7 +38,7 @@ def test_types_of_one_block_share_one_list_of_values():
     assert pcf.value_label(70000002, 3) is None
     assert pcf.value_label(42000050, 0) is None
     assert pcf.value_label(5, 0) is None
-    assert (pcf.type_label(70000001), pcf.type_label(5)) == ("Caller at level 1", None)
+    assert (pcf.types[70000001].label, 5 in pcf.types) == ("Caller at level 1", False)
     assert pcf.defects == ()
 
 
@@ -94,7 +94,7 @@ def test_what_makes_no_sense_is_counted_and_shown_once():
 def test_a_type_without_a_label_is_still_known():
     pcf = read_pcf(b"EVENT_TYPE\n0 77\nVALUES\n1 a\n")
 
-    assert pcf.type_label(77) is None
+    assert not pcf.types[77].label
     assert pcf.value_label(77, 1) == "a"
     assert b"0    77    Type 77\n" in write_pcf(pcf)
 

@@ -29,8 +29,6 @@ def test_names_are_read_by_level():
         "NODE": ("vm",),
         "THREAD": ("THREAD 1.1.1", "THREAD 1.2.1"),
     }
-    assert row.name("CPU", 1) == "2.vm"
-    assert [row.name("CPU", 2), row.name("CPU", -1), row.name("TASK", 0)] == [None] * 3
     assert row.defects == ()
 
 
@@ -56,7 +54,6 @@ def test_blank_lines_within_the_size_are_names_without_text():
     row = read_row(b"LEVEL NODE SIZE 3\na\n\n c \n")
 
     assert row.levels == {"NODE": ("a", "", " c ")}
-    assert row.name("NODE", 1) is None
     assert row.defects == ()
 
 

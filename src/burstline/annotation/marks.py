@@ -1,11 +1,4 @@
-"""Marks: the events where an iteration begins or a loop ends, and what they are called.
-
-::
-
-    Structure  --iterations of each loop-->  spans per nesting depth, none over another
-               -->  Marks: location, time, type, value
-    Loop  --loop_name-->  "loop 2: cg.f:491-503, 15 iterations"
-"""
+"""Marks: the events where an iteration begins or a loop ends, and what they are called."""
 
 from __future__ import annotations
 

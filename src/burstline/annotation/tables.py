@@ -1,9 +1,6 @@
 """The tables of an annotated trace: those of the trace, with the marks among its events.
 
-::
-
-    events of some locations, marks  -->  events with marks instead of earlier ones
-    calls, messages, … with *_seq    -->  the same, counting the new events
+What counts events counts the new ones, too.
 """
 
 from __future__ import annotations

@@ -1,11 +1,7 @@
 """Bytes that collectives send, in Extrae's traces and in the tables.
 
-::
-
-    MPI_Alltoall    Extrae: one block, for one peer     tables: all blocks
-    MPI_Reduce      Extrae: 0 at the root               tables: its own part, as of MPI_Gather
-
-Bytes that are received mean the same on both sides.
+Of MPI_Alltoall, Extrae writes one block, for one peer, and the tables have all; of MPI_Reduce,
+0 and the root's own part, as of MPI_Gather. Bytes received mean the same on both sides.
 """
 
 from __future__ import annotations

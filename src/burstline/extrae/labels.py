@@ -44,13 +44,6 @@ def read_function(label: str) -> str | None:
     """The function that a caller label means, None if it is unresolved.
 
     Only the name, with ``._omp_fn.N`` of outlined loops; of inlined functions the innermost.
-
-    >>> read_function(
-    ...     "int driver [int driver<double, int>(Box const&) inlined at a.h:3:1 in f]"
-    ... )
-    'driver'
-    >>> read_function("Calc [Calc(double*, int) [clone ._omp_fn.1]]")
-    'Calc._omp_fn.1'
     """
     text = label.strip()
     short, bracket, long = text.partition(" [")
@@ -101,11 +94,7 @@ def _without_return_type(signature: str) -> str:
 
 
 def read_line(label: str) -> SourceLine:
-    """The source line that a caller-line label means; the line of compilers' own code is None.
-
-    >>> read_line("f.c:9 [/src/f.c:9, /src/t]")
-    SourceLine(file='f.c', line=9)
-    """
+    """The source line that a caller-line label means; compilers' own code has no line."""
     short, bracket, long = label.strip().partition(" [")
     name, line = _short_form(short.strip())
     if not bracket:

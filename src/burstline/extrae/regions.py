@@ -92,11 +92,7 @@ LOCK_STEPS: Final = {
 
 
 def region_kind(type: int, value: int, label: str | None = None) -> RegionKind:  # noqa: A002 -- the format's word
-    """The kind of region that a nonzero value opens; a call for an unknown type.
-
-    >>> region_kind(60000002, 6), region_kind(60004, 27).role
-    (RegionKind(paradigm='openmp', role='single'), 'implicit_barrier')
-    """
+    """The kind of region that a nonzero value opens; a call for an unknown type."""
     row = types.TABLE.get(type)
     kind = (row and row.region) or RegionKind("other", "call")
     role = _ROLES_BY_VALUE.get(type, {}).get(value, kind.role)
@@ -106,11 +102,7 @@ def region_kind(type: int, value: int, label: str | None = None) -> RegionKind: 
 
 
 def region_name(type: int, value: int, label: str | None = None) -> str:  # noqa: A002 -- the format's word
-    """The name of the region that a value opens; never empty.
-
-    >>> region_name(40000004, 2), region_name(60000005, 1), region_name(60000018, 9)
-    ('write', 'barrier', '60000018:9')
-    """
+    """The name of the region that a value opens; never empty."""
     if label and label.strip():
         if type not in FUNCTION_TYPES:
             return label.strip()

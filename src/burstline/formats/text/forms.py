@@ -1,12 +1,7 @@
 """Which statement sets which columns of the schema, and how a value of a column is a word.
 
-::
-
-    Statement ─ Form.read ─► values by column ─ Form.write ─► words
-
 A column is an option of the statement of its table unless it follows from the rest of the
-text. Its name, or a short one, is the option's; its type says how a value is read. A table
-without a statement is told by ``row TABLE [COLUMN VALUE]…``.
+text. Its name, or a short one, is the option's; its type says how a value is read.
 """
 
 from __future__ import annotations

@@ -1,12 +1,4 @@
-"""The text form's lines: from characters to statements, and the words and places in them.
-
-::
-
-    text ─ statements ─► Statement(line, words) ─ word · number ─► values
-
-A statement ends at a line's end or at a ``|``. A word may be quoted as in JSON;
-``#`` begins a comment where a word could begin. Every error names path and line.
-"""
+"""The text form's lines: from characters to statements, and the words and places in them."""
 
 from __future__ import annotations
 
@@ -154,11 +146,7 @@ def statements(content: str, path: Path) -> Iterator[Statement]:
 
 
 def written(value: object) -> str:
-    """A value as one word, quoted where it has to be; numbers of a list as several.
-
-    >>> written("MPI_Send"), written("!$omp for"), written(None), written(7)
-    ('MPI_Send', '"!$omp for"', '-', '7')
-    """
+    """A value as one word, quoted where it has to be; numbers of a list as several."""
     if value is None:
         return NOTHING
     if isinstance(value, bool):
@@ -184,20 +172,12 @@ def place_of(word: str, statement: Statement) -> Place | None:
 
 
 def place_word(place: Place) -> str:
-    """The word that names a place, without what is zero.
-
-    >>> place_word((0, 3, 0)), place_word((1, 3, 0)), place_word((0, 3, 2))
-    ('3', '1/3', '3.2')
-    """
+    """The word that names a place, without what is zero."""
     application, rank, thread = place
     return (f"{application}/" if application else "") + f"{rank}" + f".{thread}" * bool(thread)
 
 
 def thread_name(place: Place) -> str:
-    """The name of a location that was given none, as Extrae would.
-
-    >>> thread_name((0, 3, 1))
-    'THREAD 1.4.2'
-    """
+    """The name of a location that was given none, as Extrae would."""
     application, rank, thread = place
     return f"THREAD {application + 1}.{rank + 1}.{thread + 1}"

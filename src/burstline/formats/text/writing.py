@@ -1,9 +1,5 @@
 """From a trace to its text form: every table's rows become events again.
 
-::
-
-    tables ─ by location and ordinal ─► events ─► statements ─► text
-
 Only what differs from what the text form assumes anyway is written.
 """
 

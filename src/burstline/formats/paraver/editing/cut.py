@@ -1,12 +1,5 @@
 """A part of a trace with raw tables: what is open at a border is opened or closed there.
 
-::
-
-    Trace, its selection ──► the selection with its part of the events
-
-    events ──pairs of opening and closing──► spans ──clipped to [start, end)──┐
-       └── punctual events inside, attributes of clipped MPI calls ───────────┴► events
-
 The cut reads back as the same calls and regions, clipped. Spans that only touch the begin
 leave nothing behind.
 """
@@ -57,11 +50,9 @@ def completed(
     end_ns: int | Integers | None,
     near: Trace | None = None,
 ) -> Trace:
-    """The selection `after` of `before` with raw tables that read back as its calls.
+    """The selection `after` of `before` with raw tables, if any, that read back as its calls.
 
-    It is `after` itself if `before` has no raw tables. `near` is what
-    :func:`burstline.selection.narrowed` gives of a store for `after`; without it, calls and
-    members of collectives are loaded whole.
+    Of a store, `near` is what :func:`burstline.selection.narrowed` makes of it for `after`.
     """
     if not before.has_raw:
         return after
@@ -139,9 +130,7 @@ def _cut_events(
 ) -> pa.Table:
     """The table `events` of a cut, in the times of the trace.
 
-    `location` is the number of each location in the cut, -1 where it is left out; each has its
-    own half-open window. `torn` are (location, time of entry) of calls whose collective lost
-    members at the window's begin: their communicator becomes unknown.
+    `location` is the number of each location in the cut, -1 where it is left out.
     """
     labels = {
         row["type"]: (row["label"], row["gradient"])

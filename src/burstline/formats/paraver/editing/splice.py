@@ -1,10 +1,5 @@
 """More counters in a Paraver trace: pairs put into its records, all other bytes as they are.
 
-::
-
-    counters of other runs, types of the trace  --added_types-->  a type and a label for each
-    base.prv, counters of bursts --splice--> out.prv(.gz), out.pcf with their labels, out.row
-
 A counter's value stands where the burst ends, in the record of the burst's thread that has
 the base's counters, as Extrae would have put it there.
 """
@@ -43,14 +38,6 @@ _GRADIENT: Final = 7
 _TYPES: Final = range(1, 1 << 31)
 
 
-@dataclass(frozen=True, slots=True)
-class SplicedCounter:
-    """A counter to add to a trace: a type that this has not, and its label."""
-
-    type: int
-    label: str
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class Additions:
     """Counters to add, with their values over bursts."""
@@ -58,7 +45,7 @@ class Additions:
     # of all bursts of the trace, ascending
     location: npt.NDArray[np.int32]
     end_ns: Integers
-    counters: Sequence[SplicedCounter]
+    counters: Mapping[int, str]  # types that the trace has not, and their labels
     values: Sequence[Integers]  # of each counter over each burst, NO_VALUE to leave it out
     types: Sequence[int]  # event types of the counters that the trace has
 
@@ -66,10 +53,8 @@ class Additions:
 def splice(
     source: Path, target: Path, additions: Additions, *, progress: Progress = SILENCE
 ) -> int:
-    """Write a Paraver trace with more counters; return how many bursts got some.
-
-    The three files appear together, whole, or not at all. Memory: 40 bytes a burst and 20 MB.
-    """
+    """Write a Paraver trace with more counters; return how many bursts got some."""
+    # Memory: 40 bytes a burst and 20 MB.
     companions = companion_paths(target)
     labels, names = (_bytes_of(path) for path in companion_paths(source))
     rows = _rows_with_values(additions)
@@ -118,6 +103,9 @@ class _EndRecords:
         self._number = np.cumsum(new) - 1
         self._times = np.ascontiguousarray(end[new])
         self._begin = np.searchsorted(location[new], np.arange(locations + 1))
+        # the last of all bursts that end with each
+        new = begins_run(self._location, self._end)
+        self._last = (np.append(np.flatnonzero(new)[1:], len(new)) - 1)[np.cumsum(new) - 1]
         self._parts: list[tuple[npt.NDArray[Any], ...]] = []
 
     def scan(self, source: LineSource, layout: _core.Layout, progress: Progress) -> None:
@@ -158,15 +146,11 @@ class _EndRecords:
         place = end[best][self._number]
         for number in np.flatnonzero(~clear).tolist():
             candidates = slice(begins[number], begins[number + 1])
-            bursts = self._slice(number)
+            bursts = slice(*np.searchsorted(self._number, [number, number + 1]))
             ends, bits = end[candidates].tolist(), holds[candidates].tolist()
             place[bursts] = self._chosen(self._rows[bursts], ends, bits)
         order = np.argsort(place, kind="stable")
         return place[order], self._rows[order]
-
-    def _slice(self, number: int) -> slice:
-        first, last = np.searchsorted(self._number, [number, number + 1])
-        return slice(int(first), int(last))
 
     def _chosen(self, bursts: Integers, ends: list[int], holds: list[int]) -> list[int]:
         """The places of bursts that end in one moment with several records."""
@@ -175,22 +159,9 @@ class _EndRecords:
             with_counters = [k for k, bits in enumerate(holds) if bits & _COUNTER]
             return [ends[(with_counters or [0])[0]]] * len(bursts)
         # Bursts that end in one moment: the last belongs to the last call that begins there.
-        row = int(bursts[-1])
-        last = row
-        while self._is_same(last + 1, row):
-            last += 1
-        chosen = []
-        for burst in bursts.tolist():
-            k = max(len(enters) - 1 - (last - burst), 0)
-            chosen.append(ends[_record_of(enters[k], holds)])
-        return chosen
-
-    def _is_same(self, row: int, other: int) -> bool:
-        return (
-            row < len(self._end)
-            and self._location[row] == self._location[other]
-            and self._end[row] == self._end[other]
-        )
+        after = self._last[bursts] - bursts
+        calls = np.maximum(len(enters) - 1 - after, 0).tolist()
+        return [ends[_record_of(enters[k], holds)] for k in calls]
 
     def _refuse(self, source: Path, number: int) -> None:
         location = int(np.searchsorted(self._begin, number, "right")) - 1
@@ -225,7 +196,7 @@ def _copy(
     progress: Progress,
 ) -> None:
     """Write the text with counters; `insertions` are places in it, ascending, and bursts."""
-    types = np.array([counter.type for counter in additions.counters], np.int64)
+    types = np.array(list(additions.counters), np.int64)
     done, buffer = 0, bytearray()
     for stretch in source.stretches():
         text = written = stretch.fetch(buffer)
@@ -240,17 +211,15 @@ def _copy(
         progress.advance(stretch.size)
 
 
-def _labelled(labels: bytes, counters: Sequence[SplicedCounter]) -> bytes:
+def _labelled(labels: bytes, counters: Mapping[int, str]) -> bytes:
     """A ``.pcf`` with an ``EVENT_TYPE`` of the counters."""
     if not counters:
         return labels
-    lines = ["", "", "EVENT_TYPE"]
-    lines += [
-        f"{_GRADIENT}    {counter.type}    {' '.join(counter.label.split())}"
-        for counter in counters
+    lines = [
+        f"{_GRADIENT}    {kind}    {' '.join(text.split())}" for kind, text in counters.items()
     ]
     ended = labels if not labels or labels.endswith(b"\n") else labels + b"\n"
-    return ended + "\n".join([*lines, ""]).encode(errors="replace")
+    return ended + "\n".join(["", "", "EVENT_TYPE", *lines, ""]).encode(errors="replace")
 
 
 @dataclass(frozen=True, slots=True)
@@ -263,13 +232,10 @@ class WantedCounter:
     label: str
 
 
-def added_types(
-    wanted: Sequence[WantedCounter], labels: Mapping[int, str]
-) -> list[SplicedCounter]:
-    """The types and labels of counters of other runs; `labels` are those of the trace."""
-    taken = dict(labels)
+def added_types(wanted: Sequence[WantedCounter], labels: Mapping[int, str]) -> dict[int, str]:
+    """The types of counters of other runs, and labels; `labels` are those of the trace."""
+    taken, counters = dict(labels), {}
     spare = (number for number in MERGED_TYPES if number not in taken)
-    counters = []
     for counter in wanted:
         # It keeps its type under its own name, so that configurations for it work.
         number, label = counter.type, counter.label or counter.counter
@@ -282,8 +248,7 @@ def added_types(
             raise ParameterError("there are more counters to add than event types for them")
         described = label.removeprefix(read_counter(label)).strip()
         label = f"{counter.name} {described}".strip()
-        taken[number] = label
-        counters.append(SplicedCounter(number, label))
+        taken[number] = counters[number] = label
     return counters
 
 

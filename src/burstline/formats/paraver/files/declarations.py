@@ -43,11 +43,7 @@ class Communicator:
 
 
 def read_communicator(line: bytes) -> Communicator | None:
-    """The communicator of a line, None if it is malformed; O(bytes), whatever it claims.
-
-    >>> read_communicator(b"c:1:6:2:1:3").members.tolist()
-    [0, 2]
-    """
+    """The communicator of a line, None if it is malformed; O(bytes), whatever it claims."""
     text = line.strip(b" \t\r\n")
     if match := _GROUP.fullmatch(text):
         application, source_id, size = map(int, match.groups()[:3])

@@ -117,13 +117,7 @@ class Header:
 
 
 def read_header(line: bytes, path: Path) -> Header:
-    """The header in the first line of a trace; O(bytes), whatever it claims.
-
-    >>> from pathlib import Path
-    >>> header = read_header(b"#Paraver (1/1/24 at 10:00):5_us:0:1:2(1:1,3:1)", Path("t.prv"))
-    >>> header.claimed_duration, header.objects.threads.tolist()
-    (5000, [1, 3])
-    """
+    """The header in the first line of a trace; O(bytes), whatever it claims."""
     defects: list[Defect] = []
     body = line.rstrip(b" \t\r\n").removeprefix(_BOM)
     if line.startswith(_BOM):
@@ -283,12 +277,7 @@ def write_header(
     objects: Objects,
     communicators: int,
 ) -> bytes:
-    r"""The first line of a Paraver trace in nanoseconds, ended.
-
-    >>> objects = Objects(np.array([2]), np.array([1, 3], np.int32), np.zeros(2, np.int32))
-    >>> write_header("02/01/2024 at 10:00", 5000, (4,), objects, 3)
-    b'#Paraver (02/01/2024 at 10:00):5000_ns:1(4):1:2(1:1,3:1),3\n'
-    """
+    """The first line of a Paraver trace in nanoseconds, ended."""
     if cpus_per_node is not None and min(cpus_per_node, default=0) < 1:
         raise ParameterError("every node of a header needs at least one processor")
     resources = "0"

@@ -1,12 +1,7 @@
 """Stretches of whole lines out of a ``.prv`` or ``.prv.gz``, in recycled buffers.
 
-::
-
-    plain   every stretch is read on its own, by whichever thread scans it
-    gzip    one thread inflates, the others scan
-
-Memory is that of the buffers, whatever the file claims to be; a line longer than
-:data:`LONGEST_LINE` is refused.
+Whichever thread scans a stretch of a plain file reads it; one thread inflates for all others.
+Memory is that of the buffers, whatever the file claims to be.
 """
 
 from __future__ import annotations

@@ -1,9 +1,5 @@
 """The labels of a trace, ``.pcf``: names of event types, values and states.
 
-::
-
-    bytes --read_pcf--> Pcf(types, values by group, states, …) --write_pcf--> bytes
-
 The types of one ``EVENT_TYPE`` share its values: they are a group. A type named again keeps
 its last label and the values of all its lists.
 """
@@ -58,36 +54,24 @@ class Pcf:
     semantic: tuple[str, ...] = ()
     defects: tuple[Defect, ...] = field(default=(), compare=False)
 
-    def type_label(self, type: int) -> str | None:  # noqa: A002 -- the format's word
-        """The label of an event type, None if it has none."""
-        type_label = self.types.get(type)
-        return type_label.label or None if type_label else None
-
-    def value_label(self, type: int, value: int) -> str | None:  # noqa: A002 -- same
+    def value_label(self, type: int, value: int) -> str | None:  # noqa: A002 -- the format's word
         """The label of a value of an event type, None if it has none."""
         type_label = self.types.get(type)
         return self.values.get(type_label.group, {}).get(value) if type_label else None
 
 
+@dataclass(slots=True)
 class _Block:
     """The values and the precision of an ``EVENT_TYPE``."""
 
-    __slots__ = ("in_values", "line", "precision", "values")
-
-    def __init__(self, line: int) -> None:
-        self.line = line
-        self.values: dict[int, str] = {}
-        self.precision: int | None = None
-        self.in_values = False
+    line: int
+    in_values: bool = False
+    precision: int | None = None
+    values: dict[int, str] = field(default_factory=dict)
 
 
 def read_pcf(data: bytes) -> Pcf:
-    r"""The labels in a whole ``.pcf``; what cannot be understood is a defect, never an error.
-
-    >>> pcf = read_pcf(b"EVENT_TYPE\n7 42000050 PAPI_TOT_INS [Instr]\n")
-    >>> pcf.types[42000050].label
-    'PAPI_TOT_INS [Instr]'
-    """
+    """The labels in a whole ``.pcf``; what cannot be understood is a defect, never an error."""
     return _Reader().read(data)
 
 
@@ -118,11 +102,8 @@ class _Reader:
                     self.blocks.append(_Block(number))
             elif line and not line.startswith("#") and not self._understands(line):
                 self.defects.note_line("pcf_line", "info", number, line)
-        types, values, precision = _grouped(self.names, self.places, self.blocks, self.defects)
         return Pcf(
-            types=types,
-            values=values,
-            precision=precision,
+            *self._grouped(),
             states=self.labels["STATES"],
             state_colors=self.colors["STATES_COLOR"],
             gradient_names=self.labels["GRADIENT_NAMES"],
@@ -177,42 +158,40 @@ class _Reader:
         self.blocks[-1].values[value - 2**64 if value >= 2**63 else value] = match[2]
         return True
 
-
-def _grouped(
-    names: dict[int, tuple[str, int]],
-    places: dict[int, list[int]],
-    blocks: list[_Block],
-    defects: Defects,
-) -> tuple[dict[int, TypeLabel], dict[int, dict[int, str]], dict[int, int]]:
-    """Types, values and precision by group: types of the same blocks share one."""
-    groups: dict[tuple[int, ...], int] = {}
-    values: dict[int, dict[int, str]] = {}
-    precision: dict[int, int] = {}
-    types: dict[int, TypeLabel] = {}
-    # a list of values is copied for every other set of blocks it belongs to: the allowance
-    # keeps a hostile file from turning that into the square of its size
-    allowance = _SPARE_COPIES + 4 * sum(len(block.values) for block in blocks)
-    for number, (label, gradient) in names.items():
-        type_places = tuple(places[number])
-        is_known = type_places in groups
-        group = groups.setdefault(type_places, len(groups))
-        types[number] = TypeLabel(label, gradient, group)
-        if is_known:
-            continue
-        allowance -= sum(len(blocks[place].values) for place in type_places)
-        if allowance < 0 and len(type_places) > 1:
-            text = f"values of type {number}"
-            defects.note_line("pcf_redeclared", "loss", blocks[type_places[-1]].line, text)
-            type_places = type_places[-1:]
-        table: dict[int, str] = {}
-        for place in type_places:
-            table.update(blocks[place].values)
-            digits = blocks[place].precision
-            if digits is not None:
-                precision[group] = digits
-        if table:
-            values[group] = table
-    return types, values, precision
+    def _grouped(
+        self,
+    ) -> tuple[dict[int, TypeLabel], dict[int, dict[int, str]], dict[int, int]]:
+        """Types, values and precision by group: types of the same blocks share one."""
+        groups: dict[tuple[int, ...], int] = {}
+        values: dict[int, dict[int, str]] = {}
+        precision: dict[int, int] = {}
+        types: dict[int, TypeLabel] = {}
+        # a list of values is copied for every other set of blocks it belongs to: the allowance
+        # keeps a hostile file from turning that into the square of its size
+        allowance = _SPARE_COPIES + 4 * sum(len(block.values) for block in self.blocks)
+        for number, (label, gradient) in self.names.items():
+            type_places = tuple(self.places[number])
+            is_known = type_places in groups
+            group = groups.setdefault(type_places, len(groups))
+            types[number] = TypeLabel(label, gradient, group)
+            if is_known:
+                continue
+            allowance -= sum(len(self.blocks[place].values) for place in type_places)
+            if allowance < 0 and len(type_places) > 1:
+                text = f"values of type {number}"
+                self.defects.note_line(
+                    "pcf_redeclared", "loss", self.blocks[type_places[-1]].line, text
+                )
+                type_places = type_places[-1:]
+            table: dict[int, str] = {}
+            for place in type_places:
+                table.update(self.blocks[place].values)
+                digits = self.blocks[place].precision
+                if digits is not None:
+                    precision[group] = digits
+            if table:
+                values[group] = table
+        return types, values, precision
 
 
 _DEFAULT_OPTIONS = (
@@ -230,15 +209,7 @@ _CALL_LIKE = frozenset([EventClass.MPI_CALL, EventClass.REGION])
 
 
 def write_pcf(pcf: Pcf) -> bytes:
-    """A whole ``.pcf``, without the types and values that Paraver would drop in silence.
-
-    >>> pcf = Pcf({50000001: TypeLabel("MPI", 9, 0)}, {0: {1: "MPI_Send"}})
-    >>> print(write_pcf(pcf).decode().split("EVENT_TYPE")[1].strip())
-    9    50000001    MPI
-    VALUES
-    1      MPI_Send
-    0      Outside MPI
-    """
+    """A whole ``.pcf``, without the types and values that Paraver would drop in silence."""
     states = {**STATES, **pcf.states}
     colors = {**STATE_COLORS, **pcf.state_colors}
     sections = [

@@ -1,10 +1,4 @@
-"""The names of a trace's objects, ``.row``.
-
-::
-
-    LEVEL CPU SIZE 2      a block: as many names as SIZE says, one to a line
-    1.vm
-    2.vm
+"""The names of a trace's objects, ``.row``, in blocks: ``LEVEL CPU SIZE 2``, and two lines.
 
 SIZE is a claim: a block ends where the next one begins, and has the names it has.
 """
@@ -31,63 +25,39 @@ class Row:
     levels: dict[str, tuple[str, ...]] = field(default_factory=dict)
     defects: tuple[Defect, ...] = field(default=(), compare=False)
 
-    def name(self, level: str, number: int) -> str | None:
-        """The name of an object counted from 0, None if it has none."""
-        names = self.levels.get(level, ())
-        return names[number] or None if 0 <= number < len(names) else None
-
 
 def read_row(data: bytes) -> Row:
-    r"""The names in a whole ``.row``, of every level Paraver knows; never an error.
-
-    >>> read_row(b"LEVEL NODE SIZE 1\nlogin 1\n\nLEVEL CPU SIZE 9\n1.vm\n").levels
-    {'NODE': ('login 1',), 'CPU': ('1.vm',)}
-    """
+    """The names in a whole ``.row``, of every level Paraver knows; never an error."""
     defects = Defects()
     levels: dict[str, list[str]] = {}
-    block = _Names("", 0, 0)
+    for number, level, size, names in _blocks(data, defects):
+        while names and not names[-1].strip():
+            names.pop()
+        if level not in LEVELS:
+            defects.note_line("row_level", "info", number, level)
+            continue
+        if len(names) != size:
+            text = f"{level} of size {size}, {len(names)} names"
+            defects.note_line("row_size", "info", number, text)
+        levels.setdefault(level, []).extend(names)
+    return Row({level: tuple(names) for level, names in levels.items()}, defects.rows())
+
+
+def _blocks(data: bytes, defects: Defects) -> list[tuple[int, str, int, list[str]]]:
+    """Line, level, size and names of each block; adds what is in none to the defects."""
+    blocks: list[tuple[int, str, int, list[str]]] = []
     for number, raw in enumerate(data.removeprefix(b"\xef\xbb\xbf").split(b"\n"), start=1):
         line, is_utf8 = decode(raw.rstrip(b"\r"))
         if not is_utf8:
             defects.note_line("row_encoding", "info", number, line)
-        match = _LEVEL.fullmatch(line)
-        if match:
-            block.close(levels, defects)
-            block = _Names(match[1], int(match[2] or 0), number)
-        elif block.level or not line.strip():
-            block.add(line)
-        else:
+        if match := _LEVEL.fullmatch(line):
+            blocks.append((number, match[1], int(match[2] or 0), []))
+        elif not blocks and line.strip():
             defects.note_line("row_line", "info", number, line)
-    block.close(levels, defects)
-    return Row({level: tuple(names) for level, names in levels.items()}, defects.rows())
-
-
-class _Names:
-    """The block that is being read."""
-
-    __slots__ = ("level", "line", "names", "size")
-
-    def __init__(self, level: str, size: int, line: int) -> None:
-        self.level, self.size, self.line = level, size, line
-        self.names: list[str] = []
-
-    def add(self, name: str) -> None:
         # Behind SIZE lines, blank ones only separate.
-        if len(self.names) < self.size or name.strip():
-            self.names.append(name)
-
-    def close(self, levels: dict[str, list[str]], defects: Defects) -> None:
-        if not self.level:
-            return
-        while self.names and not self.names[-1].strip():
-            self.names.pop()
-        if self.level not in LEVELS:
-            defects.note_line("row_level", "info", self.line, self.level)
-            return
-        if len(self.names) != self.size:
-            text = f"{self.level} of size {self.size}, {len(self.names)} names"
-            defects.note_line("row_size", "info", self.line, text)
-        levels.setdefault(self.level, []).extend(self.names)
+        elif blocks and (len(blocks[-1][3]) < blocks[-1][2] or line.strip()):
+            blocks[-1][3].append(line)
+    return blocks
 
 
 def write_row(row: Row) -> bytes:

@@ -1,10 +1,6 @@
 """Samples: the function and line of a thread each time the tracer interrupted it.
 
-::
-
-    events of 30000000 (function) and 30000100 (line)  --sampled-->  a row per sample
-
-The callers, 30000001, 30000101 and so on, are not read.
+The callers, events of 30000001, 30000101 and so on, are not read.
 """
 
 from __future__ import annotations

@@ -1,9 +1,5 @@
 """Pass one over a ``.prv``: from bytes to journals, by several threads, in file order.
 
-::
-
-    stretches --fetch, scan, encode (any thread)--> blocks --append (in file order)--> Journal
-
 What becomes of a byte differs fivefold from trace to trace, so reading whole is refused by
 what the scan counted, which is the same whatever was allowed.
 """
@@ -61,10 +57,9 @@ def bytes_of_whole(tables: int, journals: int) -> int:
 
 
 class JournalCount:
-    """Counts the bytes of journals; those of a trace that will not fit in `memory` are dropped.
+    """Counts bytes of journals, and drops those of a trace that will not fit in `memory`."""
 
-    The scan then goes on: it counts all that the tables need, and keeps none of it.
-    """
+    # The scan then goes on: it counts all that the tables need, and keeps none of it.
 
     def __init__(self, buckets: int, memory: int | None) -> None:
         self._buckets, self._memory, self._dropped = buckets, memory, 0
@@ -193,10 +188,8 @@ def scan_source(
     progress: Progress,
     overflow: Overflow | None = None,
 ) -> Scanned:
-    """Counts of the rest of a source, whose records are appended to the journal.
-
-    O(bytes). Memory: the journal, and about 15 MB per thread.
-    """
+    """Counts of the rest of a source, whose records are appended to the journal."""
+    # Memory: the journal, and about 15 MB per thread.
     scanned = Scanned()
     progress.step("Reading", source.size, "B")
     desks = [_Desk(layout, types, unit_ns) for _ in range(threads + 2)]

@@ -1,13 +1,8 @@
 """From a ``.prv`` to a trace in memory, or to a store within a memory budget.
 
-::
-
-    scan ──► journals by bucket of processes ──► all built at once ──► tables in memory
-                       │
-                       └─► spilled when they outgrow their share ──► each built ──► store
-
-In memory, peak memory is little more than the tables: the journals of a bucket are freed as
-soon as it is built, and every bucket is built into the same columns.
+A scan makes journals by buckets of processes. In memory, all are built at once into the same
+columns, and freed one by one: peak memory is little more than the tables. For a store, they
+are spilled when they outgrow their share, and each is built on its own.
 """
 
 from __future__ import annotations
@@ -99,11 +94,7 @@ class Buckets:
 
 
 class ScannedSource:
-    """The journals of a trace, in one part, or one for each bucket if there is a `spill`.
-
-    Buckets of one part are built into the same columns, `threads` at a time. Events that tell
-    of loops are built also where they are not kept.
-    """
+    """The journals of a trace, in one part, or one for each bucket if there is a `spill`."""
 
     words_of_instance: Final = "instance {number} of communicator {communicator}"
 
@@ -252,10 +243,9 @@ class ScannedSource:
 
 
 class _ExactOrder:
-    """Joins both sides of messages by the sender's location and the ordinal there.
+    """Joins both sides of messages by the sender's location and the ordinal there."""
 
-    Of a trace in one part, receivers' sides come in the order of the senders', without a key.
-    """
+    # Of a trace in one part, receivers' sides come in the order of the senders', without a key.
 
     sends: Final = _SENDS
 

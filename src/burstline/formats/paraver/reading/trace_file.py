@@ -1,9 +1,4 @@
-"""An open Paraver trace, for all ways of reading it.
-
-::
-
-    open: header, .pcf, .row  ->  scan: journals  ->  assembly: labels, counters, communicators
-"""
+"""An open Paraver trace, for all ways of reading it: scanned, assembled, and as a whole."""
 
 from __future__ import annotations
 

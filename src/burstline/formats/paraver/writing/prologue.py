@@ -1,10 +1,5 @@
 """The ids of locations in Paraver records, the lines before the records, names of objects.
 
-::
-
-    locations  ->  Numbering(cpu, application, task, thread, node)  ->  header, body, .row
-    locations, source lines, communicators  ->  #Paraver (…)…  c:…  #…
-
 Paraver wants ids from 1 without holes, and every processor inside the node of its thread.
 """
 

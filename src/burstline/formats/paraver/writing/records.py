@@ -1,9 +1,5 @@
 """The raw tables of a trace as the columns that the writer's kernel merges.
 
-::
-
-    events, states, messages + links  ->  Records(events, states, links)  ->  _core.PrvBody
-
 A store holds its rows by location, a .prv by time. A trace larger than memory is written in
 windows of time: batches of whole locations become rows by window in three spill files.
 """
@@ -37,6 +33,7 @@ _TAG_BITS: Final = np.int64(0xFFFF_FFFF)
 ROW_BYTES: Final = {"events": 28, "states": 28, "links": 64}
 """Bytes of a record in its columns."""
 
+# A window is never shorter than 1/4096 of the trace: its records may take more memory.
 _BINS: Final = 4096
 COPIES: Final = 6
 """Copies of records in memory while they are sorted."""
@@ -141,10 +138,7 @@ def survey(trace: Trace) -> Survey:
 
 
 def windows(trace: Trace, surveyed: Survey, *, memory: int, beside: Path) -> Iterator[Records]:
-    """Yield the records in windows of time, in order, of at most `memory` bytes each.
-
-    A window is never shorter than 1/4096 of the trace: its records may take more memory.
-    """
+    """Yield the records in windows of time, in order, of at most `memory` bytes each."""
     edges = _edges(trace, surveyed, max(memory // COPIES, 1))
     locations = trace.locations.num_rows
     with TemporaryDirectory(prefix=".burstline-", dir=beside) as folder:

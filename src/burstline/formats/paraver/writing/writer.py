@@ -1,10 +1,5 @@
 """From a trace back to a Paraver trace: ``.prv``, ``.pcf`` and ``.row``.
 
-::
-
-    Trace ──numbering──► prologue ─┐
-       └───records by time─► body ─┴─► X.prv(.gz)      labels ─► X.pcf      names ─► X.row
-
 What was read from a Paraver file and is written again has the same states, the same events of
 each thread in the same order, and the same communications.
 """
@@ -96,10 +91,7 @@ def _labels(trace: Trace) -> Pcf:
 def _blocks(
     trace: Trace, names: Numbering, surveyed: Survey, *, memory: int | None, beside: Path
 ) -> Iterator[memoryview]:
-    """Yield the records as some megabytes of whole lines each, valid until the next.
-
-    What is larger than `memory` is sorted in files `beside` the output.
-    """
+    """Yield the records as some megabytes of whole lines each, valid until the next."""
     if surveyed.first_ns < 0:
         raise ParameterError(
             f"the trace begins at {surveyed.first_ns} ns, and Paraver knows no time before 0. "

@@ -1,9 +1,5 @@
 """One location while its events are read: what is open there, and the rows of its events.
 
-::
-
-    Statement ─ take ─► calls · regions · halves of messages · parts of collectives · …
-
 Each statement that is an event takes the next ordinal of its location, its ``seq``.
 Halves are joined later, when all locations are known.
 """

@@ -54,13 +54,7 @@ _NAME: Final = "<text>"
 
 
 def recognises(_path: Path, head: bytes) -> bool:
-    r"""Whether a file that begins with `head` holds a trace as text: it declares ranks first.
-
-    >>> from pathlib import Path
-    >>> heads = b"# two ranks\nranks 2\n", b"#Paraver ("
-    >>> [recognises(Path("run"), head) for head in heads]
-    [True, False]
-    """
+    """Whether a file that begins with `head` holds a trace as text: it declares ranks first."""
     return _FIRST_STATEMENT.match(head) is not None
 
 

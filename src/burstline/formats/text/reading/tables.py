@@ -1,9 +1,4 @@
-"""From the rows of a text to tables: what each location did, and what its names mean.
-
-::
-
-    rows ─ add_inferred ─► with communicators, teams, orders, attributes of calls ─► tables
-"""
+"""From the rows of a text to tables: what each location did, and what its names mean."""
 
 from __future__ import annotations
 
