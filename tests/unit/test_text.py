@@ -379,7 +379,7 @@ COLUMNS = [
     for column in table.columns
     if not table.raw
     and REFERENCES.get(column.name) != name
-    and column.name not in " ".join(FOLLOWS.get(name, {}).values()).split()
+    and column.name not in FOLLOWS.get(name, set())
 ]
 """What a text says of each row; a row's own number is its place."""
 

@@ -27,39 +27,30 @@ if TYPE_CHECKING:
 Row: TypeAlias = "dict[str, Any]"
 """A row of a table, by column."""
 
-_PLACE, _CALL, _ORDER = "where and when its statements are", "the call around it", "the order"
-FOLLOWS: Final[dict[str, dict[str, str]]] = {
-    "locations": {"the place that is declared": "location application process rank thread"},
-    "calls": {_PLACE: "location call enter_ns leave_ns enter_seq leave_seq"},
-    "messages": {
-        _PLACE: "sender_location send_ns send_seq send_leave_ns send_done_ns send_done_seq "
-        "receiver_location post_ns post_seq receive_ns receive_seq",
-        _CALL: "send_call send_done_call post_call receive_call",
-        "whether a statement says that it was sent": "send_done_from",
-    },
-    "half_messages": {_PLACE: "location seq time_ns", _CALL: "call"},
-    "collectives": {_CALL: "operation", _ORDER: "sequence", "its members": "complete"},
-    "collective_members": {
-        _PLACE: "location begin_ns end_ns begin_seq end_seq",
-        _CALL: "call done_call",
-        _ORDER: "collective",
-        "the members of the communicator": "comm_rank",
-    },
-    "regions": {
-        _PLACE: "location row enter_ns leave_ns enter_seq leave_seq",
-        "the regions around it": "parent team barrier_ordinal",
-    },
-    "teams": {
-        _PLACE: "process fork_location fork_ns fork_seq join_ns join_seq parent",
-        _ORDER: "team",
-    },
-    "locks": {_PLACE: "location acquire_ns acquire_seq release_ns release_seq"},
-    "readings": {_PLACE: "location seq time_ns"},
-    "gaps": {_PLACE: "location start_ns end_ns"},
-    "other_events": {_PLACE: "location seq time_ns"},
-    "region_defs": {_ORDER: "region"},
+_PLACES: Final = ("location", "call", "seq", "_ns")
+_FOLLOWS: Final = {
+    "calls": "",
+    "messages": "send_done_from",
+    "half_messages": "",
+    "collectives": "operation sequence complete",
+    "collective_members": "collective comm_rank",
+    "regions": "row parent team barrier_ordinal",
+    "teams": "process team parent",
+    "locks": "",
+    "readings": "",
+    "gaps": "",
+    "other_events": "",
 }
-"""Columns that no option sets, by table, and by what says them instead."""
+FOLLOWS: Final = {
+    "locations": {"location", "application", "process", "rank", "thread"},
+    "region_defs": {"region"},
+} | {
+    name: {column.name for column in TABLES[name].columns if column.name.endswith(_PLACES)}
+    | set(others.split())
+    for name, others in _FOLLOWS.items()
+}
+"""Columns that no option sets, by table: where and when its statements are, the call around
+them, numbers, and what follows from the events around."""
 
 NEVER_NULL: Final = {("collectives", "communicator"): "instances count on communicators"}
 """Columns that a text knows of each row, though the schema lets them be null, and why."""
@@ -114,7 +105,7 @@ class Form:
     ) -> None:
         columns = {column.name: column for column in extra}
         for table in tables:
-            silent = " ".join(FOLLOWS.get(table, {}).values()).split()
+            silent = FOLLOWS.get(table, set())
             for column in TABLES[table].columns:
                 if column.name not in silent and (only is None or column.name in only):
                     never_null = (table, column.name) in NEVER_NULL

@@ -37,15 +37,7 @@ def render(trace: Trace) -> str:
         (row["application"], row["rank"], row["thread"]) for row in trace.locations.to_pylist()
     ]
     events = _Events(trace, places)
-    events.add_calls()
-    events.add_regions()
-    events.add_messages()
-    events.add_collectives()
-    events.add_locks()
-    events.add_moments()
-    events.add_readings()
-    declared = _declarations(trace, places, events.spans())
-    lines = [*declared, *events.lines()]
+    lines = [*_declarations(trace, places, events.spans()), *events.lines()]
     return "\n".join(lines) + "\n"
 
 
@@ -56,20 +48,38 @@ class _Events:
         self._trace, self._places = trace, places
         self._events: dict[int, list[_Event]] = defaultdict(list)
         self._readings: dict[tuple[int, int], str] = {}
-        self._ranks = [rank for _, rank, _ in places]
-        self._messages = [
-            row
-            | {"to": self._ranks[row["receiver_location"]]}
-            | {"from": self._ranks[row["sender_location"]]}
-            for row in trace.messages.to_pylist()
-        ]
-        instances = trace.collectives.to_pylist()
-        self._parts: list[Row] = [
-            instances[row["collective"]] | row for row in trace.collective_members.to_pylist()
-        ]
         self._calls: dict[tuple[int, int], Row] = {
             (row["location"], row["call"]): row for row in trace.calls.to_pylist()
         }
+        ranks = [rank for _, rank, _ in places]
+        messages = [
+            row | {"to": ranks[row["receiver_location"]], "from": ranks[row["sender_location"]]}
+            for row in trace.messages.to_pylist()
+        ]
+        instances = trace.collectives.to_pylist()
+        parts: list[Row] = [
+            instances[row["collective"]] | row for row in trace.collective_members.to_pylist()
+        ]
+        attributes = CallAttributes(messages, messages, parts, ranks)
+        for call, row in self._calls.items():
+            self._add_span(
+                row, FORMS["call"].write("enter", row, **attributes.of(call)), "leave"
+            )
+        self._add_regions()
+        self._add_messages(messages)
+        self._add_collectives(parts)
+        for row in trace.locks.to_pylist():
+            self._add_row(
+                row, "acquire_", 2, FORMS["acquire"].write("acquire", row, order=None)
+            )
+            if row["release_seq"] is not None:
+                self._add_row(row, "release_", 5, f"release {row['lock']}")
+        for row in trace.half_messages.to_pylist():
+            self._add_row(row, "", 3, FORMS["half"].write("half", row))
+        for row in trace.other_events.to_pylist():
+            turn = _BEFORE if row["kind"] == ATTRIBUTE else 6
+            self._add_row(row, "", turn, FORMS["tell"].write("tell", row))
+        self._add_readings()
 
     def _add(self, location: int, stamp: tuple[int | None, int], turn: int, text: str) -> None:
         """Add an event; `turn` orders events that share an ordinal."""
@@ -78,19 +88,18 @@ class _Events:
             raise ParameterError(f"location {location}, {time_ns} ns: an event without ordinal")
         self._events[location].append((seq, turn, time_ns, text))
 
-    def add_calls(self) -> None:
-        """Add enters and leaves of calls, with what does not follow from their events."""
-        attributes = CallAttributes(self._messages, self._messages, self._parts, self._ranks)
-        for call, row in self._calls.items():
-            self._add_span(
-                row, FORMS["call"].write("enter", row, **attributes.of(call)), "leave"
-            )
+    def _add_row(
+        self, row: Row, when: str, turn: int, text: str, where: str = "location"
+    ) -> None:
+        """Add an event that the columns ``when…seq`` and ``when…ns`` of a row place."""
+        time_ns = row[f"{when}ns"] if when else row["time_ns"]
+        self._add(row[where], (row[f"{when}seq"], time_ns), turn, text)
 
     def _add_span(self, row: Row, enter: str, leave: str) -> None:
-        self._add(row["location"], (row["enter_seq"], row["enter_ns"]), 1, enter)
-        self._add(row["location"], (row["leave_seq"], row["leave_ns"]), _LAST, leave)
+        self._add_row(row, "enter_", 1, enter)
+        self._add_row(row, "leave_", _LAST, leave)
 
-    def add_regions(self) -> None:
+    def _add_regions(self) -> None:
         """Add regions, and teams: a region of role team is being in it."""
         definitions = self._trace.region_defs.to_pylist()
         first: dict[str, int] = {}
@@ -106,69 +115,44 @@ class _Events:
                 head, leave = f"team begin {comm}", f"team end {comm}"
             self._add_span(row, FORMS["enter"].write(head, row, region=usual), leave)
         for row in self._trace.teams.to_pylist():
-            where, fork = row["fork_location"], FORMS["fork"].write("fork", row)
-            self._add(where, (row["fork_seq"], row["fork_ns"]), 0, fork)
-            self._add(where, (row["join_seq"], row["join_ns"]), _LAST, "join")
+            self._add_row(row, "fork_", 0, FORMS["fork"].write("fork", row), "fork_location")
+            self._add_row(row, "join_", _LAST, "join", "fork_location")
 
-    def add_messages(self) -> None:
+    def _add_messages(self, messages: list[Row]) -> None:
         """Add both halves of every message, with requests where there are any."""
-        for row in self._messages:
+        for row in messages:
             sender, receiver = row["sender_location"], row["receiver_location"]
             usual = {"communicator": self._places[sender][0]}
             if row["send_request"] is not None and row["send_done_from"] == "recorded":
-                done = self._stamp(row, sender, "send_done", "send_done_call")
+                done = self._stamp(row, sender, "send_done")
                 self._add(sender, done, 4, f"sent request {row['send_request']}")
-            sent = self._stamp(row, sender, "send", "send_call")
+            sent = self._stamp(row, sender, "send")
             self._add(sender, sent, 3, FORMS["send"].write("send", row, **usual))
             if row["receive_request"] is not None:
-                posted = self._stamp(row, receiver, "post", "post_call")
+                posted = self._stamp(row, receiver, "post")
                 self._add(receiver, posted, 3, f"post request {row['receive_request']}")
-            received = self._stamp(row, receiver, "receive", "receive_call")
+            received = self._stamp(row, receiver, "receive")
             self._add(receiver, received, 4, FORMS["receive"].write("receive", row, **usual))
 
-    def _stamp(self, row: Row, location: int, what: str, call: str) -> tuple[int | None, int]:
+    def _stamp(self, row: Row, location: int, what: str) -> tuple[int | None, int]:
         """Ordinal and time of an event: its own ordinal, or else that of its call."""
         seq: Any = row[f"{what}_seq"]
-        if seq is None and row[call] is not None:
-            seq = self._calls[location, row[call]]["enter_seq"]
+        if seq is None and row[f"{what}_call"] is not None:
+            seq = self._calls[location, row[f"{what}_call"]]["enter_seq"]
         return seq, row[f"{what}_ns"]
 
-    def add_collectives(self) -> None:
+    def _add_collectives(self, parts: list[Row]) -> None:
         """Add every member's begin and end."""
-        for row in self._parts:
-            location, is_blocking = row["location"], row["done_call"] == row["call"]
+        for row in parts:
+            world = self._places[row["location"]][0]
+            is_blocking = row["done_call"] == row["call"]
             row["request"] = None if is_blocking else row["begin_seq"]
-            world = self._places[location][0]
-            if row["communicator"] is None:
-                row["communicator"] = world
-            ended = row["begin_seq"] if row["end_seq"] is None else row["end_seq"]
-            begun = row["begin_seq"], row["begin_ns"]
-            self._add(location, begun, 3, FORMS["begin"].write("begin", row))
-            end = FORMS["end"].write("end", row, communicator=world)
-            self._add(location, (ended, row["end_ns"]), 4, end)
+            row["communicator"] = world if row["communicator"] is None else row["communicator"]
+            row["end_seq"] = row["begin_seq"] if row["end_seq"] is None else row["end_seq"]
+            self._add_row(row, "begin_", 3, FORMS["begin"].write("begin", row))
+            self._add_row(row, "end_", 4, FORMS["end"].write("end", row, communicator=world))
 
-    def add_locks(self) -> None:
-        """Add acquisitions and releases."""
-        for row in self._trace.locks.to_pylist():
-            stamp = row["acquire_seq"], row["acquire_ns"]
-            self._add(
-                row["location"], stamp, 2, FORMS["acquire"].write("acquire", row, order=None)
-            )
-            if row["release_seq"] is not None:
-                stamp = row["release_seq"], row["release_ns"]
-                self._add(row["location"], stamp, 5, f"release {row['lock']}")
-
-    def add_moments(self) -> None:
-        """Add events of messages without another side, and those of no other table."""
-        for row in self._trace.half_messages.to_pylist():
-            stamp = row["seq"], row["time_ns"]
-            self._add(row["location"], stamp, 3, FORMS["half"].write("half", row))
-        for row in self._trace.other_events.to_pylist():
-            turn = _BEFORE if row["kind"] == ATTRIBUTE else 6
-            stamp = row["seq"], row["time_ns"]
-            self._add(row["location"], stamp, turn, FORMS["tell"].write("tell", row))
-
-    def add_readings(self) -> None:
+    def _add_readings(self) -> None:
         """Add readings that belong to no other event; keep the others for theirs."""
         taken = {
             (where, seq)
@@ -180,7 +164,7 @@ class _Events:
             values, event = _readings(self._trace, row), (row["location"], row["seq"])
             self._readings[event] = values
             if event not in taken and values:
-                self._add(row["location"], (row["seq"], row["time_ns"]), 0, "read")
+                self._add_row(row, "", 0, "read")
 
     def spans(self) -> list[tuple[int, int]]:
         """The times of the first and last event of each location, 0 without any."""
@@ -222,17 +206,49 @@ def _place_of(event: _Event) -> _Event:
 def _declarations(
     trace: Trace, places: Sequence[Place], spans: Sequence[tuple[int, int]]
 ) -> Iterator[str]:
-    """The lines that declare what events refer to, in an order that a reader accepts.
-
-    `spans` are the times of the first and last event of each location.
-    """
-    yield from _grids(places)
-    yield from _locations(trace, places, spans)
-    yield from _communicators(trace, places)
+    """The lines that declare what events refer to, in an order that a reader accepts."""
+    threads: dict[int, dict[int, list[int]]] = {}
+    for application, rank, thread in places:
+        threads.setdefault(application, {}).setdefault(rank, []).append(thread)
+    # applications whose ranks and threads count from 0 without a hole
+    dense = {
+        application
+        for application, of_rank in threads.items()
+        if list(of_rank) == list(range(len(of_rank)))
+        and all(numbers == list(range(len(numbers))) for numbers in of_rank.values())
+    }
+    yield from _grids(threads, dense)
+    for place, (born_ns, died_ns), row in zip(
+        places, spans, trace.locations.to_pylist(), strict=True
+    ):
+        head = f"location {place_word(place)}"
+        usual = {"born_ns": born_ns, "died_ns": died_ns, "name": thread_name(place)}
+        line = FORMS["location"].write(head, row, **usual)
+        if line != head or place[0] not in dense:
+            yield line
+    worlds_of = worlds(places)
+    for row in trace.communicators.to_pylist():
+        number = row["communicator"]
+        if row != worlds_of.get(number):
+            yield FORMS["communicator"].write("communicator", row, source_id=number + 1)
     for word in DECLARATIONS[1:]:
         for row in trace.table(FORMS[word].tables[0]).to_pylist():
             yield FORMS[word].write(word, row)
     yield from _rows(trace)
+
+
+def _grids(threads: dict[int, dict[int, list[int]]], dense: set[int]) -> Iterator[str]:
+    if not threads:
+        yield "ranks 0"
+    for application, of_rank in threads.items():
+        counts = [len(row) for row in of_rank.values() if application in dense]
+        line = f"ranks {len(counts)}"
+        if len(set(counts)) > 1:
+            line += " threads " + " ".join(map(str, counts))
+        elif counts and counts[0] != 1:
+            line += f" threads {counts[0]}"
+        is_alone = len(threads) == 1 and not application
+        yield line if is_alone else f"application {application} {line}"
 
 
 def _readings(trace: Trace, row: Row) -> str:
@@ -252,56 +268,3 @@ def _rows(trace: Trace) -> Iterator[str]:
             for row in table.to_pylist():
                 counters = _readings(trace, row) if TABLES[name].counters else ""
                 yield form.write(f"row {name}", row) + counters
-
-
-def _threads(places: Sequence[Place]) -> dict[int, dict[int, list[int]]]:
-    threads: dict[int, dict[int, list[int]]] = {}
-    for application, rank, thread in places:
-        threads.setdefault(application, {}).setdefault(rank, []).append(thread)
-    return threads
-
-
-def _dense_applications(places: Sequence[Place]) -> set[int]:
-    """The applications whose ranks and threads count from 0 without a hole."""
-    return {
-        application
-        for application, of_rank in _threads(places).items()
-        if list(of_rank) == list(range(len(of_rank)))
-        and all(threads == list(range(len(threads))) for threads in of_rank.values())
-    }
-
-
-def _grids(places: Sequence[Place]) -> Iterator[str]:
-    threads, dense = _threads(places), _dense_applications(places)
-    if not places:
-        yield "ranks 0"
-    for application, of_rank in threads.items():
-        counts = [len(row) for row in of_rank.values() if application in dense]
-        line = f"ranks {len(counts)}"
-        if len(set(counts)) > 1:
-            line += " threads " + " ".join(map(str, counts))
-        elif counts and counts[0] != 1:
-            line += f" threads {counts[0]}"
-        alone = len(threads) == 1 and not application
-        yield line if alone else f"application {application} {line}"
-
-
-def _locations(
-    trace: Trace, places: Sequence[Place], spans: Sequence[tuple[int, int]]
-) -> Iterator[str]:
-    dense = _dense_applications(places)
-    for place, span, row in zip(places, spans, trace.locations.to_pylist(), strict=True):
-        head = f"location {place_word(place)}"
-        born_ns, died_ns = span
-        name = thread_name(place)
-        line = FORMS["location"].write(head, row, born_ns=born_ns, died_ns=died_ns, name=name)
-        if line != head or place[0] not in dense:
-            yield line
-
-
-def _communicators(trace: Trace, places: Sequence[Place]) -> Iterator[str]:
-    usual, form = worlds(places), FORMS["communicator"]
-    for row in trace.communicators.to_pylist():
-        number = row["communicator"]
-        if row != usual.get(number):
-            yield form.write("communicator", row, source_id=number + 1)
