@@ -28,24 +28,10 @@ _CONTEXT: Final = tuple(
 _FIGURES: Final = ("concurrency", "position", "ipc", "frequency", DURATION)
 _ORIGIN: Final = re.compile(r"stage|similarity|burst_\d+")
 _RUN: Final = re.compile(r"^(?:run\d+\.)+")
-_TIMES: Final = frozenset(
-    {
-        DURATION,
-        "polling_ns",
-        "gap_ns",
-        "frequency",
-        "ipc",
-        "papi_tot_cyc",
-        "papi_ref_cyc",
-        "cycles",
-        "cpu-cycles",
-        "ref-cycles",
-        "bus-cycles",
-        "cpu",
-        "cpu-clock",
-        "task-clock",
-    }
-)
+_OF_BURSTS: Final = ("polling_ns", "gap_ns", "frequency", "ipc")
+_CYCLES: Final = ("papi_tot_cyc", "papi_ref_cyc", "cycles", "cpu-cycles", "ref-cycles")
+_CLOCKS: Final = ("bus-cycles", "cpu", "cpu-clock", "task-clock")
+_TIMES: Final = frozenset({DURATION, *_OF_BURSTS, *_CYCLES, *_CLOCKS})
 """What measures how long a burst lasted, or is made of it."""
 
 _INSTRUCTIONS: Final = frozenset({"papi_tot_ins", "instructions"})
@@ -62,11 +48,6 @@ class Roles:
     merged: tuple[str, ...]  # counters of other runs
     # further columns that could have been features, and why they are none
     left_out: dict[str, str]
-
-
-def target_column(target: str) -> str:
-    """The column that a target names: ``duration`` is short for ``duration_ns``."""
-    return DURATION if target == "duration" else target
 
 
 def counter_of(field: pa.Field) -> str:

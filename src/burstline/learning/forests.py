@@ -54,10 +54,7 @@ class Predictor:
         if self._model == "forest":
             # all features are tried at each split: useless ones do not crowd out the others
             return ensemble.RandomForestRegressor(
-                _TREES,
-                min_samples_leaf=_LEAST_IN_LEAF,
-                random_state=SEED,
-                n_jobs=self._threads,
+                _TREES, min_samples_leaf=_LEAST_IN_LEAF, random_state=SEED, n_jobs=self._threads
             )
         few = np.nan_to_num(features.values).max(axis=0, initial=0) < _MOST_NAMES
         names = np.array(features.is_name) & few

@@ -50,7 +50,7 @@ class Matrix:
         values = self.values.copy()
         order = generator.permutation(len(values))
         values[:, places] = values[order][:, places]
-        return Matrix(self.names, values, self.is_name)
+        return self.holding(values)
 
     def known_to(self, learnt: Matrix) -> Matrix:
         """The features, NaN for each name that is not among those learnt from."""
@@ -59,7 +59,7 @@ class Matrix:
             if is_name:
                 is_new = ~np.isin(values[:, place], learnt.values[:, place])
                 values[is_new, place] = _UNKNOWN
-        return Matrix(self.names, values, self.is_name)
+        return self.holding(values)
 
     def kinds(self) -> Integers:
         """A number per burst, shared by those equal in all but position and concurrency."""
@@ -83,18 +83,14 @@ def matrix(tables: Sequence[pa.Table], names: Sequence[str]) -> Matrix:
 def column_values(tables: Sequence[pa.Table], name: str) -> Floats:
     """One column as numbers, NaN where nothing is known; see :func:`matrix`, shape (rows,)."""
     if _is_text(tables[0].schema.field(name)):
-        numbers = _numbers_of_names([table[name] for table in tables])
-        return np.concatenate([_coded(table[name], numbers) for table in tables])
-    columns = [_plain(table[name]) for table in tables]
+        columns = [table[name] for table in tables]
+        names = {name for column in columns for name in pc.unique(column).to_pylist()}
+        numbers = {name: number for number, name in enumerate(sorted(names - {None}))}
+        return np.concatenate([_coded(column, numbers) for column in columns])
+    values = np.concatenate([_plain(table[name]) for table in tables])
     if name.startswith(f"{PARTNER}_"):
-        ranks = [_plain(table["rank"]) for table in tables]
-        columns = [partner - rank for partner, rank in zip(columns, ranks, strict=True)]
-    return np.concatenate(columns)
-
-
-def _numbers_of_names(columns: Sequence[pa.ChunkedArray]) -> Mapping[str | None, int]:
-    names = {name for column in columns for name in pc.unique(column).to_pylist()}
-    return {name: number for number, name in enumerate(sorted(names - {None}))}
+        values -= np.concatenate([_plain(table["rank"]) for table in tables])
+    return values
 
 
 def _coded(column: pa.ChunkedArray, numbers: Mapping[str | None, int]) -> Floats:

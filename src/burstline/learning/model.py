@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -31,19 +31,16 @@ class Score:
         ``nothing``: no feature, the median of the others.
     features : tuple of str
         What was predicted from.
-    errors : ndarray of float64, shape (folds,)
-        Mean over the bursts of a fold of ``|predicted - measured| / max(predicted, measured)``:
-        0.5 is a factor of two, either way.
-    medians : ndarray of float64, shape (folds,)
-        Median over the bursts of the same.
+    errors, medians : ndarray of float64, shape (folds,)
+        Mean and median of ``|predicted - measured| / max(predicted, measured)`` over the bursts
+        of a fold: 0.5 is a factor of two, either way.
     relative : ndarray of float64, shape (folds,)
-        Mean over the bursts of ``|predicted - measured| / measured``, which a few bursts that
-        are predicted much too long can dominate.
+        Mean of ``|predicted - measured| / measured``, which a few bursts that are predicted
+        much too long can dominate.
     weighted : ndarray of float64, shape (folds,)
         Sum of the errors over the sum of what was measured: long bursts count more.
     r2 : ndarray of float64, shape (folds,)
-        Share of the variance that is predicted, of the logarithm where that is predicted;
-        NaN where a fold has none.
+        Share of the variance that is predicted, of the logarithm where that is; NaN without.
     unseen : float or None
         Mean error of bursts unlike all that was learnt from, see `seen`; None without any.
     seen : float
@@ -106,13 +103,8 @@ class Gain:
 
     def as_dict(self) -> dict[str, Any]:
         """The gain as JSON output."""
-        return {
-            "mean": self.mean,
-            "standard_error": self.error,
-            "better": self.better,
-            "folds": self.folds,
-            "verdict": self.verdict,
-        }
+        names = ("mean", "standard_error", "better", "folds", "verdict")
+        return dict(zip(names, astuple(self), strict=True))
 
 
 def gain(before: Score, after: Score) -> Gain:

@@ -9,14 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from burstline.errors import NotEnoughDataError, ParameterError, printable
-from burstline.learning.columns import (
-    Roles,
-    counter_of,
-    counters_of,
-    roles,
-    runs_of,
-    target_column,
-)
+from burstline.learning.columns import DURATION, Roles, counter_of, counters_of, roles, runs_of
 from burstline.learning.forests import SEED, require
 from burstline.learning.matrix import column_values, matrix
 from burstline.learning.model import Learned
@@ -32,11 +25,11 @@ from burstline.merge import DO_NOT_USE, STAGES, TRUST, VERDICTS, compare
 from burstline.progress import SILENCE, Progress
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     import numpy.typing as npt
 
-    from burstline.columns import Floats, Integers, Mask
+    from burstline.columns import Floats, Integers
     from burstline.learning.matrix import Matrix
     from burstline.learning.model import Score
 
@@ -51,22 +44,9 @@ def reliability(tables: Sequence[pa.Table]) -> dict[str, str]:
         for counter, fields in columns.items():
             verdict = _verdict(table, counter, fields)
             if verdict is not None:
-                verdicts[counter] = worst((verdict, verdicts.get(counter, verdict)))
+                others = (verdict, verdicts.get(counter, verdict))
+                verdicts[counter] = max(others, key=VERDICTS.index)
     return verdicts
-
-
-def unreliable(
-    schema: pa.Schema, names: Iterable[str], verdicts: Mapping[str, str]
-) -> list[str]:
-    """Those of some columns whose counter is not to be used."""
-    return [
-        name for name in names if verdicts.get(counter_of(schema.field(name))) == DO_NOT_USE
-    ]
-
-
-def worst(verdicts: Iterable[str]) -> str:
-    """The worst of some verdicts."""
-    return max(verdicts, key=VERDICTS.index)
 
 
 def _verdict(table: pa.Table, counter: str, fields: list[pa.Field]) -> str | None:
@@ -171,9 +151,13 @@ def learn(
     """
     _check(tables, features, most, model)
     parts = list(tables.values())
-    column = target_column(target)
+    column = DURATION if target == "duration" else target
     columns = _shared_roles(tables, column, without=without, repeats=repeats)
-    _require_counters(columns, features)
+    if features != "base" and not columns.merged:
+        raise NotEnoughDataError(
+            "no counters of other runs. Give what burstline merge --dataset has "
+            "written, or choose --features base"
+        )
     by = by or ("application" if len(parts) > 1 else "rank")
     rows, left = _rows(parts, column, most, matched=features != "base")
     group = groups(parts, by)[rows]
@@ -184,8 +168,9 @@ def learn(
     whole = matrix(parts, (*columns.base, *columns.merged)).rows(rows)
     columns = _varying(columns, whole)
     repeated = reliability(parts) | dict(verdicts or {})
-    bad = unreliable(parts[0].schema, whole.names, repeated) if drop_unreliable else None
-    sets = _sets(whole, columns, features, bad, control=control)
+    counters = {name: counter_of(parts[0].schema.field(name)) for name in whole.names}
+    bad = [name for name in whole.names if repeated.get(counters[name]) == DO_NOT_USE]
+    sets = _sets(whole, columns, features, bad if drop_unreliable else None, control=control)
     scores, importance = _tried(trial, sets, progress)
     return Learned(
         target=column,
@@ -215,14 +200,6 @@ def _check(tables: Mapping[str, pa.Table], features: str, most: int, model: str)
         raise ParameterError("give at least one table")
 
 
-def _require_counters(columns: Roles, features: str) -> None:
-    if features != "base" and not columns.merged:
-        raise NotEnoughDataError(
-            "no counters of other runs. Give what burstline merge --dataset has "
-            "written, or choose --features base"
-        )
-
-
 def _shared_roles(
     tables: Mapping[str, pa.Table], target: str, *, without: Sequence[str], repeats: bool
 ) -> Roles:
@@ -232,13 +209,13 @@ def _shared_roles(
         for table in tables.values()
     ]
     left_out = {name: why for split in splits for name, why in split.left_out.items()}
-    shared_names: list[tuple[str, ...]] = []
+    shared: list[tuple[str, ...]] = []
     for names in ([split.base for split in splits], [split.merged for split in splits]):
-        shared = set(names[0]).intersection(*names[1:])
-        shared_names.append(tuple(name for name in names[0] if name in shared))
-        missing = set().union(*names) - shared
+        common = set(names[0]).intersection(*names[1:])
+        shared.append(tuple(name for name in names[0] if name in common))
+        missing = set().union(*names) - common
         left_out |= dict.fromkeys(missing, "not in all data sets, or of another run")
-    return Roles(shared_names[0], shared_names[1], dict(sorted(left_out.items())))
+    return Roles(shared[0], shared[1], dict(sorted(left_out.items())))
 
 
 def _way_out(values: npt.NDArray[np.float64], target: str) -> str:
@@ -259,8 +236,10 @@ def _rows(
     left: dict[str, int] = {}
     tests = {"target not known": ~np.isnan(values), "target not positive": ~(values <= 0)}
     if matched and all("stage" in part.column_names for part in parts):
-        stages = np.concatenate([_is_matched(part) for part in parts])
-        tests["in no other run"] = stages
+        is_other = [pc.not_equal(part["stage"].cast(pa.string()), STAGES[0]) for part in parts]
+        tests["in no other run"] = np.concatenate(
+            [pc.fill_null(column, fill_value=False).to_numpy() for column in is_other]
+        )
     for why, passed in tests.items():
         left[why] = int((use & ~passed).sum())
         use &= passed
@@ -276,11 +255,6 @@ def _rows(
         drawn = np.random.default_rng(SEED).choice(len(rows), most, replace=False)
         rows = rows[np.sort(drawn)]
     return rows, {why: count for why, count in left.items() if count}
-
-
-def _is_matched(part: pa.Table) -> Mask:
-    stage = part["stage"].cast(pa.string())
-    return np.asarray(pc.fill_null(pc.not_equal(stage, STAGES[0]), fill_value=False).to_numpy())
 
 
 def _varying(columns: Roles, whole: Matrix) -> Roles:

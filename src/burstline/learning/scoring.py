@@ -119,11 +119,7 @@ def score_of_nothing(trial: Trial) -> Score:
 
 
 def _scored(
-    trial: Trial,
-    name: str,
-    names: tuple[str, ...],
-    predicted: Floats,
-    seen: Mask,
+    trial: Trial, name: str, names: tuple[str, ...], predicted: Floats, seen: Mask
 ) -> Score:
     relative = relative_errors(trial.measured, predicted)
     absolute = np.abs(predicted - trial.measured)
