@@ -32,16 +32,8 @@ if TYPE_CHECKING:
     from burstline.trace import Trace
 
 
-CONTEXT: Final = (
-    "operation",
-    "communicator",
-    "partner",
-    "root",
-    "tag",
-    "bytes_sent",
-    "bytes_received",
-    "call_path",
-)
+_SIZES: Final = ("bytes_sent", "bytes_received")
+CONTEXT: Final = ("operation", "communicator", "partner", "root", "tag", *_SIZES, "call_path")
 """What is known of the call before and of the one after a burst."""
 
 SITE: Final = ("operation", "call_path")
@@ -53,17 +45,12 @@ SPAN_COLLECTIVES: Final = frozenset(name for name in COLLECTIVES if "eighbor" no
 """Collectives that end a span of a rank and begin the next one. Those of neighbours do not:
 some ranks may have none of them."""
 
-_SOURCES: Final = {
-    "operation": "operation",
-    "communicator": "communicator",
+_SOURCES: Final = {name: name for name in CONTEXT} | {
     "partner": "peer",
-    "tag": "tag",
     "bytes_sent": "sent_bytes",
     "bytes_received": "received_bytes",
-    "call_path": "call_path",
 }
 _TEXTS: Final = ("operation", "communicator", "call_path")
-_SIZES: Final = frozenset({"bytes_sent", "bytes_received"})
 
 
 class Decoder:
@@ -105,8 +92,7 @@ class Decoder:
             if name == "operation":
                 values[name] = operation
             elif name == "root":
-                values[name] = np.full(len(call), UNKNOWN, np.int32)
-                self._roots.fill(values[name], place, location)
+                values[name] = self._roots.of(place, location)
             else:
                 values[name] = to_numpy(calls[_SOURCES[name]])
         if "communicator" in values:
@@ -114,8 +100,7 @@ class Decoder:
         if "call_path" in values:
             values["call_path"] = self._path[values["call_path"]]
         if "partner" in values:
-            sender = np.full(len(call), UNKNOWN, np.int32)
-            self._senders.fill(sender, place, location)
+            sender = self._senders.of(place, location)
             completes = self._operations.among(operation, COMPLETIONS)
             peer = values["partner"]
             values["partner"] = np.where((peer == UNKNOWN) & completes, sender, peer)
@@ -152,14 +137,14 @@ class _Facts:
         self._location, self._call = location[order], call[order]
         self._value = value[order]
 
-    def fill(self, column: AnyIntegers, place: Ordinals, location: AnyIntegers) -> None:
-        """Write the facts about the calls of some locations into their column."""
-        if not len(location):
-            return
-        first, last = np.searchsorted(self._location, [location[0], location[-1] + 1])
-        row = place.rows(self._location[first:last], self._call[first:last])
-        has_row = row >= 0
-        column[row[has_row]] = self._value[first:last][has_row]
+    def of(self, place: Ordinals, location: AnyIntegers) -> npt.NDArray[np.int32]:
+        """The fact about each of the calls of some locations, -1 where there is none."""
+        column = np.full(len(location), UNKNOWN, np.int32)
+        if len(location):
+            first, last = np.searchsorted(self._location, [location[0], location[-1] + 1])
+            row = place.rows(self._location[first:last], self._call[first:last])
+            column[row[row >= 0]] = self._value[first:last][row >= 0]
+        return column
 
 
 _NOTHING: Final = _Facts(*np.zeros((3, 0), np.int64))
@@ -182,7 +167,7 @@ def _roots(trace: Trace) -> _Facts:
     for part in _parts(trace, "collective_members", ["collective", "location", "call"]):
         collective, location, call = map(to_numpy, part.columns)
         has_root = (root[collective] != UNKNOWN) & (call != UNKNOWN)
-        parts.append(np.stack([location[has_root], call[has_root], root[collective][has_root]]))
+        parts.append(np.stack([location, call, root[collective]])[:, has_root])
     return _Facts(*np.concatenate(parts, axis=1)) if parts else _NOTHING
 
 
@@ -193,10 +178,7 @@ def _senders(trace: Trace) -> _Facts:
     names = ["receiver_location", "receive_call", "sender_location"]
     for part in _parts(trace, "messages", names):
         location, call, sender = map(to_numpy, part.columns)
-        is_completed = call != UNKNOWN
-        parts.append(
-            np.stack([location[is_completed], call[is_completed], rank[sender[is_completed]]])
-        )
+        parts.append(np.stack([location, call, rank[sender]])[:, call != UNKNOWN])
     if not parts:
         return _NOTHING
     location, call, sender = np.concatenate(parts, axis=1)

@@ -6,8 +6,7 @@ its partner and its size. Which of several requests a call completed is known fr
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from functools import partial
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
@@ -29,7 +28,7 @@ from burstline.identity.vocabulary import Vocabulary
 from burstline.operations import BLOCKING_SENDS, IMMEDIATE_SENDS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     import numpy.typing as npt
 
@@ -129,20 +128,17 @@ def tokens_of(traces: Sequence[Trace], loops: Sequence[Loops | None]) -> Naming:
     has_loops = len(around) == len(traces) and _are_common(
         [loop[loop >= 0] for loop, _ in around]
     )
-    hashes, makers = [], []
-    for run, trace in enumerate(traces):
-        loop = around[run] if has_loops else None
-        hashed, maker = _described(trace, words, paths[run] if has_paths else None, loop)
-        hashes.append(hashed)
-        makers.append(maker)
-    numbered = [_numbered(column) for column in zip(*hashes, strict=True)]
-    codes = zip(*(numbers for numbers, _ in numbered), strict=True)
-    tokens = [
-        maker(**dict(zip(_NUMBERED, numbers, strict=True)))
-        for maker, numbers in zip(makers, codes, strict=True)
+    hashed = [
+        _hashed(trace, words, path if has_paths else None, around[run] if has_loops else None)
+        for run, (trace, path) in enumerate(zip(traces, paths, strict=True))
     ]
+    columns = {name: _numbered([getattr(run, name) for run in hashed]) for name in _NUMBERED}
+    tokens = []
+    for run, each in enumerate(hashed):
+        numbers: dict[str, Any] = {name: codes[run] for name, (codes, _) in columns.items()}
+        tokens.append(replace(each, **numbers))
     names = words.operations.names
-    halves = (divmod(pattern, 1 << _HALF) for pattern in numbered[-1][1].tolist())
+    halves = (divmod(pattern, 1 << _HALF) for pattern in columns["pattern"][1].tolist())
     patterns = [(names[before], names[after]) for before, after in halves]
     return Naming(tokens, patterns, has_paths, has_loops)
 
@@ -185,10 +181,10 @@ def _are_common(codes: Sequence[Integers]) -> bool:
     return all(np.isin(run, shared).sum() * 2 >= len(run) for run in codes)
 
 
-def _described(
+def _hashed(
     trace: Trace, words: _Words, path: Integers | None, loop: tuple[Integers, Codes] | None
-) -> tuple[tuple[npt.NDArray[Any], ...], Callable[..., Tokens]]:
-    """Hashes of the bursts of a run, and what makes tokens of the numbers of these."""
+) -> Tokens:
+    """The bursts of a run, with hashes in place of the numbers that mean the same in all."""
     location, start_ns, *calls = trace.arrays(
         "bursts", "location", "start_ns", "call_before", "call_after"
     )
@@ -219,9 +215,12 @@ def _described(
     )
     passed = prefix_sums(divides)
     span = passed[1:] - passed[offsets[:-1]][location]
-    maker = partial(
-        Tokens,
+    return Tokens(
         offsets=offsets,
+        label=take(label, before, 0),
+        kind=take(kind, before, 0),
+        matter=take(matter, before, 0),
+        pattern=pattern,
         span=span,
         place=_places(start_ns, span, location),
         sizes=(take(size, before, 0).astype(float), take(size, after, 0).astype(float)),
@@ -231,7 +230,6 @@ def _described(
         unordered=_unordered(is_any, serves, take(site, before, 0), location),
         turn=None if loop is None else take(loop[1], before),
     )
-    return (*(take(column, before, 0) for column in (label, kind, matter)), pattern), maker
 
 
 class _Completed:
@@ -281,9 +279,7 @@ def _mixed(*columns: npt.NDArray[Any]) -> Hashes:
     return hashed
 
 
-def _numbered(
-    columns: Sequence[npt.NDArray[Any]],
-) -> tuple[list[Codes], npt.NDArray[Any]]:
+def _numbered(columns: Sequence[npt.NDArray[Any]]) -> tuple[list[Codes], npt.NDArray[Any]]:
     """The numbers of the values of several columns, and the value of each number."""
     whole = pa.chunked_array([pa.array(column) for column in columns])
     encoded = whole.combine_chunks().dictionary_encode()
