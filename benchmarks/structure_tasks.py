@@ -12,6 +12,9 @@ from benchmarks.conjugate import in_memory
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from burstline import Trace
+    from burstline.structure.reduction import Reduced
+
     Task = Callable[[], dict[str, Any]]
 
 __all__ = ["call_loop", "detection", "read_and_detect", "reduction"]
@@ -42,13 +45,19 @@ def call_loop(ranks: int, iterations: int) -> Task:
 
 def reduction(ranks: int, iterations: int) -> Task:
     """Reduce the calls of a trace to unique ones."""
-    from burstline.structure.reduction import reduce_calls  # noqa: PLC0415 -- in the child
+    from burstline.identity import sites_of  # noqa: PLC0415 -- in the child
+    from burstline.structure import Calls  # noqa: PLC0415 -- in the child
+    from burstline.structure.reduction import reduce_to_sites  # noqa: PLC0415 -- in the child
+
+    def reduced_calls(trace: Trace) -> Reduced:
+        calls = Calls(trace, None)
+        return reduce_to_sites(trace, calls, sites_of(trace, calls.row, calls.world_size))
 
     trace = in_memory(ranks, iterations)
-    reduce_calls(in_memory(2, 1))
+    reduced_calls(in_memory(2, 1))
 
     def run() -> dict[str, Any]:
-        reduced = reduce_calls(trace)
+        reduced = reduced_calls(trace)
         return {"calls": len(reduced.sequence), "unique": len(reduced.lane)}
 
     return run

@@ -91,3 +91,13 @@ def shape(items):
         else item.caller.line
         for item in items
     ]
+
+
+def reduced_calls(trace):
+    """Give the unique calls of a trace."""
+    from burstline.identity import sites_of
+    from burstline.structure.calls import Calls
+    from burstline.structure.reduction import reduce_to_sites
+
+    calls = Calls(trace, None)
+    return reduce_to_sites(trace, calls, sites_of(trace, calls.row, calls.world_size))

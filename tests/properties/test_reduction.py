@@ -15,8 +15,8 @@ from burstline.identity import sites_of
 from burstline.structure.assembly import pooled
 from burstline.structure.calls import Calls
 from burstline.structure.published.clustering import count_runs, merged
-from burstline.structure.reduction import reduce_calls
 from effort import examples
+from loop_programs import reduced_calls
 from oracles import reduction as oracle
 from random_traces import traces
 
@@ -88,7 +88,7 @@ def test_unique_calls_are_those_of_the_slow_twin_in_every_column(trace):
     expected = oracle.reduce_calls(trace)
     locations = Calls(trace, None).locations
 
-    reduced = reduce_calls(trace)
+    reduced = reduced_calls(trace)
 
     assert len(reduced.lane) == len(expected)
     for k in range(len(reduced.lane)):
@@ -114,7 +114,7 @@ def test_every_call_is_an_execution_of_one_unique_call(trace):
     calls = Calls(trace, None)
     sites = sites_of(trace, calls.row, calls.world_size)
 
-    reduced = reduce_calls(trace)
+    reduced = reduced_calls(trace)
 
     assert reduced.begin[0] == 0
     assert reduced.begin[-1] == len(sites.of_call)
@@ -134,7 +134,7 @@ def test_a_spread_loses_nothing_however_large_the_values(low, count, step):
         call["sent_bytes"] = low + step * (k % 2)
     trace = by_hand.trace_of(locations=by_hand.threads((0, 9)), calls=calls)
 
-    reduced = reduce_calls(trace)
+    reduced = reduced_calls(trace)
 
     expected = oracle.spread([low + step * (k % 2) for k in range(count)])
     assert reduced.size_spread_bytes.tolist() == pytest.approx([expected])

@@ -13,8 +13,7 @@ from burstline import _core
 from burstline.structure import Call, detect, walk
 from burstline.structure.program.fidelity import similarity
 from burstline.structure.published.clustering import clusters, count_runs, take_turns
-from burstline.structure.reduction import reduce_calls
-from loop_programs import Do, lines, loop, run, shape
+from loop_programs import Do, lines, loop, reduced_calls, run, shape
 from oracles import structure as oracle
 from random_traces import traces
 
@@ -132,7 +131,7 @@ def test_loops_with_a_call_of_their_own_are_found_whatever_their_trip_counts(tri
 def test_unique_calls_are_those_of_the_slow_twin(program, ranks):
     trace = run(*program, ranks=ranks)
 
-    reduced = reduce_calls(trace)
+    reduced = reduced_calls(trace)
 
     found = [
         (

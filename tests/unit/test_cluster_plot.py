@@ -14,9 +14,8 @@ from burstline.show.pictures.characters import character_plot
 from burstline.show.pictures.cluster_layout import landmark, layout
 from burstline.show.pictures.clusters import cluster_plot, placed_labels
 from burstline.structure import detect
-from burstline.structure.reduction import reduce_calls
 from burstline.structure.study.plane import LEFT_OUT, points
-from loop_programs import Do, loop, run
+from loop_programs import Do, loop, reduced_calls, run
 
 NESTED = loop(20, loop(8, Do("Send", 9)), Do("Barrier", 12))
 EVIL = "<script>alert('x')</script> & $\\frac{1}{2}$ [red]\x1b[31m\ufffe.c"
@@ -52,7 +51,7 @@ def test_every_repeated_call_of_every_rank_is_a_point_in_its_loop(method):
 @pytest.mark.parametrize("paths", [True, False])
 def test_a_point_is_where_the_reduction_says(paths):
     trace = run(loop(6, Do("Send", 3), loop(5, Do("Recv", 4)), Do("Send", 7)), paths=paths)
-    reduced = reduce_calls(trace)
+    reduced = reduced_calls(trace)
     again = reduced.repetitions > 1
 
     found, _ = placed(trace, "exact")

@@ -14,8 +14,7 @@ from burstline.structure.calls import Calls
 from burstline.structure.program.nodes import walk
 from burstline.structure.published.clustering import Limits
 from burstline.structure.published.method import by_means
-from burstline.structure.reduction import reduce_calls
-from loop_programs import Do, loop, run, shape
+from loop_programs import Do, loop, reduced_calls, run, shape
 
 
 def by_line(reduced, lane=0):
@@ -35,7 +34,7 @@ def items(trace, rank_merge, min_share=0.0):
 
 
 def test_a_unique_call_knows_its_executions_and_the_time_between_them():
-    reduced = reduce_calls(run(loop(5, Do("Send", 5), Do("Recv", 6)), ranks=1))
+    reduced = reduced_calls(run(loop(5, Do("Send", 5), Do("Recv", 6)), ranks=1))
 
     send = by_line(reduced)[5]
     assert reduced.executions(send).tolist() == [110 + 220 * k for k in range(5)]
@@ -46,7 +45,7 @@ def test_a_unique_call_knows_its_executions_and_the_time_between_them():
 
 
 def test_what_is_executed_once_has_no_time_between_executions():
-    reduced = reduce_calls(run(ranks=1))
+    reduced = reduced_calls(run(ranks=1))
 
     assert np.isnan(reduced.iteration_mean_ns()).all()
     assert reduced.shares().tolist() == [0.0, 0.0]
@@ -55,7 +54,7 @@ def test_what_is_executed_once_has_no_time_between_executions():
 def test_the_burst_before_a_call_and_all_bursts_of_an_iteration_are_told_apart():
     program = loop(4, Do("Send", 5, work_ns=70), Do("Recv", 6, work_ns=30))
 
-    reduced = reduce_calls(run(program, ranks=1, counters=True))
+    reduced = reduced_calls(run(program, ranks=1, counters=True))
 
     send, recv = by_line(reduced)[5], by_line(reduced)[6]
     assert reduced.burst_ns[[send, recv]].tolist() == [70.0, 30.0]
@@ -72,7 +71,7 @@ def test_offsets_go_around_the_end_and_sizes_are_the_larger_of_both_directions()
     calls[2] |= {"peer": 2, "sent_bytes": 3, "received_bytes": 9}
     trace = by_hand.trace_of(locations=by_hand.threads((0, 9), (0, 9), (0, 9)), calls=calls)
 
-    reduced = reduce_calls(trace)
+    reduced = reduced_calls(trace)
 
     found = {
         (int(lane), reduced.sites[site].operation): k
@@ -90,7 +89,7 @@ def test_calls_of_a_cut_trace_keep_their_bursts():
     cut = {name: trace.table(name) for name in ("locations", "bursts", "call_paths")}
     late = trace.calls.filter([call["call"] >= 3 for call in trace.calls.to_pylist()])
 
-    reduced = reduce_calls(burstline.Trace(cut | {"calls": late}))
+    reduced = reduced_calls(burstline.Trace(cut | {"calls": late}))
 
     assert reduced.burst_ns[[by_line(reduced, lane)[5] for lane in (0, 1)]].tolist() == [70, 70]
 
@@ -183,8 +182,8 @@ def test_a_way_to_merge_ranks_that_is_not_there_is_refused():
 def test_the_program_of_the_benchmarks_is_the_same_in_memory_and_written(tmp_path):
     conjugate.write_prv(tmp_path / "cg.prv", ranks=2, iterations=2)
 
-    read = reduce_calls(burstline.read(tmp_path / "cg.prv"))
-    made = reduce_calls(conjugate.in_memory(ranks=2, iterations=2))
+    read = reduced_calls(burstline.read(tmp_path / "cg.prv"))
+    made = reduced_calls(conjugate.in_memory(ranks=2, iterations=2))
 
     assert len(read.sequence) == len(made.sequence) == 2 * len(conjugate.program(2))
     for name in ("repetitions", "time_ns", "burst_ns", "iteration_mean_ns"):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from itertools import count
+from itertools import chain, count
 from math import isnan
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any, Final
@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from burstline import _core
+from burstline.columns import begins_run
 from burstline.identity import communicator_names
 from burstline.schema import UNKNOWN
 from burstline.structure.program.nodes import Call, Loop
@@ -19,102 +20,11 @@ from burstline.structure.program_order import program_places
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from burstline.columns import Floats, Integers
+    from burstline.columns import Floats, Integers, Mask
     from burstline.structure.program.iterations import Steps
     from burstline.structure.program.nodes import Item
     from burstline.structure.reduction import Reduced
     from burstline.trace import Trace
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Pool:
-    """Turns groups of unique calls into calls."""
-
-    reduced: Reduced  # the unique calls
-    communicators: Sequence[str]  # the name of each communicator
-
-    def calls(self, groups: Sequence[Sequence[int]], iterations: Sequence[int]) -> list[Call]:
-        """One call for each group, with its mean iterations around."""
-        if not groups:
-            return []
-        reduced = self.reduced
-        members = np.concatenate([np.asarray(group, np.int64) for group in groups])
-        begin = np.cumsum([0, *map(len, groups)])
-        lane, repetitions = reduced.lane[members], reduced.repetitions_of(members)
-        site = reduced.site[members[begin[:-1]]].tolist()
-        times = np.add.reduceat(repetitions, begin[:-1]).tolist()
-        calls = []
-        for k, means in enumerate(self._means(members, repetitions, begin[:-1])):
-            part = slice(begin[k], begin[k + 1])
-            executions = np.zeros(len(reduced.ranks), np.int64)
-            executions[lane[part]] = repetitions[part]
-            peers, peers_vary, offset = self._partners(members[part])
-            calls.append(
-                Call(
-                    site=site[k],
-                    operation=reduced.sites[site[k]].operation,
-                    path=reduced.sites[site[k]].path,
-                    ranks=self._ranks(lane[part]),
-                    executions=executions,
-                    probability=times[k] / iterations[k],
-                    **means,
-                    peers=peers,
-                    peers_vary=peers_vary,
-                    offset=offset,
-                    communicator=self._communicator(members[part]),
-                    roots=self._ranks(lane[part][reduced.is_root[members[part]]]),
-                )
-            )
-        return calls
-
-    def _means(
-        self, members: Integers, weights: Integers, begin: Integers
-    ) -> Iterator[dict[str, Any]]:
-        """What a call says of its times, sizes and counters, for each group."""
-        reduced, names = self.reduced, self.reduced.counters
-        single = (reduced.time_ns, reduced.size_bytes, reduced.burst_ns)
-        counters = (reduced.burst_counters[members], reduced.iteration_counters[members])
-        values = np.column_stack([*(column[members] for column in single), *counters])
-        spreads = np.column_stack(
-            [reduced.time_spread_ns[members], reduced.size_spread_bytes[members]]
-        )
-        means, joined = pooled(values, spreads, weights, begin)
-        for row, (time_spread_ns, size_spread) in zip(
-            means.tolist(), joined.tolist(), strict=True
-        ):
-            time_ns, size_bytes, burst_ns, *counted = row
-            yield {
-                "time_ns": time_ns,
-                "time_spread_ns": time_spread_ns,
-                "size_bytes": _or_none(size_bytes),
-                "size_spread_bytes": _or_none(size_spread),
-                "burst_ns": _or_none(burst_ns),
-                "counters": _without_nan(names, counted[: len(names)]),
-                "iteration_counters": _without_nan(names, counted[len(names) :]),
-            }
-
-    def _ranks(self, lanes: Integers) -> tuple[int, ...]:
-        return tuple(sorted(set(self.reduced.ranks[lanes].tolist())))
-
-    def _partners(self, members: Integers) -> tuple[tuple[int, ...], bool, int | None]:
-        pairs = [pair for pair in self.reduced.peer[members].tolist() if pair[0] != UNKNOWN]
-        offsets = _all_of(self.reduced.offset[members].tolist()) - {UNKNOWN}
-        return (
-            tuple(sorted(_all_of(pairs))),
-            any(low != high for low, high in pairs),
-            offsets.pop() if len(offsets) == 1 else None,
-        )
-
-    def _communicator(self, members: Integers) -> str | None:
-        numbers = set(self.reduced.communicator[members].tolist())
-        if numbers == {UNKNOWN}:
-            return None
-        names = {self.communicators[number] for number in numbers if number != UNKNOWN}
-        return names.pop() if len(names) == 1 else "several"
-
-
-def _all_of(pairs: Iterable[Iterable[int]]) -> set[int]:
-    return {value for pair in pairs for value in pair}
 
 
 def _or_none(value: float) -> float | None:
@@ -191,11 +101,11 @@ class Draft:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Assembly:
-    """Turns drafts into nodes."""
+    """Turns unique calls and drafts into nodes."""
 
     reduced: Reduced  # the unique calls
     place: Sequence[int]  # place of each site in the program
-    pool: Pool  # makes the calls
+    communicators: Sequence[str]  # the name of each communicator
     # the loops made so far by their number, with the number of the loop around
     numbered: dict[int, tuple[Draft, int | None]] = field(default_factory=dict)
 
@@ -224,23 +134,78 @@ class Assembly:
             for _, node in placed
         )
 
-    def _calls(self, uniques: Iterable[int], around: _Around | None) -> list[Call]:
-        """A call for each call path, of the unique calls of all ranks."""
+    def _calls(self, uniques: Iterable[int], around: _Around | None) -> Iterator[Call]:
+        """A call for each site, of the unique calls of all ranks."""
+        reduced = self.reduced
         members = np.fromiter(uniques, np.int64)
-        rounds = self.reduced.repetitions_of(members)
-        if around is not None:
-            rounds = around.executions[self.reduced.lane[members]]
-        groups: dict[int, list[int]] = {}
-        iterations: dict[int, int] = {}
-        for unique, site, times in zip(
-            members.tolist(),
-            self.reduced.site[members].tolist(),
-            rounds.tolist(),
-            strict=True,
+        if not len(members):
+            return
+        members = members[np.argsort(reduced.site[members], kind="stable")]
+        lane, site = reduced.lane[members], reduced.site[members]
+        begin = np.flatnonzero(begins_run(site))
+        repetitions = reduced.repetitions_of(members)
+        rounds = repetitions if around is None else around.executions[lane]
+        share = np.add.reduceat(repetitions, begin) / np.add.reduceat(rounds, begin)
+        parts = np.split(np.arange(len(members)), begin[1:])
+        means = self._means(members, repetitions, begin)
+        for number, part, probability, values in zip(
+            site[begin].tolist(), parts, share.tolist(), means, strict=True
         ):
-            groups.setdefault(site, []).append(unique)
-            iterations[site] = iterations.get(site, 0) + times
-        return self.pool.calls(list(groups.values()), list(iterations.values()))
+            executions = np.zeros(len(reduced.ranks), np.int64)
+            executions[lane[part]] = repetitions[part]
+            yield Call(
+                site=number,
+                operation=reduced.sites[number].operation,
+                path=reduced.sites[number].path,
+                ranks=self._ranks(lane[part]),
+                executions=executions,
+                probability=probability,
+                **values,
+                **self._partners(members[part]),
+                communicator=self._communicator(members[part]),
+                roots=self._ranks(lane[part][reduced.is_root[members[part]]]),
+            )
+
+    def _means(
+        self, members: Integers, weights: Integers, begin: Integers
+    ) -> Iterator[dict[str, Any]]:
+        """What a call says of its times, sizes and counters, for each group."""
+        reduced, names = self.reduced, self.reduced.counters
+        single = (reduced.time_ns, reduced.size_bytes, reduced.burst_ns)
+        columns = (*single, reduced.burst_counters, reduced.iteration_counters)
+        spreads = np.column_stack([reduced.time_spread_ns, reduced.size_spread_bytes])[members]
+        values = np.column_stack([column[members] for column in columns])
+        means, joined = pooled(values, spreads, weights, begin)
+        for row, (time_spread_ns, size_spread) in zip(
+            means.tolist(), joined.tolist(), strict=True
+        ):
+            time_ns, size_bytes, burst_ns, *counted = row
+            yield {
+                "time_ns": time_ns,
+                "time_spread_ns": time_spread_ns,
+                "size_bytes": _or_none(size_bytes),
+                "size_spread_bytes": _or_none(size_spread),
+                "burst_ns": _or_none(burst_ns),
+                "counters": _without_nan(names, counted[: len(names)]),
+                "iteration_counters": _without_nan(names, counted[len(names) :]),
+            }
+
+    def _ranks(self, lanes: Integers | Mask) -> tuple[int, ...]:
+        return tuple(np.unique(self.reduced.ranks[lanes]).tolist())
+
+    def _partners(self, members: Integers) -> dict[str, Any]:
+        pairs = [pair for pair in self.reduced.peer[members].tolist() if pair[0] != UNKNOWN]
+        offsets = set(self.reduced.offset[members].ravel().tolist()) - {UNKNOWN}
+        return {
+            "peers": tuple(sorted(set(chain.from_iterable(pairs)))),
+            "peers_vary": any(low != high for low, high in pairs),
+            "offset": offsets.pop() if len(offsets) == 1 else None,
+        }
+
+    def _communicator(self, members: Integers) -> str | None:
+        numbers = set(self.reduced.communicator[members].tolist()) - {UNKNOWN}
+        names = {self.communicators[number] for number in numbers}
+        return "several" if len(names) > 1 else next(iter(names), None)
 
     def _place(self, draft: Draft) -> int:
         places = [self.place[number] for number in self.reduced.site[draft.calls].tolist()]
@@ -255,7 +220,10 @@ class Assembly:
         for lane, begins in draft.iterations_ns.items():
             outside = _NOWHERE if outer is None else outer.begins_ns.get(lane, _NOWHERE)
             times, around_times = len(begins), max(len(outside), 1)
-            entered, mean = _entered(begins, outside)
+            entered, steps, total_ns = _core.steps_within(begins, outside)
+            if not steps:  # each entry has one iteration: the time between all of them
+                steps, total_ns = times - 1, int(begins[-1] - begins[0])
+            mean = total_ns / max(steps, 1)
             if outer is not None and len(outside):
                 mean = min(mean, outer.mean_ns[lane] * around_times / times)
             executions[lane], entries[lane] = times, around_times
@@ -266,7 +234,7 @@ class Assembly:
         return Loop(
             id=number,
             parent=None if outer is None else outer.loop,
-            ranks=tuple(np.unique(self.reduced.ranks[lanes]).tolist()),
+            ranks=self._ranks(lanes),
             executions=executions,
             iterations=float(executions[lanes].sum() / entries[lanes].sum()),
             probability=float(filled[lanes].sum() / entries[lanes].sum()),
@@ -280,21 +248,7 @@ class Assembly:
 def assembly(trace: Trace, reduced: Reduced) -> Assembly:
     """What turns the drafts of a trace into nodes."""
     paths = [site.path for site in reduced.sites]
-    pool = Pool(reduced, communicator_names(trace))
-    return Assembly(reduced, program_places(paths, _lanes(reduced)), pool)
-
-
-def _lanes(reduced: Reduced) -> Iterator[list[int]]:
-    """The sites of each lane in the order of their first execution."""
-    bounds = np.searchsorted(reduced.lane, np.arange(len(reduced.ranks) + 1))
-    for begin, end in zip(bounds[:-1].tolist(), bounds[1:].tolist(), strict=True):
-        order = begin + np.argsort(reduced.first_ns[begin:end], kind="stable")
-        yield reduced.site[order].tolist()
-
-
-def _entered(begins_ns: Integers, around_ns: Integers) -> tuple[int, float]:
-    """Entries into a loop, and the mean time between iterations of one entry in ns."""
-    entries, steps, total_ns = _core.steps_within(begins_ns, around_ns)
-    if not steps:  # each entry has one iteration: the time between all of them
-        steps, total_ns = len(begins_ns) - 1, int(begins_ns[-1] - begins_ns[0])
-    return entries, total_ns / max(steps, 1)
+    order = np.lexsort((reduced.first_ns, reduced.lane))
+    bounds = np.searchsorted(reduced.lane, np.arange(1, len(reduced.ranks)))
+    lanes = [lane.tolist() for lane in np.split(reduced.site[order], bounds)]
+    return Assembly(reduced, program_places(paths, lanes), communicator_names(trace))

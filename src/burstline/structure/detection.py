@@ -108,7 +108,10 @@ def detect(
     >>> [(loop.iterations, len(loop.calls)) for loop in program.loops], program.fidelity
     ([(4.0, 2)], 1.0)
     """
-    _check(method, min_share)
+    if method not in METHODS:
+        raise ParameterError(f"no method {method!r}; there are {', '.join(METHODS)}")
+    if not 0 <= min_share <= 1:
+        raise ParameterError(f"min_share is a share of the run, 0 to 1, got {min_share}")
     calls = Calls(trace, application)
     sites = sites_of(trace, calls.row, calls.world_size)
     limits = Limits(eps=eps, scale=scale, min_share=min_share, rank_merge=rank_merge)
@@ -148,13 +151,6 @@ def _structure(outcome: Outcome, calls: Calls) -> Structure:
     )
 
 
-def _check(method: str, min_share: float) -> None:
-    if method not in METHODS:
-        raise ParameterError(f"no method {method!r}; there are {', '.join(METHODS)}")
-    if not 0 <= min_share <= 1:
-        raise ParameterError(f"min_share is a share of the run, 0 to 1, got {min_share}")
-
-
 def _fidelity(reduced: Reduced, expander: Expander) -> tuple[list[float], float]:
     """Fidelity of each lane, and of all calls together; a kind of lane is expanded once."""
     expanded: dict[int, np.ndarray[tuple[int], np.dtype[np.int32]]] = {}
@@ -177,17 +173,14 @@ def _coverage(outcome: Outcome, calls: Calls) -> Coverage:
     included = sum(int(i.executions.sum()) for i, _ in walk(items) if isinstance(i, Call))
     spans: dict[int, list[tuple[int, int]]] = {}
     for loop in (item for item, _ in walk(items) if isinstance(item, Loop)):
-        if loop.parent is not None:
-            continue
-        iterations = outcome.steps.spans(loop.id)
-        lanes, first = np.unique(iterations.lane, return_index=True)
-        last = np.append(first[1:], len(iterations.lane)) - 1
-        start_ns, end_ns = (
-            calls.enter_ns[iterations.first[first]],
-            calls.enter_ns[iterations.last[last]],
-        )
-        for lane, *span in zip(lanes.tolist(), start_ns.tolist(), end_ns.tolist(), strict=True):
-            spans.setdefault(lane, []).append((span[0], span[1]))
+        if loop.parent is None:
+            iterations = outcome.steps.spans(loop.id)
+            lanes, first = np.unique(iterations.lane, return_index=True)
+            start_ns = calls.enter_ns[iterations.first[first]].tolist()
+            last = np.append(first[1:], len(iterations.lane)) - 1
+            end_ns = calls.enter_ns[iterations.last[last]].tolist()
+            for lane, *span in zip(lanes.tolist(), start_ns, end_ns, strict=True):
+                spans.setdefault(lane, []).append((span[0], span[1]))
     covered = sum(_union(sorted(intervals)) for intervals in spans.values())
     return Coverage(
         calls=included / len(reduced.sequence),

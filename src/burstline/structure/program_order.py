@@ -26,10 +26,7 @@ def program_order(paths: Sequence[Path], first: Integers) -> list[tuple[Place, .
     # a pointer calls one or the other): such branches are merged by their first execution.
     places = _places(paths, first)
     return [
-        (
-            *(places[path[: depth + 1]] for depth in range(len(path))),
-            (place, "", "", UNKNOWN),
-        )
+        (*(places[path[: depth + 1]] for depth in range(len(path))), (place, "", "", UNKNOWN))
         for path, place in zip(paths, first.tolist(), strict=True)
     ]
 

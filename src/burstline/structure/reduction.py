@@ -9,13 +9,13 @@ import numpy as np
 
 from burstline import _core
 from burstline.columns import quotients
-from burstline.identity import Site, Sites, sites_of
-from burstline.structure.calls import Calls
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
     from burstline.columns import Floats, Integers, Mask
+    from burstline.identity import Site, Sites
+    from burstline.structure.calls import Calls
     from burstline.trace import Trace
 
 
@@ -91,12 +91,6 @@ class Reduced:
     def executions(self, unique: int) -> Integers:
         """When a unique call was entered, shape (repetitions,), in time order."""
         return self.enter_ns[self.begin[unique] : self.begin[unique + 1]]
-
-
-def reduce_calls(trace: Trace, *, application: int | None = None) -> Reduced:
-    """The unique MPI calls of a trace, by rank and site."""
-    calls = Calls(trace, application)
-    return reduce_to_sites(trace, calls, sites_of(trace, calls.row, calls.world_size))
 
 
 def reduce_to_sites(trace: Trace, calls: Calls, sites: Sites) -> Reduced:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from burstline.columns import take
+from burstline.columns import UNKNOWN, row_of, take
 from burstline.loops import RECORDED, innermost_entry
 from burstline.structure.program.nodes import Call, walk
 
@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from burstline.structure.calls import Calls
     from burstline.structure.program.model import Structure
     from burstline.trace import Trace
-
-_NONE: Final = -1
 
 Named = tuple[str, str | None, int | None, int | None]
 """Name, file, first and last line of a recorded loop."""
@@ -44,14 +42,11 @@ class Bursts:
         )
         lanes = [np.flatnonzero(node.executions) for node in nodes]
         count = len(calls.ranks)
-        known = np.concatenate(
-            [node.site * count + own for node, own in zip(nodes, lanes, strict=True)]
-        )
-        number = np.repeat(np.arange(len(nodes)), [len(own) for own in lanes])
-        known, first = np.unique(known, return_index=True)
+        # of several nodes for calls of one site on a lane, all are taken for the first
+        keys = [node.site * count + lane for node, lane in zip(nodes, lanes, strict=True)]
+        number = np.repeat(np.arange(len(nodes)), [len(lane) for lane in lanes])
         wanted = structure.steps.sequence.astype(np.int64) * count + calls.lane
-        at = np.minimum(np.searchsorted(known, wanted), len(known) - 1)
-        return cls(calls, nodes, np.where(known[at] == wanted, number[first][at], _NONE))
+        return cls(calls, nodes, take(number, row_of(np.concatenate(keys), wanted)))
 
     def time_by_node(self) -> Integers:
         """The computation before the calls of each node, ns, shape (nodes,)."""
@@ -66,18 +61,18 @@ class Bursts:
     def call_after(self, location: Integers, time_ns: Integers) -> Integers:
         """The call that ends the burst of each moment, shape (moments,)."""
         calls = self.calls
-        found = np.full(len(time_ns), _NONE, np.int64)
+        call = np.full(len(time_ns), UNKNOWN, np.int64)
         begins = np.searchsorted(location, calls.locations)
         ends = np.searchsorted(location, calls.locations, side="right")
         for lane in np.flatnonzero(ends > begins).tolist():
-            here = slice(begins[lane], ends[lane])
-            own = slice(calls.lane_begin[lane], calls.lane_begin[lane + 1])
-            after = np.searchsorted(calls.enter_ns[own], time_ns[here], side="right")
-            between = (after > 0) & (after < own.stop - own.start)
-            at = own.start + np.where(between, after, 1)
-            between &= calls.leave_ns[at - 1] <= time_ns[here]
-            found[here] = np.where(between, at, _NONE)
-        return np.where((found >= 0) & (self.node[found] >= 0), found, _NONE)
+            moments = slice(begins[lane], ends[lane])
+            first, end = calls.lane_begin[lane : lane + 2]
+            after = np.searchsorted(calls.enter_ns[first:end], time_ns[moments], side="right")
+            between = (after > 0) & (after < end - first)
+            after = first + np.where(between, after, 1)
+            between &= calls.leave_ns[after - 1] <= time_ns[moments]
+            call[moments] = np.where(between, after, UNKNOWN)
+        return np.where((call >= 0) & (self.node[call] >= 0), call, UNKNOWN)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -145,10 +140,14 @@ def samples_in(
         return Samples(none, none, none, none, none, (), 0)
     location, time_ns = (table[name].to_numpy() for name in ("location", "time_ns"))
     after = bursts.call_after(location, time_ns)
-    kept = np.flatnonzero(after >= 0)
-    elsewhere = len(after) - len(kept)
-    after, location, time_ns = after[kept], location[kept], time_ns[kept]
-    table = table.take(pa.array(kept))
+    rows = np.flatnonzero(after >= 0)
+    elsewhere = len(after) - len(rows)
+    after, location, time_ns = after[rows], location[rows], time_ns[rows]
+    table = table.take(pa.array(rows))
+    chosen = np.zeros(trace.rows("loop_entries"), bool)
+    chosen[recorded.row] = True
+    (loop,) = trace.arrays("loop_entries", "loop")
+    entry = innermost_entry(trace, location, time_ns, chosen)
     numbers: dict[tuple[str, str | None], int] = {}
     pairs = zip(table["function"].to_pylist(), table["file"].to_pylist(), strict=True)
     function = [numbers.setdefault(pair, len(numbers)) for pair in pairs]
@@ -156,19 +155,8 @@ def samples_in(
         node=bursts.node[after],
         call=after,
         function=np.array(function, np.int64),
-        line=np.asarray(pc.fill_null(table["line"], _NONE), np.int64),
-        loop=_innermost(trace, recorded, location, time_ns),
+        line=np.asarray(pc.fill_null(table["line"], UNKNOWN), np.int64),
+        loop=take(loop, entry).astype(np.int64),
         functions=tuple(numbers),
         elsewhere=elsewhere,
     )
-
-
-def _innermost(
-    trace: Trace, recorded: Recorded, location: Integers, time_ns: Integers
-) -> Integers:
-    """The innermost recorded loop at each moment, -1 where there is none."""
-    chosen = np.zeros(trace.rows("loop_entries"), bool)
-    chosen[recorded.row] = True
-    (loop,) = trace.arrays("loop_entries", "loop")
-    row = innermost_entry(trace, location, time_ns, chosen)
-    return take(loop, row).astype(np.int64)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from burstline.columns import distinct
+from burstline.columns import begins_run, distinct
 from burstline.structure.computation.bursts import Bursts, loops_in, samples_in
 from burstline.structure.program.nodes import walk
 
@@ -119,8 +119,8 @@ class Inside:
 
     def loops(self, node: Item) -> tuple[InsideLoop, ...]:
         """The loops in the computation of a node."""
-        found = self._computation(node).loops()
-        return tuple(sorted(found, key=lambda loop: (-loop.share, loop.first_line or 0)))
+        loops = self._computation(node).loops()
+        return tuple(sorted(loops, key=lambda loop: (-loop.share, loop.first_line or 0)))
 
     def places(self, node: Item) -> tuple[Place, ...]:
         """Where the samples in the computation of a node were taken."""
@@ -142,11 +142,11 @@ class Inside:
         }
 
     def _computation(self, node: Item) -> _Computation:
-        found = _Computation()
+        whole = _Computation()
         for item, _ in walk([node]):
             if item in self._before:
-                found.add(self._before[item])
-        return found
+                whole.add(self._before[item])
+        return whole
 
 
 def inside(trace: Trace, structure: Structure, samples: pa.Table | None = None) -> Inside:
@@ -209,30 +209,25 @@ def inside(trace: Trace, structure: Structure, samples: pa.Table | None = None) 
 
 def _add_runs(computations: list[_Computation], recorded: Recorded) -> None:
     first, group = distinct(recorded.node, recorded.loop)
-    known = recorded.iterations >= 0
-
-    def summed(values: Integers) -> list[int]:
-        """Sum by group, in integers: a float would round long times."""
-        sums = np.zeros(len(first), np.int64)
-        np.add.at(sums, group, values)
-        return sums.tolist()
-
-    columns = {
-        "entries": np.bincount(group, minlength=len(first)).tolist(),
-        "time_ns": summed(recorded.time_ns),
-        "counted": summed(known.astype(np.int64)),
-        "iterations": summed(np.where(known, recorded.iterations, 0)),
-    }
-    keys = (column[first].tolist() for column in (recorded.node, recorded.loop))
-    for node, loop, *sums in zip(*keys, *columns.values(), strict=True):
-        run = dict(zip(columns, sums, strict=True))
+    is_known = recorded.iterations >= 0
+    each = (
+        np.ones_like(group),
+        recorded.time_ns,
+        is_known,
+        np.where(is_known, recorded.iterations, 0),
+    )
+    sums = np.zeros((len(each), len(first)), np.int64)  # a float would round long times
+    for total, values in zip(sums, each, strict=True):
+        np.add.at(total, group, values)
+    keys = np.stack([recorded.node[first], recorded.loop[first]], axis=1).tolist()
+    for (node, loop), totals in zip(keys, sums.T.tolist(), strict=True):
+        run = dict(zip(("entries", "time_ns", "counted", "iterations"), totals, strict=True))
         computations[node].runs[recorded.names[loop]].update(run)
 
 
 def _add_samples(
     computations: list[_Computation], taken: Samples, names: Sequence[Named]
 ) -> None:
-    """Count the samples of each node by place, and how they went round."""
     columns = (taken.node, taken.function, taken.line, taken.loop)
     first, group = distinct(*columns)
     counts = np.bincount(group, minlength=len(first)).tolist()
@@ -250,20 +245,18 @@ def _add_samples(
 
 
 def _turns(taken: Samples) -> list[Integers]:
-    """Give each going round: its node, function, first and last line."""
+    """Each going round: its node, function, first and last line."""
     loose = np.flatnonzero((taken.loop < 0) & (taken.line >= 0))
     order = loose[np.lexsort((taken.function[loose], taken.call[loose]))]
     before, after = order[:-1], order[1:]
-    same = (taken.call[before] == taken.call[after]) & (
-        taken.function[before] == taken.function[after]
-    )
+    same = ~begins_run(taken.call[order], taken.function[order])[1:]
     back = same & (taken.line[after] <= taken.line[before])
     before, after = before[back], after[back]
     return [taken.node[after], taken.function[after], taken.line[after], taken.line[before]]
 
 
 def _joined(turns: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Join spans of lines that have a line in common."""
+    """The spans of lines, those joined that have a line in common."""
     spans: list[tuple[int, int]] = []
     for first, last in sorted(turns):
         if spans and first <= spans[-1][1]:

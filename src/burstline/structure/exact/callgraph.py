@@ -16,7 +16,9 @@ if TYPE_CHECKING:
 
     from burstline.columns import Integers
     from burstline.identity import Path, Sites
-    from burstline.structure.exact.graphs import Edge
+
+Edge = tuple[int, int]
+"""Sites that follow each other."""
 
 _BEGINNINGS: Final = frozenset({"MPI_Init", "MPI_Init_thread"})
 _ENDS: Final = frozenset({"MPI_Finalize"})
@@ -38,38 +40,36 @@ class CallGraph:
 
     def stands_before(self, a: int, b: int) -> bool:
         """Whether `a` stands on an earlier line than `b` in the function that reaches both."""
-        branch = self._branch(a, b)
-        return branch is not None and branch[0] < branch[1]
+        parting = self._parting(a, b)
+        return parting is not None and parting[1] < parting[2]
 
     def between(self, a: int, b: int, nodes: Collection[int]) -> list[int]:
-        """The nodes from `a` to `b`, by line, in the function that both branch off from."""
-        path, other = self.paths[a], self.paths[b]
-        depth = next(k for k, (x, y) in enumerate(zip(path, other, strict=False)) if x != y)
-        above, low, high = path[:depth], path[depth], other[depth]
-        low_line, high_line = low.line or 0, high.line or 0
+        """The nodes on the lines from `a` to `b`, which it stands before, in their order."""
+        parting = self._parting(a, b)
+        if parting is None:
+            return []
+        depth, low, high = parting
+        path = self.paths[a]
 
         def is_between(node: int) -> bool:
-            node_path = self.paths[node]
-            if len(node_path) <= depth or node_path[:depth] != above:
+            other = self.paths[node]
+            if len(other) <= depth or other[:depth] != path[:depth]:
                 return False
-            frame = node_path[depth]
-            return (
-                (frame.function, frame.file) == (low.function, low.file)
-                and frame.line is not None
-                and low_line <= frame.line <= high_line
-            )
+            frame, line = path[depth], other[depth].line
+            is_same = (other[depth].function, other[depth].file) == (frame.function, frame.file)
+            return is_same and line is not None and low <= line <= high
 
         return sorted(filter(is_between, nodes), key=self.place.__getitem__)
 
-    def _branch(self, a: int, b: int) -> tuple[int, int] | None:
-        """The lines on which two paths part, if these can be compared."""
+    def _parting(self, a: int, b: int) -> tuple[int, int, int] | None:
+        """The depth at which two paths part, and the lines there, if these can be compared."""
         pairs = zip(self.paths[a], self.paths[b], strict=False)
-        for frame, other in pairs:
+        for depth, (frame, other) in enumerate(pairs):
             if frame != other:
-                comparable = (frame.function, frame.file) == (other.function, other.file)
-                if not comparable or frame.line is None or other.line is None:
+                is_same = (frame.function, frame.file) == (other.function, other.file)
+                if not is_same or frame.line is None or other.line is None:
                     return None
-                return frame.line, other.line
+                return depth, frame.line, other.line
         return None
 
     @property

@@ -6,18 +6,19 @@ from examples: D. D. Freydenberger, T. Kötzing, DOI 10.1007/s00224-014-9559-3.
 
 from __future__ import annotations
 
+import heapq
 from collections import Counter
 from dataclasses import dataclass
+from functools import reduce
+from graphlib import TopologicalSorter
 from itertools import islice, pairwise
+from operator import or_
 from typing import TYPE_CHECKING, Final
-
-from burstline.structure.exact.graphs import components, sorted_by_edges, successors
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
-    from burstline.structure.exact.callgraph import CallGraph
-    from burstline.structure.exact.graphs import Edge
+    from burstline.structure.exact.callgraph import CallGraph, Edge
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +62,8 @@ def next_iterations(
 ) -> Iterator[set[Edge]]:
     """Sets of edges that may be those to the next iteration, the likeliest first."""
     place, entries, exits = graph.place, region.entries, region.exits
-    first, last = _ends_by_kind(region, graph)
+    ordered = sorted(region.nodes, key=place.__getitem__)
+    first, last = _first_of_each(ordered, graph), _first_of_each(ordered[::-1], graph)
 
     def back(a: int, b: int) -> bool:
         return place[b] <= place[a]
@@ -90,13 +92,8 @@ def next_iterations(
         yield {edge for edge, who in region.edges.items() if leads_on(*edge, who)}
 
 
-def _ends_by_kind(region: Region, graph: CallGraph) -> tuple[dict[int, int], dict[int, int]]:
-    """The first and the last nodes by line, and for which kinds of lanes they are that."""
-    ordered = sorted(region.nodes, key=graph.place.__getitem__)
-    return _first_of_each(ordered, graph), _first_of_each(ordered[::-1], graph)
-
-
 def _first_of_each(nodes: Sequence[int], graph: CallGraph) -> dict[int, int]:
+    """The nodes that are the first of some kinds of lanes, and of which."""
     first: dict[int, int] = {}
     seen = 0
     for node in nodes:
@@ -122,14 +119,6 @@ class Body:
     # the loops, conditions and lines in disorder that describe it, over all kinds of lanes
     cost: int = 0
 
-    def symbols(self) -> Iterator[int]:
-        """The sites of its calls and of those in its loops, in order."""
-        for element in self.elements:
-            if isinstance(element, Body):
-                yield from element.symbols()
-            else:
-                yield element
-
 
 def find_nest(graph: CallGraph) -> Body:
     """The loops in a graph of calls, read with the fewest loops, conditions and disorder."""
@@ -150,22 +139,19 @@ class _Nester:
         of_node = {node: k for k, group in enumerate(groups) for node in group}
         places = [min(map(self.graph.place.__getitem__, group)) for group in groups]
         between = [(of_node[a], of_node[b]) for a, b in region.edges]
-        order = sorted_by_edges(range(len(groups)), between, key=places.__getitem__)
+        order = _in_order(places, between)
         elements = [self._element(groups[k], region, depth) for k in order]
         position = {k: place for place, k in enumerate(order)}
         position_of = {node: position[k] for node, k in of_node.items()}
         steps = [(position_of[a], position_of[b], who) for (a, b), who in region.edges.items()]
         steps += [(-1, position_of[node], who) for node, who in region.entries.items()]
         steps += [(position_of[node], len(order), who) for node, who in region.exits.items()]
-        who_has = [self._who(groups[k]) for k in order]
+        who_has = [_union(self.graph.who[node] for node in groups[k]) for k in order]
         cost = _conditions(who_has, steps) + self._disorder(elements) * self.kinds
         for element, who in zip(elements, who_has, strict=True):
             if isinstance(element, Body):
                 cost += element.cost + who.bit_count()
         return Body(tuple(elements), cost)
-
-    def _who(self, group: Iterable[int]) -> int:
-        return _union(self.graph.who[node] for node in group)
 
     def _element(self, group: Sequence[int], region: Region, depth: int) -> int | Body:
         if len(group) > 1:
@@ -174,10 +160,10 @@ class _Nester:
         return Body((node,)) if (node, node) in region.edges else node
 
     def _groups(self, region: Region) -> list[list[int]]:
-        """The nodes that are in one loop together, in the order of the graph."""
+        """The nodes that are in one loop together."""
         self.work_left -= len(region.edges) + len(region.nodes)
-        after = successors(region.edges)
-        cycles = components(region.nodes, after)
+        after = _successors(region.edges)
+        cycles = _components(region.nodes, after)
         backward = self._against_lines(region, cycles)
         if not backward:
             return cycles
@@ -187,7 +173,7 @@ class _Nester:
             for a, b in pairwise(around):
                 after.setdefault(a, []).append(b)
                 after.setdefault(b, []).append(a)
-        return components(region.nodes, after)
+        return _components(region.nodes, after)
 
     def _against_lines(self, region: Region, groups: Sequence[Sequence[int]]) -> list[Edge]:
         """The edges between groups that go back to an earlier line of one function."""
@@ -210,9 +196,8 @@ class _Nester:
         """Different sets of edges that may lead to the next iteration, the likeliest first."""
         nothing = True
         seen: list[set[Edge]] = []
-        against = self._against_lines(
-            region, components(region.nodes, successors(region.edges))
-        )
+        cycles = _components(region.nodes, _successors(region.edges))
+        against = self._against_lines(region, cycles)
         for chosen in next_iterations(region, self.graph, against):
             if self.work_left <= 0:
                 break
@@ -261,7 +246,61 @@ def _conditions(who_has: Sequence[int], steps: Iterable[tuple[int, int, int]]) -
 
 
 def _union(sets: Iterable[int]) -> int:
-    together = 0
-    for kinds in sets:
-        together |= kinds
-    return together
+    return reduce(or_, sets, 0)
+
+
+def _successors(edges: Iterable[Edge]) -> dict[int, list[int]]:
+    after: dict[int, list[int]] = {}
+    for source, target in edges:
+        after.setdefault(source, []).append(target)
+    return after
+
+
+def _components(nodes: Iterable[int], after: Mapping[int, Collection[int]]) -> list[list[int]]:
+    """The strongly connected components of a graph."""
+    # Tarjan's algorithm without recursion, DOI 10.1137/0201010
+    place: dict[int, int] = {}
+    reaches: dict[int, int] = {}
+    open_nodes: dict[int, None] = {}
+    targets: dict[int, Iterator[int]] = {}
+    parts: list[list[int]] = []
+    for root in nodes:
+        trail = [] if root in place else [root]
+        while trail:
+            node = trail[-1]
+            if node not in place:
+                place[node] = reaches[node] = len(place)
+                targets[node] = iter(after.get(node, ()))
+                open_nodes[node] = None
+            for target in targets[node]:
+                if target not in place:
+                    trail.append(target)
+                    break
+                if target in open_nodes:
+                    reaches[node] = min(reaches[node], place[target])
+            else:
+                trail.pop()
+                if trail:
+                    reaches[trail[-1]] = min(reaches[trail[-1]], reaches[node])
+                if reaches[node] == place[node]:
+                    parts.append([])
+                    while node in open_nodes:
+                        parts[-1].append(open_nodes.popitem()[0])
+    return parts
+
+
+def _in_order(places: Sequence[int], edges: Iterable[Edge]) -> list[int]:
+    """Parts of a graph, each before its successors; where no edge decides, by their places."""
+    sorter = TopologicalSorter[int](dict.fromkeys(range(len(places)), ()))
+    for source, target in edges:
+        if source != target:
+            sorter.add(target, source)
+    sorter.prepare()
+    ready: list[tuple[int, int]] = []
+    ordered: list[int] = []
+    while sorter.is_active():
+        for part in sorter.get_ready():
+            heapq.heappush(ready, (places[part], part))
+        ordered.append(heapq.heappop(ready)[1])
+        sorter.done(ordered[-1])
+    return ordered

@@ -81,11 +81,7 @@ class Reading:
 def read(nest: Nest, sequence: Sequences, calls: Calls) -> Reading:
     """What each element of a nest did, from the calls of all lanes."""
     when, trips, iterations, inside_ns = _core.read_nest(
-        *nest,
-        sequence,
-        calls.lane_begin,
-        calls.enter_ns,
-        calls.leave_ns,
+        *nest, sequence, calls.lane_begin, calls.enter_ns, calls.leave_ns
     )
     lanes = len(calls.ranks)
     return Reading(

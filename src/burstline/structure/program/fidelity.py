@@ -54,12 +54,11 @@ class Expander:
         when = [node.when for node in nodes]
         trips = [node.trips if isinstance(node, Loop) else None for node in nodes]
         symbols = [node.site if isinstance(node, Call) else -1 for node in nodes]
+        executions = np.array([node.executions for node in nodes], np.int64)
         return cls(
             symbol=np.array(symbols, np.int32),
             end=ends,
-            executions=np.array([node.executions for node in nodes], np.int64).reshape(
-                -1, lanes
-            ),
+            executions=executions.reshape(-1, lanes),
             knows_when=np.array([runs is not None for runs in when], np.uint8),
             knows_trips=np.array([runs is not None for runs in trips], np.uint8),
             when=Runs.joined(when, lanes),
@@ -85,17 +84,13 @@ class Expander:
         """A number per lane, equal where lanes have the same calls in the same order."""
         numbers: dict[bytes, int] = {}
         lanes = self.executions.shape[1]
-        kinds = np.zeros(lanes, np.int64)
-        for lane in range(lanes):
-            key = b"".join(
-                (
-                    self.executions[:, lane].tobytes(),
-                    self.when.every(lanes, lane),
-                    self.trips.every(lanes, lane),
-                )
-            )
-            kinds[lane] = numbers.setdefault(key, len(numbers))
-        return kinds
+        keys = (
+            self.executions[:, lane].tobytes()
+            + self.when.every(lanes, lane)
+            + self.trips.every(lanes, lane)
+            for lane in range(lanes)
+        )
+        return np.array([numbers.setdefault(key, len(numbers)) for key in keys], np.int64)
 
 
 def similarity(a: Sequences, b: Sequences, *, window: int = WINDOW) -> float:

@@ -13,7 +13,7 @@ from burstline.structure.program.iterations import timed
 from burstline.structure.program.nodes import Call, Item, Loop, tree, walk
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
 
     import numpy.typing as npt
     import polars as pl
@@ -38,10 +38,8 @@ class Structure:
 
     Attributes
     ----------
-    method : str
-        How it was found.
-    parameters : mapping of str to object
-        The arguments of the method.
+    method, parameters : str, mapping of str to object
+        How it was found, and the arguments of that method.
     application : int
         The application looked at.
     ranks : tuple of int
@@ -54,18 +52,15 @@ class Structure:
         Names of the counters that its calls know.
     left_out : tuple of Call
         Repeated calls that span too little of the run to be looked at.
-    fidelity : float
-        Share of the calls that the structure, expanded again, reproduces in order.
-    fidelity_by_lane : tuple of float
-        The same for each lane.
+    fidelity, fidelity_by_lane : float, tuple of float
+        Share of the calls that the structure, expanded again, reproduces in order: of all, and
+        of each lane.
     coverage : Coverage
         How much of the run it explains.
     classes : tuple of tuple of int
         Ranks that execute the same nodes, however often.
-    calls : int
-        MPI calls looked at.
-    unique_calls : int
-        Unique ones: (rank, operation, call path).
+    calls, unique_calls : int
+        MPI calls looked at, and unique ones: (rank, operation, call path).
     run_ns : int
         From the end of the first MPI call to the beginning of the last.
     callpath : str
@@ -128,6 +123,9 @@ class Structure:
 
     def as_dict(self) -> dict[str, Any]:
         """The structure as JSON output."""
+        by_rank: dict[str, float] = {}  # the smallest of its lanes
+        for rank, value in zip(map(str, self.ranks), self.fidelity_by_lane, strict=True):
+            by_rank[rank] = min(value, by_rank.get(rank, value))
         executed = sum(int(call.executions.sum()) for call in self.left_out)
         spent = sum(call.time_ns * int(call.executions.sum()) for call in self.left_out)
         return {
@@ -136,7 +134,7 @@ class Structure:
             "callpath": self.callpath,
             "run_ns": self.run_ns,
             "fidelity": self.fidelity,
-            "fidelity_by_rank": _by_rank(self.ranks, self.fidelity_by_lane),
+            "fidelity_by_rank": by_rank,
             "coverage": self.coverage.calls,
             "coverage_time": self.coverage.time,
             "size": {
@@ -186,11 +184,3 @@ class Structure:
             f"<Structure: {len(self.loops)} loops, fidelity {self.fidelity:.4f}, "
             f"by method {self.method!r}>"
         )
-
-
-def _by_rank(ranks: Sequence[int], values: Sequence[float]) -> dict[str, float]:
-    """The smallest value of each rank's lanes."""
-    smallest: dict[str, float] = {}
-    for rank, value in zip(ranks, values, strict=True):
-        smallest[str(rank)] = min(value, smallest.get(str(rank), value))
-    return smallest

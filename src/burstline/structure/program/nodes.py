@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from burstline.structure.program.ranks import compact
 
 if TYPE_CHECKING:
@@ -14,22 +16,9 @@ if TYPE_CHECKING:
     from burstline.identity import Frame, Path
     from burstline.structure.program.runs import Runs
 
-_COLUMNS = (
-    "depth",
-    "kind",
-    "loop",
-    "operation",
-    "file",
-    "line",
-    "function",
-    "iterations",
-    "probability",
-    "executions",
-    "mean_ns",
-    "mean_bytes",
-    "share",
-    "ranks",
-)
+_PLACE = ("file", "line", "function")
+_FIGURES = ("iterations", "probability", "executions", "mean_ns", "mean_bytes", "share")
+_COLUMNS = ("depth", "kind", "loop", "operation", *_PLACE, *_FIGURES, "ranks")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -56,14 +45,11 @@ class Call:
         Mean and standard deviation of what it sent or received.
     burst_ns : float or None
         Mean duration of the computation just before it.
-    counters : mapping of str to float
-        Mean of each counter over the computation just before it.
-    iteration_counters : mapping of str to float
-        Mean of each counter over everything computed from one execution to the next.
-    peers : tuple of int
-        Ranks of its partners.
-    peers_vary : bool
-        Whether a rank has several partners; `peers` are then the smallest and largest of each.
+    counters, iteration_counters : mapping of str to float
+        Mean of each counter over the computation just before it, and over everything computed
+        from one execution to the next.
+    peers, peers_vary : tuple of int, bool
+        Ranks of its partners; if a rank has several, the smallest and largest of each.
     offset : int or None
         Rank of the partner relative to the caller's if that is the same on all ranks.
     communicator : str or None
@@ -130,8 +116,7 @@ class Call:
         return _row(self, depth, "call", mean_ns=round(self.time_ns), **more)
 
     def _place(self) -> dict[str, Any]:
-        names = ("file", "line", "function")
-        return {name: self.caller and getattr(self.caller, name) for name in names}
+        return {name: self.caller and getattr(self.caller, name) for name in _PLACE}
 
     def title(self) -> str:
         """The call in one line."""
@@ -144,10 +129,8 @@ class Loop:
 
     Attributes
     ----------
-    id : int
-        Its number, from 1, in the order of the program.
-    parent : int or None
-        The loop it is in.
+    id, parent : int, int or None
+        Its number, from 1, in the order of the program, and that of the loop it is in.
     ranks : tuple of int
         Who runs it.
     executions : ndarray of int64, shape (lanes,)
@@ -156,10 +139,8 @@ class Loop:
         Iterations per iteration of its parent, or in all without one; mean over the ranks.
     probability : float
         Share of its parent's iterations in which it is entered at all.
-    mean_ns : float
-        Mean duration of an iteration.
-    share : float
-        Share of the run spent in it; mean over its ranks.
+    mean_ns, share : float
+        Mean duration of an iteration, and share of the run spent in it; mean over its ranks.
     items : tuple of Call, Condition and Loop
         Its body, in the order of the program.
     hidden : bool
@@ -271,17 +252,9 @@ Item = Call | Loop | Condition
 
 def _row(node: Item, depth: int, kind: str, **more: object) -> dict[str, Any]:
     """A row of a table of nodes: what all nodes have, and what this kind has."""
-    return (
-        dict.fromkeys(_COLUMNS)
-        | more
-        | {
-            "depth": depth,
-            "kind": kind,
-            "probability": node.probability,
-            "executions": int(node.executions.sum()),
-            "ranks": compact(node.ranks),
-        }
-    )
+    figures = {"probability": node.probability, "executions": int(node.executions.sum())}
+    ends = {"depth": depth, "kind": kind, "ranks": compact(node.ranks)}
+    return dict.fromkeys(_COLUMNS) | more | figures | ends
 
 
 def tree(items: Sequence[Item]) -> list[dict[str, Any]]:
@@ -301,9 +274,8 @@ def _progressions(runs: Runs | None, executions: Integers) -> list[list[int]] | 
     if runs is None:
         return None
     lane = int((executions > 0).argmax())
-    part = slice(runs.begin[lane], runs.begin[lane + 1])
-    columns = (runs.first[part], runs.step[part], runs.count[part])
-    return [list(numbers) for numbers in zip(*(c.tolist() for c in columns), strict=True)]
+    _, *columns = runs.part(lane, 1).columns()
+    return np.stack(columns, axis=1).tolist()
 
 
 def _own_calls(items: Sequence[Item]) -> Iterator[tuple[Call, Runs | None]]:

@@ -70,17 +70,16 @@ def iterations_window(
                 f"loop {loop} has no iteration {asked}; it has 1 to {most}, or -1 to {-most} "
                 "from the end"
             )
-    low = np.maximum(first + count if first < 0 else first - 1, 0)
+    none = np.zeros_like(count)
+    low = np.maximum(first + count if first < 0 else none + first - 1, 0)
     high = np.minimum(last + count if last < 0 else last - 1, count - 1)
-    lanes = np.flatnonzero(np.broadcast_to(low <= high, count.shape))
+    lanes = np.flatnonzero(low <= high)
     if not len(lanes):
         raise ParameterError(f"no rank has iterations {first}:{last} of loop {loop}")
     start_ns, end_ns = np.zeros((2, trace.locations.num_rows), np.int64)
     where = iterations.location[begin[lanes]]
-    start_ns[where] = iterations.start_ns[
-        begin[lanes] + np.broadcast_to(low, count.shape)[lanes]
-    ]
-    end_ns[where] = iterations.end_ns[begin[lanes] + high[lanes]]
+    start_ns[where] = iterations.start_ns[(begin + low)[lanes]]
+    end_ns[where] = iterations.end_ns[(begin + high)[lanes]]
     return _for_whole_processes(trace, start_ns, end_ns)
 
 

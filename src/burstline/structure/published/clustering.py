@@ -76,9 +76,7 @@ def normalised(values: Floats, *, scale: Scale) -> Floats:
 
 
 def cluster_calls(
-    reduced: Reduced,
-    chosen: npt.NDArray[np.intp],
-    limits: Limits,
+    reduced: Reduced, chosen: npt.NDArray[np.intp], limits: Limits
 ) -> list[list[int]]:
     """The groups of unique calls that are repeated equally often, equally far apart."""
     if not len(chosen):
@@ -91,7 +89,9 @@ def cluster_calls(
         point, features = merged(reduced.site[chosen], features)
     features[:, 1] = np.fmax(features[:, 1], 1.0)
     labels = clusters(normalised(features, scale=limits.scale), eps=limits.eps)[point]
-    return _members(labels, chosen.tolist())
+    order = np.argsort(labels, kind="stable")
+    bounds = np.flatnonzero(np.diff(labels[order])) + 1
+    return [members.tolist() for members in np.split(chosen[order], bounds)]
 
 
 def merged(site: Integers, features: Floats) -> tuple[Integers, Floats]:
@@ -106,13 +106,6 @@ def merged(site: Integers, features: Floats) -> tuple[Integers, Floats]:
     return point, np.stack(means, axis=1)
 
 
-def _members(labels: Integers, items: Sequence[int]) -> list[list[int]]:
-    members: list[list[int]] = [[] for _ in range(int(labels.max(initial=-1)) + 1)]
-    for label, item in zip(labels.tolist(), items, strict=True):
-        members[label].append(item)
-    return members
-
-
 def split_aliased(reduced: Reduced, cluster: Sequence[int]) -> list[list[int]]:
     """The loops of a cluster: calls that take turns, neighbour by neighbour, on some rank."""
     site = dict(zip(cluster, reduced.site[cluster].tolist(), strict=True))
@@ -123,11 +116,9 @@ def split_aliased(reduced: Reduced, cluster: Sequence[int]) -> list[list[int]]:
         if kind in seen:  # ranks with the same set of calls are taken to behave alike
             continue
         seen.add(kind)
-        for (before, before_ns), (after, after_ns) in pairwise(
-            (unique, reduced.executions(unique)) for unique in members
-        ):
-            if take_turns(before_ns, after_ns):
-                _join(group, site[before], site[after])
+        for before, after in pairwise(members):
+            if take_turns(reduced.executions(before), reduced.executions(after)):
+                group[_find(group, site[after])] = _find(group, site[before])
     loops: dict[int, list[int]] = {}
     for unique in cluster:
         loops.setdefault(_find(group, site[unique]), []).append(unique)
@@ -148,10 +139,6 @@ def _find(group: dict[int, int], member: int) -> int:
     while group[member] != member:
         member = group[member]
     return member
-
-
-def _join(group: dict[int, int], a: int, b: int) -> None:
-    group[_find(group, b)] = _find(group, a)
 
 
 def take_turns(a_ns: Integers, b_ns: Integers) -> bool:

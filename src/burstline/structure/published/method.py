@@ -82,27 +82,27 @@ class DraftSteps:
         """The calls of each iteration of a loop."""
         body, outer = self.numbered[loop]
         around = {} if outer is None else self.numbered[outer][0].iterations_ns
-        inside, own_calls = self._mask(_calls(body)), self._mask(body.calls)
+        masks = [
+            np.isin(self.sequence, np.unique(self.reduced.site[uniques]))
+            for uniques in (_calls(body), body.calls)
+        ]
         parts = [
-            self._of_lane(lane, begins_ns, around.get(lane), (inside, own_calls))
+            self._of_lane(lane, begins_ns, around.get(lane), masks)
             for lane, begins_ns in sorted(body.iterations_ns.items())
         ]
         return Spans(*(np.concatenate(columns) for columns in zip(*parts, strict=True)))
-
-    def _mask(self, uniques: list[int]) -> Mask:
-        return np.isin(self.reduced.sequence, np.unique(self.reduced.site[uniques]))
 
     def _of_lane(
         self, lane: int, begins_ns: Integers, around_ns: Integers | None, masks: Sequence[Mask]
     ) -> tuple[Integers, ...]:
         lane_calls = slice(self.calls.lane_begin[lane], self.calls.lane_begin[lane + 1])
         enter_ns = self.calls.enter_ns[lane_calls]
-        members, own_calls = (np.flatnonzero(mask[lane_calls]) for mask in masks)
+        members, direct = (np.flatnonzero(mask[lane_calls]) for mask in masks)
         first = np.searchsorted(enter_ns, begins_ns)
         until = np.append(first[1:], len(enter_ns))
-        if members[0] < first[0] and len(own_calls):
-            # the body begins with a loop: an iteration ends with the last of its own calls
-            last = own_calls[np.searchsorted(own_calls, until) - 1]
+        if members[0] < first[0] and len(direct):
+            # the body begins with a loop: an iteration ends with the last call outside of that
+            last = direct[np.searchsorted(direct, until) - 1]
             behind = np.append(0, last[:-1] + 1)
             first = members[np.searchsorted(members, behind)]
         else:
@@ -111,12 +111,8 @@ class DraftSteps:
         if around_ns is not None:
             inside = np.searchsorted(around_ns, begins_ns, side="right")
             entry = np.unique(inside, return_inverse=True)[1].ravel()
-        return (
-            np.full(len(first), lane),
-            entry,
-            first + lane_calls.start,
-            last + lane_calls.start,
-        )
+        begin = lane_calls.start
+        return np.full(len(first), lane), entry, first + begin, last + begin
 
 
 def _calls(loop: Draft) -> list[int]:

@@ -140,11 +140,8 @@ def adjusted_rand(first: AnyIntegers, second: AnyIntegers) -> float:
         codes * max(len(other_sizes), 1) + other_codes, len(sizes) * len(other_sizes)
     )[0]
     together = _pairs(np.bincount(cells))
-    in_first, in_second, in_all = (
-        _pairs(sizes),
-        _pairs(other_sizes),
-        _pairs(np.array([len(first)])),
-    )
+    in_first, in_second = _pairs(sizes), _pairs(other_sizes)
+    in_all = _pairs(np.array([len(first)]))
     # Both sides of the quotient are multiplied by the pairs there are: all integers.
     by_chance = in_first * in_second
     most = in_all * (in_first + in_second) - 2 * by_chance

@@ -45,7 +45,6 @@ _RELATIVE: Final = {
 }
 """Kinds of instructions that are looked at relative to all, by the name of the variable."""
 
-_ITERATIONS, _TIME = "iterations", "iteration time"
 _KNOWN_ENOUGH: Final = 0.5
 
 
@@ -92,21 +91,19 @@ class Features:
 
     def rows(self, ranks: Integers) -> list[dict[str, Any]]:
         """A dictionary per row."""
+        columns = (ranks[self.lane], self.site, self.loop, self.values)
         rows = []
-        for row, site in enumerate(self.site.tolist()):
+        for rank, site, loop, values in zip(*(c.tolist() for c in columns), strict=True):
             call = self.sites[site]
             caller = call.path[-1] if call.path else None
-            loop = int(self.loop[row])
-            rows.append(
-                {
-                    "rank": int(ranks[self.lane[row]]),
-                    "operation": call.operation,
-                    "file": caller and caller.file,
-                    "line": caller and caller.line,
-                    "loop": None if loop == NO_LABEL else loop,
-                }
-                | dict(zip(self.names, self.values[row].tolist(), strict=True))
-            )
+            row = {
+                "rank": rank,
+                "operation": call.operation,
+                "file": caller and caller.file,
+                "line": caller and caller.line,
+                "loop": None if loop == NO_LABEL else loop,
+            }
+            rows.append(row | dict(zip(self.names, values, strict=True)))
         return rows
 
 
@@ -192,7 +189,7 @@ def _columns(
     time_ns = reduced.iteration_mean_ns()
     if scale == "log":
         iterations, time_ns = np.log10(iterations), np.log10(np.maximum(time_ns, 1))
-    columns, made_of = {_ITERATIONS: iterations, _TIME: time_ns}, {}
+    columns, made_of = {"iterations": iterations, "iteration time": time_ns}, {}
     ratios = _Ratios(trace, calls, reduced)
     for name, (counter, over) in _wanted(frozenset(trace.counter_names)).items():
         columns[name] = ratios.of(counter, over)
@@ -218,21 +215,16 @@ class _Ratios:
     """Ratios of counters over everything computed from the first to the last of equal calls."""
 
     def __init__(self, trace: Trace, calls: Calls, reduced: Reduced) -> None:
-        order = _executions(reduced, calls)[1]
+        row = calls.row[_executions(reduced, calls)[1]]
         self._trace = trace
-        self._first, self._last = order[reduced.begin[:-1]], order[reduced.begin[1:] - 1]
-        location, call = trace.arrays("calls", "location", "call")
-        place = np.full(len(call), len(calls.row))
-        place[calls.row] = np.arange(len(calls.row))
-        columns = trace.arrays(
+        self._first, self._last = row[reduced.begin[:-1]], row[reduced.begin[1:] - 1]
+        where, after, start_ns, end_ns, gap_ns = trace.arrays(
             "bursts", "location", "call_after", "start_ns", "end_ns", "gap_ns"
         )
-        where, after, start_ns, end_ns, gap_ns = columns
-        row = Ordinals(location, call).rows(where, after)
+        row = Ordinals(*trace.arrays("calls", "location", "call")).rows(where, after)
         self._bursts = np.flatnonzero(row >= 0)
-        self._place = place[row[self._bursts]]
+        self._row = row[self._bursts]
         self._time_ns = end_ns - start_ns - gap_ns
-        self._length = len(calls.row) + 1
 
     def of(self, counter: str, over: str | None) -> Floats:
         (above,) = self._trace.arrays("bursts", counter)
@@ -246,8 +238,8 @@ class _Ratios:
 
     def _between(self, values: Integers) -> Integers:
         """The sum of the values of bursts between the first and the last of equal calls."""
-        by_call = np.zeros(self._length, np.int64)
-        by_call[self._place] = values
+        by_call = np.zeros(self._trace.rows("calls"), np.int64)
+        by_call[self._row] = values
         sums = np.cumsum(by_call)
         return sums[self._last] - sums[self._first]
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from burstline.errors import MissingExtraError, NotEnoughDataError
+from burstline.errors import NotEnoughDataError, require_extra
 from burstline.structure.study.labels import NO_LABEL
 
 if TYPE_CHECKING:
@@ -86,7 +86,7 @@ def importance(found: Features) -> Importance:
     calls of a call site are left out of the forest that predicts their loop. Two variables that
     say the same share their importance, or lose it.
     """
-    require()
+    require_extra("sklearn", "ml", "the importance of features")
     labelled = np.flatnonzero(found.loop != NO_LABEL)
     values, loop, site = found.values[labelled], found.loop[labelled], found.site[labelled]
     loops = np.unique(loop)
@@ -113,14 +113,6 @@ def importance(found: Features) -> Importance:
         loops=len(loops),
         tested=tested,
     )
-
-
-def require() -> None:
-    """Raise an error unless scikit-learn is installed."""
-    try:
-        import sklearn  # noqa: F401, PLC0415 -- an extra
-    except ImportError:
-        raise MissingExtraError("ml", "the importance of features") from None
 
 
 def _grown(values: Floats, loop: Integers) -> RandomForestClassifier:

@@ -89,37 +89,30 @@ def labels_of(trace: Trace, calls: Calls, *, repeated: bool = False) -> Labels:
     ['a.c:7', 'outside of loops']
     """
     if repeated:
-        return _of_repeated(trace, calls)
-    labels = _of_calls(trace, calls)
-    if labels is not None:
-        return labels
-    is_loop = recorded_loops(trace)
-    if not is_loop.any():
-        raise NotEnoughDataError(
+        is_loop = recorded_loops(trace) & (most_iterations(trace) > 1)
+        why = (
+            "no recorded loop says how often it went round. Record the program with its loops "
+            "into a store, which keeps their iterations"
+        )
+    elif trace.rows("call_loops"):
+        return _of_calls(trace, calls)
+    else:
+        is_loop = recorded_loops(trace)
+        why = (
             "no call has a label that says which loop it is in. Record the program with "
             "labels of its loops, and read the trace with its events"
         )
+    if not is_loop.any():
+        raise NotEnoughDataError(why)
     return _of_entries(trace, calls, is_loop)
 
 
-def _of_calls(trace: Trace, calls: Calls) -> Labels | None:
+def _of_calls(trace: Trace, calls: Calls) -> Labels:
     location, call, loop = trace.arrays("call_loops", "location", "call", "loop")
-    if not len(call):
-        return None
     row = Ordinals(*trace.arrays("calls", "location", "call")).rows(location, call)
     of_row = np.full(trace.rows("calls"), NO_LABEL, np.int64)
     of_row[row] = loop + 1
     return Labels(of_row[calls.row], _names(trace), "events")
-
-
-def _of_repeated(trace: Trace, calls: Calls) -> Labels:
-    is_loop = recorded_loops(trace) & (most_iterations(trace) > 1)
-    if not is_loop.any():
-        raise NotEnoughDataError(
-            "no recorded loop says how often it went round. Record the program with its loops "
-            "into a store, which keeps their iterations"
-        )
-    return _of_entries(trace, calls, is_loop)
 
 
 def _of_entries(trace: Trace, calls: Calls, is_loop: Mask) -> Labels:

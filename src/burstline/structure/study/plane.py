@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import chain
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -141,23 +142,21 @@ def _loops(trace: Trace, structure: Structure, sites: Sites) -> Integers:
     """The loop of each site on each lane, shape (sites, lanes)."""
     names = communicator_names(trace)
     numbers = {
-        _key(sites, each, None if each.communicator is None else names[each.communicator]): n
-        for n, each in enumerate(sites.distinct)
+        _key(sites, site, None if site.communicator is None else names[site.communicator]): n
+        for n, site in enumerate(sites.distinct)
     }
     shape = (len(sites), len(structure.ranks))
     loop = np.full(shape, IN_NO_LOOP, np.int64)
     most = np.zeros(shape, np.int64)
-    inside: dict[tuple[int, int], Integers] = {}
-    for call, number in with_innermost_loop(structure.items, IN_NO_LOOP):
+    executions: dict[tuple[int, int], Integers] = {}
+    placed = with_innermost_loop(structure.items, IN_NO_LOOP)
+    for call, number in chain(placed, ((call, LEFT_OUT) for call in structure.left_out)):
         place = (numbers[_key(sites, call, call.communicator)], number)
-        inside[place] = inside.get(place, 0) + call.executions
-    for (site, number), executions in inside.items():
-        more = executions > most[site]
+        executions[place] = executions.get(place, 0) + call.executions
+    for (site, number), times in executions.items():
+        more = times > most[site]
         loop[site, more] = number
-        most[site, more] = executions[more]
-    for call in structure.left_out:
-        site = numbers[_key(sites, call, call.communicator)]
-        loop[site, call.executions > most[site]] = LEFT_OUT
+        most[site, more] = times[more]
     return loop
 
 

@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from burstline.columns import Integers
-    from burstline.structure.program.iterations import Iterations
     from burstline.structure.program.model import Structure
     from burstline.trace import Trace
 
@@ -93,11 +92,11 @@ def loops_table(trace: Trace, structure: Structure) -> pa.Table:
 
 
 def _no_loops(trace: Trace) -> pa.Table:
-    whole = ("loop", "parent", "rank", "location", "entries", "iterations", "total_ns")
-    means = ("mean_ns", "std_ns", "min_ns", "median_ns", "max_ns")
-    spent = ("useful_ns", "mpi_ns", "unwatched_ns", *trace.counter_names)
-    fields = [(name, pa.int64()) for name in whole]
-    return pa.schema(fields + [(name, pa.float64()) for name in means + spent]).empty_table()
+    whole = "loop parent rank location entries iterations total_ns"
+    means = "mean_ns std_ns min_ns median_ns max_ns useful_ns mpi_ns unwatched_ns"
+    fields = [(name, pa.int64()) for name in whole.split()]
+    fields += [(name, pa.float64()) for name in (*means.split(), *trace.counter_names)]
+    return pa.schema(fields).empty_table()
 
 
 class Costs:
@@ -137,8 +136,13 @@ class Costs:
         # the burst behind the last call of an entry belongs to no iteration
         until = np.where(whole, after, after - 1)
         duration_ns = iterations.end_ns - iterations.start_ns
-        mpi_ns = self._mpi_ns[after] - self._mpi_ns[iterations.first]
-        unwatched_ns = self._gap_ns[until] - self._gap_ns[iterations.first]
+        first = iterations.first
+        mpi_ns = self._mpi_ns[after] - self._mpi_ns[first]
+        unwatched_ns = self._gap_ns[until] - self._gap_ns[first]
+        counters = {
+            name: np.where(missing[until] > missing[first], NO_VALUE, sums[until] - sums[first])
+            for name, (sums, missing) in self._counters.items()
+        }
         return LoopTable(
             loop=loop,
             method=structure.method,
@@ -150,18 +154,9 @@ class Costs:
             whole=whole,
             start_ns=iterations.start_ns,
             duration_ns=duration_ns,
-            calls=after - iterations.first,
+            calls=after - first,
             mpi_ns=mpi_ns,
             useful_ns=duration_ns - mpi_ns - unwatched_ns,
             unwatched_ns=unwatched_ns,
-            counters=self._read(iterations, until),
+            counters=counters,
         )
-
-    def _read(self, iterations: Iterations, until: Integers) -> dict[str, Integers]:
-        counters = {}
-        for name, (total, missing) in self._counters.items():
-            sums = total[until] - total[iterations.first]
-            counters[name] = np.where(
-                missing[until] > missing[iterations.first], NO_VALUE, sums
-            )
-        return counters

@@ -92,9 +92,6 @@ def trend(values: Floats) -> Trend | None:
 
 def _variance_of_kendall(series: Floats) -> float:
     """Variance of the rising pairs less the falling ones, if any order is as probable."""
-    _, ties = np.unique(series, return_counts=True)
-    return float(_orders(np.array([len(series)])) - _orders(ties)) / 18
-
-
-def _orders(sizes: Integers) -> Integers:
-    return (sizes * (sizes - 1) * (2 * sizes + 5)).sum()
+    sizes = np.append(np.unique(series, return_counts=True)[1], len(series))
+    orders = sizes * (sizes - 1) * (2 * sizes + 5)
+    return float(orders[-1] - orders[:-1].sum()) / 18

@@ -87,10 +87,7 @@ class Slow(NamedTuple):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LoopTable:
-    """What each iteration of a loop cost, on each lane that executed it.
-
-    Made by :func:`loop_table`.
-    """
+    """What each iteration of a loop cost, on each lane that executed it; see `loop_table`."""
 
     loop: int  # number of the loop
     method: str  # how the loop was found
@@ -161,10 +158,7 @@ class LoopTable:
         )
 
     def slowest(self, most: int = 5) -> tuple[Slow, ...]:
-        """The iterations that were unusually slow on some rank, the slowest first.
-
-        At most `most`; each is named once, on the lane where it lasted longest.
-        """
+        """At most `most` unusually slow iterations, the slowest first, each where longest."""
         rows, lanes, score = _slow_rows(self)
         order = np.argsort(-self.duration_ns[rows], kind="stable")[: max(most, 0)]
         more = {name: _beyond_median(self, name) for name in ("useful_ns", "mpi_ns")}
@@ -211,33 +205,23 @@ class LoopTable:
         count = len(first)
         counted = self.counted
         group, duration = lane[counted], self.duration_ns[counted]
-        size = np.bincount(group, minlength=count)
-
-        def mean(values: npt.NDArray[Any]) -> Floats:
-            return quotients(np.bincount(group, values[counted], count), size)
-
-        mean_ns = mean(self.duration_ns)
-        squares = np.bincount(group, (duration - mean_ns[group]) ** 2, count)
+        mean_ns = _mean(duration, group, count)
+        squares = (duration - mean_ns[group]) ** 2
         shortest, longest = np.full(count, np.nan), np.full(count, np.nan)
         np.fmin.at(shortest, group, duration)
         np.fmax.at(longest, group, duration)
         return {
             "rank": self.rank[first],
             "location": self.location[first],
-            "entries": _entries(self, lane, count),
+            "entries": np.bincount(lane[begins_run(self.entry, lane)], minlength=count),
             "iterations": np.bincount(lane, minlength=count),
             "total_ns": np.bincount(lane, self.duration_ns, count).astype(np.int64),
             "mean_ns": mean_ns,
-            "std_ns": np.sqrt(quotients(squares, size)),
+            "std_ns": np.sqrt(_mean(squares, group, count)),
             "min_ns": shortest,
             "median_ns": medians(duration, group, count),
             "max_ns": longest,
-            "useful_ns": mean(self.useful_ns),
-            "mpi_ns": mean(self.mpi_ns),
-            "unwatched_ns": mean(self.unwatched_ns),
-        } | {
-            name: _known_mean(values[counted], group, count)
-            for name, values in self.counters.items()
+            **_means(self, counted, group, count),
         }
 
     def to_frame(self) -> pl.DataFrame:
@@ -252,15 +236,10 @@ class LoopTable:
 
     def to_arrow(self) -> pa.Table:
         """The table as an Arrow table, counters null where not known."""
-        columns = self.columns()
-        return pa.table(
-            {
-                name: pa.array(
-                    values, mask=values == NO_VALUE if name in self.counters else None
-                )
-                for name, values in columns.items()
-            }
-        )
+        columns = {name: pa.array(values) for name, values in self.columns().items()}
+        for name, values in self.counters.items():
+            columns[name] = pa.array(values, mask=values == NO_VALUE)
+        return pa.table(columns)
 
     def rows(self) -> list[tuple[object, ...]]:
         """A tuple per lane and iteration, as :meth:`columns`; None where not known."""
@@ -303,26 +282,26 @@ def _over_ranks(table: LoopTable, chosen: Integers) -> Columns:
         table.iteration[order], return_index=True, return_inverse=True, return_counts=True
     )
     longest = np.lexsort((-order, table.duration_ns[order], group))[begin + lanes - 1]
-
-    def mean(values: Integers) -> Floats:
-        return np.bincount(group, values[order], len(numbers)) / lanes
-
+    means = _means(table, order, group, len(numbers))
     return {
         "iteration": numbers,
         "lanes": lanes,
         "start_ns": np.minimum.reduceat(table.start_ns[order], begin),
-        "mean_ns": mean(table.duration_ns),
+        "mean_ns": _mean(table.duration_ns[order], group, len(numbers)),
         "min_ns": np.minimum.reduceat(table.duration_ns[order], begin),
         "max_ns": np.maximum.reduceat(table.duration_ns[order], begin),
         "slowest_rank": table.rank[order][longest],
-        "useful_ns": mean(table.useful_ns),
+        "useful_ns": means.pop("useful_ns"),
         "max_useful_ns": np.maximum.reduceat(table.useful_ns[order], begin),
-        "mpi_ns": mean(table.mpi_ns),
-        "unwatched_ns": mean(table.unwatched_ns),
-    } | {
-        name: _known_mean(values[order], group, len(numbers))
-        for name, values in table.counters.items()
+        **means,
     }
+
+
+def _means(table: LoopTable, rows: Integers | Mask, group: Integers, count: int) -> Columns:
+    """Mean useful, MPI and unwatched time, and counters, of groups of some rows."""
+    spent = {name: getattr(table, name) for name in ("useful_ns", "mpi_ns", "unwatched_ns")}
+    columns = spent | table.counters
+    return {name: _mean(values[rows], group, count) for name, values in columns.items()}
 
 
 def _beyond_median(table: LoopTable, name: str) -> Floats:
@@ -348,12 +327,7 @@ def _lanes(table: LoopTable) -> Integers:
     return np.unique(table.lane, return_inverse=True)[1]
 
 
-def _entries(table: LoopTable, lane: Integers, count: int) -> Integers:
-    fresh = begins_run(table.entry, lane)
-    return np.bincount(lane[fresh], minlength=count)
-
-
-def _known_mean(values: Integers, group: Integers, count: int) -> Floats:
+def _mean(values: npt.NDArray[Any], group: Integers, count: int) -> Floats:
     """Mean of each group over the values that are known; NaN without any."""
     is_known = values != NO_VALUE
     sums = np.bincount(group[is_known], values[is_known], count)
