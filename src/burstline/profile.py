@@ -85,7 +85,7 @@ class Values:
 class Profile:
     """Values per metric, call path and location.
 
-    Methods take the name of a metric, and raise :class:`ParameterError` if no values of it
+    Methods take the name of a metric, and raise ``ParameterError`` if no values of it
     were read.
 
     Attributes

@@ -41,13 +41,23 @@ _MOST_OF_PLACE: Final = 1 / 60
 """Of the weight of a place: it decides between what is else alike, and outweighs nothing."""
 TURN: Final = 0.02
 """What it costs that turns of loops differ, unless they did before."""
-_FIELDS: Final = ("label", "kind", "matter", "place", "size", "gap", "unordered", "turn")
+
+
+class _Rest(NamedTuple):
+    """How what was left over is matched: by what, how unlike in size, how far away."""
+
+    stage: str
+    key: str
+    tolerance: float
+    near: int
+
+
+# What is nearest comes first: one that is left over must not shift all behind it.
 _RESTS: Final = (
-    ("moved", "label", 0.0, (0, NEAR, FAR)),
-    ("similar", "kind", 1.0, (0, NEAR, FAR)),
-    ("similar", "matter", 0.0, (FAR,)),
+    *(_Rest("moved", "label", 0.0, near) for near in (0, NEAR, FAR)),
+    *(_Rest("similar", "kind", 1.0, near) for near in (0, NEAR, FAR)),
+    _Rest("similar", "matter", 0.0, FAR),
 )
-"""How what was left over is matched, in this order: stage, by what, how unlike, how far."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -85,12 +95,12 @@ def align_lane(
     anchored: bool = False,
 ) -> LaneRows:
     """The matched bursts of one thread in all runs, aligned in the order of `order`."""
-    if _are_direct(tokens, lanes):
+    if _are_equal(tokens, lanes, "kind"):
         return _by_position(lanes, "direct")
     handed_out = _are_handed_out(tokens, lanes)
-    if handed_out and _matter_alike(tokens, lanes):
+    if handed_out and _are_equal(tokens, lanes, "matter"):  # with any partners
         return _by_position(lanes, "aligned")
-    free = _first_free(tokens) if handed_out else None
+    free = first_free(tokens, "label", "kind") if handed_out else None
     common = _Sequence.of(tokens[order[0]], lanes[order[0]], order[0], len(tokens), free)
     for run in order[1:]:
         other = _Sequence.of(tokens[run], lanes[run], run, len(tokens), free)
@@ -98,11 +108,11 @@ def align_lane(
     return LaneRows(common.members, common.stage)
 
 
-def _are_direct(tokens: Sequence[Tokens], lanes: Sequence[Lane]) -> bool:
-    """Whether all runs did the same, in the same order."""
-    (first, last), rest = lanes[0], zip(tokens[1:], lanes[1:], strict=True)
-    kinds = tokens[0].kind[first:last]
-    return all(np.array_equal(kinds, run.kind[slice(*lane)]) for run, lane in rest)
+def _are_equal(tokens: Sequence[Tokens], lanes: Sequence[Lane], name: str) -> bool:
+    """Whether a column of a thread's tokens is the same in all runs."""
+    pairs = zip(tokens, lanes, strict=True)
+    first, *rest = (getattr(run, name)[slice(*lane)] for run, lane in pairs)
+    return all(np.array_equal(first, other) for other in rest)
 
 
 def _are_handed_out(tokens: Sequence[Tokens], lanes: Sequence[Lane]) -> bool:
@@ -120,17 +130,9 @@ def _are_handed_out(tokens: Sequence[Tokens], lanes: Sequence[Lane]) -> bool:
     return any((other != partner).any() for _, other in rest)
 
 
-def _matter_alike(tokens: Sequence[Tokens], lanes: Sequence[Lane]) -> bool:
-    """Whether a thread did the same in the same order, with any partners."""
-    first, *rest = (run.matter[slice(*lane)] for run, lane in zip(tokens, lanes, strict=True))
-    return all(np.array_equal(first, other) for other in rest)
-
-
-def _first_free(tokens: Sequence[Tokens]) -> int:
-    """A number from which on no burst has a label or kind."""
-    return 1 + max(
-        int(max(run.label.max(initial=0), run.kind.max(initial=0))) for run in tokens
-    )
+def first_free(tokens: Sequence[Tokens], *names: str) -> int:
+    """A number from which on no burst has one in some columns."""
+    return 1 + max(int(getattr(run, name).max(initial=0)) for run in tokens for name in names)
 
 
 def _by_position(lanes: Sequence[Lane], stage: str) -> LaneRows:
@@ -176,7 +178,7 @@ class _Sequence:
         return len(self.members)
 
     def take(self, rows: Integers) -> _Sequence:
-        columns = {name: self.columns[name][rows] for name in _FIELDS}
+        columns = {name: column[rows] for name, column in self.columns.items()}
         return _Sequence(columns, self.members[rows], self.stage[rows])
 
     def sorted(self) -> _Sequence:
@@ -194,9 +196,9 @@ class _Sequence:
         gap = np.where(gap == DIVIDING_GAP, NEVER, gap)
         return _Sequence(self.columns | {"gap": gap}, self.members, self.stage)
 
-    def tokens(self, kind: str) -> tuple[npt.NDArray[Any], ...]:
-        """The columns that the kernel wants, with what it may take for equal."""
-        names = ("label", kind, "place", "size", "gap", "turn")
+    def tokens(self) -> tuple[npt.NDArray[Any], ...]:
+        """The columns that the kernel wants, with labels for what it may take for equal."""
+        names = ("label", "label", "place", "size", "gap", "turn")
         return tuple(np.ascontiguousarray(self.columns[name]) for name in names)
 
 
@@ -221,7 +223,8 @@ def _joined(
 
 def _chained(common: _Sequence, other: _Sequence) -> _Sequence:
     columns = {
-        name: np.concatenate([common.columns[name], other.columns[name]]) for name in _FIELDS
+        name: np.concatenate([column, other.columns[name]])
+        for name, column in common.columns.items()
     }
     members = np.concatenate([common.members, other.members])
     return _Sequence(columns, members, np.concatenate([common.stage, other.stage]))
@@ -235,8 +238,8 @@ def _paired(
     if anchored:
         common, other = common.anchored(), other.anchored()
     same = _core.align(
-        common.tokens("label"),
-        other.tokens("label"),
+        common.tokens(),
+        other.tokens(),
         place=weights.place,
         size=weights.size,
         most=weights.place * _MOST_OF_PLACE,
@@ -245,21 +248,10 @@ def _paired(
         window=how.window,
     )
     stage = np.where(same >= 0, STAGES.index("aligned"), 0).astype(np.uint8)
-    # What is nearest comes first: one that is left over must not shift all behind it.
-    for name, key, tolerance, reach in _RESTS:
-        for near in reach:
-            rows = _add_rest(common, other, same, _Rest(key, tolerance, near))
-            stage[rows] = STAGES.index(name)
+    for rest in _RESTS:
+        rows = _add_rest(common, other, same, rest)
+        stage[rows] = STAGES.index(rest.stage)
     return same, stage
-
-
-@dataclass(frozen=True, slots=True)
-class _Rest:
-    """How what was left over is matched: by what, how unlike in size, how far away."""
-
-    key: str
-    tolerance: float
-    near: int
 
 
 def _add_rest(common: _Sequence, other: _Sequence, same: Integers, how: _Rest) -> Integers:

@@ -13,7 +13,7 @@ import numpy as np
 
 from burstline import _core
 from burstline.columns import take
-from burstline.merge.align.alignment import GAP, TURN
+from burstline.merge.align.alignment import GAP, TURN, first_free
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -101,8 +101,7 @@ def renamed(
         return None
     names = _named(runs, content, order, how)
     count = np.bincount(np.concatenate(names))
-    codes = [code for run in tokens for code in (run.label, run.kind, run.matter)]
-    first = 1 + max(int(code.max(initial=0)) for code in codes)
+    first = first_free(tokens, "label", "kind", "matter")
     return [
         _renamed(bursts, run.rows, name, first, count == len(runs))
         for bursts, run, name in zip(tokens, runs, names, strict=True)

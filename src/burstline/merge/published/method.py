@@ -10,6 +10,7 @@ in time; a partner that no call names equals another that none names.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
@@ -20,18 +21,13 @@ from burstline.merge.align.alignment import GAP
 from burstline.merge.model import LEAST_WINDOW, STAGES
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     import numpy.typing as npt
 
-    from burstline.columns import Integers, Mask
+    from burstline.columns import Floats, Integers, Mask
     from burstline.identity import Tokens
-    from burstline.merge.model import Published
-
-    Bits = Mask
-    Lane = tuple[int, int]
-    from burstline.columns import Floats
-    from burstline.merge.model import Weights
+    from burstline.merge.model import Published, Weights
 
     Columns = tuple[npt.NDArray[Any], ...]
 
@@ -109,7 +105,7 @@ def _compared(side: Columns, rows: Integers, how: Published) -> Compared:
     return Compared(place[rows], sizes, [source[rows], target[rows]])
 
 
-_DIRECT, _PATTERN, _REGION = (STAGES.index(name) for name in ("direct", "pattern", "region"))
+_STAGES: Final = tuple(STAGES.index(name) for name in ("direct", "pattern", "region"))
 _NO_GROUP: Final = -1
 
 
@@ -118,18 +114,13 @@ def match_published(
 ) -> tuple[Integers, npt.NDArray[np.uint8]]:
     """Members and stages of all rows, matched by patterns and similarity."""
     runs = [_Run.of(*both) for both in zip(tokens, lanes, strict=True)]
-    parts = [_direct(runs), _patterns(runs, 1 + max(_highest(run.pattern) for run in runs))]
-    stages = [_DIRECT, _PATTERN]
+    parts = [_direct(runs), _patterns(runs)]
     if how.aligned_spans:
         _align_spans(runs, how)
-    parts.append(_similar(runs, how))
-    stages.append(_REGION)
-    counts = [len(rows) for rows in parts]
-    stage = np.repeat(np.array(stages, np.uint8), counts)
-    members = np.concatenate(parts)
-    rest = [_alone(run, number, len(runs)) for number, run in enumerate(runs)]
-    stage = np.concatenate([stage, np.zeros(sum(map(len, rest)), np.uint8)])
-    return np.concatenate([members, *rest]), stage
+    parts += [_similar(runs, how), *_alone(runs)]
+    stages = np.zeros(len(parts), np.uint8)
+    stages[:3] = _STAGES
+    return np.concatenate(parts), np.repeat(stages, [len(rows) for rows in parts])
 
 
 @dataclass(slots=True, eq=False)
@@ -142,7 +133,7 @@ class _Run:
     lanes: int
     pattern: Integers
     span: Integers
-    free: Bits
+    free: Mask
 
     @classmethod
     def of(cls, tokens: Tokens, lanes: Integers) -> _Run:
@@ -152,28 +143,33 @@ class _Run:
         span = tokens.span[row].astype(np.int64)
         return cls(tokens, row, lane, len(lanes), pattern, span, np.ones(len(row), bool))
 
+    def parts(self) -> list[slice]:
+        """The bursts of each thread."""
+        borders = np.searchsorted(self.lane, np.arange(self.lanes + 1)).tolist()
+        return [slice(*pair) for pair in pairwise(borders)]
 
-def _highest(values: Integers) -> int:
-    return int(values.max(initial=0))
+
+def _space(parts: Sequence[Integers]) -> int:
+    """A number above all of some numbers."""
+    return 1 + max(int(values.max(initial=0)) for values in parts)
 
 
 def _direct(runs: list[_Run]) -> Integers:
     """The rows of threads that did the same in all runs, by position; they are taken."""
-    bounds = [np.searchsorted(run.lane, np.arange(run.lanes + 1)) for run in runs]
     rows = [np.zeros((0, len(runs)), np.int64)]
-    for lane in range(runs[0].lanes):
-        parts = [slice(*borders[lane : lane + 2]) for borders in bounds]
-        patterns = [run.pattern[part] for run, part in zip(runs, parts, strict=True)]
-        if all(np.array_equal(patterns[0], other) for other in patterns[1:]):
-            pairs = zip(runs, parts, strict=True)
+    for parts in zip(*(run.parts() for run in runs), strict=True):
+        pairs = list(zip(runs, parts, strict=True))
+        first, *rest = (run.pattern[part] for run, part in pairs)
+        if all(np.array_equal(first, other) for other in rest):
             rows.append(np.stack([run.row[part] for run, part in pairs], axis=1))
-            for run, part in zip(runs, parts, strict=True):
+            for run, part in pairs:
                 run.free[part] = False
     return np.concatenate(rows)
 
 
-def _patterns(runs: list[_Run], patterns: int) -> Integers:
+def _patterns(runs: list[_Run]) -> Integers:
     """The rows of patterns of equal frequency, by their order on a thread; they are taken."""
+    patterns = _space([run.pattern for run in runs])
     space = runs[0].lanes * patterns
     keys = [(run.lane * patterns + run.pattern)[run.free] for run in runs]
     counts = np.stack([np.bincount(key, minlength=space) for key in keys])
@@ -215,8 +211,8 @@ def _similar(runs: list[_Run], how: Published) -> Integers:
 
 def _group_keys(runs: list[_Run]) -> list[Integers]:
     """Thread, span and pattern of what is left as a number; -1: no such span."""
-    spans = 1 + max(_highest(run.span) for run in runs)
-    patterns = 1 + max(_highest(run.pattern) for run in runs)
+    spans = _space([run.span for run in runs])
+    patterns = _space([run.pattern for run in runs])
     keys = []
     for run in runs:
         key = (run.lane * spans + run.span) * patterns + run.pattern
@@ -232,13 +228,11 @@ class _Rest:
     place: Integers
     group: Integers
 
-    def of(self, chosen: Bits) -> tuple[Integers, tuple[npt.NDArray[Any], ...]]:
+    def of(self, chosen: Mask) -> tuple[Integers, Columns]:
         """The bursts of some groups, group after group, in the order of their places."""
         is_chosen = chosen[self.group]
-        group, rows = (
-            (np.cumsum(chosen) - 1)[self.group[is_chosen]],
-            self.run.row[self.place[is_chosen]],
-        )
+        group = (np.cumsum(chosen) - 1)[self.group[is_chosen]]
+        rows = self.run.row[self.place[is_chosen]]
         tokens = self.run.tokens
         order = np.lexsort((rows, tokens.place[rows], group))
         group, rows = group[order], rows[order]
@@ -248,9 +242,7 @@ class _Rest:
         return rows, (begin.astype(np.int64), tokens.place[rows], *sizes, *partners)
 
 
-def _matched_to(
-    leader: int, sides: list[tuple[Integers, tuple[npt.NDArray[Any], ...]]], how: Published
-) -> Integers:
+def _matched_to(leader: int, sides: list[tuple[Integers, Columns]], how: Published) -> Integers:
     """The rows of all runs that match bursts of the leading one."""
     rows, columns = sides[leader]
     members = np.full((len(rows), len(sides)), -1, np.int64)
@@ -262,9 +254,7 @@ def _matched_to(
     return members[(members >= 0).sum(axis=1) >= 2]
 
 
-def _assigned(
-    ours: tuple[npt.NDArray[Any], ...], theirs: tuple[npt.NDArray[Any], ...], how: Published
-) -> Integers:
+def _assigned(ours: Columns, theirs: Columns, how: Published) -> Integers:
     if how.assignment == "optimal":
         return pair_optimally(ours, theirs, how)
     weights = how.weights
@@ -282,11 +272,8 @@ def _assigned(
 
 def _align_spans(runs: list[_Run], how: Published) -> None:
     """Change the spans of all runs to those of the first, by aligning collectives."""
-    bounds = [np.searchsorted(run.lane, np.arange(run.lanes + 1)) for run in runs]
-    for number, run in enumerate(runs[1:], start=1):
-        for lane in range(run.lanes):
-            ours = slice(*bounds[0][lane : lane + 2])
-            theirs = slice(*bounds[number][lane : lane + 2])
+    for run in runs[1:]:
+        for ours, theirs in zip(runs[0].parts(), run.parts(), strict=True):
             run.span[theirs] = _renumbered(runs[0], ours, run, theirs, how)
 
 
@@ -323,7 +310,9 @@ def _renumbered(
     return numbers[run.tokens.span[second]]
 
 
-def _alone(run: _Run, number: int, runs: int) -> Integers:
-    members = np.full((int(np.count_nonzero(run.free)), runs), -1, np.int64)
-    members[:, number] = run.row[run.free]
-    return members
+def _alone(runs: list[_Run]) -> Iterator[Integers]:
+    """The rows of each run that are in no other."""
+    for number, run in enumerate(runs):
+        members = np.full((int(np.count_nonzero(run.free)), len(runs)), -1, np.int64)
+        members[:, number] = run.row[run.free]
+        yield members
