@@ -13,12 +13,7 @@ import numpy as np
 
 from burstline import schema
 from burstline.columns import coded, to_numpy
-from burstline.efficiency import (
-    BURST_COLUMNS,
-    CALL_COLUMNS,
-    Efficiency,
-    UsefulTime,
-)
+from burstline.efficiency import BURST_COLUMNS, CALL_COLUMNS, Efficiency, UsefulTime
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -201,22 +196,23 @@ def summarise(trace: Trace) -> Summary:
     {'total': 0, 'matched': 0}
     """
     useful = UsefulTime(trace)
-    calls = _fold_calls(trace, useful)
+    calls, calls_with_path = _fold_calls(trace, useful)
     messages, matched = _fold_messages(trace)
     bursts, polls, polling_ns = _fold_bursts(trace, useful)
     applications = _applications(trace, useful.applications())
+    covered = [entry for entry in applications if entry.calls_mpi] or applications
     paths, depth = _call_paths(trace)
     facts = trace.metadata
     return Summary(
         path=facts.get("path", ""),
         format=facts.get("format", ""),
         applications=applications,
-        ranks=_covered_ranks(applications),
+        ranks=sum(entry.ranks for entry in covered),
         locations=trace.locations.num_rows,
         nodes=len(set(trace.locations["node"].to_pylist()) - {None}),
         duration_ns=trace.duration_ns,
         records={name: _records(trace, facts, name) for name in _RECORDS},
-        calls=calls.ranking(),
+        calls=calls,
         messages=messages,
         matched_messages=matched,
         collectives=trace.rows("collectives"),
@@ -228,7 +224,7 @@ def summarise(trace: Trace) -> Summary:
         compiler=facts.get("compiler", ""),
         call_paths=paths,
         call_path_depth=depth,
-        calls_with_path=calls.with_path,
+        calls_with_path=calls_with_path,
         gaps=_fold_gaps(trace),
         efficiency=useful.result(),
         efficiency_without_polls=useful.result(without_polls=True) if polls else None,
@@ -236,40 +232,27 @@ def summarise(trace: Trace) -> Summary:
     )
 
 
-class _Calls:
-    """Sums per operation, kept by name: each batch may number its operations anew."""
-
-    def __init__(self) -> None:
-        self.with_path = 0
-        self._sums: dict[str, list[int]] = {}
-
-    def add(self, batch: pa.Table) -> None:
-        codes, names = coded(batch["operation"])
+def _fold_calls(trace: Trace, useful: UsefulTime) -> tuple[dict[str, CallTotals], int]:
+    """The sums of each operation, the longest first, and how many calls have a path."""
+    with_path = 0
+    totals: dict[str, Integers] = {}
+    columns = (*CALL_COLUMNS, "sent_bytes", "received_bytes", "call_path")
+    for batch in trace.batches("calls", columns):
+        useful.add(batch)
+        codes, names = coded(batch["operation"])  # each batch may number operations anew
         enter, leave = to_numpy(batch["enter_ns"]), to_numpy(batch["leave_ns"])
-        columns = (
+        sums = (
             np.bincount(codes, minlength=len(names)),
             _sum_by(codes, leave - enter, len(names)),
             _sum_by(codes, _or_zero(batch["sent_bytes"]), len(names)),
             _sum_by(codes, _or_zero(batch["received_bytes"]), len(names)),
         )
-        for name, row in zip(names, np.transpose(columns).tolist(), strict=True):
+        for name, row in zip(names, np.transpose(sums), strict=True):
             if row[0]:
-                old = self._sums.get(name, [0, 0, 0, 0])
-                self._sums[name] = [a + b for a, b in zip(old, row, strict=True)]
-        self.with_path += batch.num_rows - batch["call_path"].null_count
-
-    def ranking(self) -> dict[str, CallTotals]:
-        longest = sorted(self._sums.items(), key=lambda entry: (-entry[1][1], entry[0]))
-        return {name: CallTotals(*sums) for name, sums in longest}
-
-
-def _fold_calls(trace: Trace, useful: UsefulTime) -> _Calls:
-    calls = _Calls()
-    columns = (*CALL_COLUMNS, "sent_bytes", "received_bytes", "call_path")
-    for batch in trace.batches("calls", columns):
-        calls.add(batch)
-        useful.add(batch)
-    return calls
+                totals[name] = totals.get(name, 0) + row
+        with_path += batch.num_rows - batch["call_path"].null_count
+    longest = sorted(totals.items(), key=lambda entry: (-entry[1][1], entry[0]))
+    return {name: CallTotals(*row.tolist()) for name, row in longest}, with_path
 
 
 def _fold_messages(trace: Trace) -> tuple[int, int]:
@@ -292,18 +275,14 @@ def _fold_bursts(trace: Trace, useful: UsefulTime) -> tuple[int, int, int]:
 
 
 def _fold_gaps(trace: Trace) -> tuple[GapTotals, ...]:
-    count = dict.fromkeys(schema.GAP_KINDS, 0)
-    time_ns = dict.fromkeys(schema.GAP_KINDS, 0)
+    totals = np.zeros((len(schema.GAP_KINDS), 2), np.int64)
     for batch in trace.batches("gaps", ("start_ns", "end_ns", "kind")):
         codes, names = coded(batch["kind"])
+        kinds = np.array([schema.GAP_KINDS.index(name) for name in names], np.int64)[codes]
         length = to_numpy(batch["end_ns"]) - to_numpy(batch["start_ns"])
-        sums = _sum_by(codes, length, len(names)).tolist()
-        for code, (name, rows) in enumerate(
-            zip(names, np.bincount(codes, minlength=len(names)).tolist(), strict=True)
-        ):
-            count[name] += rows
-            time_ns[name] += sums[code]
-    return tuple(GapTotals(kind, count[kind], time_ns[kind]) for kind in count if count[kind])
+        np.add.at(totals, kinds, np.stack([np.ones_like(length), length], axis=1))
+    rows = zip(schema.GAP_KINDS, totals.tolist(), strict=True)
+    return tuple(GapTotals(kind, *row) for kind, row in rows if row[0])
 
 
 def _sum_by(codes: AnyIntegers, values: Integers, size: int) -> Integers:
@@ -334,11 +313,6 @@ def _applications(trace: Trace, with_mpi: tuple[int, ...]) -> tuple[ApplicationS
         )
         for number in np.unique(application).tolist()
     )
-
-
-def _covered_ranks(applications: tuple[ApplicationSummary, ...]) -> int:
-    with_mpi = [entry for entry in applications if entry.calls_mpi]
-    return sum(entry.ranks for entry in with_mpi or applications)
 
 
 def _call_paths(trace: Trace) -> tuple[int, int]:

@@ -9,7 +9,15 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from burstline.columns import Ordinals, begins_run, encoded, fractions, from_numpy, nullable
+from burstline.columns import (
+    Ordinals,
+    begins_run,
+    coded,
+    encoded,
+    fractions,
+    from_numpy,
+    nullable,
+)
 from burstline.errors import NotEnoughDataError, ParameterError
 from burstline.merge.model import STAGES, THREAD, paired_rows
 from burstline.schema import NO_VALUE, UNKNOWN
@@ -187,15 +195,11 @@ class _Partners:
         self.ordinals[base] = _taken_from(tables[base], "burst", np.arange(size))
         self.rows[base] = np.arange(size)
         self.stage = np.zeros(size, np.int8)
-        codes = pairs["stage"].combine_chunks()
-        self.stage[row[has_row]] = _stage_codes(codes)[has_row]
+        code, names = coded(pairs["stage"])
+        numbers = np.array([STAGES.index(name) for name in names], np.int8)
+        self.stage[row[has_row]] = numbers[code][has_row]
         self.similarity = np.full(size, np.nan)
         self.similarity[row[has_row]] = pairs["similarity"].to_numpy()[has_row]
-
-
-def _stage_codes(column: pa.DictionaryArray) -> npt.NDArray[np.int8]:
-    numbers = np.array([STAGES.index(name) for name in column.dictionary.to_pylist()], np.int8)
-    return numbers[column.indices.to_numpy(zero_copy_only=False)]
 
 
 def _rows(table: BurstTable, pairs: pa.Table, run: int) -> Integers:

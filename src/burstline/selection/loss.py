@@ -12,8 +12,12 @@ from burstline.selection.narrowing import narrow
 from burstline.selection.window import Borders
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from burstline.columns import AnyIntegers, Integers, Mask
     from burstline.trace import Trace
+
+    StillThere = Callable[[AnyIntegers, AnyIntegers], Mask]
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,10 +52,15 @@ def losses(before: Trace, after: Trace) -> Losses:
         enter, leave = after.arrays("calls", "enter_ns", "leave_ns")
         before = narrow(before, Borders(int(enter.min()), int(leave.max())), is_near)
     stays, clipped = _calls_still_there(before, after, location)
-    calls = _Calls(before, stays)
+    ordinals = Ordinals(*before.arrays("calls", "location", "call"))
+
+    def still_there(location: AnyIntegers, call: AnyIntegers) -> Mask:
+        row = ordinals.rows(location, call)
+        return (row >= 0) & stays[row]
+
     return Losses(
-        messages=_lost_messages(before, after, calls),
-        collectives=_lost_collectives(before, after, calls),
+        messages=_lost_messages(before, after, still_there),
+        collectives=_lost_collectives(before, after, still_there),
         calls_clipped=clipped,
     )
 
@@ -89,19 +98,7 @@ def _calls_still_there(
     return stays, int(np.count_nonzero(~unchanged))
 
 
-class _Calls:
-    """The calls of a trace of which some are still there; at least one."""
-
-    def __init__(self, trace: Trace, there: Mask) -> None:
-        self._ordinals = Ordinals(*trace.arrays("calls", "location", "call"))
-        self._there = there
-
-    def still_there(self, location: AnyIntegers, call: AnyIntegers) -> Mask:
-        row = self._ordinals.rows(location, call)
-        return (row >= 0) & self._there[row]
-
-
-def _lost_messages(before: Trace, after: Trace, calls: _Calls) -> int:
+def _lost_messages(before: Trace, after: Trace, still_there: StillThere) -> int:
     sender, send, receiver, post, receive = before.arrays(
         "messages",
         "sender_location",
@@ -110,20 +107,19 @@ def _lost_messages(before: Trace, after: Trace, calls: _Calls) -> int:
         "post_call",
         "receive_call",
     )
-    touched = calls.still_there(sender, send)
+    touched = still_there(sender, send)
     for call in (post, receive):
-        touched |= calls.still_there(receiver, call)
+        touched |= still_there(receiver, call)
     return max(0, int(np.count_nonzero(touched)) - after.messages.num_rows)
 
 
-def _lost_collectives(before: Trace, after: Trace, calls: _Calls) -> int:
+def _lost_collectives(before: Trace, after: Trace, still_there: StillThere) -> int:
     location, call, instance = before.arrays(
         "collective_members", "location", "call", "collective"
     )
     instances = before.collectives.num_rows
     members = np.bincount(instance, minlength=instances)
-    still = calls.still_there(location, call)
-    touched = np.bincount(instance[still], minlength=instances) > 0
+    touched = np.bincount(instance[still_there(location, call)], minlength=instances) > 0
     (instance_after,) = after.arrays("collective_members", "collective")
     kept_members = np.bincount(instance_after, minlength=after.collectives.num_rows)
     names = "communicator", "sequence"

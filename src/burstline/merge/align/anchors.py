@@ -168,10 +168,13 @@ def _distinctive(runs: Sequence[_Run]) -> list[Codes] | None:
             best, most = contents, score
     if best is None:
         return None
-    _, numbers = np.unique(np.concatenate(best), return_inverse=True)
-    return np.split(
-        numbers.astype(np.int32), np.cumsum([len(content) for content in best])[:-1]
-    )
+    return _numbered(best)
+
+
+def _numbered(parts: Sequence[npt.NDArray[np.generic]]) -> list[Codes]:
+    """The values of all parts as positions among those that occur."""
+    _, numbers = np.unique(np.concatenate(parts), return_inverse=True)
+    return np.split(numbers.astype(np.int32), np.cumsum([len(part) for part in parts])[:-1])
 
 
 def _named(
@@ -183,11 +186,8 @@ def _named(
         np.stack([codes.astype(np.int64) * kinds + run.kind, run.kind, codes, run.turn])
         for run, codes in zip(runs, content, strict=True)
     ]
-    _, labels = np.unique(np.concatenate([rows[0] for rows in columns]), return_inverse=True)
-    begin = 0
-    for rows in columns:
-        rows[0] = labels[begin : begin + rows.shape[1]]
-        begin += rows.shape[1]
+    for rows, labels in zip(columns, _numbered([rows[0] for rows in columns]), strict=True):
+        rows[0] = labels
     names: list[Integers] = [np.zeros(0, np.int64) for _ in runs]
     common = columns[order[0]]
     name = np.arange(common.shape[1])

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 import numpy as np
 
 from burstline import _core
-from burstline.errors import MissingExtraError
+from burstline.errors import require_extra
 from burstline.merge.align.alignment import GAP
 from burstline.merge.model import LEAST_WINDOW, STAGES
 
@@ -62,10 +62,9 @@ def unlikeness(ours: Compared, theirs: Compared, weights: Weights) -> Floats:
 
 def pair_optimally(ours: Columns, theirs: Columns, how: Published) -> Integers:
     """Their burst for each of ours, -1 without: most pairs under the limit, of least sum."""
-    try:
-        from scipy.optimize import linear_sum_assignment  # noqa: PLC0415 -- an extra
-    except ImportError as error:
-        raise MissingExtraError("ml", "an optimal assignment") from error
+    require_extra("scipy.optimize", "ml", "an optimal assignment")
+    from scipy.optimize import linear_sum_assignment  # noqa: PLC0415 -- an extra
+
     same = np.full(len(ours[1]), -1, np.int64)
     for our, their in _blocks(ours[0], theirs[0], how.block):
         cost = unlikeness(

@@ -72,7 +72,9 @@ class Measured:
         """A counter of the bursts."""
         (column,) = counter_columns([name])
         return self._gathered(
-            column, lambda trace: trace.arrays("bursts", name)[0], self._having(name)
+            column,
+            lambda trace: trace.arrays("bursts", name)[0],
+            [k for k, trace in enumerate(self._traces) if name in trace.counter_names],
         )
 
     def feature(self, name: str) -> Quantity:
@@ -82,9 +84,6 @@ class Measured:
         if name not in _AMOUNTS:
             raise ParameterError(f"{name} is no feature of bursts; features are {FEATURES}")
         return self._gathered(name, _AMOUNTS[name], range(len(self._traces)))
-
-    def _having(self, counter: str) -> list[int]:
-        return [k for k, trace in enumerate(self._traces) if counter in trace.counter_names]
 
     def _gathered(
         self,

@@ -166,7 +166,10 @@ def compare(
     return CounterQuality(
         name=name,
         bursts=len(counts),
-        correlations=tuple(_correlation_of(table, is_present, base, other) for other in others),
+        correlations=tuple(
+            pearson(*(table[is_present[:, other], run] for run in (base, other)))
+            for other in others
+        ),
         mae=_mean(kept_score),
         relative_difference=difference,
         below_30=close / len(relative) if len(relative) else None,
@@ -232,11 +235,6 @@ def _within_fence(scores: Floats) -> Floats:
 
 def _mean(values: Floats) -> float | None:
     return float(values.mean()) if len(values) else None
-
-
-def _correlation_of(table: Floats, is_present: Mask, base: int, other: int) -> float | None:
-    both = is_present[:, other]
-    return pearson(table[both, base], table[both, other])
 
 
 def _spreads(table: Floats, is_present: Mask) -> tuple[Spread, ...]:
