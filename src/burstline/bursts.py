@@ -13,7 +13,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from burstline import _core, schema
-from burstline.columns import from_numpy, ordinal_within, prefix_sums, to_numpy
+from burstline.columns import (
+    from_numpy,
+    numpy_columns,
+    ordinal_within,
+    prefix_sums,
+    to_numpy,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -40,17 +46,15 @@ GUARDED_ROLES: Final = frozenset(["critical_sblock", "ordered_sblock"])
 
 def bursts_of(tables: Mapping[str, pa.Table]) -> pa.Table:
     """The table of bursts, of threads that call MPI and of those that have regions only."""
-    parts = [_between_calls(tables), between_regions(tables)]
-    table = pa.concat_tables(part for part in parts if part.num_rows or part is parts[0])
-    if not parts[1].num_rows:
-        return table
-    return sorted_by_location(table)
+    with_calls, silent = _between_calls(tables), between_regions(tables)
+    if not silent.num_rows:
+        return with_calls
+    return sorted_by_location(pa.concat_tables([with_calls, silent]))
 
 
 def sorted_by_location(table: pa.Table) -> pa.Table:
     """The bursts sorted by (location, burst)."""
-    order = np.lexsort((to_numpy(table["burst"]), to_numpy(table["location"])))
-    return table.take(pa.array(order))
+    return table.take(pa.array(np.lexsort(numpy_columns(table, "burst", "location"))))
 
 
 def _counters(tables: Mapping[str, pa.Table]) -> list[str]:
@@ -64,7 +68,7 @@ def _table(tables: Mapping[str, pa.Table], name: str) -> pa.Table:
 
 
 def _columns(table: pa.Table, *names: str) -> list[Integers]:
-    return [np.ascontiguousarray(to_numpy(table[name]), np.int64) for name in names]
+    return [np.ascontiguousarray(column, np.int64) for column in numpy_columns(table, *names)]
 
 
 def _offsets(table: pa.Table, locations: int) -> Integers:
@@ -117,39 +121,31 @@ def between_regions(tables: Mapping[str, pa.Table]) -> pa.Table:
     regions, calls = _table(tables, "regions"), _table(tables, "calls")
     empty = schema.arrow_schema("bursts", counters).empty_table()
     locations = tables["locations"].num_rows
-    region_at, call_at = _offsets(regions, locations), _offsets(calls, locations)
-    silent = np.flatnonzero((np.diff(region_at) > 0) & (np.diff(call_at) == 0))
+    begins = _offsets(regions, locations)
+    silent = np.flatnonzero((np.diff(begins) > 0) & (np.diff(_offsets(calls, locations)) == 0))
     if not len(silent):
         return empty
     readings = _table(tables, "readings")
-    reading_at = _offsets(readings, locations)
+    read = _offsets(readings, locations)
     roles = tables["region_defs"]["role"].to_pylist()
     paradigms = tables["region_defs"]["paradigm"].to_pylist()
-    useful = np.array(
-        [
-            paradigm in ("openmp", "pthread") and role not in WAITING_ROLES
-            for role, paradigm in zip(roles, paradigms, strict=True)
-        ]
-    )
-    waiting = np.array([role in WAITING_ROLES for role in roles])
-    guarded = np.array([role in GUARDED_ROLES for role in roles])
+    waiting = np.array([role in WAITING_ROLES for role in roles], bool)
+    guarded = np.array([role in GUARDED_ROLES for role in roles], bool)
+    useful = np.array([paradigm in ("openmp", "pthread") for paradigm in paradigms], bool)
+    useful &= ~waiting
+    names = ("region", "enter_ns", "leave_ns", "enter_seq", "leave_seq")
+    of_regions = _columns(regions, *names)
+    of_readings = _columns(readings, "seq", "time_ns", *counters)
     parts = [empty]
-    regioned = to_numpy(regions["region"])
     for location in silent.tolist():
-        rows = slice(region_at[location], region_at[location + 1])
-        if not useful[regioned[rows]].any():
+        rows = slice(begins[location], begins[location + 1])
+        region, *edges = (column[rows] for column in of_regions)
+        if not useful[region].any():
             continue
-        region, enter, leave, enter_seq, leave_seq = (
-            column[rows]
-            for column in _columns(
-                regions, "region", "enter_ns", "leave_ns", "enter_seq", "leave_seq"
-            )
-        )
-        borders = _Borders(enter, leave, enter_seq, leave_seq)
+        borders = _Borders(*edges)
         work = borders.depth(useful[region]) > 0
         work &= borders.depth(waiting[region]) <= borders.depth(guarded[region])
-        read = slice(reading_at[location], reading_at[location + 1])
-        values = [column[read] for column in _columns(readings, "seq", "time_ns", *counters)]
+        values = [column[slice(*read[location : location + 2])] for column in of_readings]
         parts.append(burst_table(_region_bursts(location, borders, work, values), counters))
     return pa.concat_tables(parts)
 
@@ -158,11 +154,7 @@ class _Borders:
     """The enters and leaves of one location's regions, in order."""
 
     def __init__(
-        self,
-        enter: Integers,
-        leave: Integers,
-        enter_seq: Integers,
-        leave_seq: Integers,
+        self, enter: Integers, leave: Integers, enter_seq: Integers, leave_seq: Integers
     ) -> None:
         seq = np.concatenate([enter_seq, leave_seq])
         self.order = np.argsort(seq, kind="stable")
@@ -176,10 +168,7 @@ class _Borders:
 
 
 def _region_bursts(
-    location: int,
-    borders: _Borders,
-    work: Mask,
-    values: list[Integers],
+    location: int, borders: _Borders, work: Mask, values: list[Integers]
 ) -> dict[str, Integers]:
     begin = np.flatnonzero(work[:-1] & (borders.time[1:] > borders.time[:-1]))
     columns = _without_calls(
@@ -208,10 +197,7 @@ def _region_bursts(
 
 
 def _reading_at(
-    borders: _Borders,
-    border: Integers,
-    seq: Integers,
-    time: Integers,
+    borders: _Borders, border: Integers, seq: Integers, time: Integers
 ) -> tuple[Integers, Mask]:
     row = np.searchsorted(seq, borders.seq[border])
     is_read = np.append(time, schema.NO_VALUE)[row] == borders.time[border]

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from burstline.columns import coded, prefix_sums, to_numpy
+from burstline.columns import coded, numpy_columns, prefix_sums
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -97,9 +97,7 @@ class UsefulTime:
 
     def add(self, calls: pa.Table) -> None:
         """Add all calls of some locations."""
-        location, enter, leave = (
-            to_numpy(calls[name]) for name in ("location", "enter_ns", "leave_ns")
-        )
+        location, enter, leave = numpy_columns(calls, "location", "enter_ns", "leave_ns")
         codes, names = coded(calls["operation"])
         self._calls += np.bincount(location, minlength=len(self._calls))
         inits = np.isin(codes, [names.index(name) for name in _INITS if name in names])
@@ -116,7 +114,7 @@ class UsefulTime:
 
     def add_bursts(self, bursts: pa.Table) -> None:
         """Add the failed polls of some locations whose calls were added."""
-        location, start, _, polling = (to_numpy(bursts[name]) for name in BURST_COLUMNS)
+        location, start, _, polling = numpy_columns(bursts, *BURST_COLUMNS)
         inside = (start >= self._begin[location]) & (start < self._end[location])
         np.add.at(self._polling, location[inside], polling[inside])
 
@@ -170,7 +168,7 @@ def _first_threads(
 def _joined_gaps(trace: Trace, wanted: Mask) -> Iterator[tuple[int, tuple[Integers, Integers]]]:
     """Every wanted location with gaps, and their union as disjoint intervals."""
     for batch in trace.batches("gaps", ("location", "start_ns", "end_ns")):
-        location, start, end = (to_numpy(batch[name]) for name in batch.column_names)
+        location, start, end = numpy_columns(batch, *batch.column_names)
         for place, rows in _rows_of(location):
             if not wanted[place]:
                 continue

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
-from burstline.columns import begins_run, take, to_numpy
+from burstline.columns import begins_run, numpy_columns, take, to_numpy
 from burstline.extrae import FOUND_ITERATION, ITERATION, LOOP_OF_CALL, STRUCTURE
 from burstline.schema import NO_VALUE, ORIGINS, PARADIGMS, UNKNOWN, arrow_schema, arrow_table
 
@@ -159,7 +159,7 @@ class Loops:
         if not len(rows):
             return _NOTHING
         names = ("location", "row", "parent", "enter_ns", "leave_ns", "iterations")
-        location, row, parent, *rest = (to_numpy(regions[name]) for name in names)
+        location, row, parent, *rest = numpy_columns(regions, *names)
         above = _above(location.astype(np.int64), row, parent)
         around = above[rows]
         while (out := np.flatnonzero((around >= 0) & ~is_loop[region[around]])).size:
@@ -189,10 +189,10 @@ class Loops:
             used, row = np.unique(loop, return_index=True)
             pairs = zip(location[row].tolist(), row.tolist(), used.tolist(), strict=True)
             firsts += [(where, kind, row, place) for where, row, place in pairs]
-        numbers = [np.full(len(one.loops), UNKNOWN, np.int64) for one in mentions]
+        numbers = [np.full(len(loops), UNKNOWN, np.int64) for _, _, loops in mentions]
         for _, kind, _, place in sorted(firsts):
             numbers[kind][place] = self._number(mentions[kind].loops[place])
-        return [rows[one.loop] for rows, one in zip(numbers, mentions, strict=True)]
+        return [rows[loop] for rows, (_, loop, _) in zip(numbers, mentions, strict=True)]
 
     def _number(self, loop: _Loop | None) -> int:
         if loop is None:
@@ -311,17 +311,19 @@ def _labels(calls: pa.Table, events: LoopEvents) -> Labels:
     # A label is of the call that is entered at its time, else of the one that it is in, else
     # of the next one of its location.
     names = ("location", "call", "enter_ns", "leave_ns")
-    where, call, enter_ns, leave_ns = (to_numpy(calls[name]) for name in names)
+    where, call, enter_ns, leave_ns = numpy_columns(calls, *names)
     row = np.full(len(events.location), UNKNOWN, np.int64)
-    for some, own in _by_location(events.location, where):
-        of = _labelled(enter_ns[own], leave_ns[own], events.time_ns[some])
-        row[some] = np.where(of < own.stop - own.start, own.start + of, UNKNOWN)
-    known = np.flatnonzero(row >= 0)
+    for moments, rows in _by_location(events.location, where):
+        ordinal = _labelled(enter_ns[rows], leave_ns[rows], events.time_ns[moments])
+        is_call = ordinal < rows.stop - rows.start
+        row[moments] = np.where(is_call, rows.start + ordinal, UNKNOWN)
+    labels = np.flatnonzero(row >= 0)
     last = np.full(len(call), UNKNOWN, np.int64)
-    last[row[known]] = known
-    rows = np.flatnonzero(last >= 0)
+    last[row[labels]] = labels
+    labelled = np.flatnonzero(last >= 0)
     code, loops = events.named(RECORDED)
-    return Labels(_Mentions(where[rows].astype(np.int64), code[last[rows]], loops), call[rows])
+    mentions = _Mentions(where[labelled].astype(np.int64), code[last[labelled]], loops)
+    return Labels(mentions, call[labelled])
 
 
 def _by_location(location: AnyIntegers, where: AnyIntegers) -> Iterator[tuple[slice, slice]]:
@@ -412,10 +414,10 @@ def _of_depth(
 
 def _next(calls: pa.Table, location: Integers, time_ns: Integers) -> Integers:
     """When the next change follows on its location; where none does, the last call's leave."""
-    where, leave_ns = (to_numpy(calls[name]) for name in ("location", "leave_ns"))
+    where, leave_ns = numpy_columns(calls, "location", "leave_ns")
     last = np.searchsorted(where, location, side="right") - 1
-    known = take(where, last) == location
-    until = np.maximum(np.where(known, take(leave_ns, last, 0), time_ns), time_ns)
+    has_call = take(where, last) == location
+    until = np.maximum(np.where(has_call, take(leave_ns, last, 0), time_ns), time_ns)
     followed = np.flatnonzero(location[1:] == location[:-1])
     until[followed] = time_ns[followed + 1]
     return until
@@ -456,9 +458,9 @@ def iterations_of(trace: Trace) -> tuple[Integers, Integers, Integers]:
     """Row in `loop_entries`, time and number of the iterations whose entry is known."""
     columns = trace.arrays("loop_iterations", "location", "entry", "time_ns", "iteration")
     location, entry, time_ns, iteration = columns
-    known = entry >= 0
-    row = _rows_of(trace, location[known], entry[known])
-    return row, time_ns[known], iteration[known]
+    is_inside = entry >= 0
+    row = _rows_of(trace, location[is_inside], entry[is_inside])
+    return row, time_ns[is_inside], iteration[is_inside]
 
 
 def recorded_loops(trace: Trace) -> Mask:
@@ -498,9 +500,9 @@ def _innermost(
     if not len(rows):
         return row
     where, enter_ns = where[rows], enter_ns[rows]
-    for some, own in _by_location(location, where):
-        entered = np.searchsorted(enter_ns[own], time_ns[some], side="right")
-        row[some] = np.where(entered > 0, rows[own.start + entered - 1], UNKNOWN)
+    for moments, part in _by_location(location, where):
+        entered = np.searchsorted(enter_ns[part], time_ns[moments], side="right")
+        row[moments] = np.where(entered > 0, rows[part.start + entered - 1], UNKNOWN)
     while True:
         out = np.flatnonzero(row >= 0)
         out = out[(leave_ns[row[out]] <= time_ns[out]) | ~chosen[row[out]]]

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from burstline import schema
-from burstline.columns import coded, to_numpy
+from burstline.columns import coded, numpy_columns, to_numpy
 from burstline.efficiency import BURST_COLUMNS, CALL_COLUMNS, Efficiency, UsefulTime
 
 if TYPE_CHECKING:
@@ -258,7 +258,7 @@ def _fold_calls(trace: Trace, useful: UsefulTime) -> tuple[dict[str, CallTotals]
 def _fold_messages(trace: Trace) -> tuple[int, int]:
     total = matched = 0
     for batch in trace.batches("messages", ("send_call", "receive_call")):
-        send, receive = (to_numpy(batch[name]) for name in batch.column_names)
+        send, receive = numpy_columns(batch, *batch.column_names)
         total += batch.num_rows
         matched += int(np.count_nonzero((send >= 0) & (receive >= 0)))
     return total, matched

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 import numpy as np
 
 from burstline import schema
-from burstline.columns import to_frame, to_numpy
+from burstline.columns import numpy_columns, to_frame
 from burstline.errors import ParameterError, printable
 
 if TYPE_CHECKING:
@@ -275,8 +275,7 @@ class Trace:
         tuple of ndarray
             One array per column, shape (rows,); read-only.
         """
-        table = self.table(name)
-        return tuple(to_numpy(table[column]) for column in columns)
+        return numpy_columns(self.table(name), *columns)
 
     def to_frame(self, name: str) -> pl.DataFrame:
         """A table as a Polars data frame, without a copy where Polars can."""

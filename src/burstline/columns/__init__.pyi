@@ -5,6 +5,7 @@ from burstline.columns.arrow import encoded as encoded
 from burstline.columns.arrow import fractions as fractions
 from burstline.columns.arrow import from_numpy as from_numpy
 from burstline.columns.arrow import nullable as nullable
+from burstline.columns.arrow import numpy_columns as numpy_columns
 from burstline.columns.arrow import shifted as shifted
 from burstline.columns.arrow import to_frame as to_frame
 from burstline.columns.arrow import to_numpy as to_numpy

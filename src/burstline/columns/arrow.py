@@ -93,6 +93,11 @@ def to_numpy(column: pa.ChunkedArray) -> npt.NDArray[Any]:
     return column.to_numpy()
 
 
+def numpy_columns(table: pa.Table, *names: str) -> tuple[npt.NDArray[Any], ...]:
+    """Columns of a table as arrays, sentinels for their nulls."""
+    return tuple(to_numpy(table[name]) for name in names)
+
+
 def to_frame(table: pa.Table) -> pl.DataFrame:
     """An Arrow table as a Polars data frame, without a copy where Polars can."""
     import polars as pl  # noqa: PLC0415 -- a third of a second that not everybody needs

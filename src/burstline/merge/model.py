@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from burstline.columns import codes, to_numpy
+from burstline.columns import codes, numpy_columns, to_numpy
 from burstline.errors import ParameterError
 from burstline.schema import UNKNOWN
 
@@ -148,7 +148,7 @@ def paired_rows(
     *keys, location = threads  # application, rank, thread
     if not len(location):
         return np.full(len(ordinal), UNKNOWN, np.int64)
-    thread, named = codes(keys, [to_numpy(pairs[name]) for name in THREAD])
+    thread, named = codes(keys, numpy_columns(pairs, *THREAD))
     order = np.argsort(thread, kind="stable")
     place = np.minimum(np.searchsorted(thread[order], named), len(order) - 1)
     is_named = (ordinal >= 0) & (thread[order][place] == named)

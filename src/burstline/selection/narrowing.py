@@ -15,10 +15,10 @@ import numpy as np
 import pyarrow as pa
 
 from burstline import schema
-from burstline.columns import Ordinals
+from burstline.columns import Ordinals, numpy_columns
 from burstline.errors import MemoryBudgetError
 from burstline.selection.lazy import Lazy
-from burstline.selection.window import INTERVALS, kept_rows, numpy_columns, replaced
+from burstline.selection.window import INTERVALS, kept_rows, replaced
 from burstline.trace import Trace
 
 if TYPE_CHECKING:

@@ -8,9 +8,9 @@ import numpy as np
 import pyarrow as pa
 
 from burstline import schema
-from burstline.columns import codes, with_column
+from burstline.columns import codes, numpy_columns, with_column
 from burstline.schema import NO_VALUE, UNKNOWN
-from burstline.selection.window import INTERVALS, ORDINALS, kept_rows, numpy_columns, replaced
+from burstline.selection.window import INTERVALS, ORDINALS, kept_rows, replaced
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -7,7 +7,14 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from burstline.columns import Ordinals, from_numpy, prefix_sums, take, to_numpy, with_column
+from burstline.columns import (
+    Ordinals,
+    from_numpy,
+    numpy_columns,
+    prefix_sums,
+    take,
+    with_column,
+)
 from burstline.errors import ParameterError
 from burstline.schema import NO_VALUE, UNKNOWN
 
@@ -109,11 +116,6 @@ ORDINALS: Final = {
     "teams": "team",
 }
 """The columns that number the intervals that other rows refer to."""
-
-
-def numpy_columns(table: pa.Table, *columns: str) -> list[npt.NDArray[Any]]:
-    """Columns of a table as arrays, nulls as the sentinels of the schema."""
-    return [to_numpy(table[column]) for column in columns]
 
 
 def kept_rows(table: pa.Table, mask: Mask) -> pa.Table:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 import pyarrow as pa
 
-from burstline.columns import to_frame, to_numpy
+from burstline.columns import numpy_columns, to_frame, to_numpy
 from burstline.errors import ParameterError
 from burstline.identity import CONTEXT, SIDES, Decoder
 from burstline.merge.tables.columns import counter_columns, table_schema
@@ -217,14 +217,11 @@ def _concurrency(whole: Trace, trace: Trace) -> Concurrency:
         numbers = [-1 if name is None else nodes.setdefault(name, len(nodes)) for name in names]
         node_of.append(np.array(numbers, np.int64))
     parts = whole.batches("bursts", _COMPUTING) if whole.rows("bursts") else iter(())
-    columns = (
-        (to_numpy(part["location"]), to_numpy(part["start_ns"]), to_numpy(part["end_ns"]))
-        for part in parts
-    )
+    columns = (numpy_columns(part, *_COMPUTING) for part in parts)
     return Concurrency(node_of[0], columns, node_of[1])
 
 
 def _has_silent(bursts: pa.Table) -> bool:
     """Whether there are bursts between no calls."""
-    before, after = (to_numpy(bursts[name]) for name in ("call_before", "call_after"))
+    before, after = numpy_columns(bursts, "call_before", "call_after")
     return bool(((before < 0) & (after < 0)).any())

@@ -14,6 +14,7 @@ from burstline.columns import (
     encoded,
     fractions,
     from_numpy,
+    numpy_columns,
     prefix_sums,
     quotients,
     run_lengths,
@@ -100,7 +101,7 @@ class Concurrency:
     def __init__(
         self,
         node_of: AnyIntegers,
-        bursts: Iterable[tuple[AnyIntegers, Integers, Integers]],
+        bursts: Iterable[tuple[npt.NDArray[Any], ...]],
         seen_from: AnyIntegers | None = None,
     ) -> None:
         self._node_of = node_of if seen_from is None else seen_from
@@ -192,7 +193,7 @@ class Rows:
 
     @cached_property
     def _ordinals(self) -> Ordinals:
-        return Ordinals(*(to_numpy(self._calls[name]) for name in ("location", "call")))
+        return Ordinals(*numpy_columns(self._calls, "location", "call"))
 
     @cached_property
     def _row(self) -> dict[str, Integers]:
