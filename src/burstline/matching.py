@@ -20,17 +20,12 @@ if TYPE_CHECKING:
 def match_messages(send_channel: Integers, receive_channel: Integers) -> Integers:
     """The send that each receive completed, -1 where there is none, shape (receives,).
 
-    The k-th receive *posted* on a channel completes its k-th send [1]_. The answer is wrong,
-    and nothing shows it, where a trace is cut at its start: a lost send shifts every later
-    pair of its channel.
-
-    .. [1] Message Passing Interface Forum, "MPI: A Message-Passing Interface Standard,
-       Version 4.1", section 3.5 "Semantics of Point-to-Point Communication", 2023.
-
-    >>> import numpy as np
     >>> match_messages(np.array([7, 8, 7]), np.array([7, 9, 7]))
     array([ 0, -1,  2])
     """
+    # The k-th receive *posted* on a channel completes its k-th send: MPI 4.1, section 3.5.
+    # Where a trace is cut at its start, a lost send shifts every later pair of its channel,
+    # and nothing shows it.
     send_order = np.argsort(send_channel, kind="stable")
     receive_order = np.argsort(receive_channel, kind="stable")
     sent, received = send_channel[send_order], receive_channel[receive_order]
@@ -67,28 +62,11 @@ def collective_instances(
     *,
     sizes: AnyIntegers,
 ) -> Instances:
-    """The instances of the parts of collective operations.
-
-    Every process calls the collectives of one communicator in the same order [1]_, so
-    the k-th part of each, counted by `sequence` where it was started, is in the k-th
-    instance. The answer is wrong where a trace is cut at its start and members begin with
-    different instances: mixed operations show it, equal ones hide it.
-
-    .. [1] Message Passing Interface Forum, "MPI: A Message-Passing Interface Standard,
-       Version 4.1", section 6.14 "Correctness", 2023.
-
-    >>> import numpy as np
-    >>> instances = collective_instances(
-    ...     np.array([0, 0, 0]),
-    ...     np.array([0, 1, 0]),
-    ...     np.array([0, 0, 1]),
-    ...     np.array([0, 0, 1]),
-    ...     np.array([4, 5, 4]),
-    ...     sizes=np.array([2]),
-    ... )
-    >>> instances.instance, instances.complete
-    (array([0, 1, 0]), array([ True, False]))
-    """
+    """The instances of the parts of collective operations."""
+    # Every process calls the collectives of one communicator in the same order (MPI 4.1,
+    # section 6.14), so the k-th part of each, counted by `sequence` where it was started, is
+    # in the k-th instance. Where a trace is cut at its start, members may begin with different
+    # instances: mixed operations show it, equal ones hide it.
     parts = len(communicator)
     order = np.lexsort((location, comm_rank, sequence, communicator))
     sorted_communicator, sorted_sequence = communicator[order], sequence[order]

@@ -1,11 +1,6 @@
 """The trace: an immutable bundle of tables that every analysis reads.
 
-::
-
-    formats  ->  Trace(tables)  ->  trace.calls, trace.arrays("calls", "enter_ns"), …
-
-Nothing here knows where the tables came from or who will show them. A table may
-be in memory or still in a store: `tables` is any mapping, asked only for what is
+A table may be in memory or still in a store: `tables` is any mapping, asked only for what is
 needed, and `batches` goes through a table a few locations at a time.
 """
 

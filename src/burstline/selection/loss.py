@@ -30,19 +30,7 @@ class Losses:
 
 
 def losses(before: Trace, after: Trace) -> Losses:
-    """What is lost of a trace in a selection, because a border cuts through it.
-
-    >>> from burstline import select
-    >>> from burstline.testing import trace_of
-    >>> trace = trace_of(
-    ...     "ranks 2 | 0 | 5 enter MPI_Send | 6 send to 1 | 7 leave"
-    ...     "| 1 | 2 enter MPI_Recv | 8 receive from 0 | 9 leave"
-    ... )
-    >>> losses(trace, select(trace, start_ns=0, end_ns=8))
-    Losses(messages=0, collectives=0, calls_clipped=1)
-    >>> losses(trace, select(trace, ranks=[0]))
-    Losses(messages=1, collectives=0, calls_clipped=0)
-    """
+    """What is lost of a trace in a selection, because a border cuts through it."""
     if not after.rows("calls"):
         return Losses(messages=0, collectives=0, calls_clipped=0)
     location = former_locations(before, after)

@@ -59,17 +59,7 @@ class ColumnFacts:
 
 
 class Overview:
-    """What a burst table holds.
-
-    >>> from burstline import burst_table
-    >>> from burstline.testing import trace_of
-    >>> calls = "0 enter MPI_Init | 5 leave | 9 enter MPI_Barrier | 12 leave"
-    >>> table = burst_table(trace_of(f"ranks 1 | 0 | {calls}")).table
-    >>> overview = Overview(table.schema)
-    >>> overview.add(table)
-    >>> overview.bursts, overview.columns["duration_ns"].mean
-    (1, 4.0)
-    """
+    """What a burst table holds, and its longest bursts."""
 
     def __init__(self, schema: pa.Schema, longest: int = _TEN) -> None:
         if longest < 0:
