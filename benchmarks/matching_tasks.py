@@ -47,7 +47,7 @@ def match_tokens(runs: int, threads: int, bursts: int, method: str) -> Task:
         Published,
         matching,
     )
-    from burstline.merge.published.method import match_published  # noqa: PLC0415
+    from burstline.merge.published import match_published  # noqa: PLC0415
     from burstline.progress import SILENCE  # noqa: PLC0415
 
     tokens = [tokens_of_run(run, threads, bursts) for run in range(runs)]
@@ -71,7 +71,7 @@ def match_equal(bursts: int, method: str) -> Task:
         Published,
         matching,
     )
-    from burstline.merge.published.method import match_published  # noqa: PLC0415
+    from burstline.merge.published import match_published  # noqa: PLC0415
     from burstline.progress import SILENCE  # noqa: PLC0415
 
     tokens = [

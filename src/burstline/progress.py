@@ -21,7 +21,7 @@ class Progress(Protocol):
         ...
 
 
-class Silence:
+class _Silence:
     """The progress of somebody who does not want to know."""
 
     def step(self, name: str, total: int, unit: str) -> None:
@@ -31,4 +31,4 @@ class Silence:
         """Ignore the advance."""
 
 
-SILENCE: Progress = Silence()
+SILENCE: Progress = _Silence()

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from burstline.identity import Tokens
 from burstline.merge.model import STAGES, Published
-from burstline.merge.published.method import match_published
+from burstline.merge.published import match_published
 from oracles import merging
 
 burst = st.tuples(

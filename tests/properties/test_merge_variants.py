@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from burstline.merge.matching import match
 from burstline.merge.model import Published
-from burstline.merge.published.method import pair_optimally
+from burstline.merge.published import pair_optimally
 from burstline.testing import trace_of
 from oracles import merging
 

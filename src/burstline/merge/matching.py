@@ -15,7 +15,7 @@ from burstline.merge.align.alignment import align_lane, have_same_collectives
 from burstline.merge.align.anchors import are_at_odds, renamed
 from burstline.merge.align.loops import loops_of
 from burstline.merge.model import STAGES, Alignment, Matching, Published
-from burstline.merge.published.method import Compared, match_published, unlikeness
+from burstline.merge.published import Compared, match_published, unlikeness
 from burstline.progress import SILENCE, Progress
 
 if TYPE_CHECKING:

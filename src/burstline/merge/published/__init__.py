@@ -1,1 +1,0 @@
-"""The published matching: patterns first, then the most similar between two collectives."""
