@@ -8,8 +8,8 @@ import pytest
 from burstline.cli.commands import COMMANDS
 from command import burstline
 
-NAMES = tuple(command.name for command in COMMANDS)
-MODULES = {f"burstline.cli.{command.module}": command.name for command in COMMANDS}
+NAMES = tuple(COMMANDS)
+MODULES = {f"burstline.cli.{module}": name for name, module in COMMANDS.items()}
 HEAVY = ("numpy", "pyarrow", "polars", "sklearn", "rich", "burstline._core")
 
 

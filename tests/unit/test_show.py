@@ -9,7 +9,7 @@ import pytest
 
 from burstline import ParameterError, detect, show, summarise
 from burstline.show.blocks import Facts, Heading, Lines, Table
-from burstline.show.notebook import html
+from burstline.show.terminal import notebook_html
 from burstline.structure import loop_table
 from loop_programs import Do, loop, run
 
@@ -60,7 +60,7 @@ def test_labels_of_a_trace_are_text_in_a_notebook():
         Lines([HOSTILE]),
     ]
     page = Reader()
-    page.feed(html(blocks))
+    page.feed(notebook_html(blocks))
 
     assert page.tags == {"div", "table", "tr", "th", "td", "h4", "pre"}
     assert page.text.count("<script>alert(1)</script>") == 7

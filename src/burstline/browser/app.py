@@ -215,10 +215,10 @@ class Browser(App[None]):
 
     def _show_view(self, view: View) -> None:
         """See something else of the structure; nothing changes if that cannot be."""
-        found = outline(self._structure, view)
+        tree = outline(self._structure, view)
         key = self.row.key if self.row else None
-        self._outline, self.view = found, view
-        same = (at for at, row in enumerate(found.rows) if row.key == key)
+        self._outline, self.view = tree, view
+        same = (at for at, row in enumerate(tree.rows) if row.key == key)
         self._fill(self._visible(next(same, 0)))
 
     def _fill(self, at: int, *, above: int | None = None) -> None:

@@ -42,14 +42,13 @@ def facts(structure: Structure, row: Row) -> Facts:
         return list(_loop(structure, node))
     if node is not None:
         return list(_condition(structure, node, row.line.text))
-    place = f"{row.line.file}:{row.line.line}".rstrip(":")
-    said = [("line", row.line.text)]
-    if place:
-        said.append(("called from", place))
+    pairs = [("line", row.line.text)]
+    if place := f"{row.line.file}:{row.line.line}".rstrip(":"):
+        pairs.append(("called from", place))
     if row.line.kind == "burst":
-        said.append(("is", "the computation just before the call below"))
-        said.append(("duration", format_ns(round(row.line.time_ns or 0))))
-    return said
+        pairs.append(("is", "the computation just before the call below"))
+        pairs.append(("duration", format_ns(round(row.line.time_ns or 0))))
+    return pairs
 
 
 def _call(structure: Structure, call: Call) -> Iterator[tuple[str, str]]:

@@ -139,12 +139,12 @@ def chosen_ranks(text: str, structure: Structure) -> tuple[int, ...]:
     """The ranks of a structure that a list of numbers and ranges names."""
     named = parse_ranks(text)
     everybody = sorted(set(structure.ranks))
-    found = tuple(rank for rank in everybody if any(rank in some for some in named))
-    if not found:
+    ranks = tuple(rank for rank in everybody if any(rank in some for some in named))
+    if not ranks:
         raise ParameterError(
             f"none of the ranks {printable(text)} calls MPI; there are {compact(everybody)}"
         )
-    return found
+    return ranks
 
 
 def current(about: str, view: View) -> str:

@@ -23,7 +23,8 @@ def main(argv: Sequence[str] | None = None) -> None:
     try:
         _run(words)
     except BrokenPipeError:
-        _abandon_stdout()
+        # Whoever read our output has left: let the interpreter's last flush go nowhere.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     except KeyboardInterrupt:
         sys.stderr.write("interrupted\n")
         raise SystemExit(_INTERRUPTED) from None
@@ -36,7 +37,10 @@ def main(argv: Sequence[str] | None = None) -> None:
 
 
 def _run(words: list[str]) -> None:
-    _never_fail_to_encode()
+    for stream in (sys.stdout, sys.stderr):
+        # A terminal without Unicode shows a question mark instead of ending the command.
+        if reconfigure := getattr(stream, "reconfigure", None):
+            reconfigure(errors="replace")
     parser = build_parser()
     try:
         arguments = parser.parse_args(words)
@@ -63,17 +67,3 @@ def _explain(error: Exception) -> tuple[str, int]:
         return f"{where}{error.strerror.lower()}", _WRONG_ARGUMENTS if wrong else 1
     kind = type(error).__name__
     return f"this is a bug of burstline: {kind}: {error}. --traceback shows where it arose", 1
-
-
-def _never_fail_to_encode() -> None:
-    """Let a terminal without Unicode show a question mark instead of ending the command."""
-    for stream in (sys.stdout, sys.stderr):
-        reconfigure = getattr(stream, "reconfigure", None)
-        if reconfigure is not None:
-            reconfigure(errors="replace")
-
-
-def _abandon_stdout() -> None:
-    """Let the interpreter's last flush go nowhere: whoever read our output has left."""
-    nowhere = os.open(os.devnull, os.O_WRONLY)
-    os.dup2(nowhere, sys.stdout.fileno())

@@ -24,7 +24,6 @@ from burstline.errors import NotEnoughDataError, ParameterError
 from burstline.formats import atomic, derivation
 
 if TYPE_CHECKING:
-    import argparse
     from collections.abc import Iterator
 
     from burstline.annotation import Marks
@@ -53,7 +52,7 @@ OPTIONS: Final = {
 _COPIES: Final = 4  # of a table: as loaded, as selected, as detection sorts it, as marks
 
 
-def run(arguments: argparse.Namespace) -> None:
+def run(arguments: usage.Arguments) -> None:
     """Find the loops of the trace, write it with them, and say what was added."""
     path = output_path(arguments)
     configurations = _configurations(arguments)
@@ -79,7 +78,7 @@ def run(arguments: argparse.Namespace) -> None:
     _print(arguments, path, marks)
 
 
-def _found(trace: Trace, arguments: argparse.Namespace, memory: int) -> Marks:
+def _found(trace: Trace, arguments: usage.Arguments, memory: int) -> Marks:
     """Find the loops of the region of interest, and place them in the whole trace."""
     region, asked = region_asked(arguments), iterations_asked(arguments)
     part = require(trace, memory, tables=ANALYSED, copies=_COPIES, region=region)
@@ -92,7 +91,7 @@ def _found(trace: Trace, arguments: argparse.Namespace, memory: int) -> Marks:
     return annotation.marks_of(structure, max_depth=arguments.max_depth, locations=places)
 
 
-def _configurations(arguments: argparse.Namespace) -> dict[Path, bytes]:
+def _configurations(arguments: usage.Arguments) -> dict[Path, bytes]:
     """The configurations to write, once it is sure that nothing is lost by it."""
     if arguments.cfg_dir is None:
         return {}
@@ -112,7 +111,7 @@ def shipped_configurations() -> Iterator[tuple[str, bytes]]:
         yield file.name, file.read_bytes()
 
 
-def _print(arguments: argparse.Namespace, path: Path, marks: Marks) -> None:
+def _print(arguments: usage.Arguments, path: Path, marks: Marks) -> None:
     """Say what was added: to people on stderr, to programs on stdout."""
     iterations = {depth: marks.iterations(depth) for depth in range(1, marks.depth + 1)}
     document = {

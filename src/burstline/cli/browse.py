@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import os
 import sys
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from burstline import browser, selection
 from burstline.cli import usage
 from burstline.cli.inputs import detected, read_selected
 from burstline.errors import ParameterError, require_extra
-
-if TYPE_CHECKING:
-    import argparse
 
 DESCRIPTION: Final = """\
 Show the pseudo-code of TRACE on the whole terminal: fold loops, hide what is short, show
@@ -42,7 +39,7 @@ OPTIONS: Final = (
 )
 
 
-def run(arguments: argparse.Namespace) -> None:
+def run(arguments: usage.Arguments) -> None:
     """Detect the structure of the trace and show it until somebody leaves it."""
     require_extra("textual", "tui", "browsing a structure")
     _require_terminal()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -59,7 +58,7 @@ OPTIONS: Final = {
 _OF_ONE_RUN: Final = ("start", "end", "loop", "iterations")
 
 
-def run(arguments: argparse.Namespace) -> None:
+def run(arguments: usage.Arguments) -> None:
     """Match the runs, compare their counters, and say how they agree."""
     paths = arguments.traces
     if len(paths) < 2:
@@ -69,31 +68,31 @@ def run(arguments: argparse.Namespace) -> None:
     warn_of_twins([Path(path) for path in paths])
     traces = _read(arguments)
     with progress_bar(arguments) as progress:
-        found = merge.check(
+        check = merge.check(
             traces,
             method=arguments.method,
             by=arguments.by or "",
             names=paths,
             progress=progress,
         )
-    view = show.CheckView(found, paths, arguments.top)
+    view = show.CheckView(check, paths, arguments.top)
     if picture is not None:
         write_figure(picture, view.figures()["quality"])
-        count = len(show.drawn_of(found))
-        show.note(f"{picture}: {count} quantities of {found.matching.runs} runs")
+        count = len(show.drawn_of(check))
+        show.note(f"{picture}: {count} quantities of {check.matching.runs} runs")
     show.output(view, arguments.format)
-    for doubt in show.doubts(found):
+    for doubt in show.doubts(check):
         show.note(doubt)
     warn_of_losses([Path(path) for path in paths], traces)
 
 
-def _read(arguments: argparse.Namespace) -> list[Trace]:
+def _read(arguments: usage.Arguments) -> list[Trace]:
     """Read every run, each with its part of the memory and the same region of interest."""
     paths = arguments.traces
     memory = str(formats.memory_each(memory_budget(arguments), len(paths)))
     # Times and loops of one run mean nothing in another.
     shared = {**vars(arguments), "memory": memory, **dict.fromkeys(_OF_ONE_RUN)}
-    traces = [read_selected(argparse.Namespace(**{**shared, "trace": path})) for path in paths]
+    traces = [read_selected(usage.Arguments(**{**shared, "trace": path})) for path in paths]
     aim = "compared; --ranks takes the same ones of each"
     require_as_many_ranks(paths, traces, aim)
     return traces

@@ -15,19 +15,11 @@ import argparse
 import re
 import sys
 from importlib import import_module
-from typing import Any, Final, NamedTuple, NoReturn, Self
+from typing import Any, Final, NoReturn, Self
 
 import burstline
 from burstline.cli import usage
 from burstline.errors import printable
-
-
-class Command(NamedTuple):
-    """A command, and its module here."""
-
-    name: str
-    module: str
-
 
 _PURPOSES: Final = {
     "Make a trace": {
@@ -59,10 +51,8 @@ _PURPOSES: Final = {
     },
 }
 _MODULES: Final = {"cc": "compile", "c++": "compile", "check-merge": "check_merge"}
-COMMANDS: Final = tuple(
-    Command(name, _MODULES.get(name, name)) for of in _PURPOSES.values() for name in of
-)
-"""In the order of the overview."""
+COMMANDS: Final = {name: _MODULES.get(name, name) for of in _PURPOSES.values() for name in of}
+"""Their modules here, in the order of the overview."""
 
 _EXAMPLES: Final = """\
 examples:
@@ -94,21 +84,21 @@ def build_parser() -> argparse.ArgumentParser:
         prog="burstline",
         parser_class=_CommandParser,
     )
-    for command in COMMANDS:
-        commands.add_parser(command.name, module=command.module)
+    for name, module in COMMANDS.items():
+        commands.add_parser(name, module=module)
     return parser
 
 
 def command_parsers() -> dict[str, argparse.ArgumentParser]:
     """The parser of each command by its name, with all options: loads every command."""
     return {
-        command.name: _CommandParser(command.module, prog=f"burstline {command.name}").load()
-        for command in COMMANDS
+        name: _CommandParser(module, prog=f"burstline {name}").load()
+        for name, module in COMMANDS.items()
     }
 
 
 def _overview() -> str:
-    width = max(len(command.name) for command in COMMANDS)
+    width = max(map(len, COMMANDS))
     return "\n".join(
         f"{group}:\n"
         + "".join(f"  {name:{width}}  {purpose}\n" for name, purpose in of.items())

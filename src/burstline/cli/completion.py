@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final
 
 from burstline.cli.commands import command_parsers
 
@@ -44,11 +44,7 @@ complete -o default -F _burstline burstline
 _ZSH_HEAD: Final = "autoload -Uz compinit bashcompinit && compinit && bashcompinit\n"
 
 
-class _Word(NamedTuple):
-    """An option or argument of a command, and the values it may take."""
-
-    names: tuple[str, ...]
-    values: tuple[str, ...]
+Word = tuple[list[str], list[str]]  # an option or argument, and the values it may take
 
 
 def run(arguments: argparse.Namespace) -> None:
@@ -61,39 +57,39 @@ def run(arguments: argparse.Namespace) -> None:
     sys.stdout.write(head + _bash(commands))
 
 
-def _words(parser: argparse.ArgumentParser) -> tuple[_Word, ...]:
+def _words(parser: argparse.ArgumentParser) -> list[Word]:
     """The words of a command; argparse has no public way to ask."""
-    return tuple(
-        _Word(tuple(each.option_strings), tuple(map(str, each.choices or ())))
+    return [
+        (list(each.option_strings), list(map(str, each.choices or ())))
         for each in parser._actions  # noqa: SLF001 -- see above
         if each.help != argparse.SUPPRESS
-    )
+    ]
 
 
-def _bash(commands: dict[str, tuple[_Word, ...]]) -> str:
+def _bash(commands: dict[str, list[Word]]) -> str:
     values, options = [], []
     for name, words in commands.items():
-        known = " ".join(option for word in words for option in word.names)
-        options.append(f'                {name}) words="{known}" ;;')
-        for word in words:
-            if word.values:
-                patterns = " | ".join(f'"{name} {before}"' for before in word.names or (name,))
-                values.append(f'        {patterns}) words="{" ".join(word.values)}" ;;')
+        every = " ".join(option for names, _ in words for option in names)
+        options.append(f'                {name}) words="{every}" ;;')
+        for names, choices in words:
+            if choices:
+                patterns = " | ".join(f'"{name} {before}"' for before in names or (name,))
+                values.append(f'        {patterns}) words="{" ".join(choices)}" ;;')
     return _BASH.format(
         commands=" ".join(commands), values="\n".join(values), options="\n".join(options)
     )
 
 
-def _fish(commands: dict[str, tuple[_Word, ...]]) -> Iterator[str]:
+def _fish(commands: dict[str, list[Word]]) -> Iterator[str]:
     names = " ".join(commands)
     yield f"complete -c burstline -n __fish_use_subcommand -f -a '{names}'"
     for name, words in commands.items():
         here = f"complete -c burstline -n '__fish_seen_subcommand_from {name}'"
-        for word in words:
+        for options, choices in words:
             flags = "".join(
                 f" -{'l' if option.startswith('--') else 's'} {option.lstrip('-')}"
-                for option in word.names
+                for option in options
             )
-            values = f" -x -a '{' '.join(word.values)}'" if word.values else ""
+            values = f" -x -a '{' '.join(choices)}'" if choices else ""
             if flags or values:
                 yield f"{here}{flags}{values}"

@@ -14,11 +14,8 @@ from burstline.cli.inputs import is_recorded, limits_of, progress_bar
 from burstline.cli.products import is_prv, kept_rows, output_path, print_written
 from burstline.formats import atomic, otf2, paraver, store
 from burstline.formats import raw as raw_files
-from burstline.overlay import overlaid
 
 if TYPE_CHECKING:
-    import argparse
-
     from burstline.cli.inputs import Limits
     from burstline.progress import Progress
     from burstline.record import Resolver
@@ -44,7 +41,7 @@ OPTIONS: Final = (
 )
 
 
-def run(arguments: argparse.Namespace) -> None:
+def run(arguments: usage.Arguments) -> None:
     """Convert the trace and say what was written."""
     path = output_path(arguments)
     raw, limits = not arguments.no_raw, limits_of(arguments)
@@ -64,6 +61,8 @@ def run(arguments: argparse.Namespace) -> None:
         else:
             trace = burstline.read(arguments.trace, raw=raw, **limits, progress=progress)
             if not raw:
+                from burstline.overlay import overlaid  # noqa: PLC0415 -- loads NumPy
+
                 trace = overlaid(trace, {}, without=schema.RAW_TABLES)
             write_trace(trace, path, memory=limits["memory"], progress=progress)
             kept = kept_rows(trace)

@@ -12,8 +12,6 @@ from burstline.errors import NotEnoughDataError, ParameterError, printable
 from burstline.formats import atomic
 
 if TYPE_CHECKING:
-    import argparse
-
     from burstline.record import CounterPlan
 
 DESCRIPTION: Final = """\
@@ -45,7 +43,7 @@ _SOFTWARE: Final = (
 )
 
 
-def run(arguments: argparse.Namespace) -> None:
+def run(arguments: usage.Arguments) -> None:
     """Plan sets, or list counters."""
     if arguments.action == "list":
         if arguments.events or arguments.output:
@@ -115,7 +113,7 @@ def _say_what_is_missing(plan: CounterPlan, reference: str | None, output: Path 
         show.note(f"{output}: burstline record --counters-set {output} --each-set makes {runs}")
 
 
-def _list(arguments: argparse.Namespace) -> None:
+def _list(arguments: usage.Arguments) -> None:
     rows = [("recorder", "cpu"), ("compiler", "work")]
     rows += [("kernel", f"perf:{name}") for name in _SOFTWARE]
     try:

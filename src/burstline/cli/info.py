@@ -11,8 +11,6 @@ from burstline.cli.inputs import iterations_asked, memory_budget, read_selected
 from burstline.errors import ParameterError
 
 if TYPE_CHECKING:
-    import argparse
-
     from burstline.show import View
 
 DESCRIPTION: Final = """\
@@ -32,7 +30,7 @@ examples:
 OPTIONS: Final = usage.ANALYSIS | {"--top N=12": "operations to list (12)"}
 
 
-def run(arguments: argparse.Namespace) -> None:
+def run(arguments: usage.Arguments) -> None:
     """Print a summary of the trace, or the totals of a profile."""
     usage.require_at_least(arguments, top=1)
     if arguments.trace.endswith(".cubex"):
@@ -43,7 +41,7 @@ def run(arguments: argparse.Namespace) -> None:
     show.output(view, arguments.format)
 
 
-def _profile(arguments: argparse.Namespace) -> View:
+def _profile(arguments: usage.Arguments) -> View:
     region = (arguments.start, arguments.end, arguments.ranks, arguments.app)
     if any(option is not None for option in region) or iterations_asked(arguments):
         raise ParameterError(

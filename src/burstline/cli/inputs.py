@@ -7,7 +7,7 @@ import resource
 import shlex
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypedDict
+from typing import TYPE_CHECKING, Any, Final, TypedDict
 
 import burstline
 import burstline.formats.raw
@@ -22,7 +22,6 @@ from burstline.errors import (
 )
 
 if TYPE_CHECKING:
-    import argparse
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from burstline.progress import Progress
@@ -51,7 +50,7 @@ _UNLIMITED: Final = 1 << 60
 
 
 def read_selected(
-    arguments: argparse.Namespace, *, raw: bool = False, streams: bool = False
+    arguments: usage.Arguments, *, raw: bool = False, streams: bool = False
 ) -> Trace:
     """Read the trace that the arguments name, and cut it to their region of interest.
 
@@ -62,7 +61,7 @@ def read_selected(
 
 
 def read_with_whole(
-    arguments: argparse.Namespace, *, raw: bool = False, streams: bool = False
+    arguments: usage.Arguments, *, raw: bool = False, streams: bool = False
 ) -> tuple[Trace, Trace]:
     """Read a trace as :func:`read_selected` does, and give the whole of it, too."""
     limits = limits_of(arguments)
@@ -79,7 +78,7 @@ def read_with_whole(
     return (burstline.select(trace, **region) if region else trace), whole
 
 
-def region_asked(arguments: argparse.Namespace) -> dict[str, Any]:
+def region_asked(arguments: usage.Arguments) -> dict[str, Any]:
     """The region of interest as arguments of `select`; empty if the whole trace is wanted."""
     texts: dict[str, tuple[Callable[[Any], object], Any]] = {
         "start_ns": (selection.parse_time, arguments.start),
@@ -115,7 +114,7 @@ def is_recorded(path: Path) -> bool:
     return path.is_dir() and burstline.formats.raw.recognises(path)
 
 
-def progress_bar(arguments: argparse.Namespace) -> Bar:
+def progress_bar(arguments: usage.Arguments) -> Bar:
     """The progress bar that suits stderr and the arguments; a context."""
     live = sys.stderr.isatty() and os.environ.get("TERM") != "dumb"
     shown = not arguments.quiet and (live or arguments.progress)
@@ -129,12 +128,12 @@ class Limits(TypedDict):
     threads: int
 
 
-def limits_of(arguments: argparse.Namespace) -> Limits:
+def limits_of(arguments: usage.Arguments) -> Limits:
     """What the arguments allow the command to use."""
     return {"memory": memory_budget(arguments), "threads": thread_count(arguments)}
 
 
-def thread_count(arguments: argparse.Namespace) -> int:
+def thread_count(arguments: usage.Arguments) -> int:
     """The number of threads the command may use."""
     if arguments.threads is None:
         return len(os.sched_getaffinity(0))
@@ -142,52 +141,39 @@ def thread_count(arguments: argparse.Namespace) -> int:
     return int(arguments.threads)
 
 
-class Asked(NamedTuple):
-    """Iterations somebody asked for, as they were written."""
-
-    loop: int
-    first: int
-    last: int
-
-
-def iterations_asked(arguments: argparse.Namespace) -> Asked | None:
-    """The iterations that are the region of interest; None if no loop was chosen."""
+def iterations_asked(arguments: usage.Arguments) -> tuple[int, int, int] | None:
+    """The loop, first and last iteration that are the region of interest, if there are any."""
     if arguments.loop is None:
         if arguments.iterations is None or arguments.command == "structure":
             return None
         raise ParameterError(f"--iterations of which loop? {NAME_THE_LOOP}")
-    return Asked(arguments.loop, *selection.parse_iterations(arguments.iterations or ":"))
+    return (arguments.loop, *selection.parse_iterations(arguments.iterations or ":"))
 
 
 def iterations_region(
-    trace: Trace, region: Mapping[str, Any], asked: Asked, arguments: argparse.Namespace
+    trace: Trace,
+    region: Mapping[str, Any],
+    asked: tuple[int, int, int],
+    arguments: usage.Arguments,
 ) -> dict[str, Any]:
     """The region of some iterations; what it is, is said on standard error."""
     part = burstline.select(trace, **region) if region else trace
     structure = detected(part, arguments)
     begin, end = burstline.structure.iterations_window(part, structure, *asked)
-    _explain(part, asked, structure.method, end - begin)
+    (rank,), length_ns = part.arrays("locations", "rank"), end - begin
+    runs = length_ns > 0
+    ends = (length_ns[runs].min(), length_ns.max())
+    span = " to ".join(dict.fromkeys(show.format_ns(int(length)) for length in ends))
+    loop, first, last = asked
+    show.note(f"iterations {first}:{last} of loop {loop} ({structure.method}): {span} a rank")
+    if without := sorted(set(rank.tolist()) - set(rank[runs].tolist())):
+        ranks = burstline.structure.compact(without)
+        show.note(f"left out, because they do not run these iterations: ranks {ranks}")
     start_ns, end_ns = selection.former_windows(trace, part, begin, end)
     return {"start_ns": start_ns, "end_ns": end_ns}
 
 
-def _explain(trace: Trace, asked: Asked, method: str, length_ns: Any) -> None:  # noqa: ANN401 -- an array; NumPy is not loaded yet
-    (rank,) = trace.arrays("locations", "rank")
-    inside = set(rank[length_ns > 0].tolist())
-    lengths = [
-        show.format_ns(int(each)) for each in (length_ns[length_ns > 0].min(), length_ns.max())
-    ]
-    span = " to ".join(dict.fromkeys(lengths))
-    show.note(
-        f"iterations {asked.first}:{asked.last} of loop {asked.loop} ({method}): {span} a rank"
-    )
-    without = sorted(set(rank.tolist()) - inside)
-    if without:
-        ranks = burstline.structure.compact(without)
-        show.note(f"left out, because they do not run these iterations: ranks {ranks}")
-
-
-def detected(trace: Trace, arguments: argparse.Namespace) -> Structure:
+def detected(trace: Trace, arguments: usage.Arguments) -> Structure:
     """Find the loops of a trace, as the arguments say."""
     chosen = {name: getattr(arguments, name) for name in DETECTION if name in arguments}
     return burstline.detect(trace, **chosen)
@@ -211,7 +197,7 @@ def warn_of_losses(paths: Sequence[Path], traces: Sequence[Trace]) -> None:
 
 
 def read_runs(
-    paths: Sequence[Path], arguments: argparse.Namespace, progress: Progress
+    paths: Sequence[Path], arguments: usage.Arguments, progress: Progress
 ) -> list[Trace]:
     """Read the runs, and refuse those of different numbers of ranks by name."""
     memory = formats.memory_each(memory_budget(arguments), len(paths))
@@ -261,7 +247,7 @@ def require(
     return selection.narrowed(trace, memory=memory // copies, **region) if region else trace
 
 
-def memory_budget(arguments: argparse.Namespace) -> int:
+def memory_budget(arguments: usage.Arguments) -> int:
     """The memory the command may use, in bytes."""
     if arguments.memory is not None:
         return parse_size(arguments.memory)

@@ -14,7 +14,6 @@ from burstline.cli.products import picture_file, write_figure
 from burstline.errors import FormatError, ParameterError, printable
 
 if TYPE_CHECKING:
-    import argparse
     from collections.abc import Sequence
 
     import pyarrow as pa
@@ -65,10 +64,13 @@ OPTIONS: Final = {
     **usage.FORMAT,
     **usage.RESOURCES,
 }
+_AS_GIVEN: Final = (
+    *("target", "features", "by", "model", "drop_unreliable", "control", "repeats", "most"),
+)
 _TABLES: Final = (".parquet", ".arrow")
 
 
-def run(arguments: argparse.Namespace) -> None:
+def run(arguments: usage.Arguments) -> None:
     """Learn, and say how well that went."""
     plot = picture_file(arguments.plot, force=arguments.force)
     paths = [Path(text) for text in arguments.inputs]
@@ -77,30 +79,23 @@ def run(arguments: argparse.Namespace) -> None:
     learning.require(arguments.model)
     with progress_bar(arguments) as progress:
         tables = _tables(paths, arguments, progress)
-        found = learning.learn(
+        learned = learning.learn(
             tables,
-            target=arguments.target,
-            features=arguments.features,
-            by=arguments.by,
-            model=arguments.model,
+            **{name: getattr(arguments, name) for name in _AS_GIVEN},
             verdicts=verdicts,
-            drop_unreliable=arguments.drop_unreliable,
-            control=arguments.control,
             without=[name.strip() for name in arguments.without.split(",") if name.strip()],
-            repeats=arguments.repeats,
-            most=arguments.most,
             threads=thread_count(arguments),
             progress=progress,
         )
-    view = show.LearnedView(found)
+    view = show.LearnedView(learned)
     if plot is not None:
         write_figure(plot, view.figures()["predictions"])
-        show.note(f"{plot}: {len(found.measured):,} bursts")
+        show.note(f"{plot}: {len(learned.measured):,} bursts")
     show.output(view, arguments.format)
 
 
 def _tables(
-    paths: Sequence[Path], arguments: argparse.Namespace, progress: Progress
+    paths: Sequence[Path], arguments: usage.Arguments, progress: Progress
 ) -> dict[str, pa.Table]:
     datasets = [path for path in paths if path.suffix in _TABLES and not path.is_dir()]
     if len(datasets) == len(paths):
@@ -120,9 +115,7 @@ def _tables(
     return {"runs": _merged(paths, arguments, progress)}
 
 
-def _merged(
-    paths: Sequence[Path], arguments: argparse.Namespace, progress: Progress
-) -> pa.Table:
+def _merged(paths: Sequence[Path], arguments: usage.Arguments, progress: Progress) -> pa.Table:
     """Match runs, and give the base's bursts with the counters of all."""
     traces = read_runs(paths, arguments, progress)
     matching = burstline.match(traces, progress=progress)
@@ -134,11 +127,12 @@ def _verdicts(path: Path) -> dict[str, str]:
     wrong = "no document of check-merge"
     try:
         document: Any = json.loads(path.read_text(encoding="utf-8"))
-        found = {name: told["verdict"] for name, told in document["counters"].items()}
-        wrong = next((str(told) for told in found.values() if told not in merge.VERDICTS), "")
+        verdicts = {name: told["verdict"] for name, told in document["counters"].items()}
+        others = (each for each in verdicts.values() if each not in merge.VERDICTS)
+        wrong = str(next(others, ""))
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         wrong = f"{type(error).__name__}: {error}"
-        found = {}
+        verdicts = {}
     if wrong:
         raise FormatError(
             path,
@@ -147,4 +141,4 @@ def _verdicts(path: Path) -> dict[str, str]:
             found=printable(wrong),
             way_out=f"burstline check-merge A.prv B.prv --format json > {path} writes them.",
         )
-    return found
+    return verdicts

@@ -31,11 +31,10 @@ from burstline.errors import NotEnoughDataError, ParameterError, printable
 from burstline.formats import paraver
 
 if TYPE_CHECKING:
-    import argparse
     from collections.abc import Iterator, Sequence
 
     from burstline.formats.paraver import WantedCounter
-    from burstline.merge import Alignment, BurstTable, FusedCounter, Fusion, Matching, Published
+    from burstline.merge import Alignment, FusedCounter, Fusion, Matching, Published
     from burstline.progress import Progress
     from burstline.trace import Trace
 
@@ -94,11 +93,12 @@ OPTIONS: Final = {
     **usage.RESOURCES,
 }
 _FEW: Final = 0.5
+_WEIGHTS: Final = ("place_weight", "size_weight", "partner_weight", "limit")
 _ALIGN_ONLY: Final = ("window",)
 _SEED_ONLY: Final = ("block", "both_sizes", "aligned_spans", "assignment", "partner_weight")
 
 
-def run(arguments: argparse.Namespace) -> None:
+def run(arguments: usage.Arguments) -> None:
     """Match, fuse, write what was asked for, and report."""
     wanted = _Outputs.of(arguments)
     paths = [Path(text) for text in arguments.traces]
@@ -118,8 +118,9 @@ def run(arguments: argparse.Namespace) -> None:
             progress=progress,
         )
         _check_matching(matching, paths)
+        whole = None if wanted.dataset is None else matching.base
         tables = [
-            _table(trace, whole=wanted.dataset is not None and run == matching.base)
+            burstline.burst_table(trace, columns=None if run == whole else _columns(trace))
             for run, trace in enumerate(traces)
         ]
         fused = burstline.fuse(tables, matching)
@@ -158,7 +159,7 @@ class _Outputs(NamedTuple):
     drop: bool
 
     @classmethod
-    def of(cls, arguments: argparse.Namespace) -> _Outputs:
+    def of(cls, arguments: usage.Arguments) -> _Outputs:
         """Check names before anything is read."""
         force = arguments.force
         dataset, pairs = (
@@ -193,7 +194,7 @@ class _Outputs(NamedTuple):
                 show.note(f"{path}: written")
 
 
-def _trace(arguments: argparse.Namespace) -> Path:
+def _trace(arguments: usage.Arguments) -> Path:
     path = Path(arguments.output)
     if not is_prv(path):
         raise ParameterError(
@@ -207,25 +208,20 @@ def _trace(arguments: argparse.Namespace) -> Path:
     return require_outputs(path, inputs, "an input", force=arguments.force)
 
 
-def _options(arguments: argparse.Namespace) -> Alignment | Published:
+def _options(arguments: usage.Arguments) -> Alignment | Published:
     """The options of the method; those of the other one are refused."""
     others = _SEED_ONLY if arguments.method == "align" else _ALIGN_ONLY
     for name in others:
         if getattr(arguments, name) not in {None, False}:
             shown = f"--{name.replace('_', '-')}"
             raise ParameterError(f"{shown} does not belong to --method {arguments.method}")
-    given = {
-        "place": arguments.place_weight,
-        "size": arguments.size_weight,
-        "partner": arguments.partner_weight,
-        "limit": arguments.limit,
-    }
-    for name, value in given.items():
+    given: dict[str, float] = {}
+    for option in _WEIGHTS:
+        name, value = option.removesuffix("_weight"), getattr(arguments, option)
         if value is not None and not 0 <= value <= 1:
             raise ParameterError(f"the {name} of S is between 0 and 1, got {value}")
-    weights = merge.Weights(
-        **{name: value for name, value in given.items() if value is not None}
-    )
+        given |= {} if value is None else {name: value}
+    weights = merge.Weights(**given)
     usage.require_at_least(arguments, window=1, block=1)
     if arguments.method == "align":
         return merge.Alignment(
@@ -242,18 +238,17 @@ def _options(arguments: argparse.Namespace) -> Alignment | Published:
 
 def _check_matching(matching: Matching, paths: Sequence[Path]) -> None:
     if not matching.matched.any():
-        told = " and ".join(map(str, paths))
+        runs = " and ".join(map(str, paths))
         raise NotEnoughDataError(
-            f"no burst of {told} is the same: they look like different programs, or like "
+            f"no burst of {runs} is the same: they look like different programs, or like "
             "different parts of one. Give runs of one program with the same input, whole or "
             "cut at the same place (burstline cut)"
         )
 
 
-def _table(trace: Trace, *, whole: bool) -> BurstTable:
-    """A burst table: all of it, or what fusing needs."""
-    columns = [*merge.PLACE, *merge.counter_columns(trace.counter_names)]
-    return burstline.burst_table(trace, columns=None if whole else columns)
+def _columns(trace: Trace) -> list[str]:
+    """The columns of a burst table that fusing needs."""
+    return [*merge.PLACE, *merge.counter_columns(trace.counter_names)]
 
 
 def _write_merged(

@@ -5,16 +5,13 @@ from __future__ import annotations
 from functools import partial
 from pathlib import Path
 from shutil import get_terminal_size
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import burstline
 from burstline import show
 from burstline.cli import usage
 from burstline.cli.inputs import detected, read_selected
 from burstline.cli.products import picture_file, write_figure
-
-if TYPE_CHECKING:
-    import argparse
 
 DESCRIPTION: Final = """\
 Draw the picture that loops are found in: every call of every rank by how often, and how
@@ -40,7 +37,7 @@ OPTIONS: Final = {
 _PIPED: Final = (100, 34)  # columns and lines where no terminal sets them
 
 
-def run(arguments: argparse.Namespace) -> None:
+def run(arguments: usage.Arguments) -> None:
     """Detect the structure of the trace and draw its points."""
     path = picture_file(arguments.output, force=arguments.force)
     trace = read_selected(arguments)

@@ -5,9 +5,8 @@ from __future__ import annotations
 import shlex
 import shutil
 import sys
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from burstline import record, show
 from burstline.cli import usage
@@ -17,8 +16,6 @@ from burstline.cli.products import ENDINGS, files_of, in_folder, require_free
 from burstline.errors import ParameterError, printable
 
 if TYPE_CHECKING:
-    import argparse
-
     from burstline.record import Abi, Ended, Survey, Tally
 
 DESCRIPTION: Final = """\
@@ -62,8 +59,7 @@ _DEEPEST: Final = 64
 _MOST_MIB: Final = (1 << 32) - 2
 
 
-@dataclass(frozen=True, slots=True)
-class _Plan:
+class _Plan(NamedTuple):
     """A run that can begin."""
 
     words: list[str]
@@ -71,7 +67,7 @@ class _Plan:
     folder: Path
 
 
-def run(arguments: argparse.Namespace) -> None:
+def run(arguments: usage.Arguments) -> None:
     """Record the program, once or for each set of counters."""
     limits_of(arguments)  # wrong ones are refused before the run
     code = 0
@@ -83,7 +79,7 @@ def run(arguments: argparse.Namespace) -> None:
         raise SystemExit(code)
 
 
-def _runs(arguments: argparse.Namespace) -> list[tuple[str, str | None]]:
+def _runs(arguments: usage.Arguments) -> list[tuple[str, str | None]]:
     """The runs that are wanted: what is added to the output's name, and the counters."""
     if arguments.counters_set is None:
         if arguments.each_set:
@@ -104,7 +100,7 @@ def _runs(arguments: argparse.Namespace) -> list[tuple[str, str | None]]:
     return [("", ",".join(counters)) for counters in sets.values()]
 
 
-def _record(arguments: argparse.Namespace, name: str, counters: str | None) -> int:
+def _record(arguments: usage.Arguments, name: str, counters: str | None) -> int:
     plan = _plan(arguments, name, counters)
     kept = True
     try:
@@ -113,13 +109,19 @@ def _record(arguments: argparse.Namespace, name: str, counters: str | None) -> i
         )
         code = _INTERRUPTED if ended.interrupted else ended.exit_code()
         with progress_bar(arguments) as progress:
-            found = record.survey(plan.folder, progress)
-        kept = found.files > 0
-        if code and not found.ranks:
+            survey = record.survey(plan.folder, progress)
+        kept = survey.files > 0
+        if code and not survey.ranks:
             _say(f"the program ended with code {code} before it called MPI_Init; no trace")
             return code
-        record.require_ranks(found)
-        _write(arguments, plan)
+        record.require_ranks(survey)
+        resolver = record.Resolver()
+        made_of = None if arguments.keep_raw else str(plan.output)
+        paths = plan.folder, plan.output, resolver
+        with progress_bar(arguments) as progress:
+            limits = limits_of(arguments)
+            write_recorded(*paths, raw=True, **limits, progress=progress, name=made_of)
+        say_unnamed(resolver)
         counted = record.tallies(plan.folder) if arguments.profile else {}
         kept = arguments.keep_raw is not None
     except BaseException:
@@ -130,12 +132,12 @@ def _record(arguments: argparse.Namespace, name: str, counters: str | None) -> i
     finally:
         if not kept:
             shutil.rmtree(plan.folder, ignore_errors=True)
-    _report(ended, found)
-    _print_result(arguments, plan, found, counted)
+    _report(ended, survey)
+    _print_result(arguments, plan, survey, counted)
     return code
 
 
-def _plan(arguments: argparse.Namespace, name: str, counters: str | None) -> _Plan:
+def _plan(arguments: usage.Arguments, name: str, counters: str | None) -> _Plan:
     """Look at everything that can be wrong before the program runs."""
     words = arguments.words[1:] if arguments.words[:1] == ["--"] else arguments.words
     command = record.with_paths(record.parse_command(words))
@@ -151,9 +153,9 @@ def _plan(arguments: argparse.Namespace, name: str, counters: str | None) -> _Pl
     return _Plan(record.with_environment(command, environment, launcher), output, folder)
 
 
-def _output(arguments: argparse.Namespace, programs: list[tuple[str, ...]], name: str) -> Path:
-    default = f"{record.program_name(programs[0]) if programs else 'run'}.prv"
-    path = Path(arguments.output or default)
+def _output(arguments: usage.Arguments, programs: list[tuple[str, ...]], name: str) -> Path:
+    program = record.program_name(programs[0]) if programs else "run"
+    path = Path(arguments.output or f"{program}.prv")
     ending = next((end for end in ENDINGS if path.name.endswith(end)), "")
     if name:
         path = path.with_name(f"{path.name.removesuffix(ending)}{name}{ending}")
@@ -162,7 +164,7 @@ def _output(arguments: argparse.Namespace, programs: list[tuple[str, ...]], name
     return in_folder(path)
 
 
-def _settings(arguments: argparse.Namespace, counters: str | None) -> dict[str, str]:
+def _settings(arguments: usage.Arguments, counters: str | None) -> dict[str, str]:
     """What the recorder is told, as its variables."""
     depth, calls, block = arguments.stack_depth, arguments.calls, arguments.block
     if depth is not None and not 0 <= depth <= _DEEPEST:
@@ -180,47 +182,32 @@ def _settings(arguments: argparse.Namespace, counters: str | None) -> dict[str, 
     return {name: str(value) for name, value in settings.items() if value is not None}
 
 
-def _write(arguments: argparse.Namespace, plan: _Plan) -> None:
-    resolver = record.Resolver()
-    with progress_bar(arguments) as progress:
-        write_recorded(
-            plan.folder,
-            plan.output,
-            resolver,
-            raw=True,
-            **limits_of(arguments),
-            progress=progress,
-            name=None if arguments.keep_raw else str(plan.output),
-        )
-    say_unnamed(resolver)
-
-
-def _report(ended: Ended, found: Survey) -> None:
+def _report(ended: Ended, survey: Survey) -> None:
     """Say what was recorded, and what went wrong with the program."""
     if ended.interrupted:
         _say("interrupted: the trace ends there")
     elif ended.code:
         _say(f"the program ended with code {ended.exit_code()}; the trace ends there")
-    for rank, how in sorted(found.ended.items())[:8]:
+    for rank, how in sorted(survey.ended.items())[:8]:
         _say(f"rank {rank} {how}; what it recorded before is in the trace")
-    if missing := found.missing():
-        _say(f"{missing} of {found.size} ranks recorded nothing")
-    if found.dropped:
+    if missing := survey.missing():
+        _say(f"{missing} of {survey.size} ranks recorded nothing")
+    if survey.dropped:
         _say(
-            f"{found.dropped:,} records were dropped for want of room; the gaps are marked. "
+            f"{survey.dropped:,} records were dropped for want of room; the gaps are marked. "
             "Free some disk, or pass --calls, a smaller --stack-depth or --leave-free"
         )
 
 
 def _print_result(
-    arguments: argparse.Namespace, plan: _Plan, found: Survey, counted: dict[str, Tally]
+    arguments: usage.Arguments, plan: _Plan, survey: Survey, counted: dict[str, Tally]
 ) -> None:
     document: dict[str, Any] = {
         "trace": str(plan.output),
-        "ranks": len(found.ranks),
-        "records": found.records,
-        "dropped": found.dropped,
-        "overhead_estimate_ns": found.overhead_ns,
+        "ranks": len(survey.ranks),
+        "records": survey.records,
+        "dropped": survey.dropped,
+        "overhead_estimate_ns": survey.overhead_ns,
     }
     if arguments.profile:
         document["calls"] = {
@@ -229,7 +216,7 @@ def _print_result(
         }
     if counted and arguments.format == "table":
         show.print_blocks([show.calls_table(counted)])
-    recorded = f"{plan.output}: {len(found.ranks)} ranks, {found.records:,} records"
+    recorded = f"{plan.output}: {len(survey.ranks)} ranks, {survey.records:,} records"
     show.output(show.Outcome(document, notes=[_text(recorded)]), arguments.format)
 
 

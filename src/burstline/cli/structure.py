@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, TypeVar
@@ -67,7 +66,7 @@ OPTIONS: Final = {
 }
 
 
-def run(arguments: argparse.Namespace) -> None:
+def run(arguments: usage.Arguments) -> None:
     """Detect the structure of the trace and print it, or what the iterations of a loop cost."""
     path = table_file(arguments.output, force=arguments.force, endings=(".parquet", ".csv"))
     number = _loop_of_table(arguments)
@@ -96,7 +95,7 @@ def run(arguments: argparse.Namespace) -> None:
         show.note(f"{path}: {rows.num_rows:,} rows")
 
 
-def _loop_of_table(arguments: argparse.Namespace) -> int | None:
+def _loop_of_table(arguments: usage.Arguments) -> int | None:
     """The loop whose iterations are to be shown; None if they are not, or choose a region."""
     if arguments.loop is not None or arguments.iterations is None:
         return None
@@ -109,7 +108,7 @@ def _loop_of_table(arguments: argparse.Namespace) -> int | None:
 
 
 def _iterations_view(
-    table: LoopTable, structure: Structure, arguments: argparse.Namespace
+    table: LoopTable, structure: Structure, arguments: usage.Arguments
 ) -> View:
     counter = None
     if arguments.format == "table":
@@ -118,7 +117,7 @@ def _iterations_view(
     return show.LoopTableView(table, counter, arguments.slowest, cut)
 
 
-def _cut_command(arguments: argparse.Namespace, number: int) -> str:
+def _cut_command(arguments: usage.Arguments, number: int) -> str:
     """The command that cuts iterations of a loop out; empty if `cut` finds other loops."""
     usual = burstline.detect.__kwdefaults__ or {}
     if any(getattr(arguments, name, usual[name]) != usual[name] for name in DETECTION):
@@ -131,7 +130,7 @@ def _cut_command(arguments: argparse.Namespace, number: int) -> str:
     return shlex.join([*words, "--loop", str(number), "--iterations"])
 
 
-def _structure_view(trace: Trace, structure: Structure, arguments: argparse.Namespace) -> View:
+def _structure_view(trace: Trace, structure: Structure, arguments: usage.Arguments) -> View:
     if arguments.format != "table":
         return show.StructureView(structure)
     ranks = None
@@ -153,21 +152,21 @@ def _structure_view(trace: Trace, structure: Structure, arguments: argparse.Name
     )
 
 
-def features_asked(arguments: argparse.Namespace) -> bool:
+def features_asked(arguments: usage.Arguments) -> bool:
     """Whether features were asked for; a picture that cannot be is refused."""
     picture_file(arguments.factor_map, force=arguments.force)
     return arguments.features is not None or arguments.factor_map is not None
 
 
-def study_view(trace: Trace, structure: Structure, arguments: argparse.Namespace) -> StudyView:
+def study_view(trace: Trace, structure: Structure, arguments: usage.Arguments) -> StudyView:
     """What is known of the features of loops; the trace has its records if it has labels."""
     missing: list[str] = []
     labels = _or_why(lambda: burstline.structure.labels_of(trace, structure.found_in), missing)
-    found = burstline.structure.features(
+    features = burstline.structure.features(
         trace, structure.found_in, labels, scale=arguments.scale
     )
     kind = arguments.features or _ROWS[0]
-    shown = _of_loops(found, labels) if kind == "loops" else found
+    shown = _of_loops(features, labels) if kind == "loops" else features
     return show.StudyView(
         kind=kind,
         result=shown,
@@ -176,7 +175,7 @@ def study_view(trace: Trace, structure: Structure, arguments: argparse.Namespace
         factors=_or_why(lambda: burstline.structure.factor_map(shown), missing),
         importance=None
         if labels is None
-        else _or_why(lambda: burstline.structure.importance(found), missing),
+        else _or_why(lambda: burstline.structure.importance(features), missing),
         accuracies=tuple(_accuracies(trace, structure, labels, arguments)),
         missing=tuple(missing),
         title=Path(arguments.trace).name,
@@ -192,8 +191,8 @@ def _or_why(compute: Callable[[], T], missing: list[str]) -> T | None:
         return None
 
 
-def _of_loops(found: Features, labels: Labels | None) -> Features:
-    by_loop = found.by_loop()
+def _of_loops(features: Features, labels: Labels | None) -> Features:
+    by_loop = features.by_loop()
     if labels is None or not len(by_loop):
         raise NotEnoughDataError(
             "features of loops need calls with labels. --features calls does without"
@@ -202,18 +201,18 @@ def _of_loops(found: Features, labels: Labels | None) -> Features:
 
 
 def _accuracies(
-    trace: Trace, structure: Structure, labels: Labels | None, arguments: argparse.Namespace
+    trace: Trace, structure: Structure, labels: Labels | None, arguments: usage.Arguments
 ) -> Iterator[Accuracy]:
     if labels is None:
         return
     yield burstline.structure.accuracy(structure, labels)
     for method in _METHODS:
         if method != structure.method:
-            other = argparse.Namespace(**vars(arguments) | {"method": method})
+            other = usage.Arguments(**vars(arguments) | {"method": method})
             yield burstline.structure.accuracy(detected(trace, other), labels)
 
 
-def draw_factor_map(view: StudyView, arguments: argparse.Namespace) -> None:
+def draw_factor_map(view: StudyView, arguments: usage.Arguments) -> None:
     """Draw how features go together, if a file was named."""
     path = picture_file(arguments.factor_map, force=arguments.force)
     if path is None:

@@ -11,7 +11,6 @@ from burstline.cli.products import table_file
 from burstline.errors import MemoryBudgetError
 
 if TYPE_CHECKING:
-    import argparse
     from collections.abc import Iterable, Iterator
 
     import pyarrow as pa
@@ -45,7 +44,7 @@ OPTIONS: Final = usage.ANALYSIS | {"the table": _TABLE}
 _BYTES_TO_SORT: Final = 120  # of a burst, while its begin and end are sorted
 
 
-def run(arguments: argparse.Namespace) -> None:
+def run(arguments: usage.Arguments) -> None:
     """Make the table, and write it or show what it holds."""
     usage.require_at_least(arguments, top=0)
     path = table_file(arguments.output, force=arguments.force)
@@ -76,7 +75,7 @@ def run(arguments: argparse.Namespace) -> None:
         show.output(show.OverviewView(overview, arguments.output), arguments.format)
 
 
-def _require_memory(whole: Trace, arguments: argparse.Namespace) -> None:
+def _require_memory(whole: Trace, arguments: usage.Arguments) -> None:
     """Refuse to count who computes when, if that would not fit."""
     needed, allowed = whole.rows("bursts") * _BYTES_TO_SORT, memory_budget(arguments)
     if whole.is_stored and needed > allowed:

@@ -9,13 +9,15 @@
 
 from __future__ import annotations
 
+import argparse
 from typing import TYPE_CHECKING, Any, Final
 
 from burstline.errors import ParameterError
 
 if TYPE_CHECKING:
-    import argparse
     from collections.abc import Mapping
+
+Arguments = argparse.Namespace
 
 _KINDS: Final = {"N": int, "ID": int, "R": int, "X": float, "W": float, "S": float}
 _NAMES: Final = {"--from": "start", "--to": "end"}  # `from` is a word of Python

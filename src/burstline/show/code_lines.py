@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from burstline.columns import Integers
     from burstline.identity import Frame
-    from burstline.structure import Inside, InsideLoop, Item, Place, Structure
+    from burstline.structure import Inside, InsideLoop, Item, Structure
 
 IPC: Final = "IPC"
 _MOST_LINES: Final = 3
@@ -231,7 +231,11 @@ def inside_text(
     samples = inside.samples_in(node)
     if loops := [loop for loop in inside.loops(node) if loop.share >= least_share]:
         return [_inside_text(loop, samples) for loop in loops[:most]]
-    return [_place_text(place, samples) for place in inside.places(node)[:1]]
+    return [
+        f"{_where(place.function, place.file, place.line, place.line)}, "
+        f"{format_share(place.samples / samples)} of {plural(samples, 'sample')}"
+        for place in inside.places(node)[:1]
+    ]
 
 
 def _inside_text(loop: InsideLoop, samples: int) -> str:
@@ -243,12 +247,6 @@ def _inside_text(loop: InsideLoop, samples: int) -> str:
         trips += f" of {loop.iterations:.10g} iterations"
         trips += " (mean)" * (loop.iterations != round(loop.iterations))
     return f"{trips}: {where}, {format_share(loop.share)} of the time"
-
-
-def _place_text(place: Place, samples: int) -> str:
-    where = _where(place.function, place.file, place.line, place.line)
-    share = format_share(place.samples / samples)
-    return f"{where}, {share} of {plural(samples, 'sample')}"
 
 
 def _where(function: str, file: str | None, first: int | None, last: int | None) -> str:

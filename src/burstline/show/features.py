@@ -41,16 +41,16 @@ class StudyView(View):
 
     def document(self) -> dict[str, Any]:
         """All but the features of each call."""
-        found, labels = self.result, self.labels
+        features, labels = self.result, self.labels
         return {
             "rows": self.kind,
-            "scale": found.scale,
-            "variables": {name: found.made_of.get(name) for name in found.names},
-            "unknown": list(found.unknown),
+            "scale": features.scale,
+            "variables": {name: features.made_of.get(name) for name in features.names},
+            "unknown": list(features.unknown),
             "unique_calls": {
-                "compared": len(found),
-                "once": found.once,
-                "unread": found.unread,
+                "compared": len(features),
+                "once": features.once,
+                "unread": features.unread,
             },
             "labels": None if labels is None else labels.source,
             "factors": None if self.factors is None else self.factors.as_dict(),
@@ -100,14 +100,14 @@ class StudyView(View):
 
 
 def _facts(study: StudyView) -> Iterator[tuple[str, str]]:
-    found, labels = study.result, study.labels
-    left_out = [(found.once, "executed once"), (found.unread, "without their counters")]
+    features, labels = study.result, study.labels
+    left_out = [(features.once, "executed once"), (features.unread, "without their counters")]
     apart = [f"{count:,} {why}" for count, why in left_out if count]
     noun = {"calls": "unique call", "loops": "loop"}[study.kind]
     beside = f", {' and '.join(apart)} left out" if apart else ""
-    yield "features", f"{len(found.names)} of {plural(len(found), noun)}{beside}"
-    if found.unknown:
-        yield "unknown", f"no counter of the trace gives {', '.join(found.unknown)}"
+    yield "features", f"{len(features.names)} of {plural(len(features), noun)}{beside}"
+    if features.unknown:
+        yield "unknown", f"no counter of the trace gives {', '.join(features.unknown)}"
     if labels is not None:
         calls = len(labels.loop)
         labelled = f"{calls - labels.unlabelled:,} of {plural(calls, 'call')}"
@@ -124,24 +124,23 @@ def _facts(study: StudyView) -> Iterator[tuple[str, str]]:
         yield "missing", reason
 
 
-def _forest(found: Importance) -> str:
-    grown = f"{plural(found.rows, 'call')} in {found.loops:,} loops or outside"
-    if not found.tested:
+def _forest(importance: Importance) -> str:
+    grown = f"{plural(importance.rows, 'call')} in {importance.loops:,} loops or outside"
+    if not importance.tested:
         return f"{grown}; nothing to test on, as no loop has two call sites"
-    right = f"{format_share(found.accuracy)} of {plural(found.tested, 'call')}"
-    return (
-        f"{grown}; {right} of unseen sites put right, {format_share(found.by_chance)} by chance"
-    )
+    right = f"{format_share(importance.accuracy)} of {plural(importance.tested, 'call')}"
+    chance = format_share(importance.by_chance)
+    return f"{grown}; {right} of unseen sites put right, {chance} by chance"
 
 
 def _variables(study: StudyView) -> Table:
-    found, factors, forest = study.result, study.factors, study.importance
+    features, factors, forest = study.result, study.factors, study.importance
     columns = ["VARIABLE", "MADE OF", "MEAN"]
     columns += ["1ST", "2ND", "ON MAP"] if factors else []
     columns += ["IMPURITY", "PERMUTATION"] if forest else []
     rows = []
-    for number, name in enumerate(found.names):
-        row = [name, found.made_of.get(name, ""), _mean(found, number)]
+    for number, name in enumerate(features.names):
+        row = [name, features.made_of.get(name, ""), _mean(features, number)]
         if factors:
             row += _on_map(factors, name)
         if forest:
@@ -151,11 +150,11 @@ def _variables(study: StudyView) -> Table:
     return Table(columns, rows, "Features", left=2)
 
 
-def _mean(found: Features, number: int) -> str:
-    mean = float(found.values[:, number].mean()) if len(found) else 0.0
-    if number < 2 and found.scale == "log":
+def _mean(features: Features, number: int) -> str:
+    mean = float(features.values[:, number].mean()) if len(features) else 0.0
+    if number < 2 and features.scale == "log":
         mean = 10**mean
-    if found.names[number] == "iteration time":
+    if features.names[number] == "iteration time":
         return format_ns(round(mean))
     return format_count(mean)
 
@@ -168,9 +167,9 @@ def _on_map(factors: FactorMap, name: str) -> list[str]:
     return [*pair, *["-"] * (2 - len(pair)), format_share(float(factors.on_map[number]))]
 
 
-def _overlaps(found: Accuracy) -> Table:
-    shown = found.overlaps[:_MOST_LOOPS]
-    more = len(found.overlaps) - len(shown)
+def _overlaps(accuracy: Accuracy) -> Table:
+    shown = accuracy.overlaps[:_MOST_LOOPS]
+    more = len(accuracy.overlaps) - len(shown)
     table = table_of(
         shown,
         {
@@ -180,7 +179,7 @@ def _overlaps(found: Accuracy) -> Table:
             "OF ITS CALLS": lambda each: format_share(each.share),
             "OF DETECTED": lambda each: format_share(each.purity),
         },
-        f"Loops of the source, by the {_METHODS.get(found.method, found.method)} method",
+        f"Loops of the source, by the {_METHODS.get(accuracy.method, accuracy.method)} method",
     )
     rest = [[f"and {plural(more, 'loop')} more", "", "", "", ""]] if more else []
     return table._replace(rows=[*table.rows, *rest])

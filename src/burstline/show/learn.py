@@ -71,45 +71,45 @@ class LearnedView(View):
         )
 
 
-def _facts(found: Learned) -> Iterator[tuple[str, str]]:
-    left = ", ".join(f"{count:,} {why}" for why, count in found.left.items())
-    used = plural(len(found.measured), "burst")
-    logarithm = ", its logarithm learnt" if found.is_log else ""
-    yield "target", f"{found.target}{logarithm}"
+def _facts(learned: Learned) -> Iterator[tuple[str, str]]:
+    left = ", ".join(f"{count:,} {why}" for why, count in learned.left.items())
+    used = plural(len(learned.measured), "burst")
+    logarithm = ", its logarithm learnt" if learned.is_log else ""
+    yield "target", f"{learned.target}{logarithm}"
     yield "bursts", f"{used}{f'; left out: {left}' if left else ''}"
-    groups = plural(found.groups, *_GROUPS[found.by])
-    yield "learnt by", f"{_MODELS[found.model]}; {groups} left out in {found.folds} folds"
-    merged = found.score("merged") or found.score("base")
+    groups = plural(learned.groups, *_GROUPS[learned.by])
+    yield "learnt by", f"{_MODELS[learned.model]}; {groups} left out in {learned.folds} folds"
+    merged = learned.score("merged") or learned.score("base")
     if merged is not None and merged.seen:
         yield "twins", f"{format_share(merged.seen)} {_TWINS}"
-    for name, gain in found.gains.items():
+    for name, gain in learned.gains.items():
         yield f"{name}?", _verdict(gain)
     reasons: dict[str, list[str]] = {}
-    for name, why in found.left_out.items():
+    for name, why in learned.left_out.items():
         reasons.setdefault(why, []).append(name)
     for why, names in reasons.items():
         yield "no feature", f"{', '.join(names)}: {why}"
-    for counter, verdict in found.reliability.items():
+    for counter, verdict in learned.reliability.items():
         if verdict != "trust":
             yield "varies", f"{counter}: {verdict}"
-    for warning in found.warnings:
+    for warning in learned.warnings:
         yield "warning", warning
 
 
-def _verdict(one: Gain) -> str:
+def _verdict(gain: Gain) -> str:
     difference = {
         "better": "predicts better than base",
         "worse": "predicts worse than base",
         "no difference": "predicts as well as base, as far as folds can tell",
-    }[one.verdict]
-    change = f"error {'falls' if one.mean >= 0 else 'rises'} by {abs(one.mean):.4f}"
-    return f"{difference}: {change} ± {one.error:.4f}, lower in {one.better} of {one.folds}"
+    }[gain.verdict]
+    change = f"error {'falls' if gain.mean >= 0 else 'rises'} by {abs(gain.mean):.4f}"
+    return f"{difference}: {change} ± {gain.error:.4f}, lower in {gain.better} of {gain.folds}"
 
 
-def _row(one: Score) -> list[str]:
-    score = one.as_dict()
-    numbers = [score[name] for name in ("mean", "spread", "median", "relative", "weighted")]
-    cells = [_SETS.get(one.name, one.name), str(len(one.features))]
+def _row(score: Score) -> list[str]:
+    figures = score.as_dict()
+    numbers = [figures[name] for name in ("mean", "spread", "median", "relative", "weighted")]
+    cells = [_SETS.get(score.name, score.name), str(len(score.features))]
     cells += [f"{value:.4f}" for value in numbers]
-    last = (score["r2"], score["unseen"])
+    last = (figures["r2"], figures["unseen"])
     return cells + ["-" if value is None else f"{value:.3f}" for value in last]

@@ -86,35 +86,35 @@ def _verdict(each: CounterQuality) -> str:
     return each.verdict if each.counted or each.appearing else f"{each.verdict}: always 0"
 
 
-def doubts(found: Check) -> list[str]:
+def doubts(check: Check) -> list[str]:
     """What speaks against the matching itself, rather than against a counter."""
-    said = []
-    if found.match_rate < _FEW:
-        said.append(
-            f"only {format_share(found.match_rate)} of the bursts were matched: the runs did "
+    doubts = []
+    if check.match_rate < _FEW:
+        doubts.append(
+            f"only {format_share(check.match_rate)} of the bursts were matched: the runs did "
             "different things, and figures speak of what they have in common alone"
         )
     unlike = [
-        each.name for each in found.features if each.name in _ALIKE and each.verdict != TRUST
+        each.name for each in check.features if each.name in _ALIKE and each.verdict != TRUST
     ]
     if unlike:
-        said.append(
+        doubts.append(
             f"matched bursts differ in {' and '.join(unlike)}: some matches may be wrong, "
             "so that counters may repeat better than these figures say"
         )
-    return said
+    return doubts
 
 
-def _facts(found: Check, paths: Sequence[str]) -> list[tuple[str, str]]:
-    matching = found.matching
-    facts = [("matched", f"{format_share(found.match_rate)} of the bursts ({matching.method})")]
+def _facts(check: Check, paths: Sequence[str]) -> list[tuple[str, str]]:
+    matching = check.matching
+    facts = [("matched", f"{format_share(check.match_rate)} of the bursts ({matching.method})")]
     for run, path in enumerate(paths):
         share = format_share(float(matching.match_rate[run]))
         base = ", base" if run == matching.base else ""
         bursts = plural(int(matching.bursts[run]), "burst")
         facts.append((f"run {run + 1}", f"{Path(path).name}: {bursts}, {share} matched{base}"))
-    if found.alone:
-        facts.append(("in one run only", ", ".join(found.alone)))
+    if check.alone:
+        facts.append(("in one run only", ", ".join(check.alone)))
     return facts
 
 
@@ -128,7 +128,7 @@ def _amount(name: str, value: float | None) -> str:
     return format_quantity(name, value)
 
 
-def _runs(found: Check) -> Iterator[Table]:
+def _runs(check: Check) -> Iterator[Table]:
     rows = [
         [
             each.name,
@@ -139,7 +139,7 @@ def _runs(found: Check) -> Iterator[Table]:
             f"{spread.outliers:,}",
             f"{spread.bursts:,}",
         ]
-        for each in (*found.counters, *found.features)
+        for each in (*check.counters, *check.features)
         for spread in each.per_run
     ]
     head = ["OF", "RUN", "MEDIAN", "QUARTILES", "WHISKERS", "BEYOND", "BURSTS"]
@@ -147,7 +147,7 @@ def _runs(found: Check) -> Iterator[Table]:
         yield Table(head, rows, "Relative difference to the first run")
 
 
-def _places(found: Check, top: int) -> Iterator[Table]:
+def _places(check: Check, top: int) -> Iterator[Table]:
     cells: dict[str, Callable[[Variation], str]] = {
         "OF ITS DIFFERENCE": lambda one: format_share(one.share),
         "WHERE": lambda one: _short(one.place),
@@ -155,8 +155,8 @@ def _places(found: Check, top: int) -> Iterator[Table]:
         "BELOW 30 %": lambda one: format_share(one.below_30),
         "BURSTS": lambda one: f"{one.bursts:,}",
     }
-    for each in found.counters:
-        places = [one for one in found.variations if one.counter == each.name][:top]
+    for each in check.counters:
+        places = [one for one in check.variations if one.counter == each.name][:top]
         if places:
             yield table_of(places, cells, f"Where {each.name} differs", left=2)
 

@@ -54,20 +54,20 @@ def _facts(summary: Summary) -> Iterator[tuple[str, str]]:
     yield "duration", format_ns(summary.duration_ns)
     yield "records", ", ".join(f"{count:,} {name}" for name, count in summary.records.items())
     calls = sum(totals.count for totals in summary.calls.values())
-    yield (
-        "MPI",
-        f"{plural(calls, 'call')}, {_messages(summary)}, "
-        + plural(summary.collectives, "collective"),
-    )
-    yield "bursts", _bursts(summary)
+    collectives = plural(summary.collectives, "collective")
+    yield "MPI", f"{plural(calls, 'call')}, {_messages(summary)}, {collectives}"
+    polls = f", {format_ns(summary.polling_ns)} of them in {summary.polls:,} failed polls"
+    yield "bursts", f"{summary.bursts:,} between MPI calls" + polls * bool(summary.polls)
     if summary.regions:
         yield "regions", f"{summary.regions:,}"
     if summary.call_paths:
-        known = format_share(summary.calls_with_path / max(calls, 1))
+        share = format_share(summary.calls_with_path / max(calls, 1))
         paths = plural(summary.call_paths, "call path")
         depth = plural(summary.call_path_depth, "level")
-        yield "callers", f"known for {known} of the calls, {paths}, up to {depth} deep"
-    yield "counters", _counters(summary)
+        yield "callers", f"known for {share} of the calls, {paths}, up to {depth} deep"
+    names = ", ".join(summary.counters[:_COUNTERS_SHOWN]) or "none"
+    more = len(summary.counters) - _COUNTERS_SHOWN
+    yield "counters", names + f" and {more} more" * (more > 0)
     if summary.compiler:
         yield "counted by", summary.compiler
 
@@ -87,19 +87,6 @@ def _messages(summary: Summary) -> str:
     if not summary.messages:
         return text
     return f"{text} ({f'{unmatched:,} without their calls' if unmatched else 'all matched'})"
-
-
-def _bursts(summary: Summary) -> str:
-    text = f"{summary.bursts:,} between MPI calls"
-    if summary.polls:
-        text += f", {format_ns(summary.polling_ns)} of them in {summary.polls:,} failed polls"
-    return text
-
-
-def _counters(summary: Summary) -> str:
-    names = summary.counters[:_COUNTERS_SHOWN]
-    more = len(summary.counters) - len(names)
-    return (", ".join(names) or "none") + (f" and {more} more" if more else "")
 
 
 def _efficiency(summary: Summary) -> Iterator[Block]:
@@ -137,11 +124,10 @@ def _calls(summary: Summary, top: int) -> Iterator[Block]:
         return
     counted = {name: (calls.count, calls.time_ns) for name, calls in summary.calls.items()}
     table = calls_table(counted)
-    sizes = [
-        (format_bytes(calls.bytes_sent), format_bytes(calls.bytes_received))
-        for calls in summary.calls.values()
+    rows = [
+        (*row, format_bytes(calls.bytes_sent), format_bytes(calls.bytes_received))
+        for row, calls in zip(table.rows, summary.calls.values(), strict=True)
     ]
-    rows = [(*row, *size) for row, size in zip(table.rows, sizes, strict=True)]
     yield table._replace(columns=(*table.columns, "sent", "received"), rows=rows[:top])
     if len(summary.calls) > top:
         more = plural(len(summary.calls) - top, "other operation")

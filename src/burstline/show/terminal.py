@@ -1,4 +1,4 @@
-"""Blocks on a terminal, or wherever standard output goes.
+"""Blocks on a terminal, or wherever standard output goes, and as HTML in a notebook.
 
 Every text is made printable: ``[red]`` or an escape sequence in a name is shown, not obeyed.
 """
@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import sys
+from html import escape
 from typing import TYPE_CHECKING, Final
 
 from rich import box, table
@@ -18,10 +19,11 @@ from burstline.errors import printable
 from burstline.show.blocks import Facts, Heading, Table
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator, Sequence
 
     from burstline.show.blocks import Block
 
+_LONGEST: Final = 10_000
 _PIPED_COLUMNS: Final = 200  # where no terminal sets them: wide enough to cut nothing short
 _PLAIN: Final = str.maketrans("▁▂▃▄▅▆▇█░", "_.-~=+*#.")  # where there is only ASCII
 
@@ -43,7 +45,7 @@ def print_blocks(blocks: Iterable[Block]) -> None:
             _print_heading(block.text)
         else:
             for line in block.lines:
-                console().print(Text(printable(line, limit=10_000)), soft_wrap=True)
+                console().print(Text(printable(line, limit=_LONGEST)), soft_wrap=True)
 
 
 def _print_heading(text: str) -> None:
@@ -95,3 +97,38 @@ def _show(grid: table.Table) -> None:
 
 def _safe(text: str) -> str:
     return printable(text, limit=400)
+
+
+def notebook_html(blocks: Iterable[Block]) -> str:
+    """Blocks one below the other: tables without script, links or images."""
+    return "<div>" + "".join(part for block in blocks for part in _parts(block)) + "</div>"
+
+
+def _parts(block: Block) -> Iterator[str]:
+    if isinstance(block, Facts):
+        yield _table(block.pairs, left=2)
+    elif isinstance(block, Table):
+        yield f"<h4>{_escaped(block.title)}</h4>" * bool(block.title)
+        yield _table(block.rows, left=block.left, head=block.columns)
+    elif isinstance(block, Heading):
+        yield f"<h4>{_escaped(block.text)}</h4>"
+    else:
+        yield "<pre>" + "\n".join(map(_escaped, block.lines)) + "</pre>"
+
+
+def _table(rows: Iterable[Sequence[str]], *, left: int, head: Sequence[str] = ()) -> str:
+    lines = [_row(head, "th", left)] if head else []
+    return f"<table>{''.join([*lines, *(_row(row, 'td', left) for row in rows)])}</table>"
+
+
+def _row(cells: Sequence[str], tag: str, left: int) -> str:
+    sides = ["left"] * left + ["right"] * (len(cells) - left)
+    row = "".join(
+        f'<{tag} style="text-align: {side}; white-space: pre">{_escaped(cell)}</{tag}>'
+        for side, cell in zip(sides, cells, strict=False)
+    )
+    return f"<tr>{row}</tr>"
+
+
+def _escaped(text: str) -> str:
+    return escape(printable(text, limit=_LONGEST))

@@ -88,9 +88,9 @@ class View(ABC):
         return {}
 
     def _repr_html_(self) -> str:
-        from burstline.show.notebook import html  # noqa: PLC0415 -- only there
+        from burstline.show import terminal  # noqa: PLC0415 -- loads Rich
 
-        return html(self.blocks())
+        return terminal.notebook_html(self.blocks())
 
 
 @dataclass(frozen=True, slots=True, eq=False)

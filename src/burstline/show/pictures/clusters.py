@@ -77,33 +77,16 @@ def cluster_plot(points: Points, structure: Structure, *, form: Form, title: str
     size = _WIDTH, _ABOVE + _PLANE_HEIGHT + _BELOW + _LEGEND_ROW * rows
     with blank(size, {"axes.edgecolor": _PALE}) as figure, warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="Glyph .* missing from font")
-        drawing = _draw_calls(figure, plane, points)
-        _write_legend(figure, _entries(drawing, plane))
+        low = (size[1] - _ABOVE - _PLANE_HEIGHT) / size[1]
+        wide, high = 1 - (_LEFT + _RIGHT) / _WIDTH, _PLANE_HEIGHT / size[1]
+        drawing = figure.add_axes((_LEFT / _WIDTH, low, wide, high))
+        _draw_plane(drawing, plane)
+        sizes = _write_numbers(drawing, plane, points)
+        for each in plane.loops:
+            _draw_points(drawing, each.loop, points, sizes.get(each.loop, _SIZE))
+        _write_legend(figure, drawing, plane)
         _write_title(figure, safe(title, limit=_TITLE), plane.heading)
         return drawn(figure, form=form, dots=_PNG_DOTS)
-
-
-def _draw_calls(figure: Figure, plane: Layout, points: Points) -> Axes:
-    height = figure.get_figheight()
-    low = (height - _ABOVE - _PLANE_HEIGHT) / height
-    drawing = figure.add_axes(
-        (_LEFT / _WIDTH, low, 1 - (_LEFT + _RIGHT) / _WIDTH, _PLANE_HEIGHT / height)
-    )
-    _draw_plane(drawing, plane)
-    sizes = _write_numbers(drawing, plane, points)
-    for each in plane.loops:
-        _draw_points(drawing, each.loop, points, sizes.get(each.loop, _SIZE))
-    return drawing
-
-
-def _entries(drawing: Axes, plane: Layout) -> list[tuple[Any, str]]:
-    entries = [
-        (drawing.scatter([], [], **_look(each.loop, _SIZE)), each.name) for each in plane.legend
-    ]
-    if plane.unnamed:
-        more = f"and {plural(plane.unnamed, 'shorter loop')}"
-        entries.append((drawing.scatter([], [], s=0), more))
-    return entries
 
 
 def _write_numbers(drawing: Axes, plane: Layout, points: Points) -> dict[int, float]:
@@ -185,13 +168,18 @@ def _draw_points(drawing: Axes, loop: int, points: Points, size: float) -> None:
     drawing.scatter(x, y, **look)
 
 
-def _write_legend(figure: Figure, entries: Sequence[tuple[Any, str]]) -> None:
-    height = figure.get_figheight()
+def _write_legend(figure: Figure, drawing: Axes, plane: Layout) -> None:
+    entries = [
+        (drawing.scatter([], [], **_look(each.loop, _SIZE)), each.name) for each in plane.legend
+    ]
+    if plane.unnamed:
+        more = f"and {plural(plane.unnamed, 'shorter loop')}"
+        entries.append((drawing.scatter([], [], s=0), more))
     figure.legend(
         [handle for handle, _ in entries],
         [text for _, text in entries],
         loc="lower left",
-        bbox_to_anchor=(_LEFT / _WIDTH, 0.06 / height),
+        bbox_to_anchor=(_LEFT / _WIDTH, 0.06 / figure.get_figheight()),
         ncols=2,
         frameon=False,
         borderaxespad=0,

@@ -27,6 +27,9 @@ _TITLE: Final = 60
 def factor_plot(factors: FactorMap, *, form: Form, title: str = "") -> bytes:
     """Draw variables as arrows in the plane of the first two principal components.
 
+    The longer an arrow, the more of its variable the plane holds; on the circle it holds all
+    of it. Arrows in one direction go together, opposite ones against each other.
+
     Parameters
     ----------
     factors : FactorMap
@@ -45,11 +48,6 @@ def factor_plot(factors: FactorMap, *, form: Form, title: str = "") -> bytes:
     ------
     MissingExtraError
         If Matplotlib is not installed.
-
-    Notes
-    -----
-    The longer an arrow, the more of its variable the plane holds; on the circle it holds all
-    of it. Arrows in one direction go together, opposite ones against each other.
     """
     with blank(_SIZE) as figure:
         plane = figure.add_axes((0.11, 0.09, 0.87, 0.81))

@@ -26,6 +26,9 @@ _NS: Final = "ns"
 def learn_plot(found: Learned, *, form: Form) -> bytes:
     """Draw predictions over what was measured, the errors of all sets, and importance.
 
+    Up to 3,000 bursts are drawn, evenly chosen; errors are means over folds with their
+    standard deviation.
+
     Parameters
     ----------
     found : Learned
@@ -42,11 +45,6 @@ def learn_plot(found: Learned, *, form: Form) -> bytes:
     ------
     MissingExtraError
         If Matplotlib is not installed.
-
-    Notes
-    -----
-    Up to 3,000 bursts are drawn, evenly chosen; errors are means over folds with their
-    standard deviation.
     """
     shown = [one for one in found.scores if one.name in {"base", "merged"}]
     with blank((13.0, 4.8), {"font.size": 9.5}) as figure:

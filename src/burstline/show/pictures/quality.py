@@ -42,6 +42,10 @@ def drawn_of(found: Check) -> list[CounterQuality]:
 def quality_plot(found: Check, *, form: Form, title: str = "") -> bytes:
     """Draw how well runs agree.
 
+    Boxes: relative difference of each run to the first, quartiles, whiskers to 1.5 times
+    their distance; bursts beyond are not drawn. Matrix: correlation of the base (row) with
+    the mean of the others (column). Scatter plots: the same two, up to 2,000 bursts.
+
     Parameters
     ----------
     found : Check
@@ -60,12 +64,6 @@ def quality_plot(found: Check, *, form: Form, title: str = "") -> bytes:
     ------
     MissingExtraError
         If Matplotlib is not installed.
-
-    Notes
-    -----
-    Boxes: relative difference of each run to the first, quartiles, whiskers to 1.5 times
-    their distance; bursts beyond are not drawn. Matrix: correlation of the base (row) with
-    the mean of the others (column). Scatter plots: the same two, up to 2,000 bursts.
     """
     qualities = drawn_of(found)
     boxes = [(each, spread) for each in qualities for spread in each.per_run]
