@@ -42,7 +42,12 @@ OPTIONS: Final = (
 def run(arguments: usage.Arguments) -> None:
     """Detect the structure of the trace and show it until somebody leaves it."""
     require_extra("textual", "tui", "browsing a structure")
-    _require_terminal()
+    streams = (sys.stdin, sys.stdout, sys.stderr)
+    if not all(stream.isatty() for stream in streams) or os.environ.get("TERM") == "dumb":
+        raise ParameterError(
+            "browse needs a terminal to show things on. "
+            "`burstline structure` prints the same to anywhere"
+        )
     trace = read_selected(arguments)
     structure = detected(trace, arguments)
     ranks, bursts = arguments.show_ranks, arguments.bursts
@@ -54,12 +59,3 @@ def run(arguments: usage.Arguments) -> None:
     )
     name = os.path.basename(arguments.trace)  # noqa: PTH119 -- a store may end with a slash
     browser.Browser(trace, structure, view, name=name).run()
-
-
-def _require_terminal() -> None:
-    streams = (sys.stdin, sys.stdout, sys.stderr)
-    if not all(stream.isatty() for stream in streams) or os.environ.get("TERM") == "dumb":
-        raise ParameterError(
-            "browse needs a terminal to show things on. "
-            "`burstline structure` prints the same to anywhere"
-        )

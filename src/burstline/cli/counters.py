@@ -93,7 +93,7 @@ def _planned(plan: CounterPlan) -> show.Outcome:
     lines = [f"set {number}: {' '.join(map(printable, names))}" for number, names in sets]
     if plan.unavailable:
         lines.append(f"unavailable: {' '.join(map(printable, plan.unavailable))}")
-    return show.Outcome(document, ("set", "counter"), [*rows, *missing], lines)
+    return show.Outcome(document, ("set", "counter"), [*rows, *missing], [show.Lines(lines)])
 
 
 def _say_what_is_missing(plan: CounterPlan, reference: str | None, output: Path | None) -> None:
@@ -129,5 +129,5 @@ def _list(arguments: usage.Arguments) -> None:
     named = [{"name": name, "source": source} for source, name in rows]
     cells = [tuple(row.values()) for row in named]
     lines = [f"{printable(name):24} {source}" for source, name in rows]
-    shown = show.Outcome({"counters": named}, ("name", "source"), cells, lines)
+    shown = show.Outcome({"counters": named}, ("name", "source"), cells, [show.Lines(lines)])
     show.output(shown, arguments.format)

@@ -142,7 +142,15 @@ def _plan(arguments: usage.Arguments, name: str, counters: str | None) -> _Plan:
     words = arguments.words[1:] if arguments.words[:1] == ["--"] else arguments.words
     command = record.with_paths(record.parse_command(words))
     settings = _settings(arguments, counters)
-    output = _output(arguments, command.programs(), name)
+    programs = command.programs()
+    program = record.program_name(programs[0]) if programs else "run"
+    output = Path(arguments.output or f"{program}.prv")
+    ending = next((end for end in ENDINGS if output.name.endswith(end)), "")
+    if name:
+        output = output.with_name(f"{output.name.removesuffix(ending)}{name}{ending}")
+    for file in files_of(output):
+        require_free(file, force=arguments.force, other="output with -o")
+    in_folder(output)
     record.check_programs(command)
     abi = record.choose_abi(command, arguments.mpi)
     recorder = record.shared_object(abi)
@@ -151,17 +159,6 @@ def _plan(arguments: usage.Arguments, name: str, counters: str | None) -> _Plan:
     environment = record.program_environment(settings, folder, recorder)
     launcher: Abi | None = record.launcher_abi(command)
     return _Plan(record.with_environment(command, environment, launcher), output, folder)
-
-
-def _output(arguments: usage.Arguments, programs: list[tuple[str, ...]], name: str) -> Path:
-    program = record.program_name(programs[0]) if programs else "run"
-    path = Path(arguments.output or f"{program}.prv")
-    ending = next((end for end in ENDINGS if path.name.endswith(end)), "")
-    if name:
-        path = path.with_name(f"{path.name.removesuffix(ending)}{name}{ending}")
-    for file in files_of(path):
-        require_free(file, force=arguments.force, other="output with -o")
-    return in_folder(path)
 
 
 def _settings(arguments: usage.Arguments, counters: str | None) -> dict[str, str]:
@@ -214,10 +211,9 @@ def _print_result(
             name: {"count": tally.calls, "time_ns": tally.time_ns}
             for name, tally in counted.items()
         }
-    if counted and arguments.format == "table":
-        show.print_blocks([show.calls_table(counted)])
-    recorded = f"{plan.output}: {len(survey.ranks)} ranks, {survey.records:,} records"
-    show.output(show.Outcome(document, notes=[_text(recorded)]), arguments.format)
+    notes = [_text(f"{plan.output}: {len(survey.ranks)} ranks, {survey.records:,} records")]
+    shown = [show.calls_table(counted)] if counted else []
+    show.output(show.Outcome(document, shown=shown, notes=notes), arguments.format)
 
 
 def _say(text: str) -> None:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from burstline.show import StudyView, View
-    from burstline.structure import Accuracy, Features, Labels, LoopTable, Structure
+    from burstline.structure import Accuracy, Features, Labels, Structure
     from burstline.trace import Trace
 
 T = TypeVar("T")
@@ -78,11 +78,15 @@ def run(arguments: usage.Arguments) -> None:
     if number is not None and (path is not None or not features):
         table = burstline.structure.loop_table(trace, structure, number)
     if features:
-        view = study_view(trace, structure, arguments)
-        show.output(view, arguments.format)
-        draw_factor_map(view, arguments)
+        study = study_view(trace, structure, arguments)
+        show.output(study, arguments.format)
+        draw_factor_map(study, arguments)
     elif table is not None:
-        show.output(_iterations_view(table, structure, arguments), arguments.format)
+        is_read = arguments.format == "table"
+        counter = show.chosen_counter(structure, arguments.counter) if is_read else None
+        cut = _cut_command(arguments, table.loop)
+        view = show.LoopTableView(table, counter, arguments.slowest, cut)
+        show.output(view, arguments.format)
     else:
         show.output(_structure_view(trace, structure, arguments), arguments.format)
     if path is not None:
@@ -105,16 +109,6 @@ def _loop_of_table(arguments: usage.Arguments) -> int | None:
         raise ParameterError(
             f"--iterations {arguments.iterations} of which loop? {NAME_THE_LOOP}"
         ) from None
-
-
-def _iterations_view(
-    table: LoopTable, structure: Structure, arguments: usage.Arguments
-) -> View:
-    counter = None
-    if arguments.format == "table":
-        counter = show.chosen_counter(structure, arguments.counter)
-    cut = _cut_command(arguments, table.loop)
-    return show.LoopTableView(table, counter, arguments.slowest, cut)
 
 
 def _cut_command(arguments: usage.Arguments, number: int) -> str:

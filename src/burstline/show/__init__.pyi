@@ -4,6 +4,7 @@ from burstline.show.views import view as view
 __all__ = ["View", "view"]
 
 # For other rooms of the house.
+from burstline.show.blocks import Lines as Lines
 from burstline.show.code_lines import IPC as IPC
 from burstline.show.code_lines import STYLES as STYLES
 from burstline.show.code_lines import Line as Line
@@ -38,7 +39,6 @@ from burstline.show.table_files import print_parts as print_parts
 from burstline.show.table_files import read_table as read_table
 from burstline.show.table_files import write_parts as write_parts
 from burstline.show.terminal import console as console
-from burstline.show.terminal import print_blocks as print_blocks
 from burstline.show.units import format_bytes as format_bytes
 from burstline.show.units import format_count as format_count
 from burstline.show.units import format_ns as format_ns

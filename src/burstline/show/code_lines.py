@@ -33,6 +33,7 @@ STYLES: Final = {"loop": "bold cyan", "condition": "magenta", "frame": "dim", "b
 _NAME: Final = 60
 _FEW: Final = 4
 _TEENS: Final = range(11, 14)
+_ENDINGS: Final = {1: "st", 2: "nd", 3: "rd"}
 
 Kind = Literal["frame", "loop", "condition", "call", "burst"]
 Step = tuple["Frame", str]  # a frame, and the function called from it
@@ -348,7 +349,8 @@ def _set_text(chosen: Integers, total: int) -> str | None:
     step = int(steps[0])
     if len(steps) == 1 and step > 1 and chosen[-1] + step >= total:
         since = f", from iteration {chosen[0] + 1}" if chosen[0] != step - 1 else ""
-        return f"every {_ordinal(step)} iteration{since}"
+        last = 0 if step % 100 in _TEENS else step % 10
+        return f"every {step}{_ENDINGS.get(last, 'th')} iteration{since}"
     inside = compact((chosen + 1).tolist())
     outside = compact((np.setdiff1d(np.arange(total), chosen) + 1).tolist())
     if inside.count(",") >= _FEW and outside.count(",") >= _FEW:
@@ -356,11 +358,6 @@ def _set_text(chosen: Integers, total: int) -> str | None:
     if outside.count(",") < inside.count(","):
         return f"iteration not in {{{outside}}}"
     return f"iteration in {{{inside}}}"
-
-
-def _ordinal(number: int) -> str:
-    last = 0 if number % 100 in _TEENS else number % 10
-    return f"{number}{ {1: 'st', 2: 'nd', 3: 'rd'}.get(last, 'th') }".replace(" ", "")
 
 
 def _ranks_text(ranks: Collection[int], around: Collection[int]) -> str:

@@ -225,9 +225,11 @@ def _neighbours(by_iteration: dict[str, npt.NDArray[Any]], counter: str | None) 
         }
         slowest = end - 1 - int(longest[begin:end][::-1].argmax())
         span = dict.fromkeys(map(str, iteration[[begin, end - 1]]))
+        solid = round(mean["mean_ns"] / most * _BAR)
+        bar = "█" * solid + "░" * max(round(longest[slowest] / most * _BAR) - solid, 0)
         row = [
             ":".join(span),
-            _bar(mean["mean_ns"] / most, longest[slowest] / most),
+            bar,
             format_ns(round(mean["mean_ns"])),
             format_ns(int(longest[slowest])),
             str(by_iteration["slowest_rank"][slowest]),
@@ -239,11 +241,6 @@ def _neighbours(by_iteration: dict[str, npt.NDArray[Any]], counter: str | None) 
         rows.append(row)
     heads = ["iterations", "mean, longest", "mean", "longest", "on rank", "computing", "MPI"]
     return Table([*heads, *([counter] if counter else [])], rows, "Iterations", left=2)
-
-
-def _bar(mean: float, longest: float) -> str:
-    solid = round(mean * _BAR)
-    return "█" * solid + "░" * max(round(longest * _BAR) - solid, 0)
 
 
 def _slowest(slow: Sequence[Slow], summary: LoopSummary, cut: str) -> Iterator[Block]:

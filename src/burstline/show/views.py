@@ -16,7 +16,6 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from burstline.errors import ParameterError, printable
-from burstline.show.blocks import Lines
 from burstline.show.pictures.canvas import Form
 
 if TYPE_CHECKING:
@@ -95,12 +94,12 @@ class View(ABC):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Outcome(View):
-    """What a command did, for programs, and in lines and notes for people."""
+    """What a command did, for programs, and in blocks and notes for people."""
 
     result: dict[str, Any]
     columns: Sequence[str] = ()
     cells: Iterable[Sequence[object]] = ()
-    lines: Sequence[str] = ()
+    shown: Sequence[Block] = ()
     notes: Sequence[str] = ()
 
     def document(self) -> dict[str, Any]:
@@ -112,9 +111,8 @@ class Outcome(View):
         return self.columns, self.cells
 
     def blocks(self) -> Iterator[Block]:
-        """The lines, if there are any."""
-        if self.lines:
-            yield Lines(self.lines)
+        """What people read of it, if there is anything."""
+        yield from self.shown
 
 
 def view(result: object, **options: Any) -> View:  # noqa: ANN401 -- each view has its own
