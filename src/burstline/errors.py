@@ -18,6 +18,7 @@ What is merely odd in a trace is a row of its ``defects`` table, not an error.
 
 from __future__ import annotations
 
+import re
 from importlib import import_module
 from typing import TYPE_CHECKING
 
@@ -25,8 +26,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 _SHOWN = 120
-_FIRST_PRINTABLE = 0x20
-_DELETE = 0x7F
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 
 
 def printable(text: str, *, limit: int = _SHOWN) -> str:
@@ -35,13 +35,8 @@ def printable(text: str, *, limit: int = _SHOWN) -> str:
     >>> printable("a\x1b[31mred")
     'a\ufffd[31mred'
     """
-    kept = "".join(
-        character
-        if ord(character) >= _FIRST_PRINTABLE and not _DELETE <= ord(character) < _DELETE + 33
-        else "\ufffd"
-        for character in text[: limit + 1]
-    )
-    return kept if len(kept) <= limit else kept[: limit - 1] + "…"
+    shown = _CONTROL.sub("\ufffd", text[: limit + 1])
+    return shown if len(shown) <= limit else shown[: limit - 1] + "…"
 
 
 class BurstlineError(Exception):

@@ -102,7 +102,7 @@ class _Entries(NamedTuple):
     began: _Began
 
 
-class Labels(NamedTuple):
+class _Labels(NamedTuple):
     """Rows of `call_loops`."""
 
     mentions: _Mentions
@@ -171,7 +171,7 @@ class Loops:
         parent = np.where(around >= 0, place, UNKNOWN)
         return _Entries(mentions, enter_ns, leave_ns, parent, iterations, none)
 
-    def _numbered(self, parts: list[_Entries], labels: Labels | None) -> dict[str, pa.Table]:
+    def _numbered(self, parts: list[_Entries], labels: _Labels | None) -> dict[str, pa.Table]:
         mentions = [part.mentions for part in parts]
         if labels is not None:
             mentions.append(labels.mentions)
@@ -201,7 +201,7 @@ class Loops:
             return self._numbers[loop]
         number = len(self._rows)
         if loop.paradigm == USER and loop.origin == RECORDED:
-            # Labels know the name alone: it means the first loop that is called so.
+            # _Labels know the name alone: it means the first loop that is called so.
             same = self._by_name.setdefault(loop.name, number)
             if same < number and loop.file is None:
                 return same
@@ -234,7 +234,7 @@ def with_detected(trace: Trace, events: LoopEvents) -> dict[str, pa.Table]:
     # When the last iteration ends is an event, too: no call is asked.
     no_calls = arrow_schema("calls").empty_table()
     parts = [entries, *_detected(no_calls, events, len(entries.enter_ns))]
-    tables = loops._numbered(parts, Labels(mentions, call))  # noqa: SLF001
+    tables = loops._numbered(parts, _Labels(mentions, call))  # noqa: SLF001
     tables |= loops.definitions()
     return {
         name: tables[name] if name in tables else arrow_schema(name).empty_table()
@@ -306,7 +306,7 @@ def _above(location: Integers, row: AnyIntegers, parent: AnyIntegers) -> Integer
     return np.where((parent >= 0) & (above >= first), above, UNKNOWN)
 
 
-def _labels(calls: pa.Table, events: LoopEvents) -> Labels:
+def _labels(calls: pa.Table, events: LoopEvents) -> _Labels:
     """The loop of each labelled call; of several labels of one call, the last one."""
     # A label is of the call that is entered at its time, else of the one that it is in, else
     # of the next one of its location.
@@ -323,7 +323,7 @@ def _labels(calls: pa.Table, events: LoopEvents) -> Labels:
     labelled = np.flatnonzero(last >= 0)
     code, loops = events.named(RECORDED)
     mentions = _Mentions(where[labelled].astype(np.int64), code[last[labelled]], loops)
-    return Labels(mentions, call[labelled])
+    return _Labels(mentions, call[labelled])
 
 
 def _by_location(location: AnyIntegers, where: AnyIntegers) -> Iterator[tuple[slice, slice]]:

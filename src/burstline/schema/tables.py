@@ -43,7 +43,8 @@ class Column:
     """One column of a table."""
 
     name: str  # the same in Arrow, NumPy, JSON, the command line and C++
-    # int16 int32 int64 bool string list<int32>, operation (a dictionary of MPI names) or enum
+    # int16 int32 int64 double bool string list<int32>, or a dictionary: operation (of names of
+    # MPI), enum, or text (in a burst table)
     type: str
     doc: str
     unit: str = ""  # empty for ids and counts

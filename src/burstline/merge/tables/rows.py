@@ -40,10 +40,8 @@ class Begun:
     def __init__(self, trace: Trace, decoder: Decoder) -> None:
         (self._process,) = trace.arrays("locations", "process")
         names = ["location", "operation", "enter_ns"]
-        whole = trace.is_stored and "calls" in trace
-        parts = trace.batches("calls", names) if whole else [trace.calls.select(names)]
         processes, times = [np.zeros(0, np.int32)], [np.zeros(0, np.int64)]
-        for part in parts:
+        for part in trace.batches("calls", names):
             ends = decoder.spanning(part)
             processes.append(self._process[to_numpy(part["location"])[ends]])
             times.append(to_numpy(part["enter_ns"])[ends])
