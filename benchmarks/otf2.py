@@ -178,9 +178,7 @@ def otf2_columns(path: str, warm_up: str) -> Task:
     def read(folder: str) -> dict[str, Any]:
         basis = ArchiveSource(Path(folder) / "traces.otf2", Defects()).basis
         before = _used()
-        found = read_events(
-            basis.archive, basis.standing, basis.regions, range(_LOCATIONS), Defects()
-        )
+        found = read_events(basis, range(_LOCATIONS))
         cpu = _used() - before
         return {"events": sum(found.kinds.values()), "cpu_s": cpu, "bytes": 0}
 

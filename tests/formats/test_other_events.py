@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import subprocess
+from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
@@ -14,9 +15,9 @@ import burstline
 from burstline import Trace, _core, schema
 from burstline.formats.derivation.records import with_records
 from burstline.formats.intake.defects import Defects
-from burstline.formats.otf2.reading.archive import Definitions, Location, LocationGroup
+from burstline.formats.otf2.reading.archive import Archive, Definitions, Location, LocationGroup
+from burstline.formats.otf2.reading.basis import Basis
 from burstline.formats.otf2.reading.details import Records
-from burstline.formats.otf2.reading.places import Communicators, standing
 from burstline.formats.otf2.reading.threads import other_event_table
 from burstline.formats.text import parse, render
 from burstline.testing import assert_same_trace, trace_of
@@ -239,7 +240,7 @@ def test_an_attribute_of_a_type_that_is_not_known_has_none():
     defined = Definitions(
         locations={3: Location(0, 1, 0, 0)}, location_groups={0: LocationGroup(0, 1, 0)}
     )
-    where = standing(defined, Defects())
+    basis = Basis.of(Archive(Path("run.otf2"), "", defined), Defects())
     columns = {column: np.zeros(2, np.int64) for column in _core.otf2_record_fields().values()}
     columns |= {name: np.arange(2) for name in ("seq", "time_ns")}
     columns |= {"location": np.zeros(2, np.int32), "call": np.full(2, -1)}
@@ -247,7 +248,7 @@ def test_an_attribute_of_a_type_that_is_not_known_has_none():
     records["type"][:] = [200, schema.VALUE_TYPES.index("location")]
     records["value"][:] = [7, 3]
 
-    table = other_event_table(records, defined, where, Communicators(defined, where))
+    table = other_event_table(records, basis)
 
     assert table["type"].to_pylist() == [None, "location"]
     assert table["value"].to_pylist() == [7, 0]

@@ -59,9 +59,7 @@ def test_every_archive_reads_and_keeps_the_schema(folder):
 @pytest.mark.usefixtures("otf2_print_tool")
 def test_there_are_as_many_events_of_each_kind_as_otf2_print_says(folder):
     source = ArchiveSource(find_anchor(folder), Defects())
-    basis = source.basis
-    locations = range(len(references(source)))
-    events = read_events(basis.archive, basis.standing, basis.regions, locations, Defects())
+    events = read_events(source.basis, range(len(references(source))))
 
     expected = otf2_print.printed(find_anchor(folder)).kinds
     assert {snake(kind): count for kind, count in events.kinds.items()} == expected

@@ -23,8 +23,8 @@ with atheris.instrument_imports(include=["burstline"]):
     from burstline.formats.intake.defects import Defects
     from burstline.formats.otf2 import read as read_otf2
     from burstline.formats.otf2.reading.archive import decode
+    from burstline.formats.otf2.reading.basis import Communicators, standing
     from burstline.formats.otf2.reading.metrics import Metrics
-    from burstline.formats.otf2.reading.places import Communicators, standing
     from burstline.formats.otf2.reading.regions import Regions
 
 from otf2_archives import archive, team_of_two

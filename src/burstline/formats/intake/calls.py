@@ -179,7 +179,7 @@ class Facts:
     """What is known of each call: partner, tag, communicator, root, bytes."""
 
     def __init__(self, calls: Calls) -> None:
-        self._calls = calls
+        self.calls = calls
         count = len(calls)
         self._bytes = {name: np.zeros(count, np.int64) for name in ("sent", "received")}
         self._counted = {name: np.zeros(count, bool) for name in self._bytes}
@@ -211,7 +211,7 @@ class Facts:
 
     def table(self) -> pa.Table:
         """The table `calls`."""
-        calls = self._calls
+        calls = self.calls
         names = ("call", "partner", "tag")
         sends, posts = (concatenated(names, parts) for parts in (self._sends, self._posts))
         sending = np.zeros(len(calls), bool)

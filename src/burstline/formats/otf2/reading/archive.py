@@ -29,6 +29,9 @@ if TYPE_CHECKING:
     from burstline.columns import Integers
     from burstline.formats.intake import Defects
 
+    Ending = tuple[int, int, str, bytes]
+    """How the library ended: signal, status, its name, what it complained of."""
+
 _T = TypeVar("_T")
 
 
@@ -337,7 +340,7 @@ def most_for(size: int) -> tuple[int, int]:
     return seconds, min(_MEMORY_BASE + _MEMORY_PER_BYTE * size, _MOST_MEMORY)
 
 
-def describe(ending: tuple[int, int, str, bytes]) -> str:
+def describe(ending: Ending) -> str:
     """What went wrong in the library, empty if nothing did."""
     number, status, name, complaint = ending
     if number:

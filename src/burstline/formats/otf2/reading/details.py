@@ -36,8 +36,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from burstline.columns import Columns, Integers
-    from burstline.formats.intake import Defects
-    from burstline.formats.otf2.reading.places import Communicators, Standing
+    from burstline.formats.otf2.reading.basis import Basis
 
 _COLUMN_OF: Final = _core.otf2_record_fields()
 _RAW_KINDS: Final = {
@@ -119,7 +118,7 @@ _LARGEST_TAG: Final = (1 << 31) - 1
 _COLLECTIVES: Final = np.array([RecordKind.COLLECTIVE, RecordKind.COLLECTIVE_DONE])
 
 
-def resolve(records: Records, standing: Standing, defects: Defects) -> tuple[Records, Integers]:
+def resolve(records: Records, basis: Basis) -> tuple[Records, Integers]:
     """The records with the sender, communicator and tag of matched messages, and their probes.
 
     Changes `records`; receives without a probe are dropped. O(records + matched log matched).
@@ -136,7 +135,7 @@ def resolve(records: Records, standing: Standing, defects: Defects) -> tuple[Rec
     done = matched[matched_kind == RecordKind.MATCHED_COMPLETE]
     seeks = matched[matched_kind != RecordKind.MATCHED_COMPLETE]
     probes = records.rows_of(RecordKind.PROBE)
-    process = standing.places.process[records["location"]]
+    process = basis.places.process[records["location"]]
     probe[seeks] = _before(seeks, probes, records["message"], process, records)
     post = _before(done, posts, records["request"], process, records)
     probe[done] = np.where(post >= 0, probe[post], UNKNOWN)
@@ -149,7 +148,7 @@ def resolve(records: Records, standing: Standing, defects: Defects) -> tuple[Rec
     lost = matched[probe[matched] < 0]
     if not len(lost):
         return records, probe
-    standing.note(defects, "matched_receive_without_probe", records["location"][lost])
+    basis.note("matched_receive_without_probe", records["location"][lost])
     is_known = np.ones(len(kind), bool)
     is_known[lost] = False
     row = np.append(np.cumsum(is_known) - 1, UNKNOWN)
@@ -182,13 +181,7 @@ def calls_of(table: Columns, operations: Sequence[str]) -> Calls:
     return Calls(**columns, path=table["path"], names=tuple(operations))
 
 
-def details_of(
-    records: Records,
-    standing: Standing,
-    communicators: Communicators,
-    windows: dict[int, int],
-    defects: Defects,
-) -> tuple[Details, Records, Integers]:
+def details_of(records: Records, basis: Basis) -> tuple[Details, Records, Integers]:
     """Records of calls as details, as the kernel has them, and the rows of their probes.
 
     Ids of requests in details have :data:`REQUEST_MARK` flipped; 0 is none.
@@ -196,32 +189,31 @@ def details_of(
     rows = np.flatnonzero(np.isin(records["kind"], OF_CALLS))
     inside = records["call"][rows] >= 0
     if not inside.all():
-        _note_outside(records, rows[~inside], standing, defects)
+        _note_outside(records, rows[~inside], basis)
         rows = rows[inside]
-    of_calls, probe = resolve(records.pick(rows), standing, defects)
-    _limit_numbers(of_calls, standing, defects)
+    of_calls, probe = resolve(records.pick(rows), basis)
+    _limit_numbers(of_calls, basis)
     kind = of_calls["kind"]
     location = of_calls["location"].astype(np.int64)
-    process = standing.places.process[location]
+    process = basis.places.process[location]
     reference = of_calls["communicator"].copy()
     remote = kind == RecordKind.RMA
-    reference[remote] = [
-        windows.get(window, -1) for window in of_calls["window"][remote].tolist()
-    ]
+    windows = basis.archive.defined.windows
+    reference[remote] = [windows.get(row, -1) for row in of_calls["window"][remote].tolist()]
     partnered = np.isin(kind, _PARTNERED) | remote | (probe >= 0)
     named = np.isin(kind, _COLLECTIVES) | partnered
     row = np.full(len(kind), UNKNOWN, np.int64)
-    row[named] = communicators.rows(reference[named], process[named])
+    row[named] = basis.communicators.rows(reference[named], process[named])
     lost = np.flatnonzero(named & (row < 0))
     detail = ": communicator {}"
-    standing.note(defects, "communicator_not_defined", location[lost], detail, reference[lost])
+    basis.note("communicator_not_defined", location[lost], detail, reference[lost])
     partner = np.full(len(kind), ANY_SOURCE, np.int64)
-    partner[partnered] = communicators.world_ranks(
+    partner[partnered] = basis.communicators.world_ranks(
         reference[partnered], process[partnered], of_calls["partner"][partnered]
     )
     nobody = partnered & (partner < 0)
     partner[nobody] = PROC_NULL
-    _note_strangers(of_calls, np.flatnonzero(nobody & (row >= 0)), reference, standing, defects)
+    _note_strangers(of_calls, np.flatnonzero(nobody & (row >= 0)), reference, basis)
     asked = np.where(
         np.isin(kind, _DIRECT), of_calls["has_request"] != 0, ~np.isin(kind, _WITHOUT_REQUEST)
     )
@@ -241,28 +233,28 @@ def details_of(
     return details, of_calls, probe
 
 
-def _note_outside(
-    records: Records, rows: Integers, standing: Standing, defects: Defects
-) -> None:
+def _note_outside(records: Records, rows: Integers, basis: Basis) -> None:
     """Note records outside of calls."""
     # Files and transfers of other paradigms than MPI are no loss.
     kind = records["kind"][rows]
-    defects.note_named(
+    basis.defects.note_named(
         "event_not_used", "info", "IoOperationComplete", np.count_nonzero(kind == RecordKind.IO)
     )
     remote = records["event"][rows[kind == RecordKind.RMA]]
     for event, name in _TRANSFERS.items():
-        defects.note_named("event_not_used", "info", name, np.count_nonzero(remote == event))
+        basis.defects.note_named(
+            "event_not_used", "info", name, np.count_nonzero(remote == event)
+        )
     lost = rows[(kind != RecordKind.IO) & (kind != RecordKind.RMA)]
-    standing.note(defects, "record_without_call", records["location"][lost])
+    basis.note("record_without_call", records["location"][lost])
 
 
-def _limit_numbers(records: Records, standing: Standing, defects: Defects) -> None:
+def _limit_numbers(records: Records, basis: Basis) -> None:
     """Note impossible sizes and tags; sets such sizes to 0 and cuts such tags to 31 bits."""
     kind, location, tag = records["kind"], records["location"], records["tag"]
     tagged = np.isin(kind, _PARTNERED) | (kind == RecordKind.POST)
     wrong = np.flatnonzero(tagged & (tag > _LARGEST_TAG))
-    standing.note(defects, "tag_absurd", location[wrong], ": tag {}", tag[wrong])
+    basis.note("tag_absurd", location[wrong], ": tag {}", tag[wrong])
     tag[wrong] &= _LARGEST_TAG
     for column, which in (
         ("bytes", np.ones(len(kind), bool)),  # in the place of what collectives sent
@@ -272,12 +264,12 @@ def _limit_numbers(records: Records, standing: Standing, defects: Defects) -> No
         size = records[column]
         wrong = np.flatnonzero(which & ((size < 0) | (size >= LARGEST)))
         unsigned = size[wrong].astype(np.uint64)
-        standing.note(defects, "size_absurd", location[wrong], ": {} bytes", unsigned)
+        basis.note("size_absurd", location[wrong], ": {} bytes", unsigned)
         size[wrong] = 0
 
 
 def _note_strangers(
-    records: Records, rows: Integers, reference: Integers, standing: Standing, defects: Defects
+    records: Records, rows: Integers, reference: Integers, basis: Basis
 ) -> None:
     """Note partners that are no member of their communicator."""
     remote = records["kind"][rows] == RecordKind.RMA
@@ -287,7 +279,7 @@ def _note_strangers(
     ):
         detail = ": rank {} of communicator {}"
         values = records["partner"][lost], reference[lost]
-        standing.note(defects, kind, records["location"][lost], detail, *values)
+        basis.note(kind, records["location"][lost], detail, *values)
 
 
 def stamped(details: Details, records: Records, calls: Calls) -> tuple[Details, Calls]:

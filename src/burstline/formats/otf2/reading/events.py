@@ -27,10 +27,8 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from burstline.columns import Columns
-    from burstline.formats.intake import Defects
-    from burstline.formats.otf2.reading.archive import Archive
-    from burstline.formats.otf2.reading.places import Standing
-    from burstline.formats.otf2.reading.regions import Regions
+    from burstline.formats.otf2.reading.archive import Ending
+    from burstline.formats.otf2.reading.basis import Basis
 
 
 _SECONDS_BASE: Final = 5
@@ -64,34 +62,27 @@ class Events:
         return Records(self.tables.pop("records"))
 
 
-def read_events(
-    archive: Archive,
-    standing: Standing,
-    regions: Regions,
-    locations: Sequence[int],
-    defects: Defects,
-) -> Events:
+def read_events(basis: Basis, locations: Sequence[int]) -> Events:
     """The events of some locations, read in O(events).
 
     The columns take about fifty bytes for each enter and leave, a hundred for each event that
     describes a call.
     """
-    events, ending = _read(archive, standing, regions, locations)
+    events, ending = _read(basis, locations)
     if ending[0] and len(locations) > 1:
         parts = []
         for location in locations:
-            part, part_ending = _read(archive, standing, regions, [location])
-            _note(archive, standing, [location], (part, part_ending), defects)
+            part, part_ending = _read(basis, [location])
+            _note(basis, [location], part, part_ending)
             parts.append(part)
         return _joined(parts)
-    _note(archive, standing, locations, (events, ending), defects)
+    _note(basis, locations, events, ending)
     return events
 
 
-def _read(
-    archive: Archive, standing: Standing, regions: Regions, locations: Sequence[int]
-) -> tuple[Events, tuple[int, int, str, bytes]]:
-    references = standing.references[list(locations)]
+def _read(basis: Basis, locations: Sequence[int]) -> tuple[Events, Ending]:
+    archive, regions = basis.archive, basis.regions
+    references = basis.standing.references[list(locations)]
     size = sum(archive.event_bytes(reference) for reference in references.tolist())
     resolution, offset, _ = archive.defined.clock
     clock = ((resolution & _WIDE) or 1_000_000_000, offset & _WIDE)
@@ -135,26 +126,20 @@ def _first_of(like: dict[int, int], metric: int) -> int:
     return metric
 
 
-def _note(
-    archive: Archive,
-    standing: Standing,
-    locations: Sequence[int],
-    read: tuple[Events, tuple[int, int, str, bytes]],
-    defects: Defects,
-) -> None:
-    events, ending = read
+def _note(basis: Basis, locations: Sequence[int], events: Events, ending: Ending) -> None:
+    archive, name_of, defects = basis.archive, basis.standing.name, basis.defects
     lives = events.tables["lives"]
     done = len(lives["status"])
     for missing in locations[done:]:
-        text = f"{standing.name[missing]}: {describe(ending)}"
+        text = f"{name_of[missing]}: {describe(ending)}"
         defects.note("location_unreadable", "error", text)
     _complete_lives(events, len(locations))
     status = lives["status"]
     for number in np.flatnonzero((status != 0) & (status != NO_VALUE)).tolist():
-        reference = int(standing.references[locations[number]])
+        reference = int(basis.standing.references[locations[number]])
         is_there = archive.event_bytes(reference) > 0
         kind = "location_cut_short" if is_there else "location_without_file"
-        text = f"{standing.name[locations[number]]}: {describe((0, 1, ending[2], ending[3]))}"
+        text = f"{name_of[locations[number]]}: {describe((0, 1, ending[2], ending[3]))}"
         defects.note(kind, "error" if is_there else "loss", text)
     for name, kind, severity in (
         ("strange", "unknown_event", "info"),
@@ -167,13 +152,13 @@ def _note(
     ):
         total = int(lives[name].sum())
         if total:
-            first = standing.name[locations[int((lives[name] > 0).argmax())]]
+            first = name_of[locations[int((lives[name] > 0).argmax())]]
             defects.note(kind, severity, first, total)
     for kind, count in events.kinds.items():
         if kind in _NOT_USED:
             defects.note_named("event_not_used", "info", kind, count)
     lost = events.kinds.pop("Unstored", 0)
-    defects.note("events_not_kept", "loss", standing.name[locations[0]], lost)
+    defects.note("events_not_kept", "loss", name_of[locations[0]], lost)
 
 
 def _complete_lives(events: Events, count: int) -> None:

@@ -9,7 +9,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -48,46 +47,42 @@ from burstline.formats.otf2.reading.threads import (
 from burstline.schema import NO_VALUE, ORIGINS, UNKNOWN, arrow_table
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
-    from burstline.columns import Columns, Integers, Mask
-    from burstline.formats.intake import Calls, Defects, Details, Places
-    from burstline.formats.otf2.reading.archive import Archive
+    from burstline.columns import Columns, Integers
+    from burstline.formats.intake import Calls, Details
+    from burstline.formats.otf2.reading.basis import Basis
     from burstline.formats.otf2.reading.details import Records
     from burstline.formats.otf2.reading.events import Events
-    from burstline.formats.otf2.reading.metrics import Metrics
-    from burstline.formats.otf2.reading.places import Communicators, Standing
-    from burstline.formats.otf2.reading.regions import CallPaths, Regions
 
 _ROOT_SELF: Final = 0xFFFFFFFE
 
 
 def collective_parts(
-    details: Details,
-    records: Records,
-    calls: Calls,
-    ends: Integers,
-    *,
-    standing: Standing,
-    communicators: Communicators,
-    defects: Defects,
-) -> tuple[dict[str, Integers], Integers]:
-    """Columns of the parts of collectives, and the call that started each.
+    basis: Basis, details: Details, records: Records, ends: Integers, facts: Facts
+) -> dict[str, Integers]:
+    """Columns of the parts of collectives, which are added to the facts of their calls.
 
     `records` are those of `details`, `ends` the rows that ended their requests.
     """
-    start, end, blocking = _ended(details, records, ends, standing, defects)
+    calls, start = facts.calls, np.flatnonzero(details.kind == Kind.COLLECTIVE)
+    blocking = records["kind"][start] == RecordKind.COLLECTIVE
+    end = np.where(blocking, start, ends[start])
+    basis.note("collective_never_completed", details.location[start[end < 0]])
+    is_usable = (end >= 0) & (details.communicator[end] >= 0)
+    start, end, blocking = start[is_usable], end[is_usable], blocking[is_usable]
     begin_seq = np.where(blocking, records["begin_seq"][start], records["seq"][start])
     begin_ns = np.where(blocking, records["begin_ns"][start], records["time_ns"][start])
     location = details.location[start]
-    process = standing.places.process[location]
+    process = basis.places.process[location]
     order = np.lexsort((begin_seq, location, begin_ns, process))
-    start, end, blocking, process = start[order], end[order], blocking[order], process[order]
-    rank = standing.places.rank[process]
-    root = _roots(records, end, process, rank, communicators)
-    sent = records["sent"][end]
-    received = records["received"][end]
-    call = details.call[start]
+    start, end, process = start[order], end[order], process[order]
+    rank, recorded = basis.places.rank[process], records["root"][end]
+    world = basis.communicators.world_ranks(
+        records["communicator"][end], process, np.where(recorded < 1 << 31, recorded, -1)
+    )
+    root = np.select([recorded == _ROOT_SELF, recorded == NO_ROOT], [rank, UNKNOWN], world)
+    is_root, call = root == rank, details.call[start]
     columns = {
         "location": details.location[start],
         "call": calls.call[call],
@@ -96,51 +91,20 @@ def collective_parts(
         "end_ns": records["time_ns"][end],
         "begin_seq": begin_seq[order],
         "end_seq": records["seq"][end],
-        "sent_bytes": sent,
-        "received_bytes": received,
+        "sent_bytes": records["sent"][end],
+        "received_bytes": records["received"][end],
         "communicator": details.communicator[end],
         "sequence": ordinal_within(details.communicator[end], process),
         "operation": _operations(calls, call, records["operation"][end]),
-        "own_root": np.where(root == rank, rank, UNKNOWN),
+        "own_root": np.where(is_root, rank, UNKNOWN),
         "named_root": root,
     }
-    return {name: columns[name].astype(np.int64) for name in PART_COLUMNS}, call
-
-
-def add_parts(parts: Mapping[str, Integers], call: Integers, facts: Facts) -> None:
-    """Add the communicator, root and bytes of collectives to the facts of their calls."""
-    is_root = parts["own_root"] >= 0
+    parts = {name: columns[name].astype(np.int64) for name in PART_COLUMNS}
     facts.add_communicators(call, parts["communicator"])
-    facts.add_roots(call[is_root], parts["own_root"][is_root])
+    facts.add_roots(call[is_root], rank[is_root])
     facts.add_bytes("sent", call, parts["sent_bytes"])
     facts.add_bytes("received", call, parts["received_bytes"])
-
-
-def _ended(
-    details: Details, records: Records, ends: Integers, standing: Standing, defects: Defects
-) -> tuple[Integers, Integers, Mask]:
-    """The records that begin and end collectives, and whether they are blocking."""
-    start = np.flatnonzero(details.kind == Kind.COLLECTIVE)
-    blocking = records["kind"][start] == RecordKind.COLLECTIVE
-    end = np.where(blocking, start, ends[start])
-    lost = details.location[start[end < 0]]
-    standing.note(defects, "collective_never_completed", lost)
-    is_usable = (end >= 0) & (details.communicator[end] >= 0)
-    return start[is_usable], end[is_usable], blocking[is_usable]
-
-
-def _roots(
-    records: Records,
-    end: Integers,
-    process: Integers,
-    rank: Integers,
-    communicators: Communicators,
-) -> Integers:
-    recorded = records["root"][end]
-    world = communicators.world_ranks(
-        records["communicator"][end], process, np.where(recorded < 1 << 31, recorded, -1)
-    )
-    return np.where(recorded == _ROOT_SELF, rank, np.where(recorded == NO_ROOT, UNKNOWN, world))
+    return parts
 
 
 def _operations(calls: Calls, call: Integers, recorded: Integers) -> Integers:
@@ -162,55 +126,29 @@ def _operations(calls: Calls, call: Integers, recorded: Integers) -> Integers:
     return result
 
 
-_IS_APART: Final = np.ones(max(Kind) + 1, bool)
-_IS_APART[[Kind.SEND, Kind.SEND_DONE, Kind.POST, Kind.RECEIVE]] = False
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Basis:
-    """What all processes share before any events are read."""
-
-    archive: Archive  # what is read
-    standing: Standing  # where locations stand
-    communicators: Communicators  # those of MPI
-    regions: Regions  # all regions; they number what is used
-    metrics: Metrics  # all counters
-    paths: CallPaths  # the calling-context tree; it grows
-
-    @property
-    def places(self) -> Places:
-        """The process of each location and the rank of each process."""
-        return self.standing.places
-
-
-def make_group(
-    basis: Basis, events: Events, locations: Sequence[int], defects: Defects, *, teams: int
-) -> Group:
+def make_group(basis: Basis, events: Events, locations: Sequence[int], *, teams: int) -> Group:
     """The group of some whole processes; adds call paths and regions to `basis`.
 
     `events` lose their records: these take more memory than anything else, so each form of
     them goes once it is not needed. `teams` is the number of teams in the groups before.
     """
-    tables, places = events.tables, basis.places
+    tables, places, defects = events.tables, basis.places, basis.defects
     fork = forks_of(tables["forks"], tables["teams"], places.process, defects)
     rehang(basis.paths, tables, fork, places.process)
     calls = calls_of(tables["calls"], basis.regions.operations)
     records = events.take_records()
-    others = other_event_table(
-        records, basis.archive.defined, basis.standing, basis.communicators
-    )
-    acquired = records.of(RecordKind.LOCK_ACQUIRED)
-    released = records.of(RecordKind.LOCK_RELEASED)
     died_ns = tables["lives"]["died_ns"].tolist()
-    gaps = gap_table(records, dict(zip(locations, died_ns, strict=True)))
-    details, call_records, probe = details_of(
-        records, basis.standing, basis.communicators, basis.archive.defined.windows, defects
-    )
+    group_tables = {
+        "other_events": other_event_table(records, basis),
+        "locks": lock_table(records, defects),
+        "gaps": gap_table(records, dict(zip(locations, died_ns, strict=True))),
+    }
+    details, call_records, probe = details_of(records, basis)
     del records
     facts = Facts(calls)
     alone, stamps = stamped(details, call_records, calls)
     ends = follow(alone, stamps, places.process, defects, mark=REQUEST_MARK)
-    parts = _parts(basis, details, call_records, calls, ends, facts=facts, defects=defects)
+    parts = collective_parts(basis, details, call_records, ends, facts)
     del call_records
     describe_transfers(details, facts)
     sides = sides_of(details, places, defects)
@@ -219,14 +157,11 @@ def make_group(
         alone, stamps, ends, sides, places=places, defects=defects, probe=probe
     )
     del details, alone, stamps, ends, sides
-    group_tables = {
+    group_tables |= {
         "calls": facts.table(),
         "regions": shifted(_regions(basis, tables["regions"], fork), "team", teams),
         "teams": team_table(tables["forks"], fork, places.process, defects),
-        "locks": lock_table(acquired, released, defects),
         "readings": basis.metrics.readings(tables["readings"], tables["values"], defects),
-        "other_events": others,
-        "gaps": gaps,
     }
     group_tables["bursts"] = _bursts(basis, group_tables)
     for name in ("team", "parent"):
@@ -239,40 +174,6 @@ def make_group(
         parts,
         len(locations),
     )
-
-
-def _parts(
-    basis: Basis,
-    details: Details,
-    records: Records,
-    calls: Calls,
-    ends: Integers,
-    *,
-    facts: Facts,
-    defects: Defects,
-) -> dict[str, Integers]:
-    """Columns of the parts of collectives, which are added to the facts of their calls."""
-    apart = np.flatnonzero(_IS_APART[details.kind])
-    if len(apart) < len(details):
-        records, details = records.pick(apart), details.pick(apart)
-    parts, call = collective_parts(
-        details,
-        records,
-        calls,
-        _moved(ends, apart),
-        standing=basis.standing,
-        communicators=basis.communicators,
-        defects=defects,
-    )
-    add_parts(parts, call, facts)
-    return parts
-
-
-def _moved(ends: Integers, rows: Integers) -> Integers:
-    """The positions among `rows` of what ended them, -1 where it is none of them."""
-    place = np.full(len(ends) + 1, UNKNOWN)
-    place[rows] = np.arange(len(rows))
-    return place[ends[rows]]
 
 
 def _regions(basis: Basis, regions: Columns, fork: Integers) -> pa.Table:

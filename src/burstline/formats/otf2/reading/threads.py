@@ -31,11 +31,13 @@ from burstline.schema import (
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    import numpy.typing as npt
+
     from burstline.columns import Columns, Integers, Mask
     from burstline.formats.intake import Defects
     from burstline.formats.otf2.reading.archive import Definitions
+    from burstline.formats.otf2.reading.basis import Basis
     from burstline.formats.otf2.reading.details import Records
-    from burstline.formats.otf2.reading.places import Communicators, Standing
 
 _ON: Final = 1
 
@@ -93,16 +95,11 @@ def team_table(forks: Columns, fork: Integers, process: Integers, defects: Defec
     )
 
 
-def lock_table(acquired: Records, released: Records, defects: Defects) -> pa.Table:
+def lock_table(records: Records, defects: Defects) -> pa.Table:
     """The table `locks`; a release ends the last acquisition of its location."""
-    columns = {
-        name: np.concatenate([acquired[name], released[name]])
-        for name in ("location", "seq", "time_ns", "lock", "order")
-    }
-    order = np.lexsort((columns["seq"], columns["location"]))
-    columns = {name: column[order] for name, column in columns.items()}
-    takes = np.concatenate([np.ones(len(acquired), bool), np.zeros(len(released), bool)])
-    takes = takes[order]
+    columns = records.of(RecordKind.LOCK_ACQUIRED, RecordKind.LOCK_RELEASED)
+    columns = columns.pick(np.lexsort((columns["seq"], columns["location"])))
+    takes = columns["kind"] == RecordKind.LOCK_ACQUIRED
     _, lock = distinct(columns["location"], columns["lock"])
     partner = match_borders(lock, takes)
     alone = np.flatnonzero(~takes & (partner < 0))
@@ -165,21 +162,19 @@ _TYPE: Final = {name: code for code, name in enumerate(VALUE_TYPES)}
 _LARGEST: Final = 0xFFFFFFFF
 
 
-def other_event_table(
-    records: Records, defined: Definitions, standing: Standing, communicators: Communicators
-) -> pa.Table:
+def other_event_table(records: Records, basis: Basis) -> pa.Table:
     """The table `other_events`, by location and ordinal; an attribute has that of its event."""
-    events = records.of(*_KINDS)
+    defined, events = basis.archive.defined, records.of(*_KINDS)
     kind, value = events["kind"], events["value"].copy()
     attribute = kind == RecordKind.ATTRIBUTE
     form = np.where(events["type"] < len(VALUE_TYPES), events["type"], UNKNOWN)
     words = form == _TYPE["string"]
     communicator = np.full(len(events), UNKNOWN)
     named = np.isin(kind, _COMMUNICATORS) | (attribute & (form == _TYPE["communicator"]))
-    process = standing.places.process[events["location"]]
-    communicator[named] = communicators.rows(value[named], process[named])
+    process = basis.places.process[events["location"]]
+    communicator[named] = basis.communicators.rows(value[named], process[named])
     of_location = attribute & (form == _TYPE["location"])
-    value[of_location] = _places(value[of_location], standing)
+    value[of_location] = _places(value[of_location], basis.standing.references)
     value[words | (communicator >= 0) | (kind == RecordKind.PROGRAM_BEGIN)] = NO_VALUE
     return arrow_table(
         "other_events",
@@ -197,9 +192,9 @@ def other_event_table(
     )
 
 
-def _places(references: Integers, standing: Standing) -> Integers:
+def _places(references: Integers, defined: npt.NDArray[np.uint64]) -> Integers:
     """The rows of locations by their references."""
-    wanted, defined = references.view(np.uint64), standing.references
+    wanted = references.view(np.uint64)
     order = np.argsort(defined)
     row = order[np.minimum(np.searchsorted(defined, wanted, sorter=order), len(defined) - 1)]
     return np.where(defined[row] == wanted, row, NO_VALUE)

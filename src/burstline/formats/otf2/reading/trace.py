@@ -27,11 +27,9 @@ from burstline.formats.otf2.reading.archive import (
     open_archive,
     require_anchor,
 )
+from burstline.formats.otf2.reading.basis import Basis
 from burstline.formats.otf2.reading.events import read_events
-from burstline.formats.otf2.reading.group import Basis, make_group
-from burstline.formats.otf2.reading.metrics import Metrics
-from burstline.formats.otf2.reading.places import Communicators, standing
-from burstline.formats.otf2.reading.regions import CallPaths, Regions
+from burstline.formats.otf2.reading.group import make_group
 from burstline.loops import Loops
 from burstline.progress import SILENCE, Progress
 from burstline.schema import NO_VALUE, row_table
@@ -42,7 +40,7 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
-    from burstline.formats.intake import Group, Places, Processes
+    from burstline.formats.intake import Group, Processes
     from burstline.formats.otf2.reading.events import Events
     from burstline.trace import Trace
 
@@ -76,38 +74,20 @@ class ArchiveSource:
     def __init__(self, anchor: Path, defects: Defects) -> None:
         self.defects = defects
         archive = open_archive(anchor, defects)
-        where = standing(archive.defined, defects)
-        regions = Regions(archive.defined)
-        self.basis = Basis(
-            archive,
-            where,
-            Communicators(archive.defined, where),
-            regions,
-            Metrics(archive.defined),
-            CallPaths(regions),
-        )
+        self.basis = Basis.of(archive, defects)
+        self.places, self.members = self.basis.places, self.basis.communicators.members
         if not archive.defined.clock[0]:
             text = f"{anchor}: ticks are taken for nanoseconds"
             defects.note("clock_not_defined", "loss", text)
-        self.joining = MpiOrder(where.places, defects)
+        self.joining = MpiOrder(self.places, defects)
         self.counters = self.basis.metrics.names
-        self.operations = regions.operations
+        self.operations = self.basis.regions.operations
         self.kinds: dict[str, int] = {}
-        count = len(where.places.process)
+        count = len(self.places.process)
         self._lives = np.zeros((2, count), np.int64)
         self._has_events = np.zeros(count, bool)
         self._teams = 0
         self._loops = Loops()
-
-    @property
-    def places(self) -> Places:
-        """Where processes and locations are."""
-        return self.basis.places
-
-    @property
-    def members(self) -> Sequence[tuple[int, ...]]:
-        """World ranks of the members of each communicator."""
-        return self.basis.communicators.members
 
     def uncut(self) -> list[int]:
         """Bytes of events of each process: all are read at once."""
@@ -129,10 +109,8 @@ class ArchiveSource:
 
     def load(self, part: Processes) -> tuple[Events, Defects]:
         """What some processes did, read in a child process, and what was odd in reading it."""
-        defects, basis = Defects(), self.basis
-        locations = self._locations(part)
-        events = read_events(basis.archive, basis.standing, basis.regions, locations, defects)
-        return events, defects
+        basis = replace(self.basis, defects=Defects())
+        return read_events(basis, self._locations(part)), basis.defects
 
     def group(self, part: Processes, loaded: tuple[Events, Defects]) -> Group:
         """The group of a part, numbered after those before it."""
@@ -142,7 +120,8 @@ class ArchiveSource:
         lives = events.tables["lives"]
         self._lives[:, rows] = lives["born_ns"], lives["died_ns"]
         self._has_events[rows] = lives["status"] != NO_VALUE
-        group = make_group(self.basis, events, locations, defects, teams=self._teams)
+        basis = replace(self.basis, defects=defects)
+        group = make_group(basis, events, locations, teams=self._teams)
         self.defects.take(defects)
         self._teams += group.tables["teams"].num_rows
         loops = self._loops.tables(group.tables, self.basis.regions.table(), None)

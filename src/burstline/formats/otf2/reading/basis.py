@@ -1,4 +1,4 @@
-"""Where locations stand: processes, ranks, threads and nodes; communicators as rows.
+"""What processes share before events are read: their places, communicators, and all else.
 
 A location group is a process, but for that of an accelerator, whose streams belong to the
 process that made it.
@@ -15,6 +15,8 @@ from burstline.columns import lookup, take
 from burstline.formats.intake import Places
 from burstline.formats.otf2.numbers import MPI, NOWHERE
 from burstline.formats.otf2.reading.archive import LocationGroup
+from burstline.formats.otf2.reading.metrics import Metrics
+from burstline.formats.otf2.reading.regions import CallPaths, Regions
 from burstline.schema import UNKNOWN, arrow_table, row_table
 
 if TYPE_CHECKING:
@@ -23,7 +25,7 @@ if TYPE_CHECKING:
 
     from burstline.columns import Integers
     from burstline.formats.intake import Defects
-    from burstline.formats.otf2.reading.archive import Definitions
+    from burstline.formats.otf2.reading.archive import Archive, Definitions
 
 _KINDS: Final = {1: "cpu", 2: "gpu_stream", 3: "metric"}
 _ACCELERATOR: Final = 2
@@ -43,21 +45,6 @@ class Standing:
     node: list[str]
     name: list[str]
     ranks: dict[int, int]  # rank of each location of MPI's world, by reference
-
-    def note(
-        self,
-        defects: Defects,
-        kind: str,
-        location: Integers,
-        detail: str = "",
-        *values: npt.NDArray[Any],
-    ) -> None:
-        """Note rows of these locations as lost; `detail` shows the first of each value."""
-        if len(location):
-            text = self.name[int(location[0])] + detail.format(
-                *(column[0] for column in values)
-            )
-            defects.note(kind, "loss", text, len(location))
 
     def table(self, lives: Integers) -> pa.Table:
         """The table `locations`; `lives` has a row of births and one of deaths."""
@@ -301,3 +288,38 @@ class Communicators:
 def _picked(members: tuple[int, ...], rank: Integers) -> Integers:
     """The member of each rank, -1 for ranks that the group has not."""
     return take(np.array(members, np.int64), np.where(rank < len(members), rank, UNKNOWN))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Basis:
+    """What all processes share, and what is odd in what is being read."""
+
+    archive: Archive
+    standing: Standing
+    communicators: Communicators
+    regions: Regions  # they number what is used
+    metrics: Metrics
+    paths: CallPaths  # the calling-context tree, which grows
+    defects: Defects
+
+    @classmethod
+    def of(cls, archive: Archive, defects: Defects) -> Basis:
+        """The basis of an archive of which nothing is read."""
+        defined, regions = archive.defined, Regions(archive.defined)
+        where = standing(defined, defects)
+        shared = Communicators(defined, where), regions, Metrics(defined), CallPaths(regions)
+        return cls(archive, where, *shared, defects)
+
+    @property
+    def places(self) -> Places:
+        """The process of each location and the rank of each process."""
+        return self.standing.places
+
+    def note(
+        self, kind: str, location: Integers, detail: str = "", *values: npt.NDArray[Any]
+    ) -> None:
+        """Note rows of these locations as lost; `detail` shows the first of each value."""
+        if len(location):
+            words = detail.format(*(column[0] for column in values))
+            text = self.standing.name[int(location[0])] + words
+            self.defects.note(kind, "loss", text, len(location))
