@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from burstline import _core
-from burstline.formats.intake.calls import Kind
+from burstline.formats.intake.calls import Kind, Transfer
 from burstline.formats.otf2.reading.details import OF_CALLS, Records, raw_kinds
 from burstline.formats.raw.files import layout
 from burstline.schema import GAP_KINDS
@@ -50,6 +50,13 @@ def test_kinds_of_gaps_are_those_of_the_schema():
 def test_kinds_of_events_to_write_have_no_holes():
     assert sorted(_core.Written) == list(range(1, len(_core.Written) + 1))
     assert sorted(_core.EventClass) == list(range(len(_core.EventClass)))
+
+
+def test_ways_of_transfers_are_those_of_raw_files():
+    assert {way.name: int(way) for way in _core.Way} == {
+        "PUT": Transfer.PUT,
+        "GET": Transfer.GET,
+    }
 
 
 def test_kinds_of_records_of_calls_are_those_of_raw_files():

@@ -125,6 +125,10 @@ class Definitions:
         """A text, empty where it is not defined."""
         return self.texts.get(reference, "")
 
+    def group(self, reference: int) -> LocationGroup:
+        """A group of locations, which has neither name nor node where it is not defined."""
+        return self.location_groups.get(reference, LocationGroup(NOWHERE, 0, NOWHERE))
+
 
 _UNSIGNED: Final = 0xFFFFFFFFFFFFFFFF
 _COMM_LOCATIONS: Final = 4

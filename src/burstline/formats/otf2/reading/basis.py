@@ -14,7 +14,6 @@ import numpy as np
 from burstline.columns import lookup, take
 from burstline.formats.intake import Places
 from burstline.formats.otf2.numbers import MPI, NOWHERE
-from burstline.formats.otf2.reading.archive import LocationGroup
 from burstline.formats.otf2.reading.metrics import Metrics
 from burstline.formats.otf2.reading.regions import CallPaths, Regions
 from burstline.schema import UNKNOWN, arrow_table, row_table
@@ -29,7 +28,6 @@ if TYPE_CHECKING:
 
 _KINDS: Final = {1: "cpu", 2: "gpu_stream", 3: "metric"}
 _ACCELERATOR: Final = 2
-_NO_GROUP: Final = LocationGroup(NOWHERE, 0, NOWHERE)
 _DEEPEST: Final = 64
 _NODE_CLASSES: Final = ("node", "host")
 
@@ -76,17 +74,13 @@ def standing(defined: Definitions, defects: Defects) -> Standing:
     for reference, location in defined.locations.items():
         members.setdefault(owner[location.group], []).append(reference)
     rank_of = {
-        group: min(
-            (ranks[location] for location in members_of_group if location in ranks), default=-1
-        )
-        for group, members_of_group in members.items()
+        group: min((ranks[location] for location in inside if location in ranks), default=-1)
+        for group, inside in members.items()
     }
     nameless = [group for group, rank in rank_of.items() if rank < 0]
     if ranks and nameless:
-        name = defined.text(defined.location_groups.get(nameless[0], _NO_GROUP).name)
-        defects.note(
-            "process_without_rank", "info", name or f"group {nameless[0]}", len(nameless)
-        )
+        name = defined.text(defined.group(nameless[0]).name) or f"group {nameless[0]}"
+        defects.note("process_without_rank", "info", name, len(nameless))
     free = max(rank_of.values(), default=-1) + 1
     for number, group in enumerate(nameless):
         rank_of[group] = free + number
@@ -94,23 +88,21 @@ def standing(defined: Definitions, defects: Defects) -> Standing:
     references: list[int] = []
     process: list[int] = []
     threads: list[int] = []
+
+    def place(location: int) -> tuple[bool, bool]:
+        # The location of MPI stands before its threads, and these before streams.
+        group = defined.group(defined.locations[location].group)
+        return location not in ranks, group.type == _ACCELERATOR
+
     for number, group in enumerate(order):
-        of_group = sorted(
-            members[group], key=lambda location: _place_in(defined, location, ranks)
-        )
-        references += of_group
-        process += [number] * len(of_group)
-        threads += range(len(of_group))
-    places = Places(
-        np.array(process, np.int64),
-        np.zeros(len(order), np.int64),
-        np.array([rank_of[group] for group in order], np.int64),
-        0,
-    )
+        references += sorted(members[group], key=place)
+        process += [number] * len(members[group])
+        threads += range(len(members[group]))
+    rank = np.array([rank_of[group] for group in order], np.int64)
     locations = [defined.locations[location] for location in references]
     return Standing(
         np.array(references, np.uint64),
-        places,
+        Places(np.array(process, np.int64), np.zeros(len(order), np.int64), rank, 0),
         np.array(threads, np.int64),
         [_KINDS.get(location.type, "other") for location in locations],
         [_node(defined, location.group) for location in locations],
@@ -119,30 +111,21 @@ def standing(defined: Definitions, defects: Defects) -> Standing:
     )
 
 
-def _place_in(defined: Definitions, location: int, ranks: dict[int, int]) -> tuple[bool, bool]:
-    """A key that sorts the location of MPI before its threads, and these before streams."""
-    group = defined.location_groups.get(defined.locations[location].group, _NO_GROUP)
-    return location not in ranks, group.type == _ACCELERATOR
-
-
 def _owners(defined: Definitions, ranks: dict[int, int], defects: Defects) -> dict[int, int]:
     """The process of each group that has locations: itself, unless it is an accelerator."""
     groups, processes = defined.location_groups, {}
     for reference, location in defined.locations.items():
-        kind = groups.get(location.group, _NO_GROUP).type
-        if kind != _ACCELERATOR or reference in ranks:
+        if defined.group(location.group).type != _ACCELERATOR or reference in ranks:
             processes[location.group] = location.group
     owner, lost = dict(processes), []
     for group in dict.fromkeys(location.group for location in defined.locations.values()):
         if group in processes:
             continue
-        maker = _maker(groups, group)
+        maker = _maker(defined, group)
         if maker not in processes:
             node = groups[group].node
             # As a process, the accelerator would be a rank that MPI never had.
-            near = [
-                process for process in processes if groups.get(process, _NO_GROUP).node == node
-            ]
+            near = [process for process in processes if defined.group(process).node == node]
             maker = next(iter([*near, *processes, group]))
             lost.append(group)
         owner[group] = maker
@@ -152,12 +135,12 @@ def _owners(defined: Definitions, ranks: dict[int, int], defects: Defects) -> di
     return owner
 
 
-def _maker(groups: dict[int, LocationGroup], group: int) -> int:
+def _maker(defined: Definitions, group: int) -> int:
     """The process that made a group, directly or through other accelerators."""
     for _ in range(_DEEPEST):
-        if groups.get(group, _NO_GROUP).type != _ACCELERATOR:
+        if defined.group(group).type != _ACCELERATOR:
             return group
-        group = groups[group].creator
+        group = defined.group(group).creator
     return NOWHERE
 
 
@@ -173,8 +156,7 @@ def _ranks(defined: Definitions) -> dict[int, int]:
 
 def _node(defined: Definitions, group: int) -> str:
     """The name of the first node of that class around a process, else of the nearest."""
-    node = defined.location_groups.get(group, _NO_GROUP).node
-    nearest = ""
+    node, nearest = defined.group(group).node, ""
     for _ in range(_DEEPEST):
         if node not in defined.nodes:
             break
@@ -187,10 +169,7 @@ def _node(defined: Definitions, group: int) -> str:
 
 
 def _name(defined: Definitions, group: int, name: int) -> str:
-    names = (
-        defined.text(defined.location_groups.get(group, _NO_GROUP).name),
-        defined.text(name),
-    )
+    names = defined.text(defined.group(group).name), defined.text(name)
     return ", ".join(dict.fromkeys(name for name in names if name))
 
 
@@ -220,19 +199,17 @@ class Communicators:
                 else group.members
                 for group in sides
             ]
+            self._rows[reference] = len(self.members)
             if sides[0].type == _COMM_SELF:
-                self._selves.add(reference)
                 # One definition serves all processes; each gets a row.
-                self._rows[reference] = len(self.members)
+                self._selves.add(reference)
                 for rank in self._rank.tolist():
                     self._add((rank,), "self")
-                continue
-            self._rows[reference] = len(self.members)
-            if groups[1] != NOWHERE and len(listed) == 2:
+            elif groups[1] != NOWHERE and len(listed) == 2:
                 self._remote[reference] = (listed[0], listed[1])
                 self._add(listed[0] + listed[1], "inter")
-                continue
-            self._add(listed[0], self._kind(defined.text(name), listed[0]))
+            else:
+                self._add(listed[0], self._kind(defined.text(name), listed[0]))
 
     def _kind(self, name: str, members: tuple[int, ...]) -> str:
         whole = set(members) == self._worlds and len(members) == len(self._worlds)
@@ -255,34 +232,23 @@ class Communicators:
         result = np.full(len(rank), UNKNOWN, np.int64)
         for communicator in np.unique(reference).tolist():
             chosen = np.flatnonzero(reference == communicator)
+            wanted, caller = rank[chosen], self._rank[process[chosen]]
             if communicator in self._selves:
-                result[chosen] = np.where(
-                    rank[chosen] == 0, self._rank[process[chosen]], UNKNOWN
-                )
-                continue
-            if communicator in self._remote:
+                result[chosen] = np.where(wanted == 0, caller, UNKNOWN)
+            elif communicator in self._remote:
                 first, second = self._remote[communicator]
-                inside = np.isin(self._rank[process[chosen]], np.array(first, np.int64))
-                result[chosen] = np.where(
-                    inside, _picked(second, rank[chosen]), _picked(first, rank[chosen])
-                )
-                continue
-            row = self._rows.get(communicator, UNKNOWN)
-            if row >= 0:
-                result[chosen] = _picked(self.members[row], rank[chosen])
+                inside = np.isin(caller, np.array(first, np.int64))
+                ranks = _picked(second, wanted), _picked(first, wanted)
+                result[chosen] = np.where(inside, *ranks)
+            elif communicator in self._rows:
+                result[chosen] = _picked(self.members[self._rows[communicator]], wanted)
         return result
 
     def table(self) -> pa.Table:
         """The table `communicators`."""
-        return row_table(
-            "communicators",
-            (
-                (number, 0, kind, members, False, number + 1)
-                for number, (kind, members) in enumerate(
-                    zip(self._kinds, self.members, strict=True)
-                )
-            ),
-        )
+        listed = enumerate(zip(self._kinds, self.members, strict=True))
+        rows = ((row, 0, kind, ranks, False, row + 1) for row, (kind, ranks) in listed)
+        return row_table("communicators", rows)
 
 
 def _picked(members: tuple[int, ...], rank: Integers) -> Integers:

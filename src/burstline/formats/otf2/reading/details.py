@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from burstline import _core
-from burstline._core import RecordKind, TransferEvent, Way
+from burstline._core import RecordKind, TransferEvent
 from burstline.formats.intake import (
     ANY_SOURCE,
     LARGEST,
@@ -26,12 +26,11 @@ from burstline.formats.intake import (
     Calls,
     Details,
     Kind,
-    Transfer,
 )
 from burstline.schema import NO_VALUE, UNKNOWN
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
 
     import numpy.typing as npt
 
@@ -40,24 +39,13 @@ if TYPE_CHECKING:
 
 _COLUMN_OF: Final = _core.otf2_record_fields()
 _RAW_KINDS: Final = {
-    RecordKind.SEND: Kind.SEND,
-    RecordKind.SEND_DONE: Kind.SEND_DONE,
-    RecordKind.POST: Kind.POST,
-    RecordKind.RECEIVE: Kind.RECEIVE,
-    RecordKind.CANCELLED: Kind.CANCELLED,
-    RecordKind.PROBE: Kind.PROBE,
+    **{RecordKind[kind.name]: kind for kind in Kind if kind.name in RecordKind.__members__},
     RecordKind.MATCHED_RECEIVE: Kind.RECEIVE,
     RecordKind.MATCHED_POST: Kind.POST,
     RecordKind.MATCHED_COMPLETE: Kind.RECEIVE,
-    RecordKind.COLLECTIVE: Kind.COLLECTIVE,
     RecordKind.COLLECTIVE_START: Kind.COLLECTIVE,
-    RecordKind.COLLECTIVE_DONE: Kind.COLLECTIVE_DONE,
-    RecordKind.RMA: Kind.RMA,
-    RecordKind.IO: Kind.IO,
 }
 _RAW_KIND: Final = np.array([_RAW_KINDS.get(kind, UNKNOWN) for kind in sorted(RecordKind)])
-_RAW_TRANSFER: Final = np.zeros(max(Way) + 1, np.int64)
-_RAW_TRANSFER[[Way.PUT, Way.GET]] = [Transfer.PUT, Transfer.GET]
 
 OF_CALLS: Final = np.flatnonzero(_RAW_KIND != UNKNOWN)
 """Kinds of records that describe a call."""
@@ -93,12 +81,6 @@ class Records:
 def raw_kinds(records: Records) -> Integers:
     """The raw format's kind of each record of a call."""
     return _RAW_KIND[records["kind"]]
-
-
-def raw_transfers(records: Records) -> Integers:
-    """The raw format's number for how each record moves data, 0 for no transfer."""
-    is_transfer = records["kind"] == RecordKind.RMA
-    return _RAW_TRANSFER[np.where(is_transfer, records["way"], 0)]
 
 
 REQUEST_MARK: Final = 1 << 62
@@ -146,13 +128,11 @@ def resolve(records: Records, basis: Basis) -> tuple[Records, Integers]:
     is_post = matched_kind == RecordKind.MATCHED_POST
     records["kind"][matched] = np.where(is_post, RecordKind.POST, RecordKind.RECEIVE)
     lost = matched[probe[matched] < 0]
-    if not len(lost):
-        return records, probe
     basis.note("matched_receive_without_probe", records["location"][lost])
-    is_known = np.ones(len(kind), bool)
-    is_known[lost] = False
-    row = np.append(np.cumsum(is_known) - 1, UNKNOWN)
-    return records.pick(is_known), row[probe[is_known]]
+    stays = np.ones(len(kind), bool)
+    stays[lost] = False
+    row = np.append(np.cumsum(stays) - 1, UNKNOWN)
+    return records.pick(stays), row[probe[stays]]
 
 
 def _before(
@@ -172,13 +152,6 @@ def _before(
     row = np.full(len(key), UNKNOWN, np.int64)
     row[rows[1:][fits]] = rows[:-1][fits]
     return row[later]
-
-
-def calls_of(table: Columns, operations: Sequence[str]) -> Calls:
-    """The kernel's calls."""
-    names = ("location", "call", "operation", "enter_ns", "leave_ns", "enter_seq", "leave_seq")
-    columns = {name: table[name] for name in names}
-    return Calls(**columns, path=table["path"], names=tuple(operations))
 
 
 def details_of(records: Records, basis: Basis) -> tuple[Details, Records, Integers]:
@@ -226,7 +199,7 @@ def details_of(records: Records, basis: Basis) -> tuple[Details, Records, Intege
         communicator=row,
         partner=partner,
         tag=np.where(partnered & ~remote, of_calls["tag"], UNKNOWN),
-        variant=raw_transfers(of_calls),
+        variant=np.where(remote, of_calls["way"], 0),  # a kernel's `Way` is a `Transfer`
         first=np.zeros(len(kind), np.int64),
         second=of_calls["bytes"],
     )
@@ -236,17 +209,12 @@ def details_of(records: Records, basis: Basis) -> tuple[Details, Records, Intege
 def _note_outside(records: Records, rows: Integers, basis: Basis) -> None:
     """Note records outside of calls."""
     # Files and transfers of other paradigms than MPI are no loss.
-    kind = records["kind"][rows]
-    basis.defects.note_named(
-        "event_not_used", "info", "IoOperationComplete", np.count_nonzero(kind == RecordKind.IO)
-    )
-    remote = records["event"][rows[kind == RecordKind.RMA]]
-    for event, name in _TRANSFERS.items():
-        basis.defects.note_named(
-            "event_not_used", "info", name, np.count_nonzero(remote == event)
-        )
-    lost = rows[(kind != RecordKind.IO) & (kind != RecordKind.RMA)]
-    basis.note("record_without_call", records["location"][lost])
+    kind, event = records["kind"][rows], records["event"][rows]
+    is_file, is_remote = kind == RecordKind.IO, kind == RecordKind.RMA
+    not_used = {name: is_remote & (event == number) for number, name in _TRANSFERS.items()}
+    for name, which in {"IoOperationComplete": is_file, **not_used}.items():
+        basis.defects.note_named("event_not_used", "info", name, np.count_nonzero(which))
+    basis.note("record_without_call", records["location"][rows[~is_file & ~is_remote]])
 
 
 def _limit_numbers(records: Records, basis: Basis) -> None:
@@ -256,13 +224,11 @@ def _limit_numbers(records: Records, basis: Basis) -> None:
     wrong = np.flatnonzero(tagged & (tag > _LARGEST_TAG))
     basis.note("tag_absurd", location[wrong], ": tag {}", tag[wrong])
     tag[wrong] &= _LARGEST_TAG
-    for column, which in (
-        ("bytes", np.ones(len(kind), bool)),  # in the place of what collectives sent
-        ("received", kind == RecordKind.COLLECTIVE),
-        ("received", kind == RecordKind.COLLECTIVE_DONE),
-    ):
+    # `bytes` stand in the place of what collectives sent.
+    both = (("received", [kind]) for kind in _COLLECTIVES)
+    for column, kinds in (("bytes", OF_CALLS), *both):
         size = records[column]
-        wrong = np.flatnonzero(which & ((size < 0) | (size >= LARGEST)))
+        wrong = np.flatnonzero(np.isin(kind, kinds) & ((size < 0) | (size >= LARGEST)))
         unsigned = size[wrong].astype(np.uint64)
         basis.note("size_absurd", location[wrong], ": {} bytes", unsigned)
         size[wrong] = 0

@@ -19,6 +19,7 @@ from burstline.bursts import bursts_of
 from burstline.columns import ordinal_within, shifted
 from burstline.formats.intake import (
     PART_COLUMNS,
+    Calls,
     Facts,
     Group,
     Kind,
@@ -31,7 +32,6 @@ from burstline.formats.intake import (
 from burstline.formats.otf2.numbers import COLLECTIVE_OPERATIONS, NO_ROOT
 from burstline.formats.otf2.reading.details import (
     REQUEST_MARK,
-    calls_of,
     details_of,
     stamped,
     with_own_requests,
@@ -50,7 +50,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from burstline.columns import Columns, Integers
-    from burstline.formats.intake import Calls, Details
+    from burstline.formats.intake import Details
     from burstline.formats.otf2.reading.basis import Basis
     from burstline.formats.otf2.reading.details import Records
     from burstline.formats.otf2.reading.events import Events
@@ -135,7 +135,7 @@ def make_group(basis: Basis, events: Events, locations: Sequence[int], *, teams:
     tables, places, defects = events.tables, basis.places, basis.defects
     fork = forks_of(tables["forks"], tables["teams"], places.process, defects)
     rehang(basis.paths, tables, fork, places.process)
-    calls = calls_of(tables["calls"], basis.regions.operations)
+    calls = Calls(**tables["calls"], names=tuple(basis.regions.operations))
     records = events.take_records()
     died_ns = tables["lives"]["died_ns"].tolist()
     group_tables = {

@@ -65,15 +65,12 @@ class Metrics:
     def table(self) -> pa.Table:
         """The table `counters`."""
         types = counter_types(self.names)
-        return row_table(
-            "counters",
-            (
-                (name, unit, _MODES.get(member.mode & _PROPERTY, "delta"), types[name])
-                for name, unit, member in zip(
-                    self.names, self._units, self._members, strict=True
-                )
-            ),
+        listed = zip(self.names, self._units, self._members, strict=True)
+        rows = (
+            (name, unit, _MODES.get(member.mode & _PROPERTY, "delta"), types[name])
+            for name, unit, member in listed
         )
+        return row_table("counters", rows)
 
     def readings(self, readings: Columns, values: Columns, defects: Defects) -> pa.Table:
         """The table `readings`."""
@@ -86,44 +83,25 @@ class Metrics:
             "seq": seq[first],
             "time_ns": readings["time_ns"][first],
         }
-        for name in self.names:
-            columns[name] = np.full(len(first), NO_VALUE)
-        start = np.cumsum(readings["count"], dtype=np.int64) - readings["count"]
+        columns |= {name: np.full(len(first), NO_VALUE) for name in self.names}
+        count = readings["count"]
+        start = np.cumsum(count, dtype=np.int64) - count
         for metric in np.unique(readings["metric"]).tolist():
-            chosen = np.flatnonzero(readings["metric"] == metric)
-            self._fill_columns(
-                columns,
-                metric,
-                (row[chosen], start[chosen], readings["count"][chosen]),
-                values,
-                defects,
-            )
+            of_metric = np.flatnonzero(readings["metric"] == metric)
+            members = self._columns.get(metric & 0xFFFFFFFF, [])
+            if not members or -1 in members:
+                defects.note("metric_not_defined", "loss", f"metric {metric}", len(of_metric))
+            for position, column in enumerate(members):
+                if column >= 0:
+                    chosen = of_metric[count[of_metric] > position]
+                    places, name = start[chosen] + position, self.names[column]
+                    columns[name][row[chosen]] = _integers(
+                        values["value"][places], values["type"][places], name, defects
+                    )
         for name, member in zip(self.names, self._members, strict=True):
             if member.mode & _PROPERTY == _ACCUMULATED:
                 columns[name] = _differences(columns["location"], columns[name], name, defects)
         return arrow_table("readings", columns, counters=self.names)
-
-    def _fill_columns(
-        self,
-        columns: dict[str, npt.NDArray[Any]],
-        metric: int,
-        rows: tuple[Integers, Integers, npt.NDArray[Any]],
-        values: Columns,
-        defects: Defects,
-    ) -> None:
-        row, start, count = rows
-        of = self._columns.get(metric & 0xFFFFFFFF, [])
-        if not of or -1 in of:
-            defects.note("metric_not_defined", "loss", f"metric {metric}", len(row))
-        for position, column in enumerate(of):
-            if column < 0:
-                continue
-            chosen = np.flatnonzero(count > position)
-            places = start[chosen] + position
-            name = self.names[column]
-            columns[name][row[chosen]] = _integers(
-                values["value"][places], values["type"][places], name, defects
-            )
 
 
 def _unit(member: Member, unit: str) -> str:
@@ -137,30 +115,21 @@ def _integers(
     value: Integers, kind: npt.NDArray[np.uint8], name: str, defects: Defects
 ) -> Integers:
     """Values as integers, fractions rounded."""
-    result = value.copy()
-    whole = (kind != _FLOAT) & (kind != _DOUBLE)
-    is_large = whole & ((value == NO_VALUE) | ((kind == _UINT64) & (value < 0)))
-    result[is_large] = NO_VALUE
-    large, endless = int(np.count_nonzero(is_large)), 0
-    single = np.flatnonzero(kind == _FLOAT)
-    double = np.flatnonzero(kind == _DOUBLE)
-    fractions = 0
-    for rows, floats in (
-        (single, value[single].astype(np.uint64).astype(np.uint32).view(np.float32)),
-        (double, value[double].view(np.float64)),
-    ):
-        wide = floats.astype(np.float64)
-        finite = np.isfinite(wide)
-        fits = finite & (np.abs(wide) < _LARGEST)
-        endless += int(np.count_nonzero(~finite))
-        large += int(np.count_nonzero(finite & ~fits))
-        nearest = np.rint(np.where(fits, wide, 0))
-        fractions += int(np.count_nonzero(fits & (nearest != wide)))
-        result[rows] = np.where(fits, nearest.astype(np.int64), NO_VALUE)
-    defects.note("metric_not_finite", "loss", name, endless)
-    defects.note("metric_too_large", "loss", name, large)
-    defects.note("metric_rounded", "loss", name, fractions)
-    return result
+    single, double = kind == _FLOAT, kind == _DOUBLE
+    wide = np.zeros(len(value))
+    wide[single] = value[single].astype(np.uint64).astype(np.uint32).view(np.float32)
+    wide[double] = value[double].view(np.float64)
+    is_finite = np.isfinite(wide)
+    is_large = is_finite & (np.abs(wide) >= _LARGEST)
+    is_large |= ~(single | double) & (value == NO_VALUE)
+    is_large |= (kind == _UINT64) & (value < 0)
+    nearest = np.rint(np.where(is_finite & ~is_large, wide, 0))
+    defects.note("metric_not_finite", "loss", name, np.count_nonzero(~is_finite))
+    defects.note("metric_too_large", "loss", name, np.count_nonzero(is_large))
+    is_rounded = is_finite & ~is_large & (nearest != wide)
+    defects.note("metric_rounded", "loss", name, np.count_nonzero(is_rounded))
+    integers = np.where(single | double, nearest.astype(np.int64), value)
+    return np.where(is_finite & ~is_large, integers, NO_VALUE)
 
 
 def _differences(
