@@ -225,8 +225,8 @@ def _limit_numbers(records: Records, basis: Basis) -> None:
     basis.note("tag_absurd", location[wrong], ": tag {}", tag[wrong])
     tag[wrong] &= _LARGEST_TAG
     # `bytes` stand in the place of what collectives sent.
-    both = (("received", [kind]) for kind in _COLLECTIVES)
-    for column, kinds in (("bytes", OF_CALLS), *both):
+    collectives = (("received", _COLLECTIVES[[kind]]) for kind in range(2))
+    for column, kinds in (("bytes", OF_CALLS), *collectives):
         size = records[column]
         wrong = np.flatnonzero(np.isin(kind, kinds) & ((size < 0) | (size >= LARGEST)))
         unsigned = size[wrong].astype(np.uint64)

@@ -5,7 +5,7 @@ Messages and collectives are sorted by no location: they are in memory as a whol
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
@@ -19,33 +19,12 @@ from burstline.formats.walk import Walk
 from burstline.schema import GAP_KINDS, HALF_KINDS, NO_VALUE, SEND_DONE_SOURCES, UNKNOWN
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    import pyarrow as pa
-
     from burstline.columns import Columns, Integers
     from burstline.formats.otf2.writing.definitions import Communicators, Definitions
     from burstline.trace import Trace
 
-_ENDS: Final = ("sender_location", "receiver_location", "communicator")
-_STAMPS: Final = tuple(
-    f"{event}_{column}"
-    for event in ("send", "send_done", "post", "receive")
-    for column in ("seq", "call", "ns")
-)
-_MESSAGE: Final = (
-    *_ENDS, *_STAMPS, "send_done_from", "send_request", "receive_request", "tag", "sent_bytes",
-    "received_bytes",
-)  # fmt: skip
-_HALF: Final = (
-    "location", "seq", "time_ns", "communicator", "peer", "tag", "bytes", "request", "kind",
-)  # fmt: skip
 _RECORDED: Final = SEND_DONE_SOURCES.index("recorded")
 _TAG_BITS: Final = 0xFFFFFFFF
-_MEMBER: Final = (
-    "collective", "location", "begin_seq", "call", "begin_ns", "end_seq", "done_call", "end_ns",
-    "sent_bytes", "received_bytes",
-)  # fmt: skip
 _CREATES, _DESTROYS = 17, 18
 _DESTROYERS: Final = ("Finalize", "free", "disconnect", "close")
 _CREATORS: Final = (
@@ -58,155 +37,159 @@ _OWN_REQUESTS: Final = 1 << 48
 """Requests that have no id in the trace are numbered from here."""
 
 
-class Messages:
-    """All messages of a trace."""
+class _Form(NamedTuple):
+    """What rows write as events of a kind: rows have a mask of its name, and the columns."""
+
+    kind: Written
+    event: str  # its moments are in the columns ``event_seq``, ``event_call``, ``event_ns``
+    turns: tuple[Turn, Turn]  # as a rule, and where the ordinal is that of the call's enter
+    arguments: tuple[str, ...] = ()
+
+
+_BEGUN: Final = Turn.COMPLETION, Turn.START
+_ENDED: Final = Turn.COMPLETION, Turn.FOLLOWUP
+_ENVELOPE: Final = ("partner", "communicator", "tag", "bytes")
+_PART: Final = ("operation", "communicator", "root", "sent_bytes", "received_bytes")
+_SENDS: Final = (
+    _Form(Written.SEND, "send", _BEGUN, _ENVELOPE),
+    _Form(Written.ISEND, "send", _BEGUN, (*_ENVELOPE, "request")),
+    _Form(Written.SEND_DONE, "send_done", _ENDED, ("request",)),
+)
+_RECEIVES: Final = (
+    _Form(Written.POST, "post", _BEGUN, ("request",)),
+    _Form(Written.RECEIVE, "receive", _ENDED, _ENVELOPE),
+    _Form(Written.IRECEIVE, "receive", _ENDED, (*_ENVELOPE, "request")),
+)
+# Half messages are in no call: what begins starts always.
+_HALVES: Final = tuple(
+    form._replace(event="half", turns=form.turns if form.turns == _ENDED else _BEGUN[1:] * 2)
+    for form in _SENDS + _RECEIVES
+)
+_COLLECTIVES: Final = (
+    _Form(Written.COLLECTIVE_BEGIN, "begin", _BEGUN),
+    _Form(Written.COLLECTIVE_START, "begin", _BEGUN, ("request",)),
+    _Form(Written.COLLECTIVE_END, "end", _ENDED, _PART),
+    _Form(Written.COLLECTIVE_COMPLETE, "end", _ENDED, (*_PART, "request")),
+)
+
+
+class Communication:
+    """Messages, half messages and parts of collectives of all locations, in memory."""
 
     def __init__(self, trace: Trace, communicators: Communicators) -> None:
-        self._rows = columns_of(trace.messages, _MESSAGE)
-        sender, receiver, row = (self._rows[name] for name in _ENDS)
-        self._sent, self._received = RowsByLocation(sender), RowsByLocation(receiver)
-        application, process = communicators.application[sender], communicators.process
-        reference, self._to = communicators.named(row, process[receiver], application)
-        of_sender, self._from = communicators.named(row, process[sender], application)
-        # Both sides name the same communicator: the world, if either is no member.
-        apart = np.flatnonzero(reference != of_sender)
-        unknown = np.full(len(apart), UNKNOWN)
-        for ranks, location in ((self._to, receiver), (self._from, sender)):
-            world = unknown, process[location[apart]], application[apart]
-            reference[apart], ranks[apart] = communicators.named(*world)
-        self._communicator = reference
+        sends, receives = _messages(trace, communicators)
+        self._tables = (
+            (_SENDS, RowsByLocation(sends)),
+            (_RECEIVES, RowsByLocation(receives)),
+            (_HALVES, RowsByLocation(_half_messages(trace, communicators))),
+            (_COLLECTIVES, RowsByLocation(_collectives(trace, communicators))),
+        )
 
     def add(self, events: Events, location: int, calls: Columns) -> None:
-        """Add what a location did for messages, in its `calls` or outside of them."""
-        self._add_sends(events, self._sent.of(location), calls)
-        self._add_receives(events, self._received.of(location), calls)
-
-    def _add_sends(self, events: Events, which: Integers, calls: Columns) -> None:
-        rows = {name: column[which] for name, column in self._rows.items()}
-        send, done = _stamp(rows, "send", calls), _stamp(rows, "send_done", calls)
-        request = rows["send_request"]
-        has_request = request != NO_VALUE
-        events.add(
-            np.where(has_request, int(Written.ISEND), int(Written.SEND)),
-            send.turn(Turn.COMPLETION, Turn.START),
-            send.moment,
-            self._to[which],
-            self._communicator[which],
-            rows["tag"] & _TAG_BITS,
-            rows["sent_bytes"],
-            np.where(has_request, request, 0),
-            where=send.has_moment,
-        )
-        is_done = has_request & (rows["send_done_from"] == _RECORDED) & done.has_moment
-        is_done &= rows["send_done_ns"] != NO_VALUE
-        turn = done.turn(Turn.COMPLETION, Turn.FOLLOWUP)
-        events.add(Written.SEND_DONE, turn, done.moment, request, where=is_done)
-
-    def _add_receives(self, events: Events, which: Integers, calls: Columns) -> None:
-        rows = {name: column[which] for name, column in self._rows.items()}
-        post, receive = _stamp(rows, "post", calls), _stamp(rows, "receive", calls)
-        has_request = rows["receive_request"] != NO_VALUE
-        request = np.where(has_request, rows["receive_request"], 0)
-        turn, posted = post.turn(Turn.COMPLETION, Turn.START), has_request & post.has_moment
-        events.add(Written.POST, turn, post.moment, request, where=posted)
-        events.add(
-            np.where(has_request, int(Written.IRECEIVE), int(Written.RECEIVE)),
-            receive.turn(Turn.COMPLETION, Turn.FOLLOWUP),
-            receive.moment,
-            self._from[which],
-            self._communicator[which],
-            rows["tag"] & _TAG_BITS,
-            rows["received_bytes"],
-            request,
-            where=receive.has_moment & (post.has_moment | ~has_request),
-        )
+        """Add what a location did, in its `calls` or outside of them."""
+        for forms, table in self._tables:
+            rows = table.of(location)
+            stamps = {event: Stamp(rows, event, calls) for _, event, *_ in forms}
+            for kind, event, turns, names in forms:
+                stamp, arguments = stamps[event], (rows[name] for name in names)
+                where = rows[kind.name] & stamp.has_moment
+                events.add(kind, stamp.turn(*turns), stamp.moment, *arguments, where=where)
 
 
-def _stamp(rows: Columns, event: str, calls: Columns) -> Stamp:
-    seq, call, time = (rows[f"{event}_{column}"] for column in ("seq", "call", "ns"))
-    return Stamp(seq, call, time, calls)
+def _messages(trace: Trace, communicators: Communicators) -> tuple[Columns, Columns]:
+    """What was sent and what was received, each on the location that did so."""
+    rows = columns_of(trace.messages)
+    sender, receiver, row = (
+        rows[name] for name in ("sender_location", "receiver_location", "communicator")
+    )
+    application, process = communicators.application[sender], communicators.process
+    reference, destination = communicators.named(row, process[receiver], application)
+    of_sender, source = communicators.named(row, process[sender], application)
+    # Both sides name the same communicator: the world, if either is no member.
+    apart = np.flatnonzero(reference != of_sender)
+    unknown = np.full(len(apart), UNKNOWN)
+    for ranks, location in ((destination, receiver), (source, sender)):
+        world = unknown, process[location[apart]], application[apart]
+        reference[apart], ranks[apart] = communicators.named(*world)
+    waits = rows["send_request"] != NO_VALUE
+    is_done = waits & (rows["send_done_from"] == _RECORDED)
+    sends = {name: rows[name] for name in rows if name.startswith("send_")} | {
+        "location": sender,
+        "partner": destination,
+        "bytes": rows["sent_bytes"],
+        "request": rows["send_request"],
+        "SEND": ~waits,
+        "ISEND": waits,
+        "SEND_DONE": is_done & (rows["send_done_ns"] != NO_VALUE),
+    }
+    waits = rows["receive_request"] != NO_VALUE
+    is_posted = (rows["post_seq"] != NO_VALUE) | (rows["post_call"] >= 0)
+    receives = {name: rows[name] for name in rows if name.startswith(("post_", "receive_"))} | {
+        "location": receiver,
+        "partner": source,
+        "bytes": rows["received_bytes"],
+        "request": rows["receive_request"],
+        "POST": waits,
+        "RECEIVE": ~waits,
+        "IRECEIVE": waits & is_posted,
+    }
+    both = {"communicator": reference, "tag": rows["tag"] & _TAG_BITS}
+    return sends | both, receives | both
 
 
-class HalfMessages:
+def _half_messages(trace: Trace, communicators: Communicators) -> Columns:
     """The recorded halves of messages whose other half is unknown."""
-
-    def __init__(self, trace: Trace, communicators: Communicators) -> None:
-        rows = self._rows = columns_of(trace.half_messages, _HALF)
-        self._of = RowsByLocation(rows["location"])
-        application = communicators.application[rows["location"]]
-        process = communicators.processes(application, rows["peer"])
-        self._communicator, self._partner = communicators.named(
-            rows["communicator"], process, application
-        )
-
-    def add(self, events: Events, location: int) -> None:
-        """Add the halves of a location, but for messages whose partner is unknown."""
-        which = self._of.of(location)
-        rows = {name: column[which] for name, column in self._rows.items()}
-        partner, moment = self._partner[which], (rows["time_ns"], rows["seq"])
-        has_request, request = rows["request"] != NO_VALUE, (rows["request"],)
-        sizes = np.where(rows["bytes"] == NO_VALUE, 0, rows["bytes"])
-        message = (partner, self._communicator[which], rows["tag"] & _TAG_BITS, sizes)
-        blocking, waited = (partner >= 0) & ~has_request, (partner >= 0) & has_request
-        for half, kind, turn, chosen, arguments in (
-            ("send", Written.SEND, Turn.START, blocking, message),
-            ("send", Written.ISEND, Turn.START, waited, message + request),
-            ("send_done", Written.SEND_DONE, Turn.COMPLETION, has_request, request),
-            ("post", Written.POST, Turn.START, has_request, request),
-            ("receive", Written.RECEIVE, Turn.COMPLETION, blocking, message),
-            ("receive", Written.IRECEIVE, Turn.COMPLETION, waited, message + request),
-        ):
-            is_half = rows["kind"] == HALF_KINDS.index(half)
-            events.add(kind, turn, moment, *arguments, where=chosen & is_half)
+    rows = columns_of(trace.half_messages)
+    location, application = rows["location"], communicators.application[rows["location"]]
+    process = communicators.processes(application, rows["peer"])
+    reference, partner = communicators.named(rows["communicator"], process, application)
+    waits, has_partner = rows["request"] != NO_VALUE, partner >= 0
+    is_half = {kind: rows["kind"] == code for code, kind in enumerate(HALF_KINDS)}
+    return rows | {
+        "half_seq": rows["seq"],
+        "half_call": np.full(len(location), UNKNOWN),
+        "half_ns": rows["time_ns"],
+        "partner": partner,
+        "communicator": reference,
+        "tag": rows["tag"] & _TAG_BITS,
+        "bytes": np.where(rows["bytes"] == NO_VALUE, 0, rows["bytes"]),
+        "SEND": is_half["send"] & has_partner & ~waits,
+        "ISEND": is_half["send"] & has_partner & waits,
+        "SEND_DONE": is_half["send_done"] & waits,
+        "POST": is_half["post"] & waits,
+        "RECEIVE": is_half["receive"] & has_partner & ~waits,
+        "IRECEIVE": is_half["receive"] & has_partner & waits,
+    }
 
 
-class Collectives:
-    """All parts of collectives in a trace."""
-
-    def __init__(self, trace: Trace, communicators: Communicators) -> None:
-        instances = trace.collectives
-        self._rows = columns_of(trace.collective_members, _MEMBER)
-        location, instance = self._rows["location"], self._rows["collective"]
-        self._of = RowsByLocation(location)
-        code, row, root = (
-            column[instance]
-            for column in columns_of(instances, ("operation", "communicator", "root")).values()
-        )
-        numbers = np.array([_number_of(name) for name in _operations_of(instances)], np.int64)
-        self._operation = np.append(numbers, _NOT_MPI)[code]
-        application = communicators.application[location]
-        process = communicators.process[location]
-        self._communicator, _ = communicators.named(row, process, application)
-        root_process = communicators.processes(application, root)
-        reference, rank = communicators.named(row, root_process, application)
-        is_there = (root >= 0) & (rank >= 0) & (reference == self._communicator)
-        self._root = np.where(is_there, rank, NO_ROOT)
-
-    def add(self, events: Events, location: int, calls: Columns) -> None:
-        """Add the parts of a location, in its `calls` or outside of them."""
-        which = self._of.of(location)
-        which = which[self._operation[which] != _NOT_MPI]
-        begin_seq, call, begin_ns, end_seq, done_call, end_ns, *sizes = (
-            self._rows[name][which] for name in _MEMBER[2:]
-        )
-        begin = Stamp(begin_seq, call, begin_ns, calls)
-        end = Stamp(end_seq, done_call, end_ns, calls)
-        turn = begin.turn(Turn.COMPLETION, Turn.START)
-        request = _OWN_REQUESTS + which
-        part = self._operation[which], self._communicator[which], self._root[which], *sizes
-        blocking = done_call == call
-        started = ~blocking & (done_call >= 0) & (end_ns != NO_VALUE)
-        begun, ended = begin.moment, end.moment
-        events.add(Written.COLLECTIVE_BEGIN, turn, begun, where=blocking)
-        events.add(Written.COLLECTIVE_START, turn, begun, request, where=started)
-        turn = end.turn(Turn.COMPLETION, Turn.FOLLOWUP)
-        events.add(Written.COLLECTIVE_END, turn, ended, *part, where=blocking)
-        events.add(Written.COLLECTIVE_COMPLETE, turn, ended, *part, request, where=started)
-
-
-def _operations_of(instances: pa.Table) -> Sequence[str]:
-    """Names of the operations of collectives by their codes."""
-    return coded(instances["operation"])[1] or operations.NAMES
+def _collectives(trace: Trace, communicators: Communicators) -> Columns:
+    """The parts of collectives that the format has."""
+    rows = columns_of(trace.collective_members)
+    location, instance = rows["location"], rows["collective"]
+    names = coded(trace.collectives["operation"])[1] or operations.NAMES
+    of_instances = columns_of(trace.collectives, ("operation", "communicator", "root"))
+    code, row, root = (column[instance] for column in of_instances.values())
+    operation = np.array([*map(_number_of, names), _NOT_MPI], np.int64)[code]
+    application = communicators.application[location]
+    reference, _ = communicators.named(row, communicators.process[location], application)
+    root_process = communicators.processes(application, root)
+    of_root, rank = communicators.named(row, root_process, application)
+    is_there = (root >= 0) & (rank >= 0) & (of_root == reference)
+    blocking = rows["done_call"] == rows["call"]
+    is_started = ~blocking & (rows["done_call"] >= 0) & (rows["end_ns"] != NO_VALUE)
+    blocking, is_started = (mask & (operation != _NOT_MPI) for mask in (blocking, is_started))
+    return rows | {
+        "begin_call": rows["call"],
+        "end_call": rows["done_call"],
+        "operation": operation,
+        "communicator": reference,
+        "root": np.where(is_there, rank, NO_ROOT),
+        "request": _OWN_REQUESTS + np.arange(len(location)),
+        "COLLECTIVE_BEGIN": blocking,
+        "COLLECTIVE_START": is_started,
+        "COLLECTIVE_END": blocking,
+        "COLLECTIVE_COMPLETE": is_started,
+    }
 
 
 def _number_of(name: str) -> int:
@@ -249,11 +232,9 @@ class TraceEvents:
         self._gaps, self._locks = Walk(trace, "gaps"), Walk(trace, "locks")
         self._counters = trace.counter_names
         self._absolute = [mode == "absolute" for mode in trace.counters["mode"].to_pylist()]
-        self._messages = Messages(trace, definitions.communicators)
-        self._half_messages = HalfMessages(trace, definitions.communicators)
-        self._collectives = Collectives(trace, definitions.communicators)
-        self._forks = columns_of(trace.teams, _FORK)
-        self._forks_of = RowsByLocation(to_numpy(trace.teams["fork_location"]))
+        self._communication = Communication(trace, definitions.communicators)
+        forks = columns_of(trace.teams, ("fork_location", *_FORK))
+        self._forks = RowsByLocation(forks | {"location": forks["fork_location"]})
         self._parameters = Parameters(trace, definitions)
         self._other_events = OtherEvents(trace, definitions)
         self._lock_numbers: dict[int, int] = {}
@@ -264,9 +245,7 @@ class TraceEvents:
         calls = columns_of(self._calls.of(location), _CALL)
         self._add_spans(events, location, calls)
         self._add_forks(events, location)
-        self._messages.add(events, location, calls)
-        self._half_messages.add(events, location)
-        self._collectives.add(events, location, calls)
+        self._communication.add(events, location, calls)
         self._add_locks(events, location)
         self._add_gaps(events, location)
         self._parameters.add(events, location)
@@ -295,12 +274,12 @@ class TraceEvents:
         events.add_spans(enter, leave, region[order], team[order])
 
     def _add_forks(self, events: Events, location: int) -> None:
-        rows = self._forks_of.of(location)
-        fork_ns, fork_seq, join_ns, join_seq, threads = (
-            self._forks[name][rows] for name in _FORK
+        forks = self._forks.of(location)
+        forked, joined = (
+            (forks[f"{event}_ns"], forks[f"{event}_seq"]) for event in ("fork", "join")
         )
-        events.add(Written.FORK, Turn.FORK, (fork_ns, fork_seq), threads)
-        events.add(Written.JOIN, Turn.JOIN, (join_ns, join_seq))
+        events.add(Written.FORK, Turn.FORK, forked, forks["threads"])
+        events.add(Written.JOIN, Turn.JOIN, joined)
 
     def _add_locks(self, events: Events, location: int) -> None:
         rows = columns_of(self._locks.of(location), _LOCK)

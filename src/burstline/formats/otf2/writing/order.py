@@ -144,22 +144,24 @@ def _places_of(wanted: Integers, seq: Integers, kind: Integers) -> tuple[Mask, I
 
 
 class RowsByLocation:
-    """The rows of each location in a table that is not sorted by it."""
+    """The rows of each location, in columns that are not sorted by their ``location``."""
 
-    def __init__(self, location: Integers) -> None:
-        self._order = np.argsort(location, kind="stable")
-        self._sorted = location[self._order]
+    def __init__(self, columns: Columns) -> None:
+        self._columns = columns
+        self._order = np.argsort(columns["location"], kind="stable")
+        self._location = columns["location"][self._order]
 
-    def of(self, location: int) -> Integers:
+    def of(self, location: int) -> Columns:
         """The rows of a location."""
-        first, last = np.searchsorted(self._sorted, [location, location + 1])
-        return self._order[first:last]
+        rows = self._order[slice(*np.searchsorted(self._location, [location, location + 1]))]
+        return {name: column[rows] for name, column in self._columns.items()}
 
 
 class Stamp:
-    """The moment of each event, by its ordinal or else that of its call, and in this call."""
+    """The moment of an event of each row, by its ordinal or else its call's, in this call."""
 
-    def __init__(self, seq: Integers, call: Integers, time: Integers, calls: Columns) -> None:
+    def __init__(self, rows: Columns, event: str, calls: Columns) -> None:
+        seq, call, time = (rows[f"{event}_{column}"] for column in ("seq", "call", "ns"))
         inside = (call >= 0) & (call < len(calls["enter_seq"]))
         row = np.where(inside, call, 0)
         enter, first, last = (
@@ -172,11 +174,12 @@ class Stamp:
         self.moment = time, seq
         self._is_enter = inside & (seq == enter)
 
-    def turn(self, otherwise: Turn, at_enter: Turn) -> Integers:
+    def turn(self, usual: Turn, at_enter: Turn) -> Integers:
         """The turn of each event: `at_enter` where its ordinal is that of its call's enter."""
-        return np.where(self._is_enter, int(at_enter), int(otherwise))
+        return np.where(self._is_enter, int(at_enter), int(usual))
 
 
-def columns_of(rows: pa.Table, names: Iterable[str]) -> Columns:
-    """Columns of a table as 64-bit integers; codes of words, NO_VALUE where null."""
+def columns_of(rows: pa.Table, names: Iterable[str] | None = None) -> Columns:
+    """Columns of a table, or all, as 64-bit integers; codes of words, NO_VALUE where null."""
+    names = rows.column_names if names is None else names
     return {name: to_numpy(rows[name]).astype(np.int64) for name in names}
