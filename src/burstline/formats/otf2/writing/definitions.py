@@ -11,7 +11,8 @@ The scheme is Score-P's, because analysers rely on it: a thread's reference is
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from collections import defaultdict
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
@@ -22,7 +23,7 @@ from burstline.formats.otf2.numbers import MPI, NOWHERE, ROLES
 from burstline.schema import VALUE_TYPES
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from burstline.columns import Integers
     from burstline.trace import Trace
@@ -43,10 +44,9 @@ _PROCESS: Final = 1
 _LOCATION_KINDS: Final = {"cpu": 1, "gpu_stream": 2, "metric": 3, "other": 0}
 _PARADIGMS: Final = {"user": 1, "openmp": _OPENMP, "pthread": 7, "gpu": 5, "mpi": MPI}
 _PARADIGM_NAMES: Final = ((MPI, "MPI", 0), (_OPENMP, "OpenMP", 1))
-_ACCUMULATED, _ABSOLUTE = 0, 17
-_UINT64, _INT64 = VALUE_TYPES.index("uint64"), VALUE_TYPES.index("int64")
+# Mode and type of values of accumulated counters, and of absolute ones.
+_COUNTED: Final = (0, VALUE_TYPES.index("uint64")), (17, VALUE_TYPES.index("int64"))
 _DECIMAL: Final = 1
-_PARAMETER_TYPES: Final = ("string", "int64", "uint64")
 _MPI_ROLES: Final = {
     "barrier": ("Barrier",),
     "coll_one2all": ("Bcast", "Scatter", "Scatterv"),
@@ -121,9 +121,7 @@ class Communicators:
         self.count = 0  # of communicators; their references are below it
         self._ranks: list[dict[int, int]] = []
         self._worlds: dict[int, int] = {}
-        self._define_all(trace.communicators.to_pylist())
-
-    def _define_all(self, communicators: Sequence[dict[str, Any]]) -> None:
+        communicators = trace.communicators.to_pylist()
         # (communicators,): the reference of each row, the same for all of the kind "self"
         self.reference = np.full(len(communicators), -1, np.int64)
         self._is_self = [row["kind"] == "self" for row in communicators]
@@ -138,8 +136,8 @@ class Communicators:
             self.reference[row["communicator"]] = reference
         for application in np.unique(self.application).tolist():
             if application not in self._worlds:
-                ranks = sorted(rank for key, rank in self._process_of if key == application)
-                self._define(application, "world", ranks)
+                members = sorted(rank for key, rank in self._process_of if key == application)
+                self._define(application, "world", members)
 
     def _define(self, application: int, kind: str, ranks: Iterable[int]) -> int:
         keys = ((application, rank) for rank in ranks)
@@ -165,10 +163,7 @@ class Communicators:
 
         The world of the application stands for rows of -1 and those without the process.
         """
-        columns = row, process, application
-        first, which = distinct(*columns)
-        keys = zip(*(column[first].tolist() for column in columns), strict=True)
-        pairs = np.array([self._named(*key) for key in keys], np.int64).reshape(-1, 2)[which]
+        pairs = _mapped(self._named, row, process, application).reshape(-1, 2)
         return pairs[:, 0], pairs[:, 1]
 
     def _named(self, row: int, process: int, application: int) -> tuple[int, int]:
@@ -182,9 +177,14 @@ class Communicators:
 
     def processes(self, application: Integers, rank: Integers) -> Integers:
         """The process of each rank of an application, -1 where it has no location."""
-        first, which = distinct(application, rank)
-        keys = zip(application[first].tolist(), rank[first].tolist(), strict=True)
-        return np.array([self._process_of.get(key, -1) for key in keys], np.int64)[which]
+        return _mapped(lambda *key: self._process_of.get(key, -1), application, rank)
+
+
+def _mapped(function: Callable[..., int | tuple[int, int]], *columns: Integers) -> Integers:
+    """What a function makes of each row of columns; it is called once for equal rows."""
+    first, which = distinct(*columns)
+    keys = zip(*(column[first].tolist() for column in columns), strict=True)
+    return np.array([function(*key) for key in keys], np.int64)[which]
 
 
 class Definitions:
@@ -202,8 +202,7 @@ class Definitions:
         self.regions = self._add_regions(trace)
         self._operations: dict[int, int] = {}
         self._metrics: dict[tuple[int, ...], int] = {}
-        self._parameters: dict[tuple[str, int], int] = {}
-        self._attributes: dict[tuple[str, int], int] = {}
+        self._named: defaultdict[Defined, dict[tuple[str, int], int]] = defaultdict(dict)
         self.communicators = Communicators(self._rows, trace, self.references)
         # the communicator of the teams of each location's process
         self.teams = self._add_teams(trace)
@@ -214,9 +213,8 @@ class Definitions:
         if code not in self._operations:
             region = int(self.regions.max(initial=-1)) + 1 + len(self._operations)
             self._operations[code] = region
-            role = _role_of(names[code])
-            name = self.text(names[code])
-            row = (region, name, name, ROLES.index(role), MPI, self.text("MPI"), 0, 0)
+            name, role = self.text(names[code]), ROLES.index(_role_of(names[code]))
+            row = (region, name, name, role, MPI, self.text("MPI"), 0, 0)
             self._rows.add(Defined.REGION, *row)
         return self._operations[code]
 
@@ -227,18 +225,9 @@ class Definitions:
             self._rows.add(Defined.METRIC_CLASS, self._metrics[counters], 0, *counters)
         return self._metrics[counters]
 
-    def parameter(self, name: str, form: str) -> int:
-        """The parameter of a name and type, which is defined when it is new."""
-        code = _PARAMETER_TYPES.index(form)
-        return self._of_name(Defined.PARAMETER, self._parameters, name, code)
-
-    def attribute(self, name: str, code: int) -> int:
-        """The attribute of a name and type, which is defined when it is new."""
-        return self._of_name(Defined.ATTRIBUTE, self._attributes, name, code)
-
-    def _of_name(
-        self, kind: Defined, defined: dict[tuple[str, int], int], name: str, code: int
-    ) -> int:
+    def named(self, name: str, kind: Defined, code: int) -> int:
+        """The parameter or attribute of a name and type, which is defined when it is new."""
+        defined = self._named[kind]
         if (name, code) not in defined:
             defined[name, code] = len(defined)
             self._rows.add(kind, defined[name, code], self.text(name), code)
@@ -267,8 +256,7 @@ class Definitions:
                 processes.add(process)
                 node = nodes[row["node"] or "node"]
                 add(Defined.LOCATION_GROUP, process, text(group), _PROCESS, node)
-            reference = self.references[row["location"]]
-            kind = _LOCATION_KINDS[row["kind"]]
+            reference, kind = self.references[row["location"]], _LOCATION_KINDS[row["kind"]]
             add(Defined.LOCATION, reference, text(thread), kind, count, process)
 
     def _place_names(self) -> list[tuple[str, str]]:
@@ -323,13 +311,11 @@ class Definitions:
         count = trace.counters.num_rows
         value_types = np.zeros(count, np.int64)
         for number, row in enumerate(trace.counters.to_pylist()):
-            is_absolute = row["mode"] == "absolute"
-            mode, value_types[number] = (
-                (_ABSOLUTE, _INT64) if is_absolute else (_ACCUMULATED, _UINT64)
-            )
+            mode, form = _COUNTED[row["mode"] == "absolute"]
+            value_types[number] = form
             unit, exponent = _scale(row["unit"])
-            how = mode, int(value_types[number]), _DECIMAL, exponent
             name, unit_name = self.text(row["name"]), self.text(unit or "#")
+            how = mode, form, _DECIMAL, exponent
             self._rows.add(Defined.METRIC_MEMBER, number, name, 0, *how, unit_name)
         # One metric of all counters keeps their order, whatever is read together first.
         if 0 < count <= _LARGEST_METRIC:

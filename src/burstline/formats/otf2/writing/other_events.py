@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import shlex
-from functools import partial
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from burstline._core import Written
+from burstline._core import Defined, Written
 from burstline.columns import coded
 from burstline.extrae import PARAMETER_TYPES
 from burstline.formats.otf2.numbers import NOWHERE
@@ -35,10 +34,11 @@ _THREADS: Final = ("thread_created", "thread_begun", "thread_awaited", "thread_e
 _TASKS: Final = ("task_created", "task_switched", "task_completed")
 _COMMUNICATORS: Final = ("communicator_created", "communicator_destroyed")
 _PARAMETERS: Final = {
-    "int64": Written.PARAMETER,
-    "uint64": Written.UNSIGNED_PARAMETER,
-    "string": Written.TEXT_PARAMETER,
+    "int64": (Written.PARAMETER, 1),
+    "uint64": (Written.UNSIGNED_PARAMETER, 2),
+    "string": (Written.TEXT_PARAMETER, 0),
 }
+"""Events of parameters, and the format's numbers of their types."""
 
 
 class OtherEvents:
@@ -88,13 +88,11 @@ class OtherEvents:
         ends.add_to(events, Written.PROGRAM_END, ends["value"])
 
     def _add_parameters(self, events: Events, rows: _Rows) -> None:
-        for form, written in _PARAMETERS.items():
+        define, text = self._definitions.named, self._definitions.text
+        for form, (written, code) in _PARAMETERS.items():
             chosen = rows.pick(rows["type"] == _TYPE[form])
-            reference = chosen.defined("name", partial(self._definitions.parameter, form=form))
-            is_text = form == "string"
-            value = (
-                chosen.defined("text", self._definitions.text) if is_text else chosen.values()
-            )
+            reference = chosen.defined("name", define, Defined.PARAMETER, code)
+            value = chosen.defined("text", text) if form == "string" else chosen.values()
             chosen.add_to(events, written, reference, value)
 
     def _add_attributes(self, events: Events, rows: _Rows) -> None:
@@ -112,8 +110,10 @@ class OtherEvents:
         value[placed] = self._locations[value[placed]]
         reference = np.zeros(len(form), np.int64)
         for code in np.unique(form).tolist():
-            define = partial(self._definitions.attribute, code=code)
-            reference[form == code] = rows.pick(form == code).defined("name", define)
+            define, chosen = self._definitions.named, form == code
+            reference[chosen] = rows.pick(chosen).defined(
+                "name", define, Defined.ATTRIBUTE, code
+            )
         events.add_attributes(rows["seq"], reference, form, value)
 
 
@@ -150,10 +150,10 @@ class _Rows:
         """The words of a column, empty where there are none."""
         return [self._words[name][code] for code in self[name].tolist()]
 
-    def defined(self, name: str, define: Callable[[str], int]) -> Integers:
+    def defined(self, name: str, define: Callable[..., int], *how: int) -> Integers:
         """The reference of each word of a column, which is defined once."""
         codes, which = np.unique(self[name], return_inverse=True)
-        references = [define(self._words[name][code]) for code in codes.tolist()]
+        references = [define(self._words[name][code], *how) for code in codes.tolist()]
         return np.array(references, np.int64)[which.reshape(-1)]
 
     def add_to(self, events: Events, kind: Written, *arguments: int | Integers) -> None:
@@ -173,8 +173,9 @@ class Parameters:
         for row in trace.event_types.to_pylist():
             if row["type"] in PARAMETER_TYPES:
                 texts = labels.get(row["group"], {})
-                form = "string" if texts else "int64"
-                self._references[row["type"]] = definitions.parameter(row["label"], form)
+                _, code = _PARAMETERS["string" if texts else "int64"]
+                reference = definitions.named(row["label"], Defined.PARAMETER, code)
+                self._references[row["type"]] = reference
                 self._texts[row["type"]] = {
                     value: definitions.text(label) for value, label in texts.items()
                 }
