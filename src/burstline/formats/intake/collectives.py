@@ -23,7 +23,6 @@ from burstline.schema import NO_VALUE, UNKNOWN, arrow_table
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    import numpy.typing as npt
     import pyarrow as pa
 
     from burstline.columns import Integers
@@ -62,8 +61,20 @@ def collective_parts(
     turn = np.lexsort((parts.index, parts.location, calls.enter_ns[parts.call], process))
     turn = turn[parts.communicator[turn] >= 0]
     rows, parts, process = rows[turn], parts.pick(turn), process[turn]
-    columns = _part_columns(parts, details=details, calls=calls, ends=ends[rows])
-    return columns | {
+    blocking, end = parts.request == 0, ends[rows]
+    ended = ~blocking & (take(details.kind, end) == Kind.COLLECTIVE_DONE)
+    done = np.where(ended, take(details.call, end), parts.call)
+    is_done = blocking | ended
+    return {
+        "location": parts.location,
+        "call": calls.call[parts.call],
+        "done_call": np.where(is_done, calls.call[done], UNKNOWN),
+        "begin_ns": calls.enter_ns[parts.call],
+        "end_ns": calls.leave_ns[done],
+        "begin_seq": calls.enter_seq[parts.call],
+        "end_seq": np.where(is_done, calls.leave_seq[done], NO_VALUE),
+        "sent_bytes": parts.sent,
+        "received_bytes": parts.received,
         "communicator": parts.communicator,
         "sequence": ordinal_within(parts.communicator, process),
         # A start says what it starts: what was made before.
@@ -96,14 +107,14 @@ def window_borders(instances: Integers, size: Integers, most: int) -> Integers:
     """
     largest = int(size.max(initial=1))
     step = max(1, most // largest)
-    borders, held, at = [], 0, 0
+    borders, held, number = [], 0, 0
     for count, members in zip(instances.tolist(), size.tolist(), strict=True):
         for first in range(0, count, step):
             if held and held + members > largest:
-                borders.append(at)
+                borders.append(number)
                 held = 0
             held += members
-            at += min(step, count - first)
+            number += min(step, count - first)
     return np.array(borders, np.int64)
 
 
@@ -136,20 +147,25 @@ def join_collectives(
     count = len(instances.sequence)
     begin = np.full(count, len(process), np.int64)
     np.minimum.at(begin, instances.instance, np.arange(len(process)))
-    roots = {}
-    for name in ("own_root", "named_root"):
-        roots[name] = np.full(count, UNKNOWN, np.int64)
-        np.maximum.at(roots[name], instances.instance, parts[name])
+    own, named = np.full((2, count), UNKNOWN, np.int64)
+    np.maximum.at(own, instances.instance, parts["own_root"])
+    np.maximum.at(named, instances.instance, parts["named_root"])
     columns = {
         "communicator": instances.communicator,
         "operation": operation[begin],
-        "root": np.where(roots["own_root"] >= 0, roots["own_root"], roots["named_root"]),
+        "root": np.where(own >= 0, own, named),
         "sequence": instances.sequence,
         "complete": instances.complete,
     }
-    _note_incomplete(columns, operations, words, defects)
+    lacking = np.flatnonzero(~instances.complete)
+    if len(lacking):
+        code, number, row = (
+            int(columns[name][lacking[0]]) for name in ("operation", "sequence", "communicator")
+        )
+        text = words.format(operation=operations[code], number=number, communicator=row)
+        defects.note("incomplete_collective", "loss", text, len(lacking))
     rows = {name: parts[name][instances.order] for name in _MEMBER_COLUMNS}
-    rows |= {"collective": instances.instance[instances.order] + first}
+    rows["collective"] = instances.instance[instances.order] + first
     rows["comm_rank"] = comm_rank[instances.order]
     return (
         arrow_table("collectives", columns, operations=operations),
@@ -168,21 +184,6 @@ def describe_collectives(details: Details, places: Places, facts: Facts) -> None
     facts.add_bytes("received", parts.call, parts.received)
 
 
-def _note_incomplete(
-    columns: dict[str, npt.NDArray[np.generic]],
-    operations: Sequence[str],
-    words: str,
-    defects: Defects,
-) -> None:
-    wrong = np.flatnonzero(~columns["complete"].astype(bool))
-    if len(wrong):
-        code, number, where = (
-            int(columns[name][wrong[0]]) for name in ("operation", "sequence", "communicator")
-        )
-        text = words.format(operation=operations[code], number=number, communicator=where)
-        defects.note("incomplete_collective", "loss", text, len(wrong))
-
-
 def comm_ranks(
     communicator: Integers, rank: Integers, members: Sequence[Sequence[int]]
 ) -> Integers:
@@ -198,9 +199,9 @@ def comm_ranks(
     # Of a member that a damaged line lists twice, the last place counts.
     order = np.argsort(keys, kind="stable")
     wanted = place.reshape(-1) * span + rank
-    at = order[np.maximum(np.searchsorted(keys[order], wanted, "right") - 1, 0)]
+    member = order[np.maximum(np.searchsorted(keys[order], wanted, "right") - 1, 0)]
     first = np.cumsum(sizes) - sizes
-    return np.where(keys[at] == wanted, at - first[place.reshape(-1)], UNKNOWN)
+    return np.where(keys[member] == wanted, member - first[place.reshape(-1)], UNKNOWN)
 
 
 def _named_roots(details: Details, parts: Details) -> Integers:
@@ -212,21 +213,3 @@ def _named_roots(details: Details, parts: Details) -> Integers:
         part = row_of(parts.call, details.call[named])
         np.maximum.at(roots, part[part >= 0], details.root[named][part >= 0])
     return roots
-
-
-def _part_columns(parts: Details, *, details: Details, calls: Calls, ends: Integers) -> Columns:
-    blocking = parts.request == 0
-    ended = ~blocking & (take(details.kind, ends) == Kind.COLLECTIVE_DONE)
-    done = np.where(ended, take(details.call, ends), parts.call)
-    known = blocking | ended
-    return {
-        "location": parts.location,
-        "call": calls.call[parts.call],
-        "done_call": np.where(known, calls.call[done], UNKNOWN),
-        "begin_ns": calls.enter_ns[parts.call],
-        "end_ns": calls.leave_ns[done],
-        "begin_seq": calls.enter_seq[parts.call],
-        "end_seq": np.where(known, calls.leave_seq[done], NO_VALUE),
-        "sent_bytes": parts.sent,
-        "received_bytes": parts.received,
-    }

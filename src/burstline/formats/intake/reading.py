@@ -80,7 +80,7 @@ class Halves:
         self._at_once = parts_at_once
         self._sends = rows("sends", self._joining.sends)
         self._receives = rows("receives", self._joining.receives)
-        part = types_of(PART_COLUMNS, "collectives", "collective_members")
+        part = types_of(PART_COLUMNS, *_COLLECTIVES)
         self._parts = rows("parts", part)
         self._ranges = rows("ranges", part)
         self._alone = rows("alone", HALF_TYPES)
@@ -103,17 +103,13 @@ class Halves:
             sender = self._joining.senders(group.receives)
             self._receives.scatter(self._group_of(sender), group.receives)
         if group.parts is not None:
-            self._has_parts = True
-            self._count(group.parts)
-            self._parts.append(number, group.parts)
+            self._has_parts, parts = True, group.parts
+            self._widen(int(parts["communicator"].max(initial=-1)) + 1)
+            np.maximum.at(self._instances, parts["communicator"], parts["sequence"] + 1)
+            self._parts.append(number, parts)
         if group.waiting is not None:
             self._has_alone = True
             self._keep(group.waiting)
-
-    def _count(self, parts: Columns) -> None:
-        """Count the instances of each communicator that parts are of."""
-        self._widen(int(parts["communicator"].max(initial=-1)) + 1)
-        np.maximum.at(self._instances, parts["communicator"], parts["sequence"] + 1)
 
     def _group_of(self, process: Integers) -> Integers:
         """The group of each process; of a process in several groups, the first."""
@@ -133,9 +129,9 @@ class Halves:
     def messages(self) -> Iterator[Mapping[str, pa.Table]]:
         """The messages that each group sent, and what its format has beside."""
         for number in range(len(self._borders)):
-            tables, events = self._joining.join(
-                self._sends.take(number), self._received(number)
-            )
+            sends = self._sends.take(number)
+            tables, events = self._joining.join(sends, self._received(number))
+            del sends
             yield tables
             del tables
             for alone in events:
@@ -175,10 +171,8 @@ class Halves:
         if not self._has_parts:
             return
         if not self._instances.any():
-            yield (
-                arrow_schema("collectives").empty_table(),
-                arrow_schema("collective_members").empty_table(),
-            )
+            instances, parts = (arrow_schema(name).empty_table() for name in _COLLECTIVES)
+            yield instances, parts
             return
         members = self._source.members
         size = np.array([max(len(listed), 1) for listed in members], np.int64)
@@ -209,6 +203,7 @@ class Halves:
         self._instances = np.append(self._instances, np.zeros(more, np.int64))
 
 
+_COLLECTIVES: Final = ("collectives", "collective_members")
 _CHANNEL: Final = ("communicator", "receiver", "tag")
 _BEGIN_COLUMNS: Final = (*_CHANNEL, "ordinal", "group")
 _WIDEST: Final = 40
@@ -277,15 +272,7 @@ def hold(
     progress: Progress,
 ) -> Trace:
     """The trace of all parts of a source, its tables in memory."""
-    read_parts(
-        source,
-        parts,
-        tables,
-        lambda _, types: HeldRows(types),
-        threads=threads,
-        parts_at_once=PARTS_AT_ONCE,
-        progress=progress,
-    )
+    read_parts(source, parts, tables, _held, threads=threads, progress=progress)
     return Trace(tables.finish(source.operations))
 
 
@@ -304,18 +291,12 @@ def convert(
         sizes, source.uncut(), memory, threads
     )
     parts = source.parts(most, longest)
-    at_once = parts_within(memory)
     with new_store(path) as (store, spill):
-        fill(
-            store,
-            spill,
-            source,
-            parts,
-            memory=memory,
-            threads=threads,
-            parts_at_once=at_once,
-            progress=progress,
-        )
+        fill(store, spill, source, parts, memory=memory, threads=threads, progress=progress)
+
+
+def _held(_: str, types: Mapping[str, np.dtype[Any]]) -> HeldRows:
+    return HeldRows(types)
 
 
 @contextmanager
@@ -336,7 +317,7 @@ def fill(
     memory: int,
     threads: int,
     writers: int = 1,
-    parts_at_once: int,
+    parts_at_once: int | None = None,
     progress: Progress,
 ) -> None:
     """Finish a store with all parts of a source; what waits takes little of `memory`."""
@@ -348,7 +329,7 @@ def fill(
         lambda name, types: PackedRows(Spool(spill, name, spool_within(memory)), types),
         threads=threads,
         writers=writers,
-        parts_at_once=parts_at_once,
+        parts_at_once=parts_at_once or parts_within(memory),
         progress=progress,
     )
     shutil.rmtree(spill)
@@ -363,7 +344,7 @@ def read_parts(
     *,
     threads: int,
     writers: int = 1,
-    parts_at_once: int,
+    parts_at_once: int = PARTS_AT_ONCE,
     progress: Progress,
 ) -> None:
     """Append all tables of a source to a target.
@@ -389,9 +370,8 @@ def read_parts(
         progress.advance(1)
     for alone in halves.half_messages():
         target.append("half_messages", alone)
-    for instances, members in halves.collectives():
-        target.append("collectives", instances)
-        target.append("collective_members", members)
+    for joined in halves.collectives():
+        _append_all(target, dict(zip(_COLLECTIVES, joined, strict=True)), 1)
     _append_all(target, source.whole(), 1)
 
 

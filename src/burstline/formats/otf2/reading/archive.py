@@ -57,11 +57,11 @@ class LocationGroup(NamedTuple):
 
 
 class Location(NamedTuple):
-    """A location: name, type, events it claims to have, its group."""
+    """A location."""
 
     name: int
     type: int
-    events: int
+    events: int  # that it claims to have
     group: int
 
 
@@ -212,6 +212,7 @@ _BYTES_A_SECOND: Final = 1 << 20
 _MEMORY_BASE: Final = 1 << 30
 _MEMORY_PER_BYTE: Final = 64
 _MOST_MEMORY: Final = 16 << 30
+_WAY_OUT: Final = "Check that the file of definitions (.def) stands beside the anchor"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -280,13 +281,10 @@ def named_as_anchors(folder: Path) -> list[Path]:
 def anchor_beside(path: Path) -> Path | None:
     """The anchor of the archive that a file, or the folder of events, belongs to."""
     path = path.resolve()
-    for name in (path, path.parent):
-        if not name.name:
-            continue
-        for anchor in (name.with_suffix(SUFFIX), name.with_name(name.name + SUFFIX)):
-            if anchor != path and is_anchor(anchor):
-                return anchor
-    return None
+    named = [name for name in (path, path.parent) if name.name]
+    pairs = ((name.with_suffix(SUFFIX), name.with_name(name.name + SUFFIX)) for name in named)
+    anchors = (anchor for pair in pairs for anchor in pair)
+    return next((file for file in anchors if file != path and is_anchor(file)), None)
 
 
 def is_anchor(path: Path) -> bool:
@@ -325,13 +323,9 @@ def open_archive(anchor: Path, defects: Defects) -> Archive:
     _refuse_stored(anchor, defined)
     trouble = describe(ending)
     if not defined.locations:
-        raise FormatError(
-            anchor,
-            None,
-            expected="an OTF2 archive with locations",
-            found=trouble or "none defined",
-            way_out="Check that the file of definitions (.def) stands beside the anchor",
-        )
+        expected, way_out = "an OTF2 archive with locations", _WAY_OUT
+        actual = trouble or "none defined"
+        raise FormatError(anchor, None, expected=expected, found=actual, way_out=way_out)
     if trouble:
         defects.note("definitions_incomplete", "error", trouble)
     return Archive(anchor, library, defined)
@@ -340,8 +334,8 @@ def open_archive(anchor: Path, defects: Defects) -> Archive:
 def most_for(size: int) -> tuple[int, int]:
     """The seconds and the bytes of memory that reading definitions of a size may take."""
     # A count in a damaged anchor sends the library round billions of times.
-    seconds = _SECONDS_BASE + size // _BYTES_A_SECOND
-    return seconds, min(_MEMORY_BASE + _MEMORY_PER_BYTE * size, _MOST_MEMORY)
+    memory = min(_MEMORY_BASE + _MEMORY_PER_BYTE * size, _MOST_MEMORY)
+    return _SECONDS_BASE + size // _BYTES_A_SECOND, memory
 
 
 def describe(ending: Ending) -> str:

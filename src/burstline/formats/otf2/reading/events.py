@@ -11,7 +11,8 @@ had read.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections import Counter
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -37,7 +38,6 @@ _BYTES_A_SECOND: Final = 1 << 20
 _MEMORY_BASE: Final = 1 << 30
 _MEMORY_PER_BYTE: Final = 4
 _SMALLEST_EVENT: Final = 2
-_WIDE: Final = 0xFFFFFFFFFFFFFFFF
 _NOT_USED: Final = frozenset([
     "OmpTaskCreate", "OmpTaskSwitch", "OmpTaskComplete", "RmaCollectiveBegin",
     "RmaCollectiveEnd", "RmaGroupSync", "RmaRequestLock", "RmaAcquireLock", "RmaTryLock",
@@ -55,7 +55,7 @@ class Events:
 
     # calls, regions, records, forks, teams, readings, values, paths, lives
     tables: dict[str, Columns]
-    kinds: dict[str, int] = field(default_factory=dict)  # events of each kind
+    kinds: dict[str, int]  # events of each kind
 
     def take_records(self) -> Records:
         """The records, which are dropped here."""
@@ -70,12 +70,7 @@ def read_events(basis: Basis, locations: Sequence[int]) -> Events:
     """
     events, ending = _read(basis, locations)
     if ending[0] and len(locations) > 1:
-        parts = []
-        for location in locations:
-            part, part_ending = _read(basis, [location])
-            _note(basis, [location], part, part_ending)
-            parts.append(part)
-        return _joined(parts)
+        return _joined([read_events(basis, [location]) for location in locations])
     _note(basis, locations, events, ending)
     return events
 
@@ -85,7 +80,6 @@ def _read(basis: Basis, locations: Sequence[int]) -> tuple[Events, Ending]:
     references = basis.standing.references[list(locations)]
     size = sum(archive.event_bytes(reference) for reference in references.tolist())
     resolution, offset, _ = archive.defined.clock
-    clock = ((resolution & _WIDE) or 1_000_000_000, offset & _WIDE)
     tables, kinds, full, ending = _core.otf2_events(
         archive.library,
         str(archive.anchor),
@@ -93,7 +87,7 @@ def _read(basis: Basis, locations: Sequence[int]) -> tuple[Events, Ending]:
         regions.columns,
         regions.contexts,
         _like(archive.defined.metrics),
-        clock,
+        (resolution or 1_000_000_000, offset),
         size // _SMALLEST_EVENT + 64,
         size + 64,
         _SECONDS_BASE + len(locations) // _LOCATIONS_A_SECOND + size // _BYTES_A_SECOND,
@@ -133,7 +127,9 @@ def _note(basis: Basis, locations: Sequence[int], events: Events, ending: Ending
     for missing in locations[done:]:
         text = f"{name_of[missing]}: {describe(ending)}"
         defects.note("location_unreadable", "error", text)
-    _complete_lives(events, len(locations))
+    for name, column in lives.items():
+        fill = NO_VALUE if name == "status" else 0
+        lives[name] = np.append(column, np.full(len(locations) - done, fill))
     status = lives["status"]
     for number in np.flatnonzero((status != 0) & (status != NO_VALUE)).tolist():
         reference = int(basis.standing.references[locations[number]])
@@ -161,15 +157,6 @@ def _note(basis: Basis, locations: Sequence[int], events: Events, ending: Ending
     defects.note("events_not_kept", "loss", name_of[locations[0]], lost)
 
 
-def _complete_lives(events: Events, count: int) -> None:
-    """Add a row of lives for each location that was not reached."""
-    lives = events.tables["lives"]
-    missing = count - len(lives["status"])
-    for name, column in lives.items():
-        fill = np.full(missing, NO_VALUE if name == "status" else 0, np.int64)
-        lives[name] = np.concatenate([column, fill])
-
-
 def _joined(parts: Sequence[Events]) -> Events:
     """The columns of several reads together; references to rows are shifted."""
     references = {
@@ -185,7 +172,7 @@ def _joined(parts: Sequence[Events]) -> Events:
     }
     base = dict.fromkeys(("paths", "teams", "forks", "calls"), 0)
     columns: dict[str, dict[str, list[npt.NDArray[Any]]]] = {}
-    kinds: dict[str, int] = {}
+    kinds: Counter[str] = Counter()
     for part in parts:
         for name, table in part.tables.items():
             for column, values in table.items():
@@ -195,8 +182,7 @@ def _joined(parts: Sequence[Events]) -> Events:
                 columns.setdefault(name, {}).setdefault(column, []).append(moved)
         for name in base:
             base[name] += len(next(iter(part.tables[name].values())))
-        for kind, count in part.kinds.items():
-            kinds[kind] = kinds.get(kind, 0) + count
+        kinds.update(part.kinds)
     tables = {
         name: {column: np.concatenate(values) for column, values in table.items()}
         for name, table in columns.items()

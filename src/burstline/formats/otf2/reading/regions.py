@@ -29,12 +29,10 @@ _PARADIGMS: Final = {
     **dict.fromkeys((5, 18, 19, 23), "gpu"),
     **dict.fromkeys((7, 14, 15, 16, 17), "pthread"),
 }
-_BARRIERS: Final = ("barrier", "implicit_barrier")
 _AS_EXTRAE: Final = {
     role: RECORDED_REGIONS[role]
     for role in ("loop", "sections", "single", "master", "barrier", "implicit_barrier", "team")
 }
-_PREFIX: Final = "MPI_"
 
 
 class Regions:
@@ -50,7 +48,7 @@ class Regions:
         self._codes = dict(CODES)
         self._is_marked = any(region.paradigm == MPI for region in self._regions)
         codes = [self._operation(region) for region in self._regions]
-        barriers = [_role(region.role) in _BARRIERS for region in self._regions]
+        barriers = [_role(region.role).endswith("barrier") for region in self._regions]
         # For the kernel: reference, operation (-1 for what is not MPI), whether a barrier.
         self.columns = (
             np.array(list(defined.regions), np.uint32),
@@ -60,10 +58,8 @@ class Regions:
         self.team_row = len(self._regions)
         self.unknown_row = self.team_row + 1
         self._contexts = list(defined.contexts.values())
-        first = self.unknown_row + 1
-        numbers = {
-            reference: first + number for number, reference in enumerate(defined.contexts)
-        }
+        numbered = enumerate(defined.contexts, self.unknown_row + 1)
+        numbers = {reference: number for number, reference in numbered}
         self._parents = [numbers.get(parent, UNKNOWN) for _, _, parent in self._contexts]
         self._rows = {reference: row for row, reference in enumerate(defined.regions)}
         # For the kernel: reference, region, and the numbers in paths of each and its parent.
@@ -79,7 +75,7 @@ class Regions:
         name = self._defined.text(region.name).removesuffix("()").strip()
         full = _operation_name(name)
         # Some writers mark no call of MPI as such.
-        is_named = not self._is_marked and (name.startswith(_PREFIX) or full in CODES)
+        is_named = not self._is_marked and (name.startswith("MPI_") or full in CODES)
         if region.paradigm != MPI and not is_named:
             return UNKNOWN
         if full not in self._codes:
@@ -114,11 +110,8 @@ class Regions:
 
     def numbers(self, rows: npt.NDArray[np.int32]) -> npt.NDArray[np.int32]:
         """The numbers of regions in the table, which are given in order of first use."""
-        first = np.full(self.unknown_row + 1, UNKNOWN, np.int64)
-        first[rows[::-1]] = np.arange(len(rows))[::-1]
-        occurring = np.flatnonzero(first >= 0)
         numbers = np.full(self.unknown_row + 1, UNKNOWN, np.int32)
-        for row in occurring[np.argsort(first[occurring])].tolist():
+        for row in _by_first_use(rows, len(numbers)):
             numbers[row] = self._numbers.setdefault(row, len(self._numbers))
         return numbers[rows]
 
@@ -135,12 +128,20 @@ class Regions:
         if row > self.team_row:
             return name, "other", "unknown", None, None, None, None, None
         region = self._regions[row]
-        paradigm = _PARADIGMS.get(region.paradigm, "other")
-        role = _role(region.role)
+        paradigm, role = _PARADIGMS.get(region.paradigm, "other"), _role(region.role)
         source: tuple[int | None, int] = None, int(self.columns[0][row])
-        if paradigm == "openmp" and role in _AS_EXTRAE:
-            source = _AS_EXTRAE[role]
+        if paradigm == "openmp":
+            source = _AS_EXTRAE.get(role, source)
         return name, paradigm, role, file, *map(_line, region[5:7]), *source
+
+
+def _by_first_use(numbers: npt.NDArray[Any], space: int) -> list[int]:
+    """The numbers below `space` that occur, in order of first use."""
+    first = np.full(space, UNKNOWN, np.int64)
+    first[numbers[::-1]] = np.arange(len(numbers))[::-1]
+    occurring = np.flatnonzero(first >= 0)
+    ordered: list[int] = occurring[np.argsort(first[occurring])].tolist()
+    return ordered
 
 
 def _line(number: int) -> int | None:
@@ -205,11 +206,8 @@ class _Tree:
         else:
             bases, place = np.unique(base, return_inverse=True)
             key = place.reshape(-1) * width + node + 1
-        first = np.full(len(bases) * width, -1, np.int64)
-        first[key[::-1]] = np.arange(len(key))[::-1]
-        occurring = np.flatnonzero(first >= 0)
-        result = np.full(len(first), UNKNOWN, np.int32)
-        for number in occurring[np.argsort(first[occurring])].tolist():
+        result = np.full(len(bases) * width, UNKNOWN, np.int32)
+        for number in _by_first_use(key, len(result)):
             result[number] = self._row(int(bases[number // width]), number % width - 1)
         return result[key]
 
@@ -230,12 +228,11 @@ def rehang(
     """Replace the paths in `tables` by rows of `paths`; teams hang where they were forked."""
     tree = _Tree(paths, tables["paths"]["parent"], tables["paths"]["region"])
     base = np.full(len(fork), UNKNOWN, np.int64)
-    calls, regions = tables["calls"], tables["regions"]
+    below = {name: tables[name] for name in ("calls", "regions")}
+    calls, regions = below.values()
     held = [tables[name]["location"] for name in ("calls", "regions", "teams")]
     present = [process[of[0] : of[-1] + 1] for of in held if len(of)]
-    paths_of = {
-        name: np.empty(len(tables[name]["path"]), np.int32) for name in ("calls", "regions")
-    }
+    paths_of = {name: np.empty(len(of["path"]), np.int32) for name, of in below.items()}
     for number in np.unique(np.concatenate([process[:0], *present])).tolist():
         borders = np.searchsorted(process, [number, number + 1]).astype(np.int32)
         spans = [slice(*np.searchsorted(of, borders).tolist()) for of in held]

@@ -18,7 +18,7 @@ import numpy as np
 import pyarrow as pa
 
 from burstline._core import RecordKind
-from burstline.columns import begins_run, distinct, match_borders
+from burstline.columns import begins_run, distinct, match_borders, take
 from burstline.schema import (
     GAP_KINDS,
     NO_VALUE,
@@ -54,13 +54,10 @@ def forks_of(forks: Columns, begins: Columns, process: Integers, defects: Defect
     order = named[np.lexsort((forked, name[named]))]
     span = np.concatenate([forked, begins["begin_ns"][rest]])
     rank = np.unique(span, return_inverse=True)[1].reshape(-1)
-    width = len(span) + 1
-    rank_of = np.empty(len(fork), np.int64)
-    rank_of[named] = rank[: len(named)]
-    keys = name[order] * width + rank_of[order]
-    place = np.searchsorted(keys, name[rest] * width + rank[len(named) :], "right") - 1
-    fits = (place >= 0) & (name[np.append(order, 0)[place]] == name[rest]) & (len(order) > 0)
-    fork[rest] = np.where(fits, fork[np.append(order, 0)[place]], UNKNOWN)
+    keys = name[np.concatenate([named, rest])] * (len(span) + 1) + rank
+    place = np.searchsorted(np.sort(keys[: len(named)]), keys[len(named) :], "right") - 1
+    begin = take(order, place)
+    fork[rest] = np.where((begin >= 0) & (name[begin] == name[rest]), fork[begin], UNKNOWN)
     lost = np.flatnonzero(fork < 0)
     if len(lost):
         text = f"location {begins['location'][lost[0]]}"
@@ -124,22 +121,9 @@ def lock_table(records: Records, defects: Defects) -> pa.Table:
 
 def gap_table(records: Records, died_ns: dict[int, int]) -> pa.Table:
     """The table `gaps`; what is never on again is off until its location ends."""
-    flush = records.of(RecordKind.FLUSH)
-    kind = np.full(len(flush), GAP_KINDS.index("flush"))
-    place = flush["location"].astype(np.int64)
-    flushes = np.stack([place, flush["time_ns"], flush["end_ns"], kind])
-    rows = np.concatenate([flushes, _pauses(records, died_ns)], axis=1)
-    rows = rows[:, rows[1] < rows[2]]
-    rows = rows[:, np.lexsort((rows[2], rows[1], rows[0]))]
-    return arrow_table(
-        "gaps", dict(zip(("location", "start_ns", "end_ns", "kind"), rows, strict=True))
-    )
-
-
-def _pauses(records: Records, died_ns: dict[int, int]) -> Integers:
-    rows = records.rows_of(RecordKind.MEASUREMENT)
-    location, time = records["location"][rows].astype(np.int64), records["time_ns"][rows]
-    off = records["mode"][rows] != _ON
+    modes = records.of(RecordKind.MEASUREMENT)
+    location, time = modes["location"].astype(np.int64), modes["time_ns"]
+    off = modes["mode"] != _ON
     start = np.flatnonzero(begins_run(location, off))
     # a pause ends where the next run of modes begins, if that is on the same location
     following = np.append(start, UNKNOWN)[1:]
@@ -148,16 +132,21 @@ def _pauses(records: Records, died_ns: dict[int, int]) -> Integers:
     last = np.array([died_ns[row] for row in location[begin].tolist()], np.int64)
     stop = np.where(is_ended, time[end], last)
     kind = np.full(len(begin), GAP_KINDS.index("tracing_off"))
-    return np.stack([location[begin], time[begin], stop, kind])
+    pauses = np.stack([location[begin], time[begin], stop, kind])
+    flush = records.of(RecordKind.FLUSH)
+    kind = np.full(len(flush), GAP_KINDS.index("flush"))
+    flushes = np.stack([flush["location"], flush["time_ns"], flush["end_ns"], kind])
+    rows = np.concatenate([flushes, pauses], axis=1)
+    rows = rows[:, rows[1] < rows[2]]
+    rows = rows[:, np.lexsort((rows[2], rows[1], rows[0]))]
+    names = ("location", "start_ns", "end_ns", "kind")
+    return arrow_table("gaps", dict(zip(names, rows, strict=True)))
 
 
-_KINDS: Final = [getattr(RecordKind, kind.upper()) for kind in OTHER_EVENT_KINDS]
+_KINDS: Final = [RecordKind[kind.upper()] for kind in OTHER_EVENT_KINDS]
 _CODES: Final = np.full(max(RecordKind) + 1, UNKNOWN, np.int8)
 _CODES[_KINDS] = np.arange(len(_KINDS))
-_COMMUNICATORS: Final = (
-    RecordKind.COMMUNICATOR_CREATED,
-    RecordKind.COMMUNICATOR_DESTROYED,
-)
+_COMMUNICATORS: Final = (RecordKind.COMMUNICATOR_CREATED, RecordKind.COMMUNICATOR_DESTROYED)
 _TYPE: Final = {name: code for code, name in enumerate(VALUE_TYPES)}
 _LARGEST: Final = 0xFFFFFFFF
 
@@ -209,19 +198,16 @@ def _looked_up(keys: Integers, text_of: Callable[[int], str | None]) -> pa.Array
 
 def _names(events: Records, defined: Definitions) -> pa.Array:
     """The names of programs, parameters and attributes."""
-    tables = {
-        int(RecordKind.PARAMETER): defined.parameters,
-        int(RecordKind.ATTRIBUTE): defined.attributes,
-    }
 
     def name(key: int) -> str | None:
         kind, reference = divmod(key, _LARGEST + 1)
         if kind == RecordKind.PROGRAM_BEGIN:
             return defined.text(reference)
-        if kind not in tables:
+        if kind not in {RecordKind.PARAMETER, RecordKind.ATTRIBUTE}:
             return None
-        definition = tables[kind].get(reference)
-        return f"{reference}" if definition is None else defined.text(definition[0])
+        is_attribute = kind == RecordKind.ATTRIBUTE
+        table = defined.attributes if is_attribute else defined.parameters
+        return defined.text(table[reference][0]) if reference in table else f"{reference}"
 
     return _looked_up(events["kind"].astype(np.int64) << 32 | events["name"] & _LARGEST, name)
 

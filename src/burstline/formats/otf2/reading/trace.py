@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
@@ -82,7 +83,7 @@ class ArchiveSource:
         self.joining = MpiOrder(self.places, defects)
         self.counters = self.basis.metrics.names
         self.operations = self.basis.regions.operations
-        self.kinds: dict[str, int] = {}
+        self.kinds: Counter[str] = Counter()
         count = len(self.places.process)
         self._lives = np.zeros((2, count), np.int64)
         self._has_events = np.zeros(count, bool)
@@ -96,11 +97,10 @@ class ArchiveSource:
     def sizes(self) -> list[int]:
         """Bytes of events of each process."""
         basis = self.basis
-        sizes = [0] * len(basis.places.rank)
-        references = basis.standing.references.tolist()
-        for process, reference in zip(basis.places.process.tolist(), references, strict=True):
-            sizes[process] += basis.archive.event_bytes(reference)
-        return sizes
+        sizes = np.zeros(len(basis.places.rank), np.int64)
+        of_locations = map(basis.archive.event_bytes, basis.standing.references.tolist())
+        np.add.at(sizes, basis.places.process, list(of_locations))
+        return sizes.tolist()
 
     def parts(self, most: int, longest: int | None = None) -> Sequence[Processes]:
         """Groups of whole processes, of at most so many bytes or of one: none is cut."""
@@ -126,8 +126,7 @@ class ArchiveSource:
         self._teams += group.tables["teams"].num_rows
         loops = self._loops.tables(group.tables, self.basis.regions.table(), None)
         group = replace(group, tables={**group.tables, **loops})
-        for kind, count in events.kinds.items():
-            self.kinds[kind] = self.kinds.get(kind, 0) + count
+        self.kinds.update(events.kinds)
         return group
 
     def _locations(self, part: Processes) -> range:
