@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, fields, replace
 from enum import IntEnum
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -106,20 +107,13 @@ class Details:
     def __len__(self) -> int:
         return len(self.kind)
 
-    @property
-    def size(self) -> Integers:
-        """Bytes of a message or of a one-sided transfer."""
-        return self.second
-
-    @property
-    def sent(self) -> Integers:
-        """Bytes that a collective sent, or that went into a file."""
-        return self.first
-
-    @property
-    def received(self) -> Integers:
-        """Bytes that a collective received, or that came from a file."""
-        return self.second
+    size = property(attrgetter("second"), doc="Bytes of a message or a one-sided transfer.")
+    sent = property(attrgetter("first"), doc="Bytes that a collective sent, or into a file.")
+    received = property(attrgetter("second"), doc="Bytes that either received.")
+    root = property(attrgetter("first"), doc="World rank of a root that a call names.")
+    transfer = property(attrgetter("variant"), doc="How a one-sided call moves data.")
+    polls = property(attrgetter("first"), doc="Polls without success that are summed up.")
+    polling_ns = property(attrgetter("second"), doc="Time spent in these polls.")
 
     @property
     def is_root(self) -> Mask:
@@ -130,26 +124,6 @@ class Details:
     def operation(self) -> Integers:
         """Code of the collective's operation, -1 where it is that of the call."""
         return (self.variant >> 1) - 1
-
-    @property
-    def root(self) -> Integers:
-        """World rank of a root that a call names."""
-        return self.first
-
-    @property
-    def transfer(self) -> Integers:
-        """How a one-sided call moves data."""
-        return self.variant
-
-    @property
-    def polls(self) -> Integers:
-        """Polls without success that are summed up."""
-        return self.first
-
-    @property
-    def polling_ns(self) -> Integers:
-        """Time spent in these polls."""
-        return self.second
 
     def pick(self, rows: npt.NDArray[Any]) -> Details:
         """Some of the records."""

@@ -11,7 +11,7 @@ ones count where they were started.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
@@ -27,8 +27,7 @@ if TYPE_CHECKING:
 
     from burstline.columns import Integers
     from burstline.formats.intake.calls import Calls, Details, Facts
-    from burstline.formats.intake.defects import Defects
-    from burstline.formats.intake.source import Places
+    from burstline.formats.intake.source import Places, Source
 
     Columns = dict[str, Integers]
 
@@ -119,20 +118,14 @@ def window_borders(instances: Integers, size: Integers, most: int) -> Integers:
 
 
 def join_collectives(
-    parts: Columns,
-    *,
-    places: Places,
-    members: Sequence[tuple[int, ...]],
-    operations: Sequence[str],
-    words: str,
-    first: int,
-    defects: Defects,
+    parts: Columns, source: Source[Any, Any], members: Sequence[tuple[int, ...]], first: int
 ) -> tuple[pa.Table, pa.Table]:
     """Rows of `collectives` and `collective_members`, by communicator and sequence.
 
     `parts` has :data:`PART_COLUMNS`: of the instances that are there, all parts, by location.
-    Instances are numbered from `first`; those that lack members are noted with `words`.
+    Instances are numbered from `first`; those that lack members are noted.
     """
+    places, operations = source.places, source.operations
     process = places.process[parts["location"]]
     communicator, operation = parts["communicator"], parts["operation"]
     comm_rank = comm_ranks(communicator, places.rank[process], members)
@@ -162,8 +155,9 @@ def join_collectives(
         code, number, row = (
             int(columns[name][lacking[0]]) for name in ("operation", "sequence", "communicator")
         )
-        text = words.format(operation=operations[code], number=number, communicator=row)
-        defects.note("incomplete_collective", "loss", text, len(lacking))
+        words, name = source.words_of_instance, operations[code]
+        text = words.format(operation=name, number=number, communicator=row)
+        source.defects.note("incomplete_collective", "loss", text, len(lacking))
     rows = {name: parts[name][instances.order] for name in _MEMBER_COLUMNS}
     rows["collective"] = instances.instance[instances.order] + first
     rows["comm_rank"] = comm_rank[instances.order]

@@ -67,17 +67,14 @@ class Halves:
     """
 
     def __init__(
-        self,
-        source: Source[Any, Any],
-        processes: Sequence[range],
-        rows: MakeRows,
-        *,
-        parts_at_once: int,
+        self, source: Source[Any, Any], processes: Sequence[range], rows: MakeRows, at_once: int
     ) -> None:
         self._source, self._places, self._joining = source, source.places, source.joining
-        self._borders = np.array([group.stop for group in processes], np.int64)
+        self._at_once, self._borders = (
+            at_once,
+            np.array([group.stop for group in processes], np.int64),
+        )
         self._first = np.searchsorted(self._borders, self._borders)
-        self._at_once = parts_at_once
         self._sends = rows("sends", self._joining.sends)
         self._receives = rows("receives", self._joining.receives)
         part = types_of(PART_COLUMNS, *_COLLECTIVES)
@@ -90,7 +87,7 @@ class Halves:
         self._alone_ranges = rows("halves", HALF_TYPES)
         self._alone_counts, self._alone_last = np.zeros((2, len(processes)), np.int64)
         self._instances = np.zeros(0, np.int64)
-        self._has_parts = self._has_alone = False
+        self._has_parts = self._has_alone = False  # where no group has any, there is no table
 
     def append(self, number: int, group: Group) -> None:
         """Keep the halves and parts of a group; receives go where their sends are."""
@@ -185,15 +182,7 @@ class Halves:
             self._ranges.scatter(np.searchsorted(borders, instance, "right"), parts)
         first = 0
         for number in range(len(borders) + 1):
-            joined = join_collectives(
-                self._ranges.take(number),
-                places=self._places,
-                members=members,
-                operations=self._source.operations,
-                words=self._source.words_of_instance,
-                first=first,
-                defects=self._source.defects,
-            )
+            joined = join_collectives(self._ranges.take(number), self._source, members, first)
             first += joined[0].num_rows
             yield joined
 
@@ -349,12 +338,10 @@ def read_parts(
 ) -> None:
     """Append all tables of a source to a target.
 
-    Halves of messages and parts of collectives wait in `rows`; `threads` parts are read ahead,
-    `writers` tables of a part are appended and `parts_at_once` parts of collectives are joined
-    at a time.
+    What waits for other parts does so in `rows`; `threads` parts are read ahead, `writers`
+    tables are appended and `parts_at_once` parts of collectives are joined at a time.
     """
-    ranges = [part.processes for part in parts]
-    halves = Halves(source, ranges, rows, parts_at_once=parts_at_once)
+    halves = Halves(source, [part.processes for part in parts], rows, parts_at_once)
     progress.step("Reading", len(source.places.process), "locations")
     with closing(in_order(source.load, parts, threads)) as loaded:
         for number, part in enumerate(parts):

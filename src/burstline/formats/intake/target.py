@@ -201,12 +201,7 @@ class Tables:
     """
 
     def __init__(
-        self,
-        memory: int | None = None,
-        *,
-        base: int = 0,
-        way_out: str = "",
-        locations: int = 0,
+        self, memory: int | None = None, *, base: int = 0, way_out: str = "", locations: int = 0
     ) -> None:
         self._parts: dict[str, list[pa.Table]] = {}
         self._memory, self._base, self._way_out = memory, base, way_out

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -33,16 +33,9 @@ class Labels:
             quoted(_WORLD if row["kind"] == "world" else f"{row['kind']} {row['communicator']}")
             for row in trace.communicators.to_pylist()
         ]
-        paths = trace.call_paths
-        self._parents = paths["parent"].to_pylist()
-        self._functions = paths["function"].to_pylist()
-        self._files = paths["file"].to_pylist()
-        self._lines = paths["line"].to_pylist()
+        names = ("parent", "function", "file", "line")
+        self._nodes = [trace.call_paths[name].to_pylist() for name in names]
         self._paths: dict[int, str] = {}
-
-    def operations(self, names: list[str]) -> list[str]:
-        """The names of operations as JSON."""
-        return [quoted(name) for name in names]
 
     def path(self, number: int) -> str:
         """A call path as JSON, the innermost function last, of at most 64 frames."""
@@ -54,24 +47,23 @@ class Labels:
         frames: list[str] = []
         node: int | None = number
         while node is not None and len(frames) < _DEEPEST:
-            place = self._files[node]
-            if place is not None and self._lines[node] is not None:
-                place = f"{place}:{self._lines[node]}"
-            frames.append(self._functions[node] + (f" ({place})" if place is not None else ""))
-            node = self._parents[node]
+            node, function, file, line = (column[node] for column in self._nodes)
+            place = "" if file is None else f" ({_place(file, line)})"
+            frames.append(function + place)
         if node is not None:
             frames.append("…")
         return " > ".join(reversed(frames))
 
 
-def _region(row: dict[str, str | int | None]) -> tuple[str, str]:
-    place = row["file"]
-    if place is not None and row["begin_line"] is not None:
-        place = f"{place}:{row['begin_line']}"
-    arguments = f'"role":{quoted(str(row["role"]))}'
-    if place is not None:
-        arguments += f',"source":{quoted(str(place))}'
-    return f'{quoted(str(row["name"]))},"cat":{quoted(str(row["paradigm"]))}', arguments
+def _region(row: dict[str, Any]) -> tuple[str, str]:
+    arguments = f'"role":{quoted(row["role"])}'
+    if row["file"] is not None:
+        arguments += f',"source":{quoted(_place(row["file"], row["begin_line"]))}'
+    return f'{quoted(row["name"])},"cat":{quoted(row["paradigm"])}', arguments
+
+
+def _place(file: str, line: int | None) -> str:
+    return file if line is None else f"{file}:{line}"
 
 
 class Places:

@@ -30,8 +30,11 @@ _CALL: Final = (
     "received_bytes", "call_path",
 )  # fmt: skip
 _REGION: Final = ("location", "region", *_SPAN, "call_path", "iterations")
-_NUMBERS: Final = {"peer": UNKNOWN, "tag": UNKNOWN, "root": UNKNOWN}
-_SIZES: Final = {"sent_bytes": "bytes sent", "received_bytes": "bytes received"}
+_NUMBERS: Final = {
+    **dict.fromkeys(("peer", "tag", "root"), UNKNOWN),
+    **dict.fromkeys(("bytes sent", "bytes received"), NO_VALUE),
+}
+"""What each is where a call has none."""
 _MESSAGE: Final = (
     "sender_location", "send_call", "send_ns", "receiver_location", "post_ns", "receive_ns",
     "tag", "sent_bytes",
@@ -51,8 +54,8 @@ def slice_events(
             np.concatenate([to_numpy(called[name]), to_numpy(entered[name])]) for name in _SPAN
         )
         order = np.lexsort((-end, seq, begin))
-        ends = within(begin[order], end[order])
-        rows = zip(order.tolist(), begin[order].tolist(), ends, strict=True)
+        begin, end = begin[order], end[order]
+        rows = zip(order.tolist(), begin.tolist(), within(begin, end), strict=True)
         for row, first, last in rows:
             yield (
                 f'{{"ph":"X",{where},"ts":{places.time(first)},'
@@ -82,18 +85,13 @@ def within(begins: Integers, ends: Integers) -> list[int]:
 def _calls(rows: pa.Table, labels: Labels) -> Iterator[str]:
     if not rows.num_rows:
         return
-    names = labels.operations(coded(rows["operation"])[1])
+    names = [quoted(name) for name in coded(rows["operation"])[1]]
     columns = [to_numpy(rows[name]).tolist() for name in _CALL]
     for _, operation, _, _, _, communicator, *numbers, path in zip(*columns, strict=True):
         arguments = [
             f'"{name}":{number}'
-            for name, number in zip(_NUMBERS, numbers[:3], strict=True)
-            if number != UNKNOWN
-        ]
-        arguments += [
-            f'"{name}":{size}'
-            for name, size in zip(_SIZES.values(), numbers[3:], strict=True)
-            if size != NO_VALUE
+            for (name, absent), number in zip(_NUMBERS.items(), numbers, strict=True)
+            if number != absent
         ]
         if communicator != UNKNOWN:
             arguments.append(f'"communicator":{labels.communicators[communicator]}')
@@ -136,16 +134,9 @@ def message_events(trace: Trace, places: Places) -> Iterator[str]:
         begin = senders.moments(*(column[name] for name in _MESSAGE[:3]))
         end = np.maximum(column["post_ns"], column["receive_ns"] - 1)
         end = np.maximum(end, np.minimum(begin, column["receive_ns"]))
-        rows = zip(
-            column["sender_location"].tolist(),
-            begin.tolist(),
-            column["receiver_location"].tolist(),
-            end.tolist(),
-            column["tag"].tolist(),
-            column["sent_bytes"].tolist(),
-            strict=True,
-        )
-        for sender, sent, receiver, received, tag, size in rows:
+        names = ("sender_location", "receiver_location", "tag", "sent_bytes")
+        ends = (values.tolist() for values in (begin, end, *(column[name] for name in names)))
+        for sent, received, sender, receiver, tag, size in zip(*ends, strict=True):
             number += 1
             common = f'"name":"message","cat":"message","id":{number}'
             arguments = f'"args":{{"tag":{tag},"bytes":{size}}}'
@@ -167,10 +158,7 @@ class _Senders:
         self._rows: pa.Table | None = None
 
     def moments(
-        self,
-        location: npt.NDArray[np.int32],
-        call: npt.NDArray[np.int32],
-        sent: Integers,
+        self, location: npt.NDArray[np.int32], call: npt.NDArray[np.int32], sent: Integers
     ) -> Integers:
         """The moments of sending in ns, each within its call; `location` ascends."""
         result = sent.copy()

@@ -19,14 +19,7 @@ import numpy as np
 
 from burstline import _core
 from burstline._core import RecordKind, TransferEvent
-from burstline.formats.intake import (
-    ANY_SOURCE,
-    LARGEST,
-    PROC_NULL,
-    Calls,
-    Details,
-    Kind,
-)
+from burstline.formats.intake import ANY_SOURCE, LARGEST, PROC_NULL, Calls, Details, Kind
 from burstline.schema import NO_VALUE, UNKNOWN
 
 if TYPE_CHECKING:
