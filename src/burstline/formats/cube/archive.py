@@ -1,8 +1,4 @@
-"""Checks of an archive before it is unpacked: members, sizes, compressed streams.
-
-Links and names that lead out of the archive are refused, because other tools would follow
-them.
-"""
+"""Checks of an archive before it is unpacked: members, sizes, compressed streams."""
 
 from __future__ import annotations
 
@@ -88,6 +84,7 @@ def broken(path: Path, actual: str) -> FormatError:
 
 
 def _check_member(path: Path, member: tarfile.TarInfo, before: int) -> None:
+    # Other tools would follow links, and names that lead out of the archive.
     parts = member.name.split("/")
     if member.name.startswith("/") or ".." in parts:
         raise broken(path, f"a member whose name leads out of the archive: {member.name}")

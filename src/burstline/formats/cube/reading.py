@@ -51,21 +51,20 @@ def opened(path: Path, archive: Archive) -> Iterator[OpenProfile]:
     except Exception as error:
         raise _explained(path, error) from error
     finally:
-        tar = getattr(cube, "_cubex_file", None)
-        if tar is not None:
+        if (tar := getattr(cube, "_cubex_file", None)) is not None:
             tar.close()
 
 
 def _explained(path: Path, error: Exception) -> BurstlineError:
-    if isinstance(error, AssertionError):
-        return UnsupportedRecordError(
-            path,
-            None,
-            expected="a profile of one program whose metrics all have stored values",
-            found=str(error) or "metrics that are computed, or several trees",
-            way_out="cube_remap2 -d -o NEW.cubex computes and stores all metrics.",
-        )
-    return broken(path, f"{type(error).__name__}: {error}")
+    if not isinstance(error, AssertionError):
+        return broken(path, f"{type(error).__name__}: {error}")
+    return UnsupportedRecordError(
+        path,
+        None,
+        expected="a profile of one program whose metrics all have stored values",
+        found=str(error) or "metrics that are computed, or several trees",
+        way_out="cube_remap2 -d -o NEW.cubex computes and stores all metrics.",
+    )
 
 
 class OpenProfile:
@@ -74,18 +73,9 @@ class OpenProfile:
     def __init__(self, path: Path, cube: Any, archive: Archive) -> None:  # noqa: ANN401 -- no types
         self._path, self._cube, self._archive = path, cube, archive
         self._metrics = cube.all_metrics()
-        self._by_name = {metric.name: metric for metric in self._metrics}
-        if None in self._by_name:
+        self.metrics = {metric.name: metric for metric in self._metrics}  # parents first
+        if None in self.metrics:
             raise broken(path, "a metric without a unique name")
-
-    @property
-    def names(self) -> list[str]:
-        """Unique names of the metrics, parents first."""
-        return list(self._by_name)
-
-    def number(self, name: str) -> int:
-        """The number of a metric in the names of members."""
-        return int(self._by_name[name].id)
 
     def profile(self, chosen: list[str]) -> Profile:
         """The profile with the values of some metrics."""
@@ -93,25 +83,20 @@ class OpenProfile:
         locations, columns = self._locations()
         stored, left_out = {}, {}
         for name in chosen:
-            metric = self._by_name[name]
+            metric = self.metrics[name]
             if str(metric.data_type).partition("(")[0].strip() in _COMPOUND:
                 left_out[name] = f"its values are of type {metric.data_type}"
                 continue
             stored[name] = self._values(metric, order, columns)
-        return Profile(
-            pa.Table.from_pylist(
-                list(self._metric_rows(None, self._cube.get_metrics())), METRICS
-            ),
-            paths,
-            locations,
-            stored,
-            left_out,
-            {str(key): str(value) for key, value in self._cube._anchor_result.attrs.items()},  # noqa: SLF001 -- no other way
-        )
+        metrics = pa.Table.from_pylist(list(self._metric_rows()), METRICS)
+        attributes = self._cube._anchor_result.attrs.items()  # noqa: SLF001 -- no other way
+        metadata = {str(key): str(value) for key, value in attributes}
+        return Profile(metrics, paths, locations, stored, left_out, metadata)
 
-    def _metric_rows(self, parent: int | None, metrics: list[Any]) -> Iterator[_Row]:
+    def _metric_rows(self) -> Iterator[_Row]:
         rows = {id(metric): row for row, metric in enumerate(self._metrics)}
-        waiting = [(parent, metric) for metric in reversed(metrics)]
+        waiting: list[tuple[int | None, Any]]
+        waiting = [(None, metric) for metric in reversed(self._cube.get_metrics())]
         while waiting:
             above, metric = waiting.pop()
             row = rows[id(metric)]
@@ -272,12 +257,11 @@ def read_profile(
     allowed = _MOST_BYTES if memory is None else memory
     archive = check(path, allowed)
     with opened(path, archive) as profile:
-        chosen = _chosen(profile.names, metrics)
-        needed = sum(archive.values_bytes(profile.number(name)) for name in chosen)
+        chosen = _chosen(list(profile.metrics), metrics)
+        needed = sum(archive.values_bytes(int(profile.metrics[name].id)) for name in chosen)
         if needed > allowed:
-            raise MemoryBudgetError(
-                needed, allowed, way_out="Ask for fewer metrics at a time, or allow more."
-            )
+            way_out = "Ask for fewer metrics at a time, or allow more."
+            raise MemoryBudgetError(needed, allowed, way_out=way_out)
         return profile.profile(chosen)
 
 

@@ -1,9 +1,5 @@
 """The memory that a reading takes: what is refused, how much is read at a time.
 
-::
-
-    units of each process, costs of a unit ──► what is read at once │ a refusal with a number
-
 The number of a refusal is what the reading needs, whatever was allowed.
 """
 
@@ -32,16 +28,12 @@ _SHARE_OF_SPOOL: Final = 24
 
 
 class Plan(NamedTuple):
-    """What is read at once: units, those of the longest process that is not cut, groups ahead.
+    """What is read at once."""
 
-    `longest` is None where none is cut; `beside` are the bytes that reading takes beside the
-    tables.
-    """
-
-    at_once: int
-    longest: int | None
-    threads: int
-    beside: int
+    at_once: int  # units
+    longest: int | None  # units of the longest process that is not cut; None where none is
+    threads: int  # groups that are read ahead
+    beside: int  # bytes beside the tables
 
 
 @dataclass(frozen=True, slots=True)

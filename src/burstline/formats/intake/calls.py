@@ -265,11 +265,7 @@ PROBED[Kind.PROBE, Kind.RECEIVE] = True
 def follow(
     details: Details, calls: Calls, process: Integers, defects: Defects, *, mark: int = 0
 ) -> Integers:
-    """What completed each request and what started it, as records; -1 without, (records,).
-
-    O(records log records). A request may be completed by another thread than the one that
-    started it: then the time of the calls tells the order.
-    """
+    """What completed each request and what started it, as records; -1 without, (records,)."""
     partner = np.full(len(details), UNKNOWN, np.int64)
     start, end = _successions(details, calls, process, FITS)
     partner[start], partner[end] = end, start
@@ -294,17 +290,17 @@ def decided(details: Details, calls: Calls, process: Integers) -> Integers:
 def _successions(
     details: Details, calls: Calls, process: Integers, fits: Mask
 ) -> tuple[Integers, Integers]:
-    """Records that follow each other under one request, where the second fits the first.
-
-    They are sorted by request and time, then as they stand.
-    """
+    """Records that follow each other under one request, where the second fits the first."""
+    # Another thread than the one that started a request may complete it: the time of the calls
+    # tells the order, then the order of the records.
     starts, ends = np.any(fits, axis=1), np.any(fits, axis=0)
-    at = np.flatnonzero((details.request != 0) & (starts | ends)[details.kind])
-    call, owner, request = details.call[at], process[details.location[at]], details.request[at]
-    time = np.where(ends[details.kind[at]], calls.leave_ns[call], calls.enter_ns[call])
+    rows = np.flatnonzero((details.request != 0) & (starts | ends)[details.kind])
+    kind, call, request = details.kind[rows], details.call[rows], details.request[rows]
+    owner = process[details.location[rows]]
+    time = np.where(ends[kind], calls.leave_ns[call], calls.enter_ns[call])
     order = np.lexsort((time, request, owner))
     before, after = order[:-1], order[1:]
-    joined = fits[details.kind[at[before]], details.kind[at[after]]]
+    joined = fits[kind[before], kind[after]]
     for column in (owner, request):
         joined &= column[before] == column[after]
-    return at[before[joined]], at[after[joined]]
+    return rows[before[joined]], rows[after[joined]]

@@ -1,10 +1,5 @@
 """Collective operations: the parts of all members, put together to instances.
 
-::
-
-    a group of processes ──collective_parts──► parts, each with its number on its communicator
-    parts of some numbers of all processes ──join_collectives──► instances, members
-
 The k-th collective of each member on a communicator is its k-th instance; non-blocking
 ones count where they were started.
 """
@@ -49,10 +44,7 @@ WORDS_OF_INSTANCE: Final = "{operation}, number {number} on communicator {commun
 def collective_parts(
     details: Details, calls: Calls, ends: Integers, *, places: Places
 ) -> Columns:
-    """Parts of collectives of some whole processes, by process and in the order of time.
-
-    `ends` is what :func:`burstline.formats.intake.calls.follow` found.
-    """
+    """Parts of collectives of some whole processes, by process and in the order of time."""
     rows = details.where(details.kind == Kind.COLLECTIVE)
     parts = details.pick(rows)
     # Threads of a process take turns: their parts are in the order of time.
@@ -86,10 +78,7 @@ def collective_parts(
 
 
 def even_borders(instances: Integers, size: Integers, most: int) -> Integers:
-    """The first instance of each range but the first, each of at most so many parts or so.
-
-    `instances` and `size` are of each communicator; instances are numbered through.
-    """
+    """The first instance of each range but the first, each of at most so many parts or so."""
     base = np.cumsum(instances) - instances
     weight = np.cumsum(instances * size)
     total = int(weight[-1]) if len(weight) else 0
@@ -100,10 +89,7 @@ def even_borders(instances: Integers, size: Integers, most: int) -> Integers:
 
 
 def window_borders(instances: Integers, size: Integers, most: int) -> Integers:
-    """As :func:`even_borders`, where equal numbers of all communicators are a window.
-
-    A range is small communicators together, or a window of a large one.
-    """
+    """As :func:`even_borders`: small communicators together, or a window of a large one."""
     largest = int(size.max(initial=1))
     step = max(1, most // largest)
     borders, held, number = [], 0, 0
@@ -120,11 +106,7 @@ def window_borders(instances: Integers, size: Integers, most: int) -> Integers:
 def join_collectives(
     parts: Columns, source: Source[Any, Any], members: Sequence[tuple[int, ...]], first: int
 ) -> tuple[pa.Table, pa.Table]:
-    """Rows of `collectives` and `collective_members`, by communicator and sequence.
-
-    `parts` has :data:`PART_COLUMNS`: of the instances that are there, all parts, by location.
-    Instances are numbered from `first`; those that lack members are noted.
-    """
+    """Rows of `collectives` and `collective_members` out of all parts of some instances."""
     places, operations = source.places, source.operations
     process = places.process[parts["location"]]
     communicator, operation = parts["communicator"], parts["operation"]

@@ -1,10 +1,5 @@
 """Messages out of sends, posts and receives, by MPI's order and not by clocks.
 
-::
-
-    a group of processes ──message_halves──► sends, receives, each with its place in its queue
-    all receives of what a group sent, its sends ──MpiOrder.join──► messages, half messages
-
 On a channel (communicator, sender, receiver, tag) the k-th receive *posted* gets the k-th
 message sent. Wildcards need nothing extra: a receive carries whom it really came from. All
 sends of a channel are of one process, and so are all its receives: each process numbers
@@ -165,14 +160,9 @@ def message_halves(
     defects: Defects,
     probe: Integers,
 ) -> tuple[Columns, Columns, Columns, Columns]:
-    """Sends, receives, receives that never completed, and what waits in queues.
+    """Sends, receives, posts that never completed, and what waits in queues, by location.
 
-    They are of some whole processes, or what was sent or posted in a slice. `ends` is what
-    :func:`burstline.formats.intake.calls.follow` found. `probe` is, of a receive of a
-    matched message or of its post, the record of its probe, else -1. The halves have
-    :data:`SEND_COLUMNS` and :data:`RECEIVE_COLUMNS`, by location and in the order of their
-    records; receives that never completed are events of `half_messages`, and what waits has
-    :data:`QUEUE_COLUMNS`.
+    `probe` is, of a receive of a matched message or its post, the record of its probe, else -1.
     """
     sends = _Halves(details, sides.sends, sides.receivers)
     receives = _Halves(details, sides.receives, sides.senders)
@@ -242,10 +232,7 @@ def channel_ordinals(
 
 
 def _waiting(details: Details, ends: Integers, places: Places) -> _Halves:
-    """The receives that nobody saw complete: each may have taken a message.
-
-    Whose it was is known where neither source nor tag is a wildcard.
-    """
+    """The receives without wildcards that nobody saw complete, but that may have."""
     waiting = (details.kind == Kind.POST) & (details.request != 0)
     waiting &= (details.partner >= 0) & (details.tag >= 0)
     rows = details.where(waiting)

@@ -1,11 +1,5 @@
 """The one loop that reads: parts of a source become tables in memory, or a store.
 
-::
-
-    parts ──load, several at once──► groups, in order ──► target
-                 sends stay, receives go where their sends are ──► messages
-                 parts of collectives, by ranges of instances ───► collectives, their members
-
 What a part is does not show in the tables, nor how many are read at once.
 """
 
@@ -61,10 +55,7 @@ if TYPE_CHECKING:
 
 
 class Halves:
-    """Keeps what groups need of each other, and joins it when all are there.
-
-    `processes` are those of each group, in order.
-    """
+    """Keeps what groups, of these processes, need of each other, and joins it at last."""
 
     def __init__(
         self, source: Source[Any, Any], processes: Sequence[range], rows: MakeRows, at_once: int

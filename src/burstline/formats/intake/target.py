@@ -194,11 +194,7 @@ def types_of(names: Sequence[str], *tables: str) -> dict[str, np.dtype[Any]]:
 
 
 class Tables:
-    """Collects rows of tables in memory, up to `memory` bytes of which `base` are taken.
-
-    Tables that outgrow it are refused with what those of all `locations` would take, if the
-    locations to come have as much as those so far.
-    """
+    """Collects rows of tables in memory, up to `memory` bytes of which `base` are taken."""
 
     def __init__(
         self, memory: int | None = None, *, base: int = 0, way_out: str = "", locations: int = 0
@@ -218,6 +214,7 @@ class Tables:
         if "location" in table.column_names and table.num_rows:
             self._begun = max(self._begun, table["location"][-1].as_py() + 1)
         if self._base + self._used > memory:
+            # if the locations to come have as much as those so far
             to_come = max(self._locations / max(self._begun, 1), 1)
             needed = self._base + int(self._used * to_come)
             require_bytes(needed, memory, way_out=self._way_out)
@@ -286,13 +283,9 @@ def with_operations(
 
 
 def give_back() -> None:
-    """Return free memory to the system, where the C library can.
-
-    Allocators keep what was freed between arrays that stay: a reader that makes many tables,
-    one part after the other, would hold half as much again as its tables.
-
-    >>> give_back()
-    """
+    """Return free memory to the system, where the C library can."""
+    # Allocators keep what was freed between arrays that stay: a reader that makes many tables,
+    # one part after the other, would hold half as much again as its tables.
     pa.default_memory_pool().release_unused()
     trim = _trim()
     if trim is not None:

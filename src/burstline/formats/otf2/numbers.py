@@ -1,4 +1,4 @@
-"""Numbers of OTF2 itself: references, paradigms, roles of regions, collective operations."""
+"""Numbers of OTF2 itself: references, paradigms, groups, roles of regions, collectives."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ MPI: Final = 4
 """The paradigm MPI."""
 NO_ROOT: Final = 0xFFFFFFFF
 """In place of a root: there is none."""
+COMM_LOCATIONS, COMM_GROUP, COMM_SELF = 4, 5, 6
+"""Groups of all locations of a paradigm, of some of them, and of nobody: of a process alone."""
 COLLECTIVE_OPERATIONS: Final = (
     "Barrier", "Bcast", "Gather", "Gatherv", "Scatter", "Scatterv", "Allgather", "Allgatherv",
     "Alltoall", "Alltoallv", "Alltoallw", "Allreduce", "Reduce", "Reduce_scatter", "Scan",

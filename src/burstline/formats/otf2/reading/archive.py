@@ -1,10 +1,4 @@
-"""An archive: its anchor, what it defines, and the bytes of its events.
-
-::
-
-    file or folder ──► anchor (any name, .otf2) ──► rows, text ──decode──► Definitions
-                                               └──► NAME/LOCATION.evt
-"""
+"""An archive: its anchor, what it defines, and the bytes of its events in ``NAME/N.evt``."""
 
 from __future__ import annotations
 
@@ -17,7 +11,7 @@ from burstline import _core
 from burstline._core import Defined
 from burstline.errors import FormatError, MissingExtraError
 from burstline.formats.otf2.library import VARIABLE, find_library
-from burstline.formats.otf2.numbers import NOWHERE
+from burstline.formats.otf2.numbers import COMM_GROUP, COMM_LOCATIONS, NOWHERE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -131,8 +125,6 @@ class Definitions:
 
 
 _UNSIGNED: Final = 0xFFFFFFFFFFFFFFFF
-_COMM_LOCATIONS: Final = 4
-_COMM_GROUP: Final = 5
 _TABLES: Final[Mapping[int, tuple[str, Callable[[list[int]], Any]]]] = {
     Defined.LOCATION: ("locations", lambda row: Location(*row)),
     Defined.LOCATION_GROUP: ("location_groups", lambda row: LocationGroup(*row)),
@@ -183,9 +175,9 @@ def _add_group(definitions: Definitions, row: list[int], defects: Defects) -> No
     reference, name, kind, paradigm, flags = row[:5]
     group = Group(name, kind, paradigm, flags, tuple(row[5:]))
     first = definitions.groups.get(reference)
-    if kind == _COMM_LOCATIONS:
+    if kind == COMM_LOCATIONS:
         definitions.worlds.append(group)
-    if first is None or (first.type != _COMM_GROUP and kind == _COMM_GROUP):
+    if first is None or (first.type != COMM_GROUP and kind == COMM_GROUP):
         definitions.groups[reference] = group
     if first is not None and first != group:
         defects.note("defined_twice", "info", f"group {reference}")

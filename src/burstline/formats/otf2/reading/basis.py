@@ -13,7 +13,7 @@ import numpy as np
 
 from burstline.columns import lookup, take
 from burstline.formats.intake import Places
-from burstline.formats.otf2.numbers import MPI, NOWHERE
+from burstline.formats.otf2.numbers import COMM_SELF, MPI, NOWHERE
 from burstline.formats.otf2.reading.metrics import Metrics
 from burstline.formats.otf2.reading.regions import CallPaths, Regions
 from burstline.schema import UNKNOWN, arrow_table, row_table
@@ -173,7 +173,6 @@ def _name(defined: Definitions, group: int, name: int) -> str:
     return ", ".join(dict.fromkeys(name for name in names if name))
 
 
-_COMM_SELF: Final = 6
 _BY_LOCATION: Final = 1
 
 
@@ -200,7 +199,7 @@ class Communicators:
                 for group in sides
             ]
             self._rows[reference] = len(self.members)
-            if sides[0].type == _COMM_SELF:
+            if sides[0].type == COMM_SELF:
                 # One definition serves all processes; each gets a row.
                 self._selves.add(reference)
                 for rank in self._rank.tolist():

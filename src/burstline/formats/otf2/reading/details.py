@@ -1,12 +1,5 @@
 """Events that describe MPI calls, in the form in which requests and messages are followed.
 
-::
-
-    kernel's columns ─► Records: records["tag"] ─► Details: partners by world rank
-
-    MPI_Mprobe ──message──► MPI_Mrecv                 a receive of what the probe found
-               ──message──► MPI_Imrecv ──request──► its completion
-
 ``core/otf2_records.hpp`` has the kinds of records, and the names of the values of each.
 """
 
@@ -94,10 +87,9 @@ _COLLECTIVES: Final = np.array([RecordKind.COLLECTIVE, RecordKind.COLLECTIVE_DON
 
 
 def resolve(records: Records, basis: Basis) -> tuple[Records, Integers]:
-    """The records with the sender, communicator and tag of matched messages, and their probes.
-
-    Changes `records`; receives without a probe are dropped. O(records + matched log matched).
-    """
+    """The records, of matched messages with their sender and tag, and the probe of each."""
+    # MPI_Mprobe ─message─► MPI_Mrecv, or MPI_Imrecv ─request─► its completion. Without a probe
+    # they are dropped; the others are changed in place.
     kind = records["kind"]
     matched = records.rows_of(
         RecordKind.MATCHED_RECEIVE, RecordKind.MATCHED_POST, RecordKind.MATCHED_COMPLETE
@@ -148,10 +140,7 @@ def _before(
 
 
 def details_of(records: Records, basis: Basis) -> tuple[Details, Records, Integers]:
-    """Records of calls as details, as the kernel has them, and the rows of their probes.
-
-    Ids of requests in details have :data:`REQUEST_MARK` flipped; 0 is none.
-    """
+    """Records of calls as details, as the kernel has them, and the rows of their probes."""
     rows = np.flatnonzero(np.isin(records["kind"], OF_CALLS))
     inside = records["call"][rows] >= 0
     if not inside.all():

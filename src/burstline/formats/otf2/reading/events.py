@@ -1,12 +1,6 @@
-"""Events of some locations, read by the kernel in a process of its own.
+"""Events of some locations, read by the kernel in a child: damaged bytes may break the library.
 
-::
-
-    locations ──child process──► columns in shared memory
-        the child fell ──► each location in a child of its own ──► columns of what could be read
-
-Damaged bytes may break the library, so it runs in a child; a child that fell leaves what it
-had read.
+A child that fell leaves what it had read; then each location is read in a child of its own.
 """
 
 from __future__ import annotations
@@ -19,7 +13,6 @@ import numpy as np
 
 from burstline import _core
 from burstline.formats.otf2.reading.archive import describe
-from burstline.formats.otf2.reading.details import Records
 from burstline.schema import NO_VALUE
 
 if TYPE_CHECKING:
@@ -57,17 +50,9 @@ class Events:
     tables: dict[str, Columns]
     kinds: dict[str, int]  # events of each kind
 
-    def take_records(self) -> Records:
-        """The records, which are dropped here."""
-        return Records(self.tables.pop("records"))
-
 
 def read_events(basis: Basis, locations: Sequence[int]) -> Events:
-    """The events of some locations, read in O(events).
-
-    The columns take about fifty bytes for each enter and leave, a hundred for each event that
-    describes a call.
-    """
+    """The events of some locations: 50 bytes an enter or leave, 100 an event of a call."""
     events, ending = _read(basis, locations)
     if ending[0] and len(locations) > 1:
         return _joined([read_events(basis, [location]) for location in locations])

@@ -1,11 +1,4 @@
-"""The tables of a few processes, and what other processes need of them.
-
-::
-
-    kernel's columns ─► calls and their records ─► requests ─► halves of messages, collectives
-                     ├─► regions, teams, locks, readings, gaps ─► bursts
-                     └─► call paths
-"""
+"""The tables of a few processes, and what other processes need of them."""
 
 from __future__ import annotations
 
@@ -32,6 +25,7 @@ from burstline.formats.intake import (
 from burstline.formats.otf2.numbers import COLLECTIVE_OPERATIONS, NO_ROOT
 from burstline.formats.otf2.reading.details import (
     REQUEST_MARK,
+    Records,
     details_of,
     stamped,
     with_own_requests,
@@ -52,7 +46,6 @@ if TYPE_CHECKING:
     from burstline.columns import Columns, Integers
     from burstline.formats.intake import Details
     from burstline.formats.otf2.reading.basis import Basis
-    from burstline.formats.otf2.reading.details import Records
     from burstline.formats.otf2.reading.events import Events
 
 _ROOT_SELF: Final = 0xFFFFFFFE
@@ -61,10 +54,7 @@ _ROOT_SELF: Final = 0xFFFFFFFE
 def collective_parts(
     basis: Basis, details: Details, records: Records, ends: Integers, facts: Facts
 ) -> dict[str, Integers]:
-    """Columns of the parts of collectives, which are added to the facts of their calls.
-
-    `records` are those of `details`, `ends` the rows that ended their requests.
-    """
+    """Columns of the parts of collectives, which are added to the facts of their calls."""
     calls, start = facts.calls, np.flatnonzero(details.kind == Kind.COLLECTIVE)
     blocking = records["kind"][start] == RecordKind.COLLECTIVE
     end = np.where(blocking, start, ends[start])
@@ -127,16 +117,13 @@ def _operations(calls: Calls, call: Integers, recorded: Integers) -> Integers:
 
 
 def make_group(basis: Basis, events: Events, locations: Sequence[int], *, teams: int) -> Group:
-    """The group of some whole processes; adds call paths and regions to `basis`.
-
-    `events` lose their records: these take more memory than anything else, so each form of
-    them goes once it is not needed. `teams` is the number of teams in the groups before.
-    """
+    """The group of some whole processes, after groups with so many `teams`; `basis` grows."""
     tables, places, defects = events.tables, basis.places, basis.defects
     fork = forks_of(tables["forks"], tables["teams"], places.process, defects)
     rehang(basis.paths, tables, fork, places.process)
     calls = Calls(**tables["calls"], names=tuple(basis.regions.operations))
-    records = events.take_records()
+    # Records take more memory than anything else: each form of them goes once it is not needed.
+    records = Records(events.tables.pop("records"))
     died_ns = tables["lives"]["died_ns"].tolist()
     group_tables = {
         "other_events": other_event_table(records, basis),

@@ -36,15 +36,12 @@ _AS_EXTRAE: Final = {
 
 
 class Regions:
-    """The regions that an archive defines, then a team on one of its threads, then unknown.
-
-    `operations` are the names behind codes of operations.
-    """
+    """The regions that an archive defines, then a team on one of its threads, then unknown."""
 
     def __init__(self, defined: Definitions) -> None:
         self._defined = defined
         self._regions = list(defined.regions.values())
-        self.operations = list(NAMES)
+        self.operations = list(NAMES)  # behind the codes
         self._codes = dict(CODES)
         self._is_marked = any(region.paradigm == MPI for region in self._regions)
         codes = [self._operation(region) for region in self._regions]

@@ -1,13 +1,4 @@
-"""Tables of threads: teams, locks, gaps, and events that no other table has.
-
-::
-
-    forks of a process ──────────────┐
-    begins of a team on its threads ─┴─ same team, forked last before ──► teams
-
-The begin on the forking thread says which team a fork makes. The begin on another thread
-belongs to the last fork of that team before it.
-"""
+"""Tables of threads: teams, locks, gaps, and events that no other table has."""
 
 from __future__ import annotations
 
@@ -44,6 +35,8 @@ _ON: Final = 1
 
 def forks_of(forks: Columns, begins: Columns, process: Integers, defects: Defects) -> Integers:
     """The fork of each begin of a team, shape (begins,)."""
+    # The begin on the forking thread says which team a fork makes. The begin on another thread
+    # belongs to the last fork of that team before it.
     fork = begins["of"].astype(np.int64)
     named = np.flatnonzero(fork >= 0)
     rest = np.flatnonzero(fork < 0)

@@ -186,21 +186,9 @@ def read(
     bytes_at_once: int | None = None,
     progress: Progress = SILENCE,
 ) -> Trace:
-    """Read the archive of an anchor or a folder; times are from its first tick.
+    """The trace of an anchor or a folder, `threads` times `bytes_at_once` of events at once.
 
-    `threads` processes read at once, each `bytes_at_once` bytes of events: whole processes, at
-    least one; by default a sixth of all, between 4 and 32 MiB. Neither changes the trace. In
-    memory are the tables, the halves of messages, and about a hundred bytes for each event
-    taken on at a time: half as much again as the tables where no process has more than a fifth
-    of all. The library runs in child processes: bytes that break it cost the locations that
-    hold them, and a row of `defects`.
-
-    >>> from pathlib import Path
-    >>> from tempfile import TemporaryDirectory
-    >>> with TemporaryDirectory() as empty:
-    ...     read(Path(empty))
-    Traceback (most recent call last):
-    burstline.errors.FormatError: ...
+    Neither changes the trace; times are from the first tick.
     """
     anchor = require_anchor(path)
     threads = threads or len(os.sched_getaffinity(0))
@@ -222,10 +210,7 @@ def convert(
     threads: int,
     progress: Progress,
 ) -> None:
-    """Make a store of an archive within `memory` bytes, at least 256 MiB.
-
-    The tables are those of :func:`read`; `threads` are the processes read at once.
-    """
+    """Make a store of an archive within `memory` bytes, at least 256 MiB."""
     require_memory(memory)
     source = ArchiveSource(require_anchor(path), Defects())
     intake.convert(source, target, memory=memory, threads=threads, progress=progress)

@@ -1,10 +1,5 @@
 """A trace becomes an OTF2 archive: ``X.otf2``, ``X.def`` and the folder ``X``.
 
-::
-
-    tables ─ location after location ─► events in order ─► the library of OTF2 ─► X/0.evt, …
-           └─────────────────────────► definitions ──────────────────────────► X.def, X.otf2
-
 The guide to conversion lists what the format cannot say, or says otherwise.
 """
 
@@ -40,10 +35,7 @@ def archive_files(path: Path) -> list[Path]:
 
 
 def write(trace: Trace, path: Path, *, progress: Progress = SILENCE) -> None:
-    """Write a trace as the archive of the anchor ``X.otf2``, whole or not at all.
-
-    In memory are the messages and collectives of the trace, and the events of one location.
-    """
+    """Write a trace as the archive of the anchor ``X.otf2``, whole or not at all."""
     for file in archive_files(path)[:2]:
         if file.is_dir():
             raise ParameterError(f"{file} is a folder, and a file would take its place")

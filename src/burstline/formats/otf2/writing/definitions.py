@@ -1,10 +1,5 @@
 """The definitions of an archive that holds a trace, as rows that the kernel writes.
 
-::
-
-    locations ─► nodes, processes, threads        communicators ─► groups of ranks
-    operations, region_defs ─► regions            counters ─► metrics, by what is read together
-
 The scheme is Score-P's, because analysers rely on it: a thread's reference is
 ``thread << 32 | process``, and a region of MPI has the source file ``MPI``.
 """
@@ -19,7 +14,14 @@ import numpy as np
 from burstline import operations
 from burstline._core import Defined
 from burstline.columns import distinct
-from burstline.formats.otf2.numbers import MPI, NOWHERE, ROLES
+from burstline.formats.otf2.numbers import (
+    COMM_GROUP,
+    COMM_LOCATIONS,
+    COMM_SELF,
+    MPI,
+    NOWHERE,
+    ROLES,
+)
 from burstline.schema import VALUE_TYPES
 
 if TYPE_CHECKING:
@@ -27,15 +29,6 @@ if TYPE_CHECKING:
 
     from burstline.columns import Integers
     from burstline.trace import Trace
-
-ALL_MEMBERS: Final = 4
-"""The kind of a group that lists all locations of a paradigm."""
-
-SOME_MEMBERS: Final = 5
-"""The kind of a group of some of these."""
-
-OWN_MEMBER: Final = 6
-"""The kind of the group of a process alone, which lists nobody."""
 
 _LONGEST_TEXT: Final = 32_768
 _NANOSECONDS: Final = 1_000_000_000
@@ -117,7 +110,9 @@ class Communicators:
         self._process_of = dict(zip(ranks, self.process.tolist(), strict=True))
         processes, first = np.unique(self.process, return_index=True)
         self._world_rank = {process: rank for rank, process in enumerate(processes.tolist())}
-        rows.add_group(ALL_MEMBERS, MPI, [references[location] for location in first.tolist()])
+        rows.add_group(
+            COMM_LOCATIONS, MPI, [references[location] for location in first.tolist()]
+        )
         self.count = 0  # of communicators; their references are below it
         self._ranks: list[dict[int, int]] = []
         self._worlds: dict[int, int] = {}
@@ -130,7 +125,7 @@ class Communicators:
             if row["kind"] != "self":
                 reference = self._define(row["application"], row["kind"], row["members"])
             elif self_reference < 0:
-                reference = self_reference = self._add("MPI_COMM_SELF", OWN_MEMBER, {}, [])
+                reference = self_reference = self._add("MPI_COMM_SELF", COMM_SELF, {}, [])
             else:
                 reference = self_reference
             self.reference[row["communicator"]] = reference
@@ -148,7 +143,7 @@ class Communicators:
             name = "MPI_COMM_WORLD"
         members = [self._world_rank[process] for process in processes]
         by_process = {process: rank for rank, process in enumerate(processes)}
-        return self._add(name, SOME_MEMBERS, by_process, members)
+        return self._add(name, COMM_GROUP, by_process, members)
 
     def _add(self, name: str, kind: int, ranks: dict[int, int], members: Iterable[int]) -> int:
         self._rows.add_communicator(self.count, name, kind, MPI, members)
@@ -297,13 +292,13 @@ class Definitions:
             return teams
         threads = [row["location"] for row in self._places if row["kind"] == "cpu"]
         references = [self.references[location] for location in threads]
-        self._rows.add_group(ALL_MEMBERS, _OPENMP, references)
+        self._rows.add_group(COMM_LOCATIONS, _OPENMP, references)
         members: dict[int, list[int]] = {}
         for number, location in enumerate(threads):
             members.setdefault(self._places[location]["process"], []).append(number)
         for process, numbers in members.items():
             reference = self.communicators.count + process
-            self._rows.add_communicator(reference, "", SOME_MEMBERS, _OPENMP, numbers)
+            self._rows.add_communicator(reference, "", COMM_GROUP, _OPENMP, numbers)
             teams[[threads[number] for number in numbers]] = reference
         return teams
 

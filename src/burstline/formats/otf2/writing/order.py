@@ -1,7 +1,6 @@
-"""The events of a location in their order, from all tables that hold some of them.
+"""The events of a location by time and ordinal, from all tables that hold some of them.
 
-They are sorted by time and ordinal on the location. Events that were recorded as one share
-both, as do an event without an ordinal and its call: then their :class:`Turn` counts.
+Events that were recorded as one share both, as do an event without an ordinal and its call.
 """
 
 from __future__ import annotations
@@ -29,6 +28,7 @@ if TYPE_CHECKING:
 WIDTH: Final = _core.Otf2Writer.width
 """Arguments of each event."""
 
+_KEYS: Final = 5
 _EVERY: Final = slice(None)
 
 
@@ -52,8 +52,7 @@ class Events:
     def __init__(self, start_ns: int = 0) -> None:
         self._start = start_ns
         self.last_ns = 0  # time of the last event as it is written
-        self._keys: list[Integers] = []
-        self._arguments: list[Integers] = []
+        self._rows = [np.empty((_KEYS + WIDTH, 0), np.int64)]
         self._attributes = [np.empty((0, 4), np.int64)]
         self._values: list[Integers] = [np.empty(0, np.int64)]
 
@@ -66,25 +65,19 @@ class Events:
         where: Mask | None = None,
         tie: int | Integers = 0,
     ) -> None:
-        """Add events, those of a mask or all, with up to six arguments for the kernel.
-
-        `tie` orders events that are alike in all else.
-        """
+        """Add events, of a mask or all, with up to six arguments; `tie` orders equal ones."""
         chosen = _EVERY if where is None else np.flatnonzero(where)
         time = np.maximum(moment[0][chosen] - self._start, 0)
         if not len(time):
             return
         self.last_ns = max(self.last_ns, int(time.max()))
-        keys = np.empty((5, len(time)), np.int64)
-        for place, value in enumerate((tie, turn, moment[1])):
-            keys[place] = value[chosen] if isinstance(value, np.ndarray) else value
-        keys[3] = time
-        keys[4] = kind[chosen] if isinstance(kind, np.ndarray) else kind
-        rows = np.zeros((len(time), WIDTH), np.int64)
-        for place, value in enumerate(arguments):
-            rows[:, place] = value[chosen] if isinstance(value, np.ndarray) else value
-        self._keys.append(keys)
-        self._arguments.append(rows)
+        # Keys of an event, the last first, then its kind and arguments.
+        row = (tie, turn, moment[1], 0, kind, *arguments)
+        rows = np.zeros((_KEYS + WIDTH, len(time)), np.int64)
+        for place, value in enumerate(row):
+            rows[place] = value[chosen] if isinstance(value, np.ndarray) else value
+        rows[3] = time
+        self._rows.append(rows)
 
     def add_spans(self, enter: Moment, leave: Moment, region: Integers, team: Integers) -> None:
         """Add enters and leaves of spans in order; those with a `team` begin and end this."""
@@ -115,22 +108,19 @@ class Events:
 
     def ordered(self) -> tuple[Integers, Integers, Integers]:
         """Kind and time of each event in order, and the six arguments of each in one column."""
-        if not self._keys:
-            nothing = np.empty(0, np.int64)
-            return nothing, nothing, nothing
-        keys = np.concatenate(self._keys, axis=1)
-        order = np.lexsort(keys[:4])
-        seq, time, kind = (column[order] for column in keys[2:])
-        arguments = np.concatenate(self._arguments)[order]
+        rows = np.concatenate(self._rows, axis=1)
+        rows = rows.take(np.lexsort(rows[:4]), axis=1)
+        seq, time, kind = rows[2:_KEYS]
+        arguments = rows[_KEYS:].T
         attributes = np.concatenate(self._attributes)
-        if len(attributes):
+        if len(attributes) and len(seq):
             # An attribute stands before its event.
             has_event, before = _places_of(attributes[:, 0], seq, kind)
-            rows = np.zeros((len(before), WIDTH), np.int64)
-            rows[:, :3] = attributes[has_event, 1:]
+            inserted = np.zeros((len(before), WIDTH), np.int64)
+            inserted[:, :3] = attributes[has_event, 1:]
             time = np.insert(time, before, time[before])
             kind = np.insert(kind, before, Written.ATTRIBUTE)
-            arguments = np.insert(arguments, before, rows, axis=0)
+            arguments = np.insert(arguments, before, inserted, axis=0)
         return kind, time, np.ascontiguousarray(arguments).reshape(-1)
 
 
