@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from burstline.record.counting.work import KINDS
+from burstline.record.building.compiler import KINDS
 from record.instructions import NAMES, with_hits, work_of
 
 KERNELS = Path(__file__).parents[1] / "record" / "kernels"

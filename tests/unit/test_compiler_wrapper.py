@@ -7,8 +7,14 @@ import pytest
 from burstline.cli import main
 from burstline.errors import NotEnoughDataError, ParameterError
 from burstline.record.building import compiler
-from burstline.record.building.compiler import identify, instrumented, links, plugin
-from burstline.record.counting.work import KINDS, kinds_of
+from burstline.record.building.compiler import (
+    KINDS,
+    identify,
+    instrumented,
+    kinds_of,
+    links,
+    plugin,
+)
 
 
 @pytest.fixture

@@ -12,8 +12,7 @@ import pytest
 from burstline.cli import main
 from burstline.errors import NotEnoughDataError, ParameterError
 from burstline.record.counting.papi import Papi
-from burstline.record.counting.plan import CounterPlan, plan_sets, sets_text
-from burstline.record.counting.sets import read_sets
+from burstline.record.counting.plan import CounterPlan, plan_sets, read_sets, sets_text
 
 SOURCE = Path(__file__).resolve().parents[1] / "record" / "fake_papi.c"
 RULES = """\

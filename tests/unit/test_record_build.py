@@ -8,7 +8,7 @@ import pytest
 
 from burstline.errors import FormatError, NotEnoughDataError, ParameterError
 from burstline.record.building import recorder as build
-from burstline.record.counting.sets import read_sets
+from burstline.record.counting.plan import read_sets
 from burstline.record.launching import mpi
 
 COMPILER = """#!/bin/sh

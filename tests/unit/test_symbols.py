@@ -11,11 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from burstline.record.symbols import child
-from burstline.record.symbols.child import Child
-from burstline.record.symbols.demangling import demangled, plain
-from burstline.record.symbols.instructions import BEFORE, follows_call
-from burstline.record.symbols.resolution import Place, Resolver
+from burstline.record.symbols import resolution
+from burstline.record.symbols.lookup import BEFORE, demangled, follows_call
+from burstline.record.symbols.resolution import Child, Place, Resolver, plain
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -233,7 +231,7 @@ def test_names_are_those_of_the_paraver_reader(linked: str, name: str) -> None:
 def test_a_name_that_stands_for_an_endless_one_keeps_its_form_and_others_do_not(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(child, "_SECONDS", 5)
+    monkeypatch.setattr(resolution, "_SECONDS", 5)
     digits = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ"
     pairs = "".join(f"S_IS{digit}_S{digit}_E" for digit in digits)
     doubling = f"_Z1fSt4pairIiiE{pairs}"

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from burstline.record.symbols.resolution import Problem
-from burstline.record.symbols.unnamed_modules import unnamed
+from burstline.record.symbols.resolution import Problem, unnamed
 
 BARE = "it was compiled without -g"
 OTHERS = [

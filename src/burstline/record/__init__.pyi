@@ -1,14 +1,14 @@
 from burstline.record.building.compiler import COUNT as COUNT
+from burstline.record.building.compiler import KINDS as KINDS
 from burstline.record.building.compiler import LOOPS as LOOPS
 from burstline.record.building.compiler import instrumented as instrumented
+from burstline.record.building.compiler import kinds_of as kinds_of
 from burstline.record.building.recorder import shared_object as shared_object
 from burstline.record.counting.papi import Papi as Papi
 from burstline.record.counting.plan import CounterPlan as CounterPlan
 from burstline.record.counting.plan import plan_sets as plan_sets
+from burstline.record.counting.plan import read_sets as read_sets
 from burstline.record.counting.plan import sets_text as sets_text
-from burstline.record.counting.sets import read_sets as read_sets
-from burstline.record.counting.work import KINDS as KINDS
-from burstline.record.counting.work import kinds_of as kinds_of
 from burstline.record.launching.checks import check_programs as check_programs
 from burstline.record.launching.checks import checked_calls as checked_calls
 from burstline.record.launching.checks import choose_abi as choose_abi
@@ -29,6 +29,6 @@ from burstline.record.launching.session import require_ranks as require_ranks
 from burstline.record.launching.session import run_command as run_command
 from burstline.record.launching.session import survey as survey
 from burstline.record.symbols.resolution import Resolver as Resolver
-from burstline.record.symbols.unnamed_modules import unnamed as unnamed
+from burstline.record.symbols.resolution import unnamed as unnamed
 from burstline.record.tally import Tally as Tally
 from burstline.record.tally import tallies as tallies

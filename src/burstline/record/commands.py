@@ -5,6 +5,8 @@ from __future__ import annotations
 import subprocess
 from typing import TYPE_CHECKING, NamedTuple
 
+from burstline.errors import printable
+
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
@@ -33,3 +35,9 @@ def ask(
     except (OSError, subprocess.SubprocessError) as error:
         return Answer(None, str(error))
     return Answer(done.returncode, done.stdout.decode(errors="replace"))
+
+
+def first_error(output: str) -> str:
+    """The first line of a compiler's output that tells of an error, safe to print."""
+    lines = (line for line in output.splitlines() if "error" in line)
+    return printable(next(lines, output), limit=500)

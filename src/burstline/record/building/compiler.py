@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Final
 
 from burstline.errors import NotEnoughDataError, ParameterError, printable
 from burstline.record.building.cache import cache, locked
-from burstline.record.commands import ask
+from burstline.record.commands import ask, first_error
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -32,6 +32,19 @@ LOOPS: Final = "BURSTLINE_PASS_LOOPS"
 """Set in the environment of the compiler if the plug-in is to label loops."""
 COUNT: Final = "BURSTLINE_PASS_COUNT"
 """Set in the environment of the compiler to the kinds of work that the plug-in is to count."""
+
+ALL: Final = "all"
+KINDS: Final[dict[str, tuple[str, ...]]] = {
+    "blocks": ("IR_BB",),
+    "statements": ("IR_TOT_INS",),
+    "memory": ("IR_LD_INS", "IR_SR_INS"),
+    "branches": ("IR_BR_INS",),
+    "flops": ("IR_FP_INS", "IR_SP_OPS", "IR_DP_OPS"),
+    "vectors": ("IR_VEC_INS", "IR_VEC_SP", "IR_VEC_DP"),
+    "calls": ("IR_CALLS",),
+    "iterations": ("IR_LOOP_ITER",),
+}
+"""Kinds of work, and the counters of each; as ``KINDS`` in ``pass/tally.cpp``."""
 
 _HERE: Final = Path(__file__).parents[1]
 _PASS: Final = _HERE / "pass"
@@ -92,6 +105,18 @@ def instrumented(words: Sequence[str]) -> list[str]:
         command += ["-Xlinker", os.fspath(work_object(clang))]
         command += [f"-Wl,--export-dynamic-symbol={name}" for name in _EXPORTED]
     return command
+
+
+def kinds_of(text: str) -> tuple[str, ...]:
+    """The kinds of work in a list with commas, or all, in the order of :data:`KINDS`."""
+    names = [word.strip() for word in text.split(",") if word.strip()]
+    wrong = [name for name in names if name not in KINDS and name != ALL]
+    if wrong or not names:
+        given = printable(wrong[0]) if wrong else "nothing"
+        raise ParameterError(
+            f"--count: {given} is no kind of work. There are {', '.join(KINDS)}, and {ALL}"
+        )
+    return tuple(name for name in KINDS if name in names or ALL in names)
 
 
 def links(arguments: Sequence[str]) -> bool:
@@ -207,10 +232,9 @@ def _built(target: Path, words: list[str]) -> Path:
             made = Path(folder) / target.name
             output = _output([*words, "-o", os.fspath(made)])
             if not made.is_file():
-                errors = [line for line in output.splitlines() if "error" in line] or [output]
                 raise NotEnoughDataError(
                     f"{target.name} could not be built with {printable(words[0])}: "
-                    f"{printable(errors[0], limit=500)}"
+                    f"{first_error(output)}"
                 )
             made.replace(target)
     return target

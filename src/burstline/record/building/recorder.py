@@ -26,7 +26,7 @@ from typing import Final
 
 from burstline.errors import NotEnoughDataError, ParameterError, printable
 from burstline.record.building.cache import cache, locked
-from burstline.record.commands import ask
+from burstline.record.commands import ask, first_error
 from burstline.record.launching.mpi import ABIS, MPICH, OPEN_MPI, STANDARD, Abi
 
 _HERE: Final = Path(__file__).parents[1]
@@ -105,11 +105,10 @@ def compile_into(target: Path, abi: Abi, compiler: Compiler) -> None:
         words = [*compiler.words, *_FLAGS, f"-I{_NATIVE}", "-o", str(made), *sources, "-ldl"]
         code, output = ask(words, patience_s=_PATIENCE_S)
         if code != 0 or not made.is_file():
-            output = "it cannot be run" if code is None else output
-            errors = [line for line in output.splitlines() if "error" in line] or [output]
             raise NotEnoughDataError(
                 f"the recorder for {abi.title} could not be built with "
-                f"{printable(shlex.join(compiler.words))}: {printable(errors[0], limit=500)}"
+                f"{printable(shlex.join(compiler.words))}: "
+                f"{'it cannot be run' if code is None else first_error(output)}"
             )
         made.chmod(0o755)
         made.replace(target)

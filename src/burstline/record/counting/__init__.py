@@ -1,1 +1,1 @@
-"""Counters of a run: sets of them, those of the machine, and the counted work of programs."""
+"""Counters of a run: sets of them, and those that the machine has."""

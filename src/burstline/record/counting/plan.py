@@ -1,15 +1,26 @@
-"""The fewest sets of counters that can be counted together.
+"""Sets of counters, one per run: the fewest that can be counted together, and their file.
 
 A part of a set that fits is taken to fit, too.
+
+::
+
+    [sets]
+    work = ["PAPI_TOT_INS", "PAPI_TOT_CYC"]
+    memory = ["PAPI_TOT_INS", "PAPI_L2_DCM"]
 """
 
 from __future__ import annotations
 
+import re
+import tomllib
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
+from burstline.errors import FormatError, printable
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
+    from pathlib import Path
 
 MOST_EXACT: Final = 25
 """Up to so many events the fewest sets are searched for; beyond, sets are filled greedily."""
@@ -57,23 +68,17 @@ def plan_sets(
             continue
         (usable if fits((*shared, event)) else missing).append(event)
     unavailable = tuple(
-        dict.fromkeys(event for event in [*wanted, *missing] if event in missing)
+        event for event in dict.fromkeys([*wanted, *missing]) if event in missing
     )
     if not usable:
         alone = (shared,) if shared and (reference in wanted or not wanted) else ()
         return CounterPlan(alone, unavailable, shared_event, fewest=True)
     search = _Search(usable, shared, fits, most_questions)
     cover, fewest = search.cover()
-    sets = tuple((*shared, *names) for names in sorted(search.names(mask) for mask in cover))
-    return CounterPlan(_in_order(sets, wanted), unavailable, shared_event, fewest=fewest)
-
-
-def _in_order(
-    sets: tuple[tuple[str, ...], ...], wanted: list[str]
-) -> tuple[tuple[str, ...], ...]:
-    """The sets in the order of their events in `wanted`."""
     place = {event: number for number, event in enumerate(wanted)}
-    return tuple(sorted(sets, key=lambda names: [place.get(name, -1) for name in names]))
+    covered = sorted(map(search.names, cover), key=lambda names: [place[n] for n in names])
+    sets = tuple((*shared, *names) for names in covered)
+    return CounterPlan(sets, unavailable, shared_event, fewest=fewest)
 
 
 class _TooManyQuestionsError(Exception):
@@ -221,3 +226,33 @@ def sets_text(plan: CounterPlan) -> str:
         quoted = ", ".join(f'"{name}"' for name in names)
         lines.append(f"set{number} = [{quoted}]")
     return "\n".join(lines) + "\n"
+
+
+def read_sets(path: Path) -> dict[str, list[str]]:
+    """The counters of each set in a file."""
+    try:
+        document = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise FormatError(path, None, expected="a TOML file", found=str(error)) from error
+    sets = document.get("sets")
+    if isinstance(sets, list):
+        sets = {str(number): counters for number, counters in enumerate(sets, start=1)}
+    if not isinstance(sets, dict) or not sets or not all(map(_is_set, sets.items())):
+        raise FormatError(
+            path,
+            None,
+            expected="a table [sets] whose entries are lists of counters",
+            found=printable(str(sets)),
+            way_out='For instance: [sets] work = ["PAPI_TOT_INS", "PAPI_TOT_CYC"]',
+        )
+    return sets
+
+
+def _is_set(entry: tuple[str, object]) -> bool:
+    name, counters = entry
+    return (
+        re.fullmatch(r"[\w.-]+", name) is not None
+        and isinstance(counters, list)
+        and bool(counters)
+        and all(isinstance(counter, str) and "," not in counter for counter in counters)
+    )

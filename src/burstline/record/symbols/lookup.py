@@ -10,13 +10,14 @@ Requests and answers are lines of JSON. Limits end what a file may make of this 
 
 from __future__ import annotations
 
+import ctypes
 import json
 import re
 import resource
 import sys
 import zlib
 from bisect import bisect_right
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -25,16 +26,11 @@ from elftools.elf.elffile import ELFFile
 from symbolic.debuginfo import Archive
 from symbolic.exceptions import SymbolicError
 
-from burstline.record.symbols.demangling import demangled
-from burstline.record.symbols.instructions import BEFORE, follows_call
+from burstline.record.symbols.resolution import C_LIBRARY, Frame
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
-Frame = tuple[str | None, str | None, int | None]
-"""Function, as the linker names it, file without folders, and line."""
-
-_C_LIBRARY = re.compile(r"(?:libc|libpthread|ld-linux[\w-]*|ld-musl[\w-]*)[-.]")
 _NUMBERED = re.compile(r"(\w+|_Z.*E)\.\d+")
 _EXECUTABLE, _ADDRESSES, _LARGEST = 1, 1 << 32, (1 << 63) - 1
 _PIECE, _SHORTEST_ID = 1 << 20, 4
@@ -42,6 +38,11 @@ _MOST_FRAMES, _LONGEST = 1 << 10, 1 << 14
 _BYTES_PER_SECOND, _BYTES_PER_BYTE, _NAMES_PART = 1 << 20, 8, 10
 _LEFT_OUT, _DEAD = b"\0\x09\x02" + bytes(8), b"\0\x09\x02" + b"\xff" * 8
 """What sets the address of a line program."""
+
+BEFORE = 7
+"""Bytes of the longest call instruction."""
+_BL, _BLR, _BLR_MASK = 0b100101, 0xD63F0000, 0xFFFFFC1F
+_CPP_LIBRARIES = ("libstdc++.so.6", "libc++abi.so.1", "libc++.so.1")
 
 _PARTLY = "part of its debug information cannot be read"
 
@@ -63,10 +64,7 @@ class _Cache(Protocol):
 
 
 class Module:
-    """A program or library and what has been read of it.
-
-    Reading is limited to what its size, and that of its debug information, explains.
-    """
+    """A program or library and what has been read of it."""
 
     def __init__(self, path: Path, folders: list[Path], limits: Limits, *, lines: bool) -> None:
         self.reasons: dict[str, None] = {}
@@ -80,7 +78,7 @@ class Module:
             limits.allow(path, apart)
             self._described = _elf(apart)
             paths.insert(0, apart)
-        if self._described is None and not _C_LIBRARY.match(path.name):
+        if self._described is None and not C_LIBRARY.match(path.name):
             self._note("it has no debug information: lines are unknown (compile it with -g)")
         for each in paths:
             self._read(each, lines=lines)
@@ -102,7 +100,8 @@ class Module:
     def frames(self, offsets: list[int]) -> list[list[Frame]]:
         """The frames of each return address, innermost first; none where nothing is known."""
         strangers = {offset for offset in offsets if not self._is_return(offset)}
-        # a few are frames of signal handlers; many mean that the code is another one
+        # every return address follows a call, but for a few frames of signal handlers: if most
+        # do not, this is not the file that was run
         if 2 * len(strangers) > len(offsets):
             return [[] for _ in offsets]
         return [[] if offset in strangers else self._frames(offset - 1) for offset in offsets]
@@ -272,6 +271,65 @@ class Lines:
             elif state.file >= first:
                 path = files[state.file - first].name.decode(errors="replace")
                 yield state.address, _file(path), state.line or None
+
+
+def follows_call(machine: str, before: bytes) -> bool | None:
+    """Whether `BEFORE` bytes of code end with a call; None on a machine that is not known.
+
+    >>> follows_call("EM_X86_64", bytes.fromhex("9090e800100000"))
+    True
+    >>> follows_call("EM_X86_64", bytes(7))
+    False
+    """
+    if machine == "EM_X86_64":
+        return before[2] == 0xE8 or any(
+            _is_indirect_call(before[-length:]) for length in range(2, BEFORE + 1)
+        )
+    if machine == "EM_AARCH64":
+        word = int.from_bytes(before[-4:], "little")
+        return word >> 26 == _BL or word & _BLR_MASK == _BLR
+    return None
+
+
+def _is_indirect_call(code: bytes) -> bool:
+    """Whether all of some x86 code is one ``call r/m``."""
+    operand = code[1]
+    mode, register = operand >> 6, operand & 7
+    if code[0] != 0xFF or operand >> 3 & 7 != 2:
+        return False
+    if mode == 3:
+        return len(code) == 2
+    scaled = register == 4
+    wide = mode == 2 or (mode == 0 and register == 5)
+    if scaled and mode == 0 and len(code) > 2 and code[2] & 7 == 5:
+        wide = True
+    return len(code) == 2 + scaled + (4 if wide else mode == 1)
+
+
+@cache
+def _demangle() -> Callable[..., int | None] | None:
+    """The function of the C++ library, which everyone has who runs this package."""
+    for name in _CPP_LIBRARIES:
+        try:
+            function = getattr(ctypes.CDLL(name), "__cxa_demangle")
+        except (OSError, AttributeError):
+            continue
+        function.restype = ctypes.c_void_p
+        return function
+    return None
+
+
+def demangled(name: str) -> str | None:
+    """What a C++ name stands for, perhaps 2**36 letters; None if it stands for nothing."""
+    demangle = _demangle()
+    if demangle is None:
+        return None
+    address = demangle(name.encode(), None, None, ctypes.byref(ctypes.c_int()))
+    if not address:
+        return None
+    text = ctypes.string_at(address).decode(errors="replace")
+    ctypes.CDLL(None).free(ctypes.c_void_p(address))
+    return text
 
 
 class Limits:

@@ -2,23 +2,28 @@
 
 ::
 
-    module, offsets ─► Resolver ─► a child of limited time and memory ─► Place, Place, …
+    module, offsets ─► Resolver ─► Child, of limited time and memory ─► Place, Place, …
+    __solver_MOD_sweep, _ZN6Domain8CommSendEi ─► solver::sweep, Domain::CommSend
 
-Places are told as the Paraver reader tells them: functions without arguments, files
-without folders, so that a recorded trace and one of Extrae's have the same call paths.
+Places are those that the Paraver reader makes: functions without arguments, files without
+folders, so that a recorded trace and one of Extrae's have the same call paths.
 """
 
 from __future__ import annotations
 
+import json
+import os
 import re
+import subprocess
+import sys
+import weakref
 from pathlib import Path
 from stat import S_ISREG
-from typing import TYPE_CHECKING, Final, NamedTuple
+from threading import Lock, Timer
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from burstline.errors import printable
-from burstline.extrae import UNRESOLVED
-from burstline.record.symbols.child import Child
-from burstline.record.symbols.demangling import is_mangled, plain
+from burstline.extrae import UNRESOLVED, read_function
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -27,27 +32,28 @@ Frame = tuple[str | None, str | None, int | None]
 """Function, as the linker names it, file and line."""
 
 DEBUG_FOLDERS: Final = (Path("/usr/lib/debug"),)
-_C_LIBRARY = re.compile(r"(?:libc|libpthread|ld-linux[\w-]*|ld-musl[\w-]*)[-.]")
-_LONGEST_FILE = 255
+C_LIBRARY: Final = re.compile(r"(?:libc|libpthread|ld-linux[\w-]*|ld-musl[\w-]*)[-.]")
+_LONGEST_FILE, _LONGEST_NAME = 255, 1 << 14
 _MOST_FAILURES = 4
+_MODULE = re.compile(r"__(\w+?)_MOD_(\w+)")
+_SECONDS, _BYTES = 20, 1 << 30
+_PATIENCE_S: Final = 600
+"""Seconds on the clock, for files on disks that do not answer."""
+_SHOWN: Final = 3
+_INSTALLED: Final = re.compile(
+    r"^(?:/usr)?/(?:lib\w*|s?bin|libexec)/|/(?:site|dist)-packages/|/lib-dynload/"
+    r"|/(?:lib)?python[\d.]*(?:\.so[\d.]*)?$"
+)
 
 
 class Place(NamedTuple):
     """A place in the source from where a function was called.
 
-    Attributes
-    ----------
-    function : str
-        The function the place is in, as a person would name it. Where it has no name,
-        ``module+0x…``; of the C library, which starts the program, ``??``.
-    file : str or None
-        Its source file without its folder; None if unknown.
-    line : int or None
-        Its line; None if unknown.
+    A function without a name is ``module+0x…``; one of the C library is ``??``.
     """
 
     function: str
-    file: str | None
+    file: str | None  # without its folder
     line: int | None
 
 
@@ -61,14 +67,7 @@ class Problem(NamedTuple):
 class Resolver:
     """Names the places that return addresses lie in; reads each module once.
 
-    Nothing that a file holds makes this fail: a place of which nothing is known is named
-    by its module and offset, and `problems` says why. Files are read in another process,
-    whose time and memory are bounded by their sizes.
-
-    Attributes
-    ----------
-    problems : list of Problem
-        What could not be read, each reason once per module.
+    Nothing that a file holds makes this fail: `problems` says why places have no names.
 
     >>> resolver = Resolver()
     >>> resolver("/nowhere/program", 0x1234)
@@ -127,7 +126,7 @@ class Resolver:
 
     def _named(self, module: str, offset: int, frames: list[Frame]) -> tuple[Place, ...]:
         name = module.rpartition("/")[2]
-        unknown = UNRESOLVED if _C_LIBRARY.match(name) else f"{name}+{offset:#x}"
+        unknown = UNRESOLVED if C_LIBRARY.match(name) else f"{name}+{offset:#x}"
         return tuple(
             Place(
                 self._name(function) if function else unknown,
@@ -141,7 +140,7 @@ class Resolver:
         """A function's name as a person would give it; as it is where that would never end."""
         if linked not in self._names:
             text = None
-            if is_mangled(linked) and self._failures < _MOST_FAILURES:
+            if _is_mangled(linked) and self._failures < _MOST_FAILURES:
                 answer = self._child.ask(name=linked)
                 self._failures += answer is None
                 text = answer["text"] if answer else None
@@ -160,3 +159,98 @@ def _unreadable(module: str) -> str | None:
     except ValueError as error:
         return f"the file cannot be understood: {error}"
     return None if S_ISREG(mode) else "the file cannot be understood: it is no file"
+
+
+def _is_mangled(name: str) -> bool:
+    """Whether a name is one of C++ that the child, which alone does so, can demangle."""
+    return name.startswith(("_Z", "__Z")) and len(name) <= _LONGEST_NAME and name.isascii()
+
+
+def plain(name: str) -> str:
+    """The name without its arguments, template arguments and clone suffixes, safe to print.
+
+    >>> plain("Domain::CommSend<double>(int)"), plain("__solver_MOD_sweep")
+    ('Domain::CommSend', 'solver::sweep')
+    >>> plain("sweep_"), plain("main._omp_fn.0"), plain("solve.part.0")
+    ('sweep_', 'main._omp_fn.0', 'solve')
+    """
+    text = printable(read_function(name) or name, limit=_LONGEST_NAME)
+    module = _MODULE.fullmatch(text)
+    return f"{module[1]}::{module[2]}" if module else text
+
+
+class Child:
+    """A process of limited time and memory for files and names that nobody vouches for.
+
+    It answers as `burstline.record.symbols.lookup`; a new one follows one that died.
+    """
+
+    def __init__(self) -> None:
+        self._process: subprocess.Popen[bytes] | None = None
+        self._lock = Lock()
+
+    def ask(self, **request: object) -> dict[str, Any] | None:
+        """The answer to a request; None if the process took too much of anything over it."""
+        with self._lock:
+            process = self._process or self._started()
+            timer = Timer(_PATIENCE_S, process.kill)
+            timer.start()
+            try:
+                answer = _answer(process, request)
+            finally:
+                timer.cancel()
+            if answer is None:
+                _end(process)
+                self._process = None
+            return answer
+
+    def _started(self) -> subprocess.Popen[bytes]:
+        module = "burstline.record.symbols.lookup"
+        self._process = subprocess.Popen(  # noqa: S603 -- our own interpreter and our own text
+            [sys.executable, "-P", "-m", module, str(_SECONDS), str(_BYTES)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            env=os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
+        )
+        weakref.finalize(self, _end, self._process)
+        return self._process
+
+
+def _answer(process: subprocess.Popen[bytes], request: object) -> dict[str, Any] | None:
+    if process.stdin is None or process.stdout is None:
+        return None
+    try:
+        process.stdin.write(json.dumps(request).encode() + b"\n")
+        process.stdin.flush()
+        return json.loads(process.stdout.readline())
+    except (OSError, ValueError):
+        return None
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    process.kill()
+    process.communicate()
+
+
+def unnamed(problems: Iterable[Problem]) -> str | None:
+    """One line on the modules that have places without names; None without any.
+
+    >>> unnamed([Problem("/bin/app", "the file is not there any more")])
+    'some calls have no source lines. app: the file is not there any more'
+    """
+    listed = list(problems)
+    # what users do not compile is only named where there is nothing else to name
+    compiled = [problem for problem in listed if not _INSTALLED.search(problem.module)]
+    reasons: dict[str, dict[str, None]] = {}
+    for module, reason in compiled or listed:
+        reasons.setdefault(reason, {})[module.rpartition("/")[2]] = None
+    if not reasons:
+        return None
+    parts = [f"{_listed(list(names))}: {reason}" for reason, names in reasons.items()]
+    return f"some calls have no source lines. {'; '.join(parts)}"
+
+
+def _listed(names: list[str]) -> str:
+    more = len(names) - _SHOWN
+    return ", ".join(names[:_SHOWN]) + f" and {more} more" * (more > 0)
