@@ -17,7 +17,7 @@ from burstline.formats.intake.target import HeldRows, PackedRows, Spool, Tables
 from burstline.formats.raw import read as read_raw
 from burstline.formats.raw.files.layout import Kind
 from burstline.formats.raw.source import RawSource
-from burstline.formats.store.writing import StoreWriter
+from burstline.formats.store.folder import StoreWriter
 from burstline.progress import SILENCE
 from burstline.trace import Trace
 from effort import examples

@@ -5,7 +5,7 @@ from __future__ import annotations
 import burstline
 import raw_files
 from burstline.formats import store
-from burstline.formats.store.writing import StoreWriter
+from burstline.formats.store.folder import StoreWriter
 from raw_files import Run
 
 PIECES = [(0, 3), (3, 4), (4, 9), (9, 12), (12, 14), (14, 20)]

@@ -1,5 +1,6 @@
-from burstline.formats.store.reading import read as read
-from burstline.formats.store.reading import recognises as recognises
-from burstline.formats.store.writing import MANIFEST as MANIFEST
-from burstline.formats.store.writing import StoreWriter as StoreWriter
-from burstline.formats.store.writing import write as write
+from burstline.formats.store.folder import MANIFEST as MANIFEST
+from burstline.formats.store.folder import StoreWriter as StoreWriter
+from burstline.formats.store.folder import dictionary as dictionary
+from burstline.formats.store.folder import read as read
+from burstline.formats.store.folder import recognises as recognises
+from burstline.formats.store.folder import write as write

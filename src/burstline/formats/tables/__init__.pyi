@@ -1,4 +1,4 @@
-from burstline.formats.tables.reading import STYLES as STYLES
-from burstline.formats.tables.reading import read as read
-from burstline.formats.tables.reading import recognises as recognises
-from burstline.formats.tables.writing import write as write
+from burstline.formats.tables.folder import STYLES as STYLES
+from burstline.formats.tables.folder import read as read
+from burstline.formats.tables.folder import recognises as recognises
+from burstline.formats.tables.folder import write as write

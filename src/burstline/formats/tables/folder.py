@@ -1,4 +1,4 @@
-"""From a folder of plain tables to a trace."""
+"""From a folder of plain tables to a trace, and back."""
 
 from __future__ import annotations
 
@@ -8,16 +8,19 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from burstline import operations, schema
-from burstline.errors import FormatError
-from burstline.formats.store import MANIFEST
+from burstline.errors import FormatError, ParameterError
+from burstline.formats import atomic
+from burstline.formats.store import MANIFEST, dictionary
+from burstline.progress import SILENCE, Progress
 from burstline.trace import Trace
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
 STYLES: Final = ("csv", "parquet")
 """What a folder of tables can hold; its name ends in one of them."""
+_BY_LOCATION: Final = ("location", "sender_location")
 
 
 def recognises(path: Path, _head: bytes = b"") -> bool:
@@ -119,7 +122,9 @@ def _typed(table: pa.Table, name: str, operation_names: list[str]) -> pa.Table:
             values = operation_names
             if field.type.index_type == pa.int8():
                 values = list(schema.TABLES[name].column(field.name).values)
-            column = _encoded(column.cast(pa.string()), values, field.type)
+            names = pa.array(values, pa.string())
+            column = pc.index_in(column.cast(pa.string()), value_set=names)
+            column = dictionary(column, field.type, names)
         elif pa.types.is_list(field.type) and pa.types.is_string(column.type):
             rows = [[int(word) for word in text.split()] for text in column.to_pylist()]
             column = pa.array(rows, field.type)
@@ -127,13 +132,63 @@ def _typed(table: pa.Table, name: str, operation_names: list[str]) -> pa.Table:
     return pa.table(columns, schema=wanted)
 
 
-def _encoded(column: pa.ChunkedArray, values: list[str], kind: pa.DataType) -> pa.ChunkedArray:
-    codes = pc.index_in(column, value_set=pa.array(values, pa.string()))
-    names = pa.array(values, pa.string())
-    return pa.chunked_array(
-        [
-            pa.DictionaryArray.from_arrays(chunk.cast(kind.index_type), names)
-            for chunk in codes.chunks
-        ],
-        type=kind,
-    )
+def write(trace: Trace, path: Path, *, progress: Progress = SILENCE) -> None:
+    """Write every table of a trace into a folder; replaces a folder of that name."""
+    style = path.suffix.removeprefix(".")
+    if style not in STYLES:
+        raise ParameterError(f"{path}: the name of a folder of tables ends in .csv or .parquet")
+    names = [name for name in schema.TABLES if name in trace or name == "locations"]
+    progress.step(f"writing {style}", len(names), "tables")
+    with atomic.folder(path) as part:
+        for name in names:
+            _write_table(trace, name, part / f"{name}.{style}")
+            progress.advance(1)
+
+
+def _parts(trace: Trace, name: str) -> Iterator[pa.Table]:
+    order = schema.TABLES[name].order
+    if name == "locations" or not order or order[0] not in _BY_LOCATION:
+        yield trace.table(name)
+        return
+    empty = True
+    for part in trace.batches(name):
+        empty = False
+        yield part
+    if empty:
+        yield trace.table(name)
+
+
+def _write_table(trace: Trace, name: str, path: Path) -> None:
+    import pyarrow.csv as pacsv  # noqa: PLC0415 -- one of the two is not needed
+    import pyarrow.parquet as pq  # noqa: PLC0415
+
+    writer = None
+    try:
+        for part in _parts(trace, name):
+            table = _as_text(part, lists=path.suffix == ".csv")
+            if writer is None:
+                writer = (
+                    pacsv.CSVWriter(path, table.schema)
+                    if path.suffix == ".csv"
+                    else pq.ParquetWriter(path, table.schema, compression="zstd")
+                )
+            writer.write_table(table)
+    finally:
+        if writer is not None:
+            writer.close()
+
+
+def _as_text(table: pa.Table, *, lists: bool) -> pa.Table:
+    """A table with names for codes, and text for lists if asked for."""
+    for position, field in enumerate(table.schema):
+        column = table.column(position)
+        if pa.types.is_dictionary(field.type):
+            column = column.cast(pa.string())
+        elif lists and pa.types.is_list(field.type):
+            rows = (" ".join(map(str, row)) for row in column.to_pylist())
+            column = pa.chunked_array([pa.array(rows, pa.string())])
+        else:
+            continue
+        new = pa.field(field.name, column.type, field.nullable, field.metadata)
+        table = table.set_column(position, new, column)
+    return table

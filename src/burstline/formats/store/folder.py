@@ -1,0 +1,382 @@
+"""From a trace, or parts of one, to a store, and back.
+
+Tables are Parquet with delta encodings; the names behind codes are the schema's, or the
+manifest's for operations. A row group holds whole locations (or instances, teams, …), several
+where they have few rows, so that footers stay small; a large one goes on in the next.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from math import ceil
+from typing import TYPE_CHECKING, Any, Final, Self
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from burstline import schema
+from burstline.columns import to_numpy
+from burstline.errors import FormatError, ParameterError, UnsupportedRecordError
+from burstline.operations import NAMES
+from burstline.progress import SILENCE, Progress
+from burstline.trace import Trace
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from burstline.columns import Mask
+
+    Group = dict[str, int]
+
+MANIFEST: Final = "burstline-store.json"
+VERSION: Final = 1
+_ROWS: Final = 64 << 10
+_TIMES: Final = ("enter_ns", "start_ns", "time_ns", "begin_ns", "send_ns", "acquire_ns")
+COMPRESSION: Final = "zstd"
+COMPRESSION_LEVEL: Final = 1
+# Columns of few distinct values in long runs: a dictionary beats deltas there.
+_REPETITIVE: Final = frozenset([
+    "location", "operation", "type", "state", "communicator", "tag", "root", "kind", "severity",
+    "sender_location", "receiver_location", "send_done_from", "origin", "gap_ns", "polls",
+    "polling_ns", "complete", "lock", "team", "iterations", "barrier_ordinal", "role",
+])  # fmt: skip
+
+
+def stored_schema(name: str, counters: Sequence[str]) -> pa.Schema:
+    """The schema of a table on disk, with codes for dictionaries."""
+    fields = [
+        field.with_type(field.type.index_type) if pa.types.is_dictionary(field.type) else field
+        for field in schema.arrow_schema(name, counters)
+    ]
+    return pa.schema(fields)
+
+
+def encode(table: pa.Table, target: pa.Schema) -> pa.Table:
+    """A table with codes for dictionaries."""
+    columns = []
+    for field in target:
+        column = table[field.name]
+        if pa.types.is_dictionary(column.type):
+            parts = [chunk.indices for chunk in column.chunks]
+            column = pa.chunked_array(parts, type=column.type.index_type)
+        columns.append(column)
+    return pa.Table.from_arrays(columns, schema=target)
+
+
+def decode(
+    table: pa.Table, name: str, columns: Sequence[str], operations: Sequence[str]
+) -> pa.Table:
+    """A stored table with its dictionaries."""
+    specs = {column.name: column for column in schema.TABLES[name].columns}
+    fields, arrays = [], []
+    target = schema.arrow_schema(name, [c for c in columns if c not in specs])
+    for column in columns:
+        field = target.field(column)
+        values = table[column]
+        if pa.types.is_dictionary(field.type):
+            names = operations if specs[column].type == "operation" else specs[column].values
+            values = dictionary(values, field.type, pa.array(names, pa.string()))
+        elif values.type != field.type:
+            values = values.cast(field.type)
+        fields.append(field)
+        arrays.append(values)
+    return pa.Table.from_arrays(arrays, schema=pa.schema(fields))
+
+
+def dictionary(codes: pa.ChunkedArray, kind: pa.DataType, names: pa.Array) -> pa.ChunkedArray:
+    """Codes as a dictionary column of a type, with the names behind them."""
+    chunks = [
+        pa.DictionaryArray.from_arrays(chunk.cast(kind.index_type), names)
+        for chunk in codes.chunks
+    ]
+    return pa.chunked_array(chunks, type=kind)
+
+
+def writer_options(target: pa.Schema) -> dict[str, Any]:
+    """The options of a Parquet writer for a stored schema."""
+    delta = {
+        field.name: "DELTA_BINARY_PACKED"
+        for field in target
+        if field.name not in _REPETITIVE and field.type in (pa.int32(), pa.int64())
+    }
+    return {
+        "compression": COMPRESSION,
+        "compression_level": COMPRESSION_LEVEL,
+        "use_dictionary": [field.name for field in target if field.name not in delta],
+        "column_encoding": delta,
+        "write_statistics": False,
+        "store_schema": True,
+    }
+
+
+class StoreWriter:
+    """A store that is written under a temporary name; a context manager, removed on errors."""
+
+    def __init__(self, path: Path, counters: Sequence[str]) -> None:
+        if path.exists():
+            raise ParameterError(f"{path} exists already; remove it or choose another name")
+        self.path = path
+        self.folder = path.with_name(f".{path.name}.part")
+        self.counters: Sequence[str] = list(counters)
+        self._writers: dict[str, pq.ParquetWriter] = {}
+        self._groups: dict[str, list[dict[str, int]]] = {}
+        self._open = ExitStack()
+
+    def __enter__(self) -> Self:
+        shutil.rmtree(self.folder, ignore_errors=True)
+        self.folder.mkdir(parents=True)
+        return self
+
+    def append(self, name: str, table: pa.Table) -> None:
+        """Append rows to a table, in its order."""
+        target = stored_schema(name, self.counters)
+        if name not in self._writers:
+            options = writer_options(target)
+            writer = pq.ParquetWriter(self.folder / f"{name}.parquet", target, **options)
+            self._writers[name] = self._open.enter_context(writer)
+            self._groups[name] = []
+        stored = encode(table, target)
+        for first, last in _groups(name, table):
+            part = stored.slice(first, last - first)
+            self._writers[name].write_table(part, row_group_size=max(1, last - first))
+            self._groups[name].append(_index_of(name, part))
+
+    def finish(self, operations: Sequence[str]) -> None:
+        """Write the manifest and rename the store."""
+        self._open.close()
+        manifest: dict[str, Any] = {
+            "format": "burstline-store",
+            "version": VERSION,
+            "schema": schema.SCHEMA_VERSION,
+            "operations": list(operations),
+            "counters": list(self.counters),
+            "tables": self._groups,
+        }
+        (self.folder / MANIFEST).write_text(json.dumps(manifest), encoding="utf-8")
+        self.folder.rename(self.path)
+
+    def __exit__(self, *_: object) -> None:
+        self._open.close()
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+
+def _groups(name: str, table: pa.Table) -> Iterator[tuple[int, int]]:
+    order = schema.TABLES[name].order
+    if not table.num_rows:
+        return
+    if not order:
+        yield 0, table.num_rows
+        return
+    key = to_numpy(table[order[0]])
+    borders = np.append(np.flatnonzero(key[1:] != key[:-1]) + 1, len(key))
+    first = 0
+    for border in borders.tolist():
+        if border - first >= _ROWS or border == len(key):
+            yield first, border
+            first = border
+
+
+def _index_of(name: str, part: pa.Table) -> dict[str, int]:
+    entry = {"rows": part.num_rows}
+    order = schema.TABLES[name].order
+    if order and order[0].endswith("location"):
+        location = to_numpy(part[order[0]])
+        entry |= {"first_location": int(location[0]), "last_location": int(location[-1])}
+    time = next((column for column in _TIMES if column in part.column_names), None)
+    if time is not None:
+        stamps = to_numpy(part[time])
+        entry |= {"min_ns": int(stamps.min()), "max_ns": int(stamps.max())}
+    return entry
+
+
+def operation_names(table: pa.Table) -> list[str]:
+    """The names behind the operation codes of a table of calls or collectives."""
+    column = table["operation"]
+    if column.num_chunks == 0:
+        return list(NAMES)
+    return column.chunk(0).dictionary.to_pylist()
+
+
+def write(trace: Trace, path: Path, *, progress: Progress = SILENCE) -> None:
+    """Write a trace as a store, whole or not at all, a few locations at a time."""
+    names = [name for name in schema.TABLES if name in trace]
+    progress.step("Writing", len(names), "tables")
+    with StoreWriter(path, trace.counter_names) as store:
+        operations: list[str] = []
+        for name in names:
+            by_location = "".join(schema.TABLES[name].order[:1]).endswith("location")
+            in_parts = trace.is_stored or by_location
+            parts = trace.batches(name) if in_parts else iter([trace.table(name)])
+            first = True
+            for part in parts:
+                store.append(name, part)
+                first = False
+                if name in ("calls", "collectives") and not operations:
+                    operations = operation_names(part)
+            if first:
+                store.append(name, trace.table(name).slice(0, 0))
+            progress.advance(1)
+        store.finish(operations or operation_names(trace.calls))
+
+
+@dataclass(frozen=True, slots=True)
+class StoreTables(Mapping[str, pa.Table]):
+    """The tables of a store, loaded when asked for, each time anew."""
+
+    folder: Path
+    operations: tuple[str, ...]
+    counters: tuple[str, ...]
+    groups: dict[str, list[Group]]  # rows, locations and times of each row group
+
+    def __getitem__(self, name: str) -> pa.Table:
+        if name not in self.groups:
+            raise KeyError(name)
+        names = self._names(name)
+        with self._file(name) as file:
+            return decode(file.read(), name, names, self.operations)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.groups)
+
+    def __len__(self) -> int:
+        return len(self.groups)
+
+    def rows(self, name: str) -> int:
+        """The number of rows of a table, which is not loaded."""
+        return sum(group["rows"] for group in self.groups.get(name, ()))
+
+    def rows_near(
+        self,
+        name: str,
+        *,
+        locations: Mask | None = None,
+        window: tuple[int, int] | None = None,
+    ) -> int:
+        """An estimate of the rows of some locations that begin in a window."""
+        # as if the rows of a row group were spread evenly over its locations and times
+        groups = self.groups.get(name, ())
+        return sum(ceil(group["rows"] * _share(group, locations, window)) for group in groups)
+
+    def batches(
+        self,
+        name: str,
+        columns: Sequence[str] | None = None,
+        *,
+        locations: Mask | None = None,
+        window: tuple[int, int] | None = None,
+    ) -> Iterator[pa.Table]:
+        """Yield a table in parts of whole locations.
+
+        Row groups without any of the `locations`, a mask, or without any row that can begin in
+        the closed `window` are not read.
+        """
+        names = list(columns) if columns is not None else self._names(name)
+        groups = self.groups[name]
+        with self._file(name) as file:
+            if file.num_row_groups != len(groups):
+                raise FormatError(
+                    self.folder / f"{name}.parquet",
+                    None,
+                    expected=f"{len(groups)} row groups",
+                    found=str(file.num_row_groups),
+                    way_out="Convert the trace again.",
+                )
+            near = [k for k, index in enumerate(groups) if _share(index, locations, window)]
+            for part in _of_whole_locations(near, groups):
+                rows = file.read_row_groups(part, columns=names)
+                yield decode(rows, name, names, self.operations)
+
+    def _names(self, name: str) -> list[str]:
+        counters = self.counters if schema.TABLES[name].counters else ()
+        return [column.name for column in schema.TABLES[name].columns] + list(counters)
+
+    def _file(self, name: str) -> pq.ParquetFile:
+        path = self.folder / f"{name}.parquet"
+        try:
+            return pq.ParquetFile(path, memory_map=False)
+        except (OSError, pa.ArrowInvalid) as error:
+            raise FormatError(
+                path,
+                None,
+                expected="a table of the store",
+                found=str(error),
+                way_out="Convert the trace again.",
+            ) from error
+
+
+def _of_whole_locations(chosen: list[int], groups: list[Group]) -> Iterator[list[int]]:
+    """Yield the chosen row groups, together where a location goes on in the next."""
+    part: list[int] = []
+    for number in chosen:
+        first = groups[number].get("first_location")
+        if part and (first is None or first != groups[part[-1]]["last_location"]):
+            yield part
+            part = []
+        part.append(number)
+    if part:
+        yield part
+
+
+def _share(group: Group, locations: Mask | None, window: tuple[int, int] | None) -> float:
+    """The share of rows in a row group that are of some locations and begin in a window."""
+    share = 1.0
+    if locations is not None and "first_location" in group:
+        inside = locations[group["first_location"] : group["last_location"] + 1]
+        share = float(np.count_nonzero(inside)) / max(len(inside), 1)
+    if window is not None and "min_ns" in group:
+        first, last = group["min_ns"], group["max_ns"]
+        length = min(last, window[1]) - max(first, window[0]) + 1
+        share *= max(length, 0) / (last - first + 1)
+    return share
+
+
+def open_tables(folder: Path) -> StoreTables:
+    """The tables of a store."""
+    path = folder / MANIFEST
+    try:
+        manifest: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+        version = int(manifest["version"])
+        groups = {
+            str(name): [
+                {str(key): int(value) for key, value in group.items()} for group in parts
+            ]
+            for name, parts in manifest["tables"].items()
+        }
+        operations = tuple(map(str, manifest["operations"]))
+        counters = tuple(map(str, manifest["counters"]))
+        layout = int(manifest["schema"])
+    except FileNotFoundError as error:
+        raise FormatError(
+            folder, None, expected=f"a store with its {MANIFEST}", found="another folder"
+        ) from error
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise FormatError(
+            path, None, expected="the manifest of a store", found=repr(error)
+        ) from error
+    if version != VERSION or layout != schema.SCHEMA_VERSION:
+        raise UnsupportedRecordError(
+            path,
+            None,
+            expected=f"version {VERSION} of stores and {schema.SCHEMA_VERSION} of the schema",
+            found=f"versions {version} and {layout}",
+            way_out="Convert the trace again.",
+        )
+    unknown = sorted(set(groups) - set(schema.TABLES))
+    if unknown:
+        raise FormatError(path, None, expected="tables of the schema", found=", ".join(unknown))
+    return StoreTables(folder, operations, counters, groups)
+
+
+def recognises(path: Path, _head: bytes = b"") -> bool:
+    """Whether a folder is a store."""
+    return (path / MANIFEST).exists()
+
+
+def read(path: Path, **_: object) -> Trace:
+    """A store as a trace whose tables are loaded when asked for."""
+    return Trace(open_tables(path))
