@@ -7,7 +7,7 @@ import struct
 import pytest
 
 import burstline
-from burstline.formats.raw.files.tails import settle
+from burstline.formats.raw.files.folder import settle
 from raw_files import HEADER_BYTES, Run, column, defects, record
 
 ENTER, LEAVE = 1, 2

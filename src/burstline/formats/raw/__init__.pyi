@@ -1,13 +1,13 @@
 from burstline.formats.raw.events.calls import operation_numbers as operation_numbers
 from burstline.formats.raw.files.folder import open_files as open_files
 from burstline.formats.raw.files.folder import recognises as recognises
+from burstline.formats.raw.files.folder import settle as settle
+from burstline.formats.raw.files.folder import stored as stored
 from burstline.formats.raw.files.layout import COUNT_TYPE as COUNT_TYPE
 from burstline.formats.raw.files.layout import HEADER_BYTES as HEADER_BYTES
 from burstline.formats.raw.files.layout import TIME_TYPE as TIME_TYPE
 from burstline.formats.raw.files.layout import Ending as Ending
 from burstline.formats.raw.files.layout import Kind as Kind
-from burstline.formats.raw.files.tails import settle as settle
-from burstline.formats.raw.files.tails import stored as stored
 from burstline.formats.raw.processes.call_paths import Frame as Frame
 from burstline.formats.raw.processes.call_paths import Resolver as Resolver
 from burstline.formats.raw.source import convert as convert

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from burstline.columns import Integers, Mask
     from burstline.formats.intake import Defects
     from burstline.formats.raw.events.timeline import Timeline
-    from burstline.formats.raw.processes.definitions import Counter, Definitions
+    from burstline.formats.raw.processes.processes import Counter, Definitions
 
 _FIXED: Final = {
     column.name for table in ("readings", "bursts") for column in schema.TABLES[table].columns

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from burstline.columns import Columns, Integers
     from burstline.formats.intake import Defects
     from burstline.formats.raw.events.timeline import Timeline
-    from burstline.formats.raw.processes.definitions import Definitions, Name
+    from burstline.formats.raw.processes.processes import Definitions, Name
 
 
 _OPENMP: Final = 3  # beside Named.REGION and Named.LOOP

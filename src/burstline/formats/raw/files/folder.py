@@ -1,4 +1,10 @@
-"""From the bytes of a folder to checked headers and records.
+"""From the bytes of a folder to checked headers, records, and an outline of these.
+
+::
+
+    p-node-17.t-0.raw   header, records ............ | half a window, perhaps
+    p-node-17.t-0.tail  its place in the file ───────► records, zeros
+    kinds of all records ──► rows of definitions, clocks, ends │ first moment │ types of events
 
 A file that was cut or never finished gives what it has; only what is no raw file at all,
 or of another version, is refused.
@@ -6,35 +12,47 @@ or of another version, is refused.
 
 from __future__ import annotations
 
+import contextlib
+import mmap
+import os
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
 from burstline.errors import FormatError, UnsupportedRecordError
-from burstline.formats.raw.files.layout import HEADER, MAGIC, RECORD, SUFFIX, VERSION, Kind
-from burstline.formats.raw.files.outline import (
-    Outline,
-    blocks,
-    outline_of,
-    release,
-    table_of,
+from burstline.formats.raw.files.layout import (
+    EVENTS,
+    HEADER,
+    LATEST,
+    MAGIC,
+    RECORD,
+    SUFFIX,
+    TAIL,
+    TAIL_MAGIC,
+    TAIL_SUFFIX,
+    TIMED,
+    VERSION,
+    Kind,
 )
-from burstline.formats.raw.files.tails import stored
 from burstline.formats.store import MANIFEST
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
     from pathlib import Path
 
     import numpy.typing as npt
 
+    from burstline.columns import Integers, Mask
     from burstline.formats.intake import Defects
     from burstline.progress import Progress
 
 RECORD_BYTES: Final = RECORD.itemsize
 _MOST_HEADER_BYTES: Final = 1 << 20
 _WAY_OUT: Final = "Give the folder that burstline record wrote"
-_KNOWN: Final = table_of(Kind)
+_BLOCK: Final = 1 << 18  # records
+_KINDS: Final = 1 << 16
+_COUNTED: Final = max(Kind) + 1
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -58,8 +76,8 @@ class RawFile:
     outline: Outline
 
     def release(self) -> None:
-        """Let go of the pages that were read; they come back when they are needed."""
-        release(self.records)
+        """Release the pages that were read; they come back when they are needed."""
+        _release(self.records)
 
 
 def recognises(folder: Path, _head: bytes = b"") -> bool:
@@ -133,7 +151,7 @@ def _open(path: Path, defects: Defects) -> list[RawFile]:
             start_ns=int(header["start_ns"]),
             start_realtime_ns=int(header["start_realtime_ns"]),
             records=records,
-            outline=outline_of(records),
+            outline=_outline_of(records),
         )
     ]
 
@@ -150,7 +168,7 @@ def _text(field: bytes) -> str:
 def _records(path: Path, begin: int, defects: Defects) -> npt.NDArray[Any]:
     records = stored(path, begin, defects)
     last, written, strange, hole, first = 0, 0, 0, -1, ""
-    for number, block in blocks(records):
+    for number, block in _blocks(records):
         kind = np.ascontiguousarray(block["kind"])
         is_written = kind != Kind.END_OF_FILE
         count = int(np.count_nonzero(is_written))
@@ -173,3 +191,163 @@ def _records(path: Path, begin: int, defects: Defects) -> npt.NDArray[Any]:
         return np.asarray(records[records["kind"] != Kind.END_OF_FILE])
     defects.note("unknown_record", "loss", first, strange)
     return records
+
+
+def stored(path: Path, begin: int, defects: Defects) -> npt.NDArray[Any]:
+    """The records of a file as far as they go, with those of its tail."""
+    count, rest = divmod(max(path.stat().st_size - begin, 0), RECORD.itemsize)
+    records: npt.NDArray[Any] = np.zeros(0, RECORD)
+    if count:
+        records = np.memmap(path, RECORD, "r", begin, (count,))
+    place, tail = _tail(path.with_suffix(TAIL_SUFFIX), begin)
+    if place is None:
+        if rest and count and records[-1]["kind"] != Kind.END_OF_FILE:
+            defects.note("truncated_record", "loss", f"{path.name}: {rest} bytes at the end")
+        return records
+    if place > count:
+        defects.note("missing_record", "loss", f"{path.name}: {place - count}", place - count)
+    return np.concatenate([records[:place], tail])
+
+
+def settle(folder: Path, begin: int) -> None:
+    """Put tails where they belong, as far as that can be, so that files can be mapped."""
+    for path in sorted(folder.glob(f"*{TAIL_SUFFIX}")):
+        with contextlib.suppress(OSError):
+            _put(path, begin)
+
+
+def _put(path: Path, begin: int) -> None:
+    place, records = _tail(path, begin)
+    if place is None:
+        return
+    with path.with_suffix(".raw").open("r+b") as file:
+        end = begin + place * RECORD.itemsize
+        if file.seek(0, os.SEEK_END) < end:
+            return
+        file.seek(end)
+        file.write(records.tobytes())
+        file.truncate()
+    path.unlink()  # last: whatever happens before, the two are read as before
+
+
+def _tail(path: Path, begin: int) -> tuple[int | None, npt.NDArray[Any]]:
+    """Behind how many records a tail belongs, None if it does not count, and its own."""
+    none: npt.NDArray[Any] = np.zeros(0, RECORD)
+    try:
+        content = path.read_bytes()
+    except OSError:
+        return None, none
+    if len(content) < TAIL.itemsize or not content.startswith(TAIL_MAGIC):
+        return None, none
+    belongs = int(np.frombuffer(content, TAIL, 1)["belongs"][0])
+    count, rest = divmod(belongs - begin, RECORD.itemsize)
+    if rest or count < 0:  # written already, or damage
+        return None, none
+    records = np.frombuffer(
+        content, RECORD, (len(content) - TAIL.itemsize) // RECORD.itemsize, TAIL.itemsize
+    )
+    written = np.flatnonzero(records["kind"] != Kind.END_OF_FILE)
+    return count, records[: written[-1] + 1] if len(written) else none
+
+
+def _blocks(records: npt.NDArray[Any]) -> Iterator[tuple[int, npt.NDArray[Any]]]:
+    """Blocks of records and the number of the first of each; pages gone over are released."""
+    for first in range(0, len(records), _BLOCK):
+        yield first, records[first : first + _BLOCK]
+        _release(records)
+
+
+def _release(records: npt.NDArray[Any]) -> None:
+    """Release the pages that were read of a mapped file; they come back when needed."""
+    mapped = getattr(records, "_mmap", None)
+    if isinstance(mapped, mmap.mmap):
+        mapped.madvise(mmap.MADV_DONTNEED)
+
+
+def _table_of(kinds: Iterable[int]) -> Mask:
+    """Of every kind, whether it is one of some."""
+    table = np.zeros(_KINDS, bool)
+    table[list(kinds)] = True
+    return table
+
+
+_KNOWN: Final = _table_of(Kind)
+_RARE: Final = _table_of([*range(Kind.RANK, Kind.NAME + 1), Kind.CLOCK, Kind.LEFT])
+_EVENTS: Final = _table_of(EVENTS)
+_TIMED: Final = _table_of(TIMED)
+_OWN: Final = _table_of([Kind.EVENT, Kind.LOOP_ITERATION])
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Outline:
+    """What one pass over the kinds of a file's records tells."""
+
+    # (rare records,) where definitions, clock samples and ends are, and what each is
+    rows: Integers
+    kinds: Integers
+    has_events: bool  # whether anything happened
+    has_calls: bool  # whether its thread calls MPI
+    # whether the program recorded events itself, or its calls have labels
+    has_own: bool
+    # types of the program's events, sorted
+    event_types: Integers
+    first_ns: int  # local time of the first record that has a sane one, -1 without any
+    # how many records of each kind there are
+    counts: Integers
+    stretch: int  # most records between two calls: no file can be cut there
+
+    def of(self, kind: Kind) -> Integers:
+        """The rows of a kind that is rare."""
+        return self.rows[self.kinds == kind]
+
+
+def _outline_of(records: npt.NDArray[Any]) -> Outline:
+    """What a thread wrote, in outline: gone over in blocks; as large as what is rare."""
+    none = np.zeros(0, np.int64)
+    types, rows, kinds = [none], [none], [none]
+    counts, stretch, last_enter = np.zeros(_KINDS, np.int64), 0, 0
+    first_enter, last_label, first_ns = len(records), -1, -1
+    for begin, block in _blocks(records):
+        kind = np.ascontiguousarray(block["kind"])
+        count = np.bincount(kind, minlength=_KINDS)
+        counts += count
+        here = count > 0
+        if here[_RARE].any():
+            at = np.flatnonzero(_RARE[kind])
+            rows.append(at + begin)
+            kinds.append(kind[at].astype(np.int64))
+        if here[Kind.EVENT]:
+            types.append(np.unique(block["a"][kind == Kind.EVENT]).astype(np.int64))
+        if here[Kind.ENTER]:
+            enters = np.flatnonzero(kind == Kind.ENTER) + begin
+            stretch = max(stretch, int(np.diff(enters, prepend=last_enter).max()))
+            last_enter = int(enters[-1])
+            first_enter = min(first_enter, int(enters[0]))
+        if here[Kind.LABEL]:
+            last_label = begin + len(kind) - 1 - int((kind[::-1] == Kind.LABEL).argmax())
+        if first_ns < 0:
+            first_ns = _first(block, kind)
+    occurs = counts > 0
+    return Outline(
+        rows=np.concatenate(rows),
+        kinds=np.concatenate(kinds),
+        has_events=bool(occurs[_EVENTS].any()),
+        has_calls=bool(occurs[Kind.ENTER]),
+        # A label outside of any call says nothing.
+        has_own=bool(occurs[_OWN].any()) or first_enter < last_label,
+        event_types=np.unique(np.concatenate(types)),
+        first_ns=first_ns,
+        counts=counts[:_COUNTED].copy(),
+        stretch=max(stretch, len(records) - last_enter),
+    )
+
+
+def _first(records: npt.NDArray[Any], kind: npt.NDArray[np.uint16]) -> int:
+    begin, width = 0, 1 << 10
+    while begin < len(kind):
+        piece = slice(begin, begin + width)
+        good = _TIMED[kind[piece]] & (records["time"][piece] < LATEST)
+        if good.any():
+            return int(records["time"][begin + int(good.argmax())])
+        begin, width = begin + width, 2 * width
+    return -1

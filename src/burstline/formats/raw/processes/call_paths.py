@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
-    from burstline.formats.raw.processes.definitions import Definitions
+    from burstline.formats.raw.processes.processes import Definitions
 
 Frame: TypeAlias = "tuple[str, str | None, int | None]"
 """Function, file and line."""

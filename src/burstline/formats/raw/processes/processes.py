@@ -1,32 +1,87 @@
-"""Which files belong to one process, and where the processes stand in the run.
+"""Which files belong to one process, what its numbers mean, and its place in the run.
 
 ::
 
-    files --(host, pid)--> processes --rank--> (application, rank) --> locations
+    files --(host, pid)--> processes, definitions --rank--> (application, rank) --> locations
+
+Definitions are few; each is a record and those that continue it. Claimed sizes are only
+ever compared with what follows.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import groupby
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
 from burstline.formats.intake import Places
-from burstline.formats.raw.files.layout import Ending, Kind, Named
-from burstline.formats.raw.processes.definitions import Definitions, read_definitions
+from burstline.formats.raw.files.layout import MOST_RANKS, Ending, Kind, Named
 from burstline.schema import row_table
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
+    import numpy.typing as npt
     import pyarrow as pa
 
     from burstline.formats.intake import Defects
     from burstline.formats.raw.files.folder import RawFile
 
 _MOST_THREADS: Final = 1 << 20
+_CONTINUED_BY: Final[dict[int, Kind]] = {
+    Kind.COMMUNICATOR: Kind.MEMBERS,
+    Kind.STACK: Kind.FRAMES,
+    Kind.MODULE: Kind.TEXT,
+    Kind.COUNTER: Kind.TEXT,
+    Kind.NAME: Kind.TEXT,
+}
+_DEFINING: Final = np.array([Kind.RANK, *_CONTINUED_BY], np.uint16)
+_TEXT_BYTES: Final = np.r_[0:8, 12:32]
+_RANK_WORDS: Final = np.array([3, 0, 1, 4, 5, 6, 7])
+_MODULE_SHIFT: Final = 48
+_OFFSET: Final = (1 << _MODULE_SHIFT) - 1
+_LARGEST_LINE: Final = 2**31 - 1
+
+
+class Communicator(NamedTuple):
+    """A communicator as one process defines it."""
+
+    kind: int  # A :class:`~burstline.formats.raw.files.layout.CommunicatorKind`, if it is known
+    name: int  # equal on all members
+    members: tuple[int, ...]  # world ranks in its order
+
+
+class Counter(NamedTuple):
+    """A counter: its name, and whether it counts nanoseconds."""
+
+    name: str
+    is_time: bool
+
+
+class Name(NamedTuple):
+    """The name of a region or event type; the file and line of a loop."""
+
+    text: str
+    line: int | None
+
+
+@dataclass(slots=True)
+class Definitions:
+    """What the threads of one process defined."""
+
+    # its world rank and the ranks of its world; -1 and 0 if it never said
+    rank: int = -1
+    size: int = 0
+    thread_level: int = 0  # the level of thread support, as MPI numbers it
+    # by id. A stack is (module, offset) of each frame, innermost first.
+    communicators: dict[int, Communicator] = field(default_factory=dict)
+    stacks: dict[int, tuple[tuple[int, int], ...]] = field(default_factory=dict)
+    modules: dict[int, str] = field(default_factory=dict)
+    counters: dict[int, Counter] = field(default_factory=dict)
+    # by what has the name (0 region, 1 event type, 2 loop, 3 compiler) and its id
+    names: dict[tuple[int, int], Name] = field(default_factory=dict)
 
 
 @dataclass(slots=True, eq=False)
@@ -60,7 +115,7 @@ def find_processes(files: Sequence[RawFile], defects: Defects) -> list[Process]:
     processes = []
     for _, group in groupby(sorted(files, key=key), key=key):
         own = sorted(group, key=lambda file: (file.thread, file.start_ns, file.path.name))
-        process = Process(own, _numbers(own), read_definitions(own, defects))
+        process = Process(own, _numbers(own), _read_definitions(own, defects))
         if process.defined.rank < 0 and not any(f.outline.has_events for f in own):
             defects.note("process_without_mpi", "info", own[0].path.name)
             continue
@@ -167,3 +222,85 @@ def location_table(processes: Sequence[Process], lives: Sequence[tuple[int, int]
         name = f"THREAD {ids[0] + 1}.{ids[2] + 1}.{ids[3] + 1}"
         rows.append((row, *ids, *life, name, None))
     return row_table("locations", rows)
+
+
+def _read_definitions(files: Sequence[RawFile], defects: Defects) -> Definitions:
+    """Read the definitions of the threads of one process; the first of an id counts.
+
+    O(definitions) time; Python works once for each.
+    """
+    defined = Definitions()
+    for file in files:
+        rare, kind = file.outline.rows, file.outline.kinds
+        breaks = (np.diff(kind) != 0) | (np.diff(rare) != 1)
+        borders = np.append(np.flatnonzero(breaks) + 1, len(kind))
+        at = np.flatnonzero(np.isin(kind, _DEFINING))
+        last = borders[np.minimum(np.searchsorted(borders, at + 1, "right"), len(borders) - 1)]
+        after = np.append(kind, 0)[at + 1]
+        after[np.append(rare, 0)[at + 1] != rare[at] + 1] = 0
+        for row, end, follows in zip(
+            rare[at].tolist(), (last - at).tolist(), after.tolist(), strict=True
+        ):
+            record = file.records[row]
+            wanted = _CONTINUED_BY.get(int(record["kind"]))
+            rest = file.records[row + 1 : row + (end if follows == wanted else 1)]
+            if not _DEFINE[int(record["kind"])](defined, record, rest):
+                place = f"{file.path.name}: kind {record['kind']}, record {row}"
+                defects.note("incomplete_definition", "loss", place)
+    return defined
+
+
+def _rank(defined: Definitions, record: Any, _: npt.NDArray[Any]) -> bool:  # noqa: ANN401
+    rank, size = int(record["a"]), int(record["b"])
+    if not rank < size <= MOST_RANKS:
+        return False
+    if defined.rank < 0:
+        defined.rank, defined.size = rank, size
+        defined.thread_level = int(record["c"]) & 0xFF
+    return True
+
+
+def _communicator(defined: Definitions, record: Any, rest: npt.NDArray[Any]) -> bool:  # noqa: ANN401
+    words = np.ascontiguousarray(rest).view(np.int32).reshape(-1, 8)
+    listed = words[:, _RANK_WORDS].ravel()[: min(int(record["c"]), 7 * len(rest))]
+    ranks = listed[(listed >= 0) & (listed < MOST_RANKS)].tolist()
+    members = tuple(dict.fromkeys(ranks))
+    communicator = Communicator(int(record["op"]), int(record["b"]), members)
+    defined.communicators.setdefault(int(record["a"]), communicator)
+    return len(listed) == int(record["c"])
+
+
+def _stack(defined: Definitions, record: Any, rest: npt.NDArray[Any]) -> bool:  # noqa: ANN401
+    frames = np.stack([rest["b"], rest["c"]], axis=1).ravel()
+    claimed = int(record["c"])
+    frames = frames[: min(claimed, len(frames))]
+    place = [(frame >> _MODULE_SHIFT, frame & _OFFSET) for frame in frames.tolist() if frame]
+    defined.stacks.setdefault(int(record["a"]), tuple(place))
+    return len(frames) == claimed
+
+
+def _text(defined: Definitions, record: Any, rest: npt.NDArray[Any]) -> bool:  # noqa: ANN401
+    data = np.ascontiguousarray(rest).view(np.uint8).reshape(-1, 32)[:, _TEXT_BYTES]
+    used = np.arange(len(_TEXT_BYTES)) < rest["op"][:, np.newaxis]
+    kind, op, number, line, claimed = (int(record[name]) for name in ("kind", "op", *"abc"))
+    content = data[used].tobytes()[: min(claimed, data.size)]
+    text = content.decode("utf-8", "replace").replace("\0", "")
+    if kind == Kind.MODULE:
+        defined.modules.setdefault(number, text)
+    elif kind == Kind.COUNTER:
+        counter = Counter("_".join(text.split()) or f"counter_{number}", op == 1)
+        defined.counters.setdefault(number, counter)
+    else:
+        name = Name(text, line if 0 < line <= _LARGEST_LINE else None)
+        defined.names.setdefault((op, number), name)
+    return len(content) == claimed
+
+
+_DEFINE: Final[dict[int, Callable[[Definitions, Any, npt.NDArray[Any]], bool]]] = {
+    Kind.RANK: _rank,
+    Kind.COMMUNICATOR: _communicator,
+    Kind.STACK: _stack,
+    Kind.MODULE: _text,
+    Kind.COUNTER: _text,
+    Kind.NAME: _text,
+}
