@@ -367,7 +367,13 @@ def test_the_numbers_of_operations_are_those_of_the_recorders_table():
 
 @pytest.mark.parametrize(
     "library",
-    ["libmpi_mpifh.so.40.30.0", "libmpich.so.12", "libmpi-1a2b3c4d.so.40", "libburst-mpich.so"],
+    [
+        "libmpi_mpifh.so.40.30.0",
+        "libmpich.so.12",
+        "libmpi-1a2b3c4d.so.40",
+        "libburst-mpich.so",
+        "libgomp.so.1",
+    ],
 )
 def test_frames_of_mpi_below_its_caller_are_left_out(tmp_path, library):
     run = Run(1)

@@ -6,9 +6,6 @@
     a group of processes ─► timelines ─► calls, requests, readings, regions, gaps, bursts
     all groups ─► tables in memory, or row groups of a store
                └► halves of messages, parts of collectives ─► messages, collectives
-
-Files are read as they are: what a killed process left behind counts as far as it goes, and
-what is odd is a row of `defects`.
 """
 
 from burstline.doors import door

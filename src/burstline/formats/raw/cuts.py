@@ -6,8 +6,7 @@
                                          ├─ borders of regions, gaps ──► one thin timeline
                                          └─ last readings, operations
 
-A slice is then read as if it was alone. A process is cut where only one thread calls MPI: the
-order of its calls is the order of its records.
+A process is cut where only one thread calls MPI: the order of its calls is that of its records.
 """
 
 from __future__ import annotations
@@ -77,10 +76,7 @@ def cut(
     counters: Counters,
     places: Mapping[int, int],
 ) -> Cuts:
-    """Cut the records of a thread into slices of at most `most`, as far as calls allow it.
-
-    O(records) time, and the memory of one slice, of what is cut and of the borders.
-    """
+    """The slices of a thread, of at most so many records as far as calls allow; O(records)."""
     walk = _Walk(file, correction, counters, places)
     for first, last in _stretches(file.records, most):
         walk.take(first, last)

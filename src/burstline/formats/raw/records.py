@@ -4,8 +4,7 @@
 
     tables of a group, the program's events ──► events, states, links ─► labels, at the end
 
-A trace has records only if the program recorded events itself, or if a ``.prv`` is what is
-wanted in the end.
+Only for programs that recorded events themselves, and for what becomes a ``.prv``.
 """
 
 from __future__ import annotations
@@ -44,11 +43,7 @@ class Records:
         self._own: set[int] = set()
 
     def added_to(self, group: Group, batch: Batch, definitions: pa.Table) -> Group:
-        """A group with its raw tables.
-
-        Where there are no events of the program, its halves of messages have the times that
-        Extrae would have recorded.
-        """
+        """A group with its raw tables."""
         processes = batch.processes
         first = int(np.searchsorted(self._basis.places.process, processes.start))
         tables = {name: _moved(group.tables[name], -first) for name in _OF_LOCATIONS}
@@ -59,7 +54,7 @@ class Records:
         whole = with_records(Trace(tables | self._whole))
         self._used |= set(pc.unique(whole.table("events")["type"]).to_pylist())
         records = {name: whole.table(name) for name in ("events", "states", "links")}
-        if not self._has_own:
+        if not self._has_own:  # the times that Extrae would have recorded
             group = _with_times(group, whole.table("messages"))
         elif batch.events.shape[1]:
             self._own |= set(np.unique(batch.events[3]).tolist())

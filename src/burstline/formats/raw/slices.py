@@ -5,8 +5,6 @@
     cuts ─┬─► opening: regions, gaps, threads that do not call MPI
           ├─► slice after slice: calls, readings, bursts, halves, parts of collectives
           └─► closing: threads behind the one that calls
-
-Each part is a batch, as that of whole processes is; together they have its rows, in order.
 """
 
 from __future__ import annotations
@@ -23,13 +21,12 @@ from burstline.bursts import read_at_starts
 from burstline.columns import codes, concatenated, shifted, to_numpy, with_column
 from burstline.formats.intake import Defects
 from burstline.formats.raw.cuts import borders_of, cut
-from burstline.formats.raw.events.counters import note_backwards
 from burstline.formats.raw.events.timeline import joined, timeline
 from burstline.formats.raw.files.layout import Kind
 from burstline.formats.raw.group import Gaps, Gatherer, bursts, describe, with_polls
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
 
     from burstline.columns import Integers
     from burstline.formats.intake import Group
@@ -185,14 +182,14 @@ class Ordinals:
 
     def __init__(self, closing: Batch) -> None:
         self.closing = closing
-        self._backwards: list[Backwards] = []
+        self.backwards: list[Backwards] = []
         self._sent = _Counts("communicator", "receiver", "tag")
         self._queued = _Counts("communicator", "sender", "tag")
         self._collectives = _Counts("communicator")
 
     def number(self, group: Group, batch: Batch) -> Group:
         """The group of a slice with ordinals that follow on those before."""
-        self._backwards += batch.backwards
+        self.backwards += batch.backwards
         sends, receives, parts = group.sends, group.receives, batch.halves.parts
         received = concatenated(
             ["communicator", "sender", "tag", "ordinal"], [receives, batch.halves.queued]
@@ -205,10 +202,6 @@ class Ordinals:
             receives={**receives, "ordinal": ordinal},
             parts={**(group.parts or {}), "sequence": sequence},
         )
-
-    def note_backwards(self, names: Sequence[str], file: str, defects: Defects) -> None:
-        """Note the counters that run backwards in any slice."""
-        note_backwards(self._backwards, names, file, defects)
 
 
 class _Counts:

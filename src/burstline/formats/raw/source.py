@@ -13,7 +13,7 @@ from burstline.errors import FormatError
 from burstline.formats import intake
 from burstline.formats.raw.cuts import BORDERS
 from burstline.formats.raw.events.calls import operation_numbers
-from burstline.formats.raw.events.counters import Counters
+from burstline.formats.raw.events.counters import Counters, note_backwards
 from burstline.formats.raw.events.timeline import born_ns
 from burstline.formats.raw.events.user_events import UserEvents
 from burstline.formats.raw.files.folder import RECORD_BYTES, open_files
@@ -174,11 +174,7 @@ class RawSource:
     def parts(
         self, most: int, longest: int | None = None
     ) -> Sequence[intake.Processes | Sliced]:
-        """Groups of at most so many records, and slices of processes longer than `longest`.
-
-        A process is read at once where several threads call MPI, where there are raw tables,
-        and where the program recorded events, which may tell of loops.
-        """
+        """Groups of at most so many records, and slices of processes longer than `longest`."""
         parts: list[intake.Processes | Sliced] = []
         sizes = self.sizes()
         for group in intake.groups_of(sizes, most):
@@ -191,6 +187,7 @@ class RawSource:
         return parts
 
     def _caller_of(self, number: int) -> int | None:
+        # what becomes raw tables or may tell of loops is not cut
         is_whole = self._records or self._basis.events.any
         return None if is_whole else caller_of(self._basis.processes[number])
 
@@ -216,7 +213,7 @@ class RawSource:
             return self._ordinals[number].number(self._numbered(loaded[0]), loaded[0])
         name = self._basis.processes[number].files[part.file].path.name
         ordinals = self._ordinals.pop(number)
-        ordinals.note_backwards(self.counters, name, self.defects)
+        note_backwards(ordinals.backwards, self.counters, name, self.defects)
         return self._numbered(ordinals.closing)
 
     def _numbered(self, batch: Batch) -> intake.Group:
@@ -281,23 +278,10 @@ def read(
     operations: Mapping[int, str] | None = None,
     name: str | None = None,
 ) -> Trace:
-    """Read the raw files of a run; times are those of rank 0's clock, from the first moment.
+    """The trace of a run's raw files; times are rank 0's, from the first moment.
 
-    A thread takes on `records_at_once` records: whole processes, at least one. Neither this
-    nor `threads` changes the trace. `resolve` gives the frames of a return address by module
-    and offset, innermost first; without it frames are named by their addresses. `operations`
-    names operations by their numbers, by default those of this version's recorder, and
-    `name` is what the trace says it is made of, by default the folder.
-
-    Messages are matched by MPI's order, without clocks. Files are mapped, not loaded: in
-    memory are the tables, the halves of messages and the processes being read.
-
-    >>> from pathlib import Path
-    >>> from tempfile import TemporaryDirectory
-    >>> with TemporaryDirectory() as empty:
-    ...     read(Path(empty))
-    Traceback (most recent call last):
-    burstline.errors.FormatError: ...
+    `records_at_once` is what a thread takes on, at least a process; it changes no answer.
+    Without `resolve` frames are named by their addresses; `operations` are named by number.
     """
     source = RawSource(
         folder, raw=raw, resolve=resolve, operations=operations, name=name, progress=progress
@@ -312,10 +296,7 @@ def read(
 
 
 def fits(folder: Path, memory: int, *, records: bool) -> bool:
-    """Whether raw files can be read whole within a budget, by their size.
-
-    `records` asks for the tables of a ``.prv`` beside.
-    """
+    """Whether raw files, and `records` as of a ``.prv``, can be read whole within a budget."""
     costs = RECORDED_COSTS if records else COSTS
     sizes = [path.stat().st_size // RECORD_BYTES for path in folder.glob(f"*{SUFFIX}")]
     threads = len(os.sched_getaffinity(0))
@@ -336,11 +317,7 @@ def convert(
     operations: Mapping[int, str] | None = None,
     name: str | None = None,
 ) -> None:
-    """Make a store of raw files within `memory` bytes, at least 256 MiB.
-
-    `records` asks for raw tables even if the program recorded no events; `resolve`,
-    `operations` and `name` are those of :func:`read`, and so are the tables.
-    """
+    """Make a store of the tables that :func:`read` makes, within `memory` bytes."""
     intake.require_memory(memory)
     source = RawSource(
         folder,

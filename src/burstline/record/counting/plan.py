@@ -49,11 +49,7 @@ def plan_sets(
     reference: str | None = None,
     most_questions: int = _MOST_QUESTIONS,
 ) -> CounterPlan:
-    """The plan with the fewest sets, which depends only on the order of events and on `fits`.
-
-    >>> plan_sets(["A", "B"], lambda names: len(names) <= 2, reference="R").sets
-    (('R', 'A'), ('R', 'B'))
-    """
+    """The plan with the fewest sets; it depends only on the order of events and on `fits`."""
     # The search takes the event that goes with the fewest others, tries every largest set
     # around it and goes on with the rest. It leaves branches that need as many sets as the best
     # plan so far: at least as many as events of which no two go together, and as the events

@@ -180,15 +180,13 @@ def _elf(path: Path) -> ELFFile:
 
 
 def _content(path: Path, *, lines: bool) -> bytes | None:
-    """A file without lines of code that the linker left out, or without any; None as it is.
-
-    The linker moves such code to 0, over what is there; marked as dead, it hides nothing.
-    """
+    """A file without lines of code that the linker left out, or without any; None as it is."""
     if not lines:
         return path.read_bytes().replace(b"debug_", b"hidden")
     section = _elf(path).get_section_by_name(".debug_line")
     if section is None or section.compressed or _LEFT_OUT not in section.data():
         return None
+    # the linker moves such code to 0, over what is there; marked as dead, it hides nothing
     content, start = path.read_bytes(), section["sh_offset"]
     end = start + section["sh_size"]
     return content[:start] + content[start:end].replace(_LEFT_OUT, _DEAD) + content[end:]
@@ -274,13 +272,7 @@ class Lines:
 
 
 def follows_call(machine: str, before: bytes) -> bool | None:
-    """Whether `BEFORE` bytes of code end with a call; None on a machine that is not known.
-
-    >>> follows_call("EM_X86_64", bytes.fromhex("9090e800100000"))
-    True
-    >>> follows_call("EM_X86_64", bytes(7))
-    False
-    """
+    """Whether `BEFORE` bytes of code end with a call; None on a machine that is not known."""
     if machine == "EM_X86_64":
         return before[2] == 0xE8 or any(
             _is_indirect_call(before[-length:]) for length in range(2, BEFORE + 1)

@@ -65,16 +65,7 @@ class Problem(NamedTuple):
 
 
 class Resolver:
-    """Names the places that return addresses lie in; reads each module once.
-
-    Nothing that a file holds makes this fail: `problems` says why places have no names.
-
-    >>> resolver = Resolver()
-    >>> resolver("/nowhere/program", 0x1234)
-    (Place(function='program+0x1234', file=None, line=None),)
-    >>> resolver.problems
-    [Problem(module='/nowhere/program', reason='the file is not there any more')]
-    """
+    """Names the places that return addresses lie in, or says in `problems` why it cannot."""
 
     def __init__(self, debug_folders: Iterable[Path] = DEBUG_FOLDERS) -> None:
         self._folders = [str(folder) for folder in debug_folders]
@@ -167,13 +158,7 @@ def _is_mangled(name: str) -> bool:
 
 
 def plain(name: str) -> str:
-    """The name without its arguments, template arguments and clone suffixes, safe to print.
-
-    >>> plain("Domain::CommSend<double>(int)"), plain("__solver_MOD_sweep")
-    ('Domain::CommSend', 'solver::sweep')
-    >>> plain("sweep_"), plain("main._omp_fn.0"), plain("solve.part.0")
-    ('sweep_', 'main._omp_fn.0', 'solve')
-    """
+    """The name without its arguments, template arguments and clone suffixes, safe to print."""
     text = printable(read_function(name) or name, limit=_LONGEST_NAME)
     module = _MODULE.fullmatch(text)
     return f"{module[1]}::{module[2]}" if module else text
@@ -234,11 +219,7 @@ def _end(process: subprocess.Popen[bytes]) -> None:
 
 
 def unnamed(problems: Iterable[Problem]) -> str | None:
-    """One line on the modules that have places without names; None without any.
-
-    >>> unnamed([Problem("/bin/app", "the file is not there any more")])
-    'some calls have no source lines. app: the file is not there any more'
-    """
+    """One line on the modules that have places without names; None without any."""
     listed = list(problems)
     # what users do not compile is only named where there is nothing else to name
     compiled = [problem for problem in listed if not _INSTALLED.search(problem.module)]

@@ -20,7 +20,7 @@ from burstline.operations import CODES, NAMES
 from burstline.schema import UNKNOWN
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
 
     import numpy.typing as npt
 
@@ -83,17 +83,15 @@ class Operations:
 
 
 class Gathering:
-    """Gathers calls and their records, one location after the other.
-
-    With `known` operations, of a slice, all that occur are among them, and counted already.
-    """
+    """Gathers calls and their records, one location after the other."""
 
     def __init__(
-        self, numbers: Mapping[int, str], defects: Defects, known: Operations | None = None
+        self, numbers: Mapping[int, str], defects: Defects, operations: Operations | None
     ) -> None:
         self._defects = defects
-        self._operations = Operations(numbers) if known is None else known
-        self._is_counted = known is not None
+        # those that are given, of a slice, hold all that occur, and are counted already
+        self._operations = operations or Operations(numbers)
+        self._is_counted = operations is not None
         self._calls: list[Columns] = []
         self._details: list[Columns] = []
         self._rows = 0
@@ -283,18 +281,4 @@ def _sizes(records: npt.NDArray[Any]) -> dict[str, Integers]:
 def operation_numbers() -> Mapping[int, str]:
     """The operation of each number, from the recorder's own table of calls."""
     text = files("burstline").joinpath("record", "calls.toml").read_text(encoding="utf-8")
-    return join_names([(call["name"], call["number"]) for call in tomllib.loads(text)["call"]])
-
-
-def join_names(numbers: Sequence[tuple[str, int]]) -> dict[int, str]:
-    """The operation of each number; large-count calls are those they stand for.
-
-    >>> join_names([("MPI_Send", 1), ("MPI_Send_c", 2), ("Recv", 3)])
-    {1: 'MPI_Send', 2: 'MPI_Send', 3: 'MPI_Recv'}
-    """
-    names = {}
-    for name, number in numbers:
-        full = name if name.startswith("MPI_") else f"MPI_{name}"
-        plain = full.removesuffix("_c")
-        names[number] = plain if plain in CODES else full
-    return names
+    return {call["number"]: f"MPI_{call['name']}" for call in tomllib.loads(text)["call"]}

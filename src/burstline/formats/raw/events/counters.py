@@ -77,10 +77,7 @@ class Backwards(NamedTuple):
 
 
 class Readings:
-    """The readings of some locations.
-
-    The counters of slices that run `backwards` are noted when the whole location has been read.
-    """
+    """The readings of some locations."""
 
     def __init__(self, counters: Counters, defects: Defects) -> None:
         self._names, self._defects = counters.names, defects
@@ -109,7 +106,7 @@ class Readings:
             backwards += _differ(place, readings[place], known[place], table[3 + place], last)
         if before is None:
             note_backwards(backwards, self._names, line.name, self._defects)
-        else:
+        else:  # of a slice: noted when the whole location has been read
             self.backwards += backwards
         self._readings.append(table)
 

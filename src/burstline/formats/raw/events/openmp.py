@@ -6,9 +6,7 @@
                            └─locks──► regions, acquisitions
     ──► regions of each location, rows of `teams` and `locks`
 
-What the records are and how they map is said in ``record/native/omp.h``. The types and values
-of regions are those of Extrae's newer library for GNU's runtime: the only ones that tell
-teams, their forks and both kinds of barriers apart.
+What the records are and how they map is said in ``record/native/omp.h``.
 """
 
 from __future__ import annotations
@@ -112,12 +110,7 @@ class OpenMp:
 
 
 def decode(threads: Sequence[npt.NDArray[Any]]) -> OpenMp:
-    """Make regions, teams and locks of the OpenMP records of one process.
-
-    An end without its begin is dropped. A region of a team that was told to end after its
-    team's join, or not at all, ends at the join; without a join, at the last record of its
-    thread. O(records log records).
-    """
+    """Regions, teams and locks of the OpenMP records of one process; O(records log records)."""
     records = _gathered(threads)
     teams = _teams(records)
     begin, end = _pairs(records)
@@ -212,11 +205,7 @@ def _pairs(records: Table) -> tuple[Integers, Integers]:
 
 
 def _locks(records: Table) -> tuple[Integers, Integers, Integers, Integers]:
-    """Requests that were granted and the releases, acquisitions and the releases, or -1.
-
-    A request of a lock that the thread has already, or a test that failed, is not followed
-    by an acquisition.
-    """
+    """Requests that were granted and the releases, acquisitions and the releases, or -1."""
     rows = np.flatnonzero(
         (records["op"] >= Op.LOCK_REQUEST) & (records["op"] <= Op.LOCK_RELEASED)
     )
@@ -225,6 +214,7 @@ def _locks(records: Table) -> tuple[Integers, Integers, Integers, Integers]:
     same = np.zeros(len(rows), bool)
     same[1:] = (np.diff(records["b"][rows]) == 0) & (np.diff(records["thread"][rows]) == 0)
     taken = np.flatnonzero(op == Op.LOCK_ACQUIRED)
+    # no acquisition follows a test that failed, or a request of what the thread has already
     asked = taken[same[taken] & (op[taken - 1] == Op.LOCK_REQUEST)] - 1
     of = np.searchsorted(taken, np.arange(len(rows)), "right") - 1
     lock = np.cumsum(~same)
@@ -259,6 +249,7 @@ def _leaves(records: Table, begin: Integers, end: Integers, join: Integers) -> I
     enter = records["time"][begin]
     leave = np.where(end >= 0, records["time"][end], last[records["thread"][begin]])
     cut = np.isin(records["op"][begin], _INSIDE_TEAM)
+    # no region of a team goes on behind its join; without one, to the thread's last record
     cut &= (join != NO_VALUE) & ((join < leave) | (end < 0))
     return np.maximum(np.where(cut, join, leave), enter)
 
@@ -326,10 +317,7 @@ class OpenMpRows:
         self._paths = paths
 
     def end_process(self, process: int) -> list[Table]:
-        """The regions of each location of a process; none if it has no OpenMP.
-
-        Columns are those of `regions`; the region is a place in :data:`RECORDED_REGIONS`.
-        """
+        """The columns of `regions` by location; regions are places in `RECORDED_REGIONS`."""
         lines, self._lines = self._lines, []
         if not any(len(line.kind) for line in lines):
             return []

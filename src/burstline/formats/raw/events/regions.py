@@ -4,9 +4,6 @@
 
     borders of user code ─ per thread ──┬─ by enter ──► regions
     records of OpenMP ──── per process ─┘
-
-A leave closes the last one open of the same region; what is open at the end of a thread is
-closed there, and counted.
 """
 
 from __future__ import annotations
@@ -41,11 +38,7 @@ _MOST_ITERATIONS: Final = 1 << 62
 
 
 class Regions:
-    """The regions, teams and locks of all locations.
-
-    Locations are added process by process; each process is ended when all its locations
-    are there, because the end of a team on one thread is told by another.
-    """
+    """The regions, teams and locks of all locations, which are added process by process."""
 
     def __init__(self, defects: Defects) -> None:
         self._defects = defects
@@ -60,7 +53,7 @@ class Regions:
         self._lines.append((line.location, line.last_seq, self._user_regions(line, defined)))
 
     def end_process(self, process: int) -> None:
-        """Put together what the threads of a process did; all of them have been added."""
+        """Put together what threads of a process did: one tells the end of another's team."""
         openmp = self.openmp.end_process(process)
         for number, (location, last_seq, user) in enumerate(self._lines):
             both = [user]
@@ -143,11 +136,7 @@ def _definition(space: int, number: int, name: Name | None) -> tuple[str | int |
 
 
 def loop_name(number: int, name: Name | None) -> str:
-    """Name a loop by its place in the source.
-
-    >>> loop_name(7, None)
-    'loop 7'
-    """
+    """The name of a loop: its place in the source, or its number."""
     if name is None or not name.text:
         return f"loop {number}"
     short = name.text.rpartition("/")[2]

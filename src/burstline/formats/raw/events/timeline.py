@@ -103,11 +103,7 @@ class Timeline:
         return np.flatnonzero(np.isin(self.kind, np.array(kinds, np.uint16)))
 
     def leaves(self) -> tuple[Integers, Integers]:
-        """Time and ordinal of the leave of each call.
-
-        A call that was never left ends when the next is entered, the last one with the
-        location itself.
-        """
+        """Time and ordinal of the leave of each call; those never left end with the next."""
         time = np.append(self.time_ns[self.enter[1:]], self.next_ns)[: len(self.enter)]
         seq = np.append(self.seq[self.enter[1:]], self.next_seq)[: len(self.enter)]
         left = self.leave >= 0

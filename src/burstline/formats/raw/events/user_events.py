@@ -1,8 +1,6 @@
 """Events that the program itself recorded, beside those that its calls make.
 
-A program's event types are kept, unless they mean something else in a Paraver trace or do
-not fit: those get a type of :data:`MOVED_TYPES`. If there are any, the trace has raw tables:
-its calls as events, and these among them.
+If there are any, the trace has raw tables: its calls as events, and these among them.
 """
 
 from __future__ import annotations
@@ -112,6 +110,7 @@ class UserEvents:
 
 
 def _final_types(numbers: list[int], defects: Defects) -> dict[int, int]:
+    """The type of each: another where it means something else in Paraver or does not fit."""
     final, moved = {}, 0
     for number in numbers:
         final[number] = number

@@ -39,13 +39,7 @@ _RUNTIME: Final = re.compile(
 
 
 def of_runtime(module: str) -> bool:
-    """Whether a path is of a library of MPI or OpenMP, or of the recorder.
-
-    >>> of_runtime("/usr/lib/libmpi_mpifh.so.40.30.0"), of_runtime("/opt/libmpiplot.so")
-    (True, False)
-    >>> of_runtime("/usr/lib/x86_64-linux-gnu/libgomp.so.1")
-    True
-    """
+    """Whether a path is of a library of MPI or OpenMP, or of the recorder."""
     return _RUNTIME.fullmatch(module.rpartition("/")[2]) is not None
 
 
@@ -59,11 +53,7 @@ class ResolvesMany(Protocol):
 
 
 def by_address(module: str, offset: int) -> list[Frame]:
-    """Name a frame by its address: what is left where nobody can resolve it.
-
-    >>> by_address("/usr/bin/app", 4660)
-    [('app+0x1234', None, None)]
-    """
+    """The frame that is left where nobody can resolve an address."""
     return [(f"{module.rpartition('/')[2] or '??'}+{offset:#x}", None, None)]
 
 
@@ -73,14 +63,7 @@ def _callers(stack: Sequence[tuple[str, int]]) -> Sequence[tuple[str, int]]:
 
 
 class CallPaths:
-    """The tree of call paths, growing with the stacks of each process.
-
-    >>> paths = CallPaths(None)
-    >>> paths.insert([("a.out", 32), ("a.out", 16)])
-    1
-    >>> paths.table()["function"].to_pylist()
-    ['a.out+0x10', 'a.out+0x20']
-    """
+    """The tree of call paths, growing with the stacks of each process."""
 
     def __init__(self, resolve: Resolver | None) -> None:
         self._resolve = resolve

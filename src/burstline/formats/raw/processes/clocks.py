@@ -45,13 +45,7 @@ class Correction:
     accuracy_ns: int = 0  # how wrong the sum may be
 
     def apply(self, time_ns: Integers) -> Integers:
-        """Local times as those of rank 0; their order is kept.
-
-        What no clock shows becomes the first or last time that there can be.
-
-        >>> Correction(100, 5, 0.001).apply(np.array([100, 1100])).tolist()
-        [105, 1106]
-        """
+        """Local times as those of rank 0, in the same order, within what a clock can show."""
         since = time_ns - self.time_ns
         drifted = np.clip(np.rint(since * self.drift), -LATEST, LATEST).astype(np.int64)
         return np.clip(time_ns + self.offset_ns + drifted, -LATEST, LATEST)

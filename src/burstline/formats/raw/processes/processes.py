@@ -225,10 +225,7 @@ def location_table(processes: Sequence[Process], lives: Sequence[tuple[int, int]
 
 
 def _read_definitions(files: Sequence[RawFile], defects: Defects) -> Definitions:
-    """Read the definitions of the threads of one process; the first of an id counts.
-
-    O(definitions) time; Python works once for each.
-    """
+    """The definitions of the threads of one process; the first of an id counts."""
     defined = Definitions()
     for file in files:
         rare, kind = file.outline.rows, file.outline.kinds
