@@ -13,7 +13,7 @@ from typing import NamedTuple
 import pytest
 
 from burstline import operations
-from burstline.record.building.wrappers import operation_names
+from burstline.formats.raw import operation_numbers
 
 PROGRAM = Path(__file__).with_name("every_call.c")
 RAW = struct.Struct("<QHHIQQ")
@@ -93,7 +93,7 @@ def of_mpich(
 
 
 def _calls(records: list[Record]) -> list[tuple[str, list[Record]]]:
-    names, found = operation_names(), []
+    names, found = operation_numbers(), []
     for record in records:
         if record.kind == ENTER:
             found.append((names[record.op], []))

@@ -8,7 +8,8 @@ from collections import Counter
 import pytest
 
 from burstline import operations
-from burstline.record.building.wrappers import KINDS, calls, operation_names, wrappers_source
+from burstline.formats.raw import operation_numbers
+from burstline.record.building.wrappers import KINDS, calls, wrappers_source
 
 
 @pytest.fixture(scope="module")
@@ -25,7 +26,7 @@ def test_each_number_and_each_name_stand_in_the_table_once():
 
 def test_numbers_are_those_of_the_first_release():
     """Raw files hold them: a few pins, spread over the table."""
-    numbers = {name: number for number, name in operation_names().items()}
+    numbers = {name: number for number, name in operation_numbers().items()}
     pinned = {
         "MPI_Send": 1, "MPI_Recv": 5, "MPI_Wait": 13, "MPI_Barrier": 40, "MPI_Bcast": 41,
         "MPI_Init": 84, "MPI_Finalize": 86, "MPI_Comm_dup": 88, "MPI_Put": 160,
@@ -42,18 +43,18 @@ def test_every_kind_of_the_table_is_known_and_used():
     "names", [operations.POINT_TO_POINT, operations.COLLECTIVES, operations.RMA, operations.IO]
 )
 def test_every_communicating_operation_of_the_trace_model_is_recorded(names: tuple[str, ...]):
-    assert set(names) <= set(operation_names().values())
+    assert set(names) <= set(operation_numbers().values())
 
 
 def test_what_others_probe_for_and_what_is_called_all_the_time_is_not_wrapped():
-    assert not set(operation_names().values()) & {
+    assert not set(operation_numbers().values()) & {
         "MPI_Get_version", "MPI_Get_library_version", "MPI_Abi_get_version", "MPI_Wtime"
     }  # fmt: skip
 
 
 def test_each_function_is_defined_under_both_names(source: str):
     defined = Counter(re.findall(r"\bint (P?MPI_\w+)\([^;{]*\) {", source))
-    for name in operation_names().values():
+    for name in operation_numbers().values():
         assert defined[name] == defined["P" + name] == 1
 
 
@@ -82,3 +83,9 @@ def test_byte_rules_stand_exactly_at_the_collectives():
     for call in calls():
         collective = call.kind.startswith(("collective", "icollective"))
         assert bool(call.sent) == bool(call.received) == collective
+
+
+def test_persistent_collectives_with_a_root_remember_it(source: str):
+    bodies = dict(re.findall(r"int wrap_(\w+)\([^;{]*\) {\n(.*?)\n}\n", source, re.DOTALL))
+    assert "burst_keep_rooted(*request, comm, " in bodies["Bcast_init"]
+    assert "burst_keep_collective(*request, comm, " in bodies["Barrier_init"]

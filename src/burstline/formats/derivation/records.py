@@ -17,7 +17,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from burstline import extrae, operations, schema
-from burstline.columns import coded
+from burstline.columns import coded, with_column
 from burstline.errors import MemoryBudgetError
 from burstline.formats.derivation.labels import Callers, Others, label_tables, region_events
 from burstline.formats.derivation.states import LOCK_TAKEN, call_states, lock_steps
@@ -249,9 +249,8 @@ def _messages(trace: Trace) -> pa.Table:
     for column, (location, call, time) in times.items():
         where, number, recorded = trace.arrays("messages", location, call, column)
         row = np.where(number >= 0, offsets[where] + number, 0)
-        position = table.column_names.index(column)
-        array = pa.array(np.where(number >= 0, time[row], recorded))
-        table = table.set_column(position, table.schema.field(position), array)
+        values = pa.array(np.where(number >= 0, time[row], recorded))
+        table = with_column(table, column, values)
     return table
 
 

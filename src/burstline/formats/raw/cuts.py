@@ -263,7 +263,7 @@ class _Open:
         self._fits = fits
         self._ends: Mask = np.any(fits, axis=0)
         self._starts: Mask = np.any(fits, axis=1)
-        self._open = self._was_open = _nothing()
+        self._open = self._was_open = np.zeros(0, np.int64), np.zeros(0, ENTRY)
 
     def feed(self, entries: Entries, number: int) -> Iterator[tuple[Member, Member]]:
         """Take in the records of a slice, and give ends in it with their earlier starts."""
@@ -307,7 +307,3 @@ class _Open:
     def _key(self, entries: Entries) -> Integers:
         is_end = self._ends[entries["record"]["kind"]]
         return np.where(is_end, entries["leave_ns"], entries["enter_ns"])
-
-
-def _nothing() -> tuple[Integers, Entries]:
-    return np.zeros(0, np.int64), np.zeros(0, ENTRY)

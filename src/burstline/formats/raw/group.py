@@ -195,16 +195,15 @@ class Gatherer:
         self,
         processes: range,
         tables: Mapping[str, pa.Table],
-        operations: tuple[str, ...] = (),
-        halves: Halves = _NO_HALVES,
+        described: Described | None = None,
     ) -> Batch:
         """The batch of what was taken in, with all its tables."""
         return Batch(
             processes,
             tables,
             self.defects,
-            operations,
-            halves,
+            described.calls.names if described else (),
+            described.halves if described else _NO_HALVES,
             np.concatenate(self.events, axis=1),
             self.lives,
             self.overhead_ns,
@@ -221,8 +220,8 @@ def read_batch(basis: Basis, processes: range) -> Batch:
         location += len(basis.processes[number].files)
     described = describe(basis, gatherer.calls, gatherer.defects)
     tables = gatherer.tables() | {"calls": described.table}
-    tables["bursts"] = with_polls(bursts(basis, tables), described.calls, described.details)
-    return gatherer.batch(processes, tables, described.calls.names, described.halves)
+    tables["bursts"] = with_polls(bursts(basis, tables), described)
+    return gatherer.batch(processes, tables, described)
 
 
 class Described(NamedTuple):
@@ -265,9 +264,9 @@ def bursts(basis: Basis, tables: Mapping[str, pa.Table]) -> pa.Table:
     return bursts_of({**tables, "locations": locations, "counters": basis.counters.table()})
 
 
-def with_polls(table: pa.Table, calls: intake.Calls, details: intake.Details) -> pa.Table:
-    """The bursts the polls that failed in them: they are told by the call after."""
-    misses = details.of(Kind.MISSES)
+def with_polls(table: pa.Table, described: Described) -> pa.Table:
+    """The bursts with the polls that failed in them: they are told by the call after."""
+    calls, misses = described.calls, described.details.of(Kind.MISSES)
     misses = misses.pick(calls.call[misses.call] > 0)
     if not len(misses):
         return table

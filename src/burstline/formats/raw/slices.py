@@ -144,8 +144,8 @@ def _read_slice(basis: Basis, part: Sliced) -> Batch:
     tables = gatherer.tables()
     tables["calls"] = described.table.slice(own.start, len(line.enter))
     between = _bursts(basis, part, tables, gaps.table())
-    tables["bursts"] = with_polls(between, described.calls, described.details)
-    return gatherer.batch(part.processes, tables, described.calls.names, described.halves)
+    tables["bursts"] = with_polls(between, described)
+    return gatherer.batch(part.processes, tables, described)
 
 
 def _bursts(

@@ -25,7 +25,7 @@ from burstline.record.building.cache import cache, locked
 from burstline.record.commands import ask, first_error
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
 OLDEST: Final = 14
 LOOPS: Final = "BURSTLINE_PASS_LOOPS"
@@ -87,7 +87,7 @@ _HEADERS: Final = (".h", ".hh", ".hpp", ".hxx", ".H")
 class Clang:
     """A compiler of LLVM."""
 
-    words: tuple[str, ...]
+    name: str
     version: int
     version_text: str
 
@@ -152,7 +152,7 @@ def identify(compiler: str) -> Clang:
     version = int(match[1])
     if version < OLDEST:
         raise ParameterError(f"{shown} is LLVM {version}. Work counters need {OLDEST} or newer")
-    return Clang((compiler,), version, version_text)
+    return Clang(compiler, version, version_text)
 
 
 def plugin(clang: Clang) -> Path:
@@ -176,7 +176,7 @@ def work_object(clang: Clang) -> Path:
     target = _place(clang, [source, *_NATIVE.glob("*.h")]) / "burstline-work.o"
     if target.is_file():
         return target
-    compiler = _beside(clang, "clang") or clang.words[0]
+    compiler = _beside(clang, "clang") or clang.name
     return _built(target, [compiler, *_OBJECT_FLAGS, "-c", os.fspath(source)])
 
 
@@ -187,10 +187,8 @@ def _definitions(config: str) -> list[str]:
 
 def _llvm_config(clang: Clang) -> str:
     """The ``llvm-config`` of the version of the compiler."""
-    names = [_beside(clang, "llvm-config"), f"llvm-config-{clang.version}", "llvm-config"]
-    for name in filter(None, names):
-        path = shutil.which(name)
-        if path and _output([path, "--version"]).startswith(f"{clang.version}."):
+    for path in _tools(clang, "llvm-config", "llvm-config"):
+        if _output([path, "--version"]).startswith(f"{clang.version}."):
             return path
     raise NotEnoughDataError(
         f"work counters need the headers of LLVM {clang.version} "
@@ -200,17 +198,20 @@ def _llvm_config(clang: Clang) -> str:
 
 
 def _cxx_compiler(clang: Clang) -> str:
-    names = [_beside(clang, "clang++"), f"clang++-{clang.version}", "c++", "g++"]
-    for name in filter(None, names):
-        path = shutil.which(name)
-        if path:
-            return path
+    for path in _tools(clang, "clang++", "c++", "g++"):
+        return path
     raise NotEnoughDataError("no C++ compiler was found to build the plug-in. Install clang++")
+
+
+def _tools(clang: Clang, name: str, *others: str) -> Iterator[str]:
+    """The paths of a tool of the compiler, then of its version, then of other tools."""
+    names = [_beside(clang, name), f"{name}-{clang.version}", *others]
+    return filter(None, map(shutil.which, filter(None, names)))
 
 
 def _beside(clang: Clang, name: str) -> str | None:
     """The tool of this name that belongs to the compiler."""
-    output = _output([*clang.words, f"-print-prog-name={name}"]).strip()
+    output = _output([clang.name, f"-print-prog-name={name}"]).strip()
     return output if output.startswith("/") and os.access(output, os.X_OK) else None
 
 

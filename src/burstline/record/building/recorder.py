@@ -155,13 +155,10 @@ def _compiler(wrapper: str, header: str) -> Compiler | None:
             continue
         options = [word for word in words[1:] if word.startswith(("-I", "-D", "-m"))]
         chosen = shlex.split(os.environ.get("CC") or words[0])
-        return Compiler((*chosen, *options), _version(chosen), _text_of(header, options))
+        code, output = ask([*chosen, "--version"], patience_s=_PATIENCE_S)
+        version = "" if code is None else output.partition("\n")[0]
+        return Compiler((*chosen, *options), version, _text_of(header, options))
     return None
-
-
-def _version(compiler: list[str]) -> str:
-    code, output = ask([*compiler, "--version"], patience_s=_PATIENCE_S)
-    return "" if code is None else output.partition("\n")[0]
 
 
 def _text_of(header: str, options: list[str]) -> bytes:

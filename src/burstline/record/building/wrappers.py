@@ -102,12 +102,7 @@ class Call:
 def calls() -> tuple[Call, ...]:
     """The table of MPI functions."""
     table = tomllib.loads(_TABLE.read_text(encoding="utf-8"))
-    return tuple(_call(row) for row in table["call"])
-
-
-def operation_names() -> dict[int, str]:
-    """The MPI function of each number in raw files."""
-    return {call.number: f"MPI_{call.name}" for call in calls()}
+    return tuple(Call(**row | {"arguments": _arguments(row)}) for row in table["call"])
 
 
 def wrappers_source() -> str:
@@ -125,11 +120,9 @@ def operations_source() -> str:
     return "\n".join([_OPERATIONS_HEAD, _names(table), _completions(table)])
 
 
-def _call(row: dict[str, Any]) -> Call:
-    words = {key: value for key, value in row.items() if key != "arguments"}
+def _arguments(row: dict[str, Any]) -> tuple[Argument, ...]:
     text = row["arguments"]
-    parts = [] if text == "void" else text.split(", ")
-    return Call(arguments=tuple(_argument(part) for part in parts), **words)
+    return () if text == "void" else tuple(map(_argument, text.split(", ")))
 
 
 def _argument(text: str) -> Argument:
