@@ -13,7 +13,7 @@ import burstline
 from burstline.errors import InconsistentTraceError, NotEnoughDataError, ParameterError
 from burstline.formats.paraver.files.pcf import read_pcf
 from burstline.formats.paraver.writing import writer
-from burstline.formats.paraver.writing.records import survey, windows
+from burstline.formats.paraver.writing.writer import survey, windows
 from burstline.overlay import overlaid
 from burstline.schema import RAW_TABLES, TABLES
 from burstline.selection import select, shift

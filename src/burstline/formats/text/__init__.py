@@ -1,10 +1,5 @@
 """The text form: a trace as a list of what happens, for tests and for reading.
 
-::
-
-    text ─ statements ─► declarations + events of each location ─► rows ─► tables ─► Trace
-    Trace ─ render ─► text
-
 A statement ends at the end of its line or at a ``|``; ``#`` begins a comment; a word with
 odd characters is quoted as in JSON; times are nanoseconds. Declarations come first, and
 what is not said has its usual value::
@@ -25,10 +20,7 @@ the events that follow happen; each takes the next ordinal, its *seq*::
 
     0 |    0 enter main | 5000 enter MPI_Send PAPI_TOT_INS=120 | 5050 send to 1 tag 7 bytes 8
       | 5100 leave | 9000 leave main
-    1
-      10 enter MPI_Recv
-      5900 receive from 0 tag 7 bytes 8
-      6000 leave
+    1 | 10 enter MPI_Recv | 5900 receive from 0 tag 7 bytes 8 | 6000 leave
 
 ========================================  =================================================
 ``enter NAME [option value]…``            ``MPI_…`` is a call, anything else a region, with
@@ -52,11 +44,10 @@ the events that follow happen; each takes the next ordinal, its *seq*::
 ========================================  =================================================
 
 Options are the columns of the table that a statement tells, by their names in the schema or
-shorter ones: ``comm peer tag root sent received bytes request path`` and so on, but for
-columns that follow from where and when a statement is. ``-`` takes a value away. What a call
-does is told once: its attributes follow from the events in it, and options change them. Rows
-of ``row`` stand for all of their table. A ``COUNTER=N`` may end any event.
-Raw tables are not carried: the text says what happened, not how a file put it.
+shorter ones (``comm sent received bytes request path`` …), but for those that follow from
+where and when it is. ``-`` takes a value away. Attributes of a call follow from the events in
+it, and options change them. Rows of ``row`` stand for all of their table. A ``COUNTER=N`` may
+end any event. Raw tables are not carried: the text says what happened, not how a file put it.
 """
 
 from burstline.doors import door

@@ -16,7 +16,7 @@ from burstline._core import EventClass
 from burstline.columns import Ordinals, begins_run, match_borders, take, to_numpy
 from burstline.extrae import COMMUNICATOR, TRACING_MODE, classify
 from burstline.formats.paraver.files.declarations import comment
-from burstline.formats.paraver.writing.records import EVENT_COLUMNS
+from burstline.formats.paraver.writing.writer import EVENT_COLUMNS
 from burstline.overlay import overlaid
 from burstline.schema import event_table, row_table
 

@@ -1,18 +1,23 @@
 """From a trace back to a Paraver trace: ``.prv``, ``.pcf`` and ``.row``.
 
 What was read from a Paraver file and is written again has the same states, the same events of
-each thread in the same order, and the same communications.
+each thread in the same order, and the same communications. A store holds its rows by location,
+a .prv by time: a trace larger than memory is written in windows of time, for which batches of
+whole locations become rows by window in three spill files.
 """
 
 from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
+import pyarrow as pa
 
 from burstline import _core
+from burstline.columns import to_numpy
 from burstline.errors import InconsistentTraceError, NotEnoughDataError, ParameterError
 from burstline.formats import atomic
 from burstline.formats.derivation import with_records
@@ -25,21 +30,46 @@ from burstline.formats.paraver.writing.prologue import (
     prologue,
     source_lines,
 )
-from burstline.formats.paraver.writing.records import COPIES, survey, whole, windows
 from burstline.progress import SILENCE, Progress
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from os import PathLike
 
+    from burstline.columns import Integers
     from burstline.formats.paraver.writing.prologue import Numbering
-    from burstline.formats.paraver.writing.records import Survey
     from burstline.trace import Trace
 
 _DEFAULT_MEMORY: Final = 1 << 30
 """Bytes for the records of one window of a trace in a store."""
 
 _BUFFER_BYTES: Final = 4 << 20
+EVENT_COLUMNS: Final = ("location", "time_ns", "type", "value")
+_LINK_COLUMNS: Final = (
+    "sender_location", "send_ns", "send_leave_ns", "receiver_location", "post_ns", "receive_ns",
+    "size", "tag",
+)  # fmt: skip
+_TAG_BITS: Final = np.int64(0xFFFF_FFFF)
+_ROW_BYTES: Final = {"events": 28, "states": 28, "links": 64}
+"""Bytes of a record in its columns."""
+
+# A window is never shorter than 1/4096 of the trace: its records may take more memory.
+_BINS: Final = 4096
+_COPIES: Final = 6
+"""Copies of records in memory while they are sorted."""
+
+_DUE: Final = {
+    "events": "time_ns",
+    "states": "begin_ns",
+    "messages": "send_leave_ns",
+    "links": "send_leave_ns",
+}
+_COLUMNS: Final = {
+    "events": EVENT_COLUMNS,
+    "states": ("location", "begin_ns", "end_ns", "state"),
+    "messages": (*_LINK_COLUMNS[:6], "received_bytes", "tag"),
+    "links": _LINK_COLUMNS,
+}
 
 
 def write(
@@ -100,9 +130,11 @@ def _blocks(
     budget = _DEFAULT_MEMORY if memory is None else memory
     body = _core.PrvBody(names.cpu, names.application, names.task, names.thread)
     out = np.empty(_BUFFER_BYTES, np.uint8)
-    fits = COPIES * surveyed.bytes <= budget or not trace.is_stored
+    fits = _COPIES * surveyed.bytes <= budget or not trace.is_stored
     parts = (
-        iter([whole(trace)]) if fits else windows(trace, surveyed, memory=budget, beside=beside)
+        iter([_whole(trace)])
+        if fits
+        else windows(trace, surveyed, memory=budget, beside=beside)
     )
     for part in parts:
         body.load(part.events, part.states, part.links)
@@ -112,3 +144,169 @@ def _blocks(
             raise InconsistentTraceError(
                 f"the records of location {body.disordered} run backwards in time"
             )
+
+
+class Records(NamedTuple):
+    """Columns of int64 for the kernel, behind the offsets of locations, (locations + 1,)."""
+
+    events: tuple[Integers, ...]  # time, type, value
+    states: tuple[Integers, ...]  # begin, end, state
+    # by sender and send leave: send, send leave, receiver, post, receive, size, tag
+    links: tuple[Integers, ...]
+
+    @property
+    def rows(self) -> int:
+        """The number of events, states and communications."""
+        return len(self.events[1]) + len(self.states[1]) + len(self.links[1])
+
+
+def _whole(trace: Trace) -> Records:
+    """The records of a trace; events and states in memory are not copied."""
+    return _from_tables(
+        trace.table("events").select(list(EVENT_COLUMNS)),
+        trace.table("states").select(list(_COLUMNS["states"])),
+        pa.concat_tables([_as_links(trace.table(name)) for name in ("messages", "links")]),
+        trace.locations.num_rows,
+    )
+
+
+def _from_tables(
+    events: pa.Table, states: pa.Table, links: pa.Table, locations: int
+) -> Records:
+    """The records of three tables sorted by location; `links` in any order within it."""
+    order = np.lexsort((to_numpy(links["send_leave_ns"]), to_numpy(links["sender_location"])))
+    return Records(
+        _grouped(events, locations),
+        _grouped(states, locations),
+        _grouped(links.take(pa.array(order)), locations),
+    )
+
+
+def _as_links(table: pa.Table) -> pa.Table:
+    """Messages or other communications with :data:`_LINK_COLUMNS`, as int64; tags unsigned."""
+    is_messages = "received_bytes" in table.column_names
+    names = _COLUMNS["messages" if is_messages else "links"]
+    columns = [_integers(table[name]) for name in names]
+    if is_messages:
+        columns[-1] = columns[-1] & _TAG_BITS
+    return pa.table(dict(zip(_LINK_COLUMNS, columns, strict=True)))
+
+
+def _grouped(table: pa.Table, locations: int) -> tuple[Integers, ...]:
+    group, *columns = table.columns
+    offsets = np.searchsorted(to_numpy(group), np.arange(locations + 1))
+    return (offsets.astype(np.int64), *(_integers(column) for column in columns))
+
+
+def _integers(column: pa.ChunkedArray) -> Integers:
+    return np.ascontiguousarray(to_numpy(column), dtype=np.int64)
+
+
+class Survey(NamedTuple):
+    """Rows by table (messages are links), and the first and last moment that a record names."""
+
+    rows: dict[str, int]
+    first_ns: int
+    last_ns: int
+
+    @property
+    def bytes(self) -> int:
+        """Bytes of all records."""
+        return sum(_ROW_BYTES[name] * rows for name, rows in self.rows.items())
+
+
+def survey(trace: Trace) -> Survey:
+    """The rows and moments of a trace, read in batches; moments are 0 without records."""
+    rows = dict.fromkeys(_ROW_BYTES, 0)
+    first: list[int] = []
+    last: list[int] = []
+    for name, columns in _COLUMNS.items():
+        for part in trace.batches(
+            name, [column for column in columns if column.endswith("_ns")]
+        ):
+            if part.num_rows:
+                rows[_kind(name)] += part.num_rows
+                times = [to_numpy(column) for column in part.columns]
+                never_ending = name == "states"
+                first += [int(time.min()) for time in times[: 1 if never_ending else None]]
+                last += [int(time.max()) for time in times]
+    return Survey(rows, min(first, default=0), max(last, default=0))
+
+
+def windows(trace: Trace, surveyed: Survey, *, memory: int, beside: Path) -> Iterator[Records]:
+    """Yield the records in windows of time, in order, of at most `memory` bytes each."""
+    edges = _edges(trace, surveyed, max(memory // _COPIES, 1))
+    locations = trace.locations.num_rows
+    with TemporaryDirectory(prefix=".burstline-", dir=beside) as folder:
+        spills = {
+            kind: _Spill(Path(folder) / kind, _COLUMNS[kind], edges) for kind in _ROW_BYTES
+        }
+        for name, due in _DUE.items():
+            for part in trace.batches(name, _COLUMNS[name]):
+                is_link = _kind(name) == "links"
+                spills[_kind(name)].add(_as_links(part) if is_link else part, due)
+        for spill in spills.values():
+            spill.seal()
+        for window in range(len(edges)):
+            events, states, links = (spills[kind].window(window) for kind in _ROW_BYTES)
+            yield _from_tables(events, states, links, locations)
+
+
+class _Spill:
+    """Rows of one kind in one file, by window."""
+
+    def __init__(self, path: Path, columns: tuple[str, ...], edges: Integers) -> None:
+        self._path, self._edges = path, edges
+        self._schema = pa.schema([(name, pa.int64()) for name in columns])
+        self._writer = pa.ipc.new_file(
+            path, self._schema, options=pa.ipc.IpcWriteOptions(compression="lz4")
+        )
+        self._parts: list[list[int]] = [[] for _ in edges]
+        self._written = 0
+
+    def add(self, table: pa.Table, due: str) -> None:
+        """Write rows, those of one window together."""
+        table = table.select(self._schema.names).cast(self._schema)
+        window = np.searchsorted(self._edges, to_numpy(table[due]), side="right") - 1
+        order = np.argsort(window.astype(np.int16), kind="stable")
+        ends = np.cumsum(np.bincount(window, minlength=len(self._edges)))
+        table = table.take(pa.array(order)).combine_chunks()
+        first = 0
+        for number, last in enumerate(ends.tolist()):
+            for batch in table.slice(first, last - first).to_batches():
+                self._writer.write_batch(batch)
+                self._parts[number].append(self._written)
+                self._written += 1
+            first = last
+
+    def seal(self) -> None:
+        """Finish writing."""
+        self._writer.close()
+
+    def window(self, number: int) -> pa.Table:
+        """The rows of one window, by location."""
+        with pa.memory_map(str(self._path)) as file:
+            source = pa.ipc.open_file(file)
+            parts = [source.get_batch(part) for part in self._parts[number]]
+        return pa.Table.from_batches(parts, self._schema).combine_chunks()
+
+
+def _kind(name: str) -> str:
+    return "links" if name == "messages" else name
+
+
+def _edges(trace: Trace, surveyed: Survey, limit: int) -> Integers:
+    """The begins of windows of at most `limit` bytes, in ns."""
+    width = (surveyed.last_ns - surveyed.first_ns) // _BINS + 1
+    load = np.zeros(_BINS, np.int64)
+    for name, due in _DUE.items():
+        for part in trace.batches(name, (due,)):
+            bins = (to_numpy(part[due]) - surveyed.first_ns) // width
+            load += np.bincount(bins, minlength=_BINS) * _ROW_BYTES[_kind(name)]
+    starts, held = [0], 0
+    for number, size in enumerate(load.tolist()):
+        if held and held + size > limit:
+            starts.append(number)
+            held = 0
+        held += size
+    return surveyed.first_ns + np.array(starts, np.int64) * width

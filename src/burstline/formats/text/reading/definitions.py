@@ -65,8 +65,7 @@ class Definitions:
         """The row of the region that stands for being in the team `comm`."""
         if comm not in self.team_rows:
             given = {"paradigm": "openmp", "role": "team", "source_value": comm}
-            usual = FORMS["region"].usual | {"name": f"team {comm}"}
-            self._add_region(usual | given)
+            self._add_region(FORMS["region"].usual | given | {"name": f"team {comm}"})
         return self.team_rows[comm]
 
     def operation(self, name: str, statement: Statement) -> str:
@@ -82,21 +81,16 @@ class Definitions:
             raise statement.error("a counter declared before", min(unknown))
         return dict(statement.readings)
 
-    def ranks(self, statement: Statement) -> None:
-        """``ranks N [threads T …]``: one application, numbered 0."""
-        self._grid(statement, 0)
-
-    def application(self, statement: Statement) -> None:
-        """``application A ranks N [threads T …]``."""
-        application = statement.number("an application", 0, MOST_LOCATIONS)
-        statement.keyword("ranks")
-        self._grid(statement, application)
-
     def _check_open(self, statement: Statement) -> None:
         if self.is_closed:
             raise statement.error("every location before the first event")
 
-    def _grid(self, statement: Statement, application: int) -> None:
+    def grid(self, statement: Statement) -> None:
+        """``ranks N [threads T …]`` of application 0, or ``application A ranks …``."""
+        application = 0
+        if statement.words[0] == "application":
+            application = statement.number("an application", 0, MOST_LOCATIONS)
+            statement.keyword("ranks")
         self._check_open(statement)
         ranks = statement.number("a number of ranks", 0, MOST_LOCATIONS)
         threads = [1]
@@ -182,8 +176,7 @@ class Definitions:
 
 _STATEMENTS: Final[dict[str, Callable[[Definitions, Statement], None]]] = {
     **dict.fromkeys(DECLARATIONS, Definitions.plain),
-    "ranks": Definitions.ranks,
-    "application": Definitions.application,
+    **dict.fromkeys(("ranks", "application"), Definitions.grid),
     "location": Definitions.location,
     "communicator": Definitions.communicator,
     "region": Definitions.region_def,

@@ -9,26 +9,12 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from burstline import schema
+from burstline.columns import ordinal_within
 from burstline.errors import FormatError
-from burstline.formats.intake import (
-    WORDS_OF_INSTANCE,
-    Defects,
-    Group,
-    MpiOrder,
-    Places,
-    Processes,
-    Tables,
-    even_borders,
-    hold,
-)
+from burstline.formats import intake
 from burstline.formats.text.inference import worlds
 from burstline.formats.text.reading.definitions import Definitions
-from burstline.formats.text.reading.halves import (
-    half_messages,
-    parts_of,
-    receives_of,
-    sends_of,
-)
 from burstline.formats.text.reading.location import Location
 from burstline.formats.text.reading.tables import (
     add_inferred,
@@ -38,12 +24,15 @@ from burstline.formats.text.reading.tables import (
 )
 from burstline.formats.text.statements import place_of, statements
 from burstline.progress import SILENCE
+from burstline.schema import NO_VALUE, UNKNOWN
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     import pyarrow as pa
 
+    from burstline.columns import Columns, Integers
+    from burstline.formats.text.forms import Row
     from burstline.formats.text.reading.location import Rows
     from burstline.formats.text.statements import Place
     from burstline.progress import Progress
@@ -51,6 +40,13 @@ if TYPE_CHECKING:
 
 _FIRST_STATEMENT = re.compile(rb"(?:\s|#[^\n]*\n)*(?:ranks|application)[ \t]+[0-9]")
 _NAME: Final = "<text>"
+_RECORDED, _INFERRED, _UNKNOWN = map(
+    schema.SEND_DONE_SOURCES.index, ("recorded", "inferred", "unknown")
+)
+_TABLES: Final = ("messages", "half_messages", "collective_members")
+_LONG: Final = {
+    c.name for name in _TABLES for c in schema.TABLES[name].columns if c.type == "int64"
+}
 
 
 def recognises(_path: Path, head: bytes) -> bool:
@@ -73,7 +69,7 @@ def read(path: Path | str, *, progress: Progress = SILENCE, **_: object) -> Trac
         found = repr(content[error.start : error.start + 8])
         raise FormatError(path, line, expected="UTF-8", found=found) from error
     source = TextSource(text, path, name=str(path))
-    return hold(source, source.parts(), Tables(), threads=0, progress=progress)
+    return intake.hold(source, source.parts(), intake.Tables(), threads=0, progress=progress)
 
 
 def parse(text: str) -> Trace:
@@ -92,7 +88,7 @@ def parse(text: str) -> Trace:
     ([0], [9])
     """
     source = TextSource(text, Path(_NAME))
-    return hold(source, source.parts(), Tables(), threads=0, progress=SILENCE)
+    return intake.hold(source, source.parts(), intake.Tables(), threads=0, progress=SILENCE)
 
 
 class TextSource:
@@ -102,11 +98,11 @@ class TextSource:
     noted again: the text of a trace is that trace.
     """
 
-    words_of_instance: Final = WORDS_OF_INSTANCE
-    borders = staticmethod(even_borders)
+    words_of_instance: Final = intake.WORDS_OF_INSTANCE
+    borders = staticmethod(intake.even_borders)
 
     def __init__(self, text: str, path: Path, *, name: str | None = None) -> None:
-        self._name, self.defects = name, Defects()
+        self._name, self.defects = name, intake.Defects()
         self._definitions = Definitions()
         self._rows: Rows = defaultdict(list)
         locations = self._read(text, path)
@@ -120,7 +116,7 @@ class TextSource:
         self.places = _standing(places)
         self._process = self.places.process.tolist()
         self._defined = definition_tables(self._definitions, locations, self._process)
-        self.joining = MpiOrder(self.places, self.defects)
+        self.joining = intake.MpiOrder(self.places, self.defects)
 
     def _read(self, text: str, path: Path) -> dict[Place, Location]:
         """The locations after their last events; rows and definitions are added."""
@@ -167,16 +163,16 @@ class TextSource:
         """Names behind the codes of operations."""
         return list(self._definitions.operations)
 
-    def parts(self) -> list[Processes]:
+    def parts(self) -> list[intake.Processes]:
         """All processes at once."""
-        return [Processes(range(len(self.places.rank)))]
+        return [intake.Processes(range(len(self.places.rank)))]
 
-    def load(self, part: Processes) -> Rows:
+    def load(self, part: intake.Processes) -> Rows:
         """The rows of all locations, which were read with the statements."""
         del part
         return self._rows
 
-    def group(self, part: Processes, loaded: Rows) -> Group:
+    def group(self, part: intake.Processes, loaded: Rows) -> intake.Group:
         """The group of all processes."""
         del part
         definitions, places = self._definitions, self.places
@@ -185,12 +181,12 @@ class TextSource:
             statement = row["statement"]
             words = " ".join(statement.words)
             self.defects.note_line("receive_never_completed", "loss", statement.line, words)
-        return Group(
+        return intake.Group(
             event_tables(loaded, definitions, self._defined),
-            sends_of(loaded["sends"], places),
-            receives_of(loaded["receives"], places),
-            waiting=half_messages(loaded["half_messages"], loaded["posts"]),
-            parts=parts_of(loaded["parts"], places, definitions.operations),
+            _sends_of(loaded["sends"], places),
+            _receives_of(loaded["receives"], places),
+            waiting=_half_messages(loaded["half_messages"], loaded["posts"]),
+            parts=_parts_of(loaded["parts"], places, definitions.operations),
             locations=len(places.process),
         )
 
@@ -212,10 +208,118 @@ class TextSource:
         }
 
 
-def _standing(places: Sequence[Place]) -> Places:
+def _standing(places: Sequence[Place]) -> intake.Places:
     """Where processes and locations are, of the places of all locations in order."""
     processes = sorted({place[:2] for place in places})
     number = {process: place for place, process in enumerate(processes)}
     application, rank = np.array(processes, np.int64).reshape(-1, 2).T
     process = np.array([number[place[:2]] for place in places], np.int64)
-    return Places(process, application, rank, accuracy_ns=None)
+    return intake.Places(process, application, rank, accuracy_ns=None)
+
+
+def _sends_of(rows: Iterable[Row], places: intake.Places) -> Columns:
+    """The sends of all locations, in their order, with their numbers on their channels."""
+    rows = sorted(rows, key=lambda row: (row["location"], row["send_seq"]))
+    columns = _columns([_send(row) for row in rows], intake.SEND_COLUMNS)
+    sender, receiver = places.process[columns["sender_location"]], _partners(rows, "to", places)
+    ordinal = _ordinals(columns, sender, receiver, columns["send_ns"])
+    return columns | {"receiver": receiver, "ordinal": ordinal}
+
+
+def _send(row: Row) -> Row:
+    call = row["within"]
+    send = row | {"send_leave_ns": call["leave_ns"] if call else row["send_ns"]}
+    if "send_done_ns" in row:
+        return send | {"send_done_from": _RECORDED}
+    if row["send_request"] is not None:
+        return send | {"send_done_from": _UNKNOWN}
+    return send | {
+        "send_done_call": row["send_call"],
+        "send_done_ns": send["send_leave_ns"],
+        "send_done_seq": call["leave_seq"] if call else row["send_seq"],
+        "send_done_from": _INFERRED,
+    }
+
+
+def _receives_of(rows: Iterable[Row], places: intake.Places) -> Columns:
+    """The receives of all locations, numbered on their channels by when they were posted."""
+    rows = sorted(rows, key=lambda r: (r["location"], r["post_seq"], r["receive_seq"]))
+    columns = _columns(rows, intake.RECEIVE_COLUMNS)
+    sender, receiver = (
+        _partners(rows, "from", places),
+        places.process[columns["receiver_location"]],
+    )
+    ordinal = _ordinals(columns, sender, receiver, columns["post_ns"])
+    return columns | {"sender": sender, "ordinal": ordinal}
+
+
+def _ordinals(
+    columns: Columns, sender: Integers, receiver: Integers, time_ns: Integers
+) -> Integers:
+    channel = [columns["communicator"], sender, receiver, columns["tag"]]
+    return intake.channel_ordinals(channel, time_ns, np.arange(len(time_ns)))
+
+
+def _half_messages(rows: Iterable[Row], posts: Iterable[Row]) -> Columns:
+    """What is told of messages without another side, and the posts of lost receives."""
+    lost = [
+        {"location": row["location"], "call": row["post_call"], "seq": row["post_seq"]}
+        | {"time_ns": row["post_ns"], "kind": "post", "request": row["request"]}
+        for row in posts
+    ]
+    kinds = schema.HALF_KINDS
+    halves = [row | {"kind": kinds.index(row["kind"])} for row in [*rows, *lost]]
+    return _columns(halves, intake.HALF_COLUMNS)
+
+
+def _parts_of(
+    rows: Iterable[Row], places: intake.Places, operations: Mapping[str, int]
+) -> Columns:
+    """Parts of collectives by process and time, numbered on their communicators.
+
+    An instance has one root: who names another one is wrong.
+    """
+    process = places.process.tolist()
+    rows = sorted(
+        (
+            row | {"named_root": row["root"], "operation": operations[row["operation"]]}
+            for row in rows
+        ),
+        key=lambda row: (
+            process[row["location"]],
+            row["begin_ns"],
+            row["location"],
+            row["begin_seq"],
+        ),
+    )
+    columns = _columns(rows, intake.PART_COLUMNS)
+    sequence = ordinal_within(columns["communicator"], places.process[columns["location"]])
+    roots: dict[tuple[int, int], int] = {}
+    for row, number in zip(rows, sequence.tolist(), strict=True):
+        if row["root"] is not None:
+            root = roots.setdefault((row["communicator"], number), row["root"])
+            if root != row["root"]:
+                raise row["statement"].error(f"root {root}, as others say")
+    return columns | {"sequence": sequence}
+
+
+def _columns(rows: Sequence[Row], names: Iterable[str]) -> Columns:
+    """Columns of rows, with a sentinel for what a row does not have."""
+    columns = {}
+    for name in names:
+        absent = NO_VALUE if name in _LONG else UNKNOWN
+        values = (row.get(name) for row in rows)
+        columns[name] = np.array([absent if v is None else v for v in values], np.int64)
+    return columns
+
+
+def _partners(rows: Sequence[Row], side: str, places: intake.Places) -> Integers:
+    """The process on the other side of each row."""
+    location, rank = (np.array([r[n] for r in rows], np.int64) for n in ("location", side))
+    partner = places.process_of(location, rank)
+    for missing in np.flatnonzero(partner < 0).tolist():
+        application = places.application[places.process[location[missing]]]
+        raise rows[missing]["statement"].error(
+            f"a rank of application {application}", str(rank[missing])
+        )
+    return partner
