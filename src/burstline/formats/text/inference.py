@@ -63,20 +63,18 @@ class CallAttributes:
         self._posts: dict[Call, set[tuple[int, int]]] = defaultdict(set)
         self._communicators: dict[Call, set[int | None]] = defaultdict(set)
         self._sums: dict[Call, Row] = defaultdict(dict)
+        # what happens outside of calls is noted for a call None, for which nobody asks
         for row in sends:
-            if row["send_call"] is not None:
-                call = row["sender_location"], row["send_call"]
-                self._partners[call].add((row["to"], row["tag"]))
-                self._communicators[call].add(row["communicator"])
-                self._add_bytes(call, "sent_bytes", row)
+            call = row["sender_location"], row["send_call"]
+            self._partners[call].add((row["to"], row["tag"]))
+            self._communicators[call].add(row["communicator"])
+            self._add_bytes(call, "sent_bytes", row)
         for row in receives:
-            if row["post_call"] is not None:
-                call = row["receiver_location"], row["post_call"]
-                self._posts[call].add((row["from"], row["tag"]))
-                self._communicators[call].add(row["communicator"])
-            if row["receive_call"] is not None:
-                call = row["receiver_location"], row["receive_call"]
-                self._add_bytes(call, "received_bytes", row)
+            call = row["receiver_location"], row["post_call"]
+            self._posts[call].add((row["from"], row["tag"]))
+            self._communicators[call].add(row["communicator"])
+            received = row["receiver_location"], row["receive_call"]
+            self._add_bytes(received, "received_bytes", row)
         for row in parts:
             call = row["location"], row["call"]
             self._communicators[call].add(row["communicator"])

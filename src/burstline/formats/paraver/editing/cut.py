@@ -13,7 +13,15 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from burstline._core import EventClass
-from burstline.columns import Ordinals, begins_run, match_borders, take, to_numpy
+from burstline.columns import (
+    Ordinals,
+    begins_run,
+    codes,
+    match_borders,
+    row_of,
+    take,
+    to_numpy,
+)
 from burstline.extrae import COMMUNICATOR, TRACING_MODE, classify
 from burstline.formats.paraver.files.declarations import comment
 from burstline.formats.paraver.writing.writer import EVENT_COLUMNS
@@ -22,7 +30,6 @@ from burstline.schema import event_table, row_table
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-    from collections.abc import Set as AbstractSet
 
     import numpy.typing as npt
 
@@ -60,7 +67,7 @@ def completed(
     location = _new_locations(before, after)
     start = np.broadcast_to(limits.min + 1 if start_ns is None else start_ns, len(location))
     end = np.broadcast_to(limits.max if end_ns is None else end_ns, len(location))
-    torn = frozenset() if start_ns is None else _torn_calls(near or before, location, start)
+    torn = None if start_ns is None else _torn_calls(near or before, location, start)
     events = _cut_events(before, location, start, end, torn)
     source = before.table("source")
     died = before.locations["died_ns"].to_numpy()
@@ -78,18 +85,15 @@ def completed(
 
 
 def _new_locations(before: Trace, after: Trace) -> npt.NDArray[np.int32]:
-    places = ("application", "rank", "thread")
-    new = {
-        tuple(place): number
-        for number, place in enumerate(np.stack(after.arrays("locations", *places), 1).tolist())
-    }
-    old = np.stack(before.arrays("locations", *places), 1).tolist()
-    return np.array([new.get(tuple(place), -1) for place in old], np.int32)
+    places = [
+        trace.arrays("locations", "application", "rank", "thread") for trace in (after, before)
+    ]
+    return row_of(*codes(*places)).astype(np.int32)
 
 
 def _torn_calls(
     before: Trace, location: npt.NDArray[np.int32], start: Integers
-) -> frozenset[tuple[int, int]]:
+) -> tuple[Integers, Integers]:
     """Location and entry of calls whose collective a selected member had left by `start`."""
     # Readers count collectives per communicator; these would shift the count of one member.
     where, call, instance, begin = before.arrays(
@@ -106,7 +110,7 @@ def _torn_calls(
     gone[loaded] = (leave[row[loaded]] <= first[loaded]) & (enter[row[loaded]] < first[loaded])
     partly = np.intersect1d(instance[gone], instance[~gone])
     torn = ~gone & loaded & np.isin(instance, partly)
-    return frozenset(zip(where[torn].tolist(), enter[row[torn]].tolist(), strict=True))
+    return where[torn], enter[row[torn]]
 
 
 class _Events(NamedTuple):
@@ -126,7 +130,7 @@ def _cut_events(
     location: npt.NDArray[np.int32],
     start: Integers,
     end: Integers,
-    torn: AbstractSet[tuple[int, int]],
+    torn: tuple[Integers, Integers] | None,
 ) -> pa.Table:
     """The table `events` of a cut, in the times of the trace.
 
@@ -166,15 +170,14 @@ def _joined(parts: Sequence[_Events]) -> _Events:
     return _Events(*(np.concatenate(column) for column in zip(*parts, strict=True)))
 
 
-def _without_torn(events: _Events, torn: AbstractSet[tuple[int, int]]) -> _Events:
+def _without_torn(events: _Events, torn: tuple[Integers, Integers] | None) -> _Events:
     """The events with 0 as the communicator of torn calls."""
-    if not torn:
+    if torn is None:
         return events
-    times = np.array([time for _, time in torn], np.int64)
-    rows = np.flatnonzero((events.kind == COMMUNICATOR) & np.isin(events.time, times))
-    places = zip(events.location[rows].tolist(), events.time[rows].tolist(), strict=True)
+    rows = np.flatnonzero(events.kind == COMMUNICATOR)
+    calls, torn_calls = codes((events.location[rows], events.time[rows]), torn)
     value = events.value.copy()
-    value[[row for row, place in zip(rows, places, strict=True) if place in torn]] = 0
+    value[rows[np.isin(calls, torn_calls)]] = 0
     return events._replace(value=value)
 
 

@@ -51,6 +51,7 @@ _FRONT = re.compile(
 )
 _APPLICATION = re.compile(rb"(\d{1,18})\(((?:\d{1,18}:\d{1,18},)*\d{1,18}:\d{1,18})\)")
 _COUNT = re.compile(rb"(\d{1,18})(?=[,:]|$)")
+_BEGIN = "a Paraver trace, which begins with '#Paraver ('"
 _WAY_OUT = "Check that the first line of the file is whole, or merge the trace again"
 
 
@@ -160,13 +161,8 @@ def _front(body: bytes, path: Path) -> re.Match[bytes]:
             way_out="The second version of the format is not read; write version 1",
         )
     if body[: len(_MAGIC)].lower() != _MAGIC.lower():
-        raise FormatError(
-            path,
-            1,
-            expected="a Paraver trace, which begins with '#Paraver ('",
-            found=_shown(body),
-            way_out="Give the .prv or .prv.gz file of a trace",
-        )
+        expected, way_out = _BEGIN, "Give the .prv or .prv.gz file of a trace"
+        raise FormatError(path, 1, expected=expected, found=_shown(body), way_out=way_out)
     front = _FRONT.match(body)
     if front is None:
         raise _malformed(

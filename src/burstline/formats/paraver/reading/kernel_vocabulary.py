@@ -30,9 +30,9 @@ _CALL_KINDS: Final[tuple[tuple[CallKind, tuple[str, ...]], ...]] = (
     (CallKind.WRITES_FILE, tuple(name for name in mpi.IO if "_write" in name)),
     (
         CallKind.GETS_MEMORY,
-        ("MPI_Get", "MPI_Get_accumulate", "MPI_Fetch_and_op", "MPI_Compare_and_swap"),
+        ("MPI_Get", "MPI_Get_accumulate", "MPI_Rget", "MPI_Rget_accumulate"),
     ),
-    (CallKind.GETS_MEMORY, ("MPI_Rget", "MPI_Rget_accumulate")),
+    (CallKind.GETS_MEMORY, ("MPI_Fetch_and_op", "MPI_Compare_and_swap")),
     (CallKind.PUTS_MEMORY, ("MPI_Put", "MPI_Accumulate", "MPI_Rput", "MPI_Raccumulate")),
 )
 

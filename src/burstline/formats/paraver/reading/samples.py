@@ -58,34 +58,28 @@ def sampled(trace: Trace) -> pa.Table:
             "samples are raw events, and this trace has none. Read it with raw=True, or "
             "convert it with its raw tables"
         )
-    functions, lines = _of_type(trace, SAMPLED_FUNCTION), _of_type(trace, SAMPLED_LINE)
-    joined = functions.join(lines, list(_KEYS), right_suffix="_line", join_type="left outer")
+    sides = _of_type(trace, SAMPLED_FUNCTION), _of_type(trace, SAMPLED_LINE)
+    joined = sides[0].join(sides[1], list(_KEYS), right_suffix="_line", join_type="left outer")
     joined = joined.sort_by([(key, "ascending") for key in _KEYS])
-    named, placed = _labels(trace, SAMPLED_FUNCTION), _labels(trace, SAMPLED_LINE)
-    values = pc.unique(joined["value"]).to_pylist()
-    names = {value: _function(named.get(value), value) for value in values}
-    places = {
-        value: read_line(placed[value]) if value in placed else None
-        for value in pc.unique(joined["value_line"]).to_pylist()
+    functions = {
+        value: read_function(label) or UNRESOLVED
+        for value, label in _labels(trace, SAMPLED_FUNCTION).items()
     }
-    line_values = joined["value_line"].to_pylist()
-    files = [(place := places[value]) and place.file for value in line_values]
-    numbers = [(place := places[value]) and place.line for value in line_values]
+    places = {value: read_line(label) for value, label in _labels(trace, SAMPLED_LINE).items()}
+    names = [functions.get(v, f"function {v}") for v in joined["value"].to_pylist()]
+    files, numbers = (
+        [place and place[part] for place in map(places.get, joined["value_line"].to_pylist())]
+        for part in range(2)
+    )
     return pa.table(
         {
             "location": joined["location"],
             "time_ns": joined["time_ns"],
-            "function": pa.array([names[v] for v in joined["value"].to_pylist()], pa.string()),
+            "function": pa.array(names, pa.string()),
             "file": pa.array(files, pa.string()),
             "line": pa.array(numbers, pa.int32()),
         }
     )
-
-
-def _function(label: str | None, value: int) -> str:
-    if label is None:
-        return f"function {value}"
-    return read_function(label) or UNRESOLVED
 
 
 def _of_type(trace: Trace, kind: int) -> pa.Table:

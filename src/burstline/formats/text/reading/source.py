@@ -55,11 +55,8 @@ def recognises(_path: Path, head: bytes) -> bool:
 
 
 def read(path: Path | str, *, progress: Progress = SILENCE, **_: object) -> Trace:
-    """Read a trace that was written as text; its metadata names the path.
-
-    In memory are the whole text and its rows, about a hundred times the size of the file. What
-    readers of other formats are asked makes no difference: a text holds nothing raw.
-    """
+    """Read a trace that was written as text; its metadata names the path."""
+    # In memory are the whole text and its rows, about a hundred times the size of the file.
     path = Path(path)
     content = path.read_bytes()
     try:
@@ -73,30 +70,18 @@ def read(path: Path | str, *, progress: Progress = SILENCE, **_: object) -> Trac
 
 
 def parse(text: str) -> Trace:
-    r"""The trace that a text describes, in memory and without raw tables.
+    """The trace that a text describes, in memory and without raw tables.
 
     Sends and receives are matched in MPI's order, collectives by their sequence on each
-    communicator, and bursts lie between consecutive calls. Every list of events comes back
-    from its trace: ``render(parse(t))`` says what `t` said, and ``half`` of each event of a
-    message that has no other side.
-
-    >>> trace = parse(
-    ...     "ranks 2 | 0 | 5 enter MPI_Send | 6 send to 1 bytes 8 | 7 leave"
-    ...     "| 1 | 0 enter MPI_Recv | 9 receive from 0 bytes 8 | 9 leave"
-    ... )
-    >>> trace.messages["post_ns"].to_pylist(), trace.messages["receive_ns"].to_pylist()
-    ([0], [9])
+    communicator, and bursts lie between consecutive calls. ``render(parse(t))`` says what `t`
+    said, and ``half`` of each event of a message that has no other side.
     """
     source = TextSource(text, Path(_NAME))
     return intake.hold(source, source.parts(), intake.Tables(), threads=0, progress=SILENCE)
 
 
 class TextSource:
-    """A text, its statements read; `name` is what the trace says it is made of.
-
-    Errors name `path` and the line. A defect of a kind that the text itself declares is not
-    noted again: the text of a trace is that trace.
-    """
+    """A text, its statements read; `name` is what the trace says it is made of."""
 
     words_of_instance: Final = intake.WORDS_OF_INSTANCE
     borders = staticmethod(intake.even_borders)
@@ -112,6 +97,9 @@ class TextSource:
         if missing:
             number = f"communicator {min(missing)}"
             raise FormatError(path, None, expected=number, found="none of that number")
+        self.members = [tuple(communicators[row]["members"]) for row in sorted(communicators)]
+        self.counters = self._definitions.counter_names
+        self.operations = list(self._definitions.operations)
         places = sorted(self._definitions.places)
         self.places = _standing(places)
         self._process = self.places.process.tolist()
@@ -146,22 +134,6 @@ class TextSource:
         for location in locations.values():
             location.finish()
         return locations
-
-    @property
-    def members(self) -> Sequence[tuple[int, ...]]:
-        """World ranks of the members of each communicator."""
-        communicators = self._definitions.communicators
-        return [tuple(communicators[row]["members"]) for row in sorted(communicators)]
-
-    @property
-    def counters(self) -> Sequence[str]:
-        """Names of the counters."""
-        return self._definitions.counter_names
-
-    @property
-    def operations(self) -> Sequence[str]:
-        """Names behind the codes of operations."""
-        return list(self._definitions.operations)
 
     def parts(self) -> list[intake.Processes]:
         """All processes at once."""
@@ -199,6 +171,7 @@ class TextSource:
         if self._name is not None:
             metadata = [row for row in metadata if row["key"] != "path"]
             metadata.append({"key": "path", "value": self._name})
+        # what the text itself declares is not noted again: the text of a trace is that trace
         kinds = {row["kind"] for row in declared}
         found = self.defects.table().to_pylist() if self.defects.rows() else []
         noted = [row for row in found if row["kind"] not in kinds]

@@ -69,7 +69,10 @@ def add_inferred(
     for row in [*rows["sends"], *rows["receives"], *rows["parts"]]:
         if row["communicator"] == WORLD:
             row["communicator"] = places[row["location"]][0]
-    _add_attributes(rows, [rank for _, rank, _ in places])
+    ranks = [rank for _, rank, _ in places]
+    attributes = CallAttributes(rows["sends"], rows["receives"], rows["parts"], ranks)
+    for row in rows["calls"]:
+        row.update(attributes.of((row["location"], row["call"])) | row["given"])
     _add_teams(rows, places, process, defects)
     _add_orders(rows["locks"], process)
 
@@ -113,13 +116,6 @@ def _check_references(
         location = row["value"] if row["type"] == "location" else None
         if location is not None and not 0 <= location < tables["locations"].num_rows:
             raise row["statement"].error("the number of a location", str(location))
-
-
-def _add_attributes(rows: Rows, ranks: Sequence[int]) -> None:
-    """Add to every call the attributes that follow from its events, or that were given."""
-    attributes = CallAttributes(rows["sends"], rows["receives"], rows["parts"], ranks)
-    for row in rows["calls"]:
-        row.update(attributes.of((row["location"], row["call"])) | row["given"])
 
 
 def _add_teams(
