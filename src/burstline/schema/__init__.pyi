@@ -16,6 +16,7 @@ from burstline.schema.arrow import check as check
 from burstline.schema.arrow import event_table as event_table
 from burstline.schema.arrow import row_table as row_table
 from burstline.schema.arrow import text_array as text_array
+from burstline.schema.tables import BESIDE_COUNTERS as BESIDE_COUNTERS
 from burstline.schema.tables import COMMUNICATOR_KINDS as COMMUNICATOR_KINDS
 from burstline.schema.tables import COUNTER_MODES as COUNTER_MODES
 from burstline.schema.tables import GAP_KINDS as GAP_KINDS

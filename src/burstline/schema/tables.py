@@ -479,5 +479,10 @@ TABLES: Final[dict[str, TableSchema]] = {
     ),
 }
 
+BESIDE_COUNTERS: Final = frozenset(
+    column.name for table in TABLES.values() if table.counters for column in table.columns
+)
+"""Columns beside those of counters, in any table: no counter has their names."""
+
 RAW_TABLES: Final = tuple(name for name, table in TABLES.items() if table.raw)
 """Tables that a reader may leave out."""

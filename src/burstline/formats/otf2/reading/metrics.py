@@ -27,9 +27,6 @@ _FLOAT, _DOUBLE = VALUE_TYPES.index("float"), VALUE_TYPES.index("double")
 _UINT64: Final = VALUE_TYPES.index("uint64")
 _LARGEST: Final = float(1 << 62)
 _BASES: Final = {0: 2, 1: 10}
-_FIXED: Final = {
-    column.name for table in ("readings", "bursts") for column in schema.TABLES[table].columns
-}
 
 
 class Metrics:
@@ -55,7 +52,7 @@ class Metrics:
         }
 
     def _fresh(self, name: str) -> str:
-        base = f"{name}_counter" if name in _FIXED else name
+        base = f"{name}_counter" if name in schema.BESIDE_COUNTERS else name
         fresh, number = base, 1
         while fresh in self.names:
             number += 1

@@ -9,6 +9,7 @@ import numpy as np
 from burstline import _core, extrae
 from burstline import operations as mpi
 from burstline._core import CallKind, EventClass
+from burstline.schema import BESIDE_COUNTERS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -64,7 +65,7 @@ def _class_of(kind: int, pcf: Pcf) -> EventClass:
 def counters_of(types: Integers, pcf: Pcf) -> list[tuple[int, str]]:
     """Type and name of the counters among the types that occur, by type; names differ."""
     counters: list[tuple[int, str]] = []
-    taken: set[str] = set(_FIXED_COLUMNS)
+    taken = set(BESIDE_COUNTERS)
     for kind in sorted(int(kind) for kind in types):
         if _class_of(kind, pcf) is not EventClass.COUNTER:
             continue
@@ -75,12 +76,6 @@ def counters_of(types: Integers, pcf: Pcf) -> list[tuple[int, str]]:
         taken.add(name)
         counters.append((kind, name))
     return counters
-
-
-_FIXED_COLUMNS = (
-    "location", "seq", "time_ns", "burst", "start_ns", "end_ns", "call_before", "call_after",
-    "polling_ns", "polls", "gap_ns",
-)  # fmt: skip
 
 
 def vocabulary(

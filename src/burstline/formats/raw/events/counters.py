@@ -6,7 +6,7 @@ thread; the first is 0, because nobody knows what was counted before the thread 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -25,10 +25,6 @@ if TYPE_CHECKING:
     from burstline.formats.intake import Defects
     from burstline.formats.raw.events.timeline import Timeline
     from burstline.formats.raw.processes.processes import Counter, Definitions
-
-_FIXED: Final = {
-    column.name for table in ("readings", "bursts") for column in schema.TABLES[table].columns
-}
 
 
 class Counters:
@@ -178,4 +174,4 @@ def _differ(
 
 
 def _column(name: str) -> str:
-    return f"{name}_counter" if name in _FIXED else name
+    return f"{name}_counter" if name in schema.BESIDE_COUNTERS else name

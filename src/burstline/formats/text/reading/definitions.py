@@ -19,12 +19,6 @@ if TYPE_CHECKING:
     from burstline.formats.text.statements import Place, Statement
 
 _MOST_OPERATIONS: Final = 1 << 15
-_READING_COLUMNS: Final = {
-    column.name
-    for table in schema.TABLES.values()
-    if table.counters
-    for column in table.columns
-}
 
 
 @dataclass(slots=True)
@@ -151,7 +145,7 @@ class Definitions:
         """``counter NAME [option value]…``."""
         rows = self.rows["counters"]
         row = FORMS["counter"].whole(statement, source_type=None)
-        if row["name"] in self.counter_names or row["name"] in _READING_COLUMNS:
+        if row["name"] in self.counter_names or row["name"] in schema.BESIDE_COUNTERS:
             raise statement.error("a counter that has no column yet", row["name"])
         if row["source_type"] is None:
             row["source_type"] = COUNTER_TYPES[1] + len(rows)
