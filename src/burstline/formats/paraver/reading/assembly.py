@@ -32,7 +32,6 @@ if TYPE_CHECKING:
 
 Frame: TypeAlias = "tuple[str, str | None, int | None]"
 
-_RUNNING = 1
 _LINE_OFFSET = 100
 Columns = dict[str, "npt.NDArray[Any]"]
 
@@ -217,7 +216,7 @@ class Assembly:
             )
         elif not len(built["calls"]["call"]) and len(built["states"]["state"]):
             states = arrow_table("states", built["states"])
-            others.append(bursts_of_states(states, _RUNNING, names))
+            others.append(bursts_of_states(states, extrae.RUNNING, names))
             if others[0].num_rows:
                 self.scanned.defects.note("bursts_from_states", "info", "there are no calls")
         others = [table for table in others if table.num_rows]
