@@ -1,17 +1,25 @@
 from burstline.merge.fusion import Fusion as Fusion
 from burstline.merge.fusion import fuse as fuse
 from burstline.merge.matching import match as match
+from burstline.merge.model import Alignment as Alignment
 from burstline.merge.model import Matching as Matching
+from burstline.merge.model import Published as Published
+from burstline.merge.model import Weights as Weights
 from burstline.merge.tables.bursts import BurstTable as BurstTable
 from burstline.merge.tables.bursts import burst_table as burst_table
 from burstline.merge.trust.checking import Check as Check
 from burstline.merge.trust.checking import check as check
+from burstline.merge.trust.quality import Limits as Limits
 
 __all__ = [
+    "Alignment",
     "BurstTable",
     "Check",
     "Fusion",
+    "Limits",
     "Matching",
+    "Published",
+    "Weights",
     "burst_table",
     "check",
     "fuse",
@@ -25,9 +33,6 @@ from burstline.merge.fusion import FusedCounter as FusedCounter
 from burstline.merge.fusion import values_of as values_of
 from burstline.merge.matching import METHODS as METHODS
 from burstline.merge.model import STAGES as STAGES
-from burstline.merge.model import Alignment as Alignment
-from burstline.merge.model import Published as Published
-from burstline.merge.model import Weights as Weights
 from burstline.merge.tables.bursts import burst_parts as burst_parts
 from burstline.merge.tables.columns import FIXED as FIXED
 from burstline.merge.tables.columns import counter_columns as counter_columns
@@ -41,6 +46,5 @@ from burstline.merge.trust.quality import TRUST as TRUST
 from burstline.merge.trust.quality import VERDICTS as VERDICTS
 from burstline.merge.trust.quality import WITH_CARE as WITH_CARE
 from burstline.merge.trust.quality import CounterQuality as CounterQuality
-from burstline.merge.trust.quality import Limits as Limits
 from burstline.merge.trust.quality import Spread as Spread
 from burstline.merge.trust.quality import compare as compare

@@ -34,22 +34,43 @@ ASSIGNMENTS: Final = ("greedy", "optimal")
 class Weights:
     """What makes two bursts unlike: S of the published method.
 
-    S = place · |difference of places| + size · relative difference of sizes
-    + partner · (partners differ)
+    ``S = place · |difference of places| + size · relative difference of sizes
+    + partner · (partners differ)``
+
+    Attributes
+    ----------
+    place, size, partner : float
+        Weights.
+    limit : float
+        Bursts with an S as large are not matched.
     """
 
     place: float = 0.6
     size: float = 0.2
     partner: float = 0.2
-    limit: float = 0.3  # bursts with an S as large are not matched
+    limit: float = 0.3
 
 
 @dataclass(frozen=True, slots=True)
 class Alignment:
-    """How to align."""
+    """How to align.
 
-    window: int = 128  # bursts compared with as many of the other run at a time
-    weights: Weights = Weights()  # between bursts of one kind
+    Attributes
+    ----------
+    window : int
+        Bursts compared with as many of the other run at a time, where they differ; at
+        least 4.
+    weights : Weights
+        What makes two bursts of the same kind unlike each other.
+
+    Raises
+    ------
+    ParameterError
+        If the window is too small.
+    """
+
+    window: int = 128
+    weights: Weights = Weights()
 
     def __post_init__(self) -> None:
         if self.window < LEAST_WINDOW:
@@ -61,15 +82,34 @@ class Alignment:
 
 @dataclass(frozen=True, slots=True)
 class Published:
-    """Options of the published method, and variants of it."""
+    """Options of the published method, and variants of it.
+
+    Attributes
+    ----------
+    weights : Weights
+        Of similarity.
+    block : int
+        Larger groups are matched in blocks of at most as many bursts of each run. The
+        published method knows no blocks: they bound its quadratic cost.
+    both_sizes : bool
+        Compare sizes after the burst, too, instead of only those before.
+    aligned_spans : bool
+        Let spans of different runs correspond where their collectives do, rather than
+        by counting collectives.
+    assignment : str
+        ``greedy``, or ``optimal`` for the least sum of S in each block.
+
+    Raises
+    ------
+    ParameterError
+        If a block holds nothing, or there is no such assignment.
+    """
 
     weights: Weights = Weights()
-    # Larger groups are cut into blocks of as many bursts of each run: the published method
-    # knows no blocks, they bound its quadratic cost.
     block: int = 256
-    both_sizes: bool = False  # compare sizes after the burst, too
-    aligned_spans: bool = False  # spans correspond where their collectives do, not by count
-    assignment: str = "greedy"  # or "optimal": the least sum of S in each block
+    both_sizes: bool = False
+    aligned_spans: bool = False
+    assignment: str = "greedy"
 
     def __post_init__(self) -> None:
         if self.block < 1:

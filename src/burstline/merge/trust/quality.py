@@ -23,17 +23,36 @@ VERDICTS: Final = (TRUST, WITH_CARE, DO_NOT_USE)
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """Where verdicts change: largest relative differences, least shares of close bursts."""
+    """Where verdicts change.
 
-    # In the published tables instructions differ by up to 0.019 and reach 97.2 %; cycles
-    # differ by 0.045 and more, the least steady ones reach 96.7 %.
+    Attributes
+    ----------
+    trust_difference : float
+        Largest relative difference of a counter to trust. Instructions differ by up to
+        0.019 in the published tables, cycles by 0.045 and more.
+    trust_close : float
+        Least share of bursts below `tolerance` of a counter to trust. Instructions reach
+        97.2 %, the least steady cycles 96.7 %.
+    care_difference : float
+        Largest relative difference of a counter that can be used with care: between the
+        0.214 of L1 misses in SOD2D and the 0.262 of L3 misses in Alya.
+    care_close : float
+        Least share of bursts below `tolerance` of such a counter: between the 68.5 % of L3
+        misses in Stream and the 74.1 % of L2 misses in Alya.
+    tolerance : float
+        Relative difference below which the values of a burst are close, 30 % as published.
+
+    Raises
+    ------
+    ParameterError
+        If a limit is negative, or one for care is stricter than the one for trust.
+    """
+
     trust_difference: float = 0.02
     trust_close: float = 0.97
-    # between the 0.214 of L1 misses in SOD2D and the 0.262 of L3 misses in Alya
     care_difference: float = 0.25
-    # between the 68.5 % of L3 misses in Stream and the 74.1 % of L2 misses in Alya
     care_close: float = 0.70
-    tolerance: float = 0.30  # relative difference below which a burst is close, as published
+    tolerance: float = 0.30
 
     def __post_init__(self) -> None:
         ordered = 0 <= self.trust_difference <= self.care_difference
