@@ -1,12 +1,7 @@
-"""The commands: a table of them, and parsers that load a command when it is named.
+"""The commands: a table of them, and parsers that load a command when they parse.
 
-::
-
-    a row of COMMANDS  ->  a parser without options  --load-->  the options of its module
-
-A command's module has ``DESCRIPTION``, ``EXAMPLES``, ``OPTIONS`` and ``run(arguments)``,
-perhaps a ``USAGE``, and ``adapt(parser)``. It is loaded when its parser parses; it imports
-rooms of the house at its top, whose names load on first use: no help loads NumPy or Arrow.
+A command's module has ``DESCRIPTION``, ``EXAMPLES``, ``OPTIONS`` and ``run(arguments)``, maybe
+``USAGE`` and ``adapt(parser)``. What it imports loads on first use: no help loads NumPy.
 """
 
 from __future__ import annotations

@@ -45,32 +45,27 @@ _PREFIXES: Final = "kmgtp"
 _PROC: Final = Path("/proc")
 _GROUPS: Final = Path("/sys/fs/cgroup")
 _UNKNOWN_MACHINE: Final = 2_000_000_000
-_UNLIMITED: Final = 1 << 60
-"""Version 1 of control groups writes a number about this large where there is no limit."""
+_UNLIMITED: Final = 1 << 60  # about what version 1 of control groups writes for no limit
 
 
 def read_selected(
     arguments: usage.Arguments, *, raw: bool = False, streams: bool = False
 ) -> Trace:
-    """Read the trace that the arguments name, and cut it to their region of interest.
-
-    With `raw` its records are read, too; with `streams` the analysis goes through a whole
-    trace in a store a part at a time, so that all of it need not fit.
-    """
+    """The region of interest of a trace, with its records if `raw`."""
     return read_with_whole(arguments, raw=raw, streams=streams)[0]
 
 
 def read_with_whole(
     arguments: usage.Arguments, *, raw: bool = False, streams: bool = False
 ) -> tuple[Trace, Trace]:
-    """Read a trace as :func:`read_selected` does, and give the whole of it, too."""
+    """The region of interest of the trace that the arguments name, and the whole trace."""
     limits = limits_of(arguments)
     region, asked = region_asked(arguments), iterations_asked(arguments)
     with progress_bar(arguments) as progress:
         whole = burstline.read(arguments.trace, raw=raw, **limits, progress=progress)
     _say_if_unnamed(arguments.trace)
     _require_inside(region, whole)
-    trace = whole
+    trace = whole  # if an analysis streams, a part at a time, all of it need not fit
     if region or asked or not streams:
         trace = require(trace, limits["memory"], tables=ANALYSED, copies=_COPIES, region=region)
     if asked:

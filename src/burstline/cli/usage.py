@@ -84,13 +84,11 @@ def add(
     """Add options, given as usage and help; a value behind ``=`` is the default."""
     for usage, text in options.items():
         if not isinstance(text, str):
-            title, _, about = usage.partition(": ")
-            inner: argparse._ActionsContainer = (
-                group.add_mutually_exclusive_group()
-                if usage == ONE_OF
-                else group.add_argument_group(title, about or None)
-            )
-            add(inner, text)
+            if usage == ONE_OF:
+                add(group.add_mutually_exclusive_group(), text)
+            else:
+                title, _, about = usage.partition(": ")
+                add(group.add_argument_group(title, about or None), text)
             continue
         words = usage.split()
         names = [word.rstrip(",") for word in words if word.startswith("-")] or words[:1]

@@ -1,7 +1,6 @@
 """Pseudo-code: a structure as a person would write the program down, counting from 1.
 
-Call paths that a loop or a block has in common stand once, above it. Items that only some
-ranks execute are put into a conditional block.
+Call paths in common stand once, above; items of some ranks are in a conditional block.
 """
 
 from __future__ import annotations
