@@ -218,9 +218,10 @@ def _options(arguments: usage.Arguments) -> Alignment | Published:
     given: dict[str, float] = {}
     for option in _WEIGHTS:
         name, value = option.removesuffix("_weight"), getattr(arguments, option)
-        if value is not None and not 0 <= value <= 1:
-            raise ParameterError(f"the {name} of S is between 0 and 1, got {value}")
-        given |= {} if value is None else {name: value}
+        if value is not None:
+            if not 0 <= value <= 1:
+                raise ParameterError(f"the {name} of S is between 0 and 1, got {value}")
+            given[name] = value
     weights = merge.Weights(**given)
     usage.require_at_least(arguments, window=1, block=1)
     if arguments.method == "align":
