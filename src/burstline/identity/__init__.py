@@ -1,11 +1,5 @@
 """The names of calls and of the bursts between them, and where these names hold.
 
-::
-
-    call paths, communicators  ┬─►  Site: a call of one run's program  ─►  structure
-                               ├─►  Decoder: texts of a call           ─►  tables, learning
-                               └─►  Tokens: numbers for bursts of runs ─►  matching
-
 ========== ========================= ============================ ===========================
 notion     in structure: a site      in a table: texts            in matching: tokens
 ========== ========================= ============================ ===========================

@@ -152,9 +152,7 @@ _NOTHING: Final = _Facts(*np.zeros((3, 0), np.int64))
 
 def _operations(trace: Trace) -> list[str]:
     """The names of the operations of a trace."""
-    if not trace.is_stored:
-        return coded(trace.calls["operation"])[1]
-    # Every part of a store has the dictionary of the whole.
+    # every part of a store has the dictionary of the whole
     for part in _parts(trace, "calls", ["operation"]):
         return coded(part["operation"])[1]
     return []

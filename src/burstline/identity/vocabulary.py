@@ -21,9 +21,6 @@ class Vocabulary(Generic[Name]):
         self._number: dict[Name, int] = {}
         self.numbers(names)
 
-    def __len__(self) -> int:
-        return len(self._number)
-
     @property
     def names(self) -> list[Name]:
         """The names by their numbers."""

@@ -70,14 +70,10 @@ class Reduced:
         """When each unique call was first entered, shape (unique,)."""
         return self.enter_ns[self.begin[:-1]]
 
-    @property
-    def last_ns(self) -> Integers:
-        """When each unique call was last entered, shape (unique,)."""
-        return self.enter_ns[self.begin[1:] - 1]
-
     def iteration_mean_ns(self) -> Floats:
         """Mean time from one execution to the next, shape (unique,); NaN for a single one."""
-        return quotients(self.last_ns - self.first_ns, self.repetitions - 1)
+        last_ns = self.enter_ns[self.begin[1:] - 1]
+        return quotients(last_ns - self.first_ns, self.repetitions - 1)
 
     def shares(self) -> Floats:
         """Repetitions times mean over duration: what is between executions, shape (unique,)."""

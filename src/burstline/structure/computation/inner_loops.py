@@ -64,17 +64,14 @@ class _Computation:
 
     time_ns: int = 0
     places: Counter[_Where] = field(default_factory=Counter)
-    loose: Counter[_Where] = field(default_factory=Counter)
-    """Samples in no recorded loop."""
-
+    loose: Counter[_Where] = field(default_factory=Counter)  # samples in no recorded loop
+    # first and last line of each going round
     turns: dict[_Function, set[tuple[int, int]]] = field(
         default_factory=lambda: defaultdict(set)
     )
-    """First and last line of each going round."""
-
+    # of each recorded loop: its entries, time_ns and samples, and the iterations of the entries
+    # `counted`, whose iterations are known
     runs: dict[Named, Counter[str]] = field(default_factory=lambda: defaultdict(Counter))
-    """Of each recorded loop: its entries, time_ns and samples, and the iterations of the
-    entries `counted`, whose iterations are known."""
 
     def add(self, other: _Computation) -> None:
         """Take in the computation before another call."""

@@ -60,13 +60,8 @@ class Runs:
         begins = [
             part.begin[:-1] + offset for part, offset in zip(filled, lengths[:-1], strict=True)
         ]
-        return cls(
-            np.concatenate([*begins, lengths[-1:]]),
-            *(
-                np.concatenate([none, *(getattr(part, name) for part in filled)])
-                for name in ("first", "step", "count")
-            ),
-        )
+        columns = zip(*(part.columns()[1:] for part in [empty, *filled]), strict=True)
+        return cls(np.concatenate([*begins, lengths[-1:]]), *map(np.concatenate, columns))
 
     def columns(self) -> tuple[Integers, Integers, Integers, Integers]:
         """Begin, first, step and count."""

@@ -160,23 +160,17 @@ def _with_hidden(siblings: list[Draft], parent: Draft | None) -> list[Draft]:
     """The siblings, with a superloop around those that alternate in blocks."""
     for loop in siblings:
         loop.children = _with_hidden(loop.children, loop)
-    ordered = sorted(siblings, key=Draft.first_ns)
-    result: list[Draft] = []
-    chain: list[Draft] = []
+    chains: list[list[Draft]] = []
     blocks = 0
-    for loop in ordered:
-        alternations = _alternations(chain[-1], loop, parent) if chain else 0
-        if alternations and (len(chain) == 1 or abs(alternations - blocks) <= 1):
+    for loop in sorted(siblings, key=Draft.first_ns):
+        alternations = _alternations(chains[-1][-1], loop, parent) if chains else 0
+        if alternations and (len(chains[-1]) == 1 or abs(alternations - blocks) <= 1):
             blocks = max(alternations, blocks)
-            chain.append(loop)
-            continue
-        result += _closed(chain)
-        chain, blocks = [loop], 0
-    return result + _closed(chain)
-
-
-def _closed(chain: list[Draft]) -> list[Draft]:
-    return [_superloop(chain)] if len(chain) > 1 else chain
+            chains[-1].append(loop)
+        else:
+            blocks = 0
+            chains.append([loop])
+    return [_superloop(chain) if len(chain) > 1 else chain[0] for chain in chains]
 
 
 def _alternations(a: Draft, b: Draft, parent: Draft | None) -> int:
@@ -199,7 +193,7 @@ def _superloop(members: list[Draft]) -> Draft:
         begins = [
             member.iterations_ns[lane] for member in members if lane in member.iterations_ns
         ]
-        others = np.sort(np.concatenate(begins[1:])) if len(begins) > 1 else _NOWHERE
+        others = np.sort(np.concatenate([_NOWHERE, *begins[1:]]))
         behind = np.searchsorted(others, begins[0])
         starts = np.concatenate([[True], np.diff(behind) > 0])
         superloop.iterations_ns[lane] = begins[0][starts]
