@@ -230,7 +230,7 @@ def _way_out(values: npt.NDArray[np.float64], target: str) -> str:
 def _rows(
     parts: Sequence[pa.Table], target: str, most: int, *, matched: bool
 ) -> tuple[Integers, dict[str, int]]:
-    """Choose the bursts to learn from: with a target, matched, not too many."""
+    """The bursts to learn from, with a target, matched, not too many; others by reason."""
     values = column_values(parts, target)
     use = np.ones(len(values), bool)
     left: dict[str, int] = {}
@@ -258,7 +258,7 @@ def _rows(
 
 
 def _varying(columns: Roles, whole: Matrix) -> Roles:
-    """Leave out what is the same in all bursts."""
+    """The roles without what is the same in all bursts."""
     varies = {
         name
         for name, values in zip(whole.names, whole.values.T, strict=True)
