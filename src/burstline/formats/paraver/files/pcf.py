@@ -171,10 +171,10 @@ class _Reader:
         allowance = _SPARE_COPIES + 4 * sum(len(block.values) for block in self.blocks)
         for number, (label, gradient) in self.names.items():
             type_places = tuple(self.places[number])
-            is_known = type_places in groups
+            is_numbered = type_places in groups
             group = groups.setdefault(type_places, len(groups))
             types[number] = TypeLabel(label, gradient, group)
-            if is_known:
+            if is_numbered:
                 continue
             allowance -= sum(len(self.blocks[place].values) for place in type_places)
             if allowance < 0 and len(type_places) > 1:

@@ -50,6 +50,7 @@ if TYPE_CHECKING:
 
 LOOPS_LEFT_OUT: Final = "loops_left_out"
 """The defect of a trace whose loops are not read, for want of memory."""
+
 # Calls that may return a communicator with the members of another: Extrae then reuses its id.
 _TWIN_MAKERS: Final = [CODES[name] for name in (
     "MPI_Comm_dup", "MPI_Comm_dup_with_info", "MPI_Comm_create", "MPI_Comm_create_group",
@@ -57,7 +58,7 @@ _TWIN_MAKERS: Final = [CODES[name] for name in (
     "MPI_Graph_create", "MPI_Dist_graph_create", "MPI_Dist_graph_create_adjacent",
     "MPI_Intercomm_merge",
 )]  # fmt: skip
-_CODES: Final = [CODES[name] for name in NON_BLOCKING_COLLECTIVES]
+_NON_BLOCKING: Final = [CODES[name] for name in NON_BLOCKING_COLLECTIVES]
 _BUCKETS: Final = 64
 _MOST_BUCKETS: Final = 4096
 _GZIP_RATIO: Final = 9
@@ -145,9 +146,9 @@ class ScannedSource:
     @property
     def members(self) -> Sequence[tuple[int, ...]]:
         """Ranks of the members of each communicator, none where they are not known."""
-        known = self._assembly.scanned.communicators
+        scanned = self._assembly.scanned.communicators
         return [
-            tuple(known[key].members.tolist()) if key in known else ()
+            tuple(scanned[key].members.tolist()) if key in scanned else ()
             for key in self._assembly.communicators
         ]
 
@@ -328,7 +329,7 @@ def _collective_parts(calls: Columns) -> Columns:
     )
     communicator = calls["communicator"][rows]
     # The completion of a non-blocking collective is not recorded.
-    blocking = ~np.isin(operation, _CODES)
+    blocking = ~np.isin(operation, _NON_BLOCKING)
     return {
         "location": location,
         "call": call,
