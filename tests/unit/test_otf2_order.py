@@ -84,6 +84,13 @@ def test_nothing_happens_before_0():
     assert events.last_ns == 8
 
 
+def test_attributes_without_an_event_are_left_out():
+    events = Events()
+    events.add_attributes(at(3), at(0), at(1), at(7))
+
+    assert in_order(events) == []
+
+
 @given(st.lists(st.tuples(st.integers(0, 9), st.integers(0, 9)), min_size=1, max_size=12))
 def test_spans_that_lie_within_each_other_are_entered_and_left_as_a_stack(pairs):
     nested, around = [], []

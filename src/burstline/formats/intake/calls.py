@@ -147,6 +147,9 @@ class Details:
 
 
 _NEVER: Final = -(2**62)
+_OF_CALLS: Final = (
+    "location", "call", "operation", "enter_ns", "leave_ns", "enter_seq", "leave_seq"
+)  # fmt: skip
 
 
 class Facts:
@@ -171,8 +174,8 @@ class Facts:
 
     def add_communicators(self, call: Integers, communicator: Integers) -> None:
         """Note communicators of calls."""
-        known = communicator >= 0
-        self._communicators.append({"call": call[known], "of": communicator[known]})
+        is_one = communicator >= 0
+        self._communicators.append({"call": call[is_one], "of": communicator[is_one]})
 
     def add_roots(self, call: Integers, rank: Integers) -> None:
         """Note calls that are those of a root, and its rank."""
@@ -200,13 +203,7 @@ class Facts:
         return arrow_table(
             "calls",
             {
-                "location": calls.location,
-                "call": calls.call,
-                "operation": calls.operation,
-                "enter_ns": calls.enter_ns,
-                "leave_ns": calls.leave_ns,
-                "enter_seq": calls.enter_seq,
-                "leave_seq": calls.leave_seq,
+                **{name: getattr(calls, name) for name in _OF_CALLS},
                 "communicator": _only(communicators["call"], communicators["of"], len(calls)),
                 "peer": peer,
                 "tag": _only(call[has_tag], tag[has_tag], len(calls)),

@@ -53,8 +53,8 @@ class Defects:
     def add(self, defect: Defect) -> None:
         """Count a defect that is safe to print."""
         if defect.count > 0:
-            known = self._by_kind.get(defect.kind, replace(defect, count=0))
-            self._by_kind[defect.kind] = replace(known, count=known.count + defect.count)
+            first = self._by_kind.get(defect.kind, replace(defect, count=0))
+            self._by_kind[defect.kind] = replace(first, count=first.count + defect.count)
 
     def note_line(self, kind: str, severity: str, line: int, text: str) -> None:
         """Count an oddity of a line, counted from 1, where `text` stands."""

@@ -50,14 +50,7 @@ _ABSENT: Final = {
 
 
 def events(kind: str, **columns: Integers) -> Columns:
-    """Events of one kind; columns that are not given are not known.
-
-    >>> import numpy as np
-    >>> one = np.array([3])
-    >>> found = events("post", location=one, seq=one, time_ns=one, request=one)
-    >>> found["peer"].tolist(), found["request"].tolist()
-    ([-1], [3])
-    """
+    """Events of one kind; columns that are not given are not known."""
     count = len(columns["location"])
     whole = {name: np.full(count, value, np.int64) for name, value in _ABSENT.items()}
     return whole | {"kind": np.full(count, _KIND[kind], np.int64)} | columns
@@ -168,8 +161,8 @@ def message_halves(
     receives = _Halves(details, sides.receives, sides.senders)
     lost = _never_completed(details, calls, ends, defects)
     end = ends[sends.rows]
-    kept = (end < 0) | (details.kind[end] != Kind.CANCELLED)
-    sends = sends.pick(kept & details.is_own(sends.rows))
+    is_sent = (end < 0) | (details.kind[end] != Kind.CANCELLED)
+    sends = sends.pick(is_sent & details.is_own(sends.rows))
     entered = calls.enter_ns[details.call]
     columns = _send_columns(sends, calls, ends)
     columns["receiver"] = sends.other
@@ -263,8 +256,8 @@ def describe_messages(details: Details, ends: Integers, sides: Sides, facts: Fac
     named = partner > ANY_SOURCE
     facts.add_partners(call[named], partner[named], details.tag[source[named]], received=True)
     communicator = details.communicator[post]
-    known = np.where(communicator >= 0, communicator, details.communicator[source])
-    facts.add_communicators(call, known)
+    either = np.where(communicator >= 0, communicator, details.communicator[source])
+    facts.add_communicators(call, either)
     direct = receives.pick(receives.of("request") == 0)
     call = direct.of("call")
     facts.add_partners(call, direct.of("partner"), direct.of("tag"), received=True)
@@ -298,21 +291,21 @@ def _send_columns(sends: _Halves, calls: Calls, ends: Integers) -> dict[str, Int
 def _receive_columns(receives: _Halves, calls: Calls, ends: Integers) -> dict[str, Integers]:
     details, call, request = receives.details, receives.of("call"), receives.of("request")
     post = ends[receives.rows]
-    here = request == 0
+    blocking = request == 0
     posted = np.where(post >= 0, take(details.call, post), call)
-    known = here | (post >= 0)
+    has_post = blocking | (post >= 0)
     return {
         "receiver_location": receives.of("location"),
         "communicator": receives.of("communicator"),
         "tag": receives.of("tag"),
-        "post_call": np.where(known, calls.call[posted], UNKNOWN),
+        "post_call": np.where(has_post, calls.call[posted], UNKNOWN),
         "post_ns": calls.enter_ns[posted],
-        "post_seq": np.where(known, calls.enter_seq[posted], NO_VALUE),
+        "post_seq": np.where(has_post, calls.enter_seq[posted], NO_VALUE),
         "receive_call": calls.call[call],
         "receive_ns": calls.leave_ns[call],
         "receive_seq": calls.leave_seq[call],
         "received_bytes": receives.of("size"),
-        "receive_request": np.where(here, NO_VALUE, request),
+        "receive_request": np.where(blocking, NO_VALUE, request),
     }
 
 
@@ -346,8 +339,8 @@ class MpiOrder:
         took.insert(2, process[receives["receiver_location"]])
         partner = match_messages(*codes(sent, took))
         taken = np.full(len(sends["tag"]), UNKNOWN, np.int64)
-        kept = np.flatnonzero(partner >= 0)
-        taken[partner[kept]] = kept
+        matched = np.flatnonzero(partner >= 0)
+        taken[partner[matched]] = matched
         for kind, halves, alone, (location, call, other) in (
             ("unmatched_send", sends, taken < 0, _SENT),
             ("unmatched_receive", receives, partner < 0, _RECEIVED),
@@ -367,10 +360,10 @@ class MpiOrder:
     def _count(self, kind: str, alone: list[Integers]) -> None:
         if not len(alone[0]):
             return
-        at = int(np.lexsort(alone[::-1])[0])
-        here = tuple(int(column[at]) for column in alone)
-        count, first = self._alone.get(kind, (0, here))
-        self._alone[kind] = (count + len(alone[0]), min(first, here))
+        row = int(np.lexsort(alone[::-1])[0])
+        place = tuple(int(column[row]) for column in alone)
+        count, first = self._alone.get(kind, (0, place))
+        self._alone[kind] = (count + len(alone[0]), min(first, place))
 
     def _note_early(self, columns: Columns) -> None:
         accuracy_ns = self._places.accuracy_ns

@@ -83,14 +83,7 @@ _CODES: Final = {"enum": "int8", "operation": "int16"}
 
 
 class HeldRows:
-    """Rows in memory, column by column: what is kept and taken whole is not copied.
-
-    >>> import numpy as np
-    >>> rows = HeldRows({"a": np.dtype(np.int64), "b": np.dtype(np.int32)})
-    >>> rows.append(0, {"a": np.array([1, 2]), "b": np.array([3, 4])})
-    >>> rows.take(0)["b"].tolist()
-    [3, 4]
-    """
+    """Rows in memory, column by column: what is kept and taken whole is not copied."""
 
     def __init__(self, types: Mapping[str, np.dtype[Any]]) -> None:
         self._types = types
@@ -185,12 +178,9 @@ def types_of(names: Sequence[str], *tables: str) -> dict[str, np.dtype[Any]]:
     >>> types_of(["tag", "sent_bytes", "ordinal"], "messages")
     {'tag': dtype('int32'), 'sent_bytes': dtype('int64'), 'ordinal': dtype('int64')}
     """
-    known = {
-        column.name: _CODES.get(column.type, column.type)
-        for table in tables
-        for column in TABLES[table].columns
-    }
-    return {name: np.dtype(known.get(name, "int64")) for name in names}
+    columns = [column for table in tables for column in TABLES[table].columns]
+    types = {column.name: _CODES.get(column.type, column.type) for column in columns}
+    return {name: np.dtype(types.get(name, "int64")) for name in names}
 
 
 class Tables:
@@ -261,8 +251,8 @@ def _join(pieces: list[pa.Array], kind: pa.DataType) -> pa.Array:
         ]
     )
     missing = sum(piece.null_count for piece in pieces)
-    known = pa.concat_arrays([piece.is_valid() for piece in pieces]) if missing else None
-    bitmap = None if known is None else known.buffers()[1]
+    valid = pa.concat_arrays([piece.is_valid() for piece in pieces]) if missing else None
+    bitmap = None if valid is None else valid.buffers()[1]
     return pa.Array.from_buffers(kind, len(values), [bitmap, pa.py_buffer(values)], missing)
 
 

@@ -65,12 +65,7 @@ def slice_events(
 
 
 def within(begins: Integers, ends: Integers) -> list[int]:
-    """The ends of slices, no later than that of the slice they began in.
-
-    >>> import numpy as np
-    >>> within(np.array([0, 2, 9]), np.array([5, 7, 9]))
-    [5, 5, 9]
-    """
+    """The ends of slices, no later than that of the slice they began in."""
     shown = []
     around: list[int] = []
     for begin, end in zip(begins.tolist(), ends.tolist(), strict=True):
