@@ -47,17 +47,9 @@ class LockSteps(NamedTuple):
 
 def lock_steps(trace: Trace) -> LockSteps:
     """The steps of locks, but for releases at the end of a lock's region."""
+    names = ("location", "lock", "acquire_ns", "acquire_seq", "release_ns", "release_seq")
     location, lock, acquire, acquire_seq, release, release_seq = (
-        column.astype(np.int64)
-        for column in trace.arrays(
-            "locks",
-            "location",
-            "lock",
-            "acquire_ns",
-            "acquire_seq",
-            "release_ns",
-            "release_seq",
-        )
+        column.astype(np.int64) for column in trace.arrays("locks", *names)
     )
     where, region, leave_seq = trace.arrays("regions", "location", "region", "leave_seq")
     kinds = trace.arrays("region_defs", "source_type")[0]
@@ -79,17 +71,13 @@ def openmp_states(trace: Trace) -> tuple[Integers, Integers, Integers, Integers]
     columns = trace.arrays(
         "regions", "location", "region", "enter_ns", "leave_ns", "enter_seq", "leave_seq"
     )
-    roles = trace.table("region_defs")["role"].to_pylist()
-    openmp = [
-        paradigm == "openmp" for paradigm in trace.table("region_defs")["paradigm"].to_pylist()
+    defined = trace.table("region_defs")
+    roles, paradigms = (defined[name].to_pylist() for name in ("role", "paradigm"))
+    states = [
+        _STATES.get(role, -1) if paradigm == "openmp" else -1
+        for role, paradigm in zip(roles, paradigms, strict=True)
     ]
-    state_of = np.array(
-        [
-            _STATES.get(role, -1) if is_openmp else -1
-            for role, is_openmp in zip(roles, openmp, strict=True)
-        ],
-        np.int64,
-    )
+    state_of = np.array(states, np.int64)
     has_state = np.append(state_of, -1)[columns[1]] >= 0
     rows = np.flatnonzero(has_state)
     if not len(rows):

@@ -161,12 +161,12 @@ class _Walk:
 
     def _follow(self, line: Timeline, leave_ns: Integers, leave_seq: Integers) -> None:
         number = len(self._cuts) - 1
-        at = line.of(*OF_THE_CALL)
-        at = at[(line.call[at] >= 0) & (line.records["time"][at] != 0)]
-        entries = np.zeros(len(at), ENTRY)
-        call = line.call[at]
-        entries["record"] = line.records[at]
-        entries["number"] = line.number[at]
+        rows = line.of(*OF_THE_CALL)
+        rows = rows[(line.call[rows] >= 0) & (line.records["time"][rows] != 0)]
+        entries = np.zeros(len(rows), ENTRY)
+        call = line.call[rows]
+        entries["record"] = line.records[rows]
+        entries["number"] = line.number[rows]
         entries["call"] = call + line.first_call
         enter = line.enter[call]
         entries["enter_ns"], entries["leave_ns"] = line.time_ns[enter], leave_ns[call]
@@ -212,8 +212,8 @@ class _Walk:
     def _count(self, line: Timeline) -> None:
         op = line.records["op"]
         self._entered += np.bincount(op[line.enter], minlength=_OPS)
-        at = np.flatnonzero(names_operation(line.kind, op) & (line.call >= 0))
-        self._named += np.bincount(op[at] >> np.uint16(1), minlength=_OPS)
+        rows = np.flatnonzero(names_operation(line.kind, op) & (line.call >= 0))
+        self._named += np.bincount(op[rows] >> np.uint16(1), minlength=_OPS)
 
     def finish(self, numbers: Mapping[int, str]) -> Cuts:
         """What was found."""

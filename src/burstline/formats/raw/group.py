@@ -106,17 +106,17 @@ class Gaps:
 
     def add(self, line: Timeline, correction: Correction) -> None:
         """Take in the gaps of a location."""
-        at = line.of(Kind.GAP)
-        dropped = line.records["c"][at]
-        lost = at[dropped > 0]
+        rows = line.of(Kind.GAP)
+        dropped = line.records["c"][rows]
+        lost = rows[dropped > 0]
         if len(lost):
             count = sum(min(int(number), 1 << 50) for number in dropped.tolist())
             self._defects.note(
                 "records_dropped", "loss", f"{line.name}: record {line.number[lost[0]]}", count
             )
-        begin = np.minimum(line.when(line.records["b"][at], correction), line.time_ns[at])
+        begin = np.minimum(line.when(line.records["b"][rows], correction), line.time_ns[rows])
         flush, drop = GAP_KINDS.index("flush"), GAP_KINDS.index("dropped")
-        self._append(line, begin, line.time_ns[at], np.where(dropped > 0, drop, flush))
+        self._append(line, begin, line.time_ns[rows], np.where(dropped > 0, drop, flush))
         begin, end = _pauses(line)
         self._append(line, begin, end, np.full(len(begin), GAP_KINDS.index("tracing_off")))
 
@@ -135,10 +135,10 @@ class Gaps:
 
 def _pauses(line: Timeline) -> tuple[Integers, Integers]:
     """Begin and end of each pause; one that is never ended lasts to the end."""
-    at = line.of(Kind.PAUSE)
-    stopped = line.records["a"][at] != 0
+    rows = line.of(Kind.PAUSE)
+    stopped = line.records["a"][rows] != 0
     turns = np.flatnonzero(np.diff(stopped.astype(np.int8), prepend=0))
-    begin, end = line.time_ns[at[turns[::2]]], line.time_ns[at[turns[1::2]]]
+    begin, end = line.time_ns[rows[turns[::2]]], line.time_ns[rows[turns[1::2]]]
     return begin, np.append(end, line.died_ns)[: len(begin)]
 
 

@@ -37,8 +37,6 @@ MANIFEST: Final = "burstline-store.json"
 VERSION: Final = 1
 _ROWS: Final = 64 << 10
 _TIMES: Final = ("enter_ns", "start_ns", "time_ns", "begin_ns", "send_ns", "acquire_ns")
-COMPRESSION: Final = "zstd"
-COMPRESSION_LEVEL: Final = 1
 # Columns of few distinct values in long runs: a dictionary beats deltas there.
 _REPETITIVE: Final = frozenset([
     "location", "operation", "type", "state", "communicator", "tag", "root", "kind", "severity",
@@ -105,8 +103,8 @@ def writer_options(target: pa.Schema) -> dict[str, Any]:
         if field.name not in _REPETITIVE and field.type in (pa.int32(), pa.int64())
     }
     return {
-        "compression": COMPRESSION,
-        "compression_level": COMPRESSION_LEVEL,
+        "compression": "zstd",
+        "compression_level": 1,
         "use_dictionary": [field.name for field in target if field.name not in delta],
         "column_encoding": delta,
         "write_statistics": False,

@@ -50,25 +50,13 @@ _HERE: Final = Path(__file__).parents[1]
 _PASS: Final = _HERE / "pass"
 _NATIVE: Final = _HERE / "native"
 _EXPORTED: Final = (
-    "burst_work",
-    "burst_label",
-    "burst_compiled",
-    "burst_uncounted",
-    "burst_made_by",
-    "burst_loop_enter",
-    "burst_loop_iteration",
-    "burst_loop_leave",
-    "link_with_burstline_cc",
-)
+    "burst_work", "burst_label", "burst_compiled", "burst_uncounted", "burst_made_by",
+    "burst_loop_enter", "burst_loop_iteration", "burst_loop_leave", "link_with_burstline_cc",
+)  # fmt: skip
 _PLUGIN_FLAGS: Final = ("-std=c++17", "-O2", "-fPIC", "-shared", "-fno-rtti", "-w")
 _OBJECT_FLAGS: Final = (
-    "-std=c11",
-    "-O2",
-    "-fPIC",
-    "-ftls-model=initial-exec",
-    "-w",
-    "-DBURST_OF_PROGRAM",
-)
+    "-std=c11", "-O2", "-fPIC", "-ftls-model=initial-exec", "-w", "-DBURST_OF_PROGRAM",
+)  # fmt: skip
 _PATIENCE_S: Final = 600
 _NO_LINK: Final = frozenset([
     "-c", "-S", "-E", "-M", "-MM", "-r", "-fsyntax-only", "--version", "-###", "--help",

@@ -33,16 +33,9 @@ _HERE: Final = Path(__file__).parents[1]
 _SHIPPED: Final = _HERE / "lib"
 _NATIVE: Final = _HERE / "native"
 _FLAGS: Final = (
-    "-std=c11",
-    "-O2",
-    "-g1",
-    "-fPIC",
-    "-shared",
-    "-pthread",
-    "-fvisibility=hidden",
-    "-ftls-model=initial-exec",
-    "-fno-omit-frame-pointer",
-)
+    "-std=c11", "-O2", "-g1", "-fPIC", "-shared", "-pthread", "-fvisibility=hidden",
+    "-ftls-model=initial-exec", "-fno-omit-frame-pointer",
+)  # fmt: skip
 _PATIENCE_S: Final = 300
 _HEADERS: Final = {
     OPEN_MPI.name: ("mpi.h", rb"define OMPI_MAJOR_VERSION"),

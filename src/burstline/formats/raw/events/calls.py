@@ -182,10 +182,10 @@ class Gathering:
         return variant
 
     def _add_details(self, line: Timeline, communicators: Mapping[int, int]) -> None:
-        at = line.of(*OF_THE_CALL)
-        line.note(self._defects, "record_without_call", "loss", at[line.call[at] < 0])
-        at = at[line.call[at] >= 0]
-        records, kind = line.records[at], line.kind[at]
+        rows = line.of(*OF_THE_CALL)
+        line.note(self._defects, "record_without_call", "loss", rows[line.call[rows] < 0])
+        rows = rows[line.call[rows] >= 0]
+        records, kind = line.records[rows], line.kind[rows]
         place, communicator = _communicators(records, kind, communicators)
         lost = np.flatnonzero((place >= 0) & (communicator < 0))
         if len(lost):
@@ -198,9 +198,9 @@ class Gathering:
             records,
             sizes,
             kind=kind,
-            call=line.call[at] + self._rows,
-            location=np.full(len(at), line.location),
-            index=line.number[at],
+            call=line.call[rows] + self._rows,
+            location=np.full(len(rows), line.location),
+            index=line.number[rows],
             communicator=communicator,
             variant=self._named(kind, records["op"]),
         )
@@ -240,9 +240,9 @@ def _clear_absurd(kind: npt.NDArray[np.uint16], sizes: dict[str, Integers]) -> t
             wrong = (kind == sized) & ((sizes[name] < 0) | (sizes[name] >= LARGEST))
             if not wrong.any():
                 continue
-            at = int(wrong.argmax())
-            if at < place:
-                first, place = int(sizes[name][at]), at
+            row = int(wrong.argmax())
+            if row < place:
+                first, place = int(sizes[name][row]), row
             count += int(np.count_nonzero(wrong))
             sizes[name][wrong] = 0
     return count, first

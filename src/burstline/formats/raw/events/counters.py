@@ -148,26 +148,30 @@ def note_backwards(
 
 def _values(line: Timeline, places: Mapping[int, int]) -> tuple[Integers, Integers, Integers]:
     """The record, the counter's place and the value of each reading."""
-    at = line.of(Kind.COUNTERS)
-    at = at[line.seq[at] >= 0]
-    number = line.records["a"][at].astype(np.int64)
+    rows = line.of(Kind.COUNTERS)
+    rows = rows[line.seq[rows] >= 0]
+    number = line.records["a"][rows].astype(np.int64)
     column = lookup(np.stack([number, number + 1], axis=1).ravel(), places)
-    value = np.stack([line.records["b"][at], line.records["c"][at]], axis=1).ravel()
-    kept = column >= 0
-    return np.repeat(at, 2)[kept], column[kept].astype(np.int64), value[kept].view(np.int64)
+    value = np.stack([line.records["b"][rows], line.records["c"][rows]], axis=1).ravel()
+    valid = column >= 0
+    return (
+        np.repeat(rows, 2)[valid],
+        column[valid].astype(np.int64),
+        value[valid].view(np.int64),
+    )
 
 
 def _differ(
     place: int, reading: Integers, known: Mask, target: Integers, last: Known | None
 ) -> list[Backwards]:
     """Set the steps of a counter, and say whether it runs backwards."""
-    at = np.flatnonzero(known)
-    if not len(at):
+    rows = np.flatnonzero(known)
+    if not len(rows):
         return []
-    first, times = (reading[at[0]], 0) if last is None else last
-    step = np.diff(reading[at], prepend=np.int64(first))
+    first, times = (reading[rows[0]], 0) if last is None else last
+    step = np.diff(reading[rows], prepend=np.int64(first))
     back = step < 0
-    target[at] = np.where(back, schema.NO_VALUE, step)
+    target[rows] = np.where(back, schema.NO_VALUE, step)
     if not back.any():
         return []
     return [Backwards(place, times + int(back.argmax()), int(np.count_nonzero(back)))]

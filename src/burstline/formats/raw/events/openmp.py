@@ -238,8 +238,8 @@ def _roles(records: Table, begin: Integers) -> Integers:
         (Op.LOCK_REQUEST, high, LOCK_ROLES),
     ):
         rows = op == which
-        known = np.where((kind > 0) & (kind < len(roles)), kind, 0)
-        role[rows] = roles[known[rows]]
+        place = np.where((kind > 0) & (kind < len(roles)), kind, 0)
+        role[rows] = roles[place[rows]]
     return role
 
 

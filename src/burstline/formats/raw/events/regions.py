@@ -70,8 +70,8 @@ class Regions:
         self._lines.clear()
 
     def _user_regions(self, line: Timeline, defined: Definitions) -> Columns:
-        at = line.of(*_ENTERS, *_LEAVES)
-        kind, number = line.kind[at], line.records["a"][at].astype(np.int64)
+        rows = line.of(*_ENTERS, *_LEAVES)
+        kind, number = line.kind[rows], line.records["a"][rows].astype(np.int64)
         loop = np.isin(kind, np.array(_LOOPS))
         enters = np.isin(kind, np.array(_ENTERS))
         what = number * 2 + loop
@@ -79,22 +79,22 @@ class Regions:
         begin = np.flatnonzero(enters)
         lost = np.flatnonzero(~enters & (partner < 0))
         closed = partner[begin] >= 0
-        line.note(self._defects, "region_left_but_never_entered", "info", at[lost])
-        line.note(self._defects, "region_never_left", "info", at[begin[~closed]])
-        end = at[partner[begin]]
+        line.note(self._defects, "region_left_but_never_entered", "info", rows[lost])
+        line.note(self._defects, "region_never_left", "info", rows[begin[~closed]])
+        end = rows[partner[begin]]
         times = np.where(closed, line.records["b"][end], _MOST_ITERATIONS).astype(np.uint64)
-        known = closed & loop[begin] & (times < _MOST_ITERATIONS)
+        is_counted = closed & loop[begin] & (times < _MOST_ITERATIONS)
         unknown = np.full(len(begin), UNKNOWN, np.int64)
         return {
             "region": self._define(what[begin], defined).astype(np.int64),
-            "enter_ns": line.time_ns[at[begin]],
+            "enter_ns": line.time_ns[rows[begin]],
             "leave_ns": np.where(closed, line.time_ns[end], line.died_ns),
-            "enter_seq": line.seq[at[begin]],
+            "enter_seq": line.seq[rows[begin]],
             "leave_seq": np.where(closed, line.seq[end], UNKNOWN),
             "call_path": unknown,
             "team": unknown,
             "barrier_ordinal": unknown,
-            "iterations": np.where(known, times.view(np.int64), NO_VALUE),
+            "iterations": np.where(is_counted, times.view(np.int64), NO_VALUE),
         }
 
     def _number(self, key: tuple[int, int, Name | None]) -> int:

@@ -63,11 +63,11 @@ def corrections(processes: Sequence[Process], defects: Defects) -> list[Correcti
         numbers = list(group)
         shared = _shared([samples[number] for number in numbers])
         for number in numbers:
-            own = shared or samples[number]
-            if host == first.host and all(abs(s.offset_ns) <= s.trip_ns for s in own):
+            compared = shared or samples[number]
+            if host == first.host and all(abs(s.offset_ns) <= s.trip_ns for s in compared):
                 continue
-            if own:
-                result[number] = _line(own, defects)
+            if compared:
+                result[number] = _line(compared, defects)
                 continue
             here = processes[number].files[0]
             defects.note("clock_not_compared", "loss", f"{here.path.name} on {host}")
@@ -84,8 +84,8 @@ def _samples(process: Process, defects: Defects) -> list[Sample]:
             if max(time, there, trip) >= LATEST:
                 defects.note("clock_sample_absurd", "loss", file.path.name)
                 continue
-            known = best.get(int(record["op"]))
-            if known is None or trip < known.trip_ns:
+            shortest = best.get(int(record["op"]))
+            if shortest is None or trip < shortest.trip_ns:
                 best[int(record["op"])] = Sample(time, there - time, trip)
     return sorted(best.values(), key=lambda sample: sample.time_ns)
 

@@ -114,10 +114,10 @@ def find_processes(files: Sequence[RawFile], defects: Defects) -> list[Process]:
 
     processes = []
     for _, group in groupby(sorted(files, key=key), key=key):
-        own = sorted(group, key=lambda file: (file.thread, file.start_ns, file.path.name))
-        process = Process(own, _numbers(own), _read_definitions(own, defects))
-        if process.defined.rank < 0 and not any(f.outline.has_events for f in own):
-            defects.note("process_without_mpi", "info", own[0].path.name)
+        threads = sorted(group, key=lambda file: (file.thread, file.start_ns, file.path.name))
+        process = Process(threads, _numbers(threads), _read_definitions(threads, defects))
+        if process.defined.rank < 0 and not any(f.outline.has_events for f in threads):
+            defects.note("process_without_mpi", "info", threads[0].path.name)
             continue
         processes.append(process)
     _place(processes, defects)
