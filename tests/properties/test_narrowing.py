@@ -16,7 +16,7 @@ from burstline import MemoryBudgetError, Trace, schema
 from burstline.columns import Ordinals
 from burstline.formats import store
 from burstline.formats.paraver.editing.cut import completed
-from burstline.formats.store import writing
+from burstline.formats.store import folder as store_folder
 from burstline.selection import estimate_bytes, losses, narrowed, select
 from burstline.testing import assert_same_trace, trace_of
 from effort import examples
@@ -32,7 +32,7 @@ GROWING = (
 @pytest.fixture(autouse=True, scope="module")
 def one_row_group_per_location():
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(writing, "_ROWS", 1)
+        patch.setattr(store_folder, "_ROWS", 1)
         yield
 
 
