@@ -122,13 +122,13 @@ def join_collectives(
     count = len(instances.sequence)
     begin = np.full(count, len(process), np.int64)
     np.minimum.at(begin, instances.instance, np.arange(len(process)))
-    own, named = np.full((2, count), UNKNOWN, np.int64)
-    np.maximum.at(own, instances.instance, parts["own_root"])
-    np.maximum.at(named, instances.instance, parts["named_root"])
+    by_root, by_name = np.full((2, count), UNKNOWN, np.int64)
+    np.maximum.at(by_root, instances.instance, parts["own_root"])
+    np.maximum.at(by_name, instances.instance, parts["named_root"])
     columns = {
         "communicator": instances.communicator,
         "operation": operation[begin],
-        "root": np.where(own >= 0, own, named),
+        "root": np.where(by_root >= 0, by_root, by_name),
         "sequence": instances.sequence,
         "complete": instances.complete,
     }
@@ -154,8 +154,7 @@ def describe_collectives(details: Details, places: Places, facts: Facts) -> None
     parts = details.of(Kind.COLLECTIVE)
     rank = places.rank[places.process[parts.location]]
     facts.add_communicators(parts.call, parts.communicator)
-    own = parts.is_root
-    facts.add_roots(parts.call[own], rank[own])
+    facts.add_roots(parts.call[parts.is_root], rank[parts.is_root])
     facts.add_bytes("sent", parts.call, parts.sent)
     facts.add_bytes("received", parts.call, parts.received)
 

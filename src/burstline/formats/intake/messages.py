@@ -235,8 +235,8 @@ def _waiting(details: Details, ends: Integers, places: Places) -> _Halves:
 
 
 def _channel(halves: _Halves, places: Places) -> list[Integers]:
-    own = places.process[halves.of("location")]
-    return [halves.of("communicator"), own, halves.other, halves.of("tag")]
+    process = places.process[halves.of("location")]
+    return [halves.of("communicator"), process, halves.other, halves.of("tag")]
 
 
 def describe_messages(details: Details, ends: Integers, sides: Sides, facts: Facts) -> None:

@@ -40,8 +40,8 @@ class Places:
             return np.zeros(0, np.int64)
         span = int(self.rank.max()) + 1
         wanted = self.application[self.process[location]] * span + rank
-        known = self.application * span + self.rank
-        return np.where((rank >= 0) & (rank < span), row_of(known, wanted), UNKNOWN)
+        keys = self.application * span + self.rank
+        return np.where((rank >= 0) & (rank < span), row_of(keys, wanted), UNKNOWN)
 
 
 class Part(Protocol):
