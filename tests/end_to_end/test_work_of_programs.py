@@ -11,7 +11,7 @@ import pytest
 
 import burstline
 import command
-from burstline.extrae.counters import COUNTER_TYPES
+from burstline.extrae import COUNTER_TYPES
 from burstline.extrae.event_types import WORK_TYPES
 from burstline.structure import detect
 from burstline.structure.program.nodes import Condition, Loop
