@@ -97,18 +97,18 @@ void bind_nest(nb::module_& m) {
     m.def(
         "fold_sites",
         [](const ArrayIn<std::int32_t>& sequence, const ArrayIn<std::int64_t>& lane_begin,
-           std::int32_t symbols, std::int64_t first_times, std::int64_t work) {
+           const ArrayIn<std::int32_t>& kinds, std::int64_t first_times, std::int64_t work) {
             burstline::Sites sites;
             {
                 nb::gil_scoped_release unlocked;
-                sites = burstline::fold_sites(view(sequence), view(lane_begin), symbols,
+                sites = burstline::fold_sites(view(sequence), view(lane_begin), view(kinds),
                                               first_times, work);
             }
             return std::make_tuple(to_numpy(std::move(sites.site)),
                                    to_numpy(std::move(sites.symbol)));
         },
-        "sequence"_a.noconvert(), "lane_begin"_a.noconvert(), "symbols"_a, "first_times"_a,
-        "work"_a,
+        "sequence"_a.noconvert(), "lane_begin"_a.noconvert(), "kinds"_a.noconvert(),
+        "first_times"_a, "work"_a,
         "Where each symbol stands in its lane with repeats folded, and the symbol of each site.");
     m.def(
         "expand",

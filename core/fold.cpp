@@ -21,8 +21,9 @@ struct Node {
 
 class Folder {
   public:
-    Folder(int32_t symbols, std::size_t first_times, int64_t work)
-        : symbols_(symbols), first_times_(first_times), work_left_(work) {}
+    Folder(std::span<const int32_t> kinds, std::size_t first_times, int64_t work)
+        : kinds_(kinds), symbols_(static_cast<int64_t>(kinds.size())), first_times_(first_times),
+          work_left_(work) {}
 
     /// Folds a lane; its nodes are then `top()`.
     void fold(std::span<const int32_t> lane, int64_t begin) {
@@ -45,8 +46,9 @@ class Folder {
         return length_[node.shape - symbols_];
     }
 
-    /// Numbers the shape of the lane as it is now; equal shapes have equal numbers.
-    int64_t lane_shape() { return body_shape(0, top_.size()); }
+    /// Numbers the shape of the lane as it is now, by the kinds of its symbols; equal shapes
+    /// have equal numbers.
+    int64_t lane_shape() { return kind_of_body_[body_shape(0, top_.size())]; }
 
   private:
     /// Folds the shortest bodies that are repeated so often; tells whether there were any.
@@ -98,17 +100,29 @@ class Folder {
         for (std::size_t k = first; k < first + length; ++k) body.push_back(shape(k));
         const auto [entry, is_new] =
             bodies_.try_emplace(std::move(body), static_cast<int64_t>(bodies_.size()));
-        if (is_new) length_.push_back(length);
+        if (is_new) {
+            length_.push_back(length);
+            std::vector<int64_t> kinds;
+            for (const int64_t shape : entry->first)
+                kinds.push_back(shape < symbols_ ? kinds_[shape]
+                                                 : symbols_ + kind_of_body_[shape - symbols_]);
+            kind_of_body_.push_back(
+                kinds_of_bodies_
+                    .try_emplace(std::move(kinds), static_cast<int64_t>(kinds_of_bodies_.size()))
+                    .first->second);
+        }
         return entry->second;
     }
 
-    int32_t symbols_;
+    std::span<const int32_t> kinds_;
+    int64_t symbols_;
     std::size_t first_times_;
     int64_t work_left_;
     std::vector<Node> nodes_;
     std::vector<int64_t> children_, top_;
-    std::map<std::vector<int64_t>, int64_t> bodies_;
+    std::map<std::vector<int64_t>, int64_t> bodies_, kinds_of_bodies_;
     std::vector<std::size_t> length_;
+    std::vector<int64_t> kind_of_body_;
 };
 
 /// Gives every symbol the path to it, from the shape of its lane through loops, as a number.
@@ -161,10 +175,13 @@ class Labeller {
 }  // namespace
 
 Sites fold_sites(std::span<const int32_t> sequence, std::span<const int64_t> lane_begin,
-                 int32_t symbols, std::int64_t first_times, int64_t work) {
+                 std::span<const int32_t> kinds, std::int64_t first_times, int64_t work) {
+    const auto symbols = static_cast<int32_t>(kinds.size());
     check_lanes(sequence, lane_begin, symbols);
+    for (const int32_t kind : kinds)
+        if (kind < 0 || kind >= symbols) throw std::invalid_argument("a kind is no symbol");
     if (first_times < 2) throw std::invalid_argument("what happens once is not repeated");
-    Folder folder(symbols, static_cast<std::size_t>(first_times), work);
+    Folder folder(kinds, static_cast<std::size_t>(first_times), work);
     Labeller labeller(sequence.size());
     for (std::size_t lane = 0; lane + 1 < lane_begin.size(); ++lane) {
         const auto begin = static_cast<std::size_t>(lane_begin[lane]);

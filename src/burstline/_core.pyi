@@ -429,7 +429,9 @@ def fold_sites(
     lane_begin: Annotated[
         NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
     ],
-    symbols: int,
+    kinds: Annotated[
+        NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)
+    ],
     first_times: int,
     work: int,
 ) -> tuple[

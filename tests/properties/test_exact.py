@@ -258,10 +258,12 @@ def test_folding_tells_symbols_apart_and_mixes_none(lanes, first_times):
     begin = np.cumsum([0, *map(len, lanes)])
     sequence = np.array([s for lane in lanes for s in lane], np.int32)
 
-    site, symbol = _core.fold_sites(sequence, begin, 4, first_times, 10**6)
+    kinds = np.arange(4, dtype=np.int32)
+
+    site, symbol = _core.fold_sites(sequence, begin, kinds, first_times, 10**6)
 
     assert symbol[site].tolist() == sequence.tolist()
-    again, _ = _core.fold_sites(sequence, begin, 4, first_times, 10**6)
+    again, _ = _core.fold_sites(sequence, begin, kinds, first_times, 10**6)
     assert again.tolist() == site.tolist()
 
 
@@ -274,9 +276,26 @@ def test_what_is_repeated_is_at_the_same_sites(body, times):
         return
     sequence = np.array(body * times, np.int32)
 
-    site, _ = _core.fold_sites(sequence, np.array([0, len(sequence)]), 4, 2, 10**6)
+    kinds = np.arange(4, dtype=np.int32)
+    site, _ = _core.fold_sites(sequence, np.array([0, len(sequence)]), kinds, 2, 10**6)
 
     assert site.tolist() == list(range(len(body))) * times
+
+
+@given(
+    lane=st.lists(st.integers(0, 3), min_size=1, max_size=24),
+    shift=st.permutations([0, 1, 2, 3]),
+)
+def test_lanes_that_differ_by_kind_alone_have_the_same_sites(lane, shift):
+    # the second lane does the same with other partners: symbols 4..7 are of the kinds 0..3
+    other = [4 + shift[symbol] for symbol in lane]
+    kinds = np.array([0, 1, 2, 3, *np.argsort(shift)], np.int32)
+    begin = np.array([0, len(lane), 2 * len(lane)])
+
+    site, symbol = _core.fold_sites(np.array(lane + other, np.int32), begin, kinds, 2, 10**6)
+
+    assert site[: len(lane)].tolist() == site[len(lane) :].tolist()
+    assert kinds[symbol[site]].tolist() == lane + lane
 
 
 def test_kernels_refuse_what_is_no_nest():
@@ -305,4 +324,6 @@ def test_kernels_refuse_what_is_no_nest():
             np.zeros(2, np.int64),
         )
     with pytest.raises(ValueError, match="not repeated"):
-        _core.fold_sites(symbol, lanes, 1, 1, 5)
+        _core.fold_sites(symbol, lanes, zero, 1, 5)
+    with pytest.raises(ValueError, match="a kind is no symbol"):
+        _core.fold_sites(symbol, lanes, zero + 1, 2, 5)

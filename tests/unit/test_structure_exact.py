@@ -7,11 +7,13 @@ import pytest
 
 import burstline
 from burstline.identity import sites_of
+from burstline.show import output, view
 from burstline.show.code_lines import pseudocode
 from burstline.structure import Call, Condition, detect, walk
 from burstline.structure.calls import Calls
 from burstline.structure.exact.callgraph import call_graph
 from burstline.structure.exact.loopnest import find_nest
+from burstline.testing import trace_of
 from loop_programs import Do, executed, loop, run
 
 
@@ -211,13 +213,121 @@ def test_iterations_are_those_of_the_program():
         found.iterations(3)
 
 
-def test_auto_takes_the_published_result_only_if_it_is_true():
+def test_auto_takes_the_published_result_only_if_it_is_true_and_shorter():
+    middle = run(loop(20, SEND, Do("Bcast", 13, when=lambda k: k % 2), RECV))
     regular = run(loop(20, loop(8, SEND), RECV))
     conditioned = run(loop(40, Do("Bcast", 3, when=lambda k: k % 2), SEND, RECV))
 
-    assert detect(regular).method == "seed"
+    assert detect(middle).method == "seed"
+    assert detect(middle, method="seed").nodes < detect(middle, method="exact").nodes
+    assert detect(regular, method="seed").nodes == detect(regular).nodes
+    assert detect(regular).method == "exact"
     assert detect(conditioned).method == "exact"
     assert detect(conditioned, method="seed").fidelity < 0.999
+
+
+def wrong_lines(times):
+    """A loop whose body is in the order given: inlining gave its calls lines of others."""
+    return loop(
+        times,
+        Do("Irecv", 52),
+        Do("Irecv", 31),
+        Do("Send", 53, when=lambda k: k == 0),
+        Do("Send", 55, when=lambda k: k == 0),
+        Do("Bsend", 31, when=lambda k: k == 1),
+        Do("Bsend", 43, when=lambda k: k == 2),
+        Do("Wait", 33),
+        Do("Wait", 31),
+    )
+
+
+def test_lines_that_are_wrong_after_inlining_make_no_conditions():
+    text = text_of(loop(4, Do("Barrier", 60), wrong_lines(3), Do("Allreduce", 70)))
+
+    heads = [line.strip() for line in text if line.endswith(":")]
+    assert heads[:2] == ["for 1 to 4:", "for 1 to 3:"]
+    assert set(heads[2:]) == {"if first iteration:", "if iteration == 2:", "if last iteration:"}
+    calls = [line.strip().partition("(")[0] for line in text if "MPI_" in line]
+    assert calls[1:3] == ["MPI_Irecv"] * 2
+    assert calls[-3:] == ["MPI_Wait", "MPI_Wait", "MPI_Allreduce"]
+
+
+def test_lines_are_believed_where_all_conditions_follow_a_rule():
+    # two stages of a sweep: what is received on an earlier line comes second
+    receive, send = Do("Recv", 10, when=lambda k: k > 0), Do("Send", 12, when=lambda k: k < 1)
+
+    assert text_of(loop(20, loop(2, receive, send), Do("Barrier", 14)))[:2] == [
+        "for 1 to 20:",
+        "  for 1 to 2:",
+    ]
+
+
+def sweeps(steps, ranks):
+    """Time steps of two sweeps over planes, from the first rank to the last and back."""
+    lower, upper = range(1, ranks), range(ranks - 1)
+    return loop(
+        steps,
+        Do("Sendrecv", 10),
+        loop(6, Do("Recv", 20, ranks=lower), Do("Send", 21, ranks=upper)),
+        loop(6, Do("Recv", 30, ranks=upper), Do("Send", 31, ranks=lower)),
+        Do("Allreduce", 40),
+    )
+
+
+def test_the_time_step_is_found_without_call_paths():
+    found = detect(run(sweeps(300, 4), ranks=4, paths=False))
+
+    steps = [loop for loop in found.loops if loop.parent is None]
+    assert {rank for loop in steps for rank in loop.ranks} == {0, 1, 2, 3}
+    assert {loop.iterations for loop in steps} == {300}
+    assert found.conditions == (0, 0)
+
+
+def test_partners_tell_what_is_repeated_and_do_not_part_ranks():
+    # each rank exchanges with two others, in the same order: one program for all
+    exchange = "{t} enter MPI_Sendrecv peer {peer} | {end} leave"
+    told = []
+    for rank in range(8):
+        told.append(f"{rank}")
+        for k in range(60):
+            peer = rank ^ (1 + k % 3)
+            told.append(exchange.format(t=10 * k, end=10 * k + 5, peer=peer))
+    found = detect(trace_of(" | ".join(["ranks 8", *told])))
+
+    assert [(loop.iterations, len(loop.calls)) for loop in found.loops] == [(20, 3)]
+    assert found.classes == (tuple(range(8)),)
+
+
+def test_what_the_order_of_calls_does_not_tell_is_said(capsys):
+    dice = np.random.default_rng(5)
+    steps = [Do(("Send", "Recv", "Barrier")[k], 12) for k in dice.integers(0, 3, 200)]
+
+    output(view(detect(run(*steps, paths=False))), "table")
+    unclear = capsys.readouterr().out
+    output(view(detect(run(sweeps(9, 4), paths=False))), "table")
+
+    assert "this is no reading of the program" in unclear
+    assert "this is no reading" not in capsys.readouterr().out
+
+
+def test_conditions_are_counted_by_whether_they_follow_a_rule():
+    some = {0, 2, 3, 5, 8, 9, 13, 16}
+    found = detect(
+        run(
+            loop(
+                20,
+                SEND,
+                Do("Bcast", 13, when=lambda k: k in some),
+                RECV,
+                Do("Gather", 15, when=lambda k: k % 4 == 0),
+                Do("Barrier", 16),
+            )
+        ),
+        method="exact",
+    )
+
+    assert found.conditions == (1, 1)
+    assert found.as_dict()["conditions"] == {"explained": 1, "unexplained": 1}
 
 
 def test_the_whole_program_is_in_json_as_a_tree():

@@ -9,6 +9,7 @@ import by_hand
 from burstline.show import output, view
 from burstline.show.code_lines import chosen_counter, pseudocode
 from burstline.structure import detect
+from burstline.testing import trace_of
 from loop_programs import Do, loop, run
 
 
@@ -52,6 +53,26 @@ def test_a_condition_of_the_data_is_a_share_of_iterations():
     program = loop(8, Do("Send", 5), Do("Bcast", 6, when=lambda k: k % 2), Do("Recv", 7))
 
     assert "  MPI_Bcast()  # in 50.0 %" in written(run(program))
+
+
+def test_an_else_stands_at_the_depth_of_its_if():
+    # what is done every 4th time is called from a function, all else from where that is called
+    paths = [
+        "path 0 main file a.c line 3",
+        "path 1 solve file b.c line 7 under 0",
+        "path 2 backward file b.c line 9 under 1",
+    ]
+    calls = ["Barrier path 0"]
+    for k in range(20):
+        calls += ["Send path 1", "Bcast path 2" if k % 4 == 3 else "Gather path 1"]
+    told = [f"{9 * k} enter MPI_{call} | {9 * k + 5} leave" for k, call in enumerate(calls)]
+    trace = trace_of(" | ".join(["ranks 1", *paths, "0", *told]))
+
+    text = ["  " * line.depth + line.text for line in pseudocode(detect(trace, method="exact"))]
+
+    heads = [line for line in text if line.strip().startswith(("if", "else"))]
+    assert heads[1].strip() == "else:"
+    assert len({len(line) - len(line.lstrip()) for line in heads}) == 1
 
 
 def test_computation_is_shown_from_a_duration_on():

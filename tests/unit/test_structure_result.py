@@ -21,7 +21,8 @@ def found():
 def test_the_document_has_the_keys_programs_read(found):
     document = json.loads(json.dumps(found.as_dict(), allow_nan=False))
 
-    assert document["method"] == "seed"
+    assert document["method"] == "exact"
+    assert document["conditions"] == {"explained": 0, "unexplained": 0}
     assert document["fidelity"] == 1.0
     assert document["coverage"] == found.coverage.calls == 1.0
     assert document["coverage_time"] == found.coverage.time
@@ -67,7 +68,7 @@ def test_a_notebook_shows_labels_and_does_not_obey_them(found):
 
 
 def test_a_structure_names_its_loops_and_fidelity(found):
-    assert repr(found) == "<Structure: 2 loops, fidelity 1.0000, by method 'seed'>"
+    assert repr(found) == "<Structure: 2 loops, fidelity 1.0000, by method 'exact'>"
 
 
 @pytest.mark.parametrize(("second", "named"), [(1, "2"), (2, "several")])

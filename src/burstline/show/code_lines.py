@@ -13,12 +13,11 @@ import numpy as np
 
 from burstline.errors import ParameterError, printable
 from burstline.show.units import format_share, plural
-from burstline.structure import Call, Condition, Loop, compact, walk
+from burstline.structure import Call, Condition, Loop, compact, is_otherwise, rule, walk
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
 
-    from burstline.columns import Integers
     from burstline.identity import Frame
     from burstline.structure import Inside, InsideLoop, Item, Structure
 
@@ -31,8 +30,6 @@ _TELLING: Final = (IPC, INSTRUCTIONS, CYCLES, "perf::TASK-CLOCK", "TASK-CLOCK")
 STYLES: Final = {"loop": "bold cyan", "condition": "magenta", "frame": "dim", "burst": "green"}
 _NAME: Final = 60
 _FEW: Final = 4
-_TEENS: Final = range(11, 14)
-_ENDINGS: Final = {1: "st", 2: "nd", 3: "rd"}
 
 Kind = Literal["frame", "loop", "condition", "call", "burst"]
 Step = tuple["Frame", str]  # a frame, and the function called from it
@@ -130,15 +127,16 @@ class _Writer:
     def _block(self, items: Sequence[Item], place: _Place) -> None:
         """Write items that the same ranks execute."""
         before: Item | None = None
-        for item in items:
-            steps = _steps(item)
+        for item, after in zip(items, [*items[1:], None], strict=True):
+            is_else = is_otherwise(item, before, place.loop)
+            steps = place.opened if is_else else _steps(item)
+            if is_otherwise(after, item, place.loop):  # both stand at one depth
+                steps = _common([steps, _steps(after)])
             depth = self._open(steps, place)
             if isinstance(item, Call):
                 self._call(item, depth)
             elif isinstance(item, Condition):
-                text = f"if {_condition_text(item, place.loop)}:"
-                if isinstance(before, Condition) and _is_otherwise(item, before, place.loop):
-                    text = "else:"
+                text = "else:" if is_else else f"if {_condition_text(item, place.loop)}:"
                 self._add("condition", depth, text, item=item)
                 inner = place.inner(steps, depth)
                 inner.loop = None
@@ -295,68 +293,9 @@ def _trips_text(loop: Loop) -> str:
 
 
 def _condition_text(condition: Condition, around: Loop | None) -> str:
-    """Write when a condition holds, in the words that fit all its ranks."""
-    lanes = np.flatnonzero(condition.executions).tolist()
+    """Write when a condition holds: its rule, or how often."""
     share = f"in {format_share(condition.probability)} of the iterations"
-    if around is None or around.trips is None:
-        return share
-    texts = {_holds(condition.when.values(k), around.trips.values(k)) for k in lanes}
-    return texts.pop() or share if len(texts) == 1 else share
-
-
-def _is_otherwise(condition: Condition, before: Condition, around: Loop | None) -> bool:
-    """Whether a condition holds exactly when the one before does not."""
-    if around is None or not np.array_equal(
-        condition.executions + before.executions, around.executions * (condition.executions > 0)
-    ):
-        return False
-    lanes = np.flatnonzero(condition.executions).tolist()
-    return all(
-        not np.isin(condition.when.values(lane), before.when.values(lane)).any()
-        for lane in lanes
-    )
-
-
-def _holds(when: Integers, trips: Integers) -> str | None:
-    """Say in which iterations something happens; None if there are no few words for it."""
-    begins = np.cumsum(trips) - trips
-    entry = np.searchsorted(begins, when, side="right") - 1
-    place = when - begins[entry]
-    to_end = trips[entry] - 1 - place
-    for distance, name in ((place, "first"), (to_end, "last")):
-        if len(when) == len(trips) and not distance.any():
-            return f"{name} iteration"
-        if len(when) == trips.sum() - len(trips) and distance.all():
-            return f"not {name} iteration"
-    every = _in_each(place, entry, trips)
-    return None if every is None else _set_text(every, int(trips.max()))
-
-
-def _in_each(place: Integers, entry: Integers, trips: Integers) -> Integers | None:
-    """The iterations of an entry in which something happens, if all entries agree."""
-    first = place[entry == 0]
-    if trips.min() != trips.max() or len(place) != len(first) * len(trips):
-        return None
-    return first if np.array_equal(place, np.tile(first, len(trips))) else None
-
-
-def _set_text(chosen: Integers, total: int) -> str | None:
-    """Write a set of iterations 0..total-1."""
-    if len(chosen) == 1:
-        return f"iteration == {chosen[0] + 1}"
-    steps = np.unique(np.diff(chosen))
-    step = int(steps[0])
-    if len(steps) == 1 and step > 1 and chosen[-1] + step >= total:
-        since = f", from iteration {chosen[0] + 1}" if chosen[0] != step - 1 else ""
-        last = 0 if step % 100 in _TEENS else step % 10
-        return f"every {step}{_ENDINGS.get(last, 'th')} iteration{since}"
-    inside = compact((chosen + 1).tolist())
-    outside = compact((np.setdiff1d(np.arange(total), chosen) + 1).tolist())
-    if inside.count(",") >= _FEW and outside.count(",") >= _FEW:
-        return None
-    if outside.count(",") < inside.count(","):
-        return f"iteration not in {{{outside}}}"
-    return f"iteration in {{{inside}}}"
+    return rule(condition, around) or share
 
 
 def _ranks_text(ranks: Collection[int], around: Collection[int]) -> str:
@@ -382,9 +321,9 @@ def _partner(call: Call, world: int) -> str:
     if len(call.peers) == 1:
         return f"{call.peers[0]}"
     if call.peers_vary:
-        return f"{call.peers[0]} to {call.peers[-1]}"
+        return f"any of {compact(call.peers)}"
     if call.offset is None:
-        return compact(call.peers)
+        return f"{compact(call.peers)} by rank"
     return _relative(call.offset, call.ranks, world) if call.offset else "rank"
 
 

@@ -108,6 +108,7 @@ def _facts(structure: Structure) -> list[tuple[str, str]]:
     facts = [
         ("structure", f"{size} for {calls}, by the {_METHODS[structure.method]} method"),
         ("fidelity", f"{100 * structure.fidelity:.2f} % of the calls come out in order{doubt}"),
+        ("conditions", _conditions_text(structure)),
         ("coverage", f"{format_share(coverage.calls)} of the calls, {in_loops}"),
         ("ranks", f"{ranks} of {plural(classes, 'kind')}"),
     ]
@@ -119,6 +120,16 @@ def _facts(structure: Structure) -> list[tuple[str, str]]:
     if structure.callpath == "none":
         facts.append(("call paths", "none in this trace, so that no source line can be given"))
     return facts
+
+
+def _conditions_text(structure: Structure) -> str:
+    explained, unexplained = structure.conditions
+    if not unexplained:
+        return f"{explained}, and each follows a rule" if explained else "none"
+    text = f"{explained + unexplained}, of which {unexplained} follow no rule"
+    if structure.callpath == "none":
+        text += ": this is no reading of the program, which the order of calls does not tell"
+    return text
 
 
 @dataclass(frozen=True, slots=True, eq=False)

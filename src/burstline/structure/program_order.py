@@ -9,30 +9,42 @@ import numpy as np
 from burstline.schema import UNKNOWN
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Collection, Iterable, Sequence
 
     from burstline.columns import Integers
     from burstline.identity import Frame, Path
 
 _HEAD, _TAIL = -1, -2
 
+Function = tuple[str, str | None]
+"""Name and file of a function."""
+
 Place = tuple[int, str, str, int]
 """Time, function, file, line: sorts the branches of one point of the program."""
 
 
-def program_order(paths: Sequence[Path], first: Integers) -> list[tuple[Place, ...]]:
+def program_order(
+    paths: Sequence[Path], first: Integers, unordered: Collection[Function] = frozenset()
+) -> list[tuple[Place, ...]]:
     """Keys that sort paths by line where they part, else by their first execution, `first`."""
     # Lines of different functions mean nothing to each other (one is inlined into the other,
     # a pointer calls one or the other): such branches are merged by their first execution.
-    places = _places(paths, first)
+    places = _places(paths, first, unordered)
     return [
         (*(places[path[: depth + 1]] for depth in range(len(path))), (place, "", "", UNKNOWN))
         for path, place in zip(paths, first.tolist(), strict=True)
     ]
 
 
-def program_places(paths: Sequence[Path], lanes: Iterable[Sequence[int]]) -> list[int]:
-    """The place of each call in the program, from 0, by lanes in order of first execution."""
+def program_places(
+    paths: Sequence[Path],
+    lanes: Iterable[Sequence[int]],
+    unordered: Collection[Function] = frozenset(),
+) -> list[int]:
+    """The place of each call in the program, from 0, by lanes in order of first execution.
+
+    The lines of `unordered` functions do not count.
+    """
     # Clocks of lanes are not compared: a call that the lanes before do not make comes right
     # behind the one that its first lane makes before it.
     following: dict[int, int] = {}
@@ -48,14 +60,16 @@ def program_places(paths: Sequence[Path], lanes: Iterable[Sequence[int]]) -> lis
     for place in range(len(paths)):
         first[call] = place
         call = following[call]
-    keys = program_order(paths, first)
+    keys = program_order(paths, first, unordered)
     places = [0] * len(keys)
     for place, call in enumerate(sorted(range(len(keys)), key=keys.__getitem__)):
         places[call] = place
     return places
 
 
-def _places(paths: Sequence[Path], first: Integers) -> dict[Path, Place]:
+def _places(
+    paths: Sequence[Path], first: Integers, unordered: Collection[Function]
+) -> dict[Path, Place]:
     """The place of each frame among those that branch off at the same point of the program."""
     began: dict[Path, int] = {}
     for path, place in zip(paths, first.tolist(), strict=True):
@@ -65,6 +79,9 @@ def _places(paths: Sequence[Path], first: Integers) -> dict[Path, Place]:
     places: dict[Path, Place] = {}
     for path in sorted(began, key=lambda path: _line(path[-1])):
         name, file, line = _line(path[-1])
+        if (name, path[-1].file) in unordered:
+            places[path] = (began[path], name, file, line)
+            continue
         branch = (path[:-1], name, file)
         reached[branch] = max(began[path], reached.get(branch, 0))
         places[path] = (reached[branch], name, file, line)

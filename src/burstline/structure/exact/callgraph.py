@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from burstline.columns import Integers
     from burstline.identity import Path, Sites
+    from burstline.structure.program_order import Function
 
 Edge = tuple[int, int]
 """Sites that follow each other."""
@@ -37,11 +38,29 @@ class CallGraph:
     who: Sequence[int]  # the kinds of lanes on which each site occurs
     place: Sequence[int]  # place of each site in the program, from 0
     paths: Sequence[Path]  # call path of each site
+    orders: Sequence[Sequence[int]]  # sites of each lane in the order of first execution
+    # functions whose lines do not tell the order of their statements
+    unordered: Collection[Function] = frozenset()
+
+    def without_lines_of(self, functions: Collection[Function]) -> CallGraph:
+        """The graph, with no order of statements from the lines of some functions."""
+        place = program_places(self.paths, self.orders, functions)
+        return replace(self, place=place, unordered=functions)
 
     def stands_before(self, a: int, b: int) -> bool:
         """Whether `a` stands on an earlier line than `b` in the function that reaches both."""
         parting = self._parting(a, b)
-        return parting is not None and parting[1] < parting[2]
+        return (
+            parting is not None
+            and parting[1] < parting[2]
+            and self._function(a, parting[0]) not in self.unordered
+        )
+
+    def goes_back_in(self, a: int, b: int) -> Function | None:
+        """The function in which `b` stands on an earlier line than `a`, whatever lines tell."""
+        parting = self._parting(a, b)
+        went_back = parting is not None and parting[2] < parting[1]
+        return self._function(a, parting[0]) if parting and went_back else None
 
     def between(self, a: int, b: int, nodes: Collection[int]) -> list[int]:
         """The nodes on the lines from `a` to `b`, which it stands before, in their order."""
@@ -60,6 +79,9 @@ class CallGraph:
             return is_same and line is not None and low <= line <= high
 
         return sorted(filter(is_between, nodes), key=self.place.__getitem__)
+
+    def _function(self, a: int, depth: int) -> Function:
+        return self.paths[a][depth].function, self.paths[a][depth].file
 
     def _parting(self, a: int, b: int) -> tuple[int, int, int] | None:
         """The depth at which two paths part, and the lines there, if these can be compared."""
@@ -90,7 +112,7 @@ def call_graph(sites: Sites, lane_begin: Integers) -> CallGraph:
     pairs = list(zip(source.tolist(), target.tolist(), strict=True))
     paths = [site.path for site in distinct]
     bounds = pairwise(lane_begin.tolist())
-    orders = (_in_first_order(sequence[a:b], len(sites)) for a, b in bounds)
+    orders = [_in_first_order(sequence[a:b], len(sites)) for a, b in bounds]
     lanes = np.flatnonzero(np.diff(lane_begin)).tolist()
     heads = sequence[lane_begin[:-1][lanes]].tolist()
     tails = sequence[lane_begin[1:][lanes] - 1].tolist()
@@ -119,6 +141,7 @@ def call_graph(sites: Sites, lane_begin: Integers) -> CallGraph:
         who=who,
         place=program_places(paths, orders),
         paths=paths,
+        orders=orders,
     )
 
 

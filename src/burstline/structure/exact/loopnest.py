@@ -213,9 +213,8 @@ class _Nester:
     def _disorder(self, elements: Sequence[int | Body]) -> int:
         """The number of neighbours that stand against the order of their lines."""
         ends = [_ends(element) for element in elements]
-        return sum(
-            self.graph.stands_before(after[0], before[1]) for before, after in pairwise(ends)
-        )
+        neighbours = [(before[1], after[0]) for before, after in pairwise(ends)]
+        return sum(self.graph.goes_back_in(*pair) is not None for pair in neighbours)
 
 
 def _ends(element: int | Body) -> tuple[int, int]:

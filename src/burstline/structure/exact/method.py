@@ -5,14 +5,15 @@ Without lines of source, the order of calls shows which of one name are several 
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, field, replace
-from itertools import count
+from itertools import count, pairwise
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
 from burstline import _core
-from burstline.columns import dense
+from burstline.columns import dense, prefix_sums
 from burstline.identity import Sites
 from burstline.structure.assembly import Outcome, assembly
 from burstline.structure.exact.callgraph import call_graph
@@ -22,13 +23,17 @@ from burstline.structure.program.nodes import Condition, Loop
 from burstline.structure.reduction import reduce_to_sites
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Hashable, Iterator, Mapping, Sequence
+
+    import numpy.typing as npt
 
     from burstline.columns import Integers, Mask
     from burstline.structure.calls import Calls
+    from burstline.structure.exact.callgraph import CallGraph
     from burstline.structure.exact.occurrences import Reading
     from burstline.structure.program.nodes import Call, Item
     from burstline.structure.program.runs import Runs
+    from burstline.structure.program_order import Function
     from burstline.structure.reduction import Reduced
     from burstline.trace import Trace
 
@@ -37,8 +42,11 @@ _FIRST_TIMES: Final = (2, 3)
 """What is folded first: all that is repeated, or what is repeated more than by chance."""
 
 _WORK_PER_CALL: Final = 200
-_MOST_SITES: Final = 8
+_MOST_SITES: Final = 64
 """Sites for one of before; a program that seems to have more is not regular enough."""
+
+_MOST_DOUBTFUL: Final = 8
+"""Functions whose lines are doubted, each for one more reading."""
 
 
 def refined_sites(sites: Sites, lane_begin: Integers) -> list[Sites]:
@@ -53,21 +61,67 @@ def refined_sites(sites: Sites, lane_begin: Integers) -> list[Sites]:
 def _folded(
     sites: Sites, lane_begin: Integers, uncertain: Mask, first_times: int
 ) -> Sites | None:
+    # Without paths, sites differ by the partner's place beside the caller: that tells what is
+    # repeated, but ranks that have other partners at the same place run the same program.
     count = len(sites)
-    work = _WORK_PER_CALL * len(sites.of_call)
-    site, symbol = _core.fold_sites(sites.of_call, lane_begin, count, first_times, work)
+    general = [replace(site, offset=None) for site in sites.distinct]
+    kinds = _first_alike([(s.operation, s.path, s.communicator) for s in general])
+    teams = _lanes_alike(kinds[sites.of_call], lane_begin)
+    parts = [_together(sites.of_call, lane_begin, lanes, count) for lanes in teams]
+    former = np.concatenate([keys for _, keys in parts])
+    shifts = prefix_sums(np.array([len(keys) for _, keys in parts]))
+    sequence = np.concatenate(
+        [part + shift for (part, _), shift in zip(parts, shifts.tolist(), strict=False)]
+    )
+    begin = prefix_sums(np.array([len(part) for part, _ in parts]))
+    site, symbol = _core.fold_sites(
+        sequence.astype(np.int32),
+        begin,
+        _first_alike(kinds[former].tolist()),
+        first_times,
+        _WORK_PER_CALL * len(sites.of_call),
+    )
     if len(symbol) > _MOST_SITES * count:
         return None
-    names = np.where(uncertain[sites.of_call], count + site, sites.of_call)
-    of_call, keys = dense(names, count + len(symbol))
+    folded = dict.fromkeys(range(len(lane_begin) - 1), site)
+    for lanes, (start, end) in zip(teams, pairwise(begin.tolist()), strict=True):
+        folded |= dict.fromkeys(lanes, site[start:end])
+    new = count + np.concatenate(list(folded.values()))
+    renamed = np.where(uncertain[sites.of_call], new, sites.of_call)
+    of_call, keys = dense(renamed, count + len(symbol))
     if len(keys) == count:
         return None
-    former = np.where(keys < count, keys, symbol[np.maximum(keys - count, 0)])
-    return Sites(
-        of_call.astype(np.int32),
-        tuple(sites.distinct[number] for number in former.tolist()),
-        sites.has_paths,
-    )
+    names = np.concatenate([np.arange(count), former[symbol]])[keys]
+    distinct = tuple(general[number] for number in names.tolist())
+    return Sites(of_call.astype(np.int32), distinct, sites.has_paths)
+
+
+def _first_alike(things: Sequence[Hashable]) -> npt.NDArray[np.int32]:
+    """The place of the first that is equal, of each thing."""
+    first: dict[Hashable, int] = {}
+    places = [first.setdefault(thing, place) for place, thing in enumerate(things)]
+    return np.array(places, np.int32)
+
+
+def _lanes_alike(kinds: npt.NDArray[np.int32], lane_begin: Integers) -> list[list[int]]:
+    """The lanes whose calls are of the same kinds, one after another."""
+    teams: dict[bytes, list[int]] = {}
+    for lane, (begin, end) in enumerate(pairwise(lane_begin.tolist())):
+        teams.setdefault(kinds[begin:end].tobytes(), []).append(lane)
+    return list(teams.values())
+
+
+def _together(
+    of_call: npt.NDArray[np.int32], lane_begin: Integers, lanes: Sequence[int], count: int
+) -> tuple[Integers, Integers]:
+    """The calls of lanes alike as one sequence, of symbols equal where all are; their sites."""
+    bounds = [slice(lane_begin[lane], lane_begin[lane + 1]) for lane in lanes]
+    together, keys = dense(of_call[bounds[0]].astype(np.int64), count)
+    for calls in bounds[1:]:
+        together, keys = dense(together * count + of_call[calls], len(keys) * count)
+    first = np.zeros(len(keys), np.int64)
+    first[together[::-1]] = of_call[bounds[0]][::-1]
+    return together, first
 
 
 def by_order(
@@ -77,6 +131,9 @@ def by_order(
     unique = dense(calls.lane * len(sites) + sites.of_call, len(calls.ranks) * len(sites))[1]
     ways = [sites, *refined_sites(sites, calls.lane_begin)]
     version = min((_Version.of(way, calls) for way in ways), key=lambda way: way.size)
+    for function in version.doubtful_functions():
+        other = version.without_lines_of(function, calls)
+        version = other if other.size < version.size else version
     if reduced is None or version.sites is not sites:
         reduced = reduce_to_sites(trace, calls, version.sites)
     made = assembly(trace, reduced).calls(range(len(reduced.lane)))
@@ -99,20 +156,51 @@ class _Version:
     """One way to read the calls: their sites, and the loops these are in."""
 
     sites: Sites
+    graph: CallGraph
     program: Body
     nest: Nest
     reading: Reading
-    size: float  # nodes of the program, and irregularities of a lane in the mean
+    size: float  # nodes of a kind of lanes, and irregularities of a lane, in the mean
 
     @classmethod
     def of(cls, sites: Sites, calls: Calls) -> _Version:
-        graph = call_graph(sites, calls.lane_begin)
+        return cls._read(sites, call_graph(sites, calls.lane_begin), calls)
+
+    @classmethod
+    def _read(cls, sites: Sites, graph: CallGraph, calls: Calls) -> _Version:
         program = find_nest(graph)
         nest = Nest.of(program, graph.symbols)
         reading = read(nest, sites.of_call, calls)
-        nodes = graph.symbols + program.cost / max(graph.kinds, 1)
-        irregular = reading.when.irregularities() + reading.trips.irregularities()
-        return cls(sites, program, nest, reading, nodes + irregular / reading.lanes)
+        executed = sum(kinds.bit_count() for kinds in graph.who)
+        nodes = (executed + program.cost) / max(graph.kinds, 1)
+        irregular = reading.when.irregularities().sum() + reading.trips.irregularities().sum()
+        return cls(sites, graph, program, nest, reading, nodes + irregular / reading.lanes)
+
+    def without_lines_of(self, function: Function, calls: Calls) -> _Version:
+        """The calls read anew, where the lines of one more function do not tell their order."""
+        unordered = {*self.graph.unordered, function}
+        return self._read(self.sites, self.graph.without_lines_of(unordered), calls)
+
+    def doubtful_functions(self) -> list[Function]:
+        """Functions whose lines may be wrong, those most often against the calls first."""
+        # Inlining gives calls the lines of others. Read by wrong lines, a loop shows conditions
+        # that follow no rule; where all follow one there is no need to doubt.
+        irregular = self._irregular_loops()
+        loop = self.nest.symbol_loop
+        edges = self.graph.edges
+        doubted = (
+            edge for edge in edges if irregular[loop[edge[0]]] or irregular[loop[edge[1]]]
+        )
+        back = Counter(self.graph.goes_back_in(*edge) for edge in doubted)
+        return [function for function, _ in back.most_common(_MOST_DOUBTFUL) if function]
+
+    def _irregular_loops(self) -> Mask:
+        """Which loops, the program first, have an element executed by no rule, (loops,)."""
+        reading, nest = self.reading, self.nest
+        when = reading.when.irregularities().reshape(-1, reading.lanes).any(axis=1)
+        trips = reading.trips.irregularities().reshape(-1, reading.lanes).any(axis=1)
+        around = np.concatenate([nest.symbol_loop, nest.loop_parent])
+        return np.isin(np.arange(len(nest.loop_parent)), around[when]) | trips
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -11,6 +11,7 @@ from burstline.errors import ParameterError
 from burstline.structure.program.fidelity import Expander
 from burstline.structure.program.iterations import timed
 from burstline.structure.program.nodes import Call, Item, Loop, tree, walk
+from burstline.structure.program.rules import Conditions
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -121,6 +122,11 @@ class Structure:
         """Loops and calls in it."""
         return sum(1 for _ in walk(self.items))
 
+    @property
+    def conditions(self) -> Conditions:
+        """How many of its conditions follow a rule, and how many do not."""
+        return Conditions.of(self.items)
+
     def as_dict(self) -> dict[str, Any]:
         """The structure as JSON output."""
         by_rank: dict[str, float] = {}  # the smallest of its lanes
@@ -135,6 +141,7 @@ class Structure:
             "run_ns": self.run_ns,
             "fidelity": self.fidelity,
             "fidelity_by_rank": by_rank,
+            "conditions": self.conditions._asdict(),
             "coverage": self.coverage.calls,
             "coverage_time": self.coverage.time,
             "size": {

@@ -85,9 +85,9 @@ class Runs:
         """How many numbers each lane has, shape (lanes,)."""
         return np.diff(prefix_sums(self.count)[self.begin])
 
-    def irregularities(self) -> int:
-        """How many progressions there are beyond one per sequence."""
-        return int(np.maximum(np.diff(self.begin) - 1, 0).sum())
+    def irregularities(self) -> Integers:
+        """How many progressions each lane has beyond one, shape (lanes,)."""
+        return np.maximum(np.diff(self.begin) - 1, 0)
 
     def leaves_out(self, totals: Integers) -> bool:
         """Whether a lane has some, but not all, of the numbers 0..total-1, all different."""
