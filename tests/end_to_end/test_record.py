@@ -6,11 +6,13 @@ import json
 import signal
 import subprocess
 import time
+from pathlib import Path
 
 import pytest
 
 from burstline.summary import summarise
 
+PROGRAMS = Path(__file__).parents[1] / "record"
 RING = """
 #include <mpi.h>
 #include <signal.h>
@@ -23,6 +25,7 @@ static void end_as(const char *how, int rank) {
     if (strcmp(how, "crash") == 0 && rank == 1) *(volatile int *)8 = 1;
     if (strcmp(how, "killed") == 0 && rank == 1) kill(getpid(), SIGKILL);
     if (strcmp(how, "exit") == 0) exit(3);
+    if (strcmp(how, "_exit") == 0 && rank == 1) _exit(3);
     if (strcmp(how, "fork") == 0 && fork() == 0) execlp("true", "true", (char *)0);
     if (strcmp(how, "forever") == 0)
         for (int turn = 0; turn < 60000; turn++, usleep(1000)) MPI_Barrier(MPI_COMM_WORLD);
@@ -150,9 +153,10 @@ def test_a_program_behind_a_script_is_recorded(on_open_mpi):
     ("how", "message"),
     [
         ("crash", "rank 1 was ended by SIGSEGV"),
-        ("killed", "rank 1 was killed"),
+        ("killed", "rank 1 ended at once, by SIGKILL or by _exit"),
         ("abort", "rank 1 called MPI_Abort(6)"),
         ("exit", "ended with code 3"),
+        ("_exit", "rank 1 ended at once, by SIGKILL or by _exit"),
     ],
 )
 def test_a_program_that_fails_leaves_what_it_did_before(on_open_mpi, how, message):
@@ -213,6 +217,29 @@ def test_a_program_that_does_not_call_mpi_is_no_trace(on_open_mpi):
 
     assert code == 5
     assert "no rank recorded anything" in said
+
+
+@pytest.mark.parametrize("words", [["env", "-u", "LD_PRELOAD"], ["sh", "-c", "exit 3"]])
+def test_a_program_that_nobody_recorded_may_have_called_mpi(on_open_mpi, words):
+    program = on_open_mpi.build(RING)
+
+    code, _, said = on_open_mpi.record(
+        "--mpi=openmpi", "--", *on_open_mpi.ranks(2), *words, program, "exit"
+    )
+
+    assert code == 3
+    assert "no rank recorded anything; no trace. It ended before MPI_Init, or ran" in said
+    assert "LD_PRELOAD is taken out of its environment" in said
+
+
+def test_processes_that_the_program_spawned_are_said_to_be_missing(on_open_mpi):
+    source = (PROGRAMS / "mpi_spawn.c").read_text()
+
+    code, _, said = on_open_mpi.record("--", *on_open_mpi.ranks(2), on_open_mpi.build(source))
+
+    assert code == 0
+    assert "MPI_Comm_spawn started processes that are not recorded" in said
+    assert "4 sends and receives have their other side in another job" in said
 
 
 def test_a_program_under_the_wrong_launcher_is_refused(on_open_mpi, mpich):

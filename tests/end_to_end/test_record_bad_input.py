@@ -79,7 +79,7 @@ def test_a_run_leaves_as_much_of_the_disk_free_as_is_wanted(on_open_mpi):
     ("how", "message"),
     [
         ("crash", "rank 1 was ended by SIGSEGV"),
-        ("killed", "rank 1 was killed"),
+        ("killed", "rank 1 ended at once, by SIGKILL or by _exit"),
         ("abort", "rank 1 called MPI_Abort(6)"),
     ],
 )

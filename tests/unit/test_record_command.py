@@ -21,7 +21,8 @@ from burstline.cli.products import ENDINGS
 from burstline.formats import raw
 from burstline.record.launching import session
 
-RANK, SEND, EVENT, GAP, OVERHEAD, LEFT = 30, 12, 50, 70, 73, 74
+ENTER, SEND, RECEIVE, RANK, EVENT, GAP, OVERHEAD, LEFT = 1, 12, 15, 30, 50, 70, 73, 74
+SPAWN = 101
 SENT, RECEIVED = 1, 5
 RUNS = "for r in $RANKS; do cp $FILES/$r $BURSTLINE_DIR/p-$r.t-0.raw; done"
 
@@ -45,6 +46,8 @@ def run(tmp_path, monkeypatch, capfd):
     raw_file(files / "killed", (RANK, 0, 1, 2, 0), (GAP, 0, 0, 0, 12))
     raw_file(files / "aborted", (RANK, 0, 1, 2, 0), (LEFT, 3, 6, 0, 0))
     raw_file(files / "signalled", (RANK, 0, 1, 2, 0), (LEFT, 4, 11, 0, 0))
+    to_others = [(kind, 0, (1 << 32) - 3, 0, 8) for kind in (SEND, RECEIVE)]
+    raw_file(files / "spawning", (RANK, 0, 1, 2, 0), (ENTER, SPAWN, 0, 0, 0), *to_others)
     raw_file(files / "alone", (RANK, 0, 0, 1, 0), (LEFT, 1, 0, 0, 0))
     raw_file(files / "lonely", (RANK, 0, 0, 1, 0), (LEFT, 1, 0, 0, 0))
     raw_file(files / "rankless", (SEND, 0, 0, 0, 0))
@@ -128,7 +131,9 @@ def test_a_program_that_a_signal_ends_counts_like_in_a_shell(run):
 @pytest.mark.parametrize(
     ("ranks", "message"),
     [
-        ("killed", "rank 1 was killed; what it recorded before"),
+        ("killed", "rank 1 ended at once, by SIGKILL or by _exit; what it recorded before"),
+        ("spawning", "MPI_Comm_spawn started processes that are not recorded"),
+        ("spawning", "2 sends and receives have their other side in another job"),
         ("aborted", "rank 1 called MPI_Abort(6)"),
         ("signalled", "rank 1 was ended by SIGSEGV"),
         ("0", "1 of 2 ranks recorded nothing"),
@@ -148,7 +153,12 @@ def test_what_happened_to_a_rank_is_said(run, monkeypatch, ranks, message):
     ("text", "code", "message"),
     [
         ("exit 0", 5, "no rank recorded anything: the program does not call MPI"),
-        ("exit 3", 3, "ended with code 3 before it called MPI_Init"),
+        (
+            "exit 3",
+            3,
+            "code 3, and no rank recorded anything; no trace",
+        ),
+        ("exit 3", 3, "or ran without the recorder: LD_PRELOAD is taken out of its environ"),
         ("RANKS=rankless; " + RUNS, 5, "no rank recorded anything"),
         ("RANKS='alone lonely'; " + RUNS, 5, "each as the only rank"),
     ],
@@ -159,6 +169,16 @@ def test_a_run_without_ranks_is_no_trace(run, text, code, message):
     assert found == code
     assert message in said
     assert "app.prv" not in names(run)
+
+
+def test_env_in_the_words_of_a_launcher_that_fails_is_explained(run):
+    app(run, "exit 1", name="mpirun.sh")
+    (run.here / "mpirun.sh").rename(run.here / "mpirun")
+
+    code, _, said = run("--mpi", "openmpi", "--", "./mpirun", "-n", "99", app(run))
+
+    assert code == 1
+    assert "Where ./mpirun names env above, it means the program" in said
 
 
 def test_the_recorder_is_told_what_was_asked_for(run):
@@ -249,6 +269,7 @@ def test_each_set_of_counters_is_a_run_of_its_own(run):
         (["-o", "x.txt"], "the ending of an output"),
         (["-o", "nowhere/x.prv"], "there is no folder nowhere"),
         (["-o", "/sys/x.prv"], "/sys cannot be written"),
+        (["-o", "/proc/x.prv"], "/proc cannot be written (it takes no files)"),
         (["-o", "old.prv"], "old.prv exists"),
         (["--keep-raw=full"], "full is not empty"),
     ],

@@ -65,6 +65,7 @@ class _Plan(NamedTuple):
     words: list[str]
     output: Path
     folder: Path
+    launcher: str | None  # puts env before the programs, and may name it
 
 
 def run(arguments: usage.Arguments) -> None:
@@ -112,7 +113,7 @@ def _record(arguments: usage.Arguments, name: str, counters: str | None) -> int:
             survey = record.survey(plan.folder, progress)
         kept = survey.files > 0
         if code and not survey.ranks:
-            _say(f"the program ended with code {code} before it called MPI_Init; no trace")
+            _say(record.nothing_recorded(code, plan.launcher))
             return code
         record.require_ranks(survey)
         resolver = record.Resolver()
@@ -158,7 +159,9 @@ def _plan(arguments: usage.Arguments, name: str, counters: str | None) -> _Plan:
     folder = record.make_folder(output, keep)
     environment = record.program_environment(settings, folder, recorder)
     launcher: Abi | None = record.launcher_abi(command)
-    return _Plan(record.with_environment(command, environment, launcher), output, folder)
+    started = record.with_environment(command, environment, launcher)
+    named = None if command.launcher is None else command.words[command.launcher]
+    return _Plan(started, output, folder, named)
 
 
 def _settings(arguments: usage.Arguments, counters: str | None) -> dict[str, str]:
@@ -187,6 +190,16 @@ def _report(ended: Ended, survey: Survey) -> None:
         _say(f"the program ended with code {ended.exit_code()}; the trace ends there")
     for rank, how in sorted(survey.ended.items())[:8]:
         _say(f"rank {rank} {how}; what it recorded before is in the trace")
+    if survey.spawned:
+        _say(
+            "MPI_Comm_spawn started processes that are not recorded: the trace has neither "
+            "their calls nor messages to and from them"
+        )
+    if survey.strange:
+        _say(
+            f"{survey.strange:,} sends and receives have their other side in another job, "
+            "which is not recorded; these messages are not in the trace"
+        )
     if missing := survey.missing():
         _say(f"{missing} of {survey.size} ranks recorded nothing")
     if survey.dropped:

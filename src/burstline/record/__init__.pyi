@@ -24,6 +24,7 @@ from burstline.record.launching.mpi import abi_of_program as abi_of_program
 from burstline.record.launching.session import Ended as Ended
 from burstline.record.launching.session import Survey as Survey
 from burstline.record.launching.session import make_folder as make_folder
+from burstline.record.launching.session import nothing_recorded as nothing_recorded
 from burstline.record.launching.session import program_environment as program_environment
 from burstline.record.launching.session import require_ranks as require_ranks
 from burstline.record.launching.session import run_command as run_command

@@ -9,6 +9,7 @@ The files of a program that fails, is killed or is interrupted are good up to th
 
 from __future__ import annotations
 
+import errno
 import os
 import secrets
 import signal
@@ -29,6 +30,10 @@ if TYPE_CHECKING:
 _CHUNK: Final = 1 << 20
 _ENDING: Final = ((signal.SIGINT, 5.0), (signal.SIGTERM, 5.0), (signal.SIGKILL, None))
 """Signals to an interrupted program, and the seconds it has to obey each."""
+_STRANGER: Final = (1 << 32) - 3
+"""The other side of a message, if it is no rank of this run; see ``raw.h``."""
+_SPAWNS: Final = ("MPI_Comm_spawn", "MPI_Comm_spawn_multiple")
+_STRIPPED: Final = "LD_PRELOAD is taken out of its environment, as env -i and sudo do"
 _TERMINAL_S: Final = 5.0
 """Seconds for a program that got Ctrl-C from the terminal."""
 
@@ -55,6 +60,8 @@ class Survey:
     records: int = 0
     dropped: int = 0
     overhead_ns: int = 0
+    spawned: bool = False
+    strange: int = 0  # sends and receives whose other side is no rank of this run
     ended: dict[int, str] = field(default_factory=dict)
 
     def missing(self) -> int:
@@ -77,8 +84,11 @@ def make_folder(output: Path, keep: Path | None) -> Path:
         probe.touch()
         probe.unlink()
     except OSError as error:
+        # Of a folder that is there and takes no files, like /proc, the system says it is not.
+        missing = error.errno == errno.ENOENT
+        reason = "it takes no files" if missing else (error.strerror or "error").lower()
         raise ParameterError(
-            f"{folder.parent} cannot be written ({(error.strerror or 'error').lower()}). "
+            f"{folder.parent} cannot be written ({reason}). "
             "Choose another place: -o FOLDER/NAME.prv"
         ) from error
     return folder.resolve()
@@ -118,8 +128,20 @@ def require_ranks(run: Survey) -> None:
     if not run.ranks:
         raise NotEnoughDataError(
             "no rank recorded anything: the program does not call MPI, has MPI linked into "
-            "itself, or uses another MPI than the recorder is for (--mpi)"
+            "itself, uses another MPI than the recorder is for (--mpi), or runs without "
+            f"the recorder: {_STRIPPED}"
         )
+
+
+def nothing_recorded(code: int, launcher: str | None) -> str:
+    """The sentence on a command that failed, and of which no rank is recorded."""
+    text = (
+        f"the program ended with code {code}, and no rank recorded anything; no trace. It "
+        f"ended before MPI_Init, or ran without the recorder: {_STRIPPED}"
+    )
+    if launcher is None:
+        return text
+    return f"{text}. Where {launcher} names env above, it means the program, which env starts"
 
 
 def _wait(process: subprocess.Popen[bytes]) -> Ended:
@@ -177,8 +199,9 @@ def _add_file(run: Survey, path: Path) -> None:
     import numpy as np  # noqa: PLC0415 -- slow, and only needed after a run
 
     from burstline.formats.intake import Defects  # noqa: PLC0415 -- as above
-    from burstline.formats.raw import HEADER_BYTES, Kind, stored  # noqa: PLC0415 -- as above
+    from burstline.formats.raw import HEADER_BYTES, Kind, operation_numbers, stored  # noqa: PLC0415 -- as above
 
+    spawns = [op for op, name in operation_numbers().items() if name in _SPAWNS]
     records = stored(path, HEADER_BYTES, Defects())
     if not len(records):
         return
@@ -190,6 +213,9 @@ def _add_file(run: Survey, path: Path) -> None:
         piece = records[start : start + _CHUNK]
         kind = np.asarray(piece["kind"])
         run.records += int(np.count_nonzero(kind))
+        moved = piece[(kind == Kind.SEND) | (kind == Kind.RECEIVE)]
+        run.strange += int(np.count_nonzero(moved["a"] == _STRANGER))
+        run.spawned |= bool(np.isin(piece["op"][kind == Kind.ENTER], spawns).any())
         for row in piece[np.isin(kind, wanted)].tolist():
             _, record_kind, op, a, b, c = row
             if record_kind == Kind.RANK:
@@ -211,7 +237,7 @@ def _end_of(left: int, detail: int) -> str | None:
     from burstline.formats.raw import Ending  # noqa: PLC0415 -- as above
 
     if left == 0:
-        return "was killed"
+        return "ended at once, by SIGKILL or by _exit"
     if left == Ending.ABORT:
         return f"called MPI_Abort({detail})"
     if left == Ending.SIGNAL:
