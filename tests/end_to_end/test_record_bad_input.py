@@ -31,6 +31,7 @@ int main(int argc, char **argv) {
 """
 SILENT = "int main(void) { return 0; }\n"
 TURNS = 30000
+FREE = '"$@"; code=$?; df -B1 --output=avail small; exit $code'
 
 
 def assert_is_cut_but_whole_before(trace, ranks=2):
@@ -52,26 +53,35 @@ def test_a_disk_that_fills_up_while_ranks_write_costs_records_not_the_run(
     program = on_open_mpi.build(ENDLESS)
 
     words = ["-o", "app.store", "--keep-raw=small/raw", "--", *on_open_mpi.ranks(2)]
-    code, _, said = on_open_mpi.record(
-        *words, program, str(TURNS), before=small_disk(raw, "4m")
+    code, printed, said = on_open_mpi.record(
+        *words, program, str(TURNS), before=[*small_disk(raw, "4m"), "sh", "-c", FREE, "sh"]
     )
 
     assert code == 0, said
+    assert int(printed.split()[-1]) >= (4 << 20) // 100
     assert "No space left on device; records are dropped" in said
     assert "records were dropped for want of room; the gaps are marked" in said
     assert_is_cut_but_whole_before(on_open_mpi.trace("app.store"))
 
 
-def test_a_run_leaves_as_much_of_the_disk_free_as_is_wanted(on_open_mpi):
+def test_a_run_leaves_as_much_of_the_disk_free_as_is_wanted(on_open_mpi, small_disk):
+    raw = on_open_mpi.folder / "small"
+    raw.mkdir()
     program = on_open_mpi.build(ENDLESS)
 
-    code, _, said = on_open_mpi.record(
-        "-o", "app.store", "--leave-free=900P", "--", *on_open_mpi.ranks(2), program, str(TURNS)
+    words = ["-o", "app.store", "--keep-raw=small/raw", "--leave-free=2Mi", "--"]
+    code, printed, said = on_open_mpi.record(
+        *words,
+        *on_open_mpi.ranks(2),
+        program,
+        str(TURNS),
+        before=[*small_disk(raw, "6m"), "sh", "-c", FREE, "sh"],
     )
 
     assert code == 0, said
     assert "records were dropped" in said
     assert "--leave-free" in said
+    assert int(printed.split()[-1]) >= 2 << 20
     assert_is_cut_but_whole_before(on_open_mpi.trace("app.store"))
 
 

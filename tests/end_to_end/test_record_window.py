@@ -50,3 +50,34 @@ def test_a_killed_program_leaves_its_window_and_nothing_is_in_both(record, tmp_p
 
     assert sorted(tmp_path.iterdir()) == [path, path.with_suffix(".tail")]
     assert kinds(path) == ["ENTER", "SEND", "LEAVE"] * CALLS
+
+
+TOGETHER = """
+for i in 1 2 3 4 5 6 7 8; do BURSTLINE_DIR="$1" "$2" die 9 & done
+wait
+stat -f -c '%a %S' "$1"
+"""
+
+
+@pytest.mark.parametrize("block", [32 << 10, 1 << 20])
+@pytest.mark.parametrize("wanted", ["1", None])
+def test_processes_that_fill_a_disk_together_leave_free_what_is_to_stay_free(
+    program, tmp_path, small_disk, wanted, block
+):
+    settings = {"BURSTLINE_BLOCK": str(block), "BURSTLINE_STACK_DEPTH": "0"}
+    if wanted is not None:
+        settings["BURSTLINE_LEAVE_FREE"] = wanted  # MiB
+
+    words = ["sh", "-c", TOGETHER, "sh", str(tmp_path), program]
+    done = subprocess.run(
+        small_disk(tmp_path, "2m") + words,
+        env={**os.environ, **settings},
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=60,
+    )
+
+    blocks, size = map(int, done.stdout.split()[-2:])
+    assert "No space left on device" in done.stderr
+    assert blocks * size >= ((2 << 20) // 100 if wanted is None else 1 << 20)

@@ -269,6 +269,7 @@ def test_each_set_of_counters_is_a_run_of_its_own(run):
         (["-o", "x.txt"], "the ending of an output"),
         (["-o", "nowhere/x.prv"], "there is no folder nowhere"),
         (["-o", "/sys/x.prv"], "/sys cannot be written"),
+        (["--leave-free=900P"], "MB are to stay free (--leave-free): nothing could be record"),
         (["-o", "/proc/x.prv"], "/proc cannot be written (it takes no files)"),
         (["-o", "old.prv"], "old.prv exists"),
         (["--keep-raw=full"], "full is not empty"),

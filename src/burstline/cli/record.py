@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 import shutil
 import sys
@@ -156,6 +157,7 @@ def _plan(arguments: usage.Arguments, name: str, counters: str | None) -> _Plan:
     abi = record.choose_abi(command, arguments.mpi)
     recorder = record.shared_object(abi)
     keep = None if arguments.keep_raw is None else Path(arguments.keep_raw)
+    record.require_room((keep or output).parent, _leave_free(arguments))
     folder = record.make_folder(output, keep)
     environment = record.program_environment(settings, folder, recorder)
     launcher: Abi | None = record.launcher_abi(command)
@@ -176,10 +178,18 @@ def _settings(arguments: usage.Arguments, counters: str | None) -> dict[str, str
         "BURSTLINE_MODE": "profile" if arguments.profile else None,
         "BURSTLINE_BLOCK": None if block is None else parse_size(block),
     }
-    if arguments.leave_free is not None:
-        free = 0 if arguments.leave_free == "0" else parse_size(arguments.leave_free)
+    free = _leave_free(arguments)
+    if free is not None:
         settings["BURSTLINE_LEAVE_FREE"] = min(-(-free >> 20), _MOST_MIB)
     return {name: str(value) for name, value in settings.items() if value is not None}
+
+
+def _leave_free(arguments: usage.Arguments) -> int | None:
+    """The bytes of the disk that are to stay free, None if that is left to the recorder."""
+    text, of_recorder = arguments.leave_free, os.environ.get("BURSTLINE_LEAVE_FREE", "")
+    if text is None:
+        return int(of_recorder) << 20 if of_recorder.isdecimal() else None
+    return 0 if text == "0" else parse_size(text)
 
 
 def _report(ended: Ended, survey: Survey) -> None:

@@ -27,6 +27,7 @@ from burstline.record.launching.session import make_folder as make_folder
 from burstline.record.launching.session import nothing_recorded as nothing_recorded
 from burstline.record.launching.session import program_environment as program_environment
 from burstline.record.launching.session import require_ranks as require_ranks
+from burstline.record.launching.session import require_room as require_room
 from burstline.record.launching.session import run_command as run_command
 from burstline.record.launching.session import survey as survey
 from burstline.record.symbols.resolution import Resolver as Resolver

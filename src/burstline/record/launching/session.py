@@ -12,6 +12,7 @@ from __future__ import annotations
 import errno
 import os
 import secrets
+import shutil
 import signal
 import subprocess
 import threading
@@ -30,6 +31,8 @@ if TYPE_CHECKING:
 _CHUNK: Final = 1 << 20
 _ENDING: Final = ((signal.SIGINT, 5.0), (signal.SIGTERM, 5.0), (signal.SIGKILL, None))
 """Signals to an interrupted program, and the seconds it has to obey each."""
+_LEAVE_FREE: Final = 1 << 30
+"""Bytes of the disk that stay free if nothing else is said, or 1 %; see ``output.c``."""
 _STRANGER: Final = (1 << 32) - 3
 """The other side of a message, if it is no rank of this run; see ``raw.h``."""
 _SPAWNS: Final = ("MPI_Comm_spawn", "MPI_Comm_spawn_multiple")
@@ -92,6 +95,18 @@ def make_folder(output: Path, keep: Path | None) -> Path:
             "Choose another place: -o FOLDER/NAME.prv"
         ) from error
     return folder.resolve()
+
+
+def require_room(place: Path, leave_free: int | None) -> None:
+    """Raise ParameterError if a disk has less room than is to stay free, in bytes."""
+    disk = shutil.disk_usage(place)
+    kept = min(disk.total // 100, _LEAVE_FREE) if leave_free is None else leave_free
+    if disk.free < kept:
+        raise ParameterError(
+            f"the disk of {place} has {disk.free / 1e6:,.0f} MB left, of which "
+            f"{kept / 1e6:,.0f} MB are to stay free (--leave-free): nothing could be "
+            "recorded. Choose another place: -o FOLDER/NAME.prv"
+        )
 
 
 def run_command(words: Sequence[str], *, stdout: IO[Any] | None = None) -> Ended:

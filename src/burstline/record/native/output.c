@@ -45,7 +45,8 @@ static int may_reach(uint64_t bytes) {
     return 0;
 }
 
-/* A run must not fill a disk that others use: 1 GiB stays free, or 1 % of a small one. */
+/* A run must not fill a disk that others use: 1 GiB stays free, or 1 % of a small one. Asked before
+ * anything is taken, and again behind it: many processes may have asked at the same moment. */
 static int leaves_room(int file, uint64_t bytes) {
     struct statvfs disk;
     if (burst_settings.leave_free_mib == 0 || fstatvfs(file, &disk) != 0) return 1;
@@ -94,7 +95,7 @@ static uint64_t *map_window(int file) {
     const size_t bytes = burst_settings.block_bytes;
     const int error = allocate(file, bytes);
     errno = error;
-    if (error != 0) return NULL;
+    if (error != 0 || !leaves_room(file, 0)) return NULL;
     void *window = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
     if (window == MAP_FAILED) return NULL;
 #if defined(MADV_POPULATE_WRITE)
@@ -191,7 +192,8 @@ static void begin_window(struct burst_thread *thread, uint64_t *window) {
 static int start_files(struct burst_thread *thread) {
     const int file = create_file(thread);
     if (file < 0) return 0;
-    uint64_t *window = write_header(thread, file) ? open_window(thread) : NULL;
+    const int has_room = leaves_room(file, BURST_RAW_HEADER_BYTES + burst_settings.block_bytes);
+    uint64_t *window = has_room && write_header(thread, file) ? open_window(thread) : NULL;
     const int error = errno;
     close(file);
     if (window != NULL) begin_window(thread, window);
@@ -222,9 +224,10 @@ static int append(struct burst_thread *thread, const uint64_t *at, const uint64_
     const int file = open(thread->path, O_WRONLY | O_CLOEXEC);
     if (file < 0) return 0;
     const int done =
-        leaves_room(file, bytes) &&
+        leaves_room(file, bytes + records * record_bytes) &&
         write_all(file, thread->window + FIRST, bytes, thread->offset) &&
-        write_all(file, last, records * record_bytes, thread->offset + bytes);
+        write_all(file, last, records * record_bytes, thread->offset + bytes) &&
+        leaves_room(file, 0);
     const int error = errno;
     if (!done && ftruncate(file, (off_t)thread->offset) != 0) errno = error;
     close(file);

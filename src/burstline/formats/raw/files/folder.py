@@ -15,6 +15,7 @@ from __future__ import annotations
 import contextlib
 import mmap
 import os
+import shutil
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
@@ -220,12 +221,16 @@ def _put(path: Path, begin: int) -> None:
     place, records = _tail(path, begin)
     if place is None:
         return
-    with path.with_suffix(".raw").open("r+b") as file:
+    data = records.tobytes()
+    with path.with_suffix(".raw").open("r+b", buffering=0) as file:
         end = begin + place * RECORD.itemsize
-        if file.seek(0, os.SEEK_END) < end:
+        length = file.seek(0, os.SEEK_END)
+        if length < end or shutil.disk_usage(path.parent).free < len(data):
             return
         file.seek(end)
-        file.write(records.tobytes())
+        if file.write(data) < len(data):  # the disk is full: nobody would miss a part
+            file.truncate(length)
+            return
         file.truncate()
     path.unlink()  # last: whatever happens before, the two are read as before
 
