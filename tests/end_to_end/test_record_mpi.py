@@ -169,6 +169,14 @@ class Corners:
         kinds = {kind for (kind,) in _rows(trace, "defects", "kind")}
         assert kinds == {"completion_without_start", "unmatched_receive"}
 
+    def test_communicators_that_are_freed_take_no_memory(self, recorded: Recorded) -> None:
+        trace = recorded("mpi_communicators")
+
+        assert not trace.defects.num_rows, trace.defects.to_pylist()
+        columns = ("sender_location", "receiver_location", "tag", "received_bytes")
+        rows = Counter(_rows(trace, "messages", *columns))
+        assert rows == {(0, 1, 5, 4): 1, (1, 0, 5, 4): 1}
+
     def test_without_calls_that_complete_requests_none_is_followed(
         self, recorded: Recorded
     ) -> None:

@@ -8,7 +8,8 @@
 #define BUCKETS 256
 #define CACHED 8
 
-struct seen { /* how many communicators there were of these members */
+/* How many communicators there were of these members. Never freed: a name comes but once. */
+struct seen {
     struct seen* next;
     uint64_t hash;
     uint32_t count;
@@ -18,9 +19,16 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct burst_comm* comms[BUCKETS];
 static struct burst_group* groups[BUCKETS];
 static struct seen* counts[BUCKETS];
+
+/* Communicators that were freed. Other threads may have just asked for one: it waits until so many
+ * more were freed, and nobody holds it. */
+#define WAITING 64
+static struct burst_comm *first_waiting, *last_waiting;
+static unsigned waiting;
+
 static uint32_t last_id = BURST_SELF;
 static MPI_Group world_group;
-static int has_world; /* whether the group is there */
+static int has_world;      /* whether the group is there */
 static uint32_t epoch = 1; /* a new one forgets what threads have cached */
 
 static __thread struct {
@@ -48,11 +56,21 @@ static struct burst_group* interned(struct burst_group* fresh) {
         if (memcmp(known->ranks, fresh->ranks, (size_t)fresh->size * sizeof *fresh->ranks))
             continue;
         free(fresh);
+        ++known->uses;
         return known;
     }
+    fresh->uses = 1;
     fresh->next = *list;
     *list = fresh;
     return fresh;
+}
+
+static void release(struct burst_group* group) {
+    if (group == NULL || --group->uses > 0) return;
+    struct burst_group** place = &groups[bucket(group->hash, BUCKETS)];
+    while (*place != group) place = &(*place)->next;
+    *place = group->next;
+    free(group);
 }
 
 static void translate(struct burst_group* members, MPI_Group group, int* numbers) {
@@ -142,7 +160,9 @@ static void describe(struct burst_comm* comm) {
     if (!inter) return;
     error = REAL(Comm_remote_group)(comm->handle, &group);
     comm->remote = members_of(group, error);
-    if (comm->remote == NULL) comm->local = NULL;
+    if (comm->remote != NULL) return;
+    release(comm->local);
+    comm->local = NULL;
 }
 
 /* An error handler of the program's must not hear of our questions: they are asked of valid
@@ -228,11 +248,39 @@ int32_t burst_world_rank(const struct burst_comm* comm, int rank) {
     return group->ranks[rank];
 }
 
+static void wait_behind_others(struct burst_comm* comm) {
+    comm->next = NULL;
+    *(last_waiting != NULL ? &last_waiting->next : &first_waiting) = comm;
+    last_waiting = comm;
+    ++waiting;
+}
+
+/* Two for each that comes: the wait is short even if some have long uses. */
+static void free_longest_waiting(void) {
+    for (int i = 0; i < 2 && waiting > WAITING; ++i) {
+        struct burst_comm* comm = first_waiting;
+        first_waiting = comm->next;
+        if (first_waiting == NULL) last_waiting = NULL;
+        --waiting;
+        if (__atomic_load_n(&comm->uses, __ATOMIC_ACQUIRE) > 0) {
+            wait_behind_others(comm);
+            continue;
+        }
+        release(comm->local);
+        release(comm->remote);
+        free(comm);
+    }
+}
+
 static void forget(MPI_Comm handle) {
     struct burst_comm** place = &comms[bucket((uintptr_t)handle, BUCKETS)];
     while (*place != NULL && (*place)->handle != handle) place = &(*place)->next;
-    if (*place != NULL) *place = (*place)->next;
+    struct burst_comm* gone = *place;
+    if (gone != NULL) *place = gone->next;
     __atomic_add_fetch(&epoch, 1, __ATOMIC_RELEASE);
+    if (gone == NULL) return;
+    wait_behind_others(gone);
+    free_longest_waiting();
 }
 
 static void create(MPI_Comm handle, int tag, uint64_t name) {

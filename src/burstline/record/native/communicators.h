@@ -9,17 +9,19 @@
 
 #include "wrap.h"
 
-/* Processes in an order, as world ranks. Never freed, shared by communicators. */
+/* Processes in an order, as world ranks; shared by communicators. */
 struct burst_group {
     struct burst_group* next;
     uint64_t hash;
+    uint32_t uses;
     int size;
     int32_t ranks[];
 };
 
-/* Never freed: requests point at it, and there may be requests longer than the communicator. */
+/* There may be requests longer than the communicator: it stays as long as somebody holds it. */
 struct burst_comm {
     struct burst_comm* next;
+    uint32_t uses; /* by requests, windows and files */
     MPI_Comm handle;
     uint64_t name;
     uint32_t id;
@@ -34,6 +36,10 @@ struct burst_comm {
 void burst_set_world(MPI_Group group);
 
 struct burst_comm* burst_comm(MPI_Comm handle);
+/* One use more, or with -1 one less, of what is not NULL. */
+static inline void burst_comm_hold(struct burst_comm* comm, int uses) {
+    if (comm != NULL) __atomic_add_fetch(&comm->uses, (uint32_t)uses, __ATOMIC_RELAXED);
+}
 /* The id, defined on this thread. */
 uint32_t burst_comm_id(struct burst_thread* thread, struct burst_comm* comm);
 int32_t burst_world_rank(const struct burst_comm* comm, int rank);

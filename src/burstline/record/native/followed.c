@@ -1,4 +1,9 @@
-/* followed.c -- see followed.h. */
+/* followed.c -- see followed.h.
+ *
+ * A slot of the hash table has lines, and entries by the place where their handle was put, those of
+ * one place on top of each other. An entry that begins a line is in no such pile: it is found as
+ * the first of its line, and most lines never have another.
+ */
 #include "followed.h"
 
 #include <stdlib.h>
@@ -18,71 +23,130 @@ struct burst_stripe* burst_followed_locked(uintptr_t handle) {
     return stripe;
 }
 
-static struct burst_followed** slot(const struct burst_stripe* stripe, uintptr_t handle) {
-    return &stripe->slots[(spread(handle) >> 20) & (stripe->size - 1)];
+static struct burst_slot* slot(const struct burst_stripe* stripe, uintptr_t key) {
+    return &stripe->slots[(spread(key) >> 20) & (stripe->size - 1)];
+}
+
+static struct burst_followed** pile(const struct burst_stripe* stripe,
+                                    const struct burst_line* line, const void* where) {
+    return &slot(stripe, (uintptr_t)line ^ (uintptr_t)where)->top;
+}
+
+static void put_on_top(struct burst_followed** top, struct burst_followed* entry) {
+    entry->under = *top;
+    entry->over = top;
+    if (entry->under != NULL) entry->under->over = &entry->under;
+    *top = entry;
 }
 
 static int grow(struct burst_stripe* stripe) {
-    const unsigned size = stripe->size == 0 ? FIRST_SIZE : 2 * stripe->size;
-    struct burst_followed **old = stripe->slots, **slots = calloc(size, sizeof(*slots));
-    if (slots == NULL) return stripe->size > 0;
-    const unsigned old_size = stripe->size;
+    const unsigned old_size = stripe->size, size = old_size == 0 ? FIRST_SIZE : 2 * old_size;
+    struct burst_slot *old = stripe->slots, *slots = calloc(size, sizeof(*slots));
+    if (slots == NULL) return old_size > 0;
     stripe->slots = slots;
     stripe->size = size;
     for (unsigned i = 0; i < old_size; ++i) {
-        struct burst_followed *entry = old[i], *next;
-        for (; entry != NULL; entry = next) { /* in order, behind those of the same slot */
-            next = entry->next;
-            struct burst_followed** place = slot(stripe, entry->handle);
-            while (*place != NULL) place = &(*place)->next;
-            entry->next = NULL;
-            *place = entry;
+        struct burst_line *line = old[i].lines, *next;
+        for (; line != NULL; line = next) {
+            next = line->next;
+            struct burst_slot* place = slot(stripe, line->handle);
+            line->next = place->lines;
+            place->lines = line;
+            for (struct burst_followed* entry = line->first; entry != NULL; entry = entry->next)
+                if (entry->over != NULL) put_on_top(pile(stripe, line, entry->where), entry);
         }
     }
     free(old);
     return 1;
 }
 
+static struct burst_line* line_of(struct burst_stripe* stripe, uintptr_t handle, int is_message) {
+    struct burst_slot* place = slot(stripe, handle);
+    for (struct burst_line* line = place->lines; line != NULL; line = line->next)
+        if (line->handle == handle && line->owner == &burst_depth && line->is_message == is_message)
+            return line;
+    struct burst_line* fresh = stripe->unused_lines;
+    if (fresh != NULL)
+        stripe->unused_lines = fresh->next;
+    else if ((fresh = malloc(sizeof *fresh)) == NULL)
+        return NULL;
+    *fresh = (struct burst_line){
+        .next = place->lines, .handle = handle, .owner = &burst_depth, .is_message = is_message};
+    place->lines = fresh;
+    return fresh;
+}
+
+static void append(struct burst_stripe* stripe, struct burst_line* line,
+                   struct burst_followed* entry) {
+    entry->line = line;
+    entry->previous = line->last;
+    if (line->last == NULL) {
+        line->first = entry;
+    } else {
+        line->last->next = entry;
+        put_on_top(pile(stripe, line, entry->where), entry);
+    }
+    line->last = entry;
+}
+
 void burst_followed_insert(struct burst_followed entry) {
     struct burst_stripe* stripe = burst_followed_locked(entry.handle);
     struct burst_followed* fresh = stripe->unused;
     if (stripe->used >= stripe->size && !grow(stripe)) goto out;
-    if (fresh != NULL)
-        stripe->unused = fresh->next;
-    else if ((fresh = malloc(sizeof *fresh)) == NULL)
+    if (fresh == NULL && (fresh = calloc(1, sizeof *fresh)) == NULL) goto out;
+    stripe->unused = fresh->next;
+    struct burst_line* line = line_of(stripe, entry.handle, entry.kind == BURST_IS_MESSAGE);
+    if (line == NULL) {
+        fresh->next = stripe->unused;
+        stripe->unused = fresh;
         goto out;
-    struct burst_followed** place = slot(stripe, entry.handle);
-    while (*place != NULL) place = &(*place)->next;
+    }
     *fresh = entry;
-    fresh->owner = &burst_depth;
-    fresh->next = NULL;
-    *place = fresh;
+    fresh->order = stripe->order++;
+    append(stripe, line, fresh);
     ++stripe->used;
+    burst_comm_hold(fresh->comm, 1);
 out:
     pthread_mutex_unlock(&stripe->lock);
 }
 
-struct burst_followed** burst_followed_sought(struct burst_stripe* stripe, uintptr_t handle,
-                                              const void* where, int is_message) {
-    static struct burst_followed* nothing;
-    if (stripe->size == 0) return &nothing;
-    struct burst_followed **place = slot(stripe, handle), **own = NULL, **others = NULL;
-    for (; *place != NULL; place = &(*place)->next) {
-        if ((*place)->handle != handle || ((*place)->kind == BURST_IS_MESSAGE) != is_message)
-            continue;
-        const int is_own = (*place)->owner == &burst_depth;
-        if (is_own && (where == NULL || (*place)->where == where)) return place;
-        if (is_own && own == NULL) own = place;
-        if (others == NULL) others = place;
-    }
-    if (own != NULL) return own;
-    return others != NULL ? others : place;
+static struct burst_followed* of_line(const struct burst_stripe* stripe,
+                                      const struct burst_line* line, const void* where) {
+    if (where == NULL || line->first == line->last) return line->first;
+    struct burst_followed* entry = *pile(stripe, line, where);
+    while (entry != NULL && (entry->line != line || entry->where != where)) entry = entry->under;
+    return entry != NULL ? entry : line->first;
 }
 
-void burst_followed_drop(struct burst_stripe* stripe, struct burst_followed** place) {
-    struct burst_followed* gone = *place;
+struct burst_followed* burst_followed_sought(const struct burst_stripe* stripe, uintptr_t handle,
+                                             const void* where, int is_message) {
+    struct burst_followed* oldest = NULL;
+    if (stripe->size == 0) return NULL;
+    for (struct burst_line* line = slot(stripe, handle)->lines; line != NULL; line = line->next) {
+        if (line->handle != handle || line->is_message != is_message) continue;
+        if (line->owner == &burst_depth) return of_line(stripe, line, where);
+        if (oldest == NULL || line->first->order < oldest->order) oldest = line->first;
+    }
+    return oldest;
+}
+
+static void end_line(struct burst_stripe* stripe, struct burst_line* gone) {
+    struct burst_line** place = &slot(stripe, gone->handle)->lines;
+    while (*place != gone) place = &(*place)->next;
     *place = gone->next;
-    gone->next = stripe->unused;
-    stripe->unused = gone;
+    gone->next = stripe->unused_lines;
+    stripe->unused_lines = gone;
+}
+
+void burst_followed_drop(struct burst_stripe* stripe, struct burst_followed* entry) {
+    struct burst_line* line = entry->line;
+    *(entry->previous != NULL ? &entry->previous->next : &line->first) = entry->next;
+    *(entry->next != NULL ? &entry->next->previous : &line->last) = entry->previous;
+    if (entry->over != NULL) *entry->over = entry->under;
+    if (entry->over != NULL && entry->under != NULL) entry->under->over = entry->over;
+    if (line->first == NULL) end_line(stripe, line);
+    burst_comm_hold(entry->comm, -1);
+    entry->next = stripe->unused;
+    stripe->unused = entry;
     --stripe->used;
 }

@@ -16,8 +16,20 @@ enum burst_request_kind {
     BURST_IS_OTHER
 };
 
+/* Those of one handle that one thread started, the oldest first; there is at least one. */
+struct burst_line {
+    struct burst_line* next; /* of the same slot */
+    struct burst_followed *first, *last;
+    uintptr_t handle;
+    const void* owner; /* the thread */
+    int is_message;
+};
+
 struct burst_followed {
-    struct burst_followed* next;
+    struct burst_line* line;
+    struct burst_followed *next, *previous; /* in the line */
+    struct burst_followed *under, **over;   /* see followed.c; `over` NULL: the line was empty */
+    uint64_t order;                         /* in which all of the stripe came */
     uintptr_t handle;
     uint64_t id, second; /* id 0: what started it was not recorded */
     uint64_t bytes;      /* persistent only; of MPI_Comm_idup: the name */
@@ -25,7 +37,6 @@ struct burst_followed {
     struct burst_comm* comm;
     MPI_Comm* created;
     int peer, tag;     /* of persistent collectives: the root, and what the record says */
-    const void* owner; /* the thread that started it */
     const void* where; /* the handle was put; NULL: unknown */
     uint8_t kind, persistent, active, cancelling, reported;
     uint8_t rooted;
@@ -33,21 +44,27 @@ struct burst_followed {
 };
 
 /* A part of the table of handles, with its own lock and a store of entries to use again. */
+struct burst_slot {
+    struct burst_line* lines;
+    struct burst_followed* top;
+};
 struct burst_stripe {
     pthread_mutex_t lock;
-    struct burst_followed** slots;
+    struct burst_slot* slots;
     struct burst_followed* unused;
+    struct burst_line* unused_lines;
+    uint64_t order;
     unsigned size, used;
 };
 
 void burst_followed_insert(struct burst_followed entry);
 /* The part of a handle; its lock is the caller's to release. */
 struct burst_stripe* burst_followed_locked(uintptr_t handle);
-/* Where the one of a handle stands that completes next; points at NULL if there is none. A library
- * may give one handle to several that are complete at once: then it is the one whose handle was put
- * where it is now, else the oldest. `where` NULL: unknown. */
-struct burst_followed** burst_followed_sought(struct burst_stripe* stripe, uintptr_t handle,
-                                              const void* where, int is_message);
-void burst_followed_drop(struct burst_stripe* stripe, struct burst_followed** place);
+/* The one of a handle that completes next, NULL if there is none. A library may give one handle to
+ * several that are complete at once: then it is the one whose handle was put last where it is now,
+ * else the oldest; in either case one of this thread, if it has any. `where` NULL: unknown. */
+struct burst_followed* burst_followed_sought(const struct burst_stripe* stripe, uintptr_t handle,
+                                             const void* where, int is_message);
+void burst_followed_drop(struct burst_stripe* stripe, struct burst_followed* entry);
 
 #endif

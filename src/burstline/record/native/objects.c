@@ -12,6 +12,7 @@ void burst_object_created(int kind, uintptr_t handle, MPI_Comm comm) {
     struct burst_object* fresh = malloc(sizeof *fresh);
     if (fresh == NULL) return;
     struct burst_comm* of = burst_comm(comm);
+    burst_comm_hold(of, 1);
     pthread_mutex_lock(&lock);
     *fresh = (struct burst_object){objects[kind], handle, ++last_id[kind], of, 0};
     objects[kind] = fresh;
@@ -25,6 +26,7 @@ void burst_object_freed(int kind, uintptr_t handle) {
     struct burst_object* gone = *place;
     if (gone != NULL) *place = gone->next;
     pthread_mutex_unlock(&lock);
+    if (gone != NULL) burst_comm_hold(gone->comm, -1);
     free(gone);
 }
 

@@ -65,12 +65,10 @@ void burst_keep(enum burst_request_kind kind, MPI_Request request, MPI_Comm comm
 }
 
 void burst_keep_partitioned(MPI_Request request, MPI_Comm comm, int peer, int tag, uint64_t bytes) {
-    keep(request, comm,
-         (struct burst_followed){.bytes = bytes,
-                                 .peer = peer,
-                                 .tag = tag,
-                                 .kind = BURST_IS_RECEIVE,
-                                 .by_arguments = 1});
+    keep(
+        request, comm,
+        (struct burst_followed){
+            .bytes = bytes, .peer = peer, .tag = tag, .kind = BURST_IS_RECEIVE, .by_arguments = 1});
 }
 
 void burst_keep_collective(MPI_Request request, MPI_Comm comm, int op, uint64_t sent,
@@ -105,7 +103,7 @@ static void put_start(struct burst_thread* thread, const struct burst_followed* 
 
 void burst_start(struct burst_thread* thread, MPI_Request request) {
     struct burst_stripe* stripe = burst_followed_locked((uintptr_t)request);
-    struct burst_followed *entry = *burst_followed_sought(stripe, (uintptr_t)request, NULL, 0),
+    struct burst_followed *entry = burst_followed_sought(stripe, (uintptr_t)request, NULL, 0),
                           found = {0};
     if (entry != NULL && entry->persistent) {
         const int wanted = thread != NULL || entry->kind == BURST_IS_RECEIVE;
@@ -155,13 +153,11 @@ static void put_completion(struct burst_thread* thread, const struct burst_follo
 
 /* The operation of a handle that is complete now; inactive if there is none, or if its completion
  * was recorded before. */
-static struct burst_followed finished(MPI_Request request, const MPI_Request* where,
-                                      int for_good) {
+static struct burst_followed finished(MPI_Request request, const MPI_Request* where, int for_good) {
     struct burst_followed found = {0};
     if (is_nothing(request)) return found;
     struct burst_stripe* stripe = burst_followed_locked((uintptr_t)request);
-    struct burst_followed **place = burst_followed_sought(stripe, (uintptr_t)request, where, 0),
-                          *entry = *place;
+    struct burst_followed* entry = burst_followed_sought(stripe, (uintptr_t)request, where, 0);
     if (entry != NULL && entry->active) {
         found = *entry;
         found.active = !entry->reported;
@@ -170,7 +166,7 @@ static struct burst_followed finished(MPI_Request request, const MPI_Request* wh
         else if (entry->persistent)
             entry->active = 0;
         else
-            burst_followed_drop(stripe, place);
+            burst_followed_drop(stripe, entry);
     }
     pthread_mutex_unlock(&stripe->lock);
     return found;
@@ -195,11 +191,11 @@ void burst_reported(struct burst_thread* thread, MPI_Request request, const MPI_
 
 void burst_released(struct burst_thread* thread, MPI_Request request) {
     struct burst_stripe* stripe = burst_followed_locked((uintptr_t)request);
-    struct burst_followed **place = burst_followed_sought(stripe, (uintptr_t)request, NULL, 0),
+    struct burst_followed *entry = burst_followed_sought(stripe, (uintptr_t)request, NULL, 0),
                           found = {0};
-    if (*place != NULL) {
-        found = **place;
-        burst_followed_drop(stripe, place);
+    if (entry != NULL) {
+        found = *entry;
+        burst_followed_drop(stripe, entry);
     }
     pthread_mutex_unlock(&stripe->lock);
     if (thread == NULL || !found.active || found.reported) return;
@@ -209,7 +205,7 @@ void burst_released(struct burst_thread* thread, MPI_Request request) {
 
 void burst_cancelling(MPI_Request request) {
     struct burst_stripe* stripe = burst_followed_locked((uintptr_t)request);
-    struct burst_followed* entry = *burst_followed_sought(stripe, (uintptr_t)request, NULL, 0);
+    struct burst_followed* entry = burst_followed_sought(stripe, (uintptr_t)request, NULL, 0);
     if (entry != NULL) entry->cancelling = 1;
     pthread_mutex_unlock(&stripe->lock);
 }
@@ -235,11 +231,11 @@ struct burst_match burst_unmatched(struct burst_thread* thread, MPI_Message mess
                                    uint64_t bytes) {
     if (!is_real_message(message)) return (struct burst_match){NULL, 0};
     struct burst_stripe* stripe = burst_followed_locked((uintptr_t)message);
-    struct burst_followed **place = burst_followed_sought(stripe, (uintptr_t)message, NULL, 1),
+    struct burst_followed *entry = burst_followed_sought(stripe, (uintptr_t)message, NULL, 1),
                           found = {0};
-    if (*place != NULL) {
-        found = **place;
-        burst_followed_drop(stripe, place);
+    if (entry != NULL) {
+        found = *entry;
+        burst_followed_drop(stripe, entry);
     }
     pthread_mutex_unlock(&stripe->lock);
     if (thread != NULL && found.comm != NULL)
