@@ -81,6 +81,13 @@ def test_a_file_goes_on_from_window_to_window_and_is_trimmed(record):
     assert kinds(path) == ["ENTER", "SEND", "LEAVE"] * CALLS + ["OVERHEAD", "LEFT"]
     assert path.stat().st_size == 4096 + 32 * (3 * CALLS + 2)
     assert of_kind(path, "OVERHEAD")["c"] == CALLS
+    assert of_kind(path, "OVERHEAD")["a"] == 0  # no counters, no time to read them
+
+
+def test_reading_counters_is_a_part_of_what_a_call_costs(record):
+    (cost,) = of_kind(only(record("many", BURSTLINE_COUNTERS="cpu")), "OVERHEAD")
+
+    assert cost["a"] > 0
 
 
 def test_every_thread_writes_its_own_file(record):

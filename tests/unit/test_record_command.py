@@ -41,7 +41,7 @@ def run(tmp_path, monkeypatch, capfd):
     files.mkdir()
     here.mkdir()
     for rank in range(2):
-        ends = [(OVERHEAD, 0, 0, 100, 7), (LEFT, 1, 0, 0, 0)]
+        ends = [(OVERHEAD, 0, 60, 100, 7), (LEFT, 1, 0, 0, 0)]
         raw_file(files / f"{rank}", (RANK, 0, rank, 2, 0), (SEND, 0, 0, 0, 8), *ends)
     raw_file(files / "killed", (RANK, 0, 1, 2, 0), (GAP, 0, 0, 0, 12))
     raw_file(files / "aborted", (RANK, 0, 1, 2, 0), (LEFT, 3, 6, 0, 0))
@@ -90,7 +90,22 @@ def test_a_run_leaves_a_trace_called_like_the_program_and_nothing_else(run):
 
     assert code == 0, said
     assert names(run) == ["app", "app.pcf", "app.prv", "app.row"]
-    assert "app.prv: 2 ranks, 8 records" in said
+    assert (
+        "app.prv: 2 ranks, 8 records; recording took about 100 ns of each of 14 calls" in said
+    )
+
+
+@pytest.mark.parametrize(
+    ("words", "end"),
+    [
+        ([], "60 ns of it to read counters (--counters none: nothing)\n"),
+        (["--counters=cpu"], "60 ns of it to read counters\n"),
+    ],
+)
+def test_the_last_line_says_what_the_reading_of_counters_cost(run, words, end):
+    _, _, said = run("--mpi", "openmpi", *words, "--", app(run))
+
+    assert said.endswith(end)
 
 
 def test_programs_are_told_the_numbers_and_the_output_of_the_program_apart(run):
@@ -103,6 +118,8 @@ def test_programs_are_told_the_numbers_and_the_output_of_the_program_apart(run):
         "records": 8,
         "dropped": 0,
         "overhead_estimate_ns": 1400,
+        "reading_estimate_ns": 840,
+        "recorded_calls": 14,
     }
     assert "hello" in said
 

@@ -228,15 +228,33 @@ def _print_result(
         "records": survey.records,
         "dropped": survey.dropped,
         "overhead_estimate_ns": survey.overhead_ns,
+        "reading_estimate_ns": survey.reading_ns,
+        "recorded_calls": survey.calls,
     }
     if arguments.profile:
         document["calls"] = {
             name: {"count": tally.calls, "time_ns": tally.time_ns}
             for name, tally in counted.items()
         }
-    notes = [_text(f"{plan.output}: {len(survey.ranks)} ranks, {survey.records:,} records")]
+    text = f"{plan.output}: {len(survey.ranks)} ranks, {survey.records:,} records"
+    notes = [_text(text + _cost(arguments, survey))]
     shown = [show.calls_table(counted)] if counted else []
     show.output(show.Outcome(document, shown=shown, notes=notes), arguments.format)
+
+
+def _cost(arguments: usage.Arguments, survey: Survey) -> str:
+    """What recording took of each call, as the end of a sentence."""
+    if not survey.calls:
+        return ""
+    a_call, reading = survey.overhead_ns / survey.calls, survey.reading_ns / survey.calls
+    text = f"; recording took about {a_call:,.0f} ns of each of {survey.calls:,} calls"
+    if round(reading) == 0:
+        return text
+    text += f", {reading:,.0f} ns of it to read counters"
+    chosen = (
+        arguments.counters or arguments.counters_set or os.environ.get("BURSTLINE_COUNTERS")
+    )
+    return text if chosen else f"{text} (--counters none: nothing)"
 
 
 def _say(text: str) -> None:

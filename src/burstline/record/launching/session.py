@@ -62,7 +62,9 @@ class Survey:
     size: int = 0
     records: int = 0
     dropped: int = 0
+    calls: int = 0
     overhead_ns: int = 0
+    reading_ns: int = 0  # of the overhead
     spawned: bool = False
     strange: int = 0  # sends and receives whose other side is no rank of this run
     ended: dict[int, str] = field(default_factory=dict)
@@ -238,7 +240,9 @@ def _add_file(run: Survey, path: Path) -> None:
             elif record_kind == Kind.GAP:
                 run.dropped += c
             elif record_kind == Kind.OVERHEAD:
+                run.calls += c
                 run.overhead_ns += b * c
+                run.reading_ns += min(a, b) * c
             else:
                 left = (op, a)
     if rank is not None:

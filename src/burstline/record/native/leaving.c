@@ -23,7 +23,8 @@ void burst_finish(struct burst_thread *thread, int how, int detail, int own) {
     if (dropped > 0) {
         burst_fill(last[records++], BURST_GAP, 0, now, 0, thread->dropped_since_ns, dropped);
     }
-    burst_fill(last[records++], BURST_OVERHEAD, 0, now, 0, burst_overhead_ns(), calls);
+    burst_fill(last[records++], BURST_OVERHEAD, 0, now, burst_reading_ns(),
+               burst_overhead_ns(), calls);
     burst_fill(last[records++], BURST_LEFT, (uint16_t)how, now, (uint32_t)detail, 0, 0);
     if (burst_settings.profile) {
         burst_write_profile(thread, last[0], records);

@@ -129,7 +129,8 @@ enum burst_kind {
     BURST_PAUSE = 71,      /* time; a: 1 recording stopped by the program, 0 started again */
     BURST_CLOCK = 72,      /* time: local; b: estimate of rank 0's clock at that moment; c: round
                               trip in ns; op: 0 at initialisation, 1 at finalisation */
-    BURST_OVERHEAD = 73,   /* time; b: estimated ns of recording per call; c: calls recorded */
+    BURST_OVERHEAD = 73,   /* time; b: estimated ns of recording per call, a: those of them that go
+                              to reading counters; c: calls recorded */
     BURST_LEFT = 74        /* time: when the thread or process ended; op: enum burst_ending; a: of
                               an abort its error code, of a signal its number */
 };

@@ -135,7 +135,8 @@ void burst_stacks_free(struct burst_thread *thread);
 
 /* runtime.c, with burst_enter and burst_leave */
 void burst_calibrate(struct burst_thread *thread);
-uint64_t burst_overhead_ns(void);
+uint64_t burst_overhead_ns(void); /* of recording a call */
+uint32_t burst_reading_ns(void);  /* of it, to read counters */
 
 /* leaving.c */
 void burst_finish(struct burst_thread *thread, int how, int detail, int own);
