@@ -64,12 +64,12 @@ def compiled(words, folder, cache, command="cc", count="all"):
     assert done.stderr == ""
 
 
-def counted(clang, options, folder, cache, count="all"):
+def counted(clang, options, folder, cache, count="all", *, linked=()):
     """Compile the kernels, run them, and give what each of them counted."""
     words = [clang, *options, "-c", KERNELS / "kernels.c"]
     compiled(words, folder, cache, count=count)
     subprocess.run([clang, "-c", KERNELS / "harness.c"], check=True, cwd=folder)
-    compiled([clang, "kernels.o", "harness.o", "-o", "program"], folder, cache)
+    compiled([clang, *linked, "kernels.o", "harness.o", "-o", "program"], folder, cache)
     return said(run([folder / "program"], folder, cache).stderr)
 
 
@@ -133,6 +133,16 @@ def test_vector_counts_are_what_wide_vectors_hold(clang, tmp_path, built_once):
 
     assert kernels["dot"]["VEC_SP"] > 0
     assert kernels == expected(clang, options, tmp_path, built_once)
+
+
+def test_a_program_that_is_optimised_as_a_whole_counts_the_same(clang, tmp_path, built_once):
+    plain = counted(clang, ["-O3"], tmp_path, built_once)
+    (tmp_path / "program").unlink()
+
+    whole = counted(clang, ["-O3", "-flto"], tmp_path, built_once, linked=["-O3", "-flto"])
+
+    assert plain["triad"]["VEC_INS"] > 0
+    assert whole == plain
 
 
 def test_two_runs_count_the_same(clang, tmp_path, built_once):

@@ -71,6 +71,36 @@ def test_what_stops_before_linking_or_has_nothing_to_link_does_not(words):
     assert not links(words.split())
 
 
+@pytest.mark.parametrize(
+    "options", ["-flto=thin", "-flto -O3 -flto=thin", "-funified-lto -flto"]
+)
+def test_what_is_vectorised_after_it_was_counted_is_refused(tool, options):
+    tool("clang", "clang version 16.0.6")
+
+    with pytest.raises(ParameterError, match="Compile and link with -flto, whose counts are"):
+        instrumented(["clang", *options.split(), "-c", "main.c"])
+
+
+@pytest.mark.parametrize("options", ["-flto", "-flto=thin -flto=full", "-flto=thin -fno-lto"])
+def test_what_is_vectorised_before_it_is_counted_is_compiled(tool, monkeypatch, options):
+    tool("clang", "clang version 16.0.6")
+    monkeypatch.setattr(compiler, "plugin", lambda _: "plugin.so")
+
+    command = instrumented(["clang", *options.split(), "-c", "main.c"])
+
+    assert command[-2:] == ["-c", "main.c"]
+
+
+@pytest.mark.parametrize("name", ["gfortran", "mpif90", "mpifort.openmpi", "ifx"])
+def test_a_compiler_of_fortran_is_told_what_fortran_can_do(tool, name):
+    tool(name, "GNU Fortran (Debian 12.2.0-14) 12.2.0" if name != "ifx" else "ifx (IFX) 2024")
+
+    with pytest.raises(ParameterError, match="--counters cpu") as refused:
+        identify(name)
+
+    assert "OMPI_" not in str(refused.value)
+
+
 def test_the_version_is_read_off_what_the_compiler_says(tool):
     name = tool("mycc", "Debian clang version 16.0.6 (15~deb12u1)")
 

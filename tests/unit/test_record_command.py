@@ -98,7 +98,7 @@ def test_a_run_leaves_a_trace_called_like_the_program_and_nothing_else(run):
 @pytest.mark.parametrize(
     ("words", "end"),
     [
-        ([], "60 ns of it to read counters (--counters none: nothing)\n"),
+        ([], "60 ns of it to read counters (--counters none leaves them out)\n"),
         (["--counters=cpu"], "60 ns of it to read counters\n"),
     ],
 )

@@ -254,7 +254,7 @@ def _cost(arguments: usage.Arguments, survey: Survey) -> str:
     chosen = (
         arguments.counters or arguments.counters_set or os.environ.get("BURSTLINE_COUNTERS")
     )
-    return text if chosen else f"{text} (--counters none: nothing)"
+    return text if chosen else f"{text} (--counters none leaves them out)"
 
 
 def _say(text: str) -> None:

@@ -68,6 +68,7 @@ _TAKES_WORD: Final = frozenset([
     "-Xpreprocessor", "-Xassembler", "-mllvm", "-target", "-arch", "-MF", "-MT", "-MQ", "-MJ",
     "-T", "-z", "-u", "-e", "--param", "--sysroot", "-framework", "-rpath", "-gcc-toolchain",
 ])  # fmt: skip
+_FORTRAN: Final = ("fortran", "f77", "f90", "f95", "ifort", "ifx", "flang", "ftn")
 _HEADERS: Final = (".h", ".hh", ".hpp", ".hxx", ".H")
 
 
@@ -84,6 +85,7 @@ def instrumented(words: Sequence[str]) -> list[str]:
     """The command that compiles what `words` do, with counters."""
     clang = identify(words[0])
     arguments = list(words[1:])
+    _refuse_thin(arguments)
     added = ["-fpass-plugin=" + os.fspath(plugin(clang))]
     if os.environ.get(LOOPS) and not any(word.startswith("-g") for word in arguments):
         added.append("-gline-tables-only")
@@ -131,16 +133,40 @@ def identify(compiler: str) -> Clang:
     match = re.search(r"\b(?:clang|flang|flang-new) version (\d+)", version_text)
     if match is None or "Apple" in version_text:
         first = printable(version_text.partition("\n")[0])
-        of_cpp = Path(compiler).name.partition(".")[0].endswith(("++", "cxx", "CC"))
-        set_to = "CXX=clang++" if of_cpp else "CC=clang"
         raise ParameterError(
-            f"{shown} is not clang (it says: {first}). Work counters need LLVM's clang; "
-            f"with Open MPI set OMPI_{set_to}, with MPICH MPICH_{set_to}"
+            f"{shown} is not clang (it says: {first}). {_way_out(compiler, first)}"
         )
     version = int(match[1])
     if version < OLDEST:
         raise ParameterError(f"{shown} is LLVM {version}. Work counters need {OLDEST} or newer")
     return Clang(compiler, version, version_text)
+
+
+def _way_out(compiler: str, version: str) -> str:
+    """The sentence on what counts the work in place of another compiler than LLVM's."""
+    name = Path(compiler).name.partition(".")[0]
+    if "Fortran" in version or name.endswith(_FORTRAN):
+        return (
+            "Work counters of Fortran need a flang of LLVM that takes plug-ins "
+            "(-fpass-plugin); gfortran has none. Compile without `burstline cc`, and record "
+            "other counters: --counters cpu, or PAPI's"
+        )
+    set_to = "CXX=clang++" if name.endswith(("++", "cxx", "CC")) else "CC=clang"
+    return (
+        "Work counters need LLVM's clang; "
+        f"with Open MPI set OMPI_{set_to}, with MPICH MPICH_{set_to}"
+    )
+
+
+def _refuse_thin(arguments: Sequence[str]) -> None:
+    """Raise ParameterError if loops are vectorised only when the program is linked."""
+    chosen = [word for word in arguments if word.startswith(("-flto", "-fno-lto"))]
+    if chosen[-1:] == ["-flto=thin"] or "-funified-lto" in arguments:
+        raise ParameterError(
+            "-flto=thin vectorises loops when the program is linked, after its work was "
+            "counted: counts would be of other code. Compile and link with -flto, whose "
+            "counts are right, or without"
+        )
 
 
 def plugin(clang: Clang) -> Path:
