@@ -12,6 +12,7 @@ from experiments.merge.tables import report
 
 import burstline
 from burstline.merge.matching import match
+from burstline.merge.trust.checking import check
 
 OWN = Path(__file__).with_name("irregular")
 PRECISION, RATE = 0.995, 0.99
@@ -105,6 +106,19 @@ def test_a_tenth_edited_of_both_runs_spoils_only_what_is_beside_an_edit(real_tra
     assert found["align"].apart.rate >= APART_OF_BOTH.get(name, RATE)
     assert is_never_below(found["align"].fair, found["seed"].fair)
     assert is_never_below(found["align"].apart, found["seed"].apart)
+
+
+def test_what_does_not_repeat_in_long_bursts_is_not_for_use(real_traces):
+    runs = [burstline.read(real_traces / f"idrun_run{r}.prv.gz", raw=False) for r in (1, 2)]
+
+    checked = check(runs)
+    found = {each.name: each for each in (*checked.counters, *checked.features)}
+
+    assert found["TASK-CLOCK"].correlation < 0.2
+    assert found["TASK-CLOCK"].verdict == "do not use"
+    assert found["duration"].of_total > 0.5
+    assert found["duration"].verdict == "do not use"
+    assert found["CONTEXT-SWITCHES"].verdict == "no information"
 
 
 def test_counters_with_known_noise_get_every_verdict():

@@ -96,7 +96,7 @@ def test_runs_that_counted_the_same_agree_in_everything(case):
     found = compare("C", table, base=base)
 
     varies = table.min() < table.max()
-    assert found.verdict == "trust"
+    assert found.verdict == ("trust" if table.any() else "no information")
     assert found.mae == 0
     assert found.relative_difference == (0 if table.any() else None)
     assert found.below_30 == (1 if table.any() else None)

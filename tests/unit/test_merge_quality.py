@@ -26,6 +26,7 @@ STEADY = """
 0.011 100  0.014 100  0.011 100  0.007 100  0.010 99.9  0.009 99.7  0.005 99.7  0.003 99.7
 0.015 97.2  0.015 97.3  0.019 97.3  0.008 97.4
 """
+LEAST_CORRELATED = {"trust": 0.875, "with care": 0.976}  # of the published counters
 CYCLES_AND_SOME_MISSES = """
 0.045 99.3  0.081 96.7  0.085 91.7  0.157 84.5  0.207 74.1  0.204 76.3  0.214 76.1
 0.092 87.2  0.174 75.7
@@ -78,6 +79,44 @@ def test_the_published_counters_get_their_words(tables, word):
     assert {verdict(away, share / 100) for away, share in figures(tables)} == {word}
 
 
+@pytest.mark.parametrize(
+    ("away", "share", "word"), [(0.003, 0.997, "trust"), (0.174, 0.757, "with care")]
+)
+def test_the_published_correlations_change_no_word(away, share, word):
+    assert verdict(away, share, correlation=LEAST_CORRELATED[word]) == word
+
+
+def test_a_long_burst_that_does_not_repeat_outweighs_many_short_ones_that_do():
+    short = [[100, 110 - k % 3] for k in range(96)]
+    long = [[50_000, 90_000], [90_000, 40_000], [60_000, 2_000], [5_000, 88_000]]
+
+    found = compare("duration", short + long)
+
+    assert found.relative_difference < 0.25
+    assert found.below_30 > 0.9
+    assert found.of_total > 0.25
+    assert found.correlation < 0.7
+    assert found.verdict == "do not use"
+
+
+def test_a_counter_that_is_far_off_in_total_is_not_to_be_used():
+    assert verdict(0.1, 0.9, total=1.035) == "do not use"
+    assert verdict(0.01, 0.99, total=0.2) == "with care"
+
+
+def test_a_counter_of_which_half_does_not_repeat_is_not_to_be_used():
+    assert verdict(0.1, 0.9, total=0.2, correlation=0.115) == "do not use"
+    assert verdict(0.1, 0.9, total=0.2, correlation=0.71) == "with care"
+
+
+def test_bursts_that_only_noise_distinguishes_need_no_correlation():
+    noise = [[1000 + 25 * (-1) ** k, 1000 + 25 * (-1) ** (k // 2)] for k in range(8)]
+
+    found = compare("C", noise)
+
+    assert (found.correlation, found.verdict) == (0, "with care")
+
+
 def test_either_figure_alone_tells_what_is_not_to_be_used():
     for tables, usable in (
         (STEADY, True),
@@ -95,6 +134,7 @@ def test_either_figure_alone_tells_what_is_not_to_be_used():
         {"trust_difference": 0.5},
         {"trust_close": 0.5},
         {"care_close": -0.1},
+        {"trust_total": 0.5},
         {"trust_close": 1.1},
         {"tolerance": 0.0},
     ],
@@ -119,11 +159,11 @@ def test_one_burst_has_figures_but_no_correlation():
     assert (found.below_30, found.verdict) == (1.0, "trust")
 
 
-def test_a_counter_that_is_always_zero_repeats():
+def test_a_counter_that_is_always_zero_tells_nothing():
     found = compare("C", np.zeros((4, 3)))
 
     assert (found.mae, found.relative_difference, found.below_30) == (0.0, None, None)
-    assert (found.verdict, found.per_run, found.counted) == ("trust", (), 0)
+    assert (found.verdict, found.per_run, found.counted) == ("no information", (), 0)
 
 
 def test_what_the_base_never_counted_and_others_did_is_not_to_be_used():
@@ -144,6 +184,7 @@ def test_without_bursts_there_are_no_figures():
     found = compare("C", np.zeros((0, 2)))
 
     assert (found.bursts, found.mae, found.correlation, found.below_30) == (0, None, None, None)
+    assert found.verdict == "no information"
 
 
 def test_the_mean_of_the_others_is_of_those_that_have_the_burst():
@@ -210,7 +251,9 @@ def test_runs_alike_repeat_in_every_counter_and_feature():
         "sizes",
         "partner",
     ]
-    assert {each.verdict for each in (*found.counters, *found.features)} == {"trust"}
+    verdicts = {each.name: each.verdict for each in (*found.counters, *found.features)}
+    assert verdicts.pop("sizes") == "no information"  # no message has any
+    assert set(verdicts.values()) == {"trust"}
     assert found.counters[0].correlations == (1.0, 1.0)
     assert not doubts(found)
 

@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 DESCRIPTION: Final = """\
 Match the bursts of runs that recorded the same counters, and say of each counter how well
 it repeats: the correlation, the mean difference, the share of bursts that agree within
-30 %, and a verdict: trust, with care, or do not use. What cannot be reproduced from run to
-run cannot be taken from one run into another.
+30 %, and a verdict: trust, with care, do not use, or no information of one that is always
+0. What cannot be reproduced from run to run cannot be taken from one run into another.
 """
 EXAMPLES: Final = """\
 examples:

@@ -21,7 +21,7 @@ from burstline.learning.scoring import (
     score,
     score_of_nothing,
 )
-from burstline.merge import DO_NOT_USE, STAGES, TRUST, VERDICTS, compare
+from burstline.merge import DO_NOT_USE, STAGES, VERDICTS, compare
 from burstline.progress import SILENCE, Progress
 
 if TYPE_CHECKING:
@@ -51,7 +51,9 @@ def reliability(tables: Sequence[pa.Table]) -> dict[str, str]:
 
 def _verdict(table: pa.Table, counter: str, fields: list[pa.Field]) -> str | None:
     if len(fields) < 2:
-        return TRUST if len(runs_of(fields[0])) > 1 else None
+        if len(runs_of(fields[0])) < 2:
+            return None
+        fields = fields * 2  # runs that count alike in every burst have one column
     values = np.column_stack([column_values([table], field.name) for field in fields])
     return compare(counter, values).verdict
 

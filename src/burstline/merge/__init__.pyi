@@ -42,6 +42,7 @@ from burstline.merge.tables.overview import Overview as Overview
 from burstline.merge.trust.checking import Variation as Variation
 from burstline.merge.trust.checking import shared as shared
 from burstline.merge.trust.quality import DO_NOT_USE as DO_NOT_USE
+from burstline.merge.trust.quality import NO_INFORMATION as NO_INFORMATION
 from burstline.merge.trust.quality import TRUST as TRUST
 from burstline.merge.trust.quality import VERDICTS as VERDICTS
 from burstline.merge.trust.quality import WITH_CARE as WITH_CARE

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 _PATTERNS: Final = 10
 _NONE: Final = STAGES[0]
-_QUALITY: Final = ("correlation", "relative_difference", "below_30", "verdict")
+_QUALITY: Final = ("correlation", "relative_difference", "below_30", "of_total", "verdict")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -156,7 +156,8 @@ class MergeView(View):
         }
         if name in self.quality:
             quality = self.quality[name].as_dict()
-            document |= {key: quality[key] for key in _QUALITY}
+            figures = quality["details"] | quality
+            document |= {key: figures[key] for key in _QUALITY}
         return document
 
     def unmatched(self) -> list[tuple[str, str, list[int]]]:
@@ -191,14 +192,15 @@ def _counters(report: MergeView) -> Block:
     rows = []
     for one in report.fused.counters:
         quality = report.quality.get(one.counter) if one.column == one.counter else None
-        cells = ["", "", ""]
+        cells = [""] * 4
         if quality is not None:
             alike = "-" if quality.correlation is None else f"{quality.correlation:.4f}"
-            cells = [alike, format_share(quality.relative_difference), quality.verdict]
+            shares = (quality.relative_difference, quality.of_total)
+            cells = [alike, *map(format_share, shares), quality.verdict]
         rows.append([one.column, ", ".join(str(run + 1) for run in sorted(one.runs)), *cells])
     if not rows:
         return Lines(["", "  no run has a counter: there is nothing to add"])
-    heads = ["COUNTER", "OF RUN", "CORRELATION", "DIFFERENCE", "VERDICT"]
+    heads = ["COUNTER", "OF RUN", "CORRELATION", "DIFFERENCE", "OF TOTAL", "VERDICT"]
     return Table(heads, rows, "Counters", left=2)
 
 

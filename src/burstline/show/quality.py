@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from burstline.merge import DO_NOT_USE, TRUST, WITH_CARE
+from burstline.merge import DO_NOT_USE, NO_INFORMATION, TRUST, WITH_CARE
 from burstline.show.blocks import Block, Facts, Table, table_of
 from burstline.show.pictures.quality import format_quantity, quality_plot
 from burstline.show.units import format_share, plural
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from burstline.merge import Check, CounterQuality, Variation
 
 _NOTHING: Final = "-"
-_STYLES: Final = {TRUST: "green", WITH_CARE: "yellow", DO_NOT_USE: "red"}
+_STYLES: Final = {NO_INFORMATION: "dim", TRUST: "green", WITH_CARE: "yellow", DO_NOT_USE: "red"}
 _FIGURES: Final = (
     *("correlation", "mae", "relative_difference", "below_30", "of_total"),
     *("bursts", "counted", "fenced_mae", "fenced_relative", "verdict"),
@@ -83,7 +83,8 @@ def _qualities(qualities: Sequence[CounterQuality], title: str, head: str) -> Ta
 
 
 def _verdict(each: CounterQuality) -> str:
-    return each.verdict if each.counted or each.appearing else f"{each.verdict}: always 0"
+    is_zero = each.verdict == NO_INFORMATION and each.bursts
+    return f"{each.verdict}: always 0" if is_zero else each.verdict
 
 
 def doubts(check: Check) -> list[str]:
@@ -95,7 +96,9 @@ def doubts(check: Check) -> list[str]:
             "different things, and figures speak of what they have in common alone"
         )
     unlike = [
-        each.name for each in check.features if each.name in _ALIKE and each.verdict != TRUST
+        each.name
+        for each in check.features
+        if each.name in _ALIKE and each.verdict in {WITH_CARE, DO_NOT_USE}
     ]
     if unlike:
         doubts.append(

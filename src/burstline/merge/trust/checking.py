@@ -63,7 +63,7 @@ class Check:
     counters, features : tuple of CounterQuality
         Of each counter that several runs have; of ``duration`` (ns), ``position``,
         ``sizes`` (bytes) and ``partner``: the figures and the ``verdict``, which is
-        ``trust``, ``with care`` or ``do not use``.
+        ``trust``, ``with care``, ``do not use`` or ``no information``.
     alone : tuple of str
         Counters that one run alone has, so that how well they repeat is unknown.
     names : tuple of str

@@ -15,10 +15,11 @@ if TYPE_CHECKING:
     from burstline.columns import Floats, Mask
 
 
+NO_INFORMATION: Final = "no information"
 TRUST: Final = "trust"
 WITH_CARE: Final = "with care"
 DO_NOT_USE: Final = "do not use"
-VERDICTS: Final = (TRUST, WITH_CARE, DO_NOT_USE)
+VERDICTS: Final = (NO_INFORMATION, TRUST, WITH_CARE, DO_NOT_USE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +40,14 @@ class Limits:
     care_close : float
         Least share of bursts below `tolerance` of such a counter: between the 68.5 % of L3
         misses in Stream and the 74.1 % of L2 misses in Alya.
+    trust_total, care_total : float
+        Largest difference of a whole counter, as a share of it, to trust it and to use it
+        with care: bursts that counted more weigh more, so that a thousand short ones do not
+        speak for a long one. No published figure.
+    care_correlation : float
+        Least correlation of a counter to use with care, unless bursts are as alike as
+        `trust_total` asks: below 0.7, less than half of what distinguishes bursts repeats.
+        The published counters of that kind reach 0.976.
     tolerance : float
         Relative difference below which the values of a burst are close, 30 % as published.
 
@@ -52,10 +61,14 @@ class Limits:
     trust_close: float = 0.97
     care_difference: float = 0.25
     care_close: float = 0.70
+    trust_total: float = 0.05
+    care_total: float = 0.25
+    care_correlation: float = 0.70
     tolerance: float = 0.30
 
     def __post_init__(self) -> None:
         ordered = 0 <= self.trust_difference <= self.care_difference
+        ordered = ordered and 0 <= self.trust_total <= self.care_total
         if not (ordered and 0 <= self.care_close <= self.trust_close <= 1):
             raise ParameterError(
                 "limits of verdicts: care may not ask for more than trust, and shares are 0..1"
@@ -67,22 +80,32 @@ class Limits:
 PUBLISHED: Final = Limits()
 
 
-def verdict(difference: float | None, close: float | None, limits: Limits = PUBLISHED) -> str:
-    """How far a counter can be trusted, by its relative difference and share of close bursts.
+def verdict(
+    difference: float | None,
+    close: float | None,
+    limits: Limits = PUBLISHED,
+    *,
+    total: float | None = None,
+    correlation: float | None = None,
+) -> str:
+    """How far a counter can be trusted, by its figures; None is one that it has not.
 
-    >>> verdict(None, None), verdict(None, 0.0)
-    ('trust', 'do not use')
+    >>> verdict(None, None), verdict(None, 0.0), verdict(0.1, 0.9, total=1.035)
+    ('no information', 'do not use', 'do not use')
     """
-    # Correlation decides nothing: instructions of SOD2D reach 0.876 and differ by 0.003, its L2
-    # misses reach 1.000 and differ by 0.512.
     if close is None:
-        return TRUST
+        return NO_INFORMATION
     if difference is None:
         return DO_NOT_USE
-    if difference <= limits.trust_difference and close >= limits.trust_close:
+    total = 0.0 if total is None else total
+    is_steady = total <= limits.trust_total
+    if difference <= limits.trust_difference and close >= limits.trust_close and is_steady:
         return TRUST
+    # A high correlation proves nothing: L2 misses of SOD2D reach 1.000 and differ by 0.512. A
+    # low one does, but for bursts so alike that only noise distinguishes them.
+    repeats = is_steady or correlation is None or correlation >= limits.care_correlation
     if difference <= limits.care_difference and close >= limits.care_close:
-        return WITH_CARE
+        return WITH_CARE if repeats and total <= limits.care_total else DO_NOT_USE
     return DO_NOT_USE
 
 
@@ -133,8 +156,7 @@ class CounterQuality:
     @property
     def correlation(self) -> float | None:
         """Mean of the correlations that there are; None if there is none."""
-        defined = [each for each in self.correlations if each is not None]
-        return sum(defined) / len(defined) if defined else None
+        return _correlation(self.correlations)
 
     def as_dict(self) -> dict[str, Any]:
         """The published figures and the verdict, and under ``details`` the rest."""
@@ -182,24 +204,38 @@ def compare(
     difference = _mean(kept_relative)
     close = int((relative < limits.tolerance).sum())
     active = len(relative) + appearing
+    correlations = tuple(
+        pearson(*(table[is_present[:, other], run] for run in (base, other)))
+        for other in others
+    )
+    of_total = None if categories or counts.sum() <= 0 else float(score.sum() / counts.sum())
     return CounterQuality(
         name=name,
         bursts=len(counts),
-        correlations=tuple(
-            pearson(*(table[is_present[:, other], run] for run in (base, other)))
-            for other in others
-        ),
+        correlations=correlations,
         mae=_mean(kept_score),
         relative_difference=difference,
         below_30=close / len(relative) if len(relative) else None,
-        of_total=None if categories or counts.sum() <= 0 else float(score.sum() / counts.sum()),
+        of_total=of_total,
         counted=len(relative),
         fenced_mae=len(score) - len(kept_score),
         fenced_relative=len(relative) - len(kept_relative),
         appearing=appearing,
         per_run=() if categories else _spreads(table, is_present),
-        verdict=verdict(difference, close / active if active else None, limits),
+        verdict=verdict(
+            difference,
+            close / active if active else None,
+            limits,
+            total=of_total,
+            correlation=_correlation(correlations),
+        ),
     )
+
+
+def _correlation(correlations: tuple[float | None, ...]) -> float | None:
+    """The mean of those that there are, None if there is none."""
+    defined = [each for each in correlations if each is not None]
+    return sum(defined) / len(defined) if defined else None
 
 
 def pearson(*pair: Floats) -> float | None:
