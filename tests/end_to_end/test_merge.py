@@ -267,9 +267,60 @@ def test_runs_with_hardly_anything_in_common_are_warned_of(tmp_path, capsys):
     short = Run({L1: value(7)}, operations=[*long.operations[:6], (2, 30), (3, 20)])
     paths = [str(long.write(tmp_path / "one.prv")), str(short.write(tmp_path / "two.prv"))]
 
-    for base, warned in (("1", True), ("2", False)):
+    for base, said in (("1", "the base's bursts"), ("2", f"the bursts of {paths[0]}")):
         cli.main(["merge", *paths, "--base", base])
-        assert ("one program with one input" in capsys.readouterr().err) == warned
+        assert f"% of {said} are in" in capsys.readouterr().err
+
+
+def test_a_run_of_which_little_is_in_the_base_is_warned_of_whatever_the_others_share(
+    tmp_path, capsys
+):
+    paths = [str(Run({INS: value(3)}).write(tmp_path / f"{k}.prv")) for k in range(2)]
+    other = [OPERATIONS[0], *[(1, 3), (1, 4)] * 6, OPERATIONS[-1]]
+    paths += [
+        str(Run({L1: value(7)}, operations=other).write(tmp_path / f"{k}.prv"))
+        for k in range(2, 4)
+    ]
+
+    cli.main(["merge", *paths, "--min-match-rate", "0", "-o", str(tmp_path / "all.prv")])
+
+    said = capsys.readouterr().err
+    assert [path for path in paths if f"of the bursts of {path} are in the base" in said] == (
+        paths[2:]
+    )
+
+
+def test_what_shares_too_little_with_the_base_is_not_merged(tmp_path, capsys):
+    other = [OPERATIONS[0], *[(1, 3), (1, 4)] * 6, OPERATIONS[-1]]
+    paths = [
+        Run({INS: value(3)}).write(tmp_path / "one.prv"),
+        Run({L1: value(7)}, operations=other).write(tmp_path / "two.prv"),
+    ]
+    merged, dataset = tmp_path / "all.prv", tmp_path / "all.parquet"
+    rate = merge(capsys, *paths)["runs"][1]["base_rate"]
+
+    for output in (["-o", merged], ["--dataset", dataset]):
+        code, said = failure(capsys, *paths, *output, "--min-match-rate", rate + 0.01)
+        assert (code, str(paths[1]) in said, "--min-match-rate" in said) == (5, True, True)
+    assert not merged.exists()
+    assert not dataset.exists()
+    told = merge(capsys, *paths, "-o", merged, "--min-match-rate", rate)
+    assert told["min_match_rate"] == rate
+    assert merged.exists()
+
+
+@pytest.mark.parametrize(("method", "base"), [("align", 0), ("seed", 1)])
+def test_a_base_that_was_cut_is_told(tmp_path, capsys, method, base):
+    whole = Run({INS: value(3)}).write(tmp_path / "whole.prv")
+    cut = Run({L1: value(7)}, operations=OPERATIONS[:4]).write(tmp_path / "cut.prv")
+
+    cli.main(["merge", str(whole), str(cut), "--method", method, "--format", "json"])
+
+    said = capsys.readouterr()
+    told = json.loads(said.out)
+    assert [told["base"], *(run["cut"] for run in told["runs"])] == [base, False, True]
+    assert f"{cut} was cut" in said.err
+    assert ("--base 1" in said.err) == (base == 1)
 
 
 @pytest.mark.parametrize(
@@ -283,6 +334,8 @@ def test_runs_with_hardly_anything_in_common_are_warned_of(tmp_path, capsys):
         (["one.prv", "two.prv", "--limit", "2"], "limit"),
         (["one.prv", "two.prv", "--window", "0"], "--window"),
         (["one.prv", "two.prv", "--drop-unmatched"], "--dataset"),
+        (["one.prv", "two.prv", "--min-match-rate", "2"], "between 0 and 1"),
+        (["one.prv", "two.prv", "--min-match-rate", "nan"], "between 0 and 1"),
         (["one.prv", "two.prv", "--dataset", "a.csv", "--pairs", "./a.csv"], "two files"),
         (["one.prv", "two.prv", "--rank", "0"], "--plot"),
         (["one.prv", "two.prv", "--plot", "a.gif"], ".svg"),
@@ -356,6 +409,58 @@ def test_repeated_runs_of_a_real_program_match_directly(real_traces, capsys, pro
     for run in told["runs"]:
         assert run["match_rate"] == run["time_coverage"] == 1
         assert run["by_stage"]["direct"] == run["bursts"]
+
+
+def cut_or_permuted(source, path, *, half=False):
+    """Write the first half of a trace of eight ranks, or all of it with ranks backwards."""
+    lines = gzip.decompress(source.read_bytes()).decode().splitlines(keepends=True)
+    if half:
+        lines = lines[: len(lines) // 2]
+    else:
+        for k, line in enumerate(lines):
+            fields = line.split(":")
+            for field in {"1": (1, 3), "2": (1, 3), "3": (1, 3, 7, 9)}.get(fields[0], ()):
+                fields[field] = str(9 - int(fields[field]))
+            lines[k] = ":".join(fields)
+    path.write_text("".join(lines))
+    for ending in (".pcf", ".row"):
+        companion = source.with_name(source.name.removesuffix(".prv.gz") + ending)
+        path.with_suffix(ending).write_bytes(companion.read_bytes())
+    return path
+
+
+def test_real_programs_that_are_not_the_same_are_not_merged(real_traces, tmp_path, capsys):
+    stranger = real_traces / "npb_mg_S_8r.prv.gz"
+    runs = [real_traces / f"lulesh_8r_s4_i10_run{k}.prv.gz" for k in (1, 2)]
+
+    other = real_traces / "npb_cg_S_8r.prv.gz"
+    for paths, named in (([*runs, stranger], stranger), ([other, stranger], other)):
+        code, said = failure(capsys, *paths, "-o", tmp_path / "all.prv")
+        assert (code, f"of {named} are in the base" in said) == (5, True)
+        assert not (tmp_path / "all.prv").exists()
+
+
+def test_real_runs_with_other_ranks_or_other_input_are_warned_of(real_traces, tmp_path, capsys):
+    run = real_traces / "lulesh_8r_s4_i10_run1.prv.gz"
+    permuted = cut_or_permuted(
+        real_traces / "lulesh_8r_s4_i10_run2.prv.gz", tmp_path / "permuted.prv"
+    )
+
+    for other in (permuted, real_traces / "lulesh_omp_8r2t_s4_i5.prv.gz"):
+        cli.main(["merge", str(run), str(other)])
+        assert "whole runs of one program with one input" in capsys.readouterr().err
+
+
+def test_half_of_a_real_run_is_no_base(real_traces, tmp_path, capsys):
+    run = real_traces / "lulesh_8r_s4_i10_run1.prv.gz"
+    half = cut_or_permuted(
+        real_traces / "lulesh_8r_s4_i10_run2.prv.gz", tmp_path / "half.prv", half=True
+    )
+
+    for paths in ([run, half], [half, run]):
+        told = merge(capsys, *paths)
+        assert paths[told["base"]] == run
+        assert [each["cut"] for each in told["runs"]] == [path == half for path in paths]
 
 
 @pytest.mark.parametrize("program", ["idrun", "toy_irregular"])

@@ -149,10 +149,41 @@ def test_runs_without_bursts_are_refused():
 def test_the_base_may_be_chosen():
     traces = [run(LOOP), run(LOOP[:7])]
 
-    assert match(traces).base == 1
-    assert match(traces, base=0).base == 0
+    assert match(traces).base == 0
+    assert match(traces, base=1).base == 1
     with pytest.raises(ParameterError, match="no run 2 of 2"):
         match(traces, base=2)
+
+
+@pytest.mark.parametrize("part", [slice(7), slice(5, None), slice(3, 9)])
+def test_of_a_run_that_was_cut_and_a_whole_one_the_whole_one_is_the_base(part):
+    traces = [run(LOOP[part]), run(LOOP)]
+
+    aligned, published = match(traces), match(traces, method="seed")
+
+    assert (aligned.base, aligned.is_cut.tolist()) == (1, [True, False])
+    assert (published.base, published.is_cut.tolist()) == (0, [True, False])
+
+
+def test_a_run_of_which_one_rank_was_cut_is_no_base():
+    matching = match([run(LOOP, LOOP[:7]), run(LOOP, [*LOOP, "Barrier"])])
+
+    assert (matching.base, matching.missing_ends.tolist()) == (1, [1, 0])
+
+
+def test_of_runs_that_were_all_cut_the_one_that_lacks_least_of_the_others_is_the_base():
+    matching = match([run(LOOP[:4]), run(LOOP[:11]), run(LOOP[:7])])
+
+    assert (matching.base, matching.is_cut.tolist()) == (1, [False] * 3)
+
+
+def test_what_each_run_shares_with_the_base_is_told_from_what_others_share():
+    other = ["Init", *["Send", "Recv"] * 6, "Finalize"]
+
+    matching = match([run(LOOP), run(LOOP), run(other), run(other)])
+
+    assert matching.match_rate.tolist() == [1] * 4
+    assert matching.base_rate.tolist() == [1, 1, *[pytest.approx(1 / 13)] * 2]
 
 
 def test_a_run_without_bursts_is_no_base():

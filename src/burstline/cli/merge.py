@@ -44,7 +44,8 @@ DESCRIPTION: Final = """\
 Put the counters of several runs of one program into one trace. A processor counts a few
 things at a time: record the program once per set of counters, then merge. Bursts of
 computation that are the same in several runs are found; the run of which the smallest share
-stays without a match is the base, and its bursts get what the other runs counted in theirs.
+stays without a match is the base, unless it was cut and another was not, and its bursts get
+what the other runs counted in theirs.
 """
 EXAMPLES: Final = """\
 examples:
@@ -64,6 +65,8 @@ _OUTPUT: Final = {
     "-o, --output X.prv": "the trace: X.prv or X.prv.gz",
     "--dataset FILE": "the bursts of the base, as .parquet, .csv or .arrow",
     "--drop-unmatched": "leave bursts that no other run has out of the dataset",
+    "--min-match-rate X=0.1": "write neither trace nor dataset if a run shares less of its "
+    "bursts with the base (0.1)",
     "--pairs FILE": "which bursts are the same, as .parquet, .csv, .arrow",
     "--plot FILE": "the matches of a rank: X.svg or X.png",
     "--rank R": "of --plot (0)",
@@ -72,7 +75,7 @@ _OUTPUT: Final = {
 _MATCHING: Final = {
     "--method {align,seed}=align": "align: in the program's order; seed: the published method "
     "(default: align)",
-    "--base N": "the run to add to, from 1 (the best matched)",
+    "--base N": "the run to add to, from 1 (the best matched; align: not one that was cut)",
     "--limit S": "bursts with an S as large do not match (0.3)",
     "--place-weight W": "of different places, in S (0.6)",
     "--size-weight W": "of different sizes, in S (0.2)",
@@ -118,6 +121,14 @@ def run(arguments: usage.Arguments) -> None:
             progress=progress,
         )
         _check_matching(matching, paths)
+        _warn_of_cuts(matching, paths)
+        strangers = _strangers(matching, paths, arguments.min_match_rate)
+        if strangers and (wanted.trace or wanted.dataset):
+            raise NotEnoughDataError(
+                f"{strangers}, fewer than --min-match-rate {arguments.min_match_rate:g}: a "
+                "merge would hold values of other bursts. Leave that run out, or ask for less; "
+                "without -o and --dataset, merge shows what matched"
+            )
         whole = None if wanted.dataset is None else matching.base
         tables = [
             burstline.burst_table(trace, columns=None if run == whole else _columns(trace))
@@ -130,23 +141,43 @@ def run(arguments: usage.Arguments) -> None:
             _write_merged(runs, fused, wanted.trace, memory=memory, progress=progress)
         wanted.write_tables(fused, matching)
         rank = arguments.rank or 0
-        view = show.MergeView.of(paths, traces, tables, matching, fused, rank=rank)
+        view = show.MergeView.of(
+            paths, traces, tables, matching, fused, least=arguments.min_match_rate, rank=rank
+        )
         if wanted.plot is not None:
             write_figure(wanted.plot, view.figures()["matches"])
     show.output(view, arguments.format)
     warn_of_losses(paths, traces)
-    _warn_of_strangers(matching)
+    strangers = _strangers(matching, paths, _FEW)
+    if strangers:
+        show.note(f"warning: {strangers}: give whole runs of one program with one input")
     wanted.say(fused)
 
 
-def _warn_of_strangers(matching: Matching) -> None:
-    """Say it where most of the base is in no other run: some bursts of any programs agree."""
-    rate = float(matching.match_rate[matching.base])
-    if rate < _FEW:
-        show.note(
-            f"warning: only {show.format_share(rate)} of the base's bursts are in another "
-            "run: give runs of one program with one input"
-        )
+def _strangers(matching: Matching, paths: Sequence[Path], least: float) -> str:
+    """Which runs share less with the base than that; empty if none does."""
+    said = []
+    rates = matching.base_rate.tolist()
+    for run in (run for run, rate in enumerate(rates) if rate < least):
+        whose, where = (f"bursts of {paths[run]}", "the base")
+        if run == matching.base:
+            whose, where = ("base's bursts", "another run")
+        share = show.format_share(rates[run])
+        said.append(f"only {share} of the {whose} are in {where}")
+    return ", ".join(said)
+
+
+def _warn_of_cuts(matching: Matching, paths: Sequence[Path]) -> None:
+    """Say which runs lack an end that others have, and what it means of the base."""
+    is_cut = matching.is_cut.tolist()
+    for run in (run for run, cut in enumerate(is_cut) if cut):
+        said = f"warning: {paths[run]} was cut: ranks of it lack MPI_Init or MPI_Finalize"
+        if run == matching.base:
+            whole = is_cut.index(False) + 1
+            said += (
+                f". It is the base: what others did there is left out, but by --base {whole}"
+            )
+        show.note(said)
 
 
 class _Outputs(NamedTuple):
@@ -224,6 +255,10 @@ def _options(arguments: usage.Arguments) -> Alignment | Published:
             given[name] = value
     weights = merge.Weights(**given)
     usage.require_at_least(arguments, window=1, block=1)
+    if not 0 <= arguments.min_match_rate <= 1:
+        raise ParameterError(
+            f"--min-match-rate is between 0 and 1, got {arguments.min_match_rate:g}"
+        )
     if arguments.method == "align":
         return merge.Alignment(
             window=arguments.window or merge.Alignment().window, weights=weights

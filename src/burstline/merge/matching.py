@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 import pyarrow as pa
 
+from burstline.columns import coded, codes
 from burstline.errors import InconsistentTraceError, NotEnoughDataError, ParameterError
 from burstline.identity import tokens_of
 from burstline.merge.align.alignment import align_lane, have_same_collectives
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
 
 METHODS: Final = ("align", "seed")
 _TOGETHER: Final = 64
+_ENDS: Final = (("MPI_Init", "MPI_Init_thread"), ("MPI_Finalize",))
 
 
 def match(
@@ -54,7 +56,9 @@ def match(
         Of the method.
     base : int, optional
         The run that the others are compared to; by default the one of which the smallest
-        share is unmatched, which of a cut run and a whole one is the cut one.
+        share is unmatched. Of a cut run and a whole one that would be the cut one: ``align``
+        takes the base from the runs that begin and end most ranks, and if none of them is
+        whole, that which lacks least of the others; ``seed`` is as published.
     progress : Progress
         Counts the threads that have been matched.
 
@@ -141,6 +145,19 @@ def _lanes(traces: Sequence[Trace]) -> tuple[Integers, list[Integers]]:
     return np.array(used, np.int64), lanes
 
 
+def _missing_ends(trace: Trace) -> int:
+    """How many ranks do not begin MPI, plus how many do not end it: 0 of a whole run."""
+    (process,) = codes(trace.arrays("locations", "application", "rank"))
+    ranks = len(np.unique(process))
+    operation, names = coded(trace.calls["operation"])
+    (location,) = trace.arrays("calls", "location")
+    missing = 0
+    for ends in _ENDS:
+        calls = np.isin(operation, [names.index(name) for name in ends if name in names])
+        missing += ranks - len(np.unique(process[location[calls]]))
+    return missing
+
+
 def _aligned(
     tokens: Sequence[Tokens], lanes: Sequence[Integers], how: Alignment, progress: Progress
 ) -> tuple[Integers, npt.NDArray[np.uint8]]:
@@ -225,9 +242,17 @@ class _Rows:
         has = self._members >= 0
         bursts = has.sum(axis=0)
         matched = (has & self._shared[:, None]).sum(axis=0)
+        pairs = ((has[:, ours] & has[:, theirs]).sum() for ours in runs for theirs in runs)
+        shared = np.fromiter(pairs, np.int64).reshape(len(runs), -1)
+        missing = np.array([_missing_ends(trace) for trace in self._traces])
         if base is None:
-            unmatched = (bursts - matched) / np.maximum(bursts, 1)
-            base = int(np.argmin(np.where(bursts > 0, unmatched, 2.0)))
+            unmatched = 1 - matched / np.maximum(bursts, 1)
+            eligible = bursts > 0
+            if method == "align":
+                eligible &= missing == missing[eligible].min()
+                if missing[eligible].min():
+                    unmatched = -(shared / np.maximum(bursts, 1)).sum(axis=1)
+            base = int(np.argmin(np.where(eligible, unmatched, 2.0)))
         times = [self._durations(run) for run in runs]
         stages = [np.bincount(self._stage[has[:, run]], minlength=len(STAGES)) for run in runs]
         return Matching(
@@ -241,6 +266,8 @@ class _Rows:
             ),
             base=base,
             by_stage=np.stack(stages),
+            shared=shared,
+            missing_ends=missing,
             patterns=self._patterns(naming.patterns),
             has_paths=naming.has_paths,
             has_loops=naming.has_loops,

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
-    from burstline.columns import AnyIntegers, Floats, Integers, Ordinals
+    from burstline.columns import AnyIntegers, Floats, Integers, Mask, Ordinals
 
 
 STAGES: Final = ("none", "direct", "pattern", "region", "aligned", "moved", "similar")
@@ -140,9 +140,14 @@ class Matching:
         The same in time.
     base : int
         The run that the others are compared to: the one that was asked for, or else that
-        of which the smallest share is unmatched.
+        of which the smallest share is unmatched, but by ``align`` never one that was cut if
+        another was not.
     by_stage : ndarray of int64, shape (runs, stages)
         Bursts of each run by how they were matched.
+    shared : ndarray of int64, shape (runs, runs)
+        Bursts that two runs have in common.
+    missing_ends : ndarray of int64, shape (runs,)
+        Ranks of each run without ``MPI_Init``, plus ranks without ``MPI_Finalize``.
     patterns : pyarrow.Table
         Operations before and after, with bursts and matched bursts of each run:
         ``before, after, bursts_0, matched_0, …``; most unmatched first.
@@ -160,6 +165,8 @@ class Matching:
     matched_ns: Integers
     base: int
     by_stage: Integers
+    shared: Integers
+    missing_ends: Integers
     patterns: pa.Table
     has_paths: bool
     has_loops: bool = False
@@ -173,6 +180,18 @@ class Matching:
     def match_rate(self) -> Floats:
         """Share of each run's bursts that were matched; 1 for a run without bursts."""
         return _share(self.matched, self.bursts)
+
+    @property
+    def base_rate(self) -> Floats:
+        """Share of each run's bursts that the base has, too; of the base's, that any has."""
+        shared = self.shared[self.base].copy()
+        shared[self.base] = self.matched[self.base]
+        return _share(shared, self.bursts)
+
+    @property
+    def is_cut(self) -> Mask:
+        """Whether each run lacks beginnings or ends of ranks that another run has."""
+        return self.missing_ends > self.missing_ends.min()
 
     @property
     def time_coverage(self) -> Floats:

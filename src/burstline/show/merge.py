@@ -36,6 +36,7 @@ class MergeView(View):
     traces: tuple[Trace, ...]
     alone: tuple[tuple[int, int], ...]  # of each run, threads that not all have, their bursts
     quality: dict[str, CounterQuality]  # of each counter that several runs have
+    least: float = 0.0  # match rate from which on a merge is written
     rank: int = 0  # the one to draw
 
     @classmethod
@@ -47,6 +48,7 @@ class MergeView(View):
         matching: Matching,
         fused: Fusion,
         *,
+        least: float = 0.0,
         rank: int = 0,
     ) -> MergeView:
         """Collect what is to be said."""
@@ -64,7 +66,7 @@ class MergeView(View):
                 first = runs.index(fused.base) if fused.base in runs else 0
                 quality[name] = compare(name, values, base=first, present=values != NO_VALUE)
         names = tuple(map(str, paths))
-        return cls(matching, fused, names, tuple(traces), tuple(alone), quality, rank)
+        return cls(matching, fused, names, tuple(traces), tuple(alone), quality, least, rank)
 
     def figures(self) -> Mapping[str, Figure]:
         """The bursts of a rank that are the same."""
@@ -91,6 +93,7 @@ class MergeView(View):
         return {
             "method": matching.method,
             "base": matching.base,
+            "min_match_rate": self.least,
             "call_paths": matching.has_paths,
             "loops": matching.has_loops,
             "runs": [self._run(run) for run in range(matching.runs)],
@@ -107,7 +110,8 @@ class MergeView(View):
         how = f"{matching.method}, {'with' if matching.has_paths else 'without'} call paths"
         how += ", with loops" if matching.has_loops else ""
         base = f"run {matching.base + 1}, {self.paths[matching.base]}"
-        yield Facts([("method", how), ("base", base)])
+        least = f"{format_share(self.least)} of each run's bursts (--min-match-rate)"
+        yield Facts([("method", how), ("base", base), ("written from", least)])
         stages = [name for name in STAGES if any(self.by_stage(run).get(name) for run in runs)]
         rows = [
             [
@@ -134,7 +138,9 @@ class MergeView(View):
             "bursts": int(matching.bursts[run]),
             "matched": int(matching.matched[run]),
             "match_rate": float(matching.match_rate[run]),
+            "base_rate": float(matching.base_rate[run]),
             "time_coverage": float(matching.time_coverage[run]),
+            "cut": bool(matching.is_cut[run]),
             "by_stage": self.by_stage(run),
             "threads_alone": threads,
             "bursts_alone": bursts,
