@@ -9,8 +9,9 @@ import pytest
 
 import burstline
 import command
+from burstline import cli
 from burstline.formats import tables
-from burstline.testing import assert_same_trace
+from burstline.testing import assert_same_trace, trace_of
 from oracles.prv_dump import dump
 from oracles.prv_rules import broken
 from paraver_text import write_example
@@ -120,6 +121,32 @@ def test_people_are_told_on_stderr(tmp_path):
 
     assert done.stdout == ""
     assert "4 calls, 2 bursts, 1 messages" in done.stderr
+
+
+def test_it_is_said_what_was_written_of_every_table(tmp_path, capsys):
+    counted = "ranks 1 | counter power | 0 | 1 read power=5 | 2 read power=7"
+    burstline.write(trace_of(counted), tmp_path / "run.store")
+    source, written = str(tmp_path / "run.store"), tmp_path / "out.store"
+
+    cli.main(["convert", source, str(written), "--format", "json"])
+    document = json.loads(capsys.readouterr().out)
+    cli.main(["convert", source, str(written), "--force"])
+
+    assert document["tables"]["readings"] == 2
+    assert document["left_out"] == {}
+    assert capsys.readouterr().err.strip() == f"{written}: 2 readings"
+
+
+def test_it_is_said_what_a_format_has_no_place_for(tmp_path, capsys):
+    text = "ranks 1 | 0 | 0 enter MPI_Init | 5 leave | 6 acquire 4 order 1 | 8 release 4"
+    burstline.write(trace_of(text), tmp_path / "run.store")
+    source = str(tmp_path / "run.store")
+
+    for name, left in (("a.perfetto.json", {"locks": 1}), ("a.otf2", {}), ("a.csv", {})):
+        cli.main(["convert", source, str(tmp_path / name), "--format", "json"])
+        assert json.loads(capsys.readouterr().out)["left_out"] == left
+    cli.main(["convert", source, str(tmp_path / "b.perfetto.json")])
+    assert "no place for them: 1 locks" in capsys.readouterr().err
 
 
 def test_csv_is_one_number_a_line(tmp_path):

@@ -13,7 +13,11 @@ from otf2.enums import (
     Type,
 )
 
+import burstline
+from burstline.cli import main
 from burstline.formats.derivation.records import with_records
+from burstline.formats.otf2.reading import trace as otf2_reading
+from burstline.testing import assert_same_trace
 from otf2_archives import archive, read, team_of_two
 
 
@@ -221,6 +225,45 @@ def test_metrics_become_differences_as_their_mode_says(place, mode, expected):
     assert trace.readings["PAPI_TOT_INS"].to_pylist() == expected
     assert rows(trace.readings, "seq", "time_ns") == [(1, 3), (3, 8)]
     assert trace.counters["source_type"].to_pylist() == [42_000_050]
+
+
+def falling(place, *counts):
+    """Write an archive with a counter of each rank that is declared accumulated."""
+    with archive(place, ranks=len(counts)) as made:
+        made.begin()
+        metric = made.metric("power")
+        for rank, values in enumerate(counts):
+            thread = made.thread(rank)
+            for step, value in enumerate(values):
+                thread.region("f", 10 * step + 1, 10 * step + 5)
+                thread.writer.metric(10 * step + 6, metric, [value])
+
+
+@pytest.mark.parametrize("bytes_at_once", [1, 1 << 20])
+def test_a_counter_that_falls_though_it_is_declared_accumulated_is_a_gauge(
+    place, tmp_path, bytes_at_once
+):
+    falling(place, [10, 15, 17], [30, 12, 40], [5, 6, 7])
+
+    trace = otf2_reading.read(place, bytes_at_once=bytes_at_once)
+
+    assert trace.readings["power"].to_pylist() == [10, 15, 17, 30, 12, 40, 5, 6, 7]
+    assert trace.counters["mode"].to_pylist() == ["absolute"]
+    assert defects(trace) == {"falling_counter_is_a_gauge": 1}
+    main(["convert", str(place), str(tmp_path / "run.store"), "--quiet"])
+    assert_same_trace(trace, burstline.read(tmp_path / "run.store"))
+
+
+def test_a_count_that_falls_once_in_a_while_stays_a_count(place):
+    values = [*range(0, 400, 2), 390, *range(400, 500, 2)]
+    falling(place, values)
+
+    trace = read(place)
+
+    counted = trace.readings["power"].to_pylist()
+    assert (sum(counted), min(counted)) == (values[-1], -8)
+    assert trace.counters["mode"].to_pylist() == ["delta"]
+    assert defects(trace) == {"counter_runs_backwards": 1}
 
 
 def test_a_metric_of_fractions_is_rounded_and_said_so(place):

@@ -11,7 +11,7 @@ import burstline
 from burstline import formats, record, schema, show
 from burstline.cli import usage
 from burstline.cli.inputs import is_recorded, limits_of, progress_bar
-from burstline.cli.products import is_prv, kept_rows, output_path, print_written
+from burstline.cli.products import is_prv, output_path, print_written, written_rows
 from burstline.formats import atomic, otf2, paraver, store
 from burstline.formats import raw as raw_files
 
@@ -49,15 +49,17 @@ def run(arguments: usage.Arguments) -> None:
     resolver = record.Resolver() if is_recorded(source) else None
     with progress_bar(arguments) as progress:
         if resolver is not None:
-            kept = write_recorded(source, path, resolver, raw=raw, **limits, progress=progress)
+            written = write_recorded(
+                source, path, resolver, raw=raw, **limits, progress=progress
+            )
         elif path.suffix == ".store" and is_paraver(source):
             with atomic.replacement(path) as part:
                 paraver.convert(source, part, raw=raw, **limits, progress=progress)
-            kept = kept_rows(store.read(path))
+            written = written_rows(store.read(path), path)
         elif path.suffix == ".store" and source.exists() and otf2.find_anchor(source):
             with atomic.replacement(path) as part:
                 otf2.convert(source, part, **limits, progress=progress)
-            kept = kept_rows(store.read(path))
+            written = written_rows(store.read(path), path)
         else:
             trace = burstline.read(arguments.trace, raw=raw, **limits, progress=progress)
             if not raw:
@@ -65,11 +67,11 @@ def run(arguments: usage.Arguments) -> None:
 
                 trace = overlaid(trace, {}, without=schema.RAW_TABLES)
             write_trace(trace, path, memory=limits["memory"], progress=progress)
-            kept = kept_rows(trace)
+            written = written_rows(trace, path)
     if resolver is not None:
         say_unnamed(resolver)
     lost = {"messages": 0, "collectives": 0, "calls_clipped": 0}
-    document = {"kept": kept, "lost": lost, "time_offset_ns": 0}
+    document = written | {"lost": lost, "time_offset_ns": 0}
     print_written(arguments, path, document)
 
 
@@ -82,7 +84,7 @@ def write_recorded(
     progress: Progress,
     name: str | None = None,
     **limits: Unpack[Limits],
-) -> dict[str, int]:
+) -> dict[str, dict[str, int]]:
     """Write the raw files of a run, of any size, as a trace; count its rows.
 
     The trace says that it is made of `name`, by default of the folder.
@@ -92,7 +94,7 @@ def write_recorded(
     if path.suffix == ".store":
         with atomic.replacement(path) as part:
             raw_files.convert(folder, part, **limits, **read)
-        return kept_rows(store.read(path))
+        return written_rows(store.read(path), path)
     with ExitStack() as stack:
         if raw_files.fits(folder, memory, records=records):
             trace = raw_files.read(folder, threads=threads, **read)
@@ -102,7 +104,7 @@ def write_recorded(
             raw_files.convert(folder, made, records=records, **limits, **read)
             trace = store.read(made)
         write_trace(trace, path, memory=memory, progress=progress)
-        return kept_rows(trace)
+        return written_rows(trace, path)
 
 
 def say_unnamed(resolver: Resolver) -> None:

@@ -5,13 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from burstline import show
+from burstline import schema, show
 from burstline.errors import ParameterError
 from burstline.formats import atomic, otf2
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     from burstline.show import Figure
     from burstline.trace import Trace
@@ -19,6 +19,17 @@ if TYPE_CHECKING:
 _JSON: Final = (".perfetto.json", ".perfetto.json.gz")
 ENDINGS: Final = (".prv", ".prv.gz", ".store", ".csv", ".parquet", ".otf2", *_JSON)
 TABLES: Final = (".parquet", ".csv", ".arrow")
+_EVERYWHERE: Final = ("regions", "readings", "gaps")
+_LOOPS: Final = ("loop_entries", "loop_iterations", "call_loops")
+_DETAILS: Final = ("half_messages", "teams", "locks", "other_events")
+_ROWS: Final = (*_EVERYWHERE, "collectives", *_LOOPS, *_DETAILS, "events", "states", "links")
+"""Tables of what happened, beside calls, bursts and messages, which all formats hold."""
+_CARRIED: Final = {
+    ".prv": (*_EVERYWHERE, "collectives", *_LOOPS),
+    ".otf2": (*_EVERYWHERE, "collectives", *_LOOPS[:2], *_DETAILS),
+    ".perfetto.json": _EVERYWHERE,
+}
+"""Which of them are in formats that do not hold all; a ``.prv`` of records holds them."""
 _PICTURES: Final = (".svg", ".png")
 
 
@@ -71,6 +82,20 @@ def is_prv(path: Path) -> bool:
     return path.name.endswith((".prv", ".prv.gz"))
 
 
+def written_rows(trace: Trace, path: Path) -> dict[str, dict[str, int]]:
+    """Count the rows of every table of a trace: those that the output holds, and others."""
+    kept = {"kept": kept_rows(trace)}
+    rows = {name: trace.rows(name) for name in schema.TABLES if trace.rows(name)}
+    kinds = [parts for ending, parts in _CARRIED.items() if ending in path.name]
+    if (is_prv(path) and trace.has_raw) or not kinds:
+        return kept | {"tables": rows, "left_out": {}}
+    left = [name for name in rows if name in _ROWS and name not in kinds[0]]
+    return kept | {
+        "tables": {name: count for name, count in rows.items() if name not in left},
+        "left_out": {name: rows[name] for name in left},
+    }
+
+
 def kept_rows(trace: Trace) -> dict[str, int]:
     """Count the calls, bursts and messages of a trace."""
     return {name: trace.rows(name) for name in ("calls", "bursts", "messages")}
@@ -90,9 +115,16 @@ def print_written(arguments: argparse.Namespace, path: Path, document: dict[str,
     for part in ("kept", "lost"):
         rows += [(f"{part}.{name}", count) for name, count in document[part].items()]
         if any(document[part].values()):
-            counts = document[part].items()
-            texts[part] = ", ".join(f"{n:,} {name.replace('_', ' ')}" for name, n in counts)
-    notes = [f"{path}: {texts.get('kept', 'nothing is left')}"]
+            texts[part] = _counted(document[part])
+    tables = document.get("tables", {})
+    others = {name: rows for name, rows in tables.items() if name in _ROWS}
+    said = [texts["kept"]] if "kept" in texts else []
+    said += [_counted(others)] if others else []
+    notes = [f"{path}: {'; '.join(said) or 'nothing is left'}"]
+    if left := document.get("left_out"):
+        notes.append(f"left out, as this format has no place for them: {_counted(left)}")
+        rows += [(f"left_out.{name}", count) for name, count in left.items()]
+    rows += [(f"tables.{name}", count) for name, count in tables.items()]
     if "lost" in texts:
         notes.append(f"lost at the borders: {texts['lost']}")
     if offset:
@@ -100,6 +132,10 @@ def print_written(arguments: argparse.Namespace, path: Path, document: dict[str,
     rows.append(("time_offset_ns", offset))
     shown = show.Outcome(document, ("name", "value"), rows, notes=notes)
     show.output(shown, arguments.format)
+
+
+def _counted(rows: Mapping[str, int]) -> str:
+    return ", ".join(f"{count:,} {name.replace('_', ' ')}" for name, count in rows.items())
 
 
 def table_file(

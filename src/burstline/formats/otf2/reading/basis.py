@@ -268,11 +268,18 @@ class Basis:
     defects: Defects
 
     @classmethod
-    def of(cls, archive: Archive, defects: Defects) -> Basis:
-        """The basis of an archive of which nothing is read."""
+    def of(
+        cls, archive: Archive, defects: Defects, gauges: frozenset[str] = frozenset()
+    ) -> Basis:
+        """The basis of an archive of which nothing is read; of `gauges`, values are kept."""
         defined, regions = archive.defined, Regions(archive.defined)
         where = standing(defined, defects)
-        shared = Communicators(defined, where), regions, Metrics(defined), CallPaths(regions)
+        shared = (
+            Communicators(defined, where),
+            regions,
+            Metrics(defined, gauges),
+            CallPaths(regions),
+        )
         return cls(archive, where, *shared, defects)
 
     @property

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -12,6 +13,8 @@ from burstline.extrae import counter_types
 from burstline.schema import NO_VALUE, VALUE_TYPES, arrow_table, row_table
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
     import numpy.typing as npt
     import pyarrow as pa
 
@@ -27,13 +30,21 @@ _FLOAT, _DOUBLE = VALUE_TYPES.index("float"), VALUE_TYPES.index("double")
 _UINT64: Final = VALUE_TYPES.index("uint64")
 _LARGEST: Final = float(1 << 62)
 _BASES: Final = {0: 2, 1: 10}
+# A count that is estimated falls now and then; one of a hundred steps down makes a gauge.
+_OFTEN: Final = 0.01
 
 
 class Metrics:
-    """The metrics of an archive that events may read; `names` are those of their columns."""
+    """The metrics of an archive that events may read; `names` are those of their columns.
 
-    def __init__(self, defined: Definitions) -> None:
+    Of `gauges`, values are kept, though they are declared accumulated.
+    """
+
+    def __init__(self, defined: Definitions, gauges: Collection[str] = ()) -> None:
         self.names: list[str] = []
+        self._gauges = gauges
+        self._steps: Counter[str] = Counter()
+        self._falls: Counter[str] = Counter()
         self._members: list[Member] = []
         self._units: list[str] = []
         place: dict[int, int] = {}
@@ -64,10 +75,20 @@ class Metrics:
         types = counter_types(self.names)
         listed = zip(self.names, self._units, self._members, strict=True)
         rows = (
-            (name, unit, _MODES.get(member.mode & _PROPERTY, "delta"), types[name])
+            (name, unit, self._mode(name, member.mode & _PROPERTY), types[name])
             for name, unit, member in listed
         )
         return row_table("counters", rows)
+
+    def _mode(self, name: str, declared: int) -> str:
+        return "absolute" if name in self._gauges else _MODES.get(declared, "delta")
+
+    def falling(self) -> frozenset[str]:
+        """The accumulated metrics that fell too often, in what was read, to be counts."""
+        often = (
+            name for name, falls in self._falls.items() if falls > _OFTEN * self._steps[name]
+        )
+        return frozenset(often)
 
     def readings(self, readings: Columns, values: Columns, defects: Defects) -> pa.Table:
         """The table `readings`."""
@@ -96,9 +117,31 @@ class Metrics:
                         values["value"][places], values["type"][places], name, defects
                     )
         for name, member in zip(self.names, self._members, strict=True):
-            if member.mode & _PROPERTY == _ACCUMULATED:
-                columns[name] = _differences(columns["location"], columns[name], name, defects)
+            if member.mode & _PROPERTY == _ACCUMULATED and name not in self._gauges:
+                columns[name] = self._differences(
+                    columns["location"], columns[name], name, defects
+                )
         return arrow_table("readings", columns, counters=self.names)
+
+    def _differences(
+        self, location: npt.NDArray[Any], value: Integers, name: str, defects: Defects
+    ) -> Integers:
+        """Each recorded value's difference to the one before on its location."""
+        recorded = np.flatnonzero(value != NO_VALUE)
+        if not len(recorded):
+            return value
+        # The first value counts from 0, as measurement does.
+        first = np.append(True, np.diff(location[recorded]) != 0)
+        step = np.where(first, value[recorded], np.diff(value[recorded], prepend=0))
+        back = (step < 0) & ~first
+        if back.any():
+            text = f"location {location[recorded[int(back.argmax())]]}: {name}"
+            defects.note("counter_runs_backwards", "info", text, np.count_nonzero(back))
+        self._steps[name] += int(np.count_nonzero(step))
+        self._falls[name] += int(np.count_nonzero(back))
+        result = value.copy()
+        result[recorded] = step
+        return result
 
 
 def _unit(member: Member, unit: str) -> str:
@@ -127,22 +170,3 @@ def _integers(
     defects.note("metric_rounded", "loss", name, np.count_nonzero(is_rounded))
     integers = np.where(single | double, nearest.astype(np.int64), value)
     return np.where(is_finite & ~is_large, integers, NO_VALUE)
-
-
-def _differences(
-    location: npt.NDArray[Any], value: Integers, name: str, defects: Defects
-) -> Integers:
-    """Each recorded value's difference to the one before on its location."""
-    recorded = np.flatnonzero(value != NO_VALUE)
-    if not len(recorded):
-        return value
-    # The first value counts from 0, as measurement does.
-    first = np.append(True, np.diff(location[recorded]) != 0)
-    step = np.where(first, value[recorded], np.diff(value[recorded], prepend=0))
-    back = (step < 0) & ~first
-    if back.any():
-        text = f"location {location[recorded[int(back.argmax())]]}: {name}"
-        defects.note("counter_runs_backwards", "loss", text, np.count_nonzero(back))
-    result = value.copy()
-    result[recorded] = np.where(back, NO_VALUE, step)
-    return result

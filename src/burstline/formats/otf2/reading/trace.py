@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections import Counter
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import numpy as np
 
@@ -36,7 +36,7 @@ from burstline.progress import SILENCE, Progress
 from burstline.schema import NO_VALUE, row_table
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
     from pathlib import Path
 
     import pyarrow as pa
@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from burstline.formats.otf2.reading.events import Events
     from burstline.trace import Trace
 
+Result = TypeVar("Result")
 MOST_AT_ONCE: Final = 32 << 20
 """Bytes of events that are taken on at a time when all tables fit in memory, at most."""
 
@@ -65,17 +66,40 @@ COSTS: Final = Costs(
 _GROUPS: Final = 6
 
 
+class _FallingCounters(Exception):  # noqa: N818 -- no error: it ends a first reading
+    """Counters that fall though they are declared accumulated, which all readings tell."""
+
+    def __init__(self, names: frozenset[str]) -> None:
+        super().__init__(names)
+        self.names = names
+
+
+def _read_again_if_counters_fall(read: Callable[[frozenset[str]], Result]) -> Result:
+    """What `read` makes of an archive, once it is known which counters are gauges."""
+    try:
+        return read(frozenset())
+    except _FallingCounters as found:
+        return read(found.names)
+
+
 class ArchiveSource:
-    """An archive; `kinds` counts its events of each kind, once they are read."""
+    """An archive; `kinds` counts its events of each kind, once they are read.
+
+    Values of the counters that are `gauges` are kept, though they are declared accumulated.
+    """
 
     costs: Final = COSTS
     words_of_instance: Final = WORDS_OF_INSTANCE
     borders = staticmethod(even_borders)
 
-    def __init__(self, anchor: Path, defects: Defects) -> None:
+    def __init__(
+        self, anchor: Path, defects: Defects, gauges: frozenset[str] = frozenset()
+    ) -> None:
         self.defects = defects
         archive = open_archive(anchor, defects)
-        self.basis = Basis.of(archive, defects)
+        self.basis = Basis.of(archive, defects, gauges)
+        for name in sorted(gauges):
+            defects.note("falling_counter_is_a_gauge", "info", name)
         self.places, self.members = self.basis.places, self.basis.communicators.members
         if not archive.defined.clock[0]:
             text = f"{anchor}: ticks are taken for nanoseconds"
@@ -137,6 +161,8 @@ class ArchiveSource:
     def whole(self) -> dict[str, pa.Table]:
         """Tables that no part owns."""
         basis = self.basis
+        if falling := basis.metrics.falling():
+            raise _FallingCounters(falling)
         born, died = self._lives[:, self._has_events].min(axis=1, initial=0), self._lives
         lives = np.where(self._has_events, died, born[0] if len(born) else 0)
         silent = int(np.count_nonzero(~self._has_events))
@@ -195,9 +221,14 @@ def read(
     sizes = [file_size(file) for file in anchor.with_suffix("").glob("*.evt")]
     if bytes_at_once is None:
         bytes_at_once = min(max(sum(sizes) // _GROUPS, COSTS.least), MOST_AT_ONCE)
-    source = ArchiveSource(anchor, Defects())
-    return intake.read_whole(
-        source, at_once=bytes_at_once, memory=memory, threads=threads, progress=progress
+    return _read_again_if_counters_fall(
+        lambda gauges: intake.read_whole(
+            ArchiveSource(anchor, Defects(), gauges),
+            at_once=bytes_at_once,
+            memory=memory,
+            threads=threads,
+            progress=progress,
+        )
     )
 
 
@@ -212,5 +243,13 @@ def convert(
 ) -> None:
     """Make a store of an archive within `memory` bytes, at least 256 MiB."""
     require_memory(memory)
-    source = ArchiveSource(require_anchor(path), Defects())
-    intake.convert(source, target, memory=memory, threads=threads, progress=progress)
+    anchor = require_anchor(path)
+    _read_again_if_counters_fall(
+        lambda gauges: intake.convert(
+            ArchiveSource(anchor, Defects(), gauges),
+            target,
+            memory=memory,
+            threads=threads,
+            progress=progress,
+        )
+    )
