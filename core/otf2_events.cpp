@@ -65,11 +65,8 @@ std::int64_t task_of(std::uint32_t thread, std::uint32_t generation) {
     return wide(std::uint64_t{thread} << 32 | generation);
 }
 
-/// Begins every event: its time, its count, its attributes.
-Reading& begin(void* data, int kind, Ticks time, const void* attributes) {
-    auto& reading = *static_cast<Reading*>(data);
-    reading.line.at(time);
-    ++reading.counts.of_kind[kind];
+/// Records the attributes of an event, under its ordinal; whether it has any.
+bool record_attributes(Reading& reading, const void* attributes) {
     const auto count = reading.library.attributes(attributes);
     for (std::uint32_t k = 0; k < count; ++k) {
         std::uint32_t name = 0;
@@ -79,6 +76,15 @@ Reading& begin(void* data, int kind, Ticks time, const void* attributes) {
         reading.line.record(RecordKind::attribute,
                             Other{.name = name, .type = type, .value = value_of(type, value)});
     }
+    return count > 0;
+}
+
+/// Begins every event but a metric: its time, its count, its attributes.
+Reading& begin(void* data, int kind, Ticks time, const void* attributes) {
+    auto& reading = *static_cast<Reading*>(data);
+    reading.line.at(time);
+    ++reading.counts.of_kind[kind];
+    record_attributes(reading, attributes);
     return reading;
 }
 
@@ -187,7 +193,14 @@ Status on_omp_lock(EVENT, std::uint32_t lock, std::uint32_t order) {
 }
 Status on_metric(EVENT, Ref metric, std::uint8_t count, const std::uint8_t* types,
                  const std::uint64_t* values) {
-    begin(data, 18, time, attributes).line.read_metric(metric, count, types, values);
+    auto& reading = *static_cast<Reading*>(data);
+    auto& line = reading.line;
+    line.at(time);
+    ++reading.counts.of_kind[18];
+    line.begin_reading(metric);
+    const auto has_attributes = record_attributes(reading, attributes);
+    line.read_metric(metric, count, types, values);
+    if (has_attributes) line.end_reading();
     return 0;
 }
 Status on_text_parameter(EVENT, Ref parameter, Ref text) {

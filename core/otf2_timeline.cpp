@@ -337,17 +337,20 @@ void Timeline::end_collective(std::int64_t root, std::int64_t communicator, std:
     collective_seq_ = no_value;
 }
 
+void Timeline::begin_reading(std::uint32_t metric) {
+    const auto like = meaning_.like.find(metric);
+    const auto what = like == meaning_.like.end() ? metric : like->second;
+    const auto [known, is_new] = read_at_.try_emplace(what, seq_);
+    if (!is_new && known->second == seq_) ++seq_;
+    known->second = seq_;
+}
+
 void Timeline::read_metric(std::uint32_t metric, std::uint8_t count, const std::uint8_t* types,
                            const std::uint64_t* values) {
     auto& counts = tables_.counts();
     if (counts.readings >= tables_.room || counts.values + count > tables_.room_values) {
         return note_full();
     }
-    const auto like = meaning_.like.find(metric);
-    const auto what = like == meaning_.like.end() ? metric : like->second;
-    const auto [known, is_new] = read_at_.try_emplace(what, seq_);
-    if (!is_new && known->second == seq_) ++seq_;
-    known->second = seq_;
     const auto row = counts.readings;
     auto& readings = tables_.readings;
     readings.location[row] = location_;

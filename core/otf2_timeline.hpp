@@ -84,8 +84,15 @@ class Timeline {
     }
     void end_collective(std::int64_t root, std::int64_t communicator, std::int64_t operation,
                         std::int64_t sent, std::int64_t received);
+    /// Moves on to the next ordinal if the metric was read under this one already.
+    void begin_reading(std::uint32_t metric);
     void read_metric(std::uint32_t metric, std::uint8_t count, const std::uint8_t* types,
                      const std::uint64_t* values);
+    /// Ends a reading that has attributes: what follows in its moment is another event.
+    void end_reading() {
+        read_ = false;
+        done();
+    }
     void strange() { ++life_.strange; }
     void note_full() { ++tables_.counts().full; }
 

@@ -194,6 +194,39 @@ def test_an_archive_of_ours_is_read_and_written_as_itself(tmp_path_factory, data
     assert two.regions.drop_columns(["region"]).equals(one.regions.drop_columns(["region"]))
 
 
+@pytest.mark.parametrize(
+    "told",
+    [
+        "READ | TELL | READ | TELL | READ | 0 enter MPI_Send | 0 leave",
+        "TELL | READ | TELL | 0 enter MPI_Send | 0 leave",
+    ],
+)
+def test_an_attribute_stays_with_its_reading(tmp_path, told):
+    tell, read = "0 tell attribute name id type int32 value 7", "0 read cyc=1"
+    told = told.replace("TELL", tell).replace("READ", read)
+    trace = trace_of(f"ranks 1 | counter cyc | 0 | {told}")
+
+    one = burstline.read(written(trace, tmp_path))
+    burstline.write(one, tmp_path / "two.otf2")
+
+    two = burstline.read(tmp_path / "two.otf2")
+    for again in (one, two):
+        for name in ("other_events", "readings"):
+            rows, expected = (each.table(name)["seq"].to_pylist() for each in (again, trace))
+            assert rows == expected, name
+    assert two.other_events.equals(one.other_events)
+    assert two.readings.equals(one.readings)
+
+
+def test_of_attributes_of_one_name_for_one_event_the_last_is_written(tmp_path):
+    tell = "0 tell attribute name id type int32 value"
+    trace = trace_of(f"ranks 1 | 0 | {tell} 7 | {tell} 8 | 0 enter MPI_Init | 5 leave")
+
+    again = burstline.read(written(trace, tmp_path))
+
+    assert again.other_events["value"].to_pylist() == [8]
+
+
 def test_parameters_that_a_program_told_are_told_again(tmp_path):
     with archive(tmp_path / "run") as made:
         number = made.definitions.parameter("size", parameter_type=ParameterType.INT64)

@@ -114,7 +114,11 @@ class OtherEvents:
             reference[chosen] = rows.pick(chosen).defined(
                 "name", define, Defined.ATTRIBUTE, code
             )
-        events.add_attributes(rows["seq"], reference, form, value)
+        # An event has one attribute of a name: the last that was told.
+        named = np.stack([rows["seq"], reference])[:, ::-1]
+        last = len(form) - 1 - np.unique(named, axis=1, return_index=True)[1]
+        columns = (rows["seq"], reference, form, value)
+        events.add_attributes(*(column[np.sort(last)] for column in columns))
 
 
 class _Rows:
