@@ -242,6 +242,21 @@ def test_processes_that_the_program_spawned_are_said_to_be_missing(on_open_mpi):
     assert "4 sends and receives have their other side in another job" in said
 
 
+def test_programs_that_a_file_names_are_recorded_with_those_they_spawn(on_open_mpi):
+    program = on_open_mpi.build((PROGRAMS / "mpi_spawn.c").read_text())
+    (on_open_mpi.folder / "schema").write_text(f"-n 2 {program}\n")
+
+    code, _, said = on_open_mpi.record(
+        "--mpi=openmpi", "-o", "app.store", "--", on_open_mpi.launcher, "--app", "schema"
+    )
+
+    assert code == 0, said
+    assert "processes that have the numbers of ranks again" in said
+    operations = on_open_mpi.trace("app.store").calls["operation"].to_pylist()
+    assert operations.count("MPI_Comm_spawn") == 2
+    assert operations.count("MPI_Barrier") == 4
+
+
 def test_a_program_under_the_wrong_launcher_is_refused(on_open_mpi, mpich):
     code, _, said = on_open_mpi.record("--", mpich[1], "-n", "2", on_open_mpi.build(RING))
 

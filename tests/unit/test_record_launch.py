@@ -64,7 +64,7 @@ def test_each_program_gets_the_environment_by_itself():
 @pytest.mark.parametrize(
     ("line", "abi", "expected"),
     [
-        ("mpirun --app f", mpi.OPEN_MPI, "mpirun -x A=1 --app f"),
+        ("mpirun --app f", mpi.OPEN_MPI, "mpirun --mca mca_base_env_list A=1 --app f"),
         ("mpiexec -configfile f", mpi.MPICH, "mpiexec -genv A 1 -configfile f"),
         ("srun --multi-prog f", None, "env A=1 srun --multi-prog f"),
         ("./app x", None, "env A=1 ./app x"),

@@ -201,14 +201,18 @@ def _report(ended: Ended, survey: Survey) -> None:
     for rank, how in sorted(survey.ended.items())[:8]:
         _say(f"rank {rank} {how}; what it recorded before is in the trace")
     if survey.spawned:
+        again = any(len(processes) > 1 for processes in survey.ranks.values())
         _say(
-            "MPI_Comm_spawn started processes that are not recorded: the trace has neither "
-            "their calls nor messages to and from them"
+            "MPI_Comm_spawn started processes that have the numbers of ranks again: the "
+            "trace has their calls, but not messages to and from them"
+            if again
+            else "MPI_Comm_spawn started processes that are not recorded: the trace has "
+            "neither their calls nor messages to and from them"
         )
     if survey.strange:
         _say(
-            f"{survey.strange:,} sends and receives have their other side in another job, "
-            "which is not recorded; these messages are not in the trace"
+            f"{survey.strange:,} sends and receives have their other side in another job; "
+            "these messages are not in the trace"
         )
     if missing := survey.missing():
         _say(f"{missing} of {survey.size} ranks recorded nothing")

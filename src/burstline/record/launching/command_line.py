@@ -107,7 +107,8 @@ def with_environment(
         return words
     place = (command.launcher or 0) + 1
     if abi is mpi.OPEN_MPI:
-        words[place:place] = [word for setting in settings for word in ("-x", setting)]
+        # Of what -x says, programs that a file names hear nothing.
+        words[place:place] = ["--mca", "mca_base_env_list", ";".join(settings)]
         return words
     if abi is not None:
         pairs = environment.items()
