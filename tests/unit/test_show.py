@@ -11,6 +11,7 @@ from burstline import ParameterError, detect, show, summarise
 from burstline.show.blocks import Facts, Heading, Lines, Table
 from burstline.show.terminal import notebook_html
 from burstline.structure import loop_table
+from burstline.testing import trace_of
 from loop_programs import Do, loop, run
 
 HOSTILE = "<script>alert(1)</script>\x1b[31m&"
@@ -70,3 +71,17 @@ def test_labels_of_a_trace_are_text_in_a_notebook():
 def test_what_no_analysis_returned_is_not_shown():
     with pytest.raises(ParameterError, match="a dict is not shown"):
         show.view({})
+
+
+@pytest.mark.parametrize("analysis", [summarise, detect])
+@pytest.mark.parametrize(
+    ("operation", "is_said"),
+    [("Alltoall", True), ("Ireduce", True), ("Alltoallv", False), ("Reduce_scatter", False)],
+)
+def test_sizes_that_paraver_shows_otherwise_are_named(capsys, analysis, operation, is_said):
+    called = f"5 enter MPI_{operation} sent 8 received 8 | 9 leave"
+    trace = trace_of(f"ranks 1 | 0 | 0 enter MPI_Init | 3 leave | {called}")
+
+    show.output(show.view(analysis(trace)), "table")
+
+    assert ("Paraver shows one block" in capsys.readouterr().out) == is_said

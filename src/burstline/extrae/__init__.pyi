@@ -1,3 +1,4 @@
+from burstline.extrae.collective_sizes import SIZED_OTHERWISE as SIZED_OTHERWISE
 from burstline.extrae.collective_sizes import sent_as_written as sent_as_written
 from burstline.extrae.collective_sizes import sent_in_all as sent_in_all
 from burstline.extrae.counters import ABSOLUTE_OFFSET as ABSOLUTE_OFFSET

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 _PER_PEER: Final = ("MPI_Alltoall", "MPI_Ialltoall")
 _REDUCTIONS: Final = ("MPI_Reduce", "MPI_Ireduce")
+SIZED_OTHERWISE: Final = (*_PER_PEER, *_REDUCTIONS)
+"""The operations whose sizes differ from those that Paraver shows."""
 
 
 def _each(names: Sequence[str], code: AnyIntegers) -> tuple[Mask, Mask]:

@@ -18,7 +18,14 @@ from burstline.show.code_lines import (
     counter_value,
     pseudocode,
 )
-from burstline.show.units import format_bytes, format_count, format_ns, format_share, plural
+from burstline.show.units import (
+    format_bytes,
+    format_count,
+    format_ns,
+    format_share,
+    notes_on_sizes,
+    plural,
+)
 from burstline.show.views import Rows, View, columns_of
 
 if TYPE_CHECKING:
@@ -75,6 +82,8 @@ class StructureView(View):
             left=3,
             styles=[STYLES.get(line.kind, "") for line in lines],
         )
+        if notes := notes_on_sizes(line.text for line in lines if line.size_bytes):
+            yield Lines(notes)
 
 
 def line_columns(counter: str | None) -> list[str]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from burstline.show.blocks import Block, Facts, Heading, Lines, Table
-from burstline.show.units import format_bytes, format_ns, format_share, plural
+from burstline.show.units import format_bytes, format_ns, format_share, notes_on_sizes, plural
 from burstline.show.views import Rows, View
 
 if TYPE_CHECKING:
@@ -129,6 +129,8 @@ def _calls(summary: Summary, top: int) -> Iterator[Block]:
         for row, calls in zip(table.rows, summary.calls.values(), strict=True)
     ]
     yield table._replace(columns=(*table.columns, "sent", "received"), rows=rows[:top])
+    if notes := notes_on_sizes(row[0] for row in rows[:top]):
+        yield Lines(notes)
     if len(summary.calls) > top:
         more = plural(len(summary.calls) - top, "other operation")
         yield Lines([f"  … and {more}: --top {len(summary.calls)} shows all"])

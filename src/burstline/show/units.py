@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Final
+import re
+from typing import TYPE_CHECKING, Final
+
+from burstline.extrae import SIZED_OTHERWISE
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 _TIMES: Final = ((1_000_000_000, "s"), (1_000_000, "ms"), (1_000, "µs"))
 _SCALES: Final = ((10**15, "P"), (10**12, "T"), (10**9, "G"), (10**6, "M"), (10**3, "k"))
 _MINUTE_NS: Final = 60_000_000_000
 _DIGITS: Final = 3
+_OTHERWISE: Final = re.compile(rf"\b({'|'.join(SIZED_OTHERWISE)})\b")
 
 
 def format_ns(time_ns: int) -> str:
@@ -82,3 +89,13 @@ def plural(count: int, noun: str, nouns: str = "") -> str:
 def _three_digits(value: float) -> str:
     whole = len(str(int(abs(value))))
     return f"{value:.{max(_DIGITS - whole, 0)}f}"
+
+
+def notes_on_sizes(texts: Iterable[str]) -> list[str]:
+    """What is to be said if texts name an operation whose sizes Paraver shows otherwise."""
+    if not any(_OTHERWISE.search(text) for text in texts):
+        return []
+    return [
+        "  sent by MPI_Alltoall are all its blocks, by MPI_Reduce the root's part, too;",
+        "  Paraver shows one block, and nothing at the root",
+    ]
