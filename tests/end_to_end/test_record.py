@@ -153,10 +153,10 @@ def test_a_program_behind_a_script_is_recorded(on_open_mpi):
     ("how", "message"),
     [
         ("crash", "rank 1 was ended by SIGSEGV"),
-        ("killed", "rank 1 ended at once, by SIGKILL or by _exit"),
+        ("killed", "rank 1 ended without notice, by SIGKILL, _exit or exec"),
         ("abort", "rank 1 called MPI_Abort(6)"),
         ("exit", "ended with code 3"),
-        ("_exit", "rank 1 ended at once, by SIGKILL or by _exit"),
+        ("_exit", "rank 1 ended without notice, by SIGKILL, _exit or exec"),
     ],
 )
 def test_a_program_that_fails_leaves_what_it_did_before(on_open_mpi, how, message):

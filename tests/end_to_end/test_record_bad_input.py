@@ -89,7 +89,7 @@ def test_a_run_leaves_as_much_of_the_disk_free_as_is_wanted(on_open_mpi, small_d
     ("how", "message"),
     [
         ("crash", "rank 1 was ended by SIGSEGV"),
-        ("killed", "rank 1 ended at once, by SIGKILL or by _exit"),
+        ("killed", "rank 1 ended without notice, by SIGKILL, _exit or exec"),
         ("abort", "rank 1 called MPI_Abort(6)"),
     ],
 )

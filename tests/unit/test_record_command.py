@@ -148,7 +148,10 @@ def test_a_program_that_a_signal_ends_counts_like_in_a_shell(run):
 @pytest.mark.parametrize(
     ("ranks", "message"),
     [
-        ("killed", "rank 1 ended at once, by SIGKILL or by _exit; what it recorded before"),
+        (
+            "killed",
+            "rank 1 ended without notice, by SIGKILL, _exit or exec; what it recorded before",
+        ),
         ("spawning", "MPI_Comm_spawn started processes that are not recorded"),
         ("spawning", "2 sends and receives have their other side in another job"),
         ("aborted", "rank 1 called MPI_Abort(6)"),

@@ -256,7 +256,7 @@ def _end_of(left: int, detail: int) -> str | None:
     from burstline.formats.raw import Ending  # noqa: PLC0415 -- as above
 
     if left == 0:
-        return "ended at once, by SIGKILL or by _exit"
+        return "ended without notice, by SIGKILL, _exit or exec"
     if left == Ending.ABORT:
         return f"called MPI_Abort({detail})"
     if left == Ending.SIGNAL:

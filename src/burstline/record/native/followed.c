@@ -8,6 +8,28 @@
 
 #include <stdlib.h>
 
+/* Those of one handle that one thread started, the oldest first; there is at least one. */
+struct burst_line {
+    struct burst_line* next; /* of the same slot */
+    struct burst_entry *first, *last;
+    uintptr_t handle;
+    const void* owner; /* the thread */
+    int is_message;
+};
+
+struct burst_entry {
+    struct burst_followed what; /* first: a pointer to it is one to the entry */
+    struct burst_line* line;
+    struct burst_entry *next, *previous; /* in the line; `next` also of what is unused */
+    struct burst_entry *under, **over;   /* in the pile; `over` NULL: in none */
+    uint64_t order;                      /* in which all of the stripe came */
+};
+
+struct burst_slot {
+    struct burst_line* lines;
+    struct burst_entry* top; /* of the pile */
+};
+
 #define STRIPES 64
 #define FIRST_SIZE 16
 #define UNLOCKED {.lock = PTHREAD_MUTEX_INITIALIZER}
@@ -27,12 +49,12 @@ static struct burst_slot* slot(const struct burst_stripe* stripe, uintptr_t key)
     return &stripe->slots[(spread(key) >> 20) & (stripe->size - 1)];
 }
 
-static struct burst_followed** pile(const struct burst_stripe* stripe,
-                                    const struct burst_line* line, const void* where) {
+static struct burst_entry** pile(const struct burst_stripe* stripe, const struct burst_line* line,
+                                 const void* where) {
     return &slot(stripe, (uintptr_t)line ^ (uintptr_t)where)->top;
 }
 
-static void put_on_top(struct burst_followed** top, struct burst_followed* entry) {
+static void put_on_top(struct burst_entry** top, struct burst_entry* entry) {
     entry->under = *top;
     entry->over = top;
     if (entry->under != NULL) entry->under->over = &entry->under;
@@ -52,8 +74,8 @@ static int grow(struct burst_stripe* stripe) {
             struct burst_slot* place = slot(stripe, line->handle);
             line->next = place->lines;
             place->lines = line;
-            for (struct burst_followed* entry = line->first; entry != NULL; entry = entry->next)
-                if (entry->over != NULL) put_on_top(pile(stripe, line, entry->where), entry);
+            for (struct burst_entry* entry = line->first; entry != NULL; entry = entry->next)
+                if (entry->over != NULL) put_on_top(pile(stripe, line, entry->what.where), entry);
         }
     }
     free(old);
@@ -77,57 +99,60 @@ static struct burst_line* line_of(struct burst_stripe* stripe, uintptr_t handle,
 }
 
 static void append(struct burst_stripe* stripe, struct burst_line* line,
-                   struct burst_followed* entry) {
+                   struct burst_entry* entry) {
     entry->line = line;
+    entry->next = entry->under = NULL;
+    entry->over = NULL;
     entry->previous = line->last;
     if (line->last == NULL) {
         line->first = entry;
     } else {
         line->last->next = entry;
-        put_on_top(pile(stripe, line, entry->where), entry);
+        put_on_top(pile(stripe, line, entry->what.where), entry);
     }
     line->last = entry;
 }
 
-void burst_followed_insert(struct burst_followed entry) {
-    struct burst_stripe* stripe = burst_followed_locked(entry.handle);
-    struct burst_followed* fresh = stripe->unused;
+void burst_followed_insert(struct burst_followed what) {
+    struct burst_stripe* stripe = burst_followed_locked(what.handle);
+    struct burst_entry* fresh = stripe->unused;
     if (stripe->used >= stripe->size && !grow(stripe)) goto out;
     if (fresh == NULL && (fresh = calloc(1, sizeof *fresh)) == NULL) goto out;
     stripe->unused = fresh->next;
-    struct burst_line* line = line_of(stripe, entry.handle, entry.kind == BURST_IS_MESSAGE);
+    struct burst_line* line = line_of(stripe, what.handle, what.kind == BURST_IS_MESSAGE);
     if (line == NULL) {
         fresh->next = stripe->unused;
         stripe->unused = fresh;
         goto out;
     }
-    *fresh = entry;
+    fresh->what = what;
     fresh->order = stripe->order++;
     append(stripe, line, fresh);
     ++stripe->used;
-    burst_comm_hold(fresh->comm, 1);
+    burst_comm_hold(what.comm, 1);
 out:
     pthread_mutex_unlock(&stripe->lock);
 }
 
-static struct burst_followed* of_line(const struct burst_stripe* stripe,
-                                      const struct burst_line* line, const void* where) {
+static struct burst_entry* of_line(const struct burst_stripe* stripe, const struct burst_line* line,
+                                   const void* where) {
     if (where == NULL || line->first == line->last) return line->first;
-    struct burst_followed* entry = *pile(stripe, line, where);
-    while (entry != NULL && (entry->line != line || entry->where != where)) entry = entry->under;
+    struct burst_entry* entry = *pile(stripe, line, where);
+    while (entry != NULL && (entry->line != line || entry->what.where != where))
+        entry = entry->under;
     return entry != NULL ? entry : line->first;
 }
 
 struct burst_followed* burst_followed_sought(const struct burst_stripe* stripe, uintptr_t handle,
                                              const void* where, int is_message) {
-    struct burst_followed* oldest = NULL;
+    struct burst_entry* oldest = NULL;
     if (stripe->size == 0) return NULL;
     for (struct burst_line* line = slot(stripe, handle)->lines; line != NULL; line = line->next) {
         if (line->handle != handle || line->is_message != is_message) continue;
-        if (line->owner == &burst_depth) return of_line(stripe, line, where);
+        if (line->owner == &burst_depth) return &of_line(stripe, line, where)->what;
         if (oldest == NULL || line->first->order < oldest->order) oldest = line->first;
     }
-    return oldest;
+    return oldest == NULL ? NULL : &oldest->what;
 }
 
 static void end_line(struct burst_stripe* stripe, struct burst_line* gone) {
@@ -138,14 +163,15 @@ static void end_line(struct burst_stripe* stripe, struct burst_line* gone) {
     stripe->unused_lines = gone;
 }
 
-void burst_followed_drop(struct burst_stripe* stripe, struct burst_followed* entry) {
+void burst_followed_drop(struct burst_stripe* stripe, struct burst_followed* what) {
+    struct burst_entry* entry = (struct burst_entry*)what;
     struct burst_line* line = entry->line;
     *(entry->previous != NULL ? &entry->previous->next : &line->first) = entry->next;
     *(entry->next != NULL ? &entry->next->previous : &line->last) = entry->previous;
     if (entry->over != NULL) *entry->over = entry->under;
     if (entry->over != NULL && entry->under != NULL) entry->under->over = entry->over;
     if (line->first == NULL) end_line(stripe, line);
-    burst_comm_hold(entry->comm, -1);
+    burst_comm_hold(what->comm, -1);
     entry->next = stripe->unused;
     stripe->unused = entry;
     --stripe->used;

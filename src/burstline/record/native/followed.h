@@ -16,20 +16,7 @@ enum burst_request_kind {
     BURST_IS_OTHER
 };
 
-/* Those of one handle that one thread started, the oldest first; there is at least one. */
-struct burst_line {
-    struct burst_line* next; /* of the same slot */
-    struct burst_followed *first, *last;
-    uintptr_t handle;
-    const void* owner; /* the thread */
-    int is_message;
-};
-
 struct burst_followed {
-    struct burst_line* line;
-    struct burst_followed *next, *previous; /* in the line */
-    struct burst_followed *under, **over;   /* see followed.c; `over` NULL: the line was empty */
-    uint64_t order;                         /* in which all of the stripe came */
     uintptr_t handle;
     uint64_t id, second; /* id 0: what started it was not recorded */
     uint64_t bytes;      /* persistent only; of MPI_Comm_idup: the name */
@@ -44,14 +31,10 @@ struct burst_followed {
 };
 
 /* A part of the table of handles, with its own lock and a store of entries to use again. */
-struct burst_slot {
-    struct burst_line* lines;
-    struct burst_followed* top;
-};
 struct burst_stripe {
     pthread_mutex_t lock;
     struct burst_slot* slots;
-    struct burst_followed* unused;
+    struct burst_entry* unused;
     struct burst_line* unused_lines;
     uint64_t order;
     unsigned size, used;
