@@ -18,10 +18,15 @@ from burstline.structure import Call, walk
 LISTINGS = sorted((Path(__file__).parent / "listings").glob("*.txt"))
 
 
+RECORDED = Path(__file__).parent / "recorded"
+
+
 @pytest.fixture(scope="module", params=LISTINGS, ids=[path.stem for path in LISTINGS])
-def listing(request, real_traces):
-    trace = burstline.read(real_traces / f"{request.param.stem}.prv.gz", raw=False)
-    return request.param, burstline.detect(trace)
+def listing(request):
+    name = f"{request.param.stem}.prv.gz"
+    recorded = (RECORDED / name).exists()
+    folder = RECORDED if recorded else request.getfixturevalue("real_traces")
+    return request.param, burstline.detect(burstline.read(folder / name, raw=False))
 
 
 def test_a_program_is_listed_as_in_its_source(listing):
