@@ -1,5 +1,7 @@
 #include "fold.hpp"
 
+#include <algorithm>
+#include <cstdlib>
 #include <map>
 #include <stdexcept>
 #include <utility>
@@ -11,6 +13,9 @@ namespace {
 
 using std::int32_t;
 using std::int64_t;
+
+/// An iteration may be unlike the others in one of so many calls.
+constexpr std::ptrdiff_t kCallsPerEdit = 8, kMostEdits = 16;
 
 /// A symbol of the sequence, or a loop: what is in it, iteration after iteration.
 struct Node {
@@ -44,6 +49,42 @@ class Folder {
     [[nodiscard]] bool is_loop(const Node& node) const { return node.children > 0; }
     [[nodiscard]] std::size_t body_length(const Node& node) const {
         return length_[node.shape - symbols_];
+    }
+
+    /// What follows a loop at the top (or, with a `step` of -1, stands before it) as one more of
+    /// its iterations, unlike the others in few calls: for each node from `begin` on its place
+    /// in the body, or -1 - the place that it stands behind. Empty if it is no iteration.
+    [[nodiscard]] std::vector<int64_t> iteration(const Node& loop, std::ptrdiff_t begin,
+                                                 std::ptrdiff_t step) const {
+        const auto length = static_cast<std::ptrdiff_t>(body_length(loop));
+        const auto last = static_cast<std::ptrdiff_t>(top_.size()) - 1;
+        const auto place = [&](std::ptrdiff_t k) { return step > 0 ? k : length - 1 - k; };
+        const auto same = [&](std::ptrdiff_t k, std::ptrdiff_t node) {
+            return node >= 0 && node <= last && k < length &&
+                   nodes_[children_[loop.first_child + place(k)]].shape ==
+                       shape(static_cast<std::size_t>(node));
+        };
+        std::vector<int64_t> places;
+        std::ptrdiff_t edits = std::min(length / kCallsPerEdit, kMostEdits);
+        for (std::ptrdiff_t k = 0; k < length;) {
+            std::ptrdiff_t node = begin + step * static_cast<std::ptrdiff_t>(places.size());
+            std::ptrdiff_t added = 0, left_out = 0, changes = 0;
+            const auto goes_on = [&] {  // after the fewest changes, that leave out rather than add
+                for (added = 0; added <= changes; ++added) {
+                    left_out = changes - added;
+                    if (same(k + left_out, node + step * added)) return true;
+                }
+                added = 0, left_out = changes;
+                return k + left_out == length;
+            };
+            while (!goes_on())
+                if (++changes > edits) return {};
+            edits -= changes;
+            for (; added > 0; --added) places.push_back(-1 - place(k));
+            k += left_out;
+            if (k < length) places.push_back(place(k++));
+        }
+        return places;
     }
 
     /// Numbers the shape of the lane as it is now, by the kinds of its symbols; equal shapes
@@ -131,10 +172,7 @@ class Labeller {
     explicit Labeller(std::size_t places) { sites.site.resize(places); }
 
     void label(Folder& folder) {
-        const int64_t root = -1 - folder.lane_shape();
-        std::vector<Step> open;
-        for (std::size_t k = folder.top().size(); k-- > 0;)
-            open.push_back({folder.top()[k], root, static_cast<int64_t>(k)});
+        std::vector<Step> open = at_the_top(folder);
         while (!open.empty()) {
             const auto [number, above, position] = open.back();
             open.pop_back();
@@ -156,6 +194,40 @@ class Labeller {
     struct Step {
         int64_t node, above, position;
     };
+
+    /// Where the nodes at the top stand, the last one first: those that are one more iteration
+    /// of the loop beside them in that.
+    std::vector<Step> at_the_top(Folder& folder) {
+        const std::vector<int64_t>& top = folder.top();
+        const int64_t root = -1 - folder.lane_shape();
+        const auto size = static_cast<std::ptrdiff_t>(top.size());
+        std::vector<Step> steps(top.size());
+        std::vector<bool> is_placed(top.size(), false);
+        for (std::ptrdiff_t k = 0; k < size; ++k) steps[size - 1 - k] = {top[k], root, k};
+        for (std::ptrdiff_t k = 0; k < size; ++k) {
+            const Node& loop = folder.node(top[k]);
+            if (is_placed[k] || !folder.is_loop(loop)) continue;
+            const int64_t inside = context(root, k);
+            for (const std::ptrdiff_t step : {-1, 1})
+                for (std::ptrdiff_t begin = k + step; begin >= 0 && begin < size;) {
+                    const auto places = folder.iteration(loop, begin, step);
+                    const auto count = step * static_cast<std::ptrdiff_t>(places.size());
+                    const auto near = std::min(begin, begin + count - step);
+                    const auto first = is_placed.begin() + near;
+                    const auto end = first + std::abs(count);
+                    if (places.empty() || std::find(first, end, true) != end) break;
+                    for (const int64_t place : places) {
+                        const int64_t shape = folder.node(top[begin]).shape;
+                        steps[size - 1 - begin] =
+                            place >= 0 ? Step{top[begin], inside, place}
+                                       : Step{top[begin], context(inside, -1 - shape), -place};
+                        is_placed[begin] = true;
+                        begin += step;
+                    }
+                }
+        }
+        return steps;
+    }
 
     int64_t context(int64_t above, int64_t position) {
         return contexts_.try_emplace({above, position}, static_cast<int64_t>(contexts_.size()))

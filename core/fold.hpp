@@ -24,7 +24,8 @@ struct Sites {
 /// symbols are at one site if they are at the same position of the same loop, in a lane of the
 /// same shape by the `kinds` of its symbols, each the number of a symbol: what is repeated is
 /// told by symbols, what lanes have in common by their kinds. Shorter repeats are folded
-/// first, from the left; those of `first_times` and more before those of fewer.
+/// first, from the left; those of `first_times` and more before those of fewer. What stands
+/// beside a loop of a lane and is like an iteration but for one call of eight is one.
 ///
 /// At most `work` comparisons of symbols are made; what would need more stays unfolded.
 /// Throws std::invalid_argument like check_lanes.

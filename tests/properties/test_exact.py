@@ -298,6 +298,30 @@ def test_lanes_that_differ_by_kind_alone_have_the_same_sites(lane, shift):
     assert kinds[symbol[site]].tolist() == lane + lane
 
 
+@given(
+    times=st.integers(3, 6),
+    place=st.integers(0, 16),
+    change=st.sampled_from(["more", "less"]),
+    is_first=st.booleans(),
+)
+def test_an_iteration_that_differs_in_one_call_is_one_of_the_loop(
+    times, place, change, is_first
+):
+    body = list(range(17))
+    added, rest = ([17], place) if change == "more" else ([], place + 1)
+    other = body[:place] + added + body[rest:]
+    whole = other + body * times if is_first else body * times + other
+    kinds = np.arange(18, dtype=np.int32)
+
+    site, symbol = _core.fold_sites(
+        np.array(whole, np.int32), np.array([0, len(whole)]), kinds, 2, 10**6
+    )
+
+    assert symbol[site].tolist() == whole
+    # what is repeated may begin anywhere in the body: then two calls are left before the loop
+    assert len(symbol) <= 19
+
+
 def test_kernels_refuse_what_is_no_nest():
     lanes, one = np.array([0, 1]), np.zeros(1, np.int64)
     zero, symbol = np.zeros(1, np.int32), np.zeros(1, np.int32)

@@ -270,7 +270,11 @@ def sweeps(steps, ranks):
         Do("Sendrecv", 10),
         loop(6, Do("Recv", 20, ranks=lower), Do("Send", 21, ranks=upper)),
         loop(6, Do("Recv", 30, ranks=upper), Do("Send", 31, ranks=lower)),
-        Do("Allreduce", 40),
+        *(
+            Do(operation, 40 + k)
+            for k, operation in enumerate(("Bcast", "Gather", "Scatter") * 2)
+        ),
+        Do("Allreduce", 50, when=lambda k: k == steps - 1),
     )
 
 
