@@ -470,9 +470,14 @@ def recorded_loops(trace: Trace) -> Mask:
 
 
 def most_iterations(trace: Trace) -> Integers:
-    """The iterations of the entry of each loop that has most of them."""
+    """The iterations of the entry of each loop that has most of them, as far as is known."""
+    loop, iterations = trace.arrays("loop_entries", "loop", "iterations")
     most = np.zeros(trace.rows("loops"), np.int64)
-    np.maximum.at(most, *trace.arrays("loop_entries", "loop", "iterations"))
+    np.maximum.at(most, loop, iterations)
+    # Events tell no sum for an entry; each iteration that is seen counts from its begin.
+    entry, _, iteration = iterations_of(trace)
+    untold = iterations[entry] == NO_VALUE
+    np.maximum.at(most, loop[entry[untold]], iteration[untold])
     return most
 
 

@@ -1,8 +1,9 @@
 """The loops of a trace are the same wherever it is read from, as far as a format tells them.
 
 An archive tells regions: entries of loops, not which iteration began when, nor labels of calls.
-A ``.prv`` tells events: labels and iterations, not the loops that were entered, so that nobody
-knows whose an iteration is. What `annotate` detected is told by both events and tables.
+A ``.prv`` tells events: labels, iterations and, as user functions, entries; not how often an
+entry iterates in all, nor the folder of a file. What `annotate` detected is told by both events
+and tables.
 """
 
 from __future__ import annotations
@@ -107,7 +108,7 @@ def test_loops_do_not_need_the_records_of_a_recording(trace, tmp_path):
 
 
 @pytest.mark.parametrize("raw", [True, False])
-def test_a_paraver_file_tells_labels_and_iterations(trace, tmp_path, raw):
+def test_a_paraver_file_tells_labels_entries_and_iterations(trace, tmp_path, raw):
     again = through(trace, tmp_path / "run.prv", raw=raw)
 
     def named(one):
@@ -117,9 +118,28 @@ def test_a_paraver_file_tells_labels_and_iterations(trace, tmp_path, raw):
 
     assert again.has_raw == raw
     assert named(again) == named(trace)
-    columns = ("location", "time_ns", "iteration")
-    assert rows(again, "loop_iterations", *columns) == rows(trace, "loop_iterations", *columns)
-    assert not again.rows("loop_entries")
+    assert_same_trace(again, trace, tables=["loop_iterations"])
+    told = [name for name in trace.loop_entries.column_names if name != "iterations"]
+    assert rows(again, "loop_entries", *told) == rows(trace, "loop_entries", *told)
+    assert not any(again.loop_entries["iterations"].to_pylist())
+
+
+@pytest.mark.parametrize("sampled", [1, 2, 4])
+def test_runs_are_matched_alike_as_paraver_files_and_as_stores(tmp_path, sampled):
+    runs = [
+        burstline.read(recorded(tmp_path / f"raw{run}", sampled=sampled)) for run in range(2)
+    ]
+    pairs = []
+    for ending in ("store", "prv"):
+        again = [through(one, tmp_path / f"{k}.{ending}") for k, one in enumerate(runs)]
+        for one, other in zip(map(loops_of, runs), map(loops_of, again), strict=True):
+            assert other.turn.tolist() == one.turn.tolist()
+            assert other.number.tolist() == one.number.tolist()
+            assert other.names == one.names
+        pairs.append(burstline.match(again))
+    assert pairs[0].has_loops
+    assert pairs[1].has_loops
+    assert pairs[0].pairs.equals(pairs[1].pairs)
 
 
 def test_loops_whose_events_do_not_fit_are_left_out(trace, tmp_path, monkeypatch):

@@ -43,6 +43,7 @@ from burstline.extrae.event_types import TEST_TIME as TEST_TIME
 from burstline.extrae.event_types import TRACING as TRACING
 from burstline.extrae.event_types import TRACING_MODE as TRACING_MODE
 from burstline.extrae.event_types import USER_FUNCTION as USER_FUNCTION
+from burstline.extrae.event_types import RegionKind as RegionKind
 from burstline.extrae.labels import UNRESOLVED as UNRESOLVED
 from burstline.extrae.labels import is_absolute as is_absolute
 from burstline.extrae.labels import read_counter as read_counter

@@ -48,7 +48,7 @@ def loops_of(trace: Trace) -> Loops | None:
     recorded = recorded_loops(trace)[loop]
     detected = (origin == DETECTED)[loop]
     number = np.full(trace.rows("calls"), OUTSIDE, np.int64)
-    if trace.rows("call_loops"):  # without entries, as in a .prv, all turns are -1
+    if trace.rows("call_loops"):  # without entries, all turns are -1
         names, number = _named(trace, _labels(trace))
     elif detected.any():
         return Loops(number, _turns(trace, detected, detected), [])

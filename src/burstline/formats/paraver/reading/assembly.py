@@ -253,6 +253,9 @@ class RegionDefinitions:
         self._pcf = pcf
         self._rows: dict[tuple[int, int, int], int] = {}
         self.roles: list[str] = []
+        # A recorded loop is a user function by its events; labels of calls name it, too.
+        of_calls = pcf.types.get(extrae.LOOP_OF_CALL)
+        self._loops = set((pcf.values.get(of_calls.group, {}) if of_calls else {}).values())
 
     def number(self, built: Columns) -> npt.NDArray[np.int32]:
         """The definition of each region, shape (regions,); adds new ones."""
@@ -262,16 +265,25 @@ class RegionDefinitions:
         key = kind, value, line
         if key not in self._rows:
             self._rows[key] = len(self._rows)
-            label = self._pcf.value_label(kind, value)
-            self.roles.append(extrae.region_kind(kind, value, label).role)
+            self.roles.append(self._kind(kind, value).role)
         return self._rows[key]
+
+    def leave_out_loops(self) -> None:
+        """Take loops for the user functions that their events say."""
+        self._loops.clear()
+
+    def _kind(self, kind: int, value: int) -> extrae.RegionKind:
+        label = self._pcf.value_label(kind, value)
+        described = extrae.region_kind(kind, value, label)
+        is_loop = kind == extrae.USER_FUNCTION and label in self._loops
+        return described._replace(role="loop") if is_loop else described
 
     def table(self) -> pa.Table:
         """The definitions as a table."""
         rows = []
         for number, (kind, value, line) in enumerate(self._rows):
             label = self._pcf.value_label(kind, value)
-            described = extrae.region_kind(kind, value, label)
+            described = self._kind(kind, value)
             source = kind, None if value == schema.NO_VALUE else value
             name = extrae.region_name(kind, value, label)
             file, begin = self._place(kind, line)

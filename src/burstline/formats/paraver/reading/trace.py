@@ -139,8 +139,9 @@ class ScannedSource:
         )
 
     def leave_out_loops(self) -> None:
-        """Build no events for the sake of loops."""
+        """Build no events for the sake of loops, and no entries without them."""
         self._reads_loops = False
+        self._assembly.regions.leave_out_loops()
         self.defects.note(LOOPS_LEFT_OUT, "info", "more memory is needed to read them")
 
     @property
