@@ -199,6 +199,7 @@ Status keep_complaint(void* data, const char*, std::uint64_t, const char*, Statu
     auto& report = *static_cast<Report*>(data);
     if (report.message[0] == 0 && format != nullptr) {
         std::vsnprintf(report.message, sizeof report.message, format, arguments);
+        report.status = status;
     }
     return status;
 }

@@ -71,9 +71,10 @@ void ArchiveWriter::put(const char* what, Arguments... arguments) {
 
 void ArchiveWriter::check(Status status, const char* what) {
     if (status == 0) return;
+    if (said_.message[0] != 0) status = static_cast<Status>(said_.status);
     const auto* const name = library_.error_name(status);
-    std::string words = said_.message[0] != 0 ? said_.message : name == nullptr ? "" : name;
-    throw std::runtime_error(std::string(what) + ": " + words);
+    throw std::runtime_error(std::string(what) + ": " + said_.message + " (" +
+                             (name == nullptr ? "" : name) + ")");
 }
 
 ArchiveWriter::ArchiveWriter(const std::string& library, const std::string& folder,

@@ -20,13 +20,21 @@ from __future__ import annotations
 
 import re
 from importlib import import_module
+from os import PathLike, fspath
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 _SHOWN = 120
-_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
+_BYTES = re.compile(r"[\udc80-\udcff]")
+
+
+def readable(path: str | PathLike[str]) -> str:
+    r"""The name of a file as text that can be stored: what is not UTF-8 in it as ``\xef``."""
+    text = _BYTES.sub(lambda byte: f"\\x{ord(byte[0]) - 0xDC00:02x}", fspath(path))
+    return text.encode("utf-8", "replace").decode()
 
 
 def printable(text: str, *, limit: int = _SHOWN) -> str:
@@ -35,7 +43,7 @@ def printable(text: str, *, limit: int = _SHOWN) -> str:
     >>> printable("a\x1b[31mred")
     'a\ufffd[31mred'
     """
-    shown = _CONTROL.sub("\ufffd", text[: limit + 1])
+    shown = _CONTROL.sub("\ufffd", readable(text[: limit + 1]))
     return shown if len(shown) <= limit else shown[: limit - 1] + "…"
 
 

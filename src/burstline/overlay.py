@@ -26,7 +26,7 @@ def overlaid(
 ) -> Trace:
     """A trace with other tables in place of some, and without others."""
     kind = StoredOverlay if trace.is_stored else Overlay
-    return Trace(kind(trace, tables, without))
+    return Trace(kind(trace, tables, without), sources=trace.sources)
 
 
 class Overlay(Mapping[str, "pa.Table"]):

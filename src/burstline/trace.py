@@ -15,7 +15,8 @@ from burstline.columns import numpy_columns, to_frame
 from burstline.errors import ParameterError, printable
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from pathlib import Path
 
     import numpy.typing as npt
     import polars as pl
@@ -71,6 +72,8 @@ class Trace:
         make :attr:`has_raw` false.
     check : bool
         Whether every table is checked against the schema, O(rows).
+    sources : iterable of Path
+        The files that the trace was read from; :func:`burstline.write` never replaces them.
 
     Raises
     ------
@@ -85,13 +88,20 @@ class Trace:
     0
     """
 
-    __slots__ = ("_names", "_tables")
+    __slots__ = ("_names", "_sources", "_tables")
 
-    def __init__(self, tables: Mapping[str, pa.Table], *, check: bool = False) -> None:
+    def __init__(
+        self,
+        tables: Mapping[str, pa.Table],
+        *,
+        check: bool = False,
+        sources: Iterable[Path] = (),
+    ) -> None:
         unknown = set(tables) - set(schema.TABLES)
         if unknown:
             raise ParameterError(f"no table called {', '.join(sorted(unknown))} in a trace")
         self._tables = tables
+        self._sources = tuple(sources)
         self._names = frozenset(tables)
         if check:
             for name in tables:
@@ -124,6 +134,15 @@ class Trace:
     def has_raw(self) -> bool:
         """Whether the records themselves are kept: events and states."""
         return "events" in self._names
+
+    @property
+    def sources(self) -> tuple[Path, ...]:
+        """The files that the trace, or the trace that it is made of, was read from."""
+        return self._sources
+
+    def with_sources(self, sources: Iterable[Path]) -> Trace:
+        """The same trace, which says that it was read from these files."""
+        return Trace(self._tables, sources=sources)
 
     @property
     def is_stored(self) -> bool:

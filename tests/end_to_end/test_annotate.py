@@ -205,7 +205,7 @@ def test_real_traces_are_the_same_but_for_their_loops(real_traces, tmp_path):
         except BurstlineError:
             continue
         once = annotated(trace, marks_of(structure))
-        burstline.write(once, copy)
+        burstline.write(once, copy, overwrite=True)
         assert others(dump(copy)) == dump(source)
         assert_same_trace(burstline.read(copy), once, tables=["calls", "messages", "events"])
         assert broken(copy) == []

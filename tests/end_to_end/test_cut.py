@@ -35,7 +35,7 @@ def rows(trace, name, columns):
 def assert_reads_back(trace, copy, start, end, **others):
     selected = select(trace, start_ns=start, end_ns=end, **others)
     part = shift(completed(trace, selected, start_ns=start, end_ns=end), -start)
-    burstline.write(part, copy)
+    burstline.write(part, copy, overwrite=True)
 
     again, expected = burstline.read(copy), shift(selected, -start)
     assert rows(again, "calls", CALL) == rows(expected, "calls", CALL)

@@ -298,13 +298,14 @@ def test_a_store_gives_the_same_archive_as_the_trace_in_memory(tmp_path):
 
 def test_an_archive_is_replaced_whole_and_a_foreign_folder_never(tmp_path):
     burstline.write(trace_of(STORY), tmp_path / "run.otf2")
-    burstline.write(trace_of("ranks 1\n0 | 0 enter MPI_Init | 1 leave"), tmp_path / "run.otf2")
+    other = trace_of("ranks 1\n0 | 0 enter MPI_Init | 1 leave")
+    burstline.write(other, tmp_path / "run.otf2", overwrite=True)
 
     assert [file.name for file in (tmp_path / "run").glob("*.evt")] == ["0.evt"]
     (tmp_path / "thesis").mkdir()
     (tmp_path / "thesis" / "chapter.tex").write_text("years")
     with pytest.raises(ParameterError, match="no folder of an archive"):
-        burstline.write(trace_of(STORY), tmp_path / "thesis.otf2")
+        burstline.write(trace_of(STORY), tmp_path / "thesis.otf2", overwrite=True)
     assert (tmp_path / "thesis" / "chapter.tex").read_text() == "years"
 
 
@@ -317,7 +318,7 @@ def test_an_archive_that_cannot_be_finished_leaves_the_old_one(tmp_path, monkeyp
 
     monkeypatch.setattr(writing.TraceEvents, "of", broken)
     with pytest.raises(OSError, match="no space"):
-        burstline.write(trace_of(STORY), anchor)
+        burstline.write(trace_of(STORY), anchor, overwrite=True)
 
     assert {file: file.read_bytes() for file in tmp_path.rglob("*") if file.is_file()} == before
 

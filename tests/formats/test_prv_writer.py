@@ -195,7 +195,7 @@ def test_every_record_is_in_one_window_and_windows_are_in_order(tmp_path):
     trace = burstline.read(write_example(tmp_path))
     found = survey(trace)
 
-    parts = list(windows(trace, found, memory=400, beside=tmp_path))
+    parts = list(windows(trace, found, memory=400, output=tmp_path / "out.prv"))
 
     assert len(parts) > 3
     assert sum(part.rows for part in parts) == sum(found.rows.values())
@@ -232,13 +232,14 @@ def test_records_that_run_backwards_are_refused_and_nothing_is_written(tmp_path)
 
 def test_writing_over_a_trace_replaces_all_three_files(tmp_path):
     source = write_example(tmp_path)
-    trace = burstline.read(source)
-    before = dump(source)
+    other = tmp_path / "other"
+    other.mkdir()
+    burstline.write(shift(burstline.read(source), 5), other / "in.prv")
 
-    burstline.write(trace, source)
+    burstline.write(burstline.read(source), other / "in.prv", overwrite=True)
 
-    assert dump(source) == before
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["in.pcf", "in.prv", "in.row"]
+    assert dump(other / "in.prv") == dump(source)
+    assert sorted(path.name for path in other.iterdir()) == ["in.pcf", "in.prv", "in.row"]
 
 
 moments = st.integers(0, 40)
@@ -290,7 +291,7 @@ def test_whatever_the_records_the_copy_says_the_same(tmp_path_factory, records):
 def test_real_traces_are_written_as_they_were_read(real_traces, tmp_path):
     for source in telling(real_traces):
         copy = tmp_path / "copy.prv"
-        burstline.write(burstline.read(source), copy)
+        burstline.write(burstline.read(source), copy, overwrite=True)
         assert dump(copy) == dump(source), source.name
         assert broken(copy) == [], source.name
 

@@ -103,6 +103,7 @@ def _plain(column):
 def _stored(folder, target, *, most, records=False, raw=True):
     """Convert with groups as small as wanted; hardly a row stays in memory."""
     source = RawSource(folder, operations=raw_files.NUMBERS, raw=raw, records=records)
+    target.mkdir()
     with StoreWriter(target, source.counters) as writer:
         spill = writer.folder / "spill"
         spill.mkdir()

@@ -189,7 +189,7 @@ def test_a_file_that_cannot_be_finished_leaves_the_old_one(tmp_path, monkeypatch
 
     monkeypatch.setattr(written, "slice_events", broken)
     with pytest.raises(OSError, match="no space"):
-        burstline.write(trace_of(STORY), path)
+        burstline.write(trace_of(STORY), path, overwrite=True)
 
     assert [file.read_text() for file in tmp_path.iterdir()] == ["old"]
 

@@ -17,8 +17,7 @@ import burstline
 from burstline import record
 from burstline.cli import convert, main
 from burstline.cli.demo import shipped_trace
-from burstline.cli.products import ENDINGS
-from burstline.formats import raw
+from burstline.formats import ENDINGS, raw
 from burstline.record.launching import session
 
 ENTER, SEND, RECEIVE, RANK, EVENT, GAP, OVERHEAD, LEFT = 1, 12, 15, 30, 50, 70, 73, 74
@@ -336,7 +335,7 @@ def test_raw_files_are_kept_when_the_disk_is_full_while_merging(run, monkeypatch
     def full(*_, **__):
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
-    monkeypatch.setattr(convert, "write_trace", full)
+    monkeypatch.setattr(convert.formats, "write", full)
 
     code, _, said = run("--mpi", "openmpi", app(run))
 
@@ -351,7 +350,7 @@ def test_interrupting_the_merge_keeps_the_raw_files_and_says_how_to_go_on(run, m
     def interrupted(*_, **__):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(convert, "write_trace", interrupted)
+    monkeypatch.setattr(convert.formats, "write", interrupted)
 
     code, _, said = run("--mpi", "openmpi", app(run))
 

@@ -13,6 +13,7 @@ PIECES = [(0, 3), (3, 4), (4, 9), (9, 12), (12, 14), (14, 20)]
 
 
 def write_in_pieces(path, trace):
+    path.mkdir()
     with StoreWriter(path, []) as writer:
         for name in ("locations", "collectives"):
             writer.append(name, trace.table(name))

@@ -92,7 +92,8 @@ def annotated(trace: Trace, marks: Marks) -> Trace:
             "this trace was read without its records, and events cannot be added to them"
         )
     tables = _Tables(trace, marks)
-    return Trace(tables if trace.is_stored else Lazy(tables, tables.__getitem__))
+    made = tables if trace.is_stored else Lazy(tables, tables.__getitem__)
+    return Trace(made, sources=trace.sources)
 
 
 class _Tables(StoredOverlay):

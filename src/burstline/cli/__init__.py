@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
+import errno
 import os
+import signal
 import sys
+import threading
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Final
 
 from burstline.cli.commands import build_parser
 from burstline.errors import BurstlineError, printable
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
+    from types import FrameType
 
+_ENDINGS: Final = (signal.SIGTERM, signal.SIGHUP)
+_BY_SIGNAL: Final = 128
 _INTERRUPTED: Final = 130
+_OUTPUT_ERRORS: Final = (errno.ENOSPC, errno.EFBIG, errno.EDQUOT)
 _OUT_OF_MEMORY: Final = 5
 _WRONG_ARGUMENTS: Final = 2
 
@@ -21,19 +29,62 @@ def main(argv: Sequence[str] | None = None) -> None:
     """Run the command line: results on stdout, errors as one line on stderr."""
     words = list(sys.argv[1:] if argv is None else argv)
     try:
-        _run(words)
+        with _endings():
+            _run(words)
     except BrokenPipeError:
-        # Whoever read our output has left: let the interpreter's last flush go nowhere.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _drop_output()
     except KeyboardInterrupt:
-        sys.stderr.write("interrupted\n")
+        _say("interrupted")
         raise SystemExit(_INTERRUPTED) from None
+    except _Terminated:
+        _say("terminated")
+        raise
     except Exception as error:  # noqa: BLE001 -- the one place that may not let anything through
         if "--traceback" in words:
             sys.excepthook(type(error), error, error.__traceback__)
         text, code = _explain(error)
-        sys.stderr.write(f"error: {printable(' '.join(text.split()), limit=2_000)}\n")
+        _say(f"error: {printable(' '.join(text.split()), limit=2_000)}")
         raise SystemExit(code) from None
+
+
+class _Terminated(SystemExit):
+    """The end that a signal asks for, once everything is cleaned up."""
+
+
+@contextmanager
+def _endings() -> Iterator[None]:
+    """A block that ends as by Ctrl-C where a batch system or a closed terminal ends it."""
+    taken: list[int] = []
+    if threading.current_thread() is threading.main_thread():
+        taken = [number for number in _ENDINGS if signal.getsignal(number) is signal.SIG_DFL]
+    try:
+        for number in taken:
+            signal.signal(number, _terminate)
+        yield
+    finally:
+        for number in taken:
+            signal.signal(number, signal.SIG_DFL)
+
+
+def _terminate(number: int, _: FrameType | None) -> None:
+    for later in _ENDINGS:
+        signal.signal(later, signal.SIG_IGN)  # cleaning up is under way
+    raise _Terminated(_BY_SIGNAL + number)
+
+
+def _say(line: str) -> None:
+    with suppress(OSError):  # nobody may be there to read it
+        sys.stderr.write(f"{line}\n")
+    _drop_output()
+
+
+def _drop_output() -> None:
+    """Let what waits to be printed go nowhere, where whoever read it has left."""
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            stream.flush()
+        except OSError:
+            os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
 def _run(words: list[str]) -> None:
@@ -60,7 +111,9 @@ def _explain(error: Exception) -> tuple[str, int]:
         way_out = "Pass a smaller --memory, or take a part: --from, --to, --ranks"
         return f"out of memory. {way_out}", _OUT_OF_MEMORY
     if isinstance(error, OSError) and error.strerror:
-        where = "" if error.filename is None else f"{error.filename}: "
+        # Whatever writes a file names it; what is printed has no name.
+        unnamed = "standard output: " if error.errno in _OUTPUT_ERRORS else ""
+        where = unnamed if error.filename is None else f"{error.filename}: "
         wrong = isinstance(
             error, (FileNotFoundError, IsADirectoryError, NotADirectoryError, PermissionError)
         )

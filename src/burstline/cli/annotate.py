@@ -7,9 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 import burstline
-from burstline import annotation, selection, show
+from burstline import annotation, formats, selection, show
 from burstline.cli import usage
-from burstline.cli.convert import write_trace
 from burstline.cli.inputs import (
     ANALYSED,
     iterations_asked,
@@ -69,7 +68,8 @@ def run(arguments: usage.Arguments) -> None:
             )
         if not trace.has_raw:
             trace = derivation.with_records(trace, memory=memory)
-        write_trace(annotation.annotated(trace, marks), path, memory=memory, progress=progress)
+        made = annotation.annotated(trace, marks)
+        formats.write(made, path, overwrite=True, memory=memory, progress=progress)
         for file in configurations:
             file.parent.mkdir(parents=True, exist_ok=True)
         with atomic.outputs(list(configurations)) as parts:

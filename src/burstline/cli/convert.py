@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from contextlib import ExitStack
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, Final, Unpack
 
 import burstline
 from burstline import formats, record, schema, show
 from burstline.cli import usage
 from burstline.cli.inputs import is_recorded, limits_of, progress_bar
-from burstline.cli.products import is_prv, output_path, print_written, written_rows
+from burstline.cli.products import output_path, print_written, written_rows
 from burstline.formats import atomic, otf2, paraver, store
 from burstline.formats import raw as raw_files
 
@@ -19,7 +18,6 @@ if TYPE_CHECKING:
     from burstline.cli.inputs import Limits
     from burstline.progress import Progress
     from burstline.record import Resolver
-    from burstline.trace import Trace
 
 DESCRIPTION: Final = """\
 Write TRACE in another format; the ending of OUTPUT says in which. A store opens at once
@@ -53,12 +51,10 @@ def run(arguments: usage.Arguments) -> None:
                 source, path, resolver, raw=raw, **limits, progress=progress
             )
         elif path.suffix == ".store" and is_paraver(source):
-            with atomic.replacement(path) as part:
-                paraver.convert(source, part, raw=raw, **limits, progress=progress)
+            paraver.convert(source, path, raw=raw, **limits, progress=progress)
             written = written_rows(store.read(path), path)
         elif path.suffix == ".store" and source.exists() and otf2.find_anchor(source):
-            with atomic.replacement(path) as part:
-                otf2.convert(source, part, **limits, progress=progress)
+            otf2.convert(source, path, **limits, progress=progress)
             written = written_rows(store.read(path), path)
         else:
             trace = burstline.read(arguments.trace, raw=raw, **limits, progress=progress)
@@ -66,7 +62,8 @@ def run(arguments: usage.Arguments) -> None:
                 from burstline.overlay import overlaid  # noqa: PLC0415 -- loads NumPy
 
                 trace = overlaid(trace, {}, without=schema.RAW_TABLES)
-            write_trace(trace, path, memory=limits["memory"], progress=progress)
+            memory = limits["memory"]
+            formats.write(trace, path, overwrite=True, memory=memory, progress=progress)
             written = written_rows(trace, path)
     if resolver is not None:
         say_unnamed(resolver)
@@ -89,21 +86,19 @@ def write_recorded(
 
     The trace says that it is made of `name`, by default of the folder.
     """
-    memory, threads, records = limits["memory"], limits["threads"], is_prv(path)
+    memory, threads, records = limits["memory"], limits["threads"], formats.is_prv(path)
     read: dict[str, Any] = {"raw": raw, "progress": progress, "resolve": resolver, "name": name}
     if path.suffix == ".store":
-        with atomic.replacement(path) as part:
-            raw_files.convert(folder, part, **limits, **read)
+        raw_files.convert(folder, path, **limits, **read)
         return written_rows(store.read(path), path)
     with ExitStack() as stack:
         if raw_files.fits(folder, memory, records=records):
             trace = raw_files.read(folder, threads=threads, **read)
         else:
-            place = TemporaryDirectory(prefix=".burstline-", dir=path.parent)
-            made = Path(stack.enter_context(place)) / "run.store"
+            made = stack.enter_context(atomic.scratch(path)) / "run.store"
             raw_files.convert(folder, made, records=records, **limits, **read)
             trace = store.read(made)
-        write_trace(trace, path, memory=memory, progress=progress)
+        formats.write(trace, path, overwrite=True, memory=memory, progress=progress)
         return written_rows(trace, path)
 
 
@@ -115,15 +110,4 @@ def say_unnamed(resolver: Resolver) -> None:
 
 def is_paraver(path: Path) -> bool:
     """Whether there is a file that is a Paraver trace by its name."""
-    return is_prv(path) and path.is_file()
-
-
-def write_trace(trace: Trace, path: Path, *, memory: int, progress: Progress) -> None:
-    """Write a trace in the format that the ending of the name says; replaces what is there."""
-    if path.suffix == ".store":
-        with atomic.replacement(path) as part:
-            store.write(trace, part, progress=progress)
-    elif is_prv(path):
-        paraver.write(trace, path, memory=memory, progress=progress)
-    else:
-        formats.write(trace, path, progress=progress)
+    return formats.is_prv(path) and path.is_file()

@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 import burstline
-from burstline import schema, selection
+from burstline import formats, schema, selection
 from burstline.cli import usage
-from burstline.cli.convert import write_trace
 from burstline.cli.inputs import (
     ANALYSED,
     iterations_asked,
@@ -66,7 +65,7 @@ def run(arguments: usage.Arguments) -> None:
         offset = int(born.min()) if asked else start or 0
         whole = paraver.completed(before, selected, start_ns=start, end_ns=end, near=near)
         part = burstline.shift(whole, -offset)
-        write_trace(part, path, memory=memory, progress=progress)
+        formats.write(part, path, overwrite=True, memory=memory, progress=progress)
     lost = selection.losses(near, selected)
     kinds = ("messages", "collectives", "calls_clipped")
     document: dict[str, Any] = {

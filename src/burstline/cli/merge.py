@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from contextlib import contextmanager
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 import burstline
-from burstline import columns, merge, show
+from burstline import columns, formats, merge, show
 from burstline.cli import usage
 from burstline.cli.convert import is_paraver
 from burstline.cli.inputs import (
@@ -19,16 +18,13 @@ from burstline.cli.inputs import (
     warn_of_twins,
 )
 from burstline.cli.products import (
-    files_of,
-    in_folder,
-    is_prv,
     picture_file,
     require_outputs,
     table_file,
     write_figure,
 )
 from burstline.errors import NotEnoughDataError, ParameterError, printable
-from burstline.formats import paraver
+from burstline.formats import atomic, paraver
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -227,14 +223,14 @@ class _Outputs(NamedTuple):
 
 def _trace(arguments: usage.Arguments) -> Path:
     path = Path(arguments.output)
-    if not is_prv(path):
+    if not formats.is_prv(path):
         raise ParameterError(
             f"{path}: a merged trace is a .prv or .prv.gz; --dataset FILE writes a table"
         )
     inputs = [
         file
         for source in map(Path, arguments.traces)
-        for file in (files_of(source) if is_paraver(source) else [source])
+        for file in (formats.files_of(source) if is_paraver(source) else [source])
     ]
     return require_outputs(path, inputs, "an input", force=arguments.force)
 
@@ -308,7 +304,7 @@ def _write_merged(
 def _as_paraver(run: Run, target: Path, memory: int, progress: Progress) -> Iterator[Path]:
     """The base as a Paraver file: itself, or its records written beside the output."""
     path, trace = run
-    if is_prv(path):
+    if formats.is_prv(path):
         yield path
         return
     if not trace.has_raw:
@@ -316,8 +312,8 @@ def _as_paraver(run: Run, target: Path, memory: int, progress: Progress) -> Iter
             f"{path} is the base, and it has no records. {_way_to_records(path, trace)}, or "
             "leave out -o and ask for --dataset"
         )
-    with TemporaryDirectory(prefix=".merge.", dir=in_folder(target).parent) as folder:
-        written = Path(folder) / "base.prv"
+    with atomic.scratch(target) as folder:
+        written = folder / "base.prv"
         paraver.write(trace, written, memory=memory, progress=progress)
         yield written
 

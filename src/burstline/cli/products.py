@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from burstline import schema, show
+from burstline import formats, schema, show
 from burstline.errors import ParameterError
-from burstline.formats import atomic, otf2
+from burstline.formats import atomic
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Mapping
 
     from burstline.show import Figure
     from burstline.trace import Trace
 
-_JSON: Final = (".perfetto.json", ".perfetto.json.gz")
-ENDINGS: Final = (".prv", ".prv.gz", ".store", ".csv", ".parquet", ".otf2", *_JSON)
 TABLES: Final = (".parquet", ".csv", ".arrow")
 _EVERYWHERE: Final = ("regions", "readings", "gaps")
 _LOOPS: Final = ("loop_entries", "loop_iterations", "call_loops")
@@ -32,54 +31,19 @@ _CARRIED: Final = {
 """Which of them are in formats that do not hold all; a ``.prv`` of records holds them."""
 _PICTURES: Final = (".svg", ".png")
 
+require_outputs = partial(formats.require_outputs, forced="--force")
+require_free = partial(formats.require_free, forced="--force")
+
 
 def output_path(arguments: argparse.Namespace) -> Path:
     """Where the result goes, once it is sure that nothing is lost by writing there."""
     given = [text for text in (arguments.place, arguments.output) if text is not None]
     if len(given) != 1:
         raise ParameterError(
-            f"give one output: -o OUT and its ending, one of {', '.join(ENDINGS)}"
+            f"give one output: -o OUT and its ending, one of {', '.join(formats.ENDINGS)}"
         )
     path, source = Path(given[0]), Path(arguments.trace)
-    return require_outputs(path, _files_read(source), "the input", force=arguments.force)
-
-
-def require_outputs(path: Path, inputs: Iterable[Path], noun: str, *, force: bool) -> Path:
-    """The path of a trace, refused if writing it would lose a file, above all an input."""
-    for file in files_of(path):
-        if any(file.exists() and read.exists() and file.samefile(read) for read in inputs):
-            raise ParameterError(f"{file} belongs to {noun}. Choose another output")
-        require_free(file, force=force)
-    return path
-
-
-def files_of(path: Path) -> list[Path]:
-    """The files that an output consists of."""
-    if is_prv(path):
-        stem = path.name.removesuffix(".gz").removesuffix(".prv")
-        return [path, path.with_name(f"{stem}.pcf"), path.with_name(f"{stem}.row")]
-    if path.suffix == ".otf2":
-        return [path, path.with_suffix(".def"), path.with_suffix("")]
-    if path.name.endswith((".store", ".csv", ".parquet", *_JSON)):
-        return [path]
-    raise ParameterError(
-        f"{path}: the ending of an output is .prv, .prv.gz, .otf2, .store, .csv, "
-        ".parquet or .perfetto.json"
-    )
-
-
-def _files_read(source: Path) -> list[Path]:
-    """The files of an input; those of an archive, too, if its folder is named."""
-    if source.is_dir() and any(source.glob("*.otf2")):
-        anchor = otf2.find_anchor(source)
-        return [source, *([] if anchor is None else files_of(anchor))]
-    of_files = source.name.endswith((".prv", ".prv.gz", ".otf2"))
-    return files_of(source) if of_files else [source]
-
-
-def is_prv(path: Path) -> bool:
-    """Whether a file is a Paraver trace, by its name."""
-    return path.name.endswith((".prv", ".prv.gz"))
+    return require_outputs(path, formats.files_read(source), "the input", force=arguments.force)
 
 
 def written_rows(trace: Trace, path: Path) -> dict[str, dict[str, int]]:
@@ -162,13 +126,6 @@ def _file(text: str | None, noun: str, endings: tuple[str, ...], *, force: bool)
         said = f"{', '.join(others)} or {last}"
         raise ParameterError(f"{path}: the ending of a {noun} is {said}")
     return require_free(path, force=force)
-
-
-def require_free(path: Path, *, force: bool, other: str = "output") -> Path:
-    """The path, refused if a file would be replaced without being forced."""
-    if path.exists() and not force:
-        raise ParameterError(f"{path} exists. Choose another {other}, or pass --force")
-    return path
 
 
 def in_folder(path: Path) -> Path:

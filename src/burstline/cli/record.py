@@ -9,11 +9,11 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from burstline import record, show
+from burstline import formats, record, show
 from burstline.cli import usage
 from burstline.cli.convert import say_unnamed, write_recorded
 from burstline.cli.inputs import limits_of, parse_size, progress_bar
-from burstline.cli.products import ENDINGS, files_of, in_folder, require_free
+from burstline.cli.products import in_folder, require_free
 from burstline.errors import ParameterError, printable
 
 if TYPE_CHECKING:
@@ -147,10 +147,10 @@ def _plan(arguments: usage.Arguments, name: str, counters: str | None) -> _Plan:
     programs = command.programs()
     program = record.program_name(programs[0]) if programs else "run"
     output = Path(arguments.output or f"{program}.prv")
-    ending = next((end for end in ENDINGS if output.name.endswith(end)), "")
+    ending = next((end for end in formats.ENDINGS if output.name.endswith(end)), "")
     if name:
         output = output.with_name(f"{output.name.removesuffix(ending)}{name}{ending}")
-    for file in files_of(output):
+    for file in formats.files_of(output):
         require_free(file, force=arguments.force, other="output with -o")
     in_folder(output)
     record.check_programs(command)

@@ -12,3 +12,9 @@ __all__ = [
 
 # For other rooms of the house.
 from burstline.formats.intake.budget import memory_each as memory_each
+from burstline.formats.outputs import ENDINGS as ENDINGS
+from burstline.formats.outputs import files_of as files_of
+from burstline.formats.outputs import files_read as files_read
+from burstline.formats.outputs import is_prv as is_prv
+from burstline.formats.outputs import require_free as require_free
+from burstline.formats.outputs import require_outputs as require_outputs

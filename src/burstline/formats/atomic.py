@@ -2,24 +2,32 @@
 
 ::
 
-    outputs([x.prv, x.pcf])  ->  .x.prv.1f3a.part, .x.pcf.1f3a.part  ->  all renamed
+    outputs([x.prv, x.pcf])  ->  .x.prv.1f3a55e0.part, .x.pcf.97c2b061.part  ->  all renamed
+
+Who writes holds a lock on its parts. So another writer of the same path is told, and a part
+that nobody holds is what a writer left that was killed.
 """
 
 from __future__ import annotations
 
+import fcntl
 import gzip
+import io
 import os
+import re
 import shutil
 from contextlib import ExitStack, contextmanager
-from typing import IO, TYPE_CHECKING, cast
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any, Final, cast
 
 from burstline.errors import ParameterError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
-    from pathlib import Path
 
-_GZIP_LEVEL = 4
+_GZIP_LEVEL: Final = 4
+_PART: Final = re.compile(r"\.(.+)\.[0-9a-f]{8}\.(part|spill|raw)")
+"""Of an output; of what waits while it is made; of records that become it."""
 
 
 @contextmanager
@@ -39,17 +47,21 @@ def outputs(paths: Sequence[Path]) -> Iterator[list[IO[bytes]]]:
     parts = [_beside(path) for path in paths]
     try:
         with ExitStack() as stack:
-            raw = [stack.enter_context(part.open("xb")) for part in parts]
+            raw = [stack.enter_context(_opened(part)) for part in parts]
+            for part in parts:
+                stack.enter_context(held(part))
             with ExitStack() as packing:
                 yield [
                     packing.enter_context(_packed(file)) if path.suffix == ".gz" else file
                     for path, file in zip(paths, raw, strict=True)
                 ]
-            for file in raw:
+            for path, file in zip(paths, raw, strict=True):
                 file.flush()
-                os.fsync(file.fileno())
-        for part, path in zip(parts, paths, strict=True):
-            part.replace(path)
+                with writing(path):
+                    os.fsync(file.fileno())
+            for part, path in zip(parts, paths, strict=True):
+                with writing(path):
+                    part.replace(path)
     finally:
         for part in parts:
             part.unlink(missing_ok=True)
@@ -58,44 +70,117 @@ def outputs(paths: Sequence[Path]) -> Iterator[list[IO[bytes]]]:
 @contextmanager
 def folder(path: Path) -> Iterator[Path]:
     """A new folder that replaces `path` when the block ends well."""
-    with replacement(path) as part:
-        part.mkdir()
-        yield part
-        for file in part.iterdir():
-            if file.is_file():
-                _sync(file)
-
-
-@contextmanager
-def replacement(path: Path) -> Iterator[Path]:
-    """A free name for a folder that the block makes, and that replaces `path`."""
-    _check_place(path)
     if path.exists() and not path.is_dir():
         raise ParameterError(f"{path} is a file, and a folder would take its place")
-    part, old = _beside(path), _beside(path)
-    try:
-        yield part
-        if path.exists():
-            path.rename(old)
-        part.rename(path)
-    finally:
-        if old.exists() and not path.exists():
-            old.rename(path)
-        for left in (part, old):
-            if left.exists():
-                shutil.rmtree(left)
+    old = _beside(path)
+    with scratch(path, "part") as part:
+        try:
+            yield part
+            for file in part.iterdir():
+                if file.is_file():
+                    with writing(file):
+                        _sync(file)
+            with writing(path):
+                if path.exists():
+                    path.rename(old)
+                part.rename(path)
+        finally:
+            if old.exists() and not path.exists():
+                old.rename(path)
+            if old.exists():
+                shutil.rmtree(old)
 
 
 @contextmanager
-def scratch(path: Path) -> Iterator[Path]:
+def scratch(path: Path, ending: str = "spill") -> Iterator[Path]:
     """A folder in the file system of `path` that is removed in the end."""
     _check_place(path)
-    part = _beside(path)
-    part.mkdir()
+    part = _beside(path, ending)
     try:
-        yield part
+        with writing(part):
+            part.mkdir()
+        with held(part):
+            yield part
     finally:
-        shutil.rmtree(part)
+        if part.exists():
+            shutil.rmtree(part)
+
+
+@contextmanager
+def writing(path: Path) -> Iterator[None]:
+    """A block in which errors of the system are told of the output that `path` is a part of."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno is None:
+            raise
+        target = Path(*(_target(name) or name for name in path.parts))
+        raise OSError(error.errno, os.strerror(error.errno), str(target)) from error
+
+
+@contextmanager
+def held(part: Path) -> Iterator[None]:
+    """A block in which a part is ours; nobody else may be writing what it becomes."""
+    descriptor = lock(part)
+    try:
+        if part.suffix == ".part":
+            path = part.with_name(_target(part.name))
+            if any(_is_held(other) for other in _parts(path, "part") if other != part):
+                raise ParameterError(
+                    f"{path} is being written by another process. Wait for its end, or choose "
+                    "another output"
+                )
+        yield
+    finally:
+        if descriptor is not None:
+            os.close(descriptor)
+
+
+def lock(part: Path, how: int = fcntl.LOCK_EX) -> int | None:
+    """A descriptor that holds the lock of a part until it is closed; None without locks."""
+    try:
+        descriptor = os.open(part, os.O_RDONLY if part.is_dir() else os.O_RDWR)
+    except OSError:
+        return None
+    try:
+        fcntl.flock(descriptor, how)
+    except OSError as error:
+        os.close(descriptor)
+        if isinstance(error, BlockingIOError):
+            raise
+        return None
+    return descriptor
+
+
+def leftovers(path: Path) -> list[Path]:
+    """What writers of `path` left beside it that were killed, also records of a run."""
+    return [part for part in _parts(path, "part", "spill", "raw") if _is_held(part) is False]
+
+
+def _is_held(part: Path) -> bool | None:
+    """Whether somebody holds a part; None where locks do not tell."""
+    try:
+        descriptor = lock(part, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    if descriptor is None:
+        return None
+    os.close(descriptor)
+    return False
+
+
+def _parts(path: Path, *endings: str) -> list[Path]:
+    others = sorted(path.parent.iterdir()) if path.parent.is_dir() else []
+    return [
+        other
+        for other in others
+        if _target(other.name) == path.name and other.suffix[1:] in endings
+    ]
+
+
+def _target(part: str) -> str:
+    match = _PART.fullmatch(part)
+    return match[1] if match else ""
 
 
 def _check_place(path: Path) -> None:
@@ -103,8 +188,21 @@ def _check_place(path: Path) -> None:
         raise ParameterError(f"there is no folder {path.parent} to write {path.name} into")
 
 
-def _beside(path: Path) -> Path:
-    return path.with_name(f".{path.name}.{os.urandom(4).hex()}.part")
+def _beside(path: Path, ending: str = "part") -> Path:
+    return path.with_name(f".{path.name}.{os.urandom(4).hex()}.{ending}")
+
+
+class _File(io.FileIO):
+    """A new file whose errors are told of the output."""
+
+    def write(self, data: Any) -> int:  # noqa: ANN401 -- whatever has bytes
+        with writing(Path(os.fsdecode(self.name))):
+            return cast("int", super().write(data))
+
+
+def _opened(part: Path) -> IO[bytes]:
+    with writing(part):
+        return io.BufferedWriter(_File(part, "xb"))
 
 
 def _packed(file: IO[bytes]) -> IO[bytes]:

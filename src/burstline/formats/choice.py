@@ -15,6 +15,7 @@ from burstline.errors import (
 )
 from burstline.formats import otf2, paraver, perfetto, store, tables, text
 from burstline.formats import raw as raw_files
+from burstline.formats.outputs import files_read, require_outputs
 from burstline.progress import SILENCE, Progress
 from burstline.schema import SEVERITIES
 
@@ -46,8 +47,10 @@ class Readable(Protocol):
 class Writable(Protocol):
     """The door of a format that is written."""
 
-    def write(self, trace: Trace, path: Path, /, *, progress: Progress) -> None:
-        """Write a trace."""
+    def write(
+        self, trace: Trace, path: Path, /, *, memory: int | None, progress: Progress
+    ) -> None:
+        """Write a trace; replaces what is there."""
         ...
 
 
@@ -135,7 +138,7 @@ def read(
     )
     if strict:
         _refuse_errors(trace)
-    return trace
+    return trace.with_sources(file.absolute() for file in files_read(path))
 
 
 def _format_of(path: Path, head: bytes) -> Readable:
@@ -199,7 +202,14 @@ def _unknown(path: Path, head: bytes) -> FormatError:
     )
 
 
-def write(trace: Trace, path: str | os.PathLike[str], *, progress: Progress = SILENCE) -> None:
+def write(
+    trace: Trace,
+    path: str | os.PathLike[str],
+    *,
+    overwrite: bool = False,
+    memory: int | None = None,
+    progress: Progress = SILENCE,
+) -> None:
     """Write a trace; the ending of the name says in which format.
 
     Parameters
@@ -211,22 +221,39 @@ def write(trace: Trace, path: str | os.PathLike[str], *, progress: Progress = SI
         ``.csv`` or ``.parquet`` for a folder with a file per table. ``.perfetto.json`` or
         ``.perfetto.json.gz`` is for looking at it in Perfetto; there is no way back from it.
         ``X.otf2`` is an archive, with ``X.def`` and the folder ``X`` beside it.
+    overwrite : bool
+        Whether what has that name is replaced. What `trace` was read from never is.
+    memory : int, optional
+        Bytes in which records of a store are sorted for a ``.prv``; a gigabyte by default.
     progress : Progress
         Told how far the writing is.
 
     Raises
     ------
     ParameterError
-        If the ending is none of these.
+        If the ending is none of these, if a file of the output exists and `overwrite` is
+        false, or if it belongs to what `trace` was read from.
 
     Notes
     -----
     Either the whole output appears under its name, or nothing does.
+
+    Examples
+    --------
+    >>> import burstline
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> trace = burstline.testing.trace_of("ranks 1 | 0 | 5 enter MPI_Barrier | 9 leave")
+    >>> with TemporaryDirectory() as folder:
+    ...     burstline.write(trace, Path(folder) / "run.store")
+    ...     burstline.read(Path(folder) / "run.store").calls.num_rows
+    1
     """
     path = Path(path)
     for pattern, writable in WRITABLE.items():
         if path.match(pattern):
-            writable.write(trace, path, progress=progress)
+            require_outputs(path, trace.sources, "the trace's source", force=overwrite)
+            writable.write(trace, path, memory=memory, progress=progress)
             return
     raise ParameterError(
         f"{path.name}: expected an ending in .prv, .prv.gz, .otf2, .store, .csv, "

@@ -38,7 +38,8 @@ _WAY_OUT: Final = (
 
 def narrow(trace: Trace, borders: Borders, kept: Mask, *, memory: int | None = None) -> Trace:
     """What a selection can need of a trace in a store, each table loaded when asked for."""
-    return Trace(_Narrowing(trace, borders, kept, memory).tables)
+    tables = _Narrowing(trace, borders, kept, memory).tables
+    return Trace(tables, sources=trace.sources)
 
 
 class _Narrowing:

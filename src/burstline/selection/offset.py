@@ -52,7 +52,8 @@ def shift(trace: Trace, offset_ns: int) -> Trace:
     if not offset_ns:
         return trace
     names = [name for name in schema.TABLES if name in trace]
-    return Trace(Lazy(names, lambda name: _shifted(trace, name, offset_ns)))
+    made = Lazy(names, lambda name: _shifted(trace, name, offset_ns))
+    return Trace(made, sources=trace.sources)
 
 
 def _shifted(trace: Trace, name: str, offset_ns: int) -> pa.Table:

@@ -92,7 +92,7 @@ def select(
     near = narrow(trace, *region) if trace.is_stored else trace
     window = Window(near, *region)
     names = [name for name in schema.TABLES if name in trace]
-    return Trace(Lazy(names, lambda name: selected(window, name)))
+    return Trace(Lazy(names, lambda name: selected(window, name)), sources=trace.sources)
 
 
 def narrowed(trace: Trace, *, memory: int | None = None, **region: Any) -> Trace:  # noqa: ANN401 -- as select

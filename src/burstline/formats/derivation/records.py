@@ -69,7 +69,7 @@ def with_records(trace: Trace, *, memory: int | None = None) -> Trace:
         "messages": _messages(trace),
         "links": schema.arrow_schema("links").empty_table(),
     }
-    return Trace(tables)
+    return Trace(tables, sources=trace.sources)
 
 
 class _Pairs:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeVar
 import numpy as np
 
 from burstline.columns import begins_run, codes, row_of
+from burstline.formats import atomic
 from burstline.formats.intake.budget import (
     PARTS_AT_ONCE,
     parts_within,
@@ -282,8 +283,8 @@ def _held(_: str, types: Mapping[str, np.dtype[Any]]) -> HeldRows:
 @contextmanager
 def new_store(path: Path) -> Iterator[tuple[StoreWriter, Path]]:
     """A store to fill, and a folder in it for what waits; an error leaves neither."""
-    with StoreWriter(path, ()) as store:
-        spill = store.folder / "spill"
+    with atomic.folder(path) as folder, StoreWriter(folder, ()) as store:
+        spill = folder / "spill"
         spill.mkdir()
         yield store, spill
 

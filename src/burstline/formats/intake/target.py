@@ -11,6 +11,7 @@ import numpy as np
 import pyarrow as pa
 
 from burstline.columns import with_column
+from burstline.formats import atomic
 from burstline.formats.intake.budget import require_bytes
 from burstline.schema import TABLES, text_array
 
@@ -72,7 +73,7 @@ class Spool:
 
 def append_to(path: Path, parts: Iterable[npt.NDArray[np.uint8]]) -> None:
     """Append arrays of bytes to a file, closing it again."""
-    with path.open("ab") as file:
+    with atomic.writing(path), path.open("ab") as file:
         for part in parts:
             file.write(part.data)
 

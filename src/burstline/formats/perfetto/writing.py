@@ -232,7 +232,7 @@ _AT_ONCE: Final = 4096
 _SHOWN: Final = ("format", "recorder", "program", "command")
 
 
-def write(trace: Trace, path: Path, *, progress: Progress = SILENCE) -> None:
+def write(trace: Trace, path: Path, *, progress: Progress = SILENCE, **_: object) -> None:
     """Write a trace as JSON for Perfetto, about 200 bytes a call; replaces a file."""
     with atomic.output(path) as file:
         waiting: list[str] = []

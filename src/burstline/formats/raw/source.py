@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from burstline import schema
-from burstline.errors import FormatError
+from burstline.errors import FormatError, readable
 from burstline.formats import intake
 from burstline.formats.raw.cuts import BORDERS
 from burstline.formats.raw.events.calls import operation_numbers
@@ -107,7 +107,7 @@ class RawSource:
         name: str | None = None,
         progress: Progress = SILENCE,
     ) -> None:
-        self._name, self.defects = name or str(folder), intake.Defects()
+        self._name, self.defects = name or readable(folder), intake.Defects()
         files = open_files(folder, self.defects, progress)
         processes = find_processes(files, self.defects)
         if not processes:

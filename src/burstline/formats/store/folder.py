@@ -8,7 +8,6 @@ where they have few rows, so that footers stay small; a large one goes on in the
 from __future__ import annotations
 
 import json
-import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -21,7 +20,8 @@ import pyarrow.parquet as pq
 
 from burstline import schema
 from burstline.columns import to_numpy
-from burstline.errors import FormatError, ParameterError, UnsupportedRecordError
+from burstline.errors import FormatError, UnsupportedRecordError
+from burstline.formats import atomic
 from burstline.operations import NAMES
 from burstline.progress import SILENCE, Progress
 from burstline.trace import Trace
@@ -113,40 +113,38 @@ def writer_options(target: pa.Schema) -> dict[str, Any]:
 
 
 class StoreWriter:
-    """A store that is written under a temporary name; a context manager, removed on errors."""
+    """The tables of a store, written into an empty folder; a context manager."""
 
-    def __init__(self, path: Path, counters: Sequence[str]) -> None:
-        if path.exists():
-            raise ParameterError(f"{path} exists already; remove it or choose another name")
-        self.path = path
-        self.folder = path.with_name(f".{path.name}.part")
+    def __init__(self, folder: Path, counters: Sequence[str]) -> None:
+        self.folder = folder
         self.counters: Sequence[str] = list(counters)
         self._writers: dict[str, pq.ParquetWriter] = {}
         self._groups: dict[str, list[dict[str, int]]] = {}
         self._open = ExitStack()
 
     def __enter__(self) -> Self:
-        shutil.rmtree(self.folder, ignore_errors=True)
-        self.folder.mkdir(parents=True)
         return self
 
     def append(self, name: str, table: pa.Table) -> None:
         """Append rows to a table, in its order."""
-        target = stored_schema(name, self.counters)
+        target, path = stored_schema(name, self.counters), self.folder / f"{name}.parquet"
         if name not in self._writers:
             options = writer_options(target)
-            writer = pq.ParquetWriter(self.folder / f"{name}.parquet", target, **options)
+            with atomic.writing(path):
+                writer = pq.ParquetWriter(path, target, **options)
             self._writers[name] = self._open.enter_context(writer)
             self._groups[name] = []
         stored = encode(table, target)
         for first, last in _groups(name, table):
             part = stored.slice(first, last - first)
-            self._writers[name].write_table(part, row_group_size=max(1, last - first))
+            with atomic.writing(path):
+                self._writers[name].write_table(part, row_group_size=max(1, last - first))
             self._groups[name].append(_index_of(name, part))
 
     def finish(self, operations: Sequence[str]) -> None:
-        """Write the manifest and rename the store."""
-        self._open.close()
+        """Write the manifest, with which the folder is a store."""
+        with atomic.writing(self.folder):
+            self._open.close()
         manifest: dict[str, Any] = {
             "format": "burstline-store",
             "version": VERSION,
@@ -155,12 +153,12 @@ class StoreWriter:
             "counters": list(self.counters),
             "tables": self._groups,
         }
-        (self.folder / MANIFEST).write_text(json.dumps(manifest), encoding="utf-8")
-        self.folder.rename(self.path)
+        with atomic.writing(self.folder):
+            (self.folder / MANIFEST).write_text(json.dumps(manifest), encoding="utf-8")
 
     def __exit__(self, *_: object) -> None:
-        self._open.close()
-        shutil.rmtree(self.folder, ignore_errors=True)
+        with atomic.writing(self.folder):
+            self._open.close()
 
 
 def _groups(name: str, table: pa.Table) -> Iterator[tuple[int, int]]:
@@ -200,11 +198,14 @@ def operation_names(table: pa.Table) -> list[str]:
     return column.chunk(0).dictionary.to_pylist()
 
 
-def write(trace: Trace, path: Path, *, progress: Progress = SILENCE) -> None:
+def write(trace: Trace, path: Path, *, progress: Progress = SILENCE, **_: object) -> None:
     """Write a trace as a store, whole or not at all, a few locations at a time."""
     names = [name for name in schema.TABLES if name in trace]
     progress.step("Writing", len(names), "tables")
-    with StoreWriter(path, trace.counter_names) as store:
+    with (
+        atomic.folder(path) as folder,
+        StoreWriter(folder, trace.counter_names) as store,
+    ):
         operations: list[str] = []
         for name in names:
             by_location = "".join(schema.TABLES[name].order[:1]).endswith("location")

@@ -132,7 +132,7 @@ def _typed(table: pa.Table, name: str, operation_names: list[str]) -> pa.Table:
     return pa.table(columns, schema=wanted)
 
 
-def write(trace: Trace, path: Path, *, progress: Progress = SILENCE) -> None:
+def write(trace: Trace, path: Path, *, progress: Progress = SILENCE, **_: object) -> None:
     """Write every table of a trace into a folder; replaces a folder of that name."""
     style = path.suffix.removeprefix(".")
     if style not in STYLES:
@@ -166,16 +166,18 @@ def _write_table(trace: Trace, name: str, path: Path) -> None:
     try:
         for part in _parts(trace, name):
             table = _as_text(part, lists=path.suffix == ".csv")
-            if writer is None:
-                writer = (
-                    pacsv.CSVWriter(path, table.schema)
-                    if path.suffix == ".csv"
-                    else pq.ParquetWriter(path, table.schema, compression="zstd")
-                )
-            writer.write_table(table)
+            with atomic.writing(path):
+                if writer is None:
+                    writer = (
+                        pacsv.CSVWriter(path, table.schema)
+                        if path.suffix == ".csv"
+                        else pq.ParquetWriter(path, table.schema, compression="zstd")
+                    )
+                writer.write_table(table)
     finally:
         if writer is not None:
-            writer.close()
+            with atomic.writing(path):
+                writer.close()
 
 
 def _as_text(table: pa.Table, *, lists: bool) -> pa.Table:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 import numpy as np
 
 from burstline import schema
+from burstline.errors import readable
 from burstline.formats import intake
 from burstline.formats.intake import (
     WORDS_OF_INSTANCE,
@@ -185,7 +186,7 @@ class ArchiveSource:
         version = archive.defined.version
         words = ".".join(str(version // part % 100) for part in (10000, 100, 1))
         facts: dict[str, Any] = {
-            "path": str(archive.anchor),
+            "path": readable(archive.anchor),
             "format": "otf2",
             "resolution_ns": max(1, -(-1_000_000_000 // max(resolution, 1))),
             "recorder": f"an OTF2 {words} writer" if version else None,

@@ -5,13 +5,15 @@ The guide to conversion lists what the format cannot say, or says otherwise.
 
 from __future__ import annotations
 
+import errno
+import os
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
 from burstline import _core
 from burstline._core import Written
-from burstline.errors import FormatError, MissingExtraError, ParameterError
+from burstline.errors import MissingExtraError, ParameterError
 from burstline.formats import atomic
 from burstline.formats.otf2.library import VARIABLE, find_library
 from burstline.formats.otf2.writing.definitions import Definitions
@@ -34,26 +36,30 @@ def archive_files(path: Path) -> list[Path]:
     return [path, path.with_suffix(".def"), path.with_suffix("")]
 
 
-def write(trace: Trace, path: Path, *, progress: Progress = SILENCE) -> None:
+def write(trace: Trace, path: Path, *, progress: Progress = SILENCE, **_: object) -> None:
     """Write a trace as the archive of the anchor ``X.otf2``, whole or not at all."""
     for file in archive_files(path)[:2]:
         if file.is_dir():
             raise ParameterError(f"{file} is a folder, and a file would take its place")
     _check_folder(path.with_suffix(""))
     library = find_library()
-    with atomic.scratch(path) as part:
+    with atomic.scratch(path, "part") as part:
         try:
             _write(trace, library, part, path.stem, progress)
         except RuntimeError as error:
             raise _refused(path, library, error) from error
-        _move(part, path)
+        with atomic.writing(path):
+            _move(part, path)
 
 
 def _refused(path: Path, library: str, error: RuntimeError) -> Exception:
     if "no function" in str(error) or "cannot open" in str(error):
         way_out = f"{library} is not a library of OTF2: {error}; set {VARIABLE} to one"
         return MissingExtraError("otf2", "writing an OTF2 archive", way_out=way_out)
-    return FormatError(path, None, expected="what OTF2 can hold", found=str(error))
+    # The name of the error ends what the library says: that of the system, or of its own.
+    name = str(error).rpartition("(")[2].rstrip(")").removeprefix("OTF2_ERROR_")
+    number = getattr(errno, name, errno.EIO)
+    return OSError(number, os.strerror(number), str(path))
 
 
 def _write(trace: Trace, library: str, folder: Path, name: str, progress: Progress) -> None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from burstline import _core, schema
-from burstline.errors import FormatError
+from burstline.errors import FormatError, readable
 from burstline.formats.intake import Defect
 from burstline.formats.paraver.files.declarations import compiler_in
 from burstline.formats.paraver.files.header import (
@@ -155,7 +155,7 @@ class OpenTrace:
 
     def _metadata(self, scanned: Scanned) -> pa.Table:
         facts: dict[str, Any] = {
-            "path": str(self.path),
+            "path": readable(self.path),
             "format": "paraver",
             "resolution_ns": self.header.unit_ns,
             "recorder": "unknown; the format does not say",

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
@@ -98,7 +97,7 @@ def write(
     progress.step("writing", 0, "B")
     with atomic.outputs([path, *companions]) as (prv, pcf, row):
         prv.write(prologue(trace, names, end_ns))
-        for block in _blocks(trace, names, surveyed, memory=memory, beside=path.parent):
+        for block in _blocks(trace, names, surveyed, memory=memory, output=path):
             prv.write(block)
             progress.advance(len(block))
         pcf.write(write_pcf(_labels(trace)))
@@ -119,7 +118,7 @@ def _labels(trace: Trace) -> Pcf:
 
 
 def _blocks(
-    trace: Trace, names: Numbering, surveyed: Survey, *, memory: int | None, beside: Path
+    trace: Trace, names: Numbering, surveyed: Survey, *, memory: int | None, output: Path
 ) -> Iterator[memoryview]:
     """Yield the records as some megabytes of whole lines each, valid until the next."""
     if surveyed.first_ns < 0:
@@ -134,7 +133,7 @@ def _blocks(
     parts = (
         iter([_whole(trace)])
         if fits
-        else windows(trace, surveyed, memory=budget, beside=beside)
+        else windows(trace, surveyed, memory=budget, output=output)
     )
     for part in parts:
         body.load(part.events, part.states, part.links)
@@ -233,14 +232,12 @@ def survey(trace: Trace) -> Survey:
     return Survey(rows, min(first, default=0), max(last, default=0))
 
 
-def windows(trace: Trace, surveyed: Survey, *, memory: int, beside: Path) -> Iterator[Records]:
+def windows(trace: Trace, surveyed: Survey, *, memory: int, output: Path) -> Iterator[Records]:
     """Yield the records in windows of time, in order, of at most `memory` bytes each."""
     edges = _edges(trace, surveyed, max(memory // _COPIES, 1))
     locations = trace.locations.num_rows
-    with TemporaryDirectory(prefix=".burstline-", dir=beside) as folder:
-        spills = {
-            kind: _Spill(Path(folder) / kind, _COLUMNS[kind], edges) for kind in _ROW_BYTES
-        }
+    with atomic.scratch(output) as folder:
+        spills = {kind: _Spill(folder / kind, _COLUMNS[kind], edges) for kind in _ROW_BYTES}
         for name, due in _DUE.items():
             for part in trace.batches(name, _COLUMNS[name]):
                 is_link = _kind(name) == "links"
@@ -258,9 +255,9 @@ class _Spill:
     def __init__(self, path: Path, columns: tuple[str, ...], edges: Integers) -> None:
         self._path, self._edges = path, edges
         self._schema = pa.schema([(name, pa.int64()) for name in columns])
-        self._writer = pa.ipc.new_file(
-            path, self._schema, options=pa.ipc.IpcWriteOptions(compression="lz4")
-        )
+        options = pa.ipc.IpcWriteOptions(compression="lz4")
+        with atomic.writing(path):
+            self._writer = pa.ipc.new_file(path, self._schema, options=options)
         self._parts: list[list[int]] = [[] for _ in edges]
         self._written = 0
 
@@ -274,14 +271,16 @@ class _Spill:
         first = 0
         for number, last in enumerate(ends.tolist()):
             for batch in table.slice(first, last - first).to_batches():
-                self._writer.write_batch(batch)
+                with atomic.writing(self._path):
+                    self._writer.write_batch(batch)
                 self._parts[number].append(self._written)
                 self._written += 1
             first = last
 
     def seal(self) -> None:
         """Finish writing."""
-        self._writer.close()
+        with atomic.writing(self._path):
+            self._writer.close()
 
     def window(self, number: int) -> pa.Table:
         """The rows of one window, by location."""
