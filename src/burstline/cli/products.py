@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -12,7 +13,7 @@ from burstline.formats import atomic
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from burstline.show import Figure
     from burstline.trace import Trace
@@ -31,7 +32,6 @@ _CARRIED: Final = {
 """Which of them are in formats that do not hold all; a ``.prv`` of records holds them."""
 _PICTURES: Final = (".svg", ".png")
 
-require_outputs = partial(formats.require_outputs, forced="--force")
 require_free = partial(formats.require_free, forced="--force")
 
 
@@ -51,13 +51,37 @@ def written_rows(trace: Trace, path: Path) -> dict[str, dict[str, int]]:
     kept = {"kept": kept_rows(trace)}
     rows = {name: trace.rows(name) for name in schema.TABLES if trace.rows(name)}
     kinds = [parts for ending, parts in _CARRIED.items() if ending in path.name]
-    if (is_prv(path) and trace.has_raw) or not kinds:
+    if (formats.is_prv(path) and trace.has_raw) or not kinds:
         return kept | {"tables": rows, "left_out": {}}
     left = [name for name in rows if name in _ROWS and name not in kinds[0]]
     return kept | {
         "tables": {name: count for name, count in rows.items() if name not in left},
         "left_out": {name: rows[name] for name in left},
     }
+
+
+def require_outputs(path: Path, inputs: Sequence[Path], noun: str, *, force: bool) -> Path:
+    """The path of a trace, refused if writing it would lose a file, above all an input."""
+    formats.require_outputs(path, inputs, noun, force=force, forced="--force")
+    for file in formats.files_of(path):
+        say_left(file, inputs)
+    return path
+
+
+def say_left(path: Path, inputs: Sequence[Path] = ()) -> None:
+    """Name what writers of a path left that were killed, and how to be rid of it."""
+    for left in atomic.leftovers(path):
+        if not any(left.samefile(file) for file in inputs if file.exists()):
+            word = shlex.quote(str(left))
+            again = f" Its records become a trace: burstline convert {word} OUTPUT."
+            show.note(
+                f"burstline: {left} ({show.format_bytes(_size(left))}) is left of a run that "
+                f"was killed.{again if left.suffix == '.raw' else ''} Delete it: rm -r {word}"
+            )
+
+
+def _size(path: Path) -> int:
+    return sum(file.lstat().st_size for file in (path, *path.rglob("*")) if file.is_file())
 
 
 def kept_rows(trace: Trace) -> dict[str, int]:
@@ -125,7 +149,9 @@ def _file(text: str | None, noun: str, endings: tuple[str, ...], *, force: bool)
         *others, last = endings
         said = f"{', '.join(others)} or {last}"
         raise ParameterError(f"{path}: the ending of a {noun} is {said}")
-    return require_free(path, force=force)
+    require_free(path, force=force)
+    say_left(path)
+    return path
 
 
 def in_folder(path: Path) -> Path:

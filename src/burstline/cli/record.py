@@ -13,7 +13,7 @@ from burstline import formats, record, show
 from burstline.cli import usage
 from burstline.cli.convert import say_unnamed, write_recorded
 from burstline.cli.inputs import limits_of, parse_size, progress_bar
-from burstline.cli.products import in_folder, require_free
+from burstline.cli.products import in_folder, require_free, say_left
 from burstline.errors import ParameterError, printable
 
 if TYPE_CHECKING:
@@ -152,6 +152,7 @@ def _plan(arguments: usage.Arguments, name: str, counters: str | None) -> _Plan:
         output = output.with_name(f"{output.name.removesuffix(ending)}{name}{ending}")
     for file in formats.files_of(output):
         require_free(file, force=arguments.force, other="output with -o")
+        say_left(file)
     in_folder(output)
     record.check_programs(command)
     abi = record.choose_abi(command, arguments.mpi)

@@ -107,7 +107,7 @@ class RawSource:
         name: str | None = None,
         progress: Progress = SILENCE,
     ) -> None:
-        self._name, self.defects = name or readable(folder), intake.Defects()
+        self._name, self.defects = readable(name or folder), intake.Defects()
         files = open_files(folder, self.defects, progress)
         processes = find_processes(files, self.defects)
         if not processes:

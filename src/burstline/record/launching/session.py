@@ -21,6 +21,7 @@ from dataclasses import dataclass, field
 from typing import IO, TYPE_CHECKING, Any, Final
 
 from burstline.errors import NotEnoughDataError, ParameterError, printable
+from burstline.formats import atomic
 from burstline.progress import SILENCE, Progress
 
 if TYPE_CHECKING:
@@ -96,6 +97,8 @@ def make_folder(output: Path, keep: Path | None) -> Path:
             f"{folder.parent} cannot be written ({reason}). "
             "Choose another place: -o FOLDER/NAME.prv"
         ) from error
+    if keep is None:
+        atomic.lock(folder)  # as long as we run: nobody takes it for one that was left
     return folder.resolve()
 
 

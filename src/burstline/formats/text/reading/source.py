@@ -11,7 +11,7 @@ import numpy as np
 
 from burstline import schema
 from burstline.columns import ordinal_within
-from burstline.errors import FormatError
+from burstline.errors import FormatError, readable
 from burstline.formats import intake
 from burstline.formats.text.inference import worlds
 from burstline.formats.text.reading.definitions import Definitions
@@ -65,7 +65,7 @@ def read(path: Path | str, *, progress: Progress = SILENCE, **_: object) -> Trac
         line = content.count(b"\n", 0, error.start) + 1
         found = repr(content[error.start : error.start + 8])
         raise FormatError(path, line, expected="UTF-8", found=found) from error
-    source = TextSource(text, path, name=str(path))
+    source = TextSource(text, path, name=readable(path))
     return intake.hold(source, source.parts(), intake.Tables(), threads=0, progress=progress)
 
 

@@ -1,0 +1,128 @@
+"""However a command ends, nothing half-written stays, or it is named the next time."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+
+import pytest
+
+from burstline.formats import atomic
+from command import burstline as run
+from paraver_text import write_example
+from recording import environment
+
+OUTPUTS = (
+    *("run.prv", "run.prv.gz", "run.store", "run.csv", "run.parquet", "run.otf2"),
+    *("run.perfetto.json", "run.perfetto.json.gz"),
+)
+KILLED = """\
+import os, signal, sys
+from burstline.cli import main
+os.fsync = lambda _: os.kill(os.getpid(), signal.SIGKILL)
+main(sys.argv[1:])
+"""
+
+
+def names(folder):
+    return sorted(path.name for path in folder.iterdir())
+
+
+@pytest.fixture
+def example(tmp_path):
+    (folder := tmp_path / "source").mkdir()
+    return write_example(folder)
+
+
+@pytest.fixture
+def place(tmp_path):
+    (folder := tmp_path / "place").mkdir()
+    return folder
+
+
+def at_the_end(monkeypatch, action):
+    """Do something when everything is written, and nothing has its name."""
+
+    def acted(*_):
+        action()
+
+    monkeypatch.setattr(os, "fsync", acted)
+    monkeypatch.setattr("burstline.formats.otf2.writing.archive._move", acted)
+
+
+@pytest.mark.parametrize("ending", [signal.SIGTERM, signal.SIGHUP])
+@pytest.mark.parametrize("output", OUTPUTS)
+def test_who_is_terminated_leaves_nothing(monkeypatch, example, place, output, ending):
+    at_the_end(monkeypatch, lambda: os.kill(os.getpid(), ending))
+
+    done = run("convert", example, place / output)
+
+    assert done.returncode == 128 + ending
+    assert done.stderr == "terminated\n"
+    assert names(place) == []
+    assert signal.getsignal(ending) is signal.SIG_DFL
+
+
+@pytest.mark.parametrize("output", ["run.prv", "run.store"])
+def test_what_a_killed_command_leaves_is_named_the_next_time(example, place, output):
+    words = [sys.executable, "-c", KILLED, "convert", str(example), str(place / output)]
+    killed = subprocess.run(words, check=False)
+    left = {name for name in names(place) if name.startswith(f".{output}.")}
+
+    done = run("convert", example, place / output)
+
+    assert killed.returncode == -signal.SIGKILL
+    assert done.returncode == 0
+    assert left
+    (line,) = [line for line in done.stderr.splitlines() if f"/.{output}." in line]
+    assert "is left of a run that was killed" in line
+    subprocess.run(line.partition("Delete it: ")[2], shell=True, check=True)  # noqa: S602
+    assert not any(name.startswith(f".{output}.") for name in names(place))
+
+
+def test_records_of_a_killed_run_are_named_with_the_way_to_a_trace(example, place):
+    (folder := place / ".run.prv.0123abcd.raw").mkdir()
+
+    done = run("convert", example, place / "run.prv")
+
+    assert f"become a trace: burstline convert {folder} OUTPUT" in done.stderr
+
+
+@pytest.mark.parametrize("output", OUTPUTS)
+def test_the_second_of_two_writers_is_told(example, place, output):
+    is_folder = output.endswith((".store", ".csv", ".parquet"))
+    first = atomic.folder if is_folder else atomic.output
+
+    with (
+        first(place / output)
+        if output != "run.otf2"
+        else atomic.scratch(place / output, "part")
+    ):
+        before = names(place)
+        done = run("convert", example, place / output)
+        assert names(place) == before
+
+    assert done.returncode == 2
+    assert f"{output} is being written by another process" in done.stderr
+    assert "left of a run" not in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "code"),
+    [(["info"], 0), (["table", "--format", "csv"], 0), (["info", "--top", "-1"], 2)],
+)
+@pytest.mark.parametrize("closed", [["stdout"], ["stdout", "stderr"]])
+def test_a_closed_pipe_never_ends_with_1(example, words, code, closed, tmp_path):
+    ends = {}
+    for stream in closed:
+        reading, ends[stream] = os.pipe()
+        os.close(reading)
+
+    command = [sys.executable, "-m", "burstline", *words, str(example)]
+    done = subprocess.run(command, **ends, env=environment(tmp_path), check=False)
+
+    for end in ends.values():
+        os.close(end)
+    assert done.returncode == code
