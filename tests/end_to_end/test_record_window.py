@@ -8,9 +8,10 @@ import subprocess
 
 import pytest
 
-from raw_records import files, kinds
+from raw_records import HEADER_BYTES, files, kinds
 from runtime_building import ROOT, build
 
+BLOCK = 8192
 CALLS = 3000  # of the program's "many" and "die"
 
 
@@ -50,6 +51,37 @@ def test_a_killed_program_leaves_its_window_and_nothing_is_in_both(record, tmp_p
 
     assert sorted(tmp_path.iterdir()) == [path, path.with_suffix(".tail")]
     assert kinds(path) == ["ENTER", "SEND", "LEAVE"] * CALLS
+
+
+@pytest.fixture(scope="module")
+def on_taken_disk(tmp_path_factory):
+    sources = [
+        ROOT / "tests" / "record" / f"{name}.c" for name in ("runtime_program", "taken_disk")
+    ]
+    return build(tmp_path_factory.mktemp("taken") / "program", *sources, "-rdynamic")
+
+
+@pytest.mark.parametrize(
+    ("most", "left"), [(HEADER_BYTES, {}), (BLOCK, {".raw": HEADER_BYTES, ".tail": BLOCK})]
+)
+def test_what_was_taken_while_others_took_the_rest_is_given_back(
+    on_taken_disk, tmp_path, most, left
+):
+    """First the window, then what is written behind the file."""
+    settings = {"BURSTLINE_DIR": str(tmp_path), "BURSTLINE_BLOCK": str(BLOCK)}
+    settings |= {"BURSTLINE_COUNTERS": "none", "BURSTLINE_STACK_DEPTH": "0", "MOST": str(most)}
+
+    done = subprocess.run(
+        [on_taken_disk, "die", "9"],
+        env={**os.environ, **settings},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+    )
+
+    assert "No space left on device" in done.stderr
+    assert {path.suffix: path.stat().st_size for path in tmp_path.iterdir()} == left
 
 
 TOGETHER = """

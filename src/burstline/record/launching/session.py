@@ -148,8 +148,8 @@ def require_ranks(run: Survey) -> None:
     if not run.ranks:
         raise NotEnoughDataError(
             "no rank recorded anything: the program does not call MPI, has MPI linked into "
-            "itself, uses another MPI than the recorder is for (--mpi), or runs without "
-            f"the recorder: {_STRIPPED}"
+            "itself, uses another MPI than the recorder is for (--mpi), finds no room "
+            f"on the disk, or runs without the recorder: {_STRIPPED}"
         )
 
 
@@ -157,7 +157,8 @@ def nothing_recorded(code: int, launcher: str | None) -> str:
     """The sentence on a command that failed, and of which no rank is recorded."""
     text = (
         f"the program ended with code {code}, and no rank recorded anything; no trace. It "
-        f"ended before MPI_Init, or ran without the recorder: {_STRIPPED}"
+        "ended before MPI_Init, found no room on the disk, or ran without the recorder: "
+        f"{_STRIPPED}"
     )
     if launcher is None:
         return text
