@@ -265,15 +265,13 @@ def test_lines_are_believed_where_all_conditions_follow_a_rule():
 def sweeps(steps, ranks):
     """Time steps of two sweeps over planes, from the first rank to the last and back."""
     lower, upper = range(1, ranks), range(ranks - 1)
+    others = ("Bcast", "Gather", "Scatter") * 2
     return loop(
         steps,
         Do("Sendrecv", 10),
         loop(6, Do("Recv", 20, ranks=lower), Do("Send", 21, ranks=upper)),
         loop(6, Do("Recv", 30, ranks=upper), Do("Send", 31, ranks=lower)),
-        *(
-            Do(operation, 40 + k)
-            for k, operation in enumerate(("Bcast", "Gather", "Scatter") * 2)
-        ),
+        *(Do(operation, 40 + k) for k, operation in enumerate(others)),
         Do("Allreduce", 50, when=lambda k: k == steps - 1),
     )
 
