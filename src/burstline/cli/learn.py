@@ -12,6 +12,7 @@ from burstline.cli import usage
 from burstline.cli.inputs import progress_bar, read_runs, thread_count
 from burstline.cli.products import picture_file, write_figure
 from burstline.errors import FormatError, ParameterError, printable
+from burstline.formats.files import require_plain
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -101,6 +102,8 @@ def _tables(
     if len(datasets) == len(paths):
         if len(set(paths)) < len(paths):
             raise ParameterError("a dataset is given twice: it would be learnt from itself")
+        for path in paths:
+            require_plain(path)
         return {str(path): show.read_table(path) for path in paths}
     if datasets:
         raise ParameterError(
@@ -125,6 +128,7 @@ def _merged(paths: Sequence[Path], arguments: usage.Arguments, progress: Progres
 def _verdicts(path: Path) -> dict[str, str]:
     """Read what ``check-merge`` says of counters."""
     wrong = "no document of check-merge"
+    require_plain(path)
     try:
         document: Any = json.loads(path.read_text(encoding="utf-8"))
         verdicts = {name: told["verdict"] for name, told in document["counters"].items()}

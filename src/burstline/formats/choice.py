@@ -15,6 +15,7 @@ from burstline.errors import (
 )
 from burstline.formats import otf2, paraver, perfetto, store, tables, text
 from burstline.formats import raw as raw_files
+from burstline.formats.files import require_plain
 from burstline.formats.outputs import files_read, require_outputs
 from burstline.progress import SILENCE, Progress
 from burstline.schema import SEVERITIES
@@ -161,6 +162,7 @@ def _refuse_errors(trace: Trace) -> None:
 
 
 def _head(path: Path) -> bytes:
+    require_plain(path)
     with path.open("rb") as file:
         data = file.read(_HEAD)
     head = b"" if data.startswith(_GZIP) else data

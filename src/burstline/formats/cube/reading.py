@@ -19,6 +19,7 @@ from burstline.errors import (
     printable,
 )
 from burstline.formats.cube.archive import broken, check
+from burstline.formats.files import is_plain
 from burstline.profile import CALL_PATHS, LOCATIONS, METRICS, Profile, Values
 
 if TYPE_CHECKING:
@@ -248,7 +249,7 @@ def read_profile(
     FileNotFoundError: ...
     """
     path = Path(path)
-    if not path.is_file():
+    if not is_plain(path):
         raise FileNotFoundError(f"{path}: no such file")
     try:
         import pycubexr  # noqa: F401, PLC0415 -- an extra

@@ -22,6 +22,7 @@ from burstline import schema
 from burstline.columns import to_numpy
 from burstline.errors import FormatError, UnsupportedRecordError
 from burstline.formats import atomic
+from burstline.formats.files import is_plain, require_plain
 from burstline.operations import NAMES
 from burstline.progress import SILENCE, Progress
 from burstline.trace import Trace
@@ -297,6 +298,7 @@ class StoreTables(Mapping[str, pa.Table]):
     def _file(self, name: str) -> pq.ParquetFile:
         path = self.folder / f"{name}.parquet"
         try:
+            require_plain(path)
             return pq.ParquetFile(path, memory_map=False)
         except (OSError, pa.ArrowInvalid) as error:
             raise FormatError(
@@ -338,6 +340,7 @@ def open_tables(folder: Path) -> StoreTables:
     """The tables of a store."""
     path = folder / MANIFEST
     try:
+        require_plain(path)
         manifest: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
         version = int(manifest["version"])
         groups = {
@@ -373,7 +376,7 @@ def open_tables(folder: Path) -> StoreTables:
 
 def recognises(path: Path, _head: bytes = b"") -> bool:
     """Whether a folder is a store."""
-    return (path / MANIFEST).exists()
+    return is_plain(path / MANIFEST)
 
 
 def read(path: Path, **_: object) -> Trace:

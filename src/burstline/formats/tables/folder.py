@@ -10,6 +10,7 @@ import pyarrow.compute as pc
 from burstline import operations, schema
 from burstline.errors import FormatError, ParameterError
 from burstline.formats import atomic
+from burstline.formats.files import is_plain
 from burstline.formats.store import MANIFEST, dictionary
 from burstline.progress import SILENCE, Progress
 from burstline.trace import Trace
@@ -38,7 +39,7 @@ def read(path: Path, **_: object) -> Trace:
     plain = {}
     for name in schema.TABLES:
         file = path / f"{name}.{style}"
-        if file.exists():
+        if is_plain(file):
             plain[name] = _load(file, name, style)
     names = _operation_names(plain)
     return Trace(
@@ -47,9 +48,9 @@ def read(path: Path, **_: object) -> Trace:
 
 
 def _style(path: Path) -> str | None:
-    if (path / MANIFEST).exists():
+    if is_plain(path / MANIFEST):
         return None
-    return next((s for s in STYLES if (path / f"locations.{s}").is_file()), None)
+    return next((s for s in STYLES if is_plain(path / f"locations.{s}")), None)
 
 
 def _load(file: Path, name: str, style: str) -> pa.Table:

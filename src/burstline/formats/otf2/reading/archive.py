@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
 from burstline import _core
 from burstline._core import Defined
 from burstline.errors import FormatError, MissingExtraError
+from burstline.formats.files import is_plain, require_plain
 from burstline.formats.otf2.library import VARIABLE, find_library
 from burstline.formats.otf2.numbers import COMM_GROUP, COMM_LOCATIONS, NOWHERE
 
@@ -230,7 +231,7 @@ def file_size(path: Path) -> int:
 
 def find_anchor(path: Path) -> Path | None:
     """The anchor that a path is, or that is the only one in a folder."""
-    if path.is_file():
+    if is_plain(path):
         return path if is_anchor(path) else None
     if not path.is_dir():
         return None
@@ -282,6 +283,7 @@ def anchor_beside(path: Path) -> Path | None:
 def is_anchor(path: Path) -> bool:
     """Whether the first bytes of a file are those of an anchor."""
     try:
+        require_plain(path)
         with path.open("rb") as file:
             return begins_anchor(file.read(_HEAD))
     except OSError:
@@ -303,6 +305,8 @@ def begins_anchor(head: bytes) -> bool:
 def open_archive(anchor: Path, defects: Defects) -> Archive:
     """An archive with its definitions."""
     library = find_library()
+    for file in (anchor.with_suffix(".def"), *anchor.with_suffix("").glob("*")):
+        is_plain(file)  # the library opens them
     size = file_size(anchor.with_suffix(".def"))
     try:
         rows, text, ending = _core.otf2_definitions(

@@ -17,6 +17,7 @@ from burstline.columns import begins_run
 from burstline.errors import InconsistentTraceError, ParameterError
 from burstline.extrae import ABSOLUTE_OFFSET, MERGED_TYPES, MPI_TYPES, is_absolute, read_counter
 from burstline.formats import atomic
+from burstline.formats.files import is_plain
 from burstline.formats.paraver.files.header import companion_paths, read_header
 from burstline.formats.paraver.files.lines import LineSource
 from burstline.formats.paraver.files.pcf import read_pcf
@@ -85,7 +86,7 @@ def _rows_with_values(additions: Additions) -> Integers:
 
 
 def _bytes_of(path: Path) -> bytes | None:
-    return path.read_bytes() if path.is_file() else None
+    return path.read_bytes() if is_plain(path) else None
 
 
 class _EndRecords:
@@ -261,7 +262,7 @@ def type_labels(path: Path, trace: Trace) -> dict[int, str]:
     }
     if path.name.endswith((".prv", ".prv.gz")):
         labels = companion_paths(path)[0]
-        types = read_pcf(labels.read_bytes()).types if labels.is_file() else {}
+        types = read_pcf(labels.read_bytes()).types if is_plain(labels) else {}
         return named | {kind: label.label for kind, label in types.items() if label.label}
     if "event_types" in trace:
         rows = trace.table("event_types").to_pylist()

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, BinaryIO, Final, TypeAlias
 import numpy as np
 
 from burstline.errors import FormatError
+from burstline.formats.files import require_plain
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -116,6 +117,7 @@ class LineSource:
     def __init__(self, path: Path) -> None:
         self.path = path
         self.damage = ""  # why a compressed file ends early
+        require_plain(path)
         self._file: BinaryIO = path.open("rb")
         self.size = os.fstat(self._file.fileno()).st_size
         self.is_gzip = self._file.read(2) == _GZIP

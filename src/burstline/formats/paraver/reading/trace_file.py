@@ -11,6 +11,7 @@ import numpy as np
 
 from burstline import _core, schema
 from burstline.errors import FormatError, readable
+from burstline.formats.files import is_plain
 from burstline.formats.intake import Defect
 from burstline.formats.paraver.files.declarations import compiler_in
 from burstline.formats.paraver.files.header import (
@@ -258,7 +259,7 @@ def open_trace(path: Path, *, most_buckets: int) -> Iterator[OpenTrace]:
         layout = _core.Layout(objects.tasks.tolist(), objects.threads.tolist(), bucket.tolist())
         pcf_path, row_path = _companions(path)
         pcf = read_pcf(_bytes_of(pcf_path))
-        row = read_row(_bytes_of(row_path)) if row_path.is_file() else None
+        row = read_row(_bytes_of(row_path)) if is_plain(row_path) else None
         types = type_table(pcf)
         yield OpenTrace(path, source, header, pcf, row, layout, types, buckets)
 
@@ -290,7 +291,7 @@ def _companions(path: Path) -> tuple[Path, Path]:
 
 
 def _bytes_of(path: Path) -> bytes:
-    if not path.is_file():
+    if not is_plain(path):
         return b""
     with path.open("rb") as file:
         return file.read(_LARGEST_COMPANION)

@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from burstline.errors import FormatError, UnsupportedRecordError
+from burstline.formats.files import is_plain, require_plain
 from burstline.formats.raw.files.layout import (
     EVENTS,
     HEADER,
@@ -83,14 +84,14 @@ class RawFile:
 
 def recognises(folder: Path, _head: bytes = b"") -> bool:
     """Whether a folder holds raw files, and is no store."""
-    if (folder / MANIFEST).exists():
+    if is_plain(folder / MANIFEST):
         return False
-    return any(path.is_file() for path in folder.glob(f"*{SUFFIX}"))
+    return any(is_plain(path) for path in folder.glob(f"*{SUFFIX}"))
 
 
 def open_files(folder: Path, defects: Defects, progress: Progress) -> list[RawFile]:
     """Open every raw file of a folder."""
-    paths = sorted(path for path in folder.glob(f"*{SUFFIX}") if path.is_file())
+    paths = sorted(path for path in folder.glob(f"*{SUFFIX}") if is_plain(path))
     if not paths:
         raise FormatError(
             folder, None, expected=f"files *{SUFFIX} in it", found="none", way_out=_WAY_OUT
@@ -239,6 +240,7 @@ def _tail(path: Path, begin: int) -> tuple[int | None, npt.NDArray[Any]]:
     """Behind how many records a tail belongs, None if it does not count, and its own."""
     none: npt.NDArray[Any] = np.zeros(0, RECORD)
     try:
+        require_plain(path)
         content = path.read_bytes()
     except OSError:
         return None, none

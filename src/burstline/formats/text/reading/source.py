@@ -13,6 +13,7 @@ from burstline import schema
 from burstline.columns import ordinal_within
 from burstline.errors import FormatError, readable
 from burstline.formats import intake
+from burstline.formats.files import require_plain
 from burstline.formats.text.inference import worlds
 from burstline.formats.text.reading.definitions import Definitions
 from burstline.formats.text.reading.location import Location
@@ -58,6 +59,7 @@ def read(path: Path | str, *, progress: Progress = SILENCE, **_: object) -> Trac
     """Read a trace that was written as text; its metadata names the path."""
     # In memory are the whole text and its rows, about a hundred times the size of the file.
     path = Path(path)
+    require_plain(path)
     content = path.read_bytes()
     try:
         text = content.decode()

@@ -1,0 +1,38 @@
+"""Plain files: a trace is read more than once, which a pipe or a device cannot be."""
+
+from __future__ import annotations
+
+import stat
+from typing import TYPE_CHECKING, Final
+
+from burstline.errors import FormatError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+_KINDS: Final = {
+    stat.S_IFIFO: "a pipe",
+    stat.S_IFSOCK: "a socket",
+    stat.S_IFCHR: "a device",
+    stat.S_IFBLK: "a device",
+}
+
+
+def require_plain(path: Path) -> None:
+    """Refuse what is a pipe, a socket or a device, or leads to one: opening it may hang."""
+    kind = _KINDS.get(stat.S_IFMT(path.stat().st_mode))
+    if kind is not None:
+        raise FormatError(
+            path,
+            None,
+            expected="a plain file",
+            found=kind,
+            way_out="A trace is read more than once: write it to a file first.",
+        )
+
+
+def is_plain(path: Path) -> bool:
+    """Whether there is a plain file; what stands in its place and is none is refused."""
+    if path.exists():
+        require_plain(path)
+    return path.is_file()
