@@ -199,10 +199,10 @@ class Trace:
         locations: Mask | None = None,
         window: tuple[int, int] | None = None,
     ) -> int:
-        """Estimate the rows of some locations in a window, spread evenly over time."""
+        """Count about the rows of some locations in a window: those that begin there."""
         if isinstance(self._tables, Batched) and name in self._names:
             return self._tables.rows_near(name, locations=locations, window=window)
-        return self.rows(name)
+        return schema.count_near(name, self.table(name), locations, window)
 
     def estimate_bytes(
         self,
@@ -211,7 +211,7 @@ class Trace:
         locations: Mask | None = None,
         window: tuple[int, int] | None = None,
     ) -> int:
-        """Estimate the bytes of a part of a stored table; of one in memory, those of all."""
+        """Estimate the bytes of a part of a table."""
         table = schema.TABLES[name]
         rows = self.rows_near(name, locations=locations, window=window)
         counters = len(self.counter_names) if table.counters else 0

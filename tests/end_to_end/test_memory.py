@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 
 import pytest
 from benchmarks.generate import generate
@@ -14,6 +15,8 @@ RANKS = 64
 SMALL, LARGE = 12_000_000, 90_000_000
 WINDOW = ("--from", "1.2s", "--to", "1.24s")
 ANALYSED = ("calls", "messages", "bursts", "readings", "states")
+BASE = 160 << 20
+"""What may come on top of the limit."""
 ROOM = {"cut": 100_000_000, "info": 50_000_000}
 """Bytes that larger row groups may take, with all that is made of them."""
 
@@ -84,3 +87,40 @@ def test_the_way_out_of_a_text_that_does_not_fit_works(stores, tmp_path):
     again = burstline.read(part)
     whole = burstline.select(burstline.read(text), start_ns=1_200_000_000, end_ns=1_240_000_000)
     assert again.calls.num_rows == whole.calls.num_rows > 1_000
+
+
+def needed(said):
+    """Give the bytes that a refusal asks for, rounded up as they are printed."""
+    return int(float(re.search(r"needs about ([0-9.]+) GB", said)[1]) * 1e9)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("structure", "STORE"),
+        ("structure", "STORE", "--iterations", "1"),
+        ("cut", "STORE", "-o", "OUT", "--from", "1s", "--to", "3s"),
+        ("cut", "TEXT", "-o", "OUT", "--from", "1s", "--to", "4s"),
+        ("merge", "STORE", "STORE", "-o", "OUT"),
+        ("merge", "TEXT", "TEXT", "-o", "OUT"),
+    ],
+)
+def test_what_is_asked_for_is_enough_and_not_much_more_than_that(stores, tmp_path, words):
+    """A peak is within the limit and what a process takes before it reads."""
+    names = {
+        "STORE": stores[1],
+        "TEXT": stores[1].with_suffix(".prv"),
+        "OUT": tmp_path / "x.prv",
+    }
+    words = [names.get(word, word) for word in words]
+    code, _, said, _ = run(*words, "--memory", "1M")
+    assert code == 5
+    limit = needed(said)
+    code, _, said, peak = run(*words, "--memory", limit)
+    if code == 5:  # of a text, the reading was refused, then what is made of it
+        limit = needed(said)
+        code, _, _, peak = run(*words, "--memory", limit)
+
+    assert code == 0
+    assert peak < limit + BASE
+    assert limit < 1.3 * peak

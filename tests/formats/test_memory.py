@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 import burstline
@@ -12,6 +14,7 @@ from burstline import cli, schema
 from burstline.formats import raw
 from burstline.formats.intake.budget import Costs
 from burstline.formats.raw import source
+from burstline.testing import trace_of
 from otf2_archives import archive
 from paraver_text import HEADER, LINES
 from raw_files import Run
@@ -117,3 +120,38 @@ def test_two_runs_that_fit_beside_one_process_are_merged(tmp_path, capsys):
     cli.main(["merge", *runs, "--memory", "240Mi", "--format", "json"])
 
     assert '"runs"' in capsys.readouterr().out
+
+
+def test_a_store_of_one_row_many_times_is_refused_before_it_is_read(tmp_path, monkeypatch):
+    burstline.write(burstline.read(paraver_trace(tmp_path)), path := tmp_path / "x.store")
+    calls = pq.read_table(file := path / "calls.parquet")
+    same = pa.concat_tables([calls.slice(0, 1)] * 1000).combine_chunks()
+    with pq.ParquetWriter(file, calls.schema, compression="zstd") as writer:
+        writer.write_table(pa.concat_tables([same] * 1500), row_group_size=1_500_000)
+    read = pq.ParquetFile.read_row_groups
+
+    def small(self, *groups, **options):
+        assert self.metadata.num_rows < 10_000
+        return read(self, *groups, **options)
+
+    monkeypatch.setattr(pq.ParquetFile, "read_row_groups", small)
+
+    assert file.stat().st_size < 2**20
+    assert burstline.read(path).rows("calls") == 1_500_000
+    with pytest.raises(burstline.MemoryBudgetError) as refused:
+        burstline.summarise(burstline.read(path, memory=2**24))
+    assert refused.value.needed_bytes > 2**24
+
+
+def test_rows_near_a_window_are_those_that_begin_there_and_one_before(tmp_path):
+    trace = trace_of("""
+        ranks 1
+        0 | 0 enter MPI_Init | 1 leave
+          | 900 enter MPI_Barrier | 901 leave | 910 enter MPI_Barrier | 911 leave
+          | 920 enter MPI_Barrier | 921 leave | 930 enter MPI_Finalize | 931 leave
+    """)
+    burstline.write(trace, tmp_path / "x.store")
+
+    for each, before in ((trace, 0), (burstline.read(tmp_path / "x.store"), 1)):
+        assert each.rows_near("calls", window=(10, 800)) == before
+        assert each.rows_near("calls", window=(910, 1000)) == 3 + before

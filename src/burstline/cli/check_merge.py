@@ -92,7 +92,9 @@ def _read(arguments: usage.Arguments) -> list[Trace]:
     memory = str(formats.memory_each(memory_budget(arguments), len(paths)))
     # Times and loops of one run mean nothing in another.
     shared = {**vars(arguments), "memory": memory, **dict.fromkeys(_OF_ONE_RUN)}
-    traces = [read_selected(usage.Arguments(**{**shared, "trace": path})) for path in paths]
+    traces = [
+        read_selected(usage.Arguments(**{**shared, "trace": path}), copies=3) for path in paths
+    ]
     aim = "compared; --ranks takes the same ones of each"
     require_as_many_ranks(paths, traces, aim)
     return traces

@@ -28,7 +28,8 @@ Write a part of TRACE as a trace of its own: a window of time, some ranks, some 
 a loop, or what all of them have in common. Its times begin at 0. Calls that lie on a border
 are clipped to it; messages and collectives that a border cuts through are lost, and counted.
 """
-_COPIES: Final = 4  # of a table: as loaded, as selected, as shifted, as written
+# Of a table in a store and in memory: as loaded, as selected, as shifted and written.
+_COPIES, _COPIES_HERE = 3, 4
 EXAMPLES: Final = """\
 examples:
   burstline cut run.prv -o part.prv --from 2s --to 3s
@@ -52,10 +53,11 @@ def run(arguments: usage.Arguments) -> None:
     with progress_bar(arguments) as progress:
         before = burstline.read(arguments.trace, raw=True, **limits, progress=progress)
         window = _placed(window, before)
+        copies = _COPIES if before.is_stored else _COPIES_HERE
         if asked:
-            part = require(before, memory, tables=ANALYSED, copies=_COPIES, region=window)
+            part = require(before, memory, tables=ANALYSED, copies=copies, region=window)
             window = iterations_region(part, window, asked, arguments)
-        near = require(before, memory, tables=schema.TABLES, copies=_COPIES, region=window)
+        near = require(before, memory, tables=schema.TABLES, copies=copies, region=window)
         selected = burstline.select(near, **window)
         start, end = window.get("start_ns"), window.get("end_ns")
         born, died = selected.arrays("locations", "born_ns", "died_ns")

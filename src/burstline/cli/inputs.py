@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, TypedDict
 
 import burstline
 import burstline.formats.raw
-from burstline import formats, selection, show
+from burstline import formats, schema, selection, show
 from burstline.cli import usage
 from burstline.errors import (
     InconsistentTraceError,
@@ -31,11 +31,15 @@ if TYPE_CHECKING:
 
 ANALYSED: Final = ("calls", "messages", "bursts", "regions", "gaps")
 """Tables that grow with the trace and that analyses ask for."""
+DETECTED: Final = ("calls", "bursts")
+"""Those of them that finding loops asks for."""
 DETECTION: Final = ("method", "eps", "scale", "rank_merge", "min_share")
 """Options that :func:`burstline.detect` takes as they are."""
 NAME_THE_LOOP: Final = "Name the loop, as `burstline structure` numbers it: --loop ID"
 
-_COPIES: Final = 3  # of a table: as loaded, as selected, as an analysis sorts it
+_COPIES: Final = 2  # of a table: as loaded, as an analysis sorts it; as selected is one more
+# Copies while runs are matched and fused, of tables in a store and in memory.
+_MERGED, _MERGED_HERE = 1.7, 2
 _WAY_OUT: Final = (
     "Take a part of it (--from, --to, --ranks), a shorter one if you did, "
     "or allow more memory (--memory)."
@@ -49,14 +53,28 @@ _UNLIMITED: Final = 1 << 60  # about what version 1 of control groups writes for
 
 
 def read_selected(
-    arguments: usage.Arguments, *, raw: bool = False, streams: bool = False
+    arguments: usage.Arguments,
+    *,
+    raw: bool = False,
+    streams: bool = False,
+    tables: Iterable[str] = ANALYSED,
+    copies: float = _COPIES,
 ) -> Trace:
-    """The region of interest of a trace, with its records if `raw`."""
-    return read_with_whole(arguments, raw=raw, streams=streams)[0]
+    """The region of interest of a trace, with its records if `raw`.
+
+    Refused is what does not fit: `copies` of `tables`, and one more where a part is selected.
+    """
+    options: Any = {"raw": raw, "streams": streams, "tables": tables, "copies": copies}
+    return read_with_whole(arguments, **options)[0]
 
 
 def read_with_whole(
-    arguments: usage.Arguments, *, raw: bool = False, streams: bool = False
+    arguments: usage.Arguments,
+    *,
+    raw: bool = False,
+    streams: bool = False,
+    tables: Iterable[str] = ANALYSED,
+    copies: float = _COPIES,
 ) -> tuple[Trace, Trace]:
     """The region of interest of the trace that the arguments name, and the whole trace."""
     limits = limits_of(arguments)
@@ -67,7 +85,8 @@ def read_with_whole(
     _require_inside(region, whole)
     trace = whole  # if an analysis streams, a part at a time, all of it need not fit
     if region or asked or not streams:
-        trace = require(trace, limits["memory"], tables=ANALYSED, copies=_COPIES, region=region)
+        copies += bool(region or asked)
+        trace = require(trace, limits["memory"], tables=tables, copies=copies, region=region)
     if asked:
         region = iterations_region(trace, region, asked, arguments)
     return (burstline.select(trace, **region) if region else trace), whole
@@ -195,25 +214,40 @@ def read_runs(
     paths: Sequence[Path], arguments: usage.Arguments, progress: Progress
 ) -> list[Trace]:
     """Read the runs, and refuse those of different numbers of ranks by name."""
-    memory = formats.memory_each(memory_budget(arguments), len(paths))
-    threads = thread_count(arguments)
+    memory, threads = memory_budget(arguments), thread_count(arguments)
+    copies = len(paths) * _MERGED
+    each = formats.memory_each(memory, copies)
     traces, has_loops = [], True
     for path in paths:
-        trace = burstline.read(
-            path, raw=False, memory=memory, threads=threads, progress=progress
-        )
+        try:
+            trace = burstline.read(
+                path, raw=False, memory=each, threads=threads, progress=progress
+            )
+        except MemoryBudgetError as error:
+            needed = formats.memory_of_all(error.needed_bytes, copies)
+            raise MemoryBudgetError(needed, memory, way_out=error.way_out) from None
         if has_loops and "loops_left_out" in trace.defects["kind"].to_pylist():
             show.note(
                 f"warning: {path} is read without its loops: allow more memory (--memory)"
             )
             has_loops = False
-        tables = ("calls", "messages", "bursts")
-        traces.append(require(trace, memory, tables=tables, copies=1, region={}))
+        traces.append(trace)
+    if (needed := bytes_to_merge(traces)) > memory:
+        raise MemoryBudgetError(needed, memory, way_out="Allow more memory (--memory).")
     for path, trace in zip(paths, traces, strict=True):
         if not trace.rows("bursts"):
             raise NotEnoughDataError(f"{path} has no bursts: no thread of it makes two calls")
     require_as_many_ranks(paths, traces, "merged")
     return traces
+
+
+def bytes_to_merge(traces: Sequence[Trace]) -> int:
+    """What matching and fusing runs takes, of those in memory with their tables."""
+    tables = ("calls", "messages", "bursts")
+    return sum(
+        _needed(trace, tables, _MERGED if trace.is_stored else _MERGED_HERE, {})
+        for trace in traces
+    )
 
 
 def require_as_many_ranks(
@@ -231,15 +265,30 @@ def require_as_many_ranks(
 
 
 def require(
-    trace: Trace, memory: int, *, tables: Iterable[str], copies: int, region: Mapping[str, Any]
+    trace: Trace,
+    memory: int,
+    *,
+    tables: Iterable[str],
+    copies: float,
+    region: Mapping[str, Any],
 ) -> Trace:
-    """What `region` needs of a trace in a store; refused if `copies` of that do not fit."""
-    if not trace.is_stored:
-        return trace
-    needed = copies * selection.estimate_bytes(trace, tables, **region)
-    if needed > memory:
+    """What `region` needs of a trace; refused if `copies` of that do not fit."""
+    if (needed := _needed(trace, tables, copies, region)) > memory:
         raise MemoryBudgetError(needed, memory, way_out=_WAY_OUT)
-    return selection.narrowed(trace, memory=memory // copies, **region) if region else trace
+    if region and trace.is_stored:
+        return selection.narrowed(trace, memory=int(memory / copies), **region)
+    return trace
+
+
+def _needed(
+    trace: Trace, tables: Iterable[str], copies: float, region: Mapping[str, Any]
+) -> int:
+    """The bytes of `copies` of tables; the first is what is loaded, in memory all tables."""
+    part = selection.estimate_bytes(trace, tables, **region)
+    if trace.is_stored:
+        return int(copies * part)
+    held = sum(trace.estimate_bytes(name) for name in schema.TABLES if name in trace)
+    return held + int((copies - 1) * part)
 
 
 def memory_budget(arguments: usage.Arguments) -> int:

@@ -9,7 +9,14 @@ from typing import TYPE_CHECKING, Final, TypeVar
 import burstline
 from burstline import selection, show
 from burstline.cli import usage
-from burstline.cli.inputs import DETECTION, NAME_THE_LOOP, detected, read_selected
+from burstline.cli.inputs import (
+    ANALYSED,
+    DETECTED,
+    DETECTION,
+    NAME_THE_LOOP,
+    detected,
+    read_selected,
+)
 from burstline.cli.products import picture_file, table_file, write_figure
 from burstline.errors import MissingExtraError, NotEnoughDataError, ParameterError
 from burstline.formats import paraver
@@ -41,6 +48,8 @@ examples:
   burstline structure run.prv --format json | python -m json.tool
   burstline structure run.prv --format csv > nodes.csv  loops and calls, one a row
 """
+_COPIES, _COPIES_OF_TABLES = 1.6, 2.2
+"""Of tables: to find loops, and to look at their iterations too."""
 _REGION: Final = (("--from", "start"), ("--to", "end"), ("--ranks", "ranks"), ("--app", "app"))
 _ROWS: Final = ("calls", "loops")
 _METHODS: Final = ("seed", "exact")
@@ -72,7 +81,12 @@ def run(arguments: usage.Arguments) -> None:
     number = _loop_of_table(arguments)
     features = features_asked(arguments)
     in_bursts = arguments.format == "table" and arguments.bursts is not None
-    trace = read_selected(arguments, raw=in_bursts or features)
+    trace = read_selected(
+        arguments,
+        raw=in_bursts or features,
+        tables=ANALYSED if features else DETECTED,
+        copies=_COPIES_OF_TABLES if features or path or number is not None else _COPIES,
+    )
     structure = detected(trace, arguments)
     table = None
     if number is not None and (path is not None or not features):

@@ -12,6 +12,7 @@ __all__ = [
 
 # For other rooms of the house.
 from burstline.formats.intake.budget import memory_each as memory_each
+from burstline.formats.intake.budget import memory_of_all as memory_of_all
 from burstline.formats.outputs import ENDINGS as ENDINGS
 from burstline.formats.outputs import files_of as files_of
 from burstline.formats.outputs import files_read as files_read

@@ -13,7 +13,9 @@ from burstline.schema.arrow import arrow_field as arrow_field
 from burstline.schema.arrow import arrow_schema as arrow_schema
 from burstline.schema.arrow import arrow_table as arrow_table
 from burstline.schema.arrow import check as check
+from burstline.schema.arrow import count_near as count_near
 from burstline.schema.arrow import event_table as event_table
+from burstline.schema.arrow import place_columns as place_columns
 from burstline.schema.arrow import row_table as row_table
 from burstline.schema.arrow import text_array as text_array
 from burstline.schema.tables import BESIDE_COUNTERS as BESIDE_COUNTERS

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 import numpy as np
 import pyarrow as pa
 
-from burstline.columns import UNKNOWN, from_numpy
+from burstline.columns import UNKNOWN, from_numpy, to_numpy
 from burstline.errors import InconsistentTraceError, ParameterError
 from burstline.operations import NAMES
 from burstline.schema.tables import TABLES
@@ -18,9 +18,12 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
+    from burstline.columns import Mask
     from burstline.schema.tables import Column
 
 Values: TypeAlias = "npt.NDArray[Any] | pa.Array | Sequence[Any]"
+
+_TIMES: Final = ("enter_ns", "start_ns", "time_ns", "begin_ns", "send_ns", "acquire_ns")
 
 TYPES: Final = {
     "int16": pa.int16(),
@@ -119,6 +122,28 @@ def _array(
     if isinstance(values, np.ndarray) and pa.types.is_integer(field.type):
         return from_numpy(values, field.type, marked=field.nullable)
     return pa.array(values, field.type)
+
+
+@lru_cache(maxsize=64)
+def place_columns(name: str) -> tuple[str | None, str | None]:
+    """The columns of a table that say where and when a row begins; None for what it lacks."""
+    order, columns = TABLES[name].order[:1], [column.name for column in TABLES[name].columns]
+    where = next((column for column in order if column.endswith("location")), None)
+    return where, next((column for column in _TIMES if column in columns), None)
+
+
+def count_near(
+    name: str, table: pa.Table, locations: Mask | None, window: tuple[int, int] | None
+) -> int:
+    """The rows of a part of a table that are of some locations and begin in a closed window."""
+    where, when = place_columns(name)
+    near = np.ones(table.num_rows, bool)
+    if window is not None and when is not None:
+        time = to_numpy(table[when])
+        near &= (time >= window[0]) & (time <= window[1])
+    if locations is not None and where is not None:
+        near &= locations[to_numpy(table[where])]
+    return int(np.count_nonzero(near))
 
 
 def check(name: str, table: pa.Table) -> None:

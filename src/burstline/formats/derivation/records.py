@@ -33,7 +33,8 @@ _OTHER_CALL: Final = (extrae.MPI_OTHER, 108)
 _FIRST, _ENTRY, _SIZE, _COUNTER, _CALLER = 0, 1, 2, 3, 4
 _BEFORE, _AFTER = -(2**62), 2**62
 _ALL: Final = slice(None)
-_ROW_BYTES: Final = 160
+_ROW_BYTES: Final = 190
+"""Of a record to be, beside the tables that it comes of."""
 
 
 def with_records(trace: Trace, *, memory: int | None = None) -> Trace:
@@ -43,9 +44,10 @@ def with_records(trace: Trace, *, memory: int | None = None) -> Trace:
     """
     if memory is not None:
         rows = 2 * sum(trace.rows(name) for name in ("calls", "regions", "readings"))
-        if rows * _ROW_BYTES > memory:
+        held = sum(trace.estimate_bytes(name) for name in schema.TABLES if name in trace)
+        if (needed := held + rows * _ROW_BYTES) > memory:
             raise MemoryBudgetError(
-                rows * _ROW_BYTES,
+                needed,
                 memory,
                 way_out="Convert the original trace without --no-raw, or cut a part first.",
             )

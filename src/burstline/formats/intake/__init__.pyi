@@ -1,6 +1,7 @@
 from burstline.formats.intake.budget import BASE as BASE
 from burstline.formats.intake.budget import Costs as Costs
 from burstline.formats.intake.budget import memory_each as memory_each
+from burstline.formats.intake.budget import memory_of_all as memory_of_all
 from burstline.formats.intake.budget import parts_within as parts_within
 from burstline.formats.intake.budget import require_bytes as require_bytes
 from burstline.formats.intake.budget import require_disk as require_disk

@@ -140,9 +140,14 @@ def require_disk(folder: Path, needed: int) -> None:
         )
 
 
-def memory_each(memory: int, traces: int) -> int:
+def memory_each(memory: int, traces: float) -> int:
     """Bytes that each of several traces may take: the process itself is there once."""
-    return BASE + max(memory - BASE, 0) // traces
+    return BASE + int(max(memory - BASE, 0) / traces)
+
+
+def memory_of_all(each: int, traces: float) -> int:
+    """Bytes that several traces take of which one takes so many: as if they were alike."""
+    return BASE + int(max(each - BASE, 0) * traces)
 
 
 def parts_within(memory: int, most: int = PARTS_AT_ONCE) -> int:

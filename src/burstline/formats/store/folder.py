@@ -20,7 +20,7 @@ import pyarrow.parquet as pq
 
 from burstline import schema
 from burstline.columns import to_numpy
-from burstline.errors import FormatError, UnsupportedRecordError
+from burstline.errors import FormatError, MemoryBudgetError, UnsupportedRecordError
 from burstline.formats import atomic
 from burstline.formats.files import is_plain, require_plain
 from burstline.operations import NAMES
@@ -28,6 +28,7 @@ from burstline.progress import SILENCE, Progress
 from burstline.trace import Trace
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
     from burstline.columns import Mask
@@ -37,7 +38,13 @@ if TYPE_CHECKING:
 MANIFEST: Final = "burstline-store.json"
 VERSION: Final = 1
 _ROWS: Final = 64 << 10
-_TIMES: Final = ("enter_ns", "start_ns", "time_ns", "begin_ns", "send_ns", "acquire_ns")
+_TEXT_BYTES: Final = 8
+_LITTLE: Final = 32 << 20
+"""What any budget allows to load at once: a row group or two."""
+_WAY_OUT: Final = (
+    "Take a part of it (--from, --to, --ranks), a shorter one if you did, "
+    "or allow more memory (--memory)."
+)
 # Columns of few distinct values in long runs: a dictionary beats deltas there.
 _REPETITIVE: Final = frozenset([
     "location", "operation", "type", "state", "communicator", "tag", "root", "kind", "severity",
@@ -184,8 +191,7 @@ def _index_of(name: str, part: pa.Table) -> dict[str, int]:
     if order and order[0].endswith("location"):
         location = to_numpy(part[order[0]])
         entry |= {"first_location": int(location[0]), "last_location": int(location[-1])}
-    time = next((column for column in _TIMES if column in part.column_names), None)
-    if time is not None:
+    if (time := schema.place_columns(name)[1]) is not None:
         stamps = to_numpy(part[time])
         entry |= {"min_ns": int(stamps.min()), "max_ns": int(stamps.max())}
     return entry
@@ -232,12 +238,14 @@ class StoreTables(Mapping[str, pa.Table]):
     operations: tuple[str, ...]
     counters: tuple[str, ...]
     groups: dict[str, list[Group]]  # rows, locations and times of each row group
+    memory: int | None = None  # bytes that may be loaded at once
 
     def __getitem__(self, name: str) -> pa.Table:
         if name not in self.groups:
             raise KeyError(name)
         names = self._names(name)
         with self._file(name) as file:
+            self._require(name, names, file.metadata.num_rows)
             return decode(file.read(), name, names, self.operations)
 
     def __iter__(self) -> Iterator[str]:
@@ -248,7 +256,10 @@ class StoreTables(Mapping[str, pa.Table]):
 
     def rows(self, name: str) -> int:
         """The number of rows of a table, which is not loaded."""
-        return sum(group["rows"] for group in self.groups.get(name, ()))
+        if name not in self.groups:
+            return 0
+        with self._file(name) as file:
+            return int(file.metadata.num_rows)
 
     def rows_near(
         self,
@@ -257,10 +268,36 @@ class StoreTables(Mapping[str, pa.Table]):
         locations: Mask | None = None,
         window: tuple[int, int] | None = None,
     ) -> int:
-        """An estimate of the rows of some locations that begin in a window."""
-        # as if the rows of a row group were spread evenly over its locations and times
-        groups = self.groups.get(name, ())
-        return sum(ceil(group["rows"] * _share(group, locations, window)) for group in groups)
+        """An estimate of the rows of some locations in a window; those that begin there count.
+
+        O(rows) of the times, read where a part of a row group is near; no row group is spread
+        over time evenly: a state may last as long as the rest of the run.
+        """
+        if name not in self.groups:
+            return 0
+        near = 0
+        with self._file(name) as file:
+            for number, group in enumerate(self._groups(name, file)):
+                share = _share(group, locations, window)
+                if window is not None and "min_ns" in group and 0 < share < 1:
+                    near += self._count(name, file.read_row_group, number, locations, window)
+                else:
+                    near += ceil(file.metadata.row_group(number).num_rows * share)
+        return near
+
+    def _count(
+        self,
+        name: str,
+        read: Callable[..., pa.Table],
+        number: int,
+        locations: Mask | None,
+        window: tuple[int, int],
+    ) -> int:
+        """Rows of a row group that begin in a window, and one before it of each location."""
+        rows = read(number, columns=[c for c in schema.place_columns(name) if c is not None])
+        group = self.groups[name][number]
+        before = group.get("last_location", 0) - group.get("first_location", 0) + 1
+        return min(schema.count_near(name, rows, locations, window) + before, rows.num_rows)
 
     def batches(
         self,
@@ -276,24 +313,39 @@ class StoreTables(Mapping[str, pa.Table]):
         the closed `window` are not read.
         """
         names = list(columns) if columns is not None else self._names(name)
-        groups = self.groups[name]
         with self._file(name) as file:
-            if file.num_row_groups != len(groups):
-                raise FormatError(
-                    self.folder / f"{name}.parquet",
-                    None,
-                    expected=f"{len(groups)} row groups",
-                    found=str(file.num_row_groups),
-                    way_out="Convert the trace again.",
-                )
+            groups = self._groups(name, file)
             near = [k for k, index in enumerate(groups) if _share(index, locations, window)]
             for part in _of_whole_locations(near, groups):
+                total = sum(file.metadata.row_group(number).num_rows for number in part)
+                self._require(name, names, total)
                 rows = file.read_row_groups(part, columns=names)
                 yield decode(rows, name, names, self.operations)
 
     def _names(self, name: str) -> list[str]:
         counters = self.counters if schema.TABLES[name].counters else ()
         return [column.name for column in schema.TABLES[name].columns] + list(counters)
+
+    def _groups(self, name: str, file: pq.ParquetFile) -> list[Group]:
+        """What the manifest says of the row groups of a file, of which there are as many."""
+        groups = self.groups[name]
+        if file.num_row_groups != len(groups):
+            raise FormatError(
+                self.folder / f"{name}.parquet",
+                None,
+                expected=f"{len(groups)} row groups",
+                found=str(file.num_row_groups),
+                way_out="Convert the trace again.",
+            )
+        return groups
+
+    def _require(self, name: str, names: Sequence[str], rows: int) -> None:
+        """Refuse rows that would not fit: equal ones take hardly any bytes on disk."""
+        fields = stored_schema(name, self.counters)
+        kinds = (fields.field(column).type for column in names)
+        needed = rows * sum(_bytes_of_value(kind) for kind in kinds)
+        if self.memory is not None and needed > self.memory + _LITTLE:
+            raise MemoryBudgetError(needed, self.memory, way_out=_WAY_OUT)
 
     def _file(self, name: str) -> pq.ParquetFile:
         path = self.folder / f"{name}.parquet"
@@ -308,6 +360,11 @@ class StoreTables(Mapping[str, pa.Table]):
                 found=str(error),
                 way_out="Convert the trace again.",
             ) from error
+
+
+def _bytes_of_value(kind: pa.DataType) -> int:
+    is_fixed = pa.types.is_integer(kind) or pa.types.is_floating(kind)
+    return kind.bit_width // 8 if is_fixed else _TEXT_BYTES
 
 
 def _of_whole_locations(chosen: list[int], groups: list[Group]) -> Iterator[list[int]]:
@@ -336,8 +393,8 @@ def _share(group: Group, locations: Mask | None, window: tuple[int, int] | None)
     return share
 
 
-def open_tables(folder: Path) -> StoreTables:
-    """The tables of a store."""
+def open_tables(folder: Path, memory: int | None = None) -> StoreTables:
+    """The tables of a store, of which `memory` bytes may be loaded at once."""
     path = folder / MANIFEST
     try:
         require_plain(path)
@@ -371,7 +428,7 @@ def open_tables(folder: Path) -> StoreTables:
     unknown = sorted(set(groups) - set(schema.TABLES))
     if unknown:
         raise FormatError(path, None, expected="tables of the schema", found=", ".join(unknown))
-    return StoreTables(folder, operations, counters, groups)
+    return StoreTables(folder, operations, counters, groups, memory)
 
 
 def recognises(path: Path, _head: bytes = b"") -> bool:
@@ -379,6 +436,6 @@ def recognises(path: Path, _head: bytes = b"") -> bool:
     return is_plain(path / MANIFEST)
 
 
-def read(path: Path, **_: object) -> Trace:
-    """A store as a trace whose tables are loaded when asked for."""
-    return Trace(open_tables(path))
+def read(path: Path, *, memory: int | None = None, **_: object) -> Trace:
+    """A store as a trace whose tables are loaded when asked for, within `memory` bytes each."""
+    return Trace(open_tables(path, memory))
