@@ -5,10 +5,14 @@ from __future__ import annotations
 import os
 import shutil
 import signal
+from collections import Counter
 from pathlib import Path
+from typing import Any
 
 import hypothesis
 import pytest
+
+from left_out import COUNTS, SENT, leave_out, sentence
 
 collect_ignore_glob = ["fuzz/*"]  # needs atheris; see .ci/fuzz
 FOLDERS = {"real_traces": "BURSTLINE_TRACES", "spec_folder": "BURSTLINE_SPEC"}
@@ -80,13 +84,31 @@ def pytest_configure(config: pytest.Config) -> None:
     )
 
 
+@pytest.hookimpl(trylast=True)  # so that only tests that were chosen count
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave out the tests whose folder or tools are missing: deselected, and counted so."""
-    missing = {name for name, variable in FOLDERS.items() if not os.environ.get(variable)}
-    missing |= {name for name, tools in TOOLS.items() if not all(map(shutil.which, tools))}
-    left_out = [
-        item for item in items if missing.intersection(getattr(item, "fixturenames", ()))
-    ]
-    if left_out:
-        config.hook.pytest_deselected(items=left_out)
-        items[:] = [item for item in items if item not in left_out]
+    """Leave out the tests whose folder or tools are missing."""
+    missing = {
+        name: variable for name, variable in FOLDERS.items() if not os.environ.get(variable)
+    }
+    for name, tools in TOOLS.items():
+        absent = [tool for tool in tools if not shutil.which(tool)]
+        if absent:
+            missing[name] = " and ".join(absent)
+    leave_out(config, items, missing)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_testnodedown(node: Any) -> None:
+    """Take over what a worker of pytest-xdist left out; all of them collect the same."""
+    counts = getattr(node, "workeroutput", {}).get(SENT)
+    if counts is not None:
+        node.config.stash[COUNTS] = Counter(counts)
+
+
+def pytest_terminal_summary(
+    terminalreporter: pytest.TerminalReporter, config: pytest.Config
+) -> None:
+    """Say how many tests were left out, and why."""
+    counts = config.stash.get(COUNTS, Counter())
+    if counts:
+        terminalreporter.write_line(sentence(counts))

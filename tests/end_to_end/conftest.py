@@ -11,6 +11,7 @@ import pytest
 
 from burstline.record.building.recorder import shared_object
 from burstline.record.launching.mpi import MPICH, OPEN_MPI
+from left_out import leave_out
 from recording import Site, environment
 
 collect_ignore_glob = ["languages/*"]  # programs that tests record
@@ -32,14 +33,16 @@ def pytest_generate_tests(metafunc):
         metafunc.parametrize("clang", clangs() or ["clang"], scope="session")
 
 
+@pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(config, items):
-    """Leave out the tests of what is not there: deselected, and counted so."""
+    """Leave out the tests of what is not there."""
     wanted = {name for item in items for name in getattr(item, "fixturenames", ())}
-    missing = {name for name, there in NEEDS.items() if name in wanted and not there()}
-    left_out = [item for item in items if missing & {*getattr(item, "fixturenames", ())}]
-    if left_out:
-        config.hook.pytest_deselected(items=left_out)
-        items[:] = [item for item in items if item not in left_out]
+    missing = {
+        name: what
+        for name, (what, is_there) in NEEDS.items()
+        if name in wanted and not is_there()
+    }
+    leave_out(config, items, missing)
 
 
 @pytest.fixture(scope="session")
@@ -121,4 +124,7 @@ def small_disk():
     return words
 
 
-NEEDS = {"clang": clangs, "small_disk": may_mount}
+NEEDS = {
+    "clang": ("clang with llvm-config", clangs),
+    "small_disk": ("the right to mount", may_mount),
+}
