@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from benchmarks.child import measure
 from benchmarks.figures import Figure
+from benchmarks.inputs import FULL
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -15,7 +16,6 @@ if TYPE_CHECKING:
     from benchmarks.inputs import Input
 
 DIFFLIB: Final = "difflib, labels of a thread"
-_FULL: Final = 500_000_000
 _MEGA: Final = 1e6
 _GIGA: Final = 2**30
 _THREADS: Final = 20
@@ -33,7 +33,7 @@ def matching(trace: Input) -> Iterator[Figure]:
 
     Of the trace only the size counts: below 500 MB there are fewer bursts in proportion.
     """
-    part = min(1.0, trace.bytes / _FULL)
+    part = min(1.0, trace.bytes / FULL)
     by_difflib = _rate(measure("match_by_difflib", bursts=_OF_DIFFLIB))
     yield Figure("matching", DIFFLIB, by_difflib, "million bursts/s")
     one = {"runs": 2, "threads": 1, "bursts": _OF_DIFFLIB}

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 from benchmarks.child import measure
 from benchmarks.conjugate import ITERATIONS_OF_CLASS_A, write_prv
 from benchmarks.figures import Figure
+from benchmarks.inputs import FULL
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -18,7 +19,6 @@ LOOP: Final = "Python loop over calls"
 _RANKS: Final = 32
 _LONG: Final = 6 * ITERATIONS_OF_CLASS_A
 _LOOP_RANKS: Final = 4
-_FULL: Final = 500_000_000
 _MEGA: Final = 1e6
 _SLOWEST_OF_SEED_S: Final = 148.0
 """What the published tool needs for the reduction of CG class A on 32 ranks, by its thesis."""
@@ -30,7 +30,7 @@ def structure(trace: Input) -> Iterator[Figure]:
     The program is :mod:`benchmarks.conjugate`; of the trace only the size counts: below
     500 MB, runs are shorter in proportion.
     """
-    part = min(1.0, trace.bytes / _FULL)
+    part = min(1.0, trace.bytes / FULL)
     iterations = max(1, round(part * _LONG))
     loop = _rate(measure("call_loop", ranks=_LOOP_RANKS, iterations=max(1, iterations // 8)))
     yield Figure("structure", LOOP, loop, "million calls/s")
