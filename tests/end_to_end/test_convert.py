@@ -149,6 +149,12 @@ def test_it_is_said_what_a_format_has_no_place_for(tmp_path, capsys):
     assert "no place for them: 1 locks" in capsys.readouterr().err
 
 
+def test_records_are_not_left_out_by_a_format_that_holds_what_they_say(tmp_path):
+    document = answer(write_example(tmp_path), "-o", tmp_path / "run.otf2")
+
+    assert "states" not in document["tables"] | document["left_out"]
+
+
 def test_csv_is_one_number_a_line(tmp_path):
     done = convert(write_example(tmp_path), tmp_path / "run.store", "--format", "csv")
 

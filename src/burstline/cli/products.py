@@ -25,8 +25,8 @@ _DETAILS: Final = ("half_messages", "teams", "locks", "other_events")
 _ROWS: Final = (*_EVERYWHERE, "collectives", *_LOOPS, *_DETAILS, "events", "states", "links")
 """Tables of what happened, beside calls, bursts and messages, which all formats hold."""
 _CARRIED: Final = {
-    ".prv": (*_EVERYWHERE, "collectives", *_LOOPS),
-    ".otf2": (*_EVERYWHERE, "collectives", *_LOOPS[:2], *_DETAILS),
+    ".prv": (*_EVERYWHERE, "collectives"),
+    ".otf2": (*_EVERYWHERE, "collectives", "loop_entries", *_DETAILS),
     ".perfetto.json": _EVERYWHERE,
 }
 """Which of them are in formats that do not hold all; a ``.prv`` of records holds them."""
@@ -53,9 +53,11 @@ def written_rows(trace: Trace, path: Path) -> dict[str, dict[str, int]]:
     kinds = [parts for ending, parts in _CARRIED.items() if ending in path.name]
     if (formats.is_prv(path) and trace.has_raw) or not kinds:
         return kept | {"tables": rows, "left_out": {}}
-    left = [name for name in rows if name in _ROWS and name not in kinds[0]]
+    # Records are what calls, readings and regions were read from: these are written.
+    others = [name for name in rows if name in _ROWS and name not in kinds[0]]
+    left = [name for name in others if name not in schema.RAW_TABLES]
     return kept | {
-        "tables": {name: count for name, count in rows.items() if name not in left},
+        "tables": {name: count for name, count in rows.items() if name not in others},
         "left_out": {name: rows[name] for name in left},
     }
 

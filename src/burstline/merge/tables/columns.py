@@ -46,7 +46,7 @@ _AROUND: Final = {
     "partner": ("int32", "rank in the application of the one it sends to or receives from", ""),
     "root": ("int32", "rank in the application of the root of the collective", ""),
     "tag": ("int32", "message tag", ""),
-    "bytes_sent": ("int64", "bytes it sent, to all peers and the root itself", "bytes"),
+    "bytes_sent": ("int64", "bytes it sent", "bytes"),
     "bytes_received": ("int64", "bytes whose receive it completed", "bytes"),
     "call_path": ("text", "its callers as function@file:line, outermost first", ""),
 }
