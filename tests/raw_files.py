@@ -91,6 +91,9 @@ def receive(source, *, tag=0, size=0, comm=1, request=0):
     return record(15, time=request, a=source, b=_place(tag, comm), c=size)
 
 
+_HALVES = {"send": send, "post": post, "receive": receive}
+
+
 def collective(*, comm=1, sent=0, received=0, root=False, request=0):
     return record(10, op=int(root), time=request, a=comm, b=sent, c=received)
 
@@ -242,7 +245,7 @@ def _add_messages(trace, events, ranks):
         request = row["send_request"] or 0
         sending = send(ranks[receiver], size=row["sent_bytes"], request=request, **about)
         events[sender].append((row["send_seq"], 1, sending))
-        if request:
+        if row["send_done_seq"] is not None and request:
             events[sender].append((row["send_done_seq"], 1, sent(request)))
         request = row["receive_request"] or 0
         if request:
@@ -252,7 +255,12 @@ def _add_messages(trace, events, ranks):
         receiving = receive(ranks[sender], size=row["received_bytes"], request=request, **about)
         events[receiver].append((row["receive_seq"], 1, receiving))
     for row in trace.half_messages.to_pylist():
-        half = send(row["peer"], tag=row["tag"], size=row["bytes"])
+        request = row["request"] or 0
+        about = {"tag": row["tag"] or 0, "size": row["bytes"] or 0, "request": request}
+        peer = -1 if row["peer"] is None else row["peer"]
+        half = (
+            sent(request) if row["kind"] == "send_done" else _HALVES[row["kind"]](peer, **about)
+        )
         events[row["location"]].append((row["seq"], 1, half))
 
 

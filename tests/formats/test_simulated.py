@@ -1,0 +1,108 @@
+"""Programs at random come back from every format, through every command, as they ran."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+import burstline
+import command
+from burstline.testing import assert_same_trace
+from simulator import simulate
+from stories import FORMATS
+
+REGRESSIONS = [int(line) for line in Path(__file__).with_name("seeds.txt").read_text().split()]
+"""Programs that failed once."""
+BLOCK = 20
+BLOCKS = 10
+"""Programs of a test, and tests. This file is a program that tries those from FIRST to LAST."""
+
+COMMANDS = (
+    ("info", "--format", "json"),
+    ("info",),
+    ("structure",),
+    ("structure", "--method", "seed", "--format", "csv"),
+    ("table", "-o", "table.csv", "--force"),
+    ("convert", "out.prv", "--force"),
+    ("cut", "-o", "cut.store", "--first", "1us", "--force"),
+    ("annotate", "-o", "annotated.prv", "--force"),
+)
+ENDINGS = {0, 4, 5}  # fine, contradicts itself, or no answer for this input
+
+
+def calls_of(trace):
+    ranks = trace.locations["rank"].to_pylist()
+    columns = (trace.calls[name].to_pylist() for name in ("location", "operation"))
+    return Counter(
+        (ranks[location], operation) for location, operation in zip(*columns, strict=True)
+    )
+
+
+def messages_of(trace):
+    ranks = trace.locations["rank"].to_pylist()
+    names = ("sender_location", "receiver_location", "tag", "sent_bytes")
+    rows = zip(*(trace.messages[name].to_pylist() for name in names), strict=True)
+    return sorted((ranks[source], ranks[to], *what) for source, to, *what in rows)
+
+
+def check(seed, folder):
+    """Hold a program against its truth, in two formats and two commands of many."""
+    simulated = simulate(seed)
+    story, trace = simulated.story, simulated.story.trace
+    assert calls_of(trace) == simulated.calls
+    assert messages_of(trace) == simulated.messages
+    complete = trace.collectives.filter(trace.collectives["complete"])
+    assert Counter(complete["operation"].to_pylist()) == simulated.collectives
+
+    for k in range(2):
+        form = FORMATS[(seed + 3 * k) % len(FORMATS)]
+        place = folder / f"{seed}_{k}"
+        place.mkdir()
+        again = story.read(place, form)
+        assert calls_of(again) == simulated.calls, form
+        assert messages_of(again) == simulated.messages, form
+
+    whole = burstline.select(trace, start_ns=0, end_ns=2**60)
+    assert_same_trace(whole, trace, tables={"calls", "messages", "bursts", "collectives"})
+    if any(operation != "MPI_Init" for _, operation in simulated.calls):
+        assert burstline.detect(trace, method="exact").fidelity == 1.0
+    if trace.bursts.num_rows:
+        assert set(burstline.match([trace, trace]).match_rate) == {1.0}
+
+    path = folder / f"{seed}.txt"
+    path.write_text(simulated.text, encoding="utf-8")
+    for k in range(2):
+        name, *words = COMMANDS[(seed + 4 * k) % len(COMMANDS)]
+        done = command.burstline(name, path, *words)
+        assert done.returncode in ENDINGS, (name, done.stderr)
+        assert "bug of burstline" not in done.stderr
+
+
+@pytest.mark.parametrize("block", range(BLOCKS))
+def test_programs_at_random_are_read_as_they_ran(tmp_path, monkeypatch, block):
+    monkeypatch.chdir(tmp_path)
+    for seed in range(block * BLOCK, (block + 1) * BLOCK):
+        check(seed, tmp_path)
+
+
+@pytest.mark.parametrize("seed", REGRESSIONS)
+def test_what_failed_once_does_not_again(tmp_path, monkeypatch, seed):
+    monkeypatch.chdir(tmp_path)
+    check(seed, tmp_path)
+
+
+if __name__ == "__main__":
+    import os
+    import sys
+    import tempfile
+
+    for number in range(*map(int, sys.argv[1:3])):
+        with tempfile.TemporaryDirectory() as scratch:
+            os.chdir(scratch)
+            try:
+                check(number, Path(scratch))
+            except Exception as error:  # noqa: BLE001 -- whatever a program brings to light
+                print(number, type(error).__name__, str(error)[:300])
+            os.chdir("/")
