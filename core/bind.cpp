@@ -178,6 +178,7 @@ void bind_enumerations(nb::module_& m) {
                                   {"CALLER_LINE", EventClass::caller_line},
                                   {"POLL_COUNT", EventClass::poll_count},
                                   {"POLL_TIME", EventClass::poll_time},
+                                  {"POLL_WAITING", EventClass::poll_waiting},
                                   {"APPLICATION", EventClass::application},
                                   {"FLUSH", EventClass::flush},
                                   {"TRACING", EventClass::tracing},

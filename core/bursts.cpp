@@ -3,8 +3,6 @@
 
 #include <algorithm>
 
-#include "layout.hpp"
-
 namespace burstline {
 
 namespace {
@@ -98,8 +96,10 @@ void fill_bursts(const LocationView& view, BurstTable& table, std::size_t first)
         table.end_ns[row] = end;
         table.call_before[row] = static_cast<std::int32_t>(k);
         table.call_after[row] = static_cast<std::int32_t>(k + 1);
-        table.polls[row] = view.polls.empty() ? 0 : view.polls[k + 1];
-        table.polling_ns[row] = view.polling_ns.empty() ? 0 : view.polling_ns[k + 1];
+        const Polls polls = view.polls.empty() ? Polls{} : view.polls[k + 1];
+        table.polls[row] = polls.count;
+        table.polling_ns[row] = polls.ns;
+        table.waiting_ns[row] = polls.waiting_ns;
         while (gap < view.gap_start.size() && view.gap_end[gap] <= start) ++gap;
         std::int64_t unwatched = 0;
         for (auto g = gap; g < view.gap_start.size() && view.gap_start[g] < end; ++g) {

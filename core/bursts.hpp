@@ -8,14 +8,20 @@
 #include <vector>
 
 #include "columns.hpp"
+#include "layout.hpp"
 
 namespace burstline {
+
+/// Failed polls of a burst, summed up by the source; `waiting_ns` if it told that, too.
+struct Polls {
+    std::int64_t count = 0, ns = 0, waiting_ns = no_value;
+};
 
 /// One location's tables, each in order.
 struct LocationView {
     std::int32_t location = 0;
     std::span<const std::int64_t> enter_ns, leave_ns, enter_seq, leave_seq;  // calls
-    std::span<const std::int64_t> polls, polling_ns;  // before each call; may be empty
+    std::span<const Polls> polls;  // before each call; may be empty
     std::span<const std::int64_t> reading_seq, reading_ns;
     std::vector<std::span<const std::int64_t>> values;  // one per counter
     std::span<const std::int64_t> gap_start, gap_end;

@@ -96,13 +96,13 @@ struct ReadingTable {
 struct BurstTable {
     BurstTable(std::size_t n, std::size_t counters)
         : location(n), burst(n), start_ns(n), end_ns(n), call_before(n), call_after(n),
-          polling_ns(n), polls(n), gap_ns(n) {
+          polling_ns(n), polls(n), waiting_ns(n), gap_ns(n) {
         for (std::size_t k = 0; k < counters; ++k) values.emplace_back(n);
     }
     Int32s location, burst;
     Int64s start_ns, end_ns;
     Int32s call_before, call_after;
-    Int64s polling_ns, polls, gap_ns;
+    Int64s polling_ns, polls, waiting_ns, gap_ns;
     std::vector<Int64s> values;
 
     template <class Visit>
@@ -110,7 +110,8 @@ struct BurstTable {
         visit("location", location), visit("burst", burst), visit("start_ns", start_ns),
             visit("end_ns", end_ns);
         visit("call_before", call_before), visit("call_after", call_after);
-        visit("polling_ns", polling_ns), visit("polls", polls), visit("gap_ns", gap_ns);
+        visit("polling_ns", polling_ns), visit("polls", polls);
+        visit("waiting_ns", waiting_ns), visit("gap_ns", gap_ns);
         for (std::size_t k = 0; k < values.size(); ++k) visit(std::to_string(k), values[k]);
     }
 };

@@ -35,6 +35,7 @@ enum class EventClass : std::uint8_t {
     lock = 19,
     region_line = 20,
     lock_address = 21,
+    poll_waiting = 22,
 };
 
 constexpr std::int64_t no_value = INT64_MIN;

@@ -59,10 +59,9 @@ void LocationWalk::pair(std::int64_t time, std::uint32_t code, std::int64_t valu
                 path_.add_line(words_.type[code] - words_.first_line, value);
             break;
         case EventClass::poll_count:
-            poll(time, false, value);
-            break;
         case EventClass::poll_time:
-            poll(time, true, value);
+        case EventClass::poll_waiting:
+            poll(time, kind, value);
             break;
         case EventClass::flush:
             watch(time, flush_since_, value != 0, flush_gap);
@@ -114,12 +113,10 @@ void LocationWalk::open_call(std::int64_t time, std::int64_t value) {
     calls.enter_seq[row] = seq_;
     calls.communicator[row] = calls.peer[row] = calls.tag[row] = calls.root[row] = unknown;
     calls.sent_bytes[row] = calls.received_bytes[row] = no_value;
-    if (pending_polls_ != 0 || pending_polling_ != 0 || !polls_.empty()) {
-        polls_.resize(calls_, 0);
-        polling_.resize(calls_, 0);
-        polls_.back() = pending_polls_;
-        polling_.back() = pending_polling_;
-        pending_polls_ = pending_polling_ = 0;
+    if (pending_polls_ || !polls_.empty()) {
+        polls_.resize(calls_);
+        polls_.back() = pending_polls_.value_or(Polls{});
+        pending_polls_.reset();
     }
 }
 
@@ -209,17 +206,16 @@ void LocationWalk::note_set_member(std::int32_t counter) {
     extras_.set_members.emplace(set_, counter);
 }
 
-void LocationWalk::poll(std::int64_t time, bool is_time, std::int64_t value) {
+void LocationWalk::poll(std::int64_t time, EventClass kind, std::int64_t value) {
     if (value == 0) return;
-    if (in_call() && time == enter_) {
-        polls_.resize(calls_, 0);
-        polling_.resize(calls_, 0);
-        auto& sum = is_time ? polling_.back() : polls_.back();
-        sum = wrapping_add(sum, value);
-    } else {
-        auto& sum = is_time ? pending_polling_ : pending_polls_;
-        sum = wrapping_add(sum, value);
-    }
+    const bool is_told_by_call = in_call() && time == enter_;
+    if (is_told_by_call) polls_.resize(calls_);
+    if (!is_told_by_call && !pending_polls_) pending_polls_.emplace();
+    Polls& polls = is_told_by_call ? polls_.back() : *pending_polls_;
+    auto& sum = kind == EventClass::poll_count  ? polls.count
+                : kind == EventClass::poll_time ? polls.ns
+                                                : polls.waiting_ns;
+    sum = sum == no_value ? value : wrapping_add(sum, value);
 }
 
 void LocationWalk::region(std::int64_t time, std::int64_t type, std::int64_t value) {
@@ -317,10 +313,8 @@ void LocationWalk::fill_bursts_of_location() {
     view.enter_seq = builder_.calls.enter_seq.part(first_.calls, calls_);
     view.leave_seq = builder_.calls.leave_seq.part(first_.calls, calls_);
     if (!polls_.empty()) {
-        polls_.resize(calls_, 0);
-        polling_.resize(calls_, 0);
+        polls_.resize(calls_);
         view.polls = polls_;
-        view.polling_ns = polling_;
     }
     view.reading_seq = builder_.readings.seq.part(first_.readings, readings_);
     view.reading_ns = builder_.readings.time_ns.part(first_.readings, readings_);

@@ -3,9 +3,11 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "builder.hpp"
+#include "bursts.hpp"
 
 namespace burstline {
 
@@ -29,7 +31,7 @@ class LocationWalk {
     void call_attribute(std::int64_t time, EventClass kind, std::int64_t value);
     void sizes_of_transfer(std::int64_t value, bool remote_memory);
     void reading(std::int64_t time, std::size_t counter, std::int64_t value);
-    void poll(std::int64_t time, bool is_time, std::int64_t value);
+    void poll(std::int64_t time, EventClass kind, std::int64_t value);
     void region(std::int64_t time, std::int64_t type, std::int64_t value);
     void lock(std::int64_t time, std::int64_t type, std::int64_t value);
     void close_region(std::int64_t time, std::size_t position);
@@ -56,8 +58,8 @@ class LocationWalk {
     std::int64_t open_ = unknown, enter_ = no_value;
     bool target_seen_ = false, row_open_ = false, introducing_ = false;
     std::int64_t row_time_ = no_value;
-    std::vector<std::int64_t> polls_, polling_;
-    std::int64_t pending_polls_ = 0, pending_polling_ = 0;
+    std::vector<Polls> polls_;
+    std::optional<Polls> pending_polls_;
     std::vector<OpenRegion> stack_;
     std::size_t first_gap_;
     std::int64_t flush_since_ = no_value, off_since_ = no_value;

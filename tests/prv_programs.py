@@ -21,6 +21,7 @@ OTHER_CALLS = (  # type, value: Comm_rank, Barrier, Allreduce, Bcast, Wait, Test
     (50000003, 39),
 )
 COUNTERS = (42000000, 42000001, 42000002)
+MEASURED = ((), ((77200002, 0),), ((77200002, 70),))  # waiting in polls, as our recorder tells
 
 
 @dataclass
@@ -75,7 +76,7 @@ def one_location(draw, place: int, wanted: list[tuple[int, int]]):
             entry += [(50100001, 4), (50100002, 4), (50100004, 1)]
             entry += [(50100003, 1)] if value == 7 and place == 0 else []
         if extra == "polls":
-            polled = [(50000305, 50), (50000304, 3)]
+            polled = [(50000305, 50), (50000304, 3), *draw(st.sampled_from(MEASURED))]
             lines.append((now, polled)) if draw(st.booleans()) else entry.extend(polled)
         reading = draw(counters())
         callers = [(70000001, 2), (80000001, 5)] if draw(st.booleans()) else []

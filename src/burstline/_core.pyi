@@ -58,6 +58,8 @@ class EventClass(enum.IntEnum):
 
     LOCK_ADDRESS = 21
 
+    POLL_WAITING = 22
+
 class CallKind(enum.IntEnum):
     """What kind of call an operation is: bits."""
 

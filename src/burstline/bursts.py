@@ -44,6 +44,26 @@ GUARDED_ROLES: Final = frozenset(["critical_sblock", "ordered_sblock"])
 """Roles of what a thread does inside such a region after it has waited."""
 
 
+POLL_GAP_NS: Final = 5_000
+"""Failed polls that are less than this apart are waiting."""
+
+POLL_COLUMNS: Final = ("start_ns", "end_ns", "gap_ns", "polls", "polling_ns", "waiting_ns")
+"""Columns of `bursts` that :func:`waiting_in` needs."""
+
+
+def waiting_in(bursts: pa.Table, poll_gap_ns: int) -> Integers:
+    """How long each burst waited in failed polls, ns, shape (bursts,).
+
+    Where the source told how long, it is that. Where it only sums polls up, a burst with n of
+    them waits as a whole if its length / (n + 1) is below the bound, else for the summed time.
+    """
+    start, end, gap, polls, polling, told = numpy_columns(bursts, *POLL_COLUMNS)
+    watched = np.maximum(end - start - gap, 0)
+    is_short = (polls > 0) & (watched // (np.clip(polls, 0, 2**62) + 1) < poll_gap_ns)
+    summed = np.where(is_short, watched, polling)
+    return np.clip(np.where(told == schema.NO_VALUE, summed, told), 0, watched)
+
+
 def bursts_of(tables: Mapping[str, pa.Table]) -> pa.Table:
     """The table of bursts, of threads that call MPI and of those that have regions only."""
     with_calls, silent = _between_calls(tables), between_regions(tables)
@@ -233,5 +253,6 @@ def _without_calls(
         "call_after": unknown,
         "polling_ns": none,
         "polls": none,
+        "waiting_ns": none + schema.NO_VALUE,
         "gap_ns": none,
     }

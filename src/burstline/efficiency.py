@@ -1,7 +1,7 @@
 """Parallel efficiency: how much of the run its ranks spent computing.
 
-Only differences of stamps of one rank enter, so clocks that disagree between nodes
-do no harm. Everything is an integer until the last division.
+From MPI_Init to MPI_Finalize only differences of stamps of one rank enter, so clocks that
+disagree between nodes do no harm. Everything is an integer until the last division.
 """
 
 from __future__ import annotations
@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from burstline import extrae
+from burstline.bursts import POLL_COLUMNS
 from burstline.columns import coded, numpy_columns, prefix_sums
 
 if TYPE_CHECKING:
@@ -26,8 +28,11 @@ if TYPE_CHECKING:
 CALL_COLUMNS: Final = ("location", "operation", "enter_ns", "leave_ns")
 """Columns of `calls` that :meth:`UsefulTime.add` needs."""
 
-BURST_COLUMNS: Final = ("location", "start_ns", "polls", "polling_ns")
+BURST_COLUMNS: Final = ("location", *POLL_COLUMNS)
 """Columns of `bursts` that :meth:`UsefulTime.add_bursts` needs."""
+
+SPANS: Final = ("init-finalize", "trace")
+"""The part of a trace that an efficiency is of: the program's, or all of it."""
 
 _INITS: Final = ("MPI_Init", "MPI_Init_thread")
 
@@ -41,11 +46,12 @@ class Efficiency:
     load_balance: float | None
     communication: float | None
     reason: str  # why they are not defined; empty if they are
-    # longest time a rank was observed between its MPI_Init and its MPI_Finalize
+    # longest time a rank was observed in its span, or the duration of the trace
     runtime_ns: int
-    useful_ns: tuple[int, ...]  # (ranks,) time outside MPI, by application and rank
+    useful_ns: tuple[int, ...]  # (ranks,) time spent computing, by application and rank
     # (ranks,) application and rank of each entry of `useful_ns`
     ranks: tuple[tuple[int, int], ...]
+    span: str = SPANS[0]  # one of SPANS
 
     def as_dict(self) -> dict[str, Any]:
         """The factors, then what they were made from, as JSON output."""
@@ -55,6 +61,7 @@ class Efficiency:
             "parallel": self.parallel,
             "load_balance": self.load_balance,
             "communication": self.communication,
+            "span": self.span,
             "reason": self.reason or None,
             "ranks": len(useful),
             "runtime_ns": self.runtime_ns,
@@ -74,8 +81,12 @@ class UsefulTime:
     balance is mean U / max U, communication efficiency is max U / T, and parallel efficiency,
     mean U / T, is their product. Rank r, by its first CPU thread, counts from the end of its
     MPI_Init to the start of its MPI_Finalize, or as long as it was observed where the trace
-    has no such call; U(r) is that time without MPI calls and gaps. T is the longest time any
-    rank was observed in its span.
+    has no such call; U(r) is that time without MPI calls, waiting in failed polls and gaps. T
+    is the longest time any rank was observed in its span.
+
+    Of the span ``trace``, T is the duration of the trace and U(r) the time in the state Running
+    or, in a trace without states, the time outside MPI, failed polls and all, as BasicAnalysis
+    has it.
 
     .. [1] Performance Optimisation and Productivity (POP), Standard Metrics for Parallel
        Performance Analysis, https://co-design.pop-coe.eu/metrics/.
@@ -84,7 +95,8 @@ class UsefulTime:
        DOI 10.14529/jsfi140201.
     """
 
-    def __init__(self, trace: Trace) -> None:
+    def __init__(self, trace: Trace, span: str = SPANS[0]) -> None:
+        self._span, self._duration_ns = span, trace.duration_ns
         self._application, self._rank, self._process, thread, born, died = trace.arrays(
             "locations", "application", "rank", "process", "thread", "born_ns", "died_ns"
         )
@@ -92,14 +104,16 @@ class UsefulTime:
         self._begin, self._end = born.copy(), died.copy()
         self._calls = np.zeros(len(born), np.int64)
         self._mpi = np.zeros(len(born), np.int64)
-        self._polling = np.zeros(len(born), np.int64)
+        self._waiting = np.zeros(len(born), np.int64)
         self._gaps = dict(_joined_gaps(trace, self._first))
+        self._running = _running(trace) if span == "trace" and trace.rows("states") else None
 
     def add(self, calls: pa.Table) -> None:
         """Add all calls of some locations."""
         location, enter, leave = numpy_columns(calls, "location", "enter_ns", "leave_ns")
         codes, names = coded(calls["operation"])
         self._calls += np.bincount(location, minlength=len(self._calls))
+        names = names if self._span == SPANS[0] else []
         inits = np.isin(codes, [names.index(name) for name in _INITS if name in names])
         np.maximum.at(self._begin, location[inits], leave[inits])
         if "MPI_Finalize" in names:
@@ -112,18 +126,18 @@ class UsefulTime:
             if place in self._gaps:
                 self._mpi[place] -= self._hidden(place, enter[rows], leave[rows])
 
-    def add_bursts(self, bursts: pa.Table) -> None:
-        """Add the failed polls of some locations whose calls were added."""
-        location, start, _, polling = numpy_columns(bursts, *BURST_COLUMNS)
+    def add_bursts(self, bursts: pa.Table, waiting_ns: Integers) -> None:
+        """Add how long bursts waited, of some locations whose calls were added."""
+        location, start = numpy_columns(bursts, "location", "start_ns")
         inside = (start >= self._begin[location]) & (start < self._end[location])
-        np.add.at(self._polling, location[inside], polling[inside])
+        np.add.at(self._waiting, location[inside], waiting_ns[inside])
 
     def applications(self) -> tuple[int, ...]:
         """The applications that called MPI so far."""
         return tuple(np.unique(self._application[self._calls > 0]).tolist())
 
-    def result(self, *, without_polls: bool = False) -> Efficiency:
-        """The efficiency of what was added; failed polls are useful time, or not."""
+    def result(self) -> Efficiency:
+        """The efficiency of what was added."""
         applications = self.applications()
         if not applications:
             return _undefined("no application calls MPI")
@@ -135,10 +149,14 @@ class UsefulTime:
         application, rank = self._application[chosen], self._rank[chosen]
         order = np.lexsort((rank, application))
         chosen = chosen[order]
-        useful = observed - self._mpi - (self._polling if without_polls else 0)
         ranks = zip(application[order].tolist(), rank[order].tolist(), strict=True)
-        runtime_ns = int(observed[chosen].max(initial=0))
-        return _factors(np.maximum(useful[chosen], 0), runtime_ns, tuple(ranks))
+        if self._span == "trace":
+            useful = observed - self._mpi if self._running is None else self._running
+            runtime_ns = self._duration_ns
+        else:
+            useful = observed - self._mpi - self._waiting
+            runtime_ns = int(observed[chosen].max(initial=0))
+        return _factors(np.maximum(useful[chosen], 0), runtime_ns, tuple(ranks), self._span)
 
     def _inside(self, place: int) -> tuple[Integers, Integers]:
         """The gaps of a location, clipped to its span."""
@@ -150,6 +168,17 @@ class UsefulTime:
         """The MPI time of a location within its gaps, which must be subtracted only once."""
         starts, ends = self._inside(place)
         return int((_mpi_before(ends, enter, leave) - _mpi_before(starts, enter, leave)).sum())
+
+
+def _running(trace: Trace) -> Integers:
+    """The time in the state Running, ns, shape (locations,)."""
+    total = np.zeros(trace.locations.num_rows, np.int64)
+    columns = ("location", "begin_ns", "end_ns", "state")
+    for batch in trace.batches("states", columns):
+        location, begin, end, state = numpy_columns(batch, *columns)
+        rows = (state == extrae.RUNNING) & (end > begin)
+        np.add.at(total, location[rows], (end - begin)[rows])
+    return total
 
 
 def _first_threads(
@@ -198,7 +227,7 @@ def _undefined(reason: str) -> Efficiency:
 
 
 def _factors(
-    useful: Integers, runtime_ns: int, ranks: tuple[tuple[int, int], ...]
+    useful: Integers, runtime_ns: int, ranks: tuple[tuple[int, int], ...], span: str
 ) -> Efficiency:
     if not runtime_ns:
         return _undefined("no rank was observed between MPI_Init and MPI_Finalize")
@@ -212,4 +241,5 @@ def _factors(
         runtime_ns=runtime_ns,
         useful_ns=each,
         ranks=ranks,
+        span=span,
     )

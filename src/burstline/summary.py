@@ -12,8 +12,10 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from burstline import schema
+from burstline.bursts import POLL_GAP_NS, waiting_in
 from burstline.columns import coded, numpy_columns, to_numpy
-from burstline.efficiency import BURST_COLUMNS, CALL_COLUMNS, Efficiency, UsefulTime
+from burstline.efficiency import BURST_COLUMNS, CALL_COLUMNS, SPANS, Efficiency, UsefulTime
+from burstline.errors import ParameterError
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -45,6 +47,21 @@ class GapTotals:
     # how many there were, and their length over all locations
     count: int
     time_ns: int
+
+
+@dataclass(frozen=True, slots=True)
+class Polling:
+    """Failed polls that the source only sums up, and what of their bursts was waiting."""
+
+    # how many, the time in them, and with it the short time from one to the next
+    polls: int = 0
+    time_ns: int = 0
+    waiting_ns: int = 0
+    # bursts whose waiting the recorder measured, and those judged by the mean distance of
+    # their polls, which is short below `poll_gap_ns`
+    bursts_measured: int = 0
+    bursts_by_mean: int = 0
+    poll_gap_ns: int = POLL_GAP_NS
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,8 +109,8 @@ class Summary:
         Point-to-point messages; those whose sending and receiving call are known.
     collectives, bursts, regions : int
         Rows of the tables of that name.
-    polls, polling_ns : int
-        Failed polls that the source only sums up, and the time in them.
+    polling : Polling
+        Failed polls that the source only sums up, and how long they were waiting.
     counters : tuple of str
         Counters read.
     compiler : str
@@ -106,8 +123,6 @@ class Summary:
         Time that was not observed, by kind.
     efficiency : Efficiency
         Of the applications that call MPI, as POP defines it.
-    efficiency_without_polls : Efficiency or None
-        The same with failed polls counted as MPI time; None if there were none.
     defects : tuple of Defect
         Defects of the trace, the worst first.
     """
@@ -126,8 +141,7 @@ class Summary:
     collectives: int
     bursts: int
     regions: int
-    polls: int
-    polling_ns: int
+    polling: Polling
     counters: tuple[str, ...]
     compiler: str
     call_paths: int
@@ -135,7 +149,6 @@ class Summary:
     calls_with_path: int
     gaps: tuple[GapTotals, ...]
     efficiency: Efficiency
-    efficiency_without_polls: Efficiency | None
     defects: tuple[Defect, ...]
 
     def as_dict(self) -> dict[str, Any]:
@@ -154,7 +167,7 @@ class Summary:
             "collectives": self.collectives,
             "bursts": self.bursts,
             "regions": self.regions,
-            "polling": {"polls": self.polls, "time_ns": self.polling_ns},
+            "polling": asdict(self.polling),
             "counters": list(self.counters),
             "compiler": self.compiler,
             "call_paths": {
@@ -164,25 +177,33 @@ class Summary:
             },
             "gaps": [asdict(gap) for gap in self.gaps],
             "efficiency": self.efficiency.as_dict(),
-            "efficiency_without_polls": self.efficiency_without_polls
-            and self.efficiency_without_polls.as_dict(),
             "defects": [asdict(defect) for defect in self.defects],
             "by_application": [asdict(application) for application in self.applications],
         }
 
 
-def summarise(trace: Trace) -> Summary:
+def summarise(trace: Trace, *, poll_gap_ns: int = POLL_GAP_NS, span: str = SPANS[0]) -> Summary:
     """Counts and sums of what a trace holds, and of what was not observed.
 
     Parameters
     ----------
     trace : Trace
         The trace, or a selection of it; in memory or in a store.
+    poll_gap_ns : int
+        Failed polls that a source only sums up are waiting where they are less than this apart.
+    span : {'init-finalize', 'trace'}
+        What the efficiency is of: from MPI_Init to MPI_Finalize, or the whole trace as
+        BasicAnalysis takes it, by its states where it has been read with them.
 
     Returns
     -------
     Summary
         See there. Records are those read from the source, also for a selection.
+
+    Raises
+    ------
+    ParameterError
+        If there is no such span, or the gap is negative.
 
     Notes
     -----
@@ -195,10 +216,16 @@ def summarise(trace: Trace) -> Summary:
     >>> summarise(Trace({})).as_dict()["messages"]
     {'total': 0, 'matched': 0}
     """
-    useful = UsefulTime(trace)
+    if span not in SPANS or poll_gap_ns < 0:
+        raise ParameterError(
+            f"a span is one of {', '.join(SPANS)}, got {span!r}"
+            if span not in SPANS
+            else f"polls are not less than 0 ns apart, got {poll_gap_ns}"
+        )
+    useful = UsefulTime(trace, span)
     calls, calls_with_path = _fold_calls(trace, useful)
     messages, matched = _fold_messages(trace)
-    bursts, polls, polling_ns = _fold_bursts(trace, useful)
+    bursts, polling = _fold_bursts(trace, useful, poll_gap_ns)
     applications = _applications(trace, useful.applications())
     covered = [entry for entry in applications if entry.calls_mpi] or applications
     paths, depth = _call_paths(trace)
@@ -218,8 +245,7 @@ def summarise(trace: Trace) -> Summary:
         collectives=trace.rows("collectives"),
         bursts=bursts,
         regions=trace.rows("regions"),
-        polls=polls,
-        polling_ns=polling_ns,
+        polling=polling,
         counters=trace.counter_names,
         compiler=facts.get("compiler", ""),
         call_paths=paths,
@@ -227,7 +253,6 @@ def summarise(trace: Trace) -> Summary:
         calls_with_path=calls_with_path,
         gaps=_fold_gaps(trace),
         efficiency=useful.result(),
-        efficiency_without_polls=useful.result(without_polls=True) if polls else None,
         defects=_defects(trace),
     )
 
@@ -264,14 +289,20 @@ def _fold_messages(trace: Trace) -> tuple[int, int]:
     return total, matched
 
 
-def _fold_bursts(trace: Trace, useful: UsefulTime) -> tuple[int, int, int]:
-    rows = polls = polling_ns = 0
+def _fold_bursts(trace: Trace, useful: UsefulTime, poll_gap_ns: int) -> tuple[int, Polling]:
+    rows, sums = 0, np.zeros(5, np.int64)
     for batch in trace.batches("bursts", BURST_COLUMNS):
-        useful.add_bursts(batch)
+        waiting = waiting_in(batch, poll_gap_ns)
+        useful.add_bursts(batch, waiting)
         rows += batch.num_rows
-        polls += int(to_numpy(batch["polls"]).sum())
-        polling_ns += int(to_numpy(batch["polling_ns"]).sum())
-    return rows, polls, polling_ns
+        polls, time, measured = numpy_columns(batch, "polls", "polling_ns", "waiting_ns")
+        is_measured = measured != schema.NO_VALUE
+        by_mean = (polls > 0) & ~is_measured
+        sums += [column.sum() for column in (polls, time, waiting, is_measured, by_mean)]
+    names = ("polls", "time_ns", "waiting_ns", "bursts_measured", "bursts_by_mean")
+    return rows, Polling(
+        **dict(zip(names, sums.tolist(), strict=True)), poll_gap_ns=poll_gap_ns
+    )
 
 
 def _fold_gaps(trace: Trace) -> tuple[GapTotals, ...]:

@@ -8,6 +8,7 @@ from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import pyarrow.compute as pc
 import pytest
 
 from burstline.formats.raw import read as read_raw
@@ -186,6 +187,20 @@ class Corners:
         assert _rows(trace, "collectives", "operation", "complete") == [("MPI_Bcast", True)]
         assert not trace.rows("messages")
         assert not trace.defects.num_rows, trace.defects.to_pylist()
+
+    def test_a_rank_that_spins_on_polls_waits_and_one_that_computes_between_them_does_not(
+        self, recorded: Recorded
+    ) -> None:
+        trace = recorded("mpi_polls")
+
+        bursts = trace.bursts.filter(pc.greater(trace.bursts["polls"], 0)).to_pylist()
+        operations = _operations(trace)
+        ends = [operations[burst["location"], burst["call_after"]] for burst in bursts]
+        assert ends == ["MPI_Test"] * 2, "polls are in the burst before the one that succeeds"
+        spins, computes = bursts
+        assert spins["waiting_ns"] > 0.9 * (spins["end_ns"] - spins["start_ns"])
+        length = computes["end_ns"] - computes["start_ns"]
+        assert computes["waiting_ns"] - computes["polling_ns"] < 0.1 * length
 
     def test_threads_that_call_at_once_keep_their_own_requests(
         self, recorded: Recorded

@@ -2,6 +2,8 @@
 
 from fractions import Fraction
 
+from oracles.efficiency import waiting
+
 
 def concurrency(nodes, bursts):
     """Average number of bursts on the same node, per burst; None where it cannot be said.
@@ -43,6 +45,11 @@ def rows(trace, spanning):
             "end_ns": row["end_ns"],
             "duration_ns": row["end_ns"] - row["start_ns"],
             "polling_ns": row["polling_ns"],
+            "waiting_ns": waiting(
+                row["end_ns"] - row["start_ns"],
+                *(row[name] for name in ("gap_ns", "polls", "polling_ns", "waiting_ns")),
+                bound=5_000,
+            ),
             "gap_ns": row["gap_ns"],
             "concurrency": None if together is None else float(together),
             "position": float(Fraction(own.index(row), len(own))),

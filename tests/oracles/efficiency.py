@@ -3,6 +3,24 @@
 from fractions import Fraction
 
 
+def waiting(length, unwatched, polls, polling, measured, *, bound):
+    """Give how long a burst waits in failed polls: n of them part it into n + 1 stretches."""
+    watched = max(length - unwatched, 0)
+    if measured is not None:
+        return max(min(measured, watched), 0)
+    if polls > 0 and Fraction(watched, polls + 1) < bound:
+        return watched
+    return max(min(polling, watched), 0)
+
+
+def factors_of_trace(lives, running):
+    """Give the same of a whole trace, of intervals in the state Running, as BasicAnalysis."""
+    useful = [sum(max(end - begin, 0) for begin, end in of_rank) for of_rank in running]
+    duration = max(died for _, died in lives) - min(born for born, _ in lives)
+    mean, most = Fraction(sum(useful), len(useful)), max(useful)
+    return mean / duration, mean / most if most else Fraction(1), Fraction(most, duration)
+
+
 def factors(spans, calls, gaps):
     """Give (parallel, load balance, communication) as fractions, or None.
 

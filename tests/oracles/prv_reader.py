@@ -28,6 +28,9 @@ BLOCKING_RECEIVES = {"MPI_Recv", "MPI_Sendrecv"}
 COMPLETIONS = BLOCKING_RECEIVES | {"MPI_Wait", "MPI_Waitall", "MPI_Test"}
 
 
+POLLS = (50000304, 50000305, 77200002)  # how many failed, the time in them, the waiting
+
+
 @dataclass
 class Call:
     operation: str
@@ -42,6 +45,7 @@ class Call:
     callers: dict = field(default_factory=dict)
     polls: int = 0
     polling: int = 0
+    waiting: int | None = None
 
 
 @dataclass
@@ -100,7 +104,7 @@ class Walk:
         self.location = location
         self.seq = self.time = 0
         self.call = self.row = None
-        self.pending = [0, 0]
+        self.pending = [0, 0, None]
         self.since = {}
         self.introducing = False
 
@@ -116,8 +120,8 @@ class Walk:
             self.reading(kind, value)
         elif kind == COUNTER_SET:
             self.introducing = True
-        elif kind in {50000304, 50000305}:
-            self.poll(kind - 50000304, value)
+        elif kind in POLLS:
+            self.poll(POLLS.index(kind), value)
         elif kind in {40000003, 40000012}:
             self.watch(kind, unwatched=(value != 0) == (kind == 40000003))
         elif self.fresh():
@@ -132,8 +136,8 @@ class Walk:
             self.call.leave, self.call.leave_seq, self.call = self.time, self.seq, None
             return
         self.call = Call(MPI_OPERATIONS[value], self.time, enter_seq=self.seq)
-        self.call.polls, self.call.polling = self.pending
-        self.pending = [0, 0]
+        self.call.polls, self.call.polling, self.call.waiting = self.pending
+        self.pending = [0, 0, None]
         self.location.calls.append(self.call)
 
     def reading(self, kind: int, value: int) -> None:
@@ -145,12 +149,16 @@ class Walk:
         self.row[2][kind] = value
 
     def poll(self, which: int, value: int) -> None:
+        if which == 2 and value == 0:
+            return
         if not self.fresh():
-            self.pending[which] += value
+            self.pending[which] = (self.pending[which] or 0) + value
         elif which == 0:
             self.call.polls += value
-        else:
+        elif which == 1:
             self.call.polling += value
+        else:
+            self.call.waiting = (self.call.waiting or 0) + value
 
     def watch(self, kind: int, *, unwatched: bool) -> None:
         if unwatched:
@@ -205,6 +213,7 @@ def bursts(location: Location) -> list[dict]:
                 "end": after.enter,
                 "polls": after.polls,
                 "polling": after.polling,
+                "waiting": after.waiting,
                 "gap": gap,
                 "counters": {
                     c: total[c] for c in at_end if c in at_start or c not in read_at_starts

@@ -6,8 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from burstline import summarise
+from burstline.bursts import waiting_in
 from by_hand import calls_of, threads, trace_of
-from oracles.efficiency import factors
+from oracles.efficiency import factors, factors_of_trace, waiting
 
 END = 60
 moments = st.integers(0, END)
@@ -70,6 +71,52 @@ def test_the_fold_agrees_with_its_twin(run):
     assert values(result) == (
         (None, None, None) if expected is None else tuple(map(float, expected))
     )
+
+
+amounts = st.integers(0, 2 * END)
+
+
+@given(
+    st.lists(st.tuples(intervals, amounts, amounts, amounts, st.none() | amounts), min_size=1),
+    st.integers(0, END),
+)
+def test_waiting_in_polls_agrees_with_its_twin(bursts, bound):
+    rows = [
+        {
+            "burst": number,
+            "start_ns": start,
+            "end_ns": end,
+            "gap_ns": unwatched,
+            "polls": polls,
+            "polling_ns": polling,
+            "waiting_ns": measured,
+        }
+        for number, ((start, end), unwatched, polls, polling, measured) in enumerate(bursts)
+    ]
+    table = trace_of(locations=threads((0, END)), bursts=rows).bursts
+
+    expected = [waiting(end - start, *others, bound=bound) for (start, end), *others in bursts]
+
+    assert waiting_in(table, bound).tolist() == expected
+
+
+@given(st.lists(st.lists(intervals, max_size=3), min_size=1, max_size=4))
+def test_the_span_of_the_trace_agrees_with_its_twin(running):
+    lives = [(rank, END + rank) for rank in range(len(running))]
+    states = [
+        {"location": rank, "begin_ns": begin, "end_ns": end, "state": state}
+        for rank, of_rank in enumerate(running)
+        for begin, end in sorted(of_rank)
+        for state in (1, 3)
+    ]
+    calls = calls_of(*[[("Barrier", 50, 55)]] * len(running))
+    trace = trace_of(locations=threads(*lives), calls=calls, states=states)
+
+    result = summarise(trace, span="trace").efficiency
+
+    outside_mpi = [[(born, 50), (55, died)] for born, died in lives]
+    of_ranks = running if any(running) else outside_mpi
+    assert values(result) == tuple(map(float, factors_of_trace(lives, of_ranks)))
 
 
 @given(runs)

@@ -125,13 +125,15 @@ def test_the_reader_agrees_with_its_twin_on_readings_gaps_and_bursts(folder, pro
             b["end"],
             b["polls"],
             b["polling"],
+            b["waiting"],
             b["gap"],
             {names[c]: v for c, v in b["counters"].items()},
         )
         for place, location in expected.items()
         for k, b in enumerate(oracle.bursts(location))
     ]
-    columns = ("location", "burst", "start_ns", "end_ns", "polls", "polling_ns", "gap_ns")
+    columns = ("location", "burst", "start_ns", "end_ns")
+    columns += ("polls", "polling_ns", "waiting_ns", "gap_ns")
     assert bursts == [known(row, *columns) for row in trace.bursts.to_pylist()]
 
 

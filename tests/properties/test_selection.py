@@ -101,7 +101,11 @@ def moments(trace):
     """Give the name and the times of every column that holds moments."""
     for name, table in schema.TABLES.items():
         for column in table.columns:
-            if column.unit == "ns" and column.name not in {"polling_ns", "gap_ns"}:
+            if column.unit == "ns" and column.name not in {
+                "polling_ns",
+                "waiting_ns",
+                "gap_ns",
+            }:
                 yield name, trace.table(name)[column.name].drop_null().to_pylist()
 
 

@@ -1,7 +1,8 @@
 """Parallel efficiency is load balance times communication efficiency, as POP defines them."""
 
-from burstline import summarise
-from burstline.efficiency import UsefulTime
+import pytest
+
+from burstline import ParameterError, summarise
 from by_hand import calls_of, threads, trace_of
 
 RANK_0 = [("Init", 0, 100), ("Barrier", 400, 500), ("Finalize", 1100, 1200)]
@@ -83,19 +84,61 @@ def test_without_time_between_init_and_finalize_there_is_a_reason():
     assert "between MPI_Init and MPI_Finalize" in efficiency(trace).reason
 
 
-def test_failed_polls_are_useful_by_definition_and_mpi_on_request():
-    polls = [
-        {"start_ns": 50, "polls": 2, "polling_ns": 40},
-        {"burst": 1, "start_ns": 100, "polls": 9, "polling_ns": 200},
-        {"location": 1, "start_ns": 100, "polls": 1, "polling_ns": 5000},
-    ]
-    trace = two_ranks(bursts=polls)
-    useful = UsefulTime(trace)
-    useful.add(trace.calls)
-    useful.add_bursts(trace.bursts)
+def polls_in(start, end, polls, polling, measured=None, **more):
+    counted = {"polls": polls, "polling_ns": polling, "waiting_ns": measured}
+    return {"start_ns": start, "end_ns": end, **counted, **more}
 
-    assert useful.result() == efficiency(trace) == efficiency(two_ranks())
-    assert useful.result(without_polls=True).useful_ns == (700, 0)
+
+def useful_with(polls, gap):
+    return summarise(two_ranks(bursts=polls), poll_gap_ns=gap).efficiency.useful_ns
+
+
+def test_failed_polls_and_the_short_time_between_them_are_waiting():
+    polls = [
+        polls_in(50, 90, 2, 40),
+        polls_in(100, 400, 9, 200, burst=1),
+        polls_in(500, 1100, 1, 5, location=1),
+    ]
+
+    assert useful_with(polls, 30) == (700, 695), "longer computation between them is useful"
+    assert useful_with(polls, 31) == (600, 695), "ten stretches of 30 ns wait as a whole"
+    assert useful_with(polls, 301) == (600, 100)
+
+
+def test_what_the_recorder_measured_of_waiting_stands():
+    polls = [polls_in(100, 400, 9, 200, 250, burst=1), polls_in(500, 800, 1, 5, 9, location=1)]
+
+    assert useful_with(polls, 5_000) == (650, 691)
+
+
+def test_the_rank_that_polls_is_not_the_busiest():
+    polls = [polls_in(100, 400, 200, 90, burst=0)]
+    result = summarise(two_ranks(bursts=polls)).efficiency
+
+    assert result.as_dict()["busiest"] == {"application": 0, "rank": 1}
+
+
+def test_the_whole_trace_counts_what_runs_before_init_and_after_finalize():
+    states = [
+        {"location": 0, "begin_ns": 0, "end_ns": 800, "state": 1},
+        {"location": 0, "begin_ns": 800, "end_ns": 900, "state": 3},
+        {"location": 1, "begin_ns": 100, "end_ns": 500, "state": 1},
+    ]
+
+    running = summarise(two_ranks(states=states), span="trace").efficiency
+    outside = summarise(two_ranks(), span="trace").efficiency
+
+    assert (running.runtime_ns, running.useful_ns) == (1200, (800, 400))
+    assert (running.parallel, running.load_balance, running.communication) == (0.5, 0.75, 2 / 3)
+    assert outside.useful_ns == (900, 770), "without states, time outside MPI"
+    assert outside.as_dict()["span"] == "trace"
+    assert efficiency(two_ranks()).as_dict()["span"] == "init-finalize"
+
+
+@pytest.mark.parametrize("options", [{"span": "all"}, {"poll_gap_ns": -1}])
+def test_spans_and_gaps_that_make_no_sense_are_refused(options):
+    with pytest.raises(ParameterError):
+        summarise(two_ranks(), **options)
 
 
 def test_as_dict_names_the_busiest_rank_and_the_range_of_useful_time():
@@ -107,13 +150,9 @@ def test_as_dict_names_the_busiest_rank_and_the_range_of_useful_time():
 
 def test_failed_polls_after_finalize_are_no_mpi():
     polls = [
-        {"start_ns": 1099, "polls": 1, "polling_ns": 1},
-        {"burst": 1, "start_ns": 1100, "polls": 1, "polling_ns": 50},
-        {"burst": 2, "start_ns": 1200, "polls": 1, "polling_ns": 700},
+        polls_in(1099, 1100, 1, 1),
+        polls_in(1100, 1150, 1, 50, burst=1),
+        polls_in(1200, 1900, 1, 700, burst=2),
     ]
-    trace = two_ranks(bursts=polls)
-    useful = UsefulTime(trace)
-    useful.add(trace.calls)
-    useful.add_bursts(trace.bursts)
 
-    assert useful.result(without_polls=True).useful_ns == (899, 700)
+    assert useful_with(polls, 0) == (899, 700)

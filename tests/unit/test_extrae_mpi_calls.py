@@ -67,13 +67,14 @@ def test_failed_polls_come_back_in_the_burst_before_the_call_that_tells_of_them(
     run = Run(2)
     for rank in (0, 1):
         run[rank].call("MPI_Init", 1, 2)
-        run[rank].call("MPI_Test", 100, 110, record(MISSES, b=3 + rank, c=40))
+        run[rank].call("MPI_Test", 100, 110, record(MISSES, time=60, a=9, b=3 + rank, c=40))
         run[rank].call("MPI_Iprobe", 200, 210)
         run[rank].call("MPI_Testany", 300, 310, record(MISSES, b=1, c=7))
 
     trace, back = written(run, tmp_path)
 
-    for name in ("polls", "polling_ns"):
+    assert column(trace, "bursts", "waiting_ns")[:3] == [60, None, None]
+    for name in ("polls", "polling_ns", "waiting_ns"):
         assert column(back, "bursts", name) == column(trace, "bursts", name)
     assert sum(column(back, "bursts", "polls")) == 9
     types = np.array(column(back, "events", "type"))

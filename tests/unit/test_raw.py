@@ -268,6 +268,16 @@ def test_polls_that_failed_are_in_the_burst_before_the_call(tmp_path):
 
     assert column(trace, "bursts", "polls") == [7]
     assert column(trace, "bursts", "polling_ns") == [30]
+    assert column(trace, "bursts", "waiting_ns") == [None], "older recorders did not tell"
+
+
+def test_what_the_recorder_took_for_waiting_is_that_of_the_burst(tmp_path):
+    run = Run(1)
+    run[0].call("MPI_Barrier", 1, 2)
+    run[0].call("MPI_Test", 50, 52, record(22, time=44, a=5000, b=7, c=30))
+    run[0].call("MPI_Test", 60, 62)
+
+    assert column(run.read(tmp_path), "bursts", "waiting_ns") == [44, None]
 
 
 def test_one_sided_and_file_calls_have_their_bytes(tmp_path):

@@ -148,18 +148,27 @@ def test_nodes_are_counted_once_each_and_unknown_ones_not_at_all():
 def test_polls_and_gaps_are_summed():
     trace = trace_of(
         locations=threads((0, 90), (0, 90)),
-        bursts=[{"polls": 3, "polling_ns": 20}, {"burst": 1, "polls": 1, "polling_ns": 5}],
+        bursts=[
+            {"end_ns": 40, "polls": 3, "polling_ns": 20},
+            {"burst": 1, "end_ns": 9, "polls": 1, "polling_ns": 5, "waiting_ns": 7},
+        ],
         gaps=[
             {"location": 0, "end_ns": 10, "kind": "tracing_off"},
             {"location": 1, "end_ns": 30, "kind": "tracing_off"},
         ],
     )
 
-    document = summarise(trace).as_dict()
+    document = summarise(trace, poll_gap_ns=9).as_dict()
 
     assert document["bursts"] == 2
-    assert document["polling"] == {"polls": 4, "time_ns": 25}
-    assert document["efficiency_without_polls"]["reason"] == "no application calls MPI"
+    assert document["polling"] == {
+        "polls": 4,
+        "time_ns": 25,
+        "waiting_ns": 27,
+        "bursts_measured": 1,
+        "bursts_by_mean": 1,
+        "poll_gap_ns": 9,
+    }
     assert document["gaps"] == [{"kind": "tracing_off", "count": 2, "time_ns": 40}]
 
 

@@ -7,7 +7,12 @@ from typing import TYPE_CHECKING, Final
 import burstline
 from burstline import show
 from burstline.cli import usage
-from burstline.cli.inputs import iterations_asked, memory_budget, read_selected
+from burstline.cli.inputs import (
+    iterations_asked,
+    memory_budget,
+    poll_gap_asked,
+    read_selected,
+)
 from burstline.errors import ParameterError
 
 if TYPE_CHECKING:
@@ -23,11 +28,18 @@ examples:
   burstline info run.prv
   burstline info run.prv --from 2s --to 3s --ranks 0-7
   burstline info run.prv --loop 1 --iterations 5:      without the first four iterations
+  burstline info run.prv --span trace                  comparable with BasicAnalysis
   burstline info run.prv --format json | python -m json.tool
   burstline info run.prv --format csv > calls.csv      calls by operation
   burstline info scout.cubex                           what Scalasca found
 """
-OPTIONS: Final = usage.ANALYSIS | {"--top N=12": "operations to list (12)"}
+_SUMMARY: Final = {
+    "--top N=12": "operations to list (12)",
+    "--span {init-finalize,trace}=init-finalize": "the time whose efficiency is shown: from "
+    "MPI_Init to MPI_Finalize (default), or the whole trace, as BasicAnalysis takes it",
+    **usage.POLL_GAP,
+}
+OPTIONS: Final = usage.ANALYSIS | {"the summary": _SUMMARY}
 
 
 def run(arguments: usage.Arguments) -> None:
@@ -36,7 +48,9 @@ def run(arguments: usage.Arguments) -> None:
     if arguments.trace.endswith(".cubex"):
         view: View = _profile(arguments)
     else:
-        summary = burstline.summarise(read_selected(arguments, streams=True))
+        options = poll_gap_asked(arguments) | {"span": arguments.span}
+        trace = read_selected(arguments, raw=arguments.span == "trace", streams=True)
+        summary = burstline.summarise(trace, **options)
         view = show.SummaryView(summary, arguments.top)
     show.output(view, arguments.format)
 

@@ -103,6 +103,12 @@ def region_asked(arguments: usage.Arguments) -> dict[str, Any]:
     return {name: parse(text) for name, (parse, text) in texts.items() if text is not None}
 
 
+def poll_gap_asked(arguments: usage.Arguments) -> dict[str, int]:
+    """How far failed polls may be apart to be waiting, as an argument of analyses, if said."""
+    text = arguments.poll_gap
+    return {} if text is None else {"poll_gap_ns": selection.parse_time(text)}
+
+
 def _require_inside(region: dict[str, Any], whole: Trace) -> None:
     """Say that a window is beside the trace: an analysis of nothing would only puzzle."""
     start = region.get("start_ns", 0)

@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from burstline import formats, record, show
+from burstline import formats, record, selection, show
 from burstline.cli import usage
 from burstline.cli.convert import say_unnamed, write_recorded
 from burstline.cli.inputs import limits_of, parse_size, progress_bar
@@ -48,6 +48,7 @@ _RECORDED: Final = {
     "--counters-set FILE": "a .toml file with sets of counters",
     "--each-set": "run once for each set of --counters-set",
     "--calls LIST": "only these operations: MPI_Send,…; --calls=-MPI_Test,…: all but these",
+    "--poll-gap TIME": "failed polls less than that apart are waiting (default: 5us)",
     "--profile": "only count calls and their time, and say so at the end",
     "--keep-raw FOLDER": "keep the raw files there",
     "--block SIZE": "memory of each thread for records (default: 1Mi)",
@@ -170,6 +171,7 @@ def _plan(arguments: usage.Arguments, name: str, counters: str | None) -> _Plan:
 def _settings(arguments: usage.Arguments, counters: str | None) -> dict[str, str]:
     """What the recorder is told, as its variables."""
     depth, calls, block = arguments.stack_depth, arguments.calls, arguments.block
+    gap = arguments.poll_gap
     if depth is not None and not 0 <= depth <= _DEEPEST:
         raise ParameterError(f"--stack-depth goes from 0 to {_DEEPEST}, got {depth}")
     settings = {
@@ -177,6 +179,7 @@ def _settings(arguments: usage.Arguments, counters: str | None) -> dict[str, str
         "BURSTLINE_COUNTERS": counters,
         "BURSTLINE_CALLS": None if calls is None else record.checked_calls(calls),
         "BURSTLINE_MODE": "profile" if arguments.profile else None,
+        "BURSTLINE_POLL_GAP": None if gap is None else selection.parse_time(gap),
         "BURSTLINE_BLOCK": None if block is None else parse_size(block),
     }
     free = _leave_free(arguments)

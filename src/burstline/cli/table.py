@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from burstline import merge, selection, show
 from burstline.cli import usage
-from burstline.cli.inputs import memory_budget, progress_bar, read_with_whole
+from burstline.cli.inputs import memory_budget, poll_gap_asked, progress_bar, read_with_whole
 from burstline.cli.products import table_file
 from burstline.errors import MemoryBudgetError
 
@@ -39,6 +39,7 @@ _TABLE: Final = {
     "--columns LIST": "only these columns, in this order: rank,duration_ns",
     "--min-duration TIME=0ns": "leave out shorter bursts: 10us",
     "--top N=10": "longest bursts to show (10)",
+    **usage.POLL_GAP,
 }
 OPTIONS: Final = usage.ANALYSIS | {"the table": _TABLE}
 _BYTES_TO_SORT: Final = 120  # of a burst, while its begin and end are sorted
@@ -57,9 +58,8 @@ def run(arguments: usage.Arguments) -> None:
     if "concurrency" in schema.names:
         _require_memory(whole, arguments)
     overview = merge.Overview(schema, arguments.top)
-    bursts = merge.burst_parts(
-        trace, columns=columns, min_duration_ns=min_duration_ns, whole=whole
-    )
+    options = poll_gap_asked(arguments) | {"min_duration_ns": min_duration_ns}
+    bursts = merge.burst_parts(trace, columns=columns, whole=whole, **options)
     with progress_bar(arguments) as progress:
         parts = overview.through(_counted(bursts, trace.rows("bursts"), progress))
         if path is not None:

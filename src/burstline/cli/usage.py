@@ -58,6 +58,10 @@ RESOURCES: Final = {
     }
 }
 ANALYSIS: Final = TRACE | FORMAT | REGION | RESOURCES
+POLL_GAP: Final = {
+    "--poll-gap TIME": "failed polls less than that apart are waiting, where the source only "
+    "sums them up (default: 5us)"
+}
 DETECTION: Final = {
     "how loops are found": {
         "--method {auto,seed,exact}=auto": "seed: as published; exact: lossless; auto: seed "

@@ -29,6 +29,7 @@ from burstline.extrae.event_types import OPENMP_OUTLINED as OPENMP_OUTLINED
 from burstline.extrae.event_types import OPENMP_OUTLINED_LINE as OPENMP_OUTLINED_LINE
 from burstline.extrae.event_types import OWN_TYPES as OWN_TYPES
 from burstline.extrae.event_types import PARAMETER_TYPES as PARAMETER_TYPES
+from burstline.extrae.event_types import POLL_WAITING as POLL_WAITING
 from burstline.extrae.event_types import RECEIVED_SIZE as RECEIVED_SIZE
 from burstline.extrae.event_types import RESERVED as RESERVED
 from burstline.extrae.event_types import RMA_SIZE as RMA_SIZE

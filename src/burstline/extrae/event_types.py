@@ -200,6 +200,11 @@ LOOP_OF_CALL: Final = _enter(77_200_000, EventClass.OTHER, "Loop of the call")
 ITERATION: Final = _enter(77_200_001, EventClass.OTHER, "Iteration of a loop")
 """Iteration of a labelled loop: its value is which."""
 
+POLL_WAITING: Final = _enter(
+    77_200_002, EventClass.POLL_WAITING, "Elapsed time waiting from poll to poll"
+)
+"""Time in failed polls and in short stretches from one to the next, as the recorder saw it."""
+
 MOVED_TYPES: Final = range(77_210_000, 77_300_000)
 """Event types of a program that are taken, in the order of their numbers."""
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-SCHEMA_VERSION: Final = 1
+SCHEMA_VERSION: Final = 2
 """Raised whenever a stored table would be read differently."""
 
 LOCATION_KINDS: Final = ("cpu", "gpu_stream", "metric", "other")
@@ -344,6 +344,9 @@ TABLES: Final[dict[str, TableSchema]] = {
             _id("call_after", "the call after it", nullable=True),
             _ns("polling_ns", "time in failed polls that the source did not record one by one"),
             Column("polls", "int64", "number of those polls"),
+            _ns(
+                "waiting_ns", "time in them and shortly between; null if unknown", nullable=True
+            ),
             _ns("gap_ns", "part of it that nobody watched"),
         ),
         ("location", "burst"),

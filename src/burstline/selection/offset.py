@@ -13,7 +13,7 @@ from burstline.errors import ParameterError
 from burstline.selection.lazy import Lazy
 from burstline.trace import Trace
 
-_DURATIONS: Final = frozenset(["polling_ns", "gap_ns"])
+_DURATIONS: Final = frozenset(["polling_ns", "waiting_ns", "gap_ns"])
 
 
 def shift(trace: Trace, offset_ns: int) -> Trace:

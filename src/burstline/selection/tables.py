@@ -102,6 +102,7 @@ def _bursts(window: Window) -> pa.Table:
     changed = {"gap_ns": np.where(cut, 0, gap_ns) + _gap_within(window, location, times, cut)}
     for name in ("polling_ns", "polls"):
         changed[name] = np.where(cut, 0, numpy_columns(table, name)[0])
+    changed["waiting_ns"] = np.where(cut, NO_VALUE, numpy_columns(table, "waiting_ns")[0])
     for counter in table.column_names[len(schema.TABLES["bursts"].columns) :]:
         changed[counter] = np.where(cut, NO_VALUE, numpy_columns(table, counter)[0])
     return replaced(table, **changed)

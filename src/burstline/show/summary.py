@@ -7,7 +7,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from burstline.show.blocks import Block, Facts, Heading, Lines, Table
-from burstline.show.units import format_bytes, format_ns, format_share, notes_on_sizes, plural
+from burstline.show.units import (
+    format_bytes,
+    format_ns,
+    format_percent,
+    format_share,
+    notes_on_sizes,
+    plural,
+)
 from burstline.show.views import Rows, View
 
 if TYPE_CHECKING:
@@ -15,7 +22,7 @@ if TYPE_CHECKING:
 
     from burstline.efficiency import Efficiency
     from burstline.profile import Profile
-    from burstline.summary import Summary
+    from burstline.summary import Polling, Summary
 
 _GOOD: Final = 0.8  # POP regards efficiencies above this as acceptable
 _SEVERITY_STYLES: Final = {"info": "", "loss": "yellow", "error": "red"}
@@ -56,8 +63,9 @@ def _facts(summary: Summary) -> Iterator[tuple[str, str]]:
     calls = sum(totals.count for totals in summary.calls.values())
     collectives = plural(summary.collectives, "collective")
     yield "MPI", f"{plural(calls, 'call')}, {_messages(summary)}, {collectives}"
-    polls = f", {format_ns(summary.polling_ns)} of them in {summary.polls:,} failed polls"
-    yield "bursts", f"{summary.bursts:,} between MPI calls" + polls * bool(summary.polls)
+    yield "bursts", f"{summary.bursts:,} between MPI calls"
+    if summary.polling.polls:
+        yield "failed polls", _polls(summary.polling)
     if summary.regions:
         yield "regions", f"{summary.regions:,}"
     if summary.call_paths:
@@ -70,6 +78,19 @@ def _facts(summary: Summary) -> Iterator[tuple[str, str]]:
     yield "counters", names + f" and {more} more" * (more > 0)
     if summary.compiler:
         yield "counted by", summary.compiler
+
+
+def _polls(polling: Polling) -> str:
+    gap = format_ns(polling.poll_gap_ns)
+    ways = {
+        "as the recorder measured it": polling.bursts_measured,
+        f"where they are less than {gap} apart on average": polling.bursts_by_mean,
+    }
+    how = " and ".join(way for way, bursts in ways.items() if bursts)
+    return (
+        f"{polling.polls:,} in {format_ns(polling.time_ns)} of them; "
+        f"{format_ns(polling.waiting_ns)} are waiting, {how}"
+    )
 
 
 def _program(summary: Summary) -> str:
@@ -90,12 +111,16 @@ def _messages(summary: Summary) -> str:
 
 
 def _efficiency(summary: Summary) -> Iterator[Block]:
-    efficiency, without_polls = summary.efficiency, summary.efficiency_without_polls
+    efficiency = summary.efficiency
     if efficiency.parallel is None:
         yield Heading(f"Parallel efficiency: none, {efficiency.reason}")
         return
     whole = "MPI_Finalize" in summary.calls
     between = "from MPI_Init to MPI_Finalize" if whole else "as long as each was observed"
+    is_whole_trace = efficiency.span == "trace"
+    if is_whole_trace:
+        between = "over the whole trace"
+    share = format_percent if is_whole_trace else format_share
     span = f"{between}: {format_ns(efficiency.runtime_ns)}"
     yield Heading(f"Efficiency of {plural(len(efficiency.useful_ns), 'rank')}, {span}")
     rows = [
@@ -103,11 +128,8 @@ def _efficiency(summary: Summary) -> Iterator[Block]:
         ("load balance", efficiency.load_balance, _busiest(efficiency)),
         ("communication", efficiency.communication, "time outside MPI on that rank"),
     ]
-    if without_polls is not None:
-        as_mpi = "parallel efficiency if they are MPI"
-        rows.append(("without failed polls", without_polls.parallel, as_mpi))
     yield Facts(
-        [(name, f"{format_share(value):>7}   {meaning}") for name, value, meaning in rows],
+        [(name, f"{share(value):>7}   {meaning}") for name, value, meaning in rows],
         styles=["" if value is None or value >= _GOOD else "yellow" for _, value, _ in rows],
     )
 

@@ -77,6 +77,11 @@ def format_share(share: float | None) -> str:
     return "-" if share is None else f"{100 * share:.1f} %"
 
 
+def format_percent(share: float | None) -> str:
+    """A share as :func:`format_share` has it, with two decimals, as BasicAnalysis prints it."""
+    return "-" if share is None else f"{100 * share:.2f} %"
+
+
 def plural(count: int, noun: str, nouns: str = "") -> str:
     """A count and its noun.
 

@@ -216,16 +216,19 @@ def _add_readings(pairs: _Pairs, trace: Trace) -> None:
 
 
 def _add_polls(pairs: _Pairs, trace: Trace) -> None:
-    location, end, after, polls, polling = trace.arrays(
-        "bursts", "location", "end_ns", "call_after", "polls", "polling_ns"
+    location, end, after, polls, polling, waiting = trace.arrays(
+        "bursts", "location", "end_ns", "call_after", "polls", "polling_ns", "waiting_ns"
     )
     rows = (polls > 0) | (polling > 0)
-    location, end, after = location[rows], end[rows], after[rows]
+    location, end, after, waiting = location[rows], end[rows], after[rows], waiting[rows]
     enter_seq = np.append(trace.arrays("calls", "enter_seq")[0], _AFTER - 1)
     call = np.where(after >= 0, trace.offsets("calls")[location] + after, -1)
     place = (location, end, enter_seq[call])
     for kind, value in ((extrae.TEST_TIME, polling[rows]), (extrae.TEST_MISSES, polls[rows])):
         pairs.add(place, kind, value, _FIRST)
+    judged = waiting != schema.NO_VALUE
+    place = (location[judged], end[judged], place[2][judged])
+    pairs.add(place, extrae.POLL_WAITING, waiting[judged], _FIRST)
 
 
 def _messages(trace: Trace) -> pa.Table:

@@ -114,6 +114,8 @@ class Details:
     transfer = property(attrgetter("variant"), doc="How a one-sided call moves data.")
     polls = property(attrgetter("first"), doc="Polls without success that are summed up.")
     polling_ns = property(attrgetter("second"), doc="Time spent in these polls.")
+    waiting_ns = property(attrgetter("request"), doc="The same with what lies shortly between.")
+    poll_gap_ns = property(attrgetter("partner"), doc="Up to where that is short; 0: unknown.")
 
     @property
     def is_root(self) -> Mask:

@@ -19,14 +19,14 @@ import numpy as np
 import pyarrow as pa
 
 from burstline.bursts import bursts_of
-from burstline.columns import concatenated, shifted, to_numpy, with_column
+from burstline.columns import concatenated, from_numpy, shifted, to_numpy, with_column
 from burstline.formats import intake
 from burstline.formats.raw.events.calls import Gathering, Operations
 from burstline.formats.raw.events.counters import Readings
 from burstline.formats.raw.events.regions import Regions
 from burstline.formats.raw.events.timeline import Life, timeline
 from burstline.formats.raw.files.layout import LATEST, Kind
-from burstline.schema import GAP_KINDS, arrow_schema, arrow_table, row_table
+from burstline.schema import GAP_KINDS, NO_VALUE, arrow_schema, arrow_table, row_table
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -273,10 +273,17 @@ def with_polls(table: pa.Table, described: Described) -> pa.Table:
     first = np.searchsorted(to_numpy(table["location"]), misses.location)
     number = to_numpy(table["burst"])[first].astype(np.int64)
     row = first + calls.call[misses.call] - 1 - number
-    for name, values in (("polling_ns", misses.polling_ns), ("polls", misses.polls)):
+    for name, values in (
+        ("polling_ns", misses.polling_ns),
+        ("polls", misses.polls),
+        ("waiting_ns", misses.waiting_ns),
+    ):
         sums = np.zeros(table.num_rows, np.int64)
         np.add.at(sums, row, np.clip(values, 0, LATEST))
-        table = with_column(table, name, pa.array(sums))
+        if name == "waiting_ns":
+            judged = np.bincount(row[misses.poll_gap_ns != 0], minlength=len(sums)) > 0
+            sums[~judged] = NO_VALUE
+        table = with_column(table, name, from_numpy(sums, pa.int64()))
     return table
 
 

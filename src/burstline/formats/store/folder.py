@@ -49,7 +49,8 @@ _WAY_OUT: Final = (
 _REPETITIVE: Final = frozenset([
     "location", "operation", "type", "state", "communicator", "tag", "root", "kind", "severity",
     "sender_location", "receiver_location", "send_done_from", "origin", "gap_ns", "polls",
-    "polling_ns", "complete", "lock", "team", "iterations", "barrier_ordinal", "role",
+    "polling_ns", "waiting_ns", "complete", "lock", "team", "iterations", "barrier_ordinal",
+    "role",
 ])  # fmt: skip
 
 

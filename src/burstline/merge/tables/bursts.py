@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 import pyarrow as pa
 
+from burstline.bursts import POLL_COLUMNS, POLL_GAP_NS
 from burstline.columns import numpy_columns, to_frame, to_numpy
 from burstline.errors import ParameterError
 from burstline.identity import CONTEXT, SIDES, Decoder
@@ -83,6 +84,7 @@ def burst_table(
     columns: Sequence[str] | None = None,
     min_duration_ns: int = 0,
     whole: Trace | None = None,
+    poll_gap_ns: int = POLL_GAP_NS,
 ) -> BurstTable:
     """The bursts of a trace with their counters, the calls around them, and what follows.
 
@@ -96,6 +98,8 @@ def burst_table(
         Leave out shorter bursts, ns. They count in `concurrency` and `position` all the same.
     whole : Trace, optional
         What `trace` is a selection of: all that compute in it count in `concurrency`.
+    poll_gap_ns : int
+        Failed polls that a source only sums up are waiting where they are less than this apart.
 
     Returns
     -------
@@ -115,7 +119,7 @@ def burst_table(
     counter, see `columns`. ``ipc`` and ``frequency`` need PAPI_TOT_INS and PAPI_TOT_CYC and
     are null without; they take the counters for those of the whole burst. Bursts of a
     trace that was cut lack who was cut away, so give `whole`. Failed polls that a source
-    sums up count as computing.
+    sums up count in ``concurrency``; ``waiting_ns`` has what of a burst was waiting.
 
     Examples
     --------
@@ -129,7 +133,13 @@ def burst_table(
     'main@a.c:3'
     """
     parts = list(
-        burst_parts(trace, columns=columns, min_duration_ns=min_duration_ns, whole=whole)
+        burst_parts(
+            trace,
+            columns=columns,
+            min_duration_ns=min_duration_ns,
+            whole=whole,
+            poll_gap_ns=poll_gap_ns,
+        )
     )
     target = table_schema(trace.counter_names, columns)
     counters = counter_columns(trace.counter_names)
@@ -145,6 +155,7 @@ def burst_parts(
     columns: Sequence[str] | None = None,
     min_duration_ns: int = 0,
     whole: Trace | None = None,
+    poll_gap_ns: int = POLL_GAP_NS,
 ) -> Iterator[pa.Table]:
     """The burst table in parts of whole locations; texts have the same numbers in all."""
     if min_duration_ns < 0:
@@ -158,7 +169,15 @@ def burst_parts(
     for bursts, calls in _parts(trace, _burst_columns(trace, target), decoder.columns):
         if begun is None and "region" in target.names and _has_silent(bursts):
             begun = Begun(trace, decoder)
-        rows = Rows(trace, bursts, calls, decoder, concurrency=concurrency, begun=begun)
+        rows = Rows(
+            trace,
+            bursts,
+            calls,
+            decoder,
+            poll_gap_ns=poll_gap_ns,
+            concurrency=concurrency,
+            begun=begun,
+        )
         yield rows.table(target, min_duration_ns)
 
 
@@ -167,12 +186,14 @@ def _burst_columns(trace: Trace, target: pa.Schema) -> list[str]:
     counters = counter_columns(trace.counter_names)
     needed = {counters[name] for name in target.names if name in counters}
     needed |= {name for name in ("polling_ns", "gap_ns") if name in target.names}
+    if "waiting_ns" in target.names:
+        needed |= set(POLL_COLUMNS)
     if "ipc" in target.names:
         needed |= {"PAPI_TOT_INS", "PAPI_TOT_CYC"}
     if "frequency" in target.names:
         needed.add("PAPI_TOT_CYC")
     fixed = ["location", "burst", "start_ns", "end_ns", "call_before", "call_after"]
-    there = ("polling_ns", "gap_ns", *trace.counter_names)
+    there = (*POLL_COLUMNS[2:], *trace.counter_names)
     return fixed + [name for name in there if name in needed]
 
 

@@ -26,6 +26,7 @@ WHEN: Final = (
     Column("end_ns", "int64", "when the call after it was entered", "ns"),
     Column("duration_ns", "int64", "how long it lasted", "ns"),
     Column("polling_ns", "int64", "part of it in failed polls that are no calls", "ns"),
+    Column("waiting_ns", "int64", "part of it that was waiting in failed polls", "ns"),
     Column("gap_ns", "int64", "part of it that nobody watched", "ns"),
 )
 DERIVED: Final = (

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 import pyarrow as pa
 
+from burstline.bursts import waiting_in
 from burstline.columns import (
     Ordinals,
     begins_run,
@@ -145,10 +146,11 @@ class Rows:
         calls: pa.Table,
         decoder: Decoder,
         *,
+        poll_gap_ns: int,
         concurrency: Concurrency | None = None,
         begun: Begun | None = None,
     ) -> None:
-        self._locations = trace.locations
+        self._locations, self._poll_gap_ns = trace.locations, poll_gap_ns
         self._counters = counter_columns(trace.counter_names)
         self._bursts, self._calls = bursts, calls
         self._decoder, self._computing, self._begun = decoder, concurrency, begun
@@ -188,6 +190,10 @@ class Rows:
 
     def _duration_ns(self) -> pa.Array:
         return from_numpy(self._length, pa.int64(), marked=False)
+
+    def _waiting_ns(self) -> pa.Array:
+        waiting = waiting_in(self._bursts, self._poll_gap_ns)
+        return from_numpy(waiting, pa.int64(), marked=False)
 
     @cached_property
     def _ordinals(self) -> Ordinals:

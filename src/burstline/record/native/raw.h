@@ -92,8 +92,9 @@ enum burst_kind {
                               bits; c: bytes; op: enum burst_transfer */
     BURST_PROBE = 21,      /* time: 0, or request id of the post that will receive it (Mprobe);
                               a: source; b: tag and communicator; c: bytes of what was found */
-    BURST_MISSES = 22,     /* polls (Test*, Iprobe) without success since the call before, summed
-                              up: b: how many; c: ns spent in them */
+    BURST_MISSES = 22,     /* polls (Test*, Iprobe) without success before this call, summed
+                              up: b: how many; c: ns spent in them; time: these, and ns from one to
+                              the next poll where that is less than a ns; a: 0 in older files */
 
     /* Definitions; `time` is 0 unless said. */
     BURST_RANK = 30,       /* a: world rank; b: world size; c: thread level provided */

@@ -6,6 +6,8 @@
 #include <dlfcn.h>
 #include <pthread.h>
 #include <stddef.h>
+#include <sys/resource.h>
+#include <time.h>
 
 #include "wrap.h"
 
@@ -13,6 +15,20 @@ struct burst_known burst_known;
 int burst_following;
 __thread int burst_depth;
 __thread struct burst_polls burst_polls;
+
+int burst_was_kept_off(uint64_t now, uint64_t stretch) {
+    struct rusage usage;
+    struct timespec used;
+    getrusage(RUSAGE_THREAD, &usage);
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
+    const uint64_t on_cpu = (uint64_t)used.tv_sec * 1000000000u + (uint64_t)used.tv_nsec;
+    const struct burst_polls before = burst_polls;
+    burst_polls.wall = now;
+    burst_polls.off_cpu = now - on_cpu;
+    burst_polls.sleeps = usage.ru_nvcsw;
+    return before.wall != 0 && before.sleeps == usage.ru_nvcsw &&
+           stretch - stretch / 8 < burst_polls.off_cpu - before.off_cpu + burst_settings.poll_gap;
+}
 
 #if defined(OPEN_MPI)
 static const char* const libraries[] = {"libmpi.so.40", "libmpi.so.80", "libmpi.so", NULL};

@@ -49,6 +49,8 @@ struct burst_thread; /* one per thread, found by burst_self() */
  *   BURSTLINE_CALLS        only these operations, comma-separated; -NAME: all but
  *   BURSTLINE_MODE         trace | profile (counts per operation only) | off
  *   BURSTLINE_MISSES       0: record every unsuccessful Test and Iprobe; 1 (default): sum them up
+ *   BURSTLINE_POLL_GAP     ns from an unsuccessful poll to the next poll that still are waiting, if
+ *                          it is less (5000)
  *   BURSTLINE_LEAVE_FREE   MiB of the file system that stay free (1 % of it, at most 1 GiB)
  * BURSTLINE_CLOCKS (init.c) and BURSTLINE_LOOP_SAMPLING (work.c) are read where they are used.
  */
@@ -57,6 +59,7 @@ struct burst_thread; /* one per thread, found by burst_self() */
 struct burst_settings {
     uint32_t stack_depth;
     uint32_t block_bytes;
+    uint32_t poll_gap; /* ns, at least 1 */
     uint32_t leave_free_mib; /* of the file system; BURST_AUTOMATIC: a share of it */
     uint8_t active;          /* whether anything is to be recorded */
     uint8_t profile;

@@ -68,23 +68,35 @@ static inline int burst_follows(struct burst_call call) {
     return call.follow && __atomic_load_n(&burst_following, __ATOMIC_RELAXED);
 }
 
-/* Unsuccessful polls of a thread, summed up until its next recorded call. */
+/* Unsuccessful polls of a thread, summed up until its next recorded call. The stretch from such a
+ * poll to the next poll is waiting, too, where it is shorter than BURSTLINE_POLL_GAP. */
 struct burst_polls {
-    uint64_t missed, ns;
+    uint64_t missed, ns, waiting, last; /* last: when the latest one returned */
+    uint64_t wall, off_cpu; /* when the processor was watched, and ns without it up to then */
+    long sleeps;
+    uint32_t shorts; /* such stretches in a row */
 };
+
+#define BURST_SPINS 16 /* short stretches from which on the thread is taken to wait */
 
 extern __thread int burst_depth;
 extern __thread struct burst_polls burst_polls;
+
+/* Whether a thread that waits was kept from the processor in a long stretch up to now: it ran for
+ * less than an eighth of it (switching is charged to it, too), and did not sleep by itself. */
+int burst_was_kept_off(uint64_t now, uint64_t stretch);
 
 static inline struct burst_thread* burst_outermost(uint16_t op) {
     struct burst_thread* thread = burst_self();
     return thread != NULL && burst_wants(op) && burst_begin(thread) ? thread : NULL;
 }
 
+/* Behind the ENTER of the call that they came before, which tells of them. */
 static inline void burst_put_polls(struct burst_thread* thread) {
     if (__builtin_expect(burst_polls.missed == 0, 1)) return;
-    burst_put(thread, BURST_MISSES, 0, 0, 0, burst_polls.missed, burst_polls.ns);
-    burst_polls = (struct burst_polls){0, 0};
+    burst_put(thread, BURST_MISSES, 0, burst_polls.waiting, burst_settings.poll_gap,
+              burst_polls.missed, burst_polls.ns);
+    burst_polls = (struct burst_polls){0};
 }
 
 static inline struct burst_call burst_open(uint16_t op, void* caller) {
@@ -93,8 +105,8 @@ static inline struct burst_call burst_open(uint16_t op, void* caller) {
     call.thread = burst_outermost(op);
     call.follow = burst_settings.active;
     if (call.thread == NULL) return call;
-    burst_put_polls(call.thread);
     burst_enter(call.thread, op, caller);
+    burst_put_polls(call.thread);
     return call;
 }
 
@@ -119,13 +131,27 @@ static inline struct burst_call burst_open_poll(uint16_t op, void* caller) {
 /* Whether the poll is recorded as a call. */
 static inline int burst_polled(struct burst_call* call, uint16_t op, void* caller, int success) {
     if (call->thread == NULL || call->since == 0) return call->thread != NULL;
+    const uint64_t gap = burst_polls.missed > 0 ? call->since - burst_polls.last : 0;
+    if (gap < burst_settings.poll_gap) {
+        burst_polls.waiting += gap;
+        ++burst_polls.shorts;
+    } else if (burst_polls.shorts >= BURST_SPINS && burst_was_kept_off(call->since, gap)) {
+        burst_polls.waiting += gap;
+    } else {
+        burst_polls.shorts = 0;
+    }
     if (success) {
-        burst_put_polls(call->thread);
         burst_enter_at(call->thread, op, caller, call->since);
+        burst_put_polls(call->thread);
         return 1;
     }
+    const uint64_t ns = (burst_polls.last = burst_now()) - call->since;
+    burst_polls.ns += ns;
+    burst_polls.waiting += ns;
     ++burst_polls.missed;
-    burst_polls.ns += burst_now() - call->since;
+    const int is_long = ns >= burst_settings.poll_gap && burst_polls.shorts > BURST_SPINS;
+    if (__builtin_expect(is_long || burst_polls.shorts == BURST_SPINS, 0))
+        (void)burst_was_kept_off(burst_polls.last, 0); /* the processor is watched from here on */
     burst_end(call->thread);
     call->thread = NULL;
     return 0;
