@@ -40,6 +40,7 @@ enum class EventClass : std::uint8_t {
 
 constexpr std::int64_t no_value = INT64_MIN;
 constexpr std::int32_t unknown = -1;
+constexpr std::int64_t never_left = std::int64_t{1} << 35;  // as NEVER_LEFT of the schema
 
 /// The declared objects: application, task and thread of the file (counted
 /// from 1) to a location (counted from 0), and the bucket of each location.

@@ -283,7 +283,8 @@ void LocationWalk::add_gap(std::int64_t start, std::int64_t end, GapKind kind) {
 void LocationWalk::finish(std::int64_t end) {
     if (in_call()) {
         extras_.report("call_never_left", location_, enter_);
-        close_call(end, seq_++);
+        close_call(end, never_left);
+        ++seq_;
     }
     while (!stack_.empty()) {
         extras_.report("region_never_left", location_,

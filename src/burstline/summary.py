@@ -10,16 +10,16 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
+import pyarrow as pa
 
 from burstline import schema
 from burstline.bursts import POLL_GAP_NS, waiting_in
 from burstline.columns import coded, numpy_columns, to_numpy
 from burstline.efficiency import BURST_COLUMNS, CALL_COLUMNS, SPANS, Efficiency, UsefulTime
 from burstline.errors import ParameterError
+from burstline.identity import path_labels
 
 if TYPE_CHECKING:
-    import pyarrow as pa
-
     from burstline.columns import AnyIntegers, Integers
     from burstline.trace import Trace
 
@@ -62,6 +62,20 @@ class Polling:
     bursts_measured: int = 0
     bursts_by_mean: int = 0
     poll_gap_ns: int = POLL_GAP_NS
+
+
+@dataclass(frozen=True, slots=True)
+class OpenCall:
+    """A call that was entered and never left."""
+
+    # who made it, and which call
+    application: int
+    rank: int
+    thread: int
+    operation: str
+    peer: int | None  # rank of its partner, None if it has none or it is not known
+    enter_ns: int
+    call_path: str | None  # function@file:line from the outside in, None if unknown
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,6 +135,8 @@ class Summary:
         Calls whose caller is known.
     gaps : tuple of GapTotals
         Time that was not observed, by kind.
+    open_calls : tuple of OpenCall
+        Calls in which the run was interrupted.
     efficiency : Efficiency
         Of the applications that call MPI, as POP defines it.
     defects : tuple of Defect
@@ -148,6 +164,7 @@ class Summary:
     call_path_depth: int
     calls_with_path: int
     gaps: tuple[GapTotals, ...]
+    open_calls: tuple[OpenCall, ...]
     efficiency: Efficiency
     defects: tuple[Defect, ...]
 
@@ -176,13 +193,19 @@ class Summary:
                 "calls": self.calls_with_path,
             },
             "gaps": [asdict(gap) for gap in self.gaps],
+            "open_calls": [asdict(call) for call in self.open_calls],
             "efficiency": self.efficiency.as_dict(),
             "defects": [asdict(defect) for defect in self.defects],
             "by_application": [asdict(application) for application in self.applications],
         }
 
 
-def summarise(trace: Trace, *, poll_gap_ns: int = POLL_GAP_NS, span: str = SPANS[0]) -> Summary:
+def summarise(
+    trace: Trace,
+    *,
+    poll_gap_ns: int = POLL_GAP_NS,
+    span: str = SPANS[0],
+) -> Summary:
     """Counts and sums of what a trace holds, and of what was not observed.
 
     Parameters
@@ -223,7 +246,7 @@ def summarise(trace: Trace, *, poll_gap_ns: int = POLL_GAP_NS, span: str = SPANS
             else f"polls are not less than 0 ns apart, got {poll_gap_ns}"
         )
     useful = UsefulTime(trace, span)
-    calls, calls_with_path = _fold_calls(trace, useful)
+    calls, calls_with_path, interrupted = _fold_calls(trace, useful)
     messages, matched = _fold_messages(trace)
     bursts, polling = _fold_bursts(trace, useful, poll_gap_ns)
     applications = _applications(trace, useful.applications())
@@ -252,16 +275,19 @@ def summarise(trace: Trace, *, poll_gap_ns: int = POLL_GAP_NS, span: str = SPANS
         call_path_depth=depth,
         calls_with_path=calls_with_path,
         gaps=_fold_gaps(trace),
+        open_calls=_open_calls(trace, interrupted),
         efficiency=useful.result(),
         defects=_defects(trace),
     )
 
 
-def _fold_calls(trace: Trace, useful: UsefulTime) -> tuple[dict[str, CallTotals], int]:
-    """The sums of each operation, the longest first, and how many calls have a path."""
-    with_path = 0
+def _fold_calls(
+    trace: Trace, useful: UsefulTime
+) -> tuple[dict[str, CallTotals], int, list[dict[str, Any]]]:
+    """The sums of each operation, the longest first; calls with a path; interrupted ones."""
+    with_path, interrupted = 0, []
     totals: dict[str, Integers] = {}
-    columns = (*CALL_COLUMNS, "sent_bytes", "received_bytes", "call_path")
+    columns = (*CALL_COLUMNS, "leave_seq", "sent_bytes", "received_bytes", "peer", "call_path")
     for batch in trace.batches("calls", columns):
         useful.add(batch)
         codes, names = coded(batch["operation"])  # each batch may number operations anew
@@ -275,9 +301,12 @@ def _fold_calls(trace: Trace, useful: UsefulTime) -> tuple[dict[str, CallTotals]
         for name, row in zip(names, np.transpose(sums), strict=True):
             if row[0]:
                 totals[name] = totals.get(name, 0) + row
+        is_open = to_numpy(batch["leave_seq"]) >= schema.NEVER_LEFT
+        interrupted += batch.filter(pa.array(is_open)).to_pylist()
         with_path += batch.num_rows - batch["call_path"].null_count
     longest = sorted(totals.items(), key=lambda entry: (-entry[1][1], entry[0]))
-    return {name: CallTotals(*row.tolist()) for name, row in longest}, with_path
+    sums_of = {name: CallTotals(*row.tolist()) for name, row in longest}
+    return sums_of, with_path, interrupted
 
 
 def _fold_messages(trace: Trace) -> tuple[int, int]:
@@ -355,6 +384,20 @@ def _call_paths(trace: Trace) -> tuple[int, int]:
         ancestor = parent[ancestor]
         ancestor = np.unique(ancestor[ancestor >= 0])
     return len(parent), depth
+
+
+def _open_calls(trace: Trace, calls: list[dict[str, Any]]) -> tuple[OpenCall, ...]:
+    if not calls:
+        return ()
+    places, (number, labels) = trace.locations.to_pylist(), path_labels(trace)
+    made = []
+    for row in calls:
+        place = places[row["location"]]
+        path = -1 if row["call_path"] is None else number[row["call_path"]]
+        facts = {name: place[name] for name in ("application", "rank", "thread")}
+        facts |= {name: row[name] for name in ("operation", "peer", "enter_ns")}
+        made.append(OpenCall(**facts, call_path=labels[path] if path >= 0 else None))
+    return tuple(made)
 
 
 def _defects(trace: Trace) -> tuple[Defect, ...]:

@@ -11,7 +11,8 @@ from burstline import operations
 from burstline.extrae.mpi_calls import MPI_EVENTS, MPI_OPERATIONS
 from burstline.formats.paraver.writing import writer
 from burstline.record.building.wrappers import calls
-from raw_files import Run, collective, column, record
+from burstline.schema import NEVER_LEFT
+from raw_files import Run, collective, column, record, send
 
 MISSES = 22
 
@@ -81,6 +82,23 @@ def test_failed_polls_come_back_in_the_burst_before_the_call_that_tells_of_them(
     assert {50000304: 4, 50000305: 4}.items() <= dict(
         zip(*np.unique(types, return_counts=True), strict=True)
     ).items()
+
+
+def test_a_call_that_nobody_left_has_no_end_and_keeps_its_partner(tmp_path):
+    run = Run(2)
+    for rank in (0, 1):
+        run[rank].call("MPI_Init", 1, 2).call("MPI_Barrier", 5, 9)
+    run[0].enter("MPI_Send", 20).add(send(1, size=8))
+    (tmp_path / "raw").mkdir()
+    trace = run.read(tmp_path / "raw")
+    writer.write(trace, tmp_path / "a.prv")
+    back = burstline.read(tmp_path / "a.prv")
+
+    for one in (trace, back):
+        is_open = np.array(column(one, "calls", "leave_seq")) >= NEVER_LEFT
+        assert is_open.tolist() == [False, False, True, False, False]
+        assert column(one, "calls", "peer")[2] == 1
+    assert column(back, "defects", "kind") == ["call_never_left"]
 
 
 def test_calls_that_all_make_together_are_collectives_of_the_written_trace(tmp_path):

@@ -98,7 +98,12 @@ def _run(words: list[str]) -> None:
         if arguments.command is None:
             parser.print_help(sys.stderr)
             raise SystemExit(_WRONG_ARGUMENTS)
+        arguments.defects = []  # of what is read: names of traces, and rows
         arguments.run(arguments)
+        if arguments.defects:
+            from burstline.cli.inputs import warn_of_damage  # noqa: PLC0415 -- loads NumPy
+
+            warn_of_damage(arguments)
     finally:
         sys.stdout.flush()
 

@@ -15,10 +15,11 @@ from burstline.cli.inputs import (
     iterations_region,
     limits_of,
     progress_bar,
+    read_trace,
     region_asked,
     require,
 )
-from burstline.cli.products import output_path, require_free
+from burstline.cli.products import output_path, print_view, require_free
 from burstline.errors import NotEnoughDataError, ParameterError
 from burstline.formats import atomic, derivation
 
@@ -59,7 +60,7 @@ def run(arguments: usage.Arguments) -> None:
     limits = limits_of(arguments)
     memory = limits["memory"]
     with progress_bar(arguments) as progress:
-        trace = burstline.read(arguments.trace, raw=True, **limits, progress=progress)
+        trace = read_trace(arguments, raw=True, **limits, progress=progress)
         marks = _found(trace, arguments, memory)
         if not marks.loops:
             raise NotEnoughDataError(
@@ -123,4 +124,4 @@ def _print(arguments: usage.Arguments, path: Path, marks: Marks) -> None:
     added = f"{path}: {count:,} iterations as {len(marks.time_ns):,} events added"
     notes = [*(loop.name for loop in marks.loops), added]
     shown = show.Outcome(document, ("type", "events"), marks.types.items(), notes=notes)
-    show.output(shown, arguments.format)
+    print_view(arguments, shown)

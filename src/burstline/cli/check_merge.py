@@ -12,10 +12,9 @@ from burstline.cli.inputs import (
     progress_bar,
     read_selected,
     require_as_many_ranks,
-    warn_of_losses,
     warn_of_twins,
 )
-from burstline.cli.products import picture_file, write_figure
+from burstline.cli.products import picture_file, print_view, write_figure
 from burstline.errors import ParameterError
 
 if TYPE_CHECKING:
@@ -80,10 +79,9 @@ def run(arguments: usage.Arguments) -> None:
         write_figure(picture, view.figures()["quality"])
         count = len(show.drawn_of(check))
         show.note(f"{picture}: {count} quantities of {check.matching.runs} runs")
-    show.output(view, arguments.format)
+    print_view(arguments, view)
     for doubt in show.doubts(check):
         show.note(doubt)
-    warn_of_losses([Path(path) for path in paths], traces)
 
 
 def _read(arguments: usage.Arguments) -> list[Trace]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final, Unpack
 import burstline
 from burstline import formats, record, schema, show
 from burstline.cli import usage
-from burstline.cli.inputs import is_recorded, limits_of, progress_bar
+from burstline.cli.inputs import is_recorded, limits_of, note_defects, progress_bar
 from burstline.cli.products import output_path, print_written, written_rows
 from burstline.formats import atomic, otf2, paraver, store
 from burstline.formats import raw as raw_files
@@ -65,6 +65,7 @@ def run(arguments: usage.Arguments) -> None:
             memory = limits["memory"]
             formats.write(trace, path, overwrite=True, memory=memory, progress=progress)
             written = written_rows(trace, path)
+    note_defects(arguments, written["defects"])
     if resolver is not None:
         say_unnamed(resolver)
     lost = {"messages": 0, "collectives": 0, "calls_clipped": 0}
@@ -81,7 +82,7 @@ def write_recorded(
     progress: Progress,
     name: str | None = None,
     **limits: Unpack[Limits],
-) -> dict[str, dict[str, int]]:
+) -> dict[str, Any]:
     """Write the raw files of a run, of any size, as a trace; count its rows.
 
     The trace says that it is made of `name`, by default of the folder.

@@ -13,6 +13,7 @@ from burstline.cli.inputs import (
     iterations_region,
     limits_of,
     progress_bar,
+    read_trace,
     region_asked,
     require,
 )
@@ -51,7 +52,7 @@ def run(arguments: usage.Arguments) -> None:
     limits = limits_of(arguments)
     memory = limits["memory"]
     with progress_bar(arguments) as progress:
-        before = burstline.read(arguments.trace, raw=True, **limits, progress=progress)
+        before = read_trace(arguments, raw=True, **limits, progress=progress)
         window = _placed(window, before)
         copies = _COPIES if before.is_stored else _COPIES_HERE
         if asked:

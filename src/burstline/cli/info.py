@@ -13,6 +13,7 @@ from burstline.cli.inputs import (
     poll_gap_asked,
     read_selected,
 )
+from burstline.cli.products import print_view
 from burstline.errors import ParameterError
 
 if TYPE_CHECKING:
@@ -49,10 +50,11 @@ def run(arguments: usage.Arguments) -> None:
         view: View = _profile(arguments)
     else:
         options = poll_gap_asked(arguments) | {"span": arguments.span}
-        trace = read_selected(arguments, raw=arguments.span == "trace", streams=True)
+        has_states = arguments.span == "trace"
+        trace = read_selected(arguments, raw=has_states, streams=True)
         summary = burstline.summarise(trace, **options)
         view = show.SummaryView(summary, arguments.top)
-    show.output(view, arguments.format)
+    print_view(arguments, view)
 
 
 def _profile(arguments: usage.Arguments) -> View:

@@ -29,6 +29,8 @@ if TYPE_CHECKING:
     from burstline.structure import Structure
     from burstline.trace import Trace
 
+    Defects = list[dict[str, Any]]  # rows of the table
+
 ANALYSED: Final = ("calls", "messages", "bursts", "regions", "gaps")
 """Tables that grow with the trace and that analyses ask for."""
 DETECTED: Final = ("calls", "bursts")
@@ -80,7 +82,7 @@ def read_with_whole(
     limits = limits_of(arguments)
     region, asked = region_asked(arguments), iterations_asked(arguments)
     with progress_bar(arguments) as progress:
-        whole = burstline.read(arguments.trace, raw=raw, **limits, progress=progress)
+        whole = read_trace(arguments, raw=raw, **limits, progress=progress)
     _say_if_unnamed(arguments.trace)
     _require_inside(region, whole)
     trace = whole  # if an analysis streams, a part at a time, all of it need not fit
@@ -90,6 +92,34 @@ def read_with_whole(
     if asked:
         region = iterations_region(trace, region, asked, arguments)
     return (burstline.select(trace, **region) if region else trace), whole
+
+
+def read_trace(
+    arguments: usage.Arguments,
+    path: Path | None = None,
+    **options: Any,  # noqa: ANN401 -- as read
+) -> Trace:
+    """A trace, by default the one that the arguments name; its defects are remembered there."""
+    trace = burstline.read(arguments.trace if path is None else path, **options)
+    note_defects(arguments, trace.defects.to_pylist(), path)
+    return trace
+
+
+def note_defects(
+    arguments: usage.Arguments, defects: Defects, path: Path | None = None
+) -> None:
+    """Remember the defects of what a command has read."""
+    arguments.defects.append((str(arguments.trace if path is None else path), defects))
+
+
+def warn_of_damage(arguments: usage.Arguments) -> None:
+    """Say in one line each which traces were damaged, or interrupted, and lack something."""
+    for path, rows in arguments.defects:
+        lost = [row for row in rows if row["severity"] != "info"]
+        if lost:
+            told = ", ".join(f"{row['kind']} ({row['count']:,} times)" for row in lost)
+            see = "" if arguments.command == "info" else f". See: burstline info {path}"
+            show.note(f"warning: {path}: {printable(told)}{see}")
 
 
 def region_asked(arguments: usage.Arguments) -> dict[str, Any]:
@@ -207,15 +237,6 @@ def warn_of_twins(paths: Sequence[Path]) -> None:
                 show.note(f"warning: {path} is given twice; nothing is learned from that")
 
 
-def warn_of_losses(paths: Sequence[Path], traces: Sequence[Trace]) -> None:
-    """Say which runs lack something that was lost on the way to us."""
-    for path, trace in zip(paths, traces, strict=True):
-        lost = [row for row in trace.defects.to_pylist() if row["severity"] != "info"]
-        if lost:
-            told = ", ".join(f"{row['kind']} ({row['count']:,} times)" for row in lost)
-            show.note(f"warning: {path}: {printable(told)}. See: burstline info {path}")
-
-
 def read_runs(
     paths: Sequence[Path], arguments: usage.Arguments, progress: Progress
 ) -> list[Trace]:
@@ -226,8 +247,8 @@ def read_runs(
     traces, has_loops = [], True
     for path in paths:
         try:
-            trace = burstline.read(
-                path, raw=False, memory=each, threads=threads, progress=progress
+            trace = read_trace(
+                arguments, path, raw=False, memory=each, threads=threads, progress=progress
             )
         except MemoryBudgetError as error:
             needed = formats.memory_of_all(error.needed_bytes, copies)

@@ -10,7 +10,7 @@ import burstline
 from burstline import learning, merge, show
 from burstline.cli import usage
 from burstline.cli.inputs import progress_bar, read_runs, thread_count
-from burstline.cli.products import picture_file, write_figure
+from burstline.cli.products import picture_file, print_view, write_figure
 from burstline.errors import FormatError, ParameterError, printable
 from burstline.formats.files import require_plain
 
@@ -92,7 +92,7 @@ def run(arguments: usage.Arguments) -> None:
     if plot is not None:
         write_figure(plot, view.figures()["predictions"])
         show.note(f"{plot}: {len(learned.measured):,} bursts")
-    show.output(view, arguments.format)
+    print_view(arguments, view)
 
 
 def _tables(

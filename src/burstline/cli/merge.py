@@ -15,11 +15,11 @@ from burstline.cli.inputs import (
     memory_budget,
     progress_bar,
     read_runs,
-    warn_of_losses,
     warn_of_twins,
 )
 from burstline.cli.products import (
     picture_file,
+    print_view,
     require_outputs,
     table_file,
     write_figure,
@@ -144,8 +144,7 @@ def run(arguments: usage.Arguments) -> None:
         )
         if wanted.plot is not None:
             write_figure(wanted.plot, view.figures()["matches"])
-    show.output(view, arguments.format)
-    warn_of_losses(paths, traces)
+    print_view(arguments, view)
     strangers = _strangers(matching, paths, _FEW)
     if strangers:
         show.note(f"warning: {strangers}: give whole runs of one program with one input")

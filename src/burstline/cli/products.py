@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Mapping, Sequence
 
-    from burstline.show import Figure
+    from burstline.show import Figure, View
     from burstline.trace import Trace
 
 TABLES: Final = (".parquet", ".csv", ".arrow")
@@ -46,9 +46,9 @@ def output_path(arguments: argparse.Namespace) -> Path:
     return require_outputs(path, formats.files_read(source), "the input", force=arguments.force)
 
 
-def written_rows(trace: Trace, path: Path) -> dict[str, dict[str, int]]:
-    """Count the rows of every table of a trace: those that the output holds, and others."""
-    kept = {"kept": kept_rows(trace)}
+def written_rows(trace: Trace, path: Path) -> dict[str, Any]:
+    """Rows of every table of a trace, counted by whether the output holds them; its defects."""
+    kept = {"kept": kept_rows(trace), "defects": trace.defects.to_pylist()}
     rows = {name: trace.rows(name) for name in schema.TABLES if trace.rows(name)}
     kinds = [parts for ending, parts in _CARRIED.items() if ending in path.name]
     if (formats.is_prv(path) and trace.has_raw) or not kinds:
@@ -121,11 +121,22 @@ def print_written(arguments: argparse.Namespace, path: Path, document: dict[str,
         notes.append(f"its time 0 is {show.format_ns(offset)} of the input")
     rows.append(("time_offset_ns", offset))
     shown = show.Outcome(document, ("name", "value"), rows, notes=notes)
-    show.output(shown, arguments.format)
+    print_view(arguments, shown)
 
 
 def _counted(rows: Mapping[str, int]) -> str:
     return ", ".join(f"{count:,} {name.replace('_', ' ')}" for name, count in rows.items())
+
+
+def print_view(arguments: argparse.Namespace, shown: View) -> None:
+    """Print a view as the arguments say, with the defects of what was read."""
+    several = len(arguments.defects) > 1
+    defects = [
+        {"trace": name} | row if several else row
+        for name, rows in arguments.defects
+        for row in rows
+    ]
+    show.output(shown, arguments.format, defects)
 
 
 def table_file(

@@ -17,7 +17,7 @@ from burstline.cli.inputs import (
     detected,
     read_selected,
 )
-from burstline.cli.products import picture_file, table_file, write_figure
+from burstline.cli.products import picture_file, print_view, table_file, write_figure
 from burstline.errors import MissingExtraError, NotEnoughDataError, ParameterError
 from burstline.formats import paraver
 
@@ -93,16 +93,16 @@ def run(arguments: usage.Arguments) -> None:
         table = burstline.structure.loop_table(trace, structure, number)
     if features:
         study = study_view(trace, structure, arguments)
-        show.output(study, arguments.format)
+        print_view(arguments, study)
         draw_factor_map(study, arguments)
     elif table is not None:
         is_read = arguments.format == "table"
         counter = show.chosen_counter(structure, arguments.counter) if is_read else None
         cut = _cut_command(arguments, table.loop)
         view = show.LoopTableView(table, counter, arguments.slowest, cut)
-        show.output(view, arguments.format)
+        print_view(arguments, view)
     else:
-        show.output(_structure_view(trace, structure, arguments), arguments.format)
+        print_view(arguments, _structure_view(trace, structure, arguments))
     if path is not None:
         rows = (
             burstline.structure.loops_table(trace, structure)

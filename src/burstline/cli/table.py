@@ -6,8 +6,13 @@ from typing import TYPE_CHECKING, Final
 
 from burstline import merge, selection, show
 from burstline.cli import usage
-from burstline.cli.inputs import memory_budget, poll_gap_asked, progress_bar, read_with_whole
-from burstline.cli.products import table_file
+from burstline.cli.inputs import (
+    memory_budget,
+    poll_gap_asked,
+    progress_bar,
+    read_with_whole,
+)
+from burstline.cli.products import print_view, table_file
 from burstline.errors import MemoryBudgetError
 
 if TYPE_CHECKING:
@@ -72,7 +77,7 @@ def run(arguments: usage.Arguments) -> None:
     if path is not None:
         show.note(f"{arguments.output}: {overview.bursts:,} bursts")
     if arguments.format == "json" or (arguments.format == "table" and path is None):
-        show.output(show.OverviewView(overview, arguments.output), arguments.format)
+        print_view(arguments, show.OverviewView(overview, arguments.output))
 
 
 def _require_memory(whole: Trace, arguments: usage.Arguments) -> None:

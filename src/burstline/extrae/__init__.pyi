@@ -17,6 +17,7 @@ from burstline.extrae.event_types import COUNTER_TYPES as COUNTER_TYPES
 from burstline.extrae.event_types import FILE_SIZE as FILE_SIZE
 from burstline.extrae.event_types import FLUSH as FLUSH
 from burstline.extrae.event_types import FOUND_ITERATION as FOUND_ITERATION
+from burstline.extrae.event_types import INTERRUPTED_PARTNER as INTERRUPTED_PARTNER
 from burstline.extrae.event_types import ITERATION as ITERATION
 from burstline.extrae.event_types import KNOWN_TYPES as KNOWN_TYPES
 from burstline.extrae.event_types import LOCK_ADDRESS as LOCK_ADDRESS

@@ -205,6 +205,11 @@ POLL_WAITING: Final = _enter(
 )
 """Time in failed polls and in short stretches from one to the next, as the recorder saw it."""
 
+INTERRUPTED_PARTNER: Final = _enter(
+    77_200_003, EventClass.RMA_TARGET, "Partner of an interrupted call"
+)
+"""Rank of the partner of a call that nobody left, so that no message tells it."""
+
 MOVED_TYPES: Final = range(77_210_000, 77_300_000)
 """Event types of a program that are taken, in the order of their numbers."""
 

@@ -1,6 +1,7 @@
 from burstline.identity.call_paths import Frame as Frame
 from burstline.identity.call_paths import Path as Path
 from burstline.identity.call_paths import clean_paths as clean_paths
+from burstline.identity.call_paths import path_labels as path_labels
 from burstline.identity.calls import CONTEXT as CONTEXT
 from burstline.identity.calls import SIDES as SIDES
 from burstline.identity.calls import SITE as SITE

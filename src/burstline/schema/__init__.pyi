@@ -24,6 +24,7 @@ from burstline.schema.tables import COUNTER_MODES as COUNTER_MODES
 from burstline.schema.tables import GAP_KINDS as GAP_KINDS
 from burstline.schema.tables import HALF_KINDS as HALF_KINDS
 from burstline.schema.tables import LOCATION_KINDS as LOCATION_KINDS
+from burstline.schema.tables import NEVER_LEFT as NEVER_LEFT
 from burstline.schema.tables import ORIGINS as ORIGINS
 from burstline.schema.tables import OTHER_EVENT_KINDS as OTHER_EVENT_KINDS
 from burstline.schema.tables import PARADIGMS as PARADIGMS

@@ -13,6 +13,9 @@ from dataclasses import dataclass
 from typing import Final
 
 SCHEMA_VERSION: Final = 2
+
+NEVER_LEFT: Final = 1 << 35
+"""Event ordinal of the leave of a call in which a thread was interrupted, and above."""
 """Raised whenever a stored table would be read differently."""
 
 LOCATION_KINDS: Final = ("cpu", "gpu_stream", "metric", "other")
@@ -123,7 +126,7 @@ TABLES: Final[dict[str, TableSchema]] = {
             _ns("enter_ns", "when it was entered"),
             _ns("leave_ns", "when it was left"),
             _seq("enter_seq", "event ordinal of the enter"),
-            _seq("leave_seq", "event ordinal of the leave"),
+            _seq("leave_seq", "event ordinal of the leave; 2**35 or more if interrupted in it"),
             _id("communicator", "row of `communicators`", nullable=True),
             _id("peer", "rank of the one partner: destination, or source", nullable=True),
             _id("tag", "message tag", nullable=True),

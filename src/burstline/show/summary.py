@@ -48,6 +48,7 @@ class SummaryView(View):
         yield Facts(_facts(self.result))
         yield from _efficiency(self.result)
         yield from _calls(self.result, self.top)
+        yield from _open_calls(self.result, self.top)
         yield _unseen(self.result)
 
 
@@ -156,6 +157,27 @@ def _calls(summary: Summary, top: int) -> Iterator[Block]:
     if len(summary.calls) > top:
         more = plural(len(summary.calls) - top, "other operation")
         yield Lines([f"  … and {more}: --top {len(summary.calls)} shows all"])
+
+
+def _open_calls(summary: Summary, top: int) -> Iterator[Block]:
+    calls = summary.open_calls
+    if not calls:
+        return
+    rows = [
+        (
+            f"{call.rank}" + f".{call.thread}" * bool(call.thread),
+            call.operation,
+            "-" if call.peer is None else f"{call.peer}",
+            format_ns(call.enter_ns),
+            (call.call_path or "unknown").rpartition(";")[2],
+        )
+        for call in calls[:top]
+    ]
+    columns = ("rank", "operation", "partner", "entered at", "where")
+    yield Table(columns, rows, "Interrupted in these calls, which nobody left", left=2)
+    if len(calls) > top:
+        more = plural(len(calls) - top, "other thread")
+        yield Lines([f"  … and {more}: --top {len(calls)} shows all"])
 
 
 def calls_table(calls: Mapping[str, tuple[int, int]]) -> Table:

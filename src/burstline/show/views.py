@@ -154,11 +154,16 @@ def view(result: object, **options: Any) -> View:  # noqa: ANN401 -- each view h
     return made
 
 
-def output(shown: View, form: str) -> None:
-    """Print a view on standard output: as a ``table`` for people, as ``json`` or ``csv``."""
+def output(shown: View, form: str, defects: Sequence[object] | None = None) -> None:
+    """Print a view on standard output: as a ``table`` for people, as ``json`` or ``csv``.
+
+    The document has the defects of what was read, if there was anything.
+    """
     if form == "json":
-        document = json.dumps(shown.document(), indent=2, allow_nan=False)
-        sys.stdout.write(f"{document}\n")
+        read = {} if defects is None else {"defects": list(defects)}
+        document = shown.document()
+        document |= {name: read[name] for name in read if name not in document}
+        sys.stdout.write(json.dumps(document, indent=2, allow_nan=False) + "\n")
     elif form == "csv":
         columns, rows = shown.rows()
         writer = csv.writer(sys.stdout, lineterminator="\n")

@@ -40,7 +40,7 @@ _FIXED: Final[dict[int, tuple[int, dict[int, str]]]] = {
     extrae.TRACING: (_MISCELLANEOUS, {0: "Disabled", 1: "Enabled"}),
     extrae.COUNTER_SET: (_COUNTERS, {}),
     **dict.fromkeys((extrae.FILE_SIZE, extrae.TEST_MISSES, extrae.TEST_TIME), (_MPI, {})),
-    extrae.POLL_WAITING: (_MPI, {}),
+    **dict.fromkeys((extrae.POLL_WAITING, extrae.INTERRUPTED_PARTNER), (_MPI, {})),
     **dict.fromkeys((extrae.RMA_SIZE, extrae.SENT_SIZE, extrae.RECEIVED_SIZE), (_MPI, {})),
     **dict.fromkeys((extrae.ROOT, extrae.COMMUNICATOR), (_MPI, {})),
 }

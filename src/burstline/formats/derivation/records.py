@@ -132,6 +132,7 @@ class _Calls:
         self.sent, self.received = np.maximum(sent, 0), np.maximum(received, 0)
         self.code, self.names = coded(trace.table("calls")["operation"])
         self._entry, self._exit = (enter, enter_seq), (leave, leave_seq)
+        self.is_left = leave_seq < schema.NEVER_LEFT
 
     def has_operation(self, names: tuple[str, ...]) -> Mask:
         """Whether each call has one of these operations."""
@@ -152,7 +153,10 @@ def _add_calls(pairs: _Pairs, trace: Trace, callers: Callers) -> None:
     events = [extrae.MPI_EVENTS.get(name, _OTHER_CALL) for name in calls.names]
     kind, value = np.array(events, np.int64).reshape(-1, 2)[calls.code].T
     pairs.add(calls.entry(), kind, value, _ENTRY)
-    pairs.add(calls.exit(), kind, 0, _ENTRY)
+    pairs.add(calls.exit(calls.is_left), kind[calls.is_left], 0, _ENTRY)
+    (peer,) = trace.arrays("calls", "peer")
+    alone = ~calls.is_left & (peer >= 0)  # no message tells of their partners
+    pairs.add(calls.entry(alone), extrae.INTERRUPTED_PARTNER, peer[alone], _SIZE)
     _add_sizes(pairs, trace, calls)
     for level, node in enumerate(callers.levels(calls.path), start=1):
         rows = node >= 0

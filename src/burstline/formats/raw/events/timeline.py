@@ -15,6 +15,7 @@ import numpy as np
 
 from burstline.columns import begins_run
 from burstline.formats.raw.files.layout import EVENTS, LATEST, TIMED, Kind
+from burstline.schema import NEVER_LEFT
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -109,6 +110,8 @@ class Timeline:
         left = self.leave >= 0
         time[left] = self.time_ns[self.leave[left]]
         seq[left] = self.seq[self.leave[left]]
+        if self.first_call + len(left) == self.calls:
+            seq[-1:][~left[-1:]] = NEVER_LEFT
         return time, seq
 
     def only(self, *kinds: Kind) -> Timeline:
