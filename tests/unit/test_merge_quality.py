@@ -279,6 +279,13 @@ def test_another_partner_is_a_doubt_about_the_match():
     assert any("partner" in said for said in doubts(found))
 
 
+@pytest.mark.parametrize("method", ["align", "seed"])
+def test_a_run_that_was_cut_is_a_doubt(method):
+    found = check([run([5, 6, 7], last=9), run([5, 6])], method=method)
+
+    assert any(said.startswith("run 2 was cut") for said in doubts(found))
+
+
 def test_counters_that_one_run_alone_has_are_named_and_not_judged():
     one = run([(5, 1), (6, 2)], counters="PAPI_TOT_INS PAPI_L1_DCM")
     other = run([(5, 1), (6, 2)], counters="PAPI_TOT_INS PAPI_L2_DCM")

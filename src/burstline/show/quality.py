@@ -95,6 +95,12 @@ def doubts(check: Check) -> list[str]:
             f"only {format_share(check.match_rate)} of the bursts were matched: the runs did "
             "different things, and figures speak of what they have in common alone"
         )
+    cut = [str(run + 1) for run, is_cut in enumerate(check.matching.is_cut.tolist()) if is_cut]
+    if cut:
+        doubts.append(
+            f"run {', '.join(cut)} was cut: ranks of it lack MPI_Init or MPI_Finalize that "
+            "others have, and figures speak of the rest"
+        )
     unlike = [
         each.name
         for each in check.features
