@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import subprocess
@@ -126,3 +127,28 @@ def test_a_closed_pipe_never_ends_with_1(example, words, code, closed, tmp_path)
     for end in ends.values():
         os.close(end)
     assert done.returncode == code
+
+
+@pytest.mark.parametrize("output", [*OUTPUTS, "run.txt"])
+def test_a_name_that_is_not_utf8_is_a_name(tmp_path, output):
+    place = tmp_path / os.fsdecode(b"na\xefve")
+    place.mkdir()
+    (tmp_path / "run.txt").write_text("ranks 1 | 0 | 5 enter MPI_Barrier | 9 leave")
+    path = place / output
+    if output == "run.txt":
+        path.write_bytes((tmp_path / output).read_bytes())
+    else:
+        done = run("convert", tmp_path / "run.txt", path)
+        if output == "run.otf2":  # its library cannot
+            assert (done.returncode, list(place.iterdir())) == (2, [])
+            assert "takes only names that are UTF-8" in done.stderr
+            return
+        assert done.returncode == 0, done.stderr
+        assert f"na\\xefve/{output}: 1 calls" in done.stderr
+
+    if ".perfetto" not in output:
+        told = run("info", path, "--format", "json")
+        assert told.returncode == 0, told.stderr
+        assert json.loads(told.stdout)["calls"]["MPI_Barrier"]["count"] == 1
+        assert run("info", path).returncode == 0
+        assert run("structure", path).returncode in {0, 5}

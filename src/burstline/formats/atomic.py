@@ -47,7 +47,7 @@ def outputs(paths: Sequence[Path]) -> Iterator[list[IO[bytes]]]:
     parts = [_beside(path) for path in paths]
     try:
         with ExitStack() as stack:
-            raw = [stack.enter_context(_opened(part)) for part in parts]
+            raw = [stack.enter_context(new_file(part)) for part in parts]
             for part in parts:
                 stack.enter_context(held(part))
             with ExitStack() as packing:
@@ -104,6 +104,12 @@ def scratch(path: Path, ending: str = "spill") -> Iterator[Path]:
     finally:
         if part.exists():
             shutil.rmtree(part)
+
+
+def new_file(part: Path) -> IO[bytes]:
+    """A new file, which tells its errors of the output that it is a part of."""
+    with writing(part):
+        return io.BufferedWriter(_File(part, "xb"))
 
 
 @contextmanager
@@ -198,11 +204,6 @@ class _File(io.FileIO):
     def write(self, data: Any) -> int:  # noqa: ANN401 -- whatever has bytes
         with writing(Path(os.fsdecode(self.name))):
             return cast("int", super().write(data))
-
-
-def _opened(part: Path) -> IO[bytes]:
-    with writing(part):
-        return io.BufferedWriter(_File(part, "xb"))
 
 
 def _packed(file: IO[bytes]) -> IO[bytes]:

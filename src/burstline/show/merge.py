@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from burstline.errors import readable
 from burstline.merge import STAGES, compare, values_of
 from burstline.schema import NO_VALUE
 from burstline.show.blocks import Block, Facts, Lines, Table
@@ -65,7 +66,7 @@ class MergeView(View):
                 values = values_of(tables, fused, name)
                 first = runs.index(fused.base) if fused.base in runs else 0
                 quality[name] = compare(name, values, base=first, present=values != NO_VALUE)
-        names = tuple(map(str, paths))
+        names = tuple(map(readable, paths))
         return cls(matching, fused, names, tuple(traces), tuple(alone), quality, least, rank)
 
     def figures(self) -> Mapping[str, Figure]:

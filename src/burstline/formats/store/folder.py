@@ -7,12 +7,13 @@ where they have few rows, so that footers stay small; a large one goes on in the
 
 from __future__ import annotations
 
+import errno
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass
 from math import ceil
-from typing import TYPE_CHECKING, Any, Final, Self
+from typing import IO, TYPE_CHECKING, Any, Final, Self
 
 import numpy as np
 import pyarrow as pa
@@ -20,7 +21,7 @@ import pyarrow.parquet as pq
 
 from burstline import schema
 from burstline.columns import to_numpy
-from burstline.errors import FormatError, MemoryBudgetError, UnsupportedRecordError
+from burstline.errors import FormatError, MemoryBudgetError, UnsupportedRecordError, readable
 from burstline.formats import atomic
 from burstline.formats.files import is_plain, require_plain
 from burstline.operations import NAMES
@@ -117,6 +118,7 @@ def writer_options(target: pa.Schema) -> dict[str, Any]:
         "use_dictionary": [field.name for field in target if field.name not in delta],
         "column_encoding": delta,
         "write_statistics": False,
+        "write_page_checksum": True,
         "store_schema": True,
     }
 
@@ -139,21 +141,19 @@ class StoreWriter:
         target, path = stored_schema(name, self.counters), self.folder / f"{name}.parquet"
         if name not in self._writers:
             options = writer_options(target)
-            with atomic.writing(path):
-                writer = pq.ParquetWriter(path, target, **options)
+            file = self._open.enter_context(atomic.new_file(path))
+            writer = pq.ParquetWriter(file, target, **options)
             self._writers[name] = self._open.enter_context(writer)
             self._groups[name] = []
         stored = encode(table, target)
         for first, last in _groups(name, table):
             part = stored.slice(first, last - first)
-            with atomic.writing(path):
-                self._writers[name].write_table(part, row_group_size=max(1, last - first))
+            self._writers[name].write_table(part, row_group_size=max(1, last - first))
             self._groups[name].append(_index_of(name, part))
 
     def finish(self, operations: Sequence[str]) -> None:
         """Write the manifest, with which the folder is a store."""
-        with atomic.writing(self.folder):
-            self._open.close()
+        self._open.close()
         manifest: dict[str, Any] = {
             "format": "burstline-store",
             "version": VERSION,
@@ -162,12 +162,11 @@ class StoreWriter:
             "counters": list(self.counters),
             "tables": self._groups,
         }
-        with atomic.writing(self.folder):
-            (self.folder / MANIFEST).write_text(json.dumps(manifest), encoding="utf-8")
+        with atomic.new_file(self.folder / MANIFEST) as file:
+            file.write(json.dumps(manifest).encode())
 
     def __exit__(self, *_: object) -> None:
-        with atomic.writing(self.folder):
-            self._open.close()
+        self._open.close()
 
 
 def _groups(name: str, table: pa.Table) -> Iterator[tuple[int, int]]:
@@ -245,7 +244,7 @@ class StoreTables(Mapping[str, pa.Table]):
         if name not in self.groups:
             raise KeyError(name)
         names = self._names(name)
-        with self._file(name) as file:
+        with self._file(name) as file, self._told(name):
             self._require(name, names, file.metadata.num_rows)
             return decode(file.read(), name, names, self.operations)
 
@@ -318,10 +317,12 @@ class StoreTables(Mapping[str, pa.Table]):
             groups = self._groups(name, file)
             near = [k for k, index in enumerate(groups) if _share(index, locations, window)]
             for part in _of_whole_locations(near, groups):
-                total = sum(file.metadata.row_group(number).num_rows for number in part)
-                self._require(name, names, total)
-                rows = file.read_row_groups(part, columns=names)
-                yield decode(rows, name, names, self.operations)
+                with self._told(name):
+                    total = sum(file.metadata.row_group(number).num_rows for number in part)
+                    self._require(name, names, total)
+                    rows = file.read_row_groups(part, columns=names)
+                    table = decode(rows, name, names, self.operations)
+                yield table
 
     def _names(self, name: str) -> list[str]:
         counters = self.counters if schema.TABLES[name].counters else ()
@@ -348,19 +349,42 @@ class StoreTables(Mapping[str, pa.Table]):
         if self.memory is not None and needed > self.memory + _LITTLE:
             raise MemoryBudgetError(needed, self.memory, way_out=_WAY_OUT)
 
-    def _file(self, name: str) -> pq.ParquetFile:
-        path = self.folder / f"{name}.parquet"
-        try:
-            require_plain(path)
-            return pq.ParquetFile(path, memory_map=False)
-        except (OSError, pa.ArrowInvalid) as error:
-            raise FormatError(
-                path,
-                None,
-                expected="a table of the store",
-                found=str(error),
-                way_out="Convert the trace again.",
-            ) from error
+    @contextmanager
+    def _file(self, name: str) -> Iterator[pq.ParquetFile]:
+        with ExitStack() as stack:
+            with self._told(name):
+                source = stack.enter_context(arrow_source(self.folder / f"{name}.parquet"))
+                file = pq.ParquetFile(source, memory_map=False, page_checksum_verification=True)
+            yield stack.enter_context(file)
+
+    def _told(self, name: str) -> AbstractContextManager[None]:
+        """A block in which damage is told of a table's file."""
+        way_out = "Convert the trace again."
+        return damage_told(self.folder / f"{name}.parquet", "a table of the store", way_out)
+
+
+@contextmanager
+def damage_told(path: Path, expected: str, way_out: str = "") -> Iterator[None]:
+    """A block in which what Arrow says of damaged bytes is told of a file."""
+    try:
+        yield
+    except (pa.ArrowException, OSError, ValueError, KeyError, IndexError, TypeError) as error:
+        if isinstance(error, OSError) and error.errno not in {None, errno.ENOENT}:
+            raise  # of the system, not of what the file holds
+        raise FormatError(
+            path, None, expected=expected, found=str(error), way_out=way_out
+        ) from error
+
+
+@contextmanager
+def arrow_source(path: Path) -> Iterator[Path | IO[bytes]]:
+    """A plain file as Arrow takes it, for which names are UTF-8."""
+    require_plain(path)
+    if readable(path) == str(path):
+        yield path
+        return
+    with path.open("rb") as file:
+        yield file
 
 
 def _bytes_of_value(kind: pa.DataType) -> int:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from contextlib import ExitStack
+from typing import IO, TYPE_CHECKING, Any, Final
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -11,12 +12,13 @@ from burstline import operations, schema
 from burstline.errors import FormatError, ParameterError
 from burstline.formats import atomic
 from burstline.formats.files import is_plain
-from burstline.formats.store import MANIFEST, dictionary
+from burstline.formats.store import MANIFEST, arrow_source, damage_told, dictionary
 from burstline.progress import SILENCE, Progress
 from burstline.trace import Trace
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+    from contextlib import AbstractContextManager
     from pathlib import Path
 
 STYLES: Final = ("csv", "parquet")
@@ -41,10 +43,30 @@ def read(path: Path, **_: object) -> Trace:
         file = path / f"{name}.{style}"
         if is_plain(file):
             plain[name] = _load(file, name, style)
-    names = _operation_names(plain)
-    return Trace(
-        {name: _typed(table, name, names) for name, table in plain.items()}, check=True
-    )
+    names, tables = _operation_names(plain), {}
+    for name, table in plain.items():
+        with _told(path / f"{name}.{style}", name):
+            tables[name] = _typed(table, name, names)
+    _check_counters(path, style, tables)
+    return Trace(tables, check=True)
+
+
+def _check_counters(path: Path, style: str, tables: dict[str, pa.Table]) -> None:
+    """Raise FormatError unless the columns of counters are those that are defined."""
+    defined = tables["counters"]["name"].to_pylist() if "counters" in tables else []
+    for name, table in tables.items():
+        names = table.column_names[len(schema.TABLES[name].columns) :]
+        if schema.TABLES[name].counters and names != defined:
+            raise FormatError(
+                path / f"{name}.{style}",
+                None,
+                expected=f"the counters {', '.join(map(str, defined))}",
+                found=", ".join(names),
+            )
+
+
+def _told(file: Path, name: str) -> AbstractContextManager[None]:
+    return damage_told(file, f"a {file.suffix[1:]} table of {name}")
 
 
 def _style(path: Path) -> str | None:
@@ -58,34 +80,31 @@ def _load(file: Path, name: str, style: str) -> pa.Table:
     import pyarrow.parquet as pq  # noqa: PLC0415
 
     wanted = schema.arrow_schema(name)
-    loaders: dict[str, Callable[[], pa.Table]] = {
-        "parquet": lambda: pq.read_table(file, partitioning=None),
-        "csv": lambda: pacsv.read_csv(file, convert_options=_csv_options(file, name)),
+    loaders: dict[str, Callable[[Path | IO[bytes]], pa.Table]] = {
+        "parquet": lambda source: pq.read_table(
+            source, partitioning=None, page_checksum_verification=True
+        ),
+        "csv": lambda source: pacsv.read_csv(source, convert_options=_csv_options(file, name)),
     }
-    try:
-        table = loaders[style]()
-    except pa.ArrowInvalid as error:
-        raise FormatError(
-            file, None, expected=f"a {style} table of {name}", found=str(error)
-        ) from error
-    missing = [column for column in wanted.names if column not in table.column_names]
-    surplus = table.column_names[len(wanted) :]
+    with _told(file, name), arrow_source(file) as source:
+        table = loaders[style](source)
+        names = table.column_names
+    missing = [column for column in wanted.names if column not in names]
+    surplus = names[len(wanted) :]
     if missing or (surplus and not schema.TABLES[name].counters):
         raise FormatError(
             file,
             None,
             expected=f"the columns {', '.join(wanted.names)}",
-            found=", ".join(table.column_names),
+            found=", ".join(names),
         )
-    return table.select(
-        [*wanted.names, *(c for c in table.column_names if c not in wanted.names)]
-    )
+    return table.select([*wanted.names, *(c for c in names if c not in wanted.names)])
 
 
 def _csv_options(file: Path, name: str) -> Any:  # noqa: ANN401 -- pyarrow has no types
     import pyarrow.csv as pacsv  # noqa: PLC0415 -- only for CSV
 
-    with pacsv.open_csv(file) as lines:
+    with arrow_source(file) as source, pacsv.open_csv(source) as lines:
         names = lines.schema.names
     plain = {field.name: _text_type(field.type) for field in schema.arrow_schema(name)}
     return pacsv.ConvertOptions(
@@ -163,22 +182,20 @@ def _write_table(trace: Trace, name: str, path: Path) -> None:
     import pyarrow.csv as pacsv  # noqa: PLC0415 -- one of the two is not needed
     import pyarrow.parquet as pq  # noqa: PLC0415
 
-    writer = None
-    try:
+    with ExitStack() as stack:
+        file, writer = stack.enter_context(atomic.new_file(path)), None
         for part in _parts(trace, name):
             table = _as_text(part, lists=path.suffix == ".csv")
-            with atomic.writing(path):
-                if writer is None:
-                    writer = (
-                        pacsv.CSVWriter(path, table.schema)
-                        if path.suffix == ".csv"
-                        else pq.ParquetWriter(path, table.schema, compression="zstd")
+            if writer is None:
+                made = (
+                    pacsv.CSVWriter(file, table.schema)
+                    if path.suffix == ".csv"
+                    else pq.ParquetWriter(
+                        file, table.schema, compression="zstd", write_page_checksum=True
                     )
-                writer.write_table(table)
-    finally:
-        if writer is not None:
-            with atomic.writing(path):
-                writer.close()
+                )
+                writer = stack.enter_context(made)
+            writer.write_table(table)
 
 
 def _as_text(table: pa.Table, *, lists: bool) -> pa.Table:

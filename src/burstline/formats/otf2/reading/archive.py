@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
 
 from burstline import _core
 from burstline._core import Defined
-from burstline.errors import FormatError, MissingExtraError
+from burstline.errors import FormatError, MissingExtraError, ParameterError, readable
 from burstline.formats.files import is_plain, require_plain
 from burstline.formats.otf2.library import VARIABLE, find_library
 from burstline.formats.otf2.numbers import COMM_GROUP, COMM_LOCATIONS, NOWHERE
@@ -304,6 +304,8 @@ def begins_anchor(head: bytes) -> bool:
 
 def open_archive(anchor: Path, defects: Defects) -> Archive:
     """An archive with its definitions."""
+    if readable(anchor) != str(anchor):
+        raise ParameterError(f"{anchor}: the library of OTF2 takes only names that are UTF-8")
     library = find_library()
     for file in (anchor.with_suffix(".def"), *anchor.with_suffix("").glob("*")):
         is_plain(file)  # the library opens them

@@ -13,7 +13,7 @@ import numpy as np
 
 from burstline import _core
 from burstline._core import Written
-from burstline.errors import MissingExtraError, ParameterError
+from burstline.errors import MissingExtraError, ParameterError, readable
 from burstline.formats import atomic
 from burstline.formats.otf2.library import VARIABLE, find_library
 from burstline.formats.otf2.writing.definitions import Definitions
@@ -42,6 +42,8 @@ def write(trace: Trace, path: Path, *, progress: Progress = SILENCE, **_: object
         if file.is_dir():
             raise ParameterError(f"{file} is a folder, and a file would take its place")
     _check_folder(path.with_suffix(""))
+    if readable(path) != str(path):
+        raise ParameterError(f"{path}: the library of OTF2 takes only names that are UTF-8")
     library = find_library()
     with atomic.scratch(path, "part") as part:
         try:

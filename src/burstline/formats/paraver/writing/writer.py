@@ -256,8 +256,8 @@ class _Spill:
         self._path, self._edges = path, edges
         self._schema = pa.schema([(name, pa.int64()) for name in columns])
         options = pa.ipc.IpcWriteOptions(compression="lz4")
-        with atomic.writing(path):
-            self._writer = pa.ipc.new_file(path, self._schema, options=options)
+        self._file = atomic.new_file(path)
+        self._writer = pa.ipc.new_file(self._file, self._schema, options=options)
         self._parts: list[list[int]] = [[] for _ in edges]
         self._written = 0
 
@@ -271,20 +271,19 @@ class _Spill:
         first = 0
         for number, last in enumerate(ends.tolist()):
             for batch in table.slice(first, last - first).to_batches():
-                with atomic.writing(self._path):
-                    self._writer.write_batch(batch)
+                self._writer.write_batch(batch)
                 self._parts[number].append(self._written)
                 self._written += 1
             first = last
 
     def seal(self) -> None:
         """Finish writing."""
-        with atomic.writing(self._path):
-            self._writer.close()
+        self._writer.close()
+        self._file.close()
 
     def window(self, number: int) -> pa.Table:
         """The rows of one window, by location."""
-        with pa.memory_map(str(self._path)) as file:
+        with self._path.open("rb") as file:
             source = pa.ipc.open_file(file)
             parts = [source.get_batch(part) for part in self._parts[number]]
         return pa.Table.from_batches(parts, self._schema).combine_chunks()
