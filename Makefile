@@ -14,10 +14,10 @@ SOURCES := $(shell find src core CMakeLists.txt pyproject.toml README.md LICENSE
 KERNELS := $(wildcard core/*.cpp core/*.hpp core/fuzz/*.cpp)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo install test lint format types layers docs images bench fuzz same check clean
+.PHONY: help demo install test lint format types layers docs images bench fuzz fuzz-commands same check clean
 
 help:  ## list the targets
-	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 18
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 22
 
 demo: $(VENV)/.installed  ## build burstline and explain the small real trace that ships with it
 	$(VENV)/bin/burstline demo $(ARGS)
@@ -60,6 +60,9 @@ fuzz: $(VENV)/.installed $(VENV)/.test  ## throw bytes at kernels and parsers fo
 	.ci/system-packages fuzz
 	@$(PIP) install --group fuzz || echo "atheris is not to be had: parsers in Python are left out" >&2
 	PATH="$(abspath $(VENV))/bin:$$PATH" .ci/fuzz $(BUILD)/fuzz $(SECONDS_PER_TARGET)
+
+fuzz-commands: $(VENV)/.installed $(VENV)/.test  ## run every command on damaged inputs for SECONDS_PER_TARGET
+	$(VENV)/bin/python tests/fuzz/commands.py $(SECONDS_PER_TARGET) --keep $(BUILD)/fuzz/broken/commands $(ARGS)
 
 same: $(VENV)/.installed $(VENV)/.test  ## compare all output with that of COMMIT
 	$(VENV)/bin/python .ci/same --build $(abspath $(BUILD))/same $(COMMIT) $(ARGS)

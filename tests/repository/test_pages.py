@@ -30,11 +30,11 @@ def test_links_lead_somewhere(page):
 @pytest.mark.parametrize("page", PAGES, ids=where)
 def test_targets_of_make_exist(page):
     makefile = (ROOT / "Makefile").read_text()
-    targets = set(re.findall(r"^([a-z]+):", makefile, re.MULTILINE))
+    targets = set(re.findall(r"^([a-z-]+):", makefile, re.MULTILINE))
     named = {
         word
         for code in code_of(page)
-        for word in re.findall(r"^\W*make ([a-z]+)", code, re.MULTILINE)
+        for word in re.findall(r"^\W*make ([a-z-]+)", code, re.MULTILINE)
     }
 
     assert named <= targets

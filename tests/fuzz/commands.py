@@ -1,0 +1,205 @@
+"""Whatever happens to the bytes of an input, a command answers, or refuses by its contract.
+
+    python tests/fuzz/commands.py SECONDS [--seed N] [--case N] [--keep DIR]
+
+Each case is one integer: it chooses a format, a command and the damage to a small sound input
+(bytes flipped, cut, or spliced from elsewhere). A command fails the run with a traceback or
+what it calls its own bug, a signal, an exit code that is neither an answer nor about the
+input, more than 2 GB of memory, or no end within a minute.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import os
+import pkgutil
+import random
+import resource
+import shutil
+import signal
+import sys
+import tempfile
+import time
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+import burstline as package
+from burstline.cli import main as burstline
+
+ROOT: Final = Path(__file__).resolve().parents[2]
+RECORDINGS: Final = [ROOT / "tests" / "recordings" / name for name in ("ring", "hybrid")]
+FORMATS: Final = (
+    "raw",
+    "run.prv",
+    "run.prv.gz",
+    "run.store",
+    "run.parquet",
+    "run.csv",
+    "run.otf2",
+)
+OUTPUTS: Final = ("o.prv", "o.store", "o.parquet", "o.csv", "o.otf2", "o.perfetto.json")
+CONTRACT: Final = {0, 3, 4, 5}
+MOST_BYTES: Final = 2 << 30
+LONGEST_S: Final = 60
+FAILED: Final = 70  # of a child that raised what no command should
+
+
+def load_all() -> None:
+    """Import what commands import late, so that no child has to."""
+    for module in pkgutil.walk_packages(package.__path__, "burstline."):
+        if not module.name.endswith("__main__"):
+            with suppress(ImportError):  # of an extra
+                importlib.import_module(module.name)
+    for name in ("pyarrow.csv", "pyarrow.parquet", "pyarrow.compute"):
+        importlib.import_module(name)
+
+
+def ended(words: Sequence[object], said: Path) -> tuple[int, int]:
+    """Wait status of a command in a process of its own, and its peak memory in bytes."""
+    child = os.fork()
+    if child == 0:
+        into = os.open(said, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
+        for stream in (1, 2):
+            os.dup2(into, stream)
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+        signal.alarm(LONGEST_S)
+        code = 0
+        try:
+            burstline([str(word) for word in words])
+        except SystemExit as end:
+            code = end.code if isinstance(end.code, int) else 0
+        except BaseException:  # noqa: BLE001 -- nothing else may come out of a command
+            sys.excepthook(*sys.exc_info())
+            code = FAILED
+        sys.stdout.flush()
+        os._exit(code)
+    _, status, used = os.wait4(child, 0)
+    return status, used.ru_maxrss << 10
+
+
+def wrong(status: int, peak: int, said: str) -> str:
+    """What about the end of a command breaks the contract; empty if nothing does."""
+    if os.WIFSIGNALED(status):
+        number = os.WTERMSIG(status)
+        return f"took over {LONGEST_S} s" if number == signal.SIGALRM else f"signal {number}"
+    if "Traceback (most recent" in said or "bug of burstline" in said:
+        return "called its own bug"
+    if os.WEXITSTATUS(status) not in CONTRACT:
+        return f"exit code {os.WEXITSTATUS(status)}"
+    return f"took {peak / 1e9:.1f} GB of memory" if peak > MOST_BYTES else ""
+
+
+def make_inputs(folder: Path) -> list[tuple[str, Path]]:
+    """The folder of each sound input, and the name of the input in it."""
+    made = []
+    for recording in RECORDINGS:
+        for name in FORMATS:
+            home = folder / f"{recording.name}-{name}"
+            home.mkdir()
+            if name == "raw":
+                shutil.copytree(recording, home / name)
+            else:
+                status, _ = ended(("convert", recording, home / name), folder / "said")
+                if status:
+                    raise SystemExit(folder.joinpath("said").read_text())
+            made.append((name, home))
+    return made
+
+
+def damage(draw: random.Random, content: bytearray, other: bytes) -> None:
+    """Flip, cut or splice bytes of a file; most often the text or the header at its ends."""
+    for _ in range(draw.choice((1, 1, 1, 2, 4, 16))):
+        if not content:
+            return
+        first = draw.randrange(draw.choice((len(content), min(len(content), 256))))
+        length = draw.choice((1, 2, 4, 8, 64, len(content)))
+        kind = draw.randrange(6)
+        if kind == 0:
+            content[first] ^= 1 << draw.randrange(8)
+        elif kind == 1:
+            content[first] = draw.choice(b"\x00\xff\x7f\x80 \n:;,-0919")
+        elif kind == 2:  # cut short
+            del content[-1 - first :]
+        elif kind == 3:  # a piece lost
+            del content[first : first + length]
+        elif kind == 4 and other:  # a piece of another file, or of this one
+            start = draw.randrange(len(other))
+            content[first:first] = other[start : start + length]
+        else:
+            content[-1 - first] = draw.randrange(256)
+
+
+def words_of(draw: random.Random, source: Path, folder: Path) -> list[object]:
+    """A command about an input, whose output is to go into a folder."""
+    output = folder / draw.choice(OUTPUTS)
+    commands: list[list[object]] = [
+        ["info", source],
+        ["structure", source],
+        ["table", source, "-o", folder / "bursts.parquet"],
+        ["convert", source, output],
+        ["cut", source, output, "--ranks", "0", "--first", "1ms"],
+    ]
+    chosen = draw.choice(commands)
+    if draw.randrange(4) == 0:
+        chosen += ["--memory", "1G"]
+    return [*chosen, "--threads", "1", "--quiet"]
+
+
+def run_case(seed: int, case: int, inputs: list[tuple[str, Path]], folder: Path) -> str:
+    """What is wrong with how the command of a case ends; empty if nothing."""
+    draw = random.Random(f"{seed} {case}")  # noqa: S311 -- the same each time, on purpose
+    name, home = draw.choice(inputs)
+    shutil.copytree(home, folder / "in")
+    files = sorted(path for path in (folder / "in").rglob("*") if path.is_file())
+    other = draw.choice(files).read_bytes()
+    for path in draw.sample(files, min(len(files), draw.choice((1, 1, 1, 2)))):
+        content = bytearray(path.read_bytes())
+        damage(draw, content, other)
+        path.write_bytes(content)
+    (folder / "out").mkdir()
+    words = words_of(draw, folder / "in" / name, folder / "out")
+    status, peak = ended(words, folder / "said")
+    said = (folder / "said").read_text(errors="replace")
+    found = wrong(status, peak, said)
+    shown = " ".join(map(str, words))
+    return f"case {case}: {found}: burstline {shown}\n{said[-1500:]}" if found else ""
+
+
+def main() -> None:
+    """Run cases for a while, or one of them."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("seconds", type=float)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--case", type=int, help="only this one")
+    parser.add_argument("--keep", type=Path, metavar="DIR", help="where inputs that fail stay")
+    wanted = parser.parse_args()
+    failures, case = 0, wanted.case or 0
+    load_all()
+    # Outputs are flushed to their disk: in memory that costs nothing.
+    memory = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None  # noqa: S108
+    with tempfile.TemporaryDirectory(prefix="burstline-fuzz-", dir=memory) as name:
+        inputs = make_inputs(Path(name))
+        until = time.monotonic() + wanted.seconds
+        while time.monotonic() < until:
+            folder = Path(name) / f"case{case}"
+            folder.mkdir()
+            if failed := run_case(wanted.seed, case, inputs, folder):
+                failures += 1
+                print(failed, flush=True)
+                if wanted.keep:
+                    shutil.copytree(folder, wanted.keep / folder.name, dirs_exist_ok=True)
+            shutil.rmtree(folder)
+            case += 1
+            if wanted.case is not None:
+                break
+    print(f"{case - (wanted.case or 0)} commands on damaged inputs, {failures} failed")
+    raise SystemExit(failures > 0)
+
+
+if __name__ == "__main__":
+    main()
