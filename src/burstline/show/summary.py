@@ -118,16 +118,16 @@ def _efficiency(summary: Summary) -> Iterator[Block]:
         return
     whole = "MPI_Finalize" in summary.calls
     between = "from MPI_Init to MPI_Finalize" if whole else "as long as each was observed"
-    is_whole_trace = efficiency.span == "trace"
-    if is_whole_trace:
-        between = "over the whole trace"
-    share = format_percent if is_whole_trace else format_share
+    share, computing = format_share, "time outside MPI"
+    if efficiency.span == "trace":
+        between, share = "over the whole trace", format_percent
+        computing = "time Running, or outside MPI where there are no states,"
     span = f"{between}: {format_ns(efficiency.runtime_ns)}"
     yield Heading(f"Efficiency of {plural(len(efficiency.useful_ns), 'rank')}, {span}")
     rows = [
         ("parallel efficiency", efficiency.parallel, "load balance x communication"),
         ("load balance", efficiency.load_balance, _busiest(efficiency)),
-        ("communication", efficiency.communication, "time outside MPI on that rank"),
+        ("communication", efficiency.communication, f"{computing} on that rank"),
     ]
     yield Facts(
         [(name, f"{share(value):>7}   {meaning}") for name, value, meaning in rows],
