@@ -103,6 +103,7 @@ def needed(said):
         ("cut", "TEXT", "-o", "OUT", "--from", "1s", "--to", "4s"),
         ("merge", "STORE", "STORE", "-o", "OUT"),
         ("merge", "TEXT", "TEXT", "-o", "OUT"),
+        ("table", "TEXT"),
     ],
 )
 def test_what_is_asked_for_is_enough_and_not_much_more_than_that(stores, tmp_path, words):

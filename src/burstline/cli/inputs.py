@@ -314,8 +314,14 @@ def _needed(
     part = selection.estimate_bytes(trace, tables, **region)
     if trace.is_stored:
         return int(copies * part)
-    held = sum(trace.estimate_bytes(name) for name in schema.TABLES if name in trace)
-    return held + int((copies - 1) * part)
+    return bytes_held(trace) + int((copies - 1) * part)
+
+
+def bytes_held(trace: Trace) -> int:
+    """The bytes of all tables of a trace in memory; none of one in a store."""
+    if trace.is_stored:
+        return 0
+    return sum(trace.estimate_bytes(name) for name in schema.TABLES if name in trace)
 
 
 def memory_budget(arguments: usage.Arguments) -> int:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 from burstline import merge, selection, show
 from burstline.cli import usage
 from burstline.cli.inputs import (
+    bytes_held,
     memory_budget,
     poll_gap_asked,
     progress_bar,
@@ -48,6 +49,8 @@ _TABLE: Final = {
 }
 OPTIONS: Final = usage.ANALYSIS | {"the table": _TABLE}
 _BYTES_TO_SORT: Final = 120  # of a burst, while its begin and end are sorted
+# What a trace in memory hands out at once; parts of a store are as small as its row groups.
+_ROWS_AT_ONCE, _BYTES_OF_ROW = 1 << 20, 220
 
 
 def run(arguments: usage.Arguments) -> None:
@@ -82,8 +85,11 @@ def run(arguments: usage.Arguments) -> None:
 
 def _require_memory(whole: Trace, arguments: usage.Arguments) -> None:
     """Refuse to count who computes when, if that would not fit."""
-    needed, allowed = whole.rows("bursts") * _BYTES_TO_SORT, memory_budget(arguments)
-    if whole.is_stored and needed > allowed:
+    bursts, allowed = whole.rows("bursts"), memory_budget(arguments)
+    needed = bytes_held(whole) + bursts * _BYTES_TO_SORT
+    if not whole.is_stored:
+        needed += min(bursts, _ROWS_AT_ONCE) * _BYTES_OF_ROW
+    if needed > allowed:
         way_out = "Leave concurrency out (--columns), or allow more memory (--memory)."
         raise MemoryBudgetError(needed, allowed, way_out=way_out)
 
