@@ -12,7 +12,7 @@ import burstline
 import raw_files
 from burstline import cli, schema
 from burstline.formats import raw
-from burstline.formats.intake.budget import Costs
+from burstline.formats.intake.budget import BASE, Costs
 from burstline.formats.raw import source
 from burstline.testing import trace_of
 from otf2_archives import archive
@@ -155,3 +155,14 @@ def test_rows_near_a_window_are_those_that_begin_there_and_one_before(tmp_path):
     for each, before in ((trace, 0), (burstline.read(tmp_path / "x.store"), 1)):
         assert each.rows_near("calls", window=(10, 800)) == before
         assert each.rows_near("calls", window=(910, 1000)) == 3 + before
+
+
+@pytest.mark.parametrize("name", ["x.parquet", "x.csv", "x.txt"])
+def test_tables_and_texts_that_do_not_fit_are_refused_before_they_are_read(tmp_path, name):
+    if name.endswith("txt"):
+        (tmp_path / name).write_text("ranks 1\n0 | 0 enter MPI_Barrier | 5 leave\n" * 9999)
+    else:
+        burstline.write(burstline.read(paraver_trace(tmp_path)), tmp_path / name)
+    with pytest.raises(burstline.MemoryBudgetError) as refused:
+        burstline.read(tmp_path / name, memory=2**20)
+    assert refused.value.needed_bytes > BASE

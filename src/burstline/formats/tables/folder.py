@@ -10,7 +10,7 @@ import pyarrow.compute as pc
 
 from burstline import operations, schema
 from burstline.errors import FormatError, ParameterError
-from burstline.formats import atomic
+from burstline.formats import atomic, intake
 from burstline.formats.files import is_plain
 from burstline.formats.store import MANIFEST, arrow_source, damage_told, dictionary
 from burstline.progress import SILENCE, Progress
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 STYLES: Final = ("csv", "parquet")
 """What a folder of tables can hold; its name ends in one of them."""
+_COPIES: Final = 2  # of a table: as loaded, and with the types of its schema
+_VALUE_BYTES: Final = 6  # in the mean: half of the columns are int64
 _BY_LOCATION: Final = ("location", "sender_location")
 
 
@@ -31,21 +33,22 @@ def recognises(path: Path, _head: bytes = b"") -> bool:
     return _style(path) is not None
 
 
-def read(path: Path, **_: object) -> Trace:
-    """A folder of tables as a trace, checked against the schema."""
+def read(path: Path, *, memory: int | None = None, **_: object) -> Trace:
+    """A folder of tables as a trace, checked against the schema; whole in `memory` bytes."""
     style = _style(path)
     if style is None:
         raise FormatError(
             path, None, expected="locations.csv or locations.parquet in it", found="neither"
         )
-    plain = {}
-    for name in schema.TABLES:
-        file = path / f"{name}.{style}"
-        if is_plain(file):
-            plain[name] = _load(file, name, style)
+    files = {name: path / f"{name}.{style}" for name in schema.TABLES}
+    files = {name: file for name, file in files.items() if is_plain(file)}
+    if memory is not None:
+        needed = intake.BASE + sum(_bytes_to_load(file) for file in files.values())
+        intake.require_bytes(needed, memory, way_out="Allow more memory (--memory).")
+    plain = {name: _load(file, name, style) for name, file in files.items()}
     names, tables = _operation_names(plain), {}
     for name, table in plain.items():
-        with _told(path / f"{name}.{style}", name):
+        with _told(files[name], name):
             tables[name] = _typed(table, name, names)
     _check_counters(path, style, tables)
     return Trace(tables, check=True)
@@ -73,6 +76,19 @@ def _style(path: Path) -> str | None:
     if is_plain(path / MANIFEST):
         return None
     return next((s for s in STYLES if is_plain(path / f"locations.{s}")), None)
+
+
+def _bytes_to_load(file: Path) -> int:
+    """What a table takes while it is loaded, by its size, or by the footer of Parquet."""
+    import pyarrow.parquet as pq  # noqa: PLC0415 -- not needed without a limit
+
+    if file.suffix == ".csv":
+        return _COPIES * file.stat().st_size
+    try:
+        footer = pq.read_metadata(file)
+    except (OSError, pa.ArrowInvalid):
+        return 0  # loading it says what is wrong
+    return _COPIES * _VALUE_BYTES * footer.num_rows * footer.num_columns
 
 
 def _load(file: Path, name: str, style: str) -> pa.Table:

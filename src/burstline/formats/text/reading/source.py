@@ -41,6 +41,7 @@ if TYPE_CHECKING:
 
 _FIRST_STATEMENT = re.compile(rb"(?:\s|#[^\n]*\n)*(?:ranks|application)[ \t]+[0-9]")
 _NAME: Final = "<text>"
+_BYTES_PER_BYTE: Final = 100  # in memory are the whole text and its rows
 _RECORDED, _INFERRED, _UNKNOWN = map(
     schema.SEND_DONE_SOURCES.index, ("recorded", "inferred", "unknown")
 )
@@ -55,11 +56,19 @@ def recognises(_path: Path, head: bytes) -> bool:
     return _FIRST_STATEMENT.match(head) is not None
 
 
-def read(path: Path | str, *, progress: Progress = SILENCE, **_: object) -> Trace:
+def read(
+    path: Path | str,
+    *,
+    memory: int | None = None,
+    progress: Progress = SILENCE,
+    **_: object,
+) -> Trace:
     """Read a trace that was written as text; its metadata names the path."""
-    # In memory are the whole text and its rows, about a hundred times the size of the file.
     path = Path(path)
     require_plain(path)
+    needed = intake.BASE + _BYTES_PER_BYTE * path.stat().st_size
+    way_out = "Allow more memory (--memory), or write it as .prv."
+    intake.require_bytes(needed, memory, way_out=way_out)
     content = path.read_bytes()
     try:
         text = content.decode()
