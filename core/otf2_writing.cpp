@@ -146,6 +146,8 @@ void ArchiveWriter::finish(std::span<const std::int64_t> rows, std::span<const c
     void* const archive = archive_;
     archive_ = nullptr;
     check(function<Status(void*)>("OTF2_Archive_Close")(archive), "the archive");
+    // What it complains of while it closes files, it does not always return.
+    check(static_cast<Status>(said_.status), "the archive");
 }
 
 void ArchiveWriter::define(Defined what, std::span<const std::int64_t> numbers,

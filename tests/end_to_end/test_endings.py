@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
+import resource
 import signal
 import subprocess
 import sys
@@ -152,3 +154,55 @@ def test_a_name_that_is_not_utf8_is_a_name(tmp_path, output):
         assert json.loads(told.stdout)["calls"]["MPI_Barrier"]["count"] == 1
         assert run("info", path).returncode == 0
         assert run("structure", path).returncode in {0, 5}
+
+
+def sizes(folder):
+    return {path: path.stat().st_size for path in folder.rglob("*") if path.is_file()}
+
+
+@pytest.mark.parametrize("output", OUTPUTS)
+def test_wherever_a_write_fails_nothing_stays_and_the_output_is_named(example, place, output):
+    run("convert", example, place / output)
+    whole = sizes(place)
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    limits = {part for size in whole.values() for part in (0, size // 2, size - 1)}
+
+    for limit in sorted(limits):
+        resource.setrlimit(resource.RLIMIT_FSIZE, (limit, hard))
+        try:
+            done = run("convert", example, place / output, "--force")
+        finally:
+            resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+
+        assert done.returncode == 1, (limit, done.stderr)
+        assert done.stderr.startswith(f"error: {place / 'run'}"), (limit, done.stderr)
+        assert done.stderr.endswith("file too large\n"), (limit, done.stderr)
+        assert sizes(place) == whole, limit
+
+
+@pytest.mark.parametrize("output", sorted({*OUTPUTS} - {"run.otf2"}))
+def test_whichever_fsync_fails_nothing_stays_and_the_output_is_named(
+    monkeypatch, example, place, output
+):
+    run("convert", example, place / output)
+    whole = {path: path.read_bytes() for path in place.rglob("*") if path.is_file()}
+    count, sync = 0, os.fsync
+    while True:
+        left = iter(range(count, -1, -1))
+
+        def fail(descriptor, left=left):
+            if next(left, None) == 0:
+                raise OSError(errno.EIO, os.strerror(errno.EIO))
+            sync(descriptor)
+
+        monkeypatch.setattr(os, "fsync", fail)
+        done = run("convert", example, place / output, "--force")
+        if done.returncode == 0:
+            break
+        assert done.returncode == 1, done.stderr
+        assert done.stderr.startswith(f"error: {place / 'run'}"), done.stderr
+        assert done.stderr.endswith("input/output error\n")
+        assert {p: p.read_bytes() for p in place.rglob("*") if p.is_file()} == whole
+        count += 1
+
+    assert count >= 1
