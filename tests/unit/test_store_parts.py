@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 import burstline
 import raw_files
 from burstline.formats import store
@@ -57,3 +59,11 @@ def test_rows_near_a_window_are_never_estimated_as_none_where_there_may_be_some(
     stored = write_in_pieces(tmp_path / "x.store", recorded(tmp_path))
 
     assert stored.rows_near("calls", window=(115, 116)) > 0
+
+
+def test_rows_near_some_locations_are_rounded_up(tmp_path):
+    stored = write_in_pieces(tmp_path / "x.store", recorded(tmp_path))
+    of_rank_1 = np.array([False, True, False])
+
+    # half of a row group of 5, which rank 0 shares, and all of one of 3
+    assert stored.rows_near("calls", locations=of_rank_1) == 3 + 3
