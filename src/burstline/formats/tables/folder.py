@@ -85,7 +85,8 @@ def _bytes_to_load(file: Path) -> int:
     if file.suffix == ".csv":
         return _COPIES * file.stat().st_size
     try:
-        footer = pq.read_metadata(file)
+        with arrow_source(file) as source:
+            footer = pq.read_metadata(source)
     except (OSError, pa.ArrowInvalid):
         return 0  # loading it says what is wrong
     return _COPIES * _VALUE_BYTES * footer.num_rows * footer.num_columns
