@@ -10,7 +10,7 @@ import threading
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Final
 
-from burstline.cli.commands import build_parser
+from burstline.cli.commands import build_parser, run_command
 from burstline.errors import BurstlineError, printable
 
 if TYPE_CHECKING:
@@ -98,12 +98,7 @@ def _run(words: list[str]) -> None:
         if arguments.command is None:
             parser.print_help(sys.stderr)
             raise SystemExit(_WRONG_ARGUMENTS)
-        arguments.defects = []  # of what is read: names of traces, and rows
-        arguments.run(arguments)
-        if arguments.defects:
-            from burstline.cli.inputs import warn_of_damage  # noqa: PLC0415 -- loads NumPy
-
-            warn_of_damage(arguments)
+        run_command(arguments)
     finally:
         sys.stdout.flush()
 

@@ -84,6 +84,16 @@ def build_parser() -> argparse.ArgumentParser:
     return parser
 
 
+def run_command(arguments: usage.Arguments) -> None:
+    """Run the command that was asked for, and say which of the traces it read are damaged."""
+    arguments.defects = []  # of what is read: names of traces, and rows
+    arguments.run(arguments)
+    if arguments.defects:
+        from burstline.cli.inputs import warn_of_damage  # noqa: PLC0415 -- loads NumPy
+
+        warn_of_damage(arguments)
+
+
 def command_parsers() -> dict[str, argparse.ArgumentParser]:
     """The parser of each command by its name, with all options: loads every command."""
     return {

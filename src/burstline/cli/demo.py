@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 import burstline
-from burstline.cli.commands import build_parser
+from burstline.cli.commands import build_parser, run_command
 from burstline.errors import MissingExtraError, NotEnoughDataError
 
 if TYPE_CHECKING:
@@ -48,8 +48,7 @@ def run(arguments: argparse.Namespace) -> None:
 
 def _step(words: list[str]) -> None:
     _say(f"$ burstline {' '.join(words)}\n")
-    chosen = build_parser().parse_args(words)
-    chosen.run(chosen)
+    run_command(build_parser().parse_args(words))
     _say("\n")
 
 

@@ -1,0 +1,1 @@
+"""How many small breaks the tests of each room notice."""

@@ -1,0 +1,179 @@
+"""Small breaks drawn at random, run against the tests of their room, as a Markdown table.
+
+``python -m experiments.mutation ROOM… [--count 40] [--seed 1]``: each break changes one place
+of one file in a copy of the package: a comparison, an operator, a constant, a condition. One
+that its room's tests do not notice survived: it wants a test, or a sentence why it changes
+nothing.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import copy
+import os
+import random
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+ROOT = Path(__file__).resolve().parents[2]
+ROOMS = {
+    "structure": ("structure", "structure exact unique_calls loop"),
+    "merge": ("merge", "merge fusion matching burst_table"),
+    "selection": ("selection", "selection narrowing windows kept_rows outputs"),
+    "identity": ("identity", "identity call_paths structure exact unique_calls merge_loops"),
+    "learning": ("learning", "learning"),
+    "intake": ("formats/intake", "raw half_messages otf2 conformance memory text"),
+    "raw": ("formats/raw", "raw conformance memory"),
+    "otf2": ("formats/otf2", "otf2 conformance"),
+    "paraver": ("formats/paraver", "paraver prv splicing annotation conformance"),
+    "model": ("*.py", "efficiency matching summary trace burst exact text conformance pages"),
+}
+"""Folder of each room, and words in the names of its test files."""
+TIME_LIMIT = 300
+SWAPS: dict[type[ast.AST], type[ast.AST]] = {
+    ast.Lt: ast.LtE,
+    ast.LtE: ast.Lt,
+    ast.Gt: ast.GtE,
+    ast.GtE: ast.Gt,
+    ast.Eq: ast.NotEq,
+    ast.NotEq: ast.Eq,
+    ast.Add: ast.Sub,
+    ast.Sub: ast.Add,
+    ast.Mult: ast.Add,
+    ast.FloorDiv: ast.Mult,
+    ast.BitAnd: ast.BitOr,
+    ast.BitOr: ast.BitAnd,
+    ast.And: ast.Or,
+    ast.Or: ast.And,
+    ast.In: ast.NotIn,
+    ast.NotIn: ast.In,
+    ast.Is: ast.IsNot,
+    ast.IsNot: ast.Is,
+}
+
+
+class Break(NamedTuple):
+    """One change of one file: the line as it was, as it is, and the file's text with it."""
+
+    path: Path
+    line: int
+    old: str
+    new: str
+    text: str
+
+
+def places(tree: ast.Module) -> Iterator[ast.AST]:
+    """Nodes of functions that can be broken; what only the type checker sees is not."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef):
+            for inner in (n for statement in node.body for n in ast.walk(statement)):
+                if isinstance(
+                    inner, (ast.Compare, ast.BinOp, ast.BoolOp, ast.If, ast.IfExp)
+                ) or (isinstance(inner, ast.Constant) and type(inner.value) in {int, bool}):
+                    yield inner
+
+
+def changed(node: ast.AST) -> None:
+    """Break a node in place."""
+    if isinstance(node, ast.Compare):
+        node.ops[0] = SWAPS[type(node.ops[0])]()  # type: ignore[assignment]
+    elif isinstance(node, (ast.BinOp, ast.BoolOp)):
+        node.op = SWAPS.get(type(node.op), ast.Sub)()  # type: ignore[assignment]
+    elif isinstance(node, (ast.If, ast.IfExp)):
+        node.test = ast.UnaryOp(ast.Not(), node.test)
+    elif isinstance(node, ast.Constant):
+        node.value = not node.value if isinstance(node.value, bool) else node.value + 1
+
+
+def draw(folder: str, count: int, dice: random.Random) -> list[Break]:
+    """Breaks of a room, each file as likely as it has places."""
+    source = ROOT / "src/burstline"
+    paths = sorted(source.glob(folder) if "*" in folder else (source / folder).rglob("*.py"))
+    found = [(path, k) for path in paths for k, _ in enumerate(places(parsed(path)))]
+    return [broken(path, k) for path, k in dice.sample(found, min(count, len(found)))]
+
+
+def parsed(path: Path) -> ast.Module:
+    """The syntax of a file."""
+    return ast.parse(path.read_text(encoding="utf-8"))
+
+
+def broken(path: Path, number: int) -> Break:
+    """The break at a place of a file."""
+    tree = parsed(path)
+    node = list(places(tree))[number]
+    old, line = ast.unparse(copy.deepcopy(node)), getattr(node, "lineno", 0)
+    changed(node)
+    return Break(path, line, old, ast.unparse(node), ast.unparse(tree))
+
+
+def tests_of(words: str) -> list[str]:
+    """The test files of a room, slow ends left out."""
+    folders = ("unit", "properties", "formats", "golden")
+    files = [path for name in folders for path in (ROOT / "tests" / name).glob("test_*.py")]
+    return sorted(
+        str(path) for path in files if any(word in path.stem for word in words.split())
+    )
+
+
+def survives(mutant: Break, tests: list[str], scratch: Path) -> bool:
+    """Whether no test notices a break."""
+    copied = scratch / "src/burstline" / mutant.path.relative_to(ROOT / "src/burstline")
+    kept = copied.read_text(encoding="utf-8")
+    copied.write_text(mutant.text, encoding="utf-8")
+    words = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", *tests]
+    environment = {
+        **os.environ,
+        "PYTHONPATH": str(scratch / "src"),
+        "HYPOTHESIS_PROFILE": "quick",
+    }
+    try:
+        done = subprocess.run(  # noqa: S603 -- of our own tests
+            words,
+            cwd=ROOT,
+            env=environment,
+            capture_output=True,
+            timeout=TIME_LIMIT,
+            check=False,
+        )
+    except subprocess.TimeoutExpired:
+        return False
+    finally:
+        copied.write_text(kept, encoding="utf-8")
+    return done.returncode == 0
+
+
+def main() -> None:
+    """Print the table of the rooms, and the breaks that survived."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("rooms", nargs="*", choices=[*ROOMS, []], metavar="ROOM")
+    parser.add_argument("--count", type=int, default=40, help="breaks of each room (40)")
+    parser.add_argument("--seed", type=int, default=1)
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        scratch = Path(folder)
+        shutil.copytree(ROOT / "src", scratch / "src")
+        for room in options.rooms or ROOMS:
+            inside, words = ROOMS[room]
+            tests = tests_of(words)
+            drawn = draw(inside, options.count, random.Random(f"{options.seed} {room}"))  # noqa: S311
+            left = [mutant for mutant in drawn if survives(mutant, tests, scratch)]
+            caught = len(drawn) - len(left)
+            print(
+                f"| {room} | {len(drawn)} | {caught} | {caught / len(drawn):.0%} |", flush=True
+            )
+            for mutant in left:
+                place = f"{mutant.path.relative_to(ROOT)}:{mutant.line}"
+                print(f"    {place}: {mutant.old!r} -> {mutant.new!r}", flush=True)
+
+
+if __name__ == "__main__":
+    main()
