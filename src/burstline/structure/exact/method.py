@@ -7,27 +7,25 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, field, replace
-from itertools import count, pairwise
+from itertools import count
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from burstline import _core
-from burstline.columns import dense, prefix_sums
-from burstline.identity import Sites
+from burstline.columns import dense
 from burstline.structure.assembly import Outcome, assembly
 from burstline.structure.exact.callgraph import call_graph
 from burstline.structure.exact.loopnest import Body, find_nest
 from burstline.structure.exact.occurrences import Nest, NestSteps, read
+from burstline.structure.exact.repeats import refined_sites
 from burstline.structure.program.nodes import Condition, Loop
 from burstline.structure.reduction import reduce_to_sites
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Iterator, Mapping, Sequence
-
-    import numpy.typing as npt
+    from collections.abc import Iterator, Mapping, Sequence
 
     from burstline.columns import Integers, Mask
+    from burstline.identity import Sites
     from burstline.structure.calls import Calls
     from burstline.structure.exact.callgraph import CallGraph
     from burstline.structure.exact.occurrences import Reading
@@ -38,90 +36,8 @@ if TYPE_CHECKING:
     from burstline.trace import Trace
 
 
-_FIRST_TIMES: Final = (2, 3)
-"""What is folded first: all that is repeated, or what is repeated more than by chance."""
-
-_WORK_PER_CALL: Final = 200
-_MOST_SITES: Final = 64
-"""Sites for one of before; a program that seems to have more is not regular enough."""
-
 _MOST_DOUBTFUL: Final = 8
 """Functions whose lines are doubted, each for one more reading."""
-
-
-def refined_sites(sites: Sites, lane_begin: Integers) -> list[Sites]:
-    """The same calls, in several ways, with more sites for those without a line of source."""
-    uncertain = np.array([not s.path or s.path[-1].line is None for s in sites.distinct])
-    if not uncertain.any():
-        return []
-    candidates = (_folded(sites, lane_begin, uncertain, times) for times in _FIRST_TIMES)
-    return [folded for folded in candidates if folded is not None]
-
-
-def _folded(
-    sites: Sites, lane_begin: Integers, uncertain: Mask, first_times: int
-) -> Sites | None:
-    # Without paths, sites differ by the partner's place beside the caller: that tells what is
-    # repeated, but ranks that have other partners at the same place run the same program.
-    count = len(sites)
-    general = [replace(site, offset=None) for site in sites.distinct]
-    kinds = _first_alike([(s.operation, s.path, s.communicator) for s in general])
-    teams = _lanes_alike(kinds[sites.of_call], lane_begin)
-    parts = [_together(sites.of_call, lane_begin, lanes, count) for lanes in teams]
-    former = np.concatenate([keys for _, keys in parts])
-    shifts = prefix_sums(np.array([len(keys) for _, keys in parts]))
-    sequence = np.concatenate(
-        [part + shift for (part, _), shift in zip(parts, shifts.tolist(), strict=False)]
-    )
-    begin = prefix_sums(np.array([len(part) for part, _ in parts]))
-    site, symbol = _core.fold_sites(
-        sequence.astype(np.int32),
-        begin,
-        _first_alike(kinds[former].tolist()),
-        first_times,
-        _WORK_PER_CALL * len(sites.of_call),
-    )
-    if len(symbol) > _MOST_SITES * count:
-        return None
-    folded = dict.fromkeys(range(len(lane_begin) - 1), site)
-    for lanes, (start, end) in zip(teams, pairwise(begin.tolist()), strict=True):
-        folded |= dict.fromkeys(lanes, site[start:end])
-    new = count + np.concatenate(list(folded.values()))
-    renamed = np.where(uncertain[sites.of_call], new, sites.of_call)
-    of_call, keys = dense(renamed, count + len(symbol))
-    if len(keys) == count:
-        return None
-    names = np.concatenate([np.arange(count), former[symbol]])[keys]
-    distinct = tuple(general[number] for number in names.tolist())
-    return Sites(of_call.astype(np.int32), distinct, sites.has_paths)
-
-
-def _first_alike(things: Sequence[Hashable]) -> npt.NDArray[np.int32]:
-    """The place of the first that is equal, of each thing."""
-    first: dict[Hashable, int] = {}
-    places = [first.setdefault(thing, place) for place, thing in enumerate(things)]
-    return np.array(places, np.int32)
-
-
-def _lanes_alike(kinds: npt.NDArray[np.int32], lane_begin: Integers) -> list[list[int]]:
-    """The lanes whose calls are of the same kinds, one after another."""
-    teams: dict[bytes, list[int]] = {}
-    for lane, (begin, end) in enumerate(pairwise(lane_begin.tolist())):
-        teams.setdefault(kinds[begin:end].tobytes(), []).append(lane)
-    return list(teams.values())
-
-
-def _together(
-    of_call: npt.NDArray[np.int32], lane_begin: Integers, lanes: Sequence[int], count: int
-) -> tuple[Integers, Integers]:
-    """The calls of lanes alike as one sequence, of symbols equal where all are; their sites."""
-    bounds = [slice(lane_begin[lane], lane_begin[lane + 1]) for lane in lanes]
-    together, keys = dense(of_call[bounds[0]].astype(np.int64), count)
-    for calls in bounds[1:]:
-        together, keys = dense(together * count + of_call[calls], len(keys) * count)
-    first = np.zeros(len(keys), np.int64)
-    first[together[::-1]] = of_call[bounds[0]][::-1]
-    return together, first
 
 
 def by_order(
