@@ -54,14 +54,14 @@ POLL_COLUMNS: Final = ("start_ns", "end_ns", "gap_ns", "polls", "polling_ns", "w
 def waiting_in(bursts: pa.Table, poll_gap_ns: int) -> Integers:
     """How long each burst waited in failed polls, ns, shape (bursts,).
 
-    Where the source told how long, it is that. Where it only sums polls up, a burst with n of
+    It is what the source measured, if it did. Where it only sums polls up, a burst with n of
     them waits as a whole if its length / (n + 1) is below the bound, else for the summed time.
     """
-    start, end, gap, polls, polling, told = numpy_columns(bursts, *POLL_COLUMNS)
+    start, end, gap, polls, polling, measured = numpy_columns(bursts, *POLL_COLUMNS)
     watched = np.maximum(end - start - gap, 0)
     is_short = (polls > 0) & (watched // (np.clip(polls, 0, 2**62) + 1) < poll_gap_ns)
     summed = np.where(is_short, watched, polling)
-    return np.clip(np.where(told == schema.NO_VALUE, summed, told), 0, watched)
+    return np.clip(np.where(measured == schema.NO_VALUE, summed, measured), 0, watched)
 
 
 def bursts_of(tables: Mapping[str, pa.Table]) -> pa.Table:

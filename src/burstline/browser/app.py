@@ -54,7 +54,7 @@ _OF_CODE: Final = frozenset(
     ["fold", "fold_all", "unfold_all", "fold_deeper", "ask", "search", "choose_counter", "plot"]
 )
 _DEPTHS: Final = "0123456789"
-_MOST_OPEN: Final = 2_000  # lines; more are not what somebody reads from the top
+_MOST_OPEN: Final = 2_000  # lines: more is too much to read from the top
 _TEXTS: Final = range(3)  # these columns are text, the others numbers
 _LEFT: Final = (0, 2)  # texts that begin on the left; numbers of lines end on the right
 _FRAME: Final = 2  # lines that are not for the plot: footer, and one to breathe
