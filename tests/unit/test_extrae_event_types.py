@@ -260,8 +260,10 @@ def test_kinds_of_regions_are_those_of_the_schema():
 
 
 def test_a_line_is_of_a_region():
-    assert set(REGION_LINES.values()) <= REGION_TYPES
-    assert {TABLE[line].event_class for line in REGION_LINES} == {EventClass.REGION_LINE}
+    lines = REGION_LINES.values()
+
+    assert set(REGION_LINES) <= REGION_TYPES
+    assert {TABLE[line].event_class for line in lines} == {EventClass.REGION_LINE}
 
 
 def test_a_number_of_ours_means_one_thing():

@@ -217,6 +217,23 @@ def test_threads_of_a_team_compute_between_the_borders_of_their_regions(trace):
     assert [(b["start_ns"], b["end_ns"]) for b in worker] == [(13, 20), (40, 42)]
 
 
+@pytest.mark.parametrize(
+    ("function", "line"),
+    [(60000018, 60000118), (60000019, 60000119), (60012, 60013), (60015, 60016), (60018, 60019)]
+    + [(kernel, kernel + 1) for kernel in (63000006, 63000009, 63500006, 63500009)],
+)
+def test_a_region_is_in_the_line_that_the_type_beside_its_own_tells(trace, function, line):
+    t = trace(
+        f"2:{ONE}:10:{function}:7:{line}:9",
+        f"2:{ONE}:20:{function}:0:{line}:0",
+        pcf=f"EVENT_TYPE\n0 {function} Function\nVALUES\n7 work\n\n"
+        f"EVENT_TYPE\n0 {line} Line\nVALUES\n9 o.c:19 [/src/o.c:19, /src/o]\n",
+    )
+    row = only(t.table("region_defs"))
+
+    assert (row["name"], row["file"], row["begin_line"]) == ("work", "o.c", 19)
+
+
 def test_a_lock_is_held_from_its_acquisition_to_its_release(trace):
     t = trace(
         f"2:{ONE}:10:60000007:3",

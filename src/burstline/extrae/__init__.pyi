@@ -26,12 +26,11 @@ from burstline.extrae.event_types import LOOP_OF_CALL as LOOP_OF_CALL
 from burstline.extrae.event_types import MERGED_TYPES as MERGED_TYPES
 from burstline.extrae.event_types import MOVED_TYPES as MOVED_TYPES
 from burstline.extrae.event_types import MPI_OTHER as MPI_OTHER
-from burstline.extrae.event_types import OPENMP_OUTLINED as OPENMP_OUTLINED
-from burstline.extrae.event_types import OPENMP_OUTLINED_LINE as OPENMP_OUTLINED_LINE
 from burstline.extrae.event_types import OWN_TYPES as OWN_TYPES
 from burstline.extrae.event_types import PARAMETER_TYPES as PARAMETER_TYPES
 from burstline.extrae.event_types import POLL_WAITING as POLL_WAITING
 from burstline.extrae.event_types import RECEIVED_SIZE as RECEIVED_SIZE
+from burstline.extrae.event_types import REGION_LINES as REGION_LINES
 from burstline.extrae.event_types import RESERVED as RESERVED
 from burstline.extrae.event_types import RMA_SIZE as RMA_SIZE
 from burstline.extrae.event_types import ROOT as ROOT

@@ -30,7 +30,7 @@ TABLE: Final[dict[int, EventType]] = {}
 """All types but those in ranges, whose numbers are made: from names, or in order."""
 
 REGION_LINES: Final[dict[int, int]] = {}
-"""Types that say the source line of a region, and the type of that region."""
+"""Types of regions, and the type that says the source line of one."""
 
 
 def _enter(
@@ -48,9 +48,9 @@ def _enter_region(number: int, paradigm: str, role: str, label: str = "") -> int
     return _enter(number, event_class, label, RegionKind(paradigm, role))
 
 
-def _enter_lines(region: int, number: int) -> int:
-    REGION_LINES[number] = region
-    return _enter(number, EventClass.REGION_LINE)
+def _enter_lines(region: int, number: int) -> None:
+    REGION_LINES[region] = number
+    _enter(number, EventClass.REGION_LINE)
 
 
 def _enter_each(numbers: range, event_class: EventClass, label: str) -> range:
@@ -139,8 +139,7 @@ LOCK_STATUS: Final = _enter_region(60_005, "openmp", "lock", "OpenMP Lock Status
 LOCK_ADDRESS: Final = _enter(60_006, EventClass.LOCK_ADDRESS, "OpenMP Lock Address")
 OPENMP_TASKING: Final = _enter_region(60_009, "openmp", "task", "OpenMP Tasking")
 _enter_region(60_010, "openmp", "target")
-OPENMP_OUTLINED: Final = _enter_region(60_012, "openmp", "outlined", "OpenMP Outlined function")
-OPENMP_OUTLINED_LINE: Final = _enter_lines(OPENMP_OUTLINED, 60_013)
+_enter_lines(_enter_region(60_012, "openmp", "outlined", "OpenMP Outlined function"), 60_013)
 _enter_lines(_enter_region(60_015, "openmp", "function"), 60_016)
 _enter_lines(_enter_region(60_018, "openmp", "function"), 60_019)
 

@@ -73,7 +73,7 @@ _NAMES = {
 REGION_TYPES: Final = types.types_of(EventClass.REGION)
 """Event types whose nonzero values open regions."""
 
-FUNCTION_TYPES: Final = frozenset(types.REGION_LINES.values())
+FUNCTION_TYPES: Final = frozenset(types.REGION_LINES)
 """Region types whose values are functions."""
 
 LOCK_TYPES: Final = types.types_of(EventClass.LOCK)

@@ -32,7 +32,6 @@ if TYPE_CHECKING:
 
 Frame: TypeAlias = "tuple[str, str | None, int | None]"
 
-_LINE_OFFSET = 100
 Columns = dict[str, "npt.NDArray[Any]"]
 
 
@@ -291,14 +290,9 @@ class RegionDefinitions:
         return row_table("region_defs", rows)
 
     def _place(self, kind: int, line: int) -> tuple[str | None, int | None]:
-        if line == schema.NO_VALUE:
+        if line == schema.NO_VALUE or kind not in extrae.REGION_LINES:
             return None, None
-        of_line = (
-            extrae.OPENMP_OUTLINED_LINE
-            if kind == extrae.OPENMP_OUTLINED
-            else kind + _LINE_OFFSET
-        )
-        label = self._pcf.value_label(of_line, line)
+        label = self._pcf.value_label(extrae.REGION_LINES[kind], line)
         source = extrae.read_line(label) if label else None
         return (source.file, source.line) if source else (None, None)
 
