@@ -15,7 +15,8 @@ KINDS = {
     for name, number in {
         "END": 0, "ENTER": 1, "LEAVE": 2, "COUNTERS": 3, "SEND": 12, "RANK": 30, "STACK": 33,
         "FRAMES": 34, "MODULE": 35, "TEXT": 36, "COUNTER": 37, "NAME": 38, "EVENT": 50,
-        "REGION_ENTER": 51, "REGION_LEAVE": 52, "GAP": 70, "PAUSE": 71, "OVERHEAD": 73,
+        "REGION_ENTER": 51, "REGION_LEAVE": 52, "LOOP_ENTER": 53, "LOOP_LEAVE": 54,
+        "LOOP_ITERATION": 55, "LABEL": 56, "GAP": 70, "PAUSE": 71, "OVERHEAD": 73,
         "LEFT": 74,
     }.items()
 }  # fmt: skip

@@ -71,6 +71,7 @@ def test_the_runtime_exports_what_programs_call_and_nothing_else(library):
         "burstline_pause",
         "burstline_resume",
         "burst_is_defined",
+        "burst_miss",
         "burst_now",
         "burst_put",
         "burst_put_text",

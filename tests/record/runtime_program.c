@@ -154,6 +154,19 @@ static int regions(void) {
     return 0;
 }
 
+uint32_t burst_loop_enter(uint32_t id, const char *file, uint32_t line);
+void burst_loop_iteration(uint32_t place), burst_loop_leave(uint32_t place);
+
+static int loops(void) {
+    const uint32_t place = burst_loop_enter(77, "loops.c", 5);
+    for (int i = 0; i < 3; ++i) {
+        burst_loop_iteration(place);
+        calls(1);
+    }
+    burst_loop_leave(place);
+    return 0;
+}
+
 static int paused(void) {
     calls(2);
     burstline_pause();
@@ -230,6 +243,7 @@ int main(int count, char **arguments) {
     else if (strcmp(what, "replaced") == 0) return replaced(arguments[0]);
     else if (strcmp(what, "limited") == 0) return limited();
     else if (strcmp(what, "regions") == 0) return regions();
+    else if (strcmp(what, "loops") == 0) return loops();
     else if (strcmp(what, "paused") == 0) return paused();
     else if (strcmp(what, "counted") == 0) return counted();
     else if (strcmp(what, "stacks") == 0) return stacks();

@@ -23,7 +23,10 @@ void burst_batch_open(struct burst_batch* batch, int follow, int count, const MP
     } else {
         const size_t for_statuses = ignored ? wanted * sizeof(MPI_Status) : 0;
         batch->block = malloc(for_statuses + wanted * sizeof(MPI_Request));
-        if (batch->block == NULL) return;
+        if (batch->block == NULL) {
+            burst_miss(burst_self());
+            return;
+        }
         if (ignored) batch->statuses = batch->block;
         batch->requests = (MPI_Request*)((char*)batch->block + for_statuses);
     }

@@ -102,6 +102,7 @@ static struct burst_group* members_of(MPI_Group group, int error) {
     } else {
         free(members);
         members = NULL;
+        if (size > 0) burst_miss(burst_self());
     }
     free(numbers);
     REAL(Group_free)(&group);
@@ -113,7 +114,10 @@ static uint32_t occurrence(uint64_t hash) {
     for (struct seen* known = *list; known != NULL; known = known->next)
         if (known->hash == hash) return ++known->count;
     struct seen* fresh = malloc(sizeof *fresh);
-    if (fresh == NULL) return 0;
+    if (fresh == NULL) {
+        burst_miss(burst_self());
+        return 0;
+    }
     *fresh = (struct seen){*list, hash, 1};
     *list = fresh;
     return 1;
@@ -169,7 +173,10 @@ static void describe(struct burst_comm* comm) {
  * communicators only. */
 static struct burst_comm* added(MPI_Comm handle) {
     struct burst_comm* comm = calloc(1, sizeof *comm);
-    if (comm == NULL) return NULL;
+    if (comm == NULL) {
+        burst_miss(burst_self());
+        return NULL;
+    }
     comm->handle = handle;
     describe(comm);
     if (handle == burst_known.world)

@@ -113,25 +113,30 @@ static void append(struct burst_stripe* stripe, struct burst_line* line,
     line->last = entry;
 }
 
-void burst_followed_insert(struct burst_followed what) {
-    struct burst_stripe* stripe = burst_followed_locked(what.handle);
+static int is_inserted(struct burst_stripe* stripe, struct burst_followed what) {
     struct burst_entry* fresh = stripe->unused;
-    if (stripe->used >= stripe->size && !grow(stripe)) goto out;
-    if (fresh == NULL && (fresh = calloc(1, sizeof *fresh)) == NULL) goto out;
+    if (stripe->used >= stripe->size && !grow(stripe)) return 0;
+    if (fresh == NULL && (fresh = calloc(1, sizeof *fresh)) == NULL) return 0;
     stripe->unused = fresh->next;
     struct burst_line* line = line_of(stripe, what.handle, what.kind == BURST_IS_MESSAGE);
     if (line == NULL) {
         fresh->next = stripe->unused;
         stripe->unused = fresh;
-        goto out;
+        return 0;
     }
     fresh->what = what;
     fresh->order = stripe->order++;
     append(stripe, line, fresh);
     ++stripe->used;
     burst_comm_hold(what.comm, 1);
-out:
+    return 1;
+}
+
+void burst_followed_insert(struct burst_followed what) {
+    struct burst_stripe* stripe = burst_followed_locked(what.handle);
+    const int done = is_inserted(stripe, what);
     pthread_mutex_unlock(&stripe->lock);
+    if (!done) burst_miss(burst_self());
 }
 
 static struct burst_entry* of_line(const struct burst_stripe* stripe, const struct burst_line* line,

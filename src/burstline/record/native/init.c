@@ -77,6 +77,7 @@ static void measure(struct burst_thread* thread, uint16_t when, int rank, int si
     char is_far = rank != 0 && (measures > 1 || memcmp(zero, machine, sizeof zero) != 0);
     char* far = rank == 0 ? calloc((size_t)size, 1) : NULL;
     char hopeless = rank == 0 && far == NULL; /* who gets no answer must not ask */
+    if (hopeless) burst_miss(thread);
     if (REAL(Bcast)(&hopeless, 1, burst_known.byte, 0, clocks) || hopeless) goto out;
     if (REAL(Gather)(&is_far, 1, burst_known.byte, far, 1, burst_known.byte, 0, clocks)) goto out;
     if (rank == 0)

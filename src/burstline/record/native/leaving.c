@@ -19,10 +19,9 @@ void burst_finish(struct burst_thread *thread, int how, int detail, int own) {
     if (thread->closed) return;
     const uint64_t now = burst_now();
     const uint64_t calls = __atomic_load_n(&thread->calls, __ATOMIC_RELAXED);
-    const uint64_t dropped = __atomic_load_n(&thread->dropped, __ATOMIC_RELAXED);
-    if (dropped > 0) {
-        burst_fill(last[records++], BURST_GAP, 0, now, 0, thread->dropped_since_ns, dropped);
-    }
+    uint64_t since = 0;
+    const uint64_t dropped = burst_all_dropped(thread, &since);
+    if (dropped > 0) burst_fill(last[records++], BURST_GAP, 0, now, 0, since, dropped);
     burst_fill(last[records++], BURST_OVERHEAD, 0, now, burst_reading_ns(),
                burst_overhead_ns(), calls);
     burst_fill(last[records++], BURST_LEFT, (uint16_t)how, now, (uint32_t)detail, 0, 0);

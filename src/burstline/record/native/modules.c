@@ -34,10 +34,11 @@ static char *path_of(const char *name) {
 
 struct wanted {
     uintptr_t address;
+    int is_missed; /* no memory for its path */
 };
 
 static int add_if_wanted(struct dl_phdr_info *info, size_t size, void *with) {
-    const struct wanted *wanted = with;
+    struct wanted *wanted = with;
     (void)size;
     uintptr_t low = UINTPTR_MAX, high = 0;
     for (int i = 0; i < info->dlpi_phnum; ++i) {
@@ -49,13 +50,14 @@ static int add_if_wanted(struct dl_phdr_info *info, size_t size, void *with) {
     }
     if (wanted->address < low || wanted->address >= high) return 0;
     char *path = path_of(info->dlpi_name);
+    wanted->is_missed = path == NULL;
     if (path == NULL) return 1;
     modules[count++] = (struct module){info->dlpi_addr, low, high, path};
     return 1;
 }
 
-static uint32_t find(uintptr_t address, struct module *module) {
-    struct wanted wanted = {address};
+static uint32_t find(uintptr_t address, struct module *module, int *is_missed) {
+    struct wanted wanted = {address, 0};
     pthread_mutex_lock(&lock);
     uint32_t id = module_at(address);
     if (id == 0 && count < MOST_MODULES) {
@@ -64,17 +66,20 @@ static uint32_t find(uintptr_t address, struct module *module) {
     }
     if (id != 0) *module = modules[id - 1];
     pthread_mutex_unlock(&lock);
+    *is_missed = wanted.is_missed;
     return id;
 }
 
 uint64_t burst_place(struct burst_thread *thread, uintptr_t address) {
     struct module module;
-    const int error = errno;
+    const int error = errno, inside = thread->inside;
     const uint64_t low_bits = (UINT64_C(1) << 48) - 1;
     thread->inside = 1; /* realpath and dl_iterate_phdr may be the program's */
-    const uint32_t id = find(address, &module);
-    thread->inside = 0;
+    int is_missed;
+    const uint32_t id = find(address, &module, &is_missed);
+    thread->inside = (uint8_t)inside;
     errno = error;
+    if (is_missed) burst_miss(thread);
     if (id == 0) return address & low_bits;
     if (!burst_is_defined(thread, BURST_MODULE, id)) {
         const size_t bytes = strlen(module.path);

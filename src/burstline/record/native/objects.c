@@ -10,7 +10,10 @@ static uint32_t last_id[2];
 
 void burst_object_created(int kind, uintptr_t handle, MPI_Comm comm) {
     struct burst_object* fresh = malloc(sizeof *fresh);
-    if (fresh == NULL) return;
+    if (fresh == NULL) {
+        burst_miss(burst_self());
+        return;
+    }
     struct burst_comm* of = burst_comm(comm);
     burst_comm_hold(of, 1);
     pthread_mutex_lock(&lock);

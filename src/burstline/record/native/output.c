@@ -27,6 +27,7 @@
 static const size_t record_bytes = BURST_WORDS * sizeof(uint64_t);
 static uint32_t next_number;
 static uint64_t dropped_in_all;
+static uint64_t missed, missed_since_ns; /* by threads that may never get memory */
 
 _Static_assert(sizeof(struct burst_record) == BURST_WORDS * sizeof(uint64_t), "see raw.h");
 _Static_assert(sizeof(struct burst_raw_header) <= BURST_RAW_HEADER_BYTES, "see raw.h");
@@ -261,6 +262,39 @@ static void drop(struct burst_thread *thread) {
 
 uint64_t burst_dropped_in_all(void) { return __atomic_load_n(&dropped_in_all, __ATOMIC_RELAXED); }
 
+void burst_put_missed(struct burst_thread *thread) {
+    if (burst_settings.profile || __atomic_load_n(&missed, __ATOMIC_RELAXED) == 0) return;
+    const uint64_t since = __atomic_load_n(&missed_since_ns, __ATOMIC_RELAXED);
+    const uint64_t count = __atomic_exchange_n(&missed, 0, __ATOMIC_ACQ_REL);
+    if (count > 0) burst_put(thread, BURST_GAP, 0, burst_now(), 0, since, count);
+}
+
+static void add_missed(uint64_t count, uint64_t since_ns) {
+    if (__atomic_load_n(&missed, __ATOMIC_RELAXED) == 0)
+        __atomic_store_n(&missed_since_ns, since_ns, __ATOMIC_RELAXED);
+    __atomic_fetch_add(&missed, count, __ATOMIC_RELEASE);
+}
+
+/* What a thread dropped that never got a file stands in that of a thread that ends later. */
+uint64_t burst_all_dropped(const struct burst_thread *thread, uint64_t *since) {
+    const uint64_t dropped = __atomic_load_n(&thread->dropped, __ATOMIC_RELAXED);
+    if (dropped > 0) add_missed(dropped, thread->dropped_since_ns);
+    if (thread->window == NULL && !burst_settings.profile) return 0;
+    *since = __atomic_load_n(&missed_since_ns, __ATOMIC_RELAXED);
+    return __atomic_exchange_n(&missed, 0, __ATOMIC_ACQ_REL);
+}
+
+void burst_miss(struct burst_thread *thread) {
+    static int said;
+    if (__atomic_load_n(&burst_gate, __ATOMIC_RELAXED) == BURST_SHUT) return;
+    if (thread != NULL && thread->inside) return; /* calls of our own */
+    add_missed(1, burst_now());
+    __atomic_fetch_add(&dropped_in_all, 1, __ATOMIC_RELAXED);
+    if (!__atomic_exchange_n(&said, 1, __ATOMIC_RELAXED))
+        burst_say("no memory: calls, or what belongs to them, are dropped");
+    if (thread != NULL) burst_put_missed(thread);
+}
+
 /* Room after a time without: what was defined meanwhile is to be defined again. */
 static void mark_gap(struct burst_thread *thread) {
     const uint64_t dropped = thread->dropped, since = thread->dropped_since_ns;
@@ -395,6 +429,8 @@ void burst_close_output(struct burst_thread *thread, const uint64_t *last, unsig
     const size_t used = used_bytes(thread, at);
     const int done = append(thread, at, last, records);
     name_tail(thread, tail);
+    /* The reserve takes them, whatever comes of writing the same into the tail. */
+    if (!done && own) memcpy((uint64_t *)at, last, records * record_bytes);
     release_window(thread->window, own);
     if (own) thread->window = thread->buffer.at = thread->buffer.end = NULL;
     if (done) {
@@ -409,6 +445,7 @@ void burst_write_whole(struct burst_thread *thread, const uint64_t *records, uns
     if (file < 0 || !write_header(thread, file) ||
         !write_all(file, records, count * record_bytes, BURST_RAW_HEADER_BYTES)) {
         burst_say("cannot write %s: %s", thread->path, strerror(errno));
+        if (file >= 0) unlink(thread->path); /* half of the sums would be taken for all */
     }
     if (file >= 0) close(file);
 }

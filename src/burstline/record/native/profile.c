@@ -9,11 +9,11 @@ static void add(uint64_t **at, uint16_t kind, uint32_t a, uint64_t time, uint64_
 }
 
 void burst_write_profile(struct burst_thread *thread, const uint64_t *last, unsigned records) {
-    const size_t bytes = (2 * BURST_OPERATIONS + 8) * sizeof(struct burst_record);
+    static uint64_t all[(2 * BURST_OPERATIONS + 8) * BURST_WORDS];
     static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-    uint64_t *all = burst_map(bytes), *at = all;
     thread->closed = 1;
-    if (all == NULL || thread->tally == NULL) return;
+    pthread_mutex_lock(&lock);
+    uint64_t *at = all;
     int rank, size, level;
     if (burst_known_rank(&rank, &size, &level)) {
         add(&at, BURST_RANK, (uint32_t)rank, 0, (uint64_t)size, (uint64_t)level);
@@ -26,8 +26,6 @@ void burst_write_profile(struct burst_thread *thread, const uint64_t *last, unsi
     }
     memcpy(at, last, records * sizeof(struct burst_record));
     at += records * BURST_WORDS;
-    pthread_mutex_lock(&lock);
     burst_write_whole(thread, all, (unsigned)((at - all) / BURST_WORDS));
     pthread_mutex_unlock(&lock);
-    burst_unmap(all, bytes);
 }

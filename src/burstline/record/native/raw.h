@@ -126,7 +126,7 @@ enum burst_kind {
 
     /* Bookkeeping. */
     BURST_GAP = 70,        /* time: until when nothing was recorded; b: since when; c: records
-                              dropped */
+                              dropped, or missed for want of memory */
     BURST_PAUSE = 71,      /* time; a: 1 recording stopped by the program, 0 started again */
     BURST_CLOCK = 72,      /* time: local; b: estimate of rank 0's clock at that moment; c: round
                               trip in ns; op: 0 at initialisation, 1 at finalisation */

@@ -81,6 +81,10 @@ BURST_FOR_PROGRAMS uint64_t burst_now(void);
 BURST_FOR_PROGRAMS void burst_put(struct burst_thread *thread, uint16_t kind, uint16_t op,
                                   uint64_t time, uint32_t a, uint64_t b, uint64_t c);
 
+/* Something is not recorded for want of memory: said once, counted, and marked by a gap, which may
+ * have to wait until this thread is there (NULL: it is not). */
+BURST_FOR_PROGRAMS void burst_miss(struct burst_thread *thread);
+
 /* ENTER with stack and counters, LEAVE with counters. `return_address` of the wrapper: the stack
  * begins with this frame. */
 void burst_enter(struct burst_thread *thread, uint16_t op, void *return_address);

@@ -33,10 +33,15 @@ static uint64_t *free_slot(uint64_t *slots, uint32_t size, uint64_t hash) {
     return &slots[(place & (size - 1)) * slot_words()];
 }
 
-static int grow(struct burst_stacks *stacks) {
+static int grow(struct burst_thread *thread) {
+    struct burst_stacks *stacks = &thread->stacks;
     const uint32_t size = stacks->size == 0 ? FIRST_SIZE : stacks->size * 2;
-    uint64_t *slots = size > LAST_SIZE ? NULL : burst_map(table_bytes(size));
-    if (slots == NULL) return 0;
+    if (size > LAST_SIZE) return 0;
+    uint64_t *slots = burst_map(table_bytes(size));
+    if (slots == NULL) {
+        burst_miss(thread);
+        return 0;
+    }
     for (uint32_t i = 0; i < stacks->size; ++i) {
         const uint64_t *old = &stacks->slots[i * slot_words()];
         if (*old != 0) memcpy(free_slot(slots, size, *old), old, slot_words() * sizeof *old);
@@ -60,9 +65,10 @@ static uint64_t *find(const struct burst_stacks *stacks, uint64_t hash, const ui
     }
 }
 
-static uint64_t *add(struct burst_stacks *stacks, uint64_t hash, const uintptr_t *frames,
+static uint64_t *add(struct burst_thread *thread, uint64_t hash, const uintptr_t *frames,
                      unsigned count) {
-    if (stacks->used * 2 >= stacks->size && !grow(stacks)) return NULL;
+    struct burst_stacks *stacks = &thread->stacks;
+    if (stacks->used * 2 >= stacks->size && !grow(thread)) return NULL;
     uint64_t *slot = free_slot(stacks->slots, stacks->size, hash);
     const uint32_t id = __atomic_add_fetch(&last_id, 1, __ATOMIC_RELAXED);
     slot[0] = hash;
@@ -87,7 +93,7 @@ uint32_t burst_stack_id(struct burst_thread *thread, uintptr_t from) {
     const unsigned count = burst_walk(thread, from, frames, burst_settings.stack_depth);
     const uint64_t hash = hash_of(frames, count);
     uint64_t *slot = find(&thread->stacks, hash, frames, count);
-    if (slot == NULL) slot = add(&thread->stacks, hash, frames, count);
+    if (slot == NULL) slot = add(thread, hash, frames, count);
     if (slot == NULL) return 0;
     const uint64_t generation = thread->generation & 0x7fffff;
     if (slot[1] >> 40 != generation) {

@@ -95,10 +95,12 @@ void burst_set_free(struct burst_set *set);
 /* library.c */
 int burst_is_of_library(uintptr_t address); /* nothing is, before it was found */
 
-/* output.c, with burst_put, burst_put_text and burst_is_defined */
+/* output.c, with burst_put, burst_put_text, burst_is_defined and burst_miss */
 int burst_open_output(struct burst_thread *thread);
 void burst_put_library(struct burst_thread *thread);
 void burst_put_rank(struct burst_thread *thread);
+void burst_put_missed(struct burst_thread *thread); /* a gap, if anything was missed */
+uint64_t burst_all_dropped(const struct burst_thread *thread, uint64_t *since); /* at its end */
 uint64_t burst_dropped_in_all(void);
 void burst_recover(struct burst_thread *thread); /* before anything that needs definitions */
 void burst_close_output(struct burst_thread *thread, const uint64_t *last, unsigned records,

@@ -103,19 +103,22 @@ static void find_stack(struct burst_thread *thread) {
 
 static struct burst_thread *open_thread(void) {
     struct burst_thread *thread = burst_map(sizeof *thread);
-    if (thread == NULL) return NULL;
+    if (thread != NULL && burst_settings.profile)
+        thread->tally = burst_map(BURST_OPERATIONS * sizeof *thread->tally);
+    if (thread == NULL || (burst_settings.profile && thread->tally == NULL)) {
+        burst_unmap(thread, sizeof *thread);
+        burst_miss(NULL);
+        return NULL;
+    }
     pthread_mutex_init(&thread->lock, NULL);
     thread->perf_group = thread->papi_set = -1;
     thread->gate = __atomic_load_n(&burst_gate, __ATOMIC_ACQUIRE);
-    if (burst_settings.profile) {
-        thread->tally = burst_map(BURST_OPERATIONS * sizeof *thread->tally);
-    } else {
-        burst_open_output(thread);
-    }
+    if (!burst_settings.profile) burst_open_output(thread);
     if (burst_settings.stack_depth > 0) find_stack(thread);
     burst_open_counters(thread);
     burst_calibrate(thread);
     if (thread->window != NULL) burst_put_rank(thread);
+    burst_put_missed(thread);
     list_add(thread);
     pthread_setspecific(end_of_thread, thread);
     return thread;
@@ -136,6 +139,7 @@ static void catch_up(struct burst_thread *thread) {
     }
     thread->gate = BURST_RUNNING + 2 * pauses;
     pthread_mutex_unlock(&pause_lock);
+    burst_put_missed(thread);
 }
 
 /* All of burst_self that is not its fast path. */

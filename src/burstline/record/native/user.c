@@ -11,7 +11,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct name {
     uint8_t bytes;
     char text[LONGEST_NAME];
-} *names;
+} names[MOST_NAMES];
 
 static uint32_t hash_of(const char *name, size_t bytes) {
     uint32_t hash = 2166136261u;
@@ -22,7 +22,7 @@ static uint32_t hash_of(const char *name, size_t bytes) {
 /* The name's place in the table from 1; 0: no room. */
 static uint32_t place_of(const char *text, size_t bytes) {
     const uint32_t hash = hash_of(text, bytes);
-    for (uint32_t i = 0; names != NULL && i < MOST_NAMES; ++i) {
+    for (uint32_t i = 0; i < MOST_NAMES; ++i) {
         const uint32_t place = (hash + i) & (MOST_NAMES - 1);
         struct name *name = &names[place];
         if (name->bytes == 0) {
@@ -40,7 +40,6 @@ static uint32_t region_id(struct burst_thread *thread, const char *name) {
     if (bytes == 0) return 0;
     thread->inside = 1;
     pthread_mutex_lock(&lock);
-    if (names == NULL) names = burst_map(MOST_NAMES * sizeof *names);
     const uint32_t id = place_of(name, bytes);
     pthread_mutex_unlock(&lock);
     thread->inside = 0;

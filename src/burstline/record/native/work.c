@@ -23,6 +23,7 @@ extern WEAK uint64_t burst_now(void);
 extern WEAK void burst_put(struct burst_thread *, uint16_t, uint16_t, uint64_t, uint32_t, uint64_t,
                            uint64_t);
 extern WEAK void burst_put_text(struct burst_thread *, const char *, size_t);
+extern WEAK void burst_miss(struct burst_thread *);
 extern WEAK int burst_is_defined(struct burst_thread *, uint16_t, uint32_t);
 extern WEAK int __cxa_thread_atexit_impl(void (*)(void *), void *, void *);
 extern void *__dso_handle __attribute__((visibility("hidden")));
@@ -164,7 +165,11 @@ SHARED void burst_loop_labels(void) {
 /* Returns the loop's place, which the other two take. */
 SHARED uint32_t burst_loop_enter(uint32_t id, const char *file, uint32_t line) {
     uint32_t place = depth++;
-    if (place >= MOST_LOOPS || !has_room()) return place;
+    if (place >= MOST_LOOPS) return place;
+    if (!has_room()) {
+        if (burst_self != NULL && burst_miss != NULL) burst_miss(burst_self());
+        return place;
+    }
     uint8_t recorded = place == 0 || loops[place - 1].inside;
     loops[place] = (struct loop){.id = id, .recorded = recorded};
     burst_label = id;
