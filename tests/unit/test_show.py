@@ -7,7 +7,8 @@ from html.parser import HTMLParser
 
 import pytest
 
-from burstline import ParameterError, detect, show, summarise
+from burstline import ParameterError, burst_table, detect, show, summarise
+from burstline.merge import Overview
 from burstline.show.blocks import Facts, Heading, Lines, Table
 from burstline.show.terminal import notebook_html
 from burstline.structure import loop_table
@@ -73,7 +74,14 @@ def test_what_no_analysis_returned_is_not_shown():
         show.view({})
 
 
-@pytest.mark.parametrize("analysis", [summarise, detect])
+def overview(trace):
+    table = burst_table(trace).table
+    result = Overview(table.schema)
+    result.add(table)
+    return result
+
+
+@pytest.mark.parametrize("analysis", [summarise, detect, overview])
 @pytest.mark.parametrize(
     ("operation", "is_said"),
     [("Alltoall", True), ("Ireduce", True), ("Alltoallv", False), ("Reduce_scatter", False)],

@@ -5,8 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from burstline.show.blocks import Block, Facts, Table
-from burstline.show.units import format_bytes, format_count, format_ns, format_share, plural
+from burstline.show.blocks import Block, Facts, Lines, Table
+from burstline.show.units import (
+    format_bytes,
+    format_count,
+    format_ns,
+    format_share,
+    notes_on_sizes,
+    plural,
+)
 from burstline.show.views import Rows, View
 
 if TYPE_CHECKING:
@@ -52,6 +59,8 @@ class OverviewView(View):
         yield Facts([("bursts", f"{overview.bursts:,}")])
         rows = [_row(facts, overview.bursts) for facts in overview.columns.values()]
         yield Table(_HEAD, rows, "Columns", left=2)
+        if notes := notes_on_sizes(_operations_with_sizes(overview)):
+            yield Lines(notes)
         if overview.longest:
             names = [name for name in _LONGEST if name in overview.columns]
             names.sort(key=lambda name: not name.startswith("operation"))
@@ -61,6 +70,14 @@ class OverviewView(View):
                 "Longest bursts",
                 left=sum(name.startswith("operation") for name in names),
             )
+
+
+def _operations_with_sizes(overview: Overview) -> Iterator[str]:
+    """The operations beside bursts of which the table says how much they sent."""
+    for name in overview.columns:
+        operation = name.replace("bytes_sent_", "operation_")
+        if operation != name and operation in overview.columns:
+            yield from overview.columns[operation].values or ()
 
 
 def _row(facts: ColumnFacts, bursts: int) -> list[str]:
