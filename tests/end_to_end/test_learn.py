@@ -34,14 +34,18 @@ def refusal(capsys, *words):
     return raised.value.code, capsys.readouterr().err.splitlines()[-1]
 
 
-def counting_run(name, factor):
-    """Give a run of three ranks whose bursts last as their work says, counted as `name`."""
+def counting_run(name, factor, *, shared=40):
+    """Give a run of three ranks whose bursts last as their work says, counted as `name`.
+
+    Of 40 bursts a rank, those after the first `shared` end in another call.
+    """
     lines = [f"ranks 3 | counter {name}"]
     for rank in range(3):
         time_ns, calls = 0, []
-        for work in [0, *work_of(40, rank).tolist()]:
+        for number, work in enumerate([0, *work_of(40, rank).tolist()]):
             time_ns += 3 * work
-            calls += [f"{time_ns} enter MPI_Barrier {name}={factor * work}"]
+            operation = "MPI_Barrier" if number <= shared else "MPI_Allreduce"
+            calls += [f"{time_ns} enter {operation} {name}={factor * work}"]
             time_ns += 5
             calls += [f"{time_ns} leave {name}=0"]
         lines += [f"{rank}", *calls]
@@ -78,6 +82,35 @@ def test_two_runs_give_what_their_dataset_gives(tmp_path, capsys):
 
     assert from_runs == json.loads(answer(capsys, dataset, "--format", "json"))
     assert from_runs["merged"]["features"][-1] == "B"
+
+
+def test_from_runs_that_share_too_little_nothing_is_learnt(tmp_path, capsys):
+    runs = [tmp_path / "A.store", tmp_path / "B.store"]
+    for path, shared in zip(runs, (40, 16), strict=True):
+        burstline.write(counting_run(path.stem, 1, shared=shared), path)
+    dataset, few = tmp_path / "both.parquet", ("--features", "merged", "--drop-unreliable")
+    cli.main(["merge", *map(str, runs), "--dataset", str(dataset), "--drop-unmatched"])
+    of_merge = capsys.readouterr().err.splitlines()[0].partition(" of the ")[0]
+
+    for inputs in (runs, [dataset]):
+        code, said = refusal(capsys, *inputs, "--min-match-rate", "0.9")
+        assert (code, "fewer than --min-match-rate 0.9" in said) == (5, True)
+        cli.main(["learn", *map(str, inputs), *few, "--quiet"])
+        warned = capsys.readouterr().err.splitlines()
+        assert [line.partition(" of the ")[0] for line in warned] == [of_merge]
+    assert of_merge.startswith("warning: only ")
+
+
+@pytest.mark.parametrize("rate", ["", "no rate", "nan", "1e999", b"\xff"])
+def test_a_dataset_that_tells_no_rate_is_learnt_from(tmp_path, capsys, rate):
+    table, path = law_of_merged(120), tmp_path / "bursts.parquet"
+    field = table.schema.field("burst_0").with_metadata({"match_rate": rate})
+    at = table.schema.get_field_index("burst_0")
+    pq.write_table(table.set_column(at, field, table["burst_0"]), path)
+
+    cli.main(["learn", str(path), "--features", "merged", "--format", "json"])
+
+    assert "only" not in capsys.readouterr().err
 
 
 def test_programs_are_left_out_in_turn(tmp_path, capsys):
@@ -133,6 +166,18 @@ def test_what_a_check_says_of_counters_is_used(tmp_path, capsys):
 
     assert found["reliability"]["IR_LD_INS"] == "do not use"
     assert "IR_LD_INS" not in found["reliable"]["features"]
+    said = answer(capsys, tmp_path / "bursts.parquet", "--quality", check)
+    assert "IR_LD_INS is a feature, but: do not use" in " ".join(said.split())
+
+
+def test_a_counter_that_says_nothing_is_told_as_merge_tells_it(tmp_path, capsys):
+    pq.write_table(law_of_merged(120), tmp_path / "bursts.parquet")
+    check = tmp_path / "check.json"
+    check.write_text(json.dumps({"counters": {"IR_LD_INS": {"verdict": "no information"}}}))
+
+    said = answer(capsys, tmp_path / "bursts.parquet", "--quality", check)
+
+    assert "verdict IR_LD_INS: no information" in " ".join(said.split())
 
 
 @pytest.mark.parametrize("text", ["{", "[]", '{"counters": {"A": {"verdict": "perhaps"}}}'])

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any, Final
 import burstline
 from burstline import learning, merge, show
 from burstline.cli import usage
-from burstline.cli.inputs import progress_bar, read_runs, thread_count
+from burstline.cli.inputs import progress_bar, read_runs, thread_count, warn_of_twins
+from burstline.cli.merge import require_rate, require_shared, shares_of, warn_of_strangers
 from burstline.cli.products import picture_file, print_view, write_figure
 from burstline.errors import FormatError, ParameterError, printable
 from burstline.formats.files import require_plain
@@ -57,6 +58,7 @@ _QUESTIONS: Final = {
     "--control": "try merged with other runs' counters dealt out at random, too",
     "--repeats": "allow what other runs measured of the target, such as their cycles",
     "--most N=50000": "draw N of more bursts (50,000)",
+    "--min-match-rate X=0.1": "refuse runs that share less of their bursts with the base (0.1)",
 }
 OPTIONS: Final = {
     "inputs INPUT +": _INPUTS,
@@ -77,6 +79,7 @@ def run(arguments: usage.Arguments) -> None:
     paths = [Path(text) for text in arguments.inputs]
     verdicts = None if arguments.quality is None else _verdicts(Path(arguments.quality))
     usage.require_at_least(arguments, most=40)
+    require_rate(arguments.min_match_rate)
     learning.require(arguments.model)
     with progress_bar(arguments) as progress:
         tables = _tables(paths, arguments, progress)
@@ -104,7 +107,11 @@ def _tables(
             raise ParameterError("a dataset is given twice: it would be learnt from itself")
         for path in paths:
             require_plain(path)
-        return {str(path): show.read_table(path) for path in paths}
+        tables = {str(path): show.read_table(path) for path in paths}
+        shares = [pair for name in tables for pair in _shares(name, tables[name].schema)]
+        require_shared(shares, arguments.min_match_rate)
+        warn_of_strangers(shares)
+        return tables
     if datasets:
         raise ParameterError(
             f"{datasets[0]} is a dataset, others are traces: give datasets, or the runs of one "
@@ -118,10 +125,25 @@ def _tables(
     return {"runs": _merged(paths, arguments, progress)}
 
 
+def _shares(name: str, schema: pa.Schema) -> list[tuple[str, float]]:
+    """What each run of a dataset shares with its base, as merge says it."""
+    return [
+        (
+            f"bursts of run {run} of {name} are in {'another run' if is_base else 'the base'}",
+            rate,
+        )
+        for run, rate, is_base in learning.match_rates(schema)
+    ]
+
+
 def _merged(paths: Sequence[Path], arguments: usage.Arguments, progress: Progress) -> pa.Table:
     """Match runs, and give the base's bursts with the counters of all."""
+    warn_of_twins(paths)
     traces = read_runs(paths, arguments, progress)
     matching = burstline.match(traces, progress=progress)
+    shares = shares_of(matching, paths)
+    require_shared(shares, arguments.min_match_rate)
+    warn_of_strangers(shares)
     return burstline.fuse([burstline.burst_table(trace) for trace in traces], matching).table
 
 

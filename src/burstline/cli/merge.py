@@ -36,6 +36,8 @@ if TYPE_CHECKING:
     from burstline.trace import Trace
 
     Run = tuple[Path, Trace]
+    Shares = list[tuple[str, float]]
+    """What of which bursts is in words, and its share."""
 
 DESCRIPTION: Final = """\
 Put the counters of several runs of one program into one trace. A processor counts a few
@@ -118,15 +120,9 @@ def run(arguments: usage.Arguments) -> None:
             base=None if arguments.base is None else arguments.base - 1,
             progress=progress,
         )
-        _check_matching(matching, paths)
-        _warn_of_cuts(matching, paths)
-        strangers = _strangers(matching, paths, arguments.min_match_rate)
-        if strangers and (wanted.trace or wanted.dataset):
-            raise NotEnoughDataError(
-                f"{strangers}, fewer than --min-match-rate {arguments.min_match_rate:g}: a "
-                "merge would hold values of other bursts. Leave that run out, or ask for less; "
-                "without -o and --dataset, merge shows what matched"
-            )
+        shares = shares_of(matching, paths)
+        if wanted.trace or wanted.dataset:
+            require_shared(shares, arguments.min_match_rate)
         whole = None if wanted.dataset is None else matching.base
         tables = [
             burstline.burst_table(trace, columns=None if run == whole else _columns(trace))
@@ -145,23 +141,41 @@ def run(arguments: usage.Arguments) -> None:
         if wanted.plot is not None:
             write_figure(wanted.plot, view.figures()["matches"])
     print_view(arguments, view)
-    strangers = _strangers(matching, paths, _FEW)
-    if strangers:
-        show.note(f"warning: {strangers}: give whole runs of one program with one input")
+    warn_of_strangers(shares)
     wanted.say(fused)
 
 
-def _strangers(matching: Matching, paths: Sequence[Path], least: float) -> str:
+def shares_of(matching: Matching, paths: Sequence[Path]) -> Shares:
+    """What each run shares with the base; warns of cut runs, and refuses those without any."""
+    _check_matching(matching, paths)
+    _warn_of_cuts(matching, paths)
+    said = [f"bursts of {path} are in the base" for path in paths]
+    said[matching.base] = "base's bursts are in another run"
+    return list(zip(said, matching.base_rate.tolist(), strict=True))
+
+
+def require_shared(shares: Shares, least: float) -> None:
+    """Refuse runs that share less with the base than `--min-match-rate`."""
+    strangers = _strangers(shares, least)
+    if strangers:
+        raise NotEnoughDataError(
+            f"{strangers}, fewer than --min-match-rate {least:g}: a "
+            "merge would hold values of other bursts. Leave that run out, or ask for less; "
+            "without -o and --dataset, merge shows what matched"
+        )
+
+
+def warn_of_strangers(shares: Shares) -> None:
+    """Say which runs share so little that they may be no runs of one program."""
+    strangers = _strangers(shares, _FEW)
+    if strangers:
+        show.note(f"warning: {strangers}: give whole runs of one program with one input")
+
+
+def _strangers(shares: Shares, least: float) -> str:
     """Which runs share less with the base than that; empty if none does."""
-    said = []
-    rates = matching.base_rate.tolist()
-    for run in (run for run, rate in enumerate(rates) if rate < least):
-        whose, where = (f"bursts of {paths[run]}", "the base")
-        if run == matching.base:
-            whose, where = ("base's bursts", "another run")
-        share = show.format_share(rates[run])
-        said.append(f"only {share} of the {whose} are in {where}")
-    return ", ".join(said)
+    few = [(whose, share) for whose, share in shares if share < least]
+    return ", ".join(f"only {show.format_share(share)} of the {whose}" for whose, share in few)
 
 
 def _warn_of_cuts(matching: Matching, paths: Sequence[Path]) -> None:
@@ -252,10 +266,7 @@ def _options(arguments: usage.Arguments) -> Alignment | Published:
             given[name] = value
     weights = merge.Weights(**given)
     usage.require_at_least(arguments, window=1, block=1)
-    if not 0 <= arguments.min_match_rate <= 1:
-        raise ParameterError(
-            f"--min-match-rate is between 0 and 1, got {arguments.min_match_rate:g}"
-        )
+    require_rate(arguments.min_match_rate)
     if arguments.method == "align":
         return merge.Alignment(
             window=arguments.window or merge.Alignment().window, weights=weights
@@ -267,6 +278,12 @@ def _options(arguments: usage.Arguments) -> Alignment | Published:
         aligned_spans=arguments.aligned_spans,
         assignment=arguments.assignment or "greedy",
     )
+
+
+def require_rate(least: float) -> None:
+    """Refuse a `--min-match-rate` that is no share."""
+    if not 0 <= least <= 1:
+        raise ParameterError(f"--min-match-rate is between 0 and 1, got {least:g}")
 
 
 def _check_matching(matching: Matching, paths: Sequence[Path]) -> None:

@@ -13,7 +13,7 @@ from burstline.identity import SIDES
 from burstline.merge import FIXED
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
 DURATION: Final = "duration_ns"
 TEXTS: Final = ("operation", "communicator", "call_path")
@@ -27,6 +27,8 @@ _CONTEXT: Final = tuple(
 )
 _FIGURES: Final = ("concurrency", "position", "ipc", "frequency", DURATION)
 _ORIGIN: Final = re.compile(r"stage|similarity|burst_\d+")
+_ORDINAL: Final = re.compile(r"burst_(\d{1,9})", re.ASCII)
+_SHARE: Final = re.compile(r"\d(?:\.\d+)?(?:e-\d{1,3})?", re.ASCII)
 _RUN: Final = re.compile(r"^(?:run\d+\.)+")
 _OF_BURSTS: Final = ("polling_ns", "waiting_ns", "gap_ns", "frequency", "ipc")
 _CYCLES: Final = ("papi_tot_cyc", "papi_ref_cyc", "cycles", "cpu-cycles", "ref-cycles")
@@ -57,20 +59,36 @@ def counter_of(field: pa.Field) -> str:
 
 def runs_of(field: pa.Field) -> tuple[int, ...]:
     """The runs, from 1, that a counter's column is from; none if it does not say."""
-    runs = (field.metadata or {}).get(b"runs", b"").decode()
-    return tuple(int(run) for run in runs.split(",") if run.strip().isdigit())
+    runs = _said(field.metadata, b"runs")
+    return tuple(int(run) for run in runs.split(",") if run.strip().isdecimal())
+
+
+def _said(metadata: Mapping[bytes, bytes] | None, key: bytes) -> str:
+    """What a schema or field says under a key, in ASCII; empty if it says nothing."""
+    return (metadata or {}).get(key, b"").decode("ascii", "replace")
 
 
 def base_run(schema: pa.Schema) -> int | None:
     """The run, from 1, whose bursts a fused table holds."""
-    base = (schema.metadata or {}).get(b"base", b"").decode()
-    if base.isdigit():
+    base = _said(schema.metadata, b"base")
+    if base.isdecimal():
         return int(base)
     last = max(
         (position for position, name in enumerate(schema.names) if name in FIXED), default=-1
     )
     runs_before = [runs_of(schema.field(position)) for position in range(last)]
     return next((runs[0] for runs in runs_before if runs), None)
+
+
+def match_rates(schema: pa.Schema) -> list[tuple[int, float, bool]]:
+    """Each run of a fused table, from 1, what of it the base has, and whether it is that."""
+    rates = []
+    for field in schema:
+        rate = _SHARE.fullmatch(_said(field.metadata, b"match_rate"))
+        if rate and (column := _ORDINAL.fullmatch(field.name)):
+            run = int(column[1]) + 1
+            rates.append((run, float(rate[0]), run == base_run(schema)))
+    return rates
 
 
 def counters_of(schema: pa.Schema) -> tuple[list[pa.Field], list[pa.Field]]:

@@ -188,7 +188,10 @@ def learn(
         importance=importance,
         left_out=columns.left_out,
         reliability=repeated,
-        warnings=tuple(_warnings(whole, columns, measured)),
+        warnings=(
+            *_warnings(whole, columns, measured),
+            *(f"{name} is a feature, but: {DO_NOT_USE}" for name in bad if name in importance),
+        ),
     )
 
 

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
-    from burstline.columns import Integers
+    from burstline.columns import Floats, Integers
     from burstline.merge.model import Matching
     from burstline.merge.tables.bursts import BurstTable
 
@@ -54,7 +54,8 @@ class Fusion:
         The base's rows and columns; further counters; and where each burst is from:
         ``stage``, ``similarity``, and ``burst_0``, ``burst_1`` …, its ordinal on its thread
         in each run, null where the run has no such burst. Fields carry unit, meaning and,
-        for counters, the runs that they are from (``runs``, counted from 1) as metadata.
+        for counters, the runs that they are from (``runs``, counted from 1) as metadata;
+        ``burst_0`` … the share of the run's bursts that the base has (``match_rate``).
     base : int
         The base run, from 0.
     counters : tuple of FusedCounter
@@ -153,7 +154,9 @@ def fuse(tables: Sequence[BurstTable], matching: Matching) -> Fusion:
             array = from_numpy(values, pa.int64())
             table = table.append_column(_field(source, counter), array)
     counters = tuple(counter for counter, _ in columns)
-    return Fusion(_with_origin(table, partners), base, counters, tuple(partners.rows))
+    table = _with_origin(table, partners, matching.base_rate)
+    table = table.replace_schema_metadata({"base": str(base + 1)})
+    return Fusion(table, base, counters, tuple(partners.rows))
 
 
 def values_of(tables: Sequence[BurstTable], fused: Fusion, counter: str) -> Integers:
@@ -272,7 +275,7 @@ def _field(source: pa.Field, counter: FusedCounter) -> pa.Field:
     return pa.field(counter.column, source.type, nullable=True, metadata=metadata)
 
 
-def _with_origin(table: pa.Table, partners: _Partners) -> pa.Table:
+def _with_origin(table: pa.Table, partners: _Partners, rates: Floats) -> pa.Table:
     columns = [
         ("stage", "how it was matched", encoded(partners.stage, pa.array(STAGES))),
         (
@@ -284,7 +287,11 @@ def _with_origin(table: pa.Table, partners: _Partners) -> pa.Table:
     for run, ordinal in enumerate(partners.ordinals):
         column = nullable(ordinal, ordinal >= 0, pa.int64())
         columns.append((f"burst_{run}", f"ordinal on its thread in run {run + 1}", column))
+    told: dict[str, dict[str, str]] = {
+        f"burst_{run}": {"match_rate": str(rate)} for run, rate in enumerate(rates.tolist())
+    }
     for name, doc, column in columns:
-        field = pa.field(name, column.type, metadata={"unit": "", "doc": doc})
+        metadata = {"unit": "", "doc": doc} | told.get(name, {})
+        field = pa.field(name, column.type, metadata=metadata)
         table = table.append_column(field, column)
     return table

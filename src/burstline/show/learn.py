@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from burstline.merge import DO_NOT_USE, WITH_CARE
+from burstline.merge import TRUST
 from burstline.show.blocks import Block, Facts, Table
 from burstline.show.pictures.learning import learn_plot
 from burstline.show.units import format_share, plural
@@ -91,8 +91,8 @@ def _facts(learned: Learned) -> Iterator[tuple[str, str]]:
     for why, names in reasons.items():
         yield "no feature", f"{', '.join(names)}: {why}"
     for counter, verdict in learned.reliability.items():
-        if verdict in {WITH_CARE, DO_NOT_USE}:
-            yield "varies", f"{counter}: {verdict}"
+        if verdict != TRUST:
+            yield "verdict", f"{counter}: {verdict}"
     for warning in learned.warnings:
         yield "warning", warning
 
