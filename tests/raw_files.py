@@ -16,6 +16,7 @@ import struct
 from pathlib import Path
 
 from burstline.formats.raw import read as read_raw
+from burstline.formats.raw.events.openmp import Op
 from burstline.operations import CODES
 
 NUMBERS = {code + 1: name for name, code in CODES.items()}
@@ -91,6 +92,13 @@ def receive(source, *, tag=0, size=0, comm=1, request=0):
     return record(15, time=request, a=source, b=_place(tag, comm), c=size)
 
 
+def omp(op, ns, *, a=0, b=0, c=0):
+    return record(57, op=op, time=ns + 1, a=a, b=b, c=c)
+
+
+_WORK = ("", "loop", "sections", "single", "", "master", "", "taskloop")  # numbers of omp.h
+_SYNC = ("", "barrier", "implicit_barrier", "taskwait", "taskgroup")
+_LOCKS = ("", "lock", "critical", "atomic", "ordered")
 _HALVES = {"send": send, "post": post, "receive": receive}
 
 
@@ -198,7 +206,7 @@ def column(trace, table, name):
 def run_of(trace):
     """Give the run whose files hold a trace: one job, of calls and what is told in them.
 
-    OpenMP is recorded by its own tool and tested with it; paths are addresses of modules.
+    Paths are addresses of modules. A parallel region is where its team forks and joins.
     """
     places = trace.locations.to_pylist()
     masters = [row for row in places if row["thread"] == 0]
@@ -213,7 +221,14 @@ def run_of(trace):
         for rank in row["members"]:
             run[rank].add(communicator(number, number, row["members"]))
     events = [[] for _ in places]  # of each location: (ordinal, time, records)
-    for add in (_add_calls, _add_messages, _add_collectives, _add_regions, _add_gaps):
+    for add in (
+        _add_calls,
+        _add_messages,
+        _add_collectives,
+        _add_regions,
+        _add_openmp,
+        _add_gaps,
+    ):
         add(trace, events, ranks)
     _add_counters(trace, events, run)
     for thread, mine in zip(threads, events, strict=True):
@@ -249,15 +264,17 @@ def _add_messages(trace, events, ranks):
             events[sender].append((row["send_done_seq"], 1, sent(request)))
         request = row["receive_request"] or 0
         if request:
-            events[receiver].append(
-                (row["post_seq"], 1, post(ranks[sender], request=request, **about))
-            )
+            # a wildcard or not: it is complete with whom it was received from
+            source = ANY_SOURCE if row["tag"] % 2 else ranks[sender]
+            posting = post(source, request=request, **about)
+            events[receiver].append((row["post_seq"], 1, posting))
         receiving = receive(ranks[sender], size=row["received_bytes"], request=request, **about)
         events[receiver].append((row["receive_seq"], 1, receiving))
     for row in trace.half_messages.to_pylist():
         request = row["request"] or 0
-        about = {"tag": row["tag"] or 0, "size": row["bytes"] or 0, "request": request}
-        peer = -1 if row["peer"] is None else row["peer"]
+        tag = ANY_TAG if row["tag"] is None else row["tag"]
+        about = {"tag": tag, "size": row["bytes"] or 0, "request": request}
+        peer = ANY_SOURCE if row["peer"] is None else row["peer"]
         half = (
             sent(request) if row["kind"] == "send_done" else _HALVES[row["kind"]](peer, **about)
         )
@@ -282,16 +299,68 @@ def _add_collectives(trace, events, ranks):
 
 def _add_regions(trace, events, _):
     names = trace.region_defs["name"].to_pylist()
+    paradigms = trace.region_defs["paradigm"].to_pylist()
     for location, mine in enumerate(events):
         if trace.regions.num_rows:
             told = b"".join(named(38, k + 1, name) for k, name in enumerate(names))
             mine.append((-1, 0, told))
         for row in trace.regions.to_pylist():
-            if row["location"] == location:
+            if row["location"] == location and paradigms[row["region"]] != "openmp":
                 for kind, side in ((51, "enter"), (52, "leave")):
                     moment = row[f"{side}_ns"] + 1
                     part = record(kind, time=moment, a=row["region"] + 1)
                     mine.append((row[f"{side}_seq"], 0, part))
+
+
+def _add_openmp(trace, events, _):
+    defined = trace.region_defs.to_pylist()
+    threads = trace.locations["thread"].to_pylist()
+    sizes = trace.teams["threads"].to_pylist()
+    inside = [[] for _ in events]  # of each location: regions of locks
+    for row in trace.teams.to_pylist():
+        mine, about = events[row["fork_location"]], {"a": row["team"] + 1}
+        parent = 0 if row["parent"] is None else row["parent"] + 1
+        fork = omp(Op.FORK, row["fork_ns"], b=row["threads"], c=parent << 32, **about)
+        mine.append((row["fork_seq"], 0, fork))
+        mine.append((row["join_seq"], 0, omp(Op.JOIN, row["join_ns"], **about)))
+    for row in trace.regions.to_pylist():
+        role, location = defined[row["region"]]["role"], row["location"]
+        if defined[row["region"]]["paradigm"] != "openmp" or role == "parallel":
+            continue
+        if role in _LOCKS:
+            inside[location].append((row, _LOCKS.index(role)))
+            continue
+        number, a = threads[location], 0 if row["team"] is None else row["team"] + 1
+        if role == "team":
+            first = last = {"b": number, "c": sizes[row["team"]]}
+            begin = Op.TEAM_BEGIN
+        elif role in _WORK:
+            kind, own = _WORK.index(role) << 32, row["iterations"]
+            own = -1 if own is None else own
+            first, last, begin = {"c": kind}, {"b": own, "c": kind | 2}, Op.WORK_BEGIN
+        else:
+            first = last = {"b": _SYNC.index(role)}
+            begin = Op.SYNC_BEGIN
+        mine = events[location]
+        mine.append((row["enter_seq"], 0, omp(begin, row["enter_ns"], a=a, **first)))
+        mine.append((row["leave_seq"], 0, omp(begin + 1, row["leave_ns"], a=a, **last)))
+    for row in trace.locks.to_pylist():
+        mine, lock = events[row["location"]], row["lock"]
+        around = [
+            (region, kind)
+            for region, kind in inside[row["location"]]
+            if region["enter_seq"] < row["acquire_seq"] < region["leave_seq"]
+        ]
+        for region, kind in around[-1:]:
+            about = {"b": lock, "c": kind << 32}
+            request = omp(Op.LOCK_REQUEST, region["enter_ns"], **about)
+            mine.append((region["enter_seq"], 0, request))
+            mine.append(
+                (row["acquire_seq"], 0, omp(Op.LOCK_ACQUIRED, row["acquire_ns"], **about))
+            )
+            mine.append(
+                (row["release_seq"], 0, omp(Op.LOCK_RELEASED, row["release_ns"], **about))
+            )
 
 
 def _add_gaps(trace, events, _):

@@ -6,7 +6,8 @@
                                └ stories.Story ─► every format, every command
 
 Ranks go through the same statements, each at its own pace: nested loops, messages of all kinds,
-from anybody too, collectives on the world and on a group, polls, threads. A run may be cut.
+from anybody too, collectives on the world and on a group, polls. A run may be cut, and one in
+two has OpenMP: teams, loops that they share, barriers, critical sections, MPI inside.
 """
 
 from __future__ import annotations
@@ -14,13 +15,29 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass, field
 from random import Random
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
+from burstline.extrae import RECORDED_REGIONS
 from stories import Story
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 _WORLD = ("Barrier", "Bcast", "Allreduce", "Reduce", "Alltoall", "Allgather")
 _ROOTED = ("Bcast", "Reduce")
 _MOST_EVENTS = 1500
+_OPENMP = ("parallel", "loop", "single", "master", "critical", "barrier", "implicit_barrier")
+_IN_TEAMS = ("ring", "exchange", "pairs", "anybody", "gather", "collective")
+_OF_TEAMS = {1: 2, 2: 4, 3: 6, 4: 8}
+"""The number of a team, and of its event in Paraver, by its threads."""
+_DECLARED = [
+    f"region {role} paradigm openmp role {role} type {kind} value {value}"
+    for role, kind, value in (
+        *((role, *RECORDED_REGIONS[role]) for role in _OPENMP),
+        *(("team", RECORDED_REGIONS["team"][0], number) for number in _OF_TEAMS.values()),
+    )
+]
+_BEGINS, _ENDS = ("enter", "fork", "team begin"), ("leave", "join", "team end")
 
 
 @dataclass(frozen=True)
@@ -32,6 +49,9 @@ class Simulated:
     calls: Counter[tuple[int, str]]  # by rank and operation
     messages: list[tuple[int, int, int, int]]  # source, destination, tag, bytes; sorted
     collectives: Counter[str]  # instances by operation, complete ones
+    regions: list[tuple]  # rank, thread, role, from, to, fork, ordinal of barrier, iterations
+    teams: list[tuple]  # rank, fork, join, threads; sorted, as all of these
+    locks: list[tuple]  # rank, thread, lock, order, from, to
     is_cut: bool
 
     @property
@@ -40,12 +60,13 @@ class Simulated:
 
 
 @dataclass
-class _Rank:
-    """Where a rank is, and what it did."""
+class _Thread:
+    """Where a thread is, and what it did."""
 
     now_ns: int = 0
     requests: int = 0
     events: list[tuple[int, str]] = field(default_factory=list)
+    open: list[tuple] = field(default_factory=list)  # regions: role, from, and what is known
 
     def say(self, *events: str) -> int:
         """Let events happen, now; when that is."""
@@ -53,11 +74,23 @@ class _Rank:
         return self.now_ns
 
     def kept(self, end_ns: int) -> int:
-        """Events until the last call that was left by some time."""
-        lefts = (
-            k for k, (ns, event) in enumerate(self.events) if event == "leave" and ns <= end_ns
-        )
-        return max(lefts, default=-1) + 1
+        """Events until the last by some time after which nothing is open."""
+        depth = last = 0
+        for place, (ns, event) in enumerate(self.events, start=1):
+            depth += event.startswith(_BEGINS) - event.startswith(_ENDS)
+            if depth == 0 and ns <= end_ns:
+                last = place
+        return last
+
+
+@dataclass
+class _Team:
+    """A team of OpenMP while it works: its rank, its threads, and what was counted."""
+
+    rank: int
+    threads: list[_Thread]
+    fork_ns: int
+    barriers: int = 0
 
 
 class _Sent(NamedTuple):
@@ -75,18 +108,56 @@ class _Run:
         self.dice = Random(seed)  # noqa: S311 -- reproducible
         self.is_cut = self.dice.random() < 0.2
         self.size = self.dice.randint(1, 5)
-        self.ranks = [_Rank(self.dice.randint(0, 9)) for _ in range(self.size)]
+        self.ranks = [_Thread(self.dice.randint(0, 9)) for _ in range(self.size)]
+        # of its own, so that a program without OpenMP is what it was before there was any
+        self.team_dice = Random(f"{seed} teams")  # noqa: S311 -- reproducible
+        most = self.team_dice.choice((0, 0, 0, 2, 3, 4))
+        workers = range(max(most - 1, 0))
+        self.threads = [[main, *(_Thread() for _ in workers)] for main in self.ranks]
+        self.team_sizes = range(1, most + 1)
+        self.acquired: Counter[tuple[int, int]] = Counter()  # by rank and lock
+        self.free_ns: Counter[tuple[int, int]] = Counter()
         self.group = [rank for rank in range(self.size) if rank % 2 == 0]
         self.lines = 0
         # messages with the places of both their events, collectives with those of their ends
         self.messages: list[tuple[tuple[int, int, int, int], int, int]] = []
         self.collectives: list[tuple[str, dict[int, int]]] = []
+        # rows of tables of OpenMP: rank and thread first, then the place of the last event
+        self.openmp: dict[str, list[tuple]] = {"regions": [], "teams": [], "locks": []}
         self.events = 0
 
     # The program: statements as (kind, line, …), made once and executed in each iteration
 
     def body(self, depth: int) -> list[tuple]:
-        return [self.statement(depth) for _ in range(self.dice.randint(1, 4))]
+        made = [self.statement(depth) for _ in range(self.dice.randint(1, 4))]
+        if self.team_sizes and self.team_dice.random() < 0.6:
+            made.insert(self.team_dice.randint(0, len(made)), self.parallel())
+        if self.team_sizes and self.team_dice.random() < 0.1:
+            self.lines += 1
+            made.append(("gather", self.lines, "", False, self.team_dice.randint(1, 9)))
+        return made
+
+    def parallel(self) -> tuple:
+        self.lines += 1
+        return ("team", self.lines, self.team_dice.choice(self.team_sizes), self.constructs(0))
+
+    def constructs(self, depth: int) -> list[tuple]:
+        """What the threads of a team do, as (kind, line, …)."""
+        dice, made = self.team_dice, []
+        for _ in range(dice.randint(0, 3)):
+            kind = dice.choice(
+                ("turns", "shared", "shared", "barrier", "critical", "single", "master", "each")
+            )
+            self.lines += 1
+            if kind != "turns":
+                mpi = dice.choice(_IN_TEAMS)
+                rest = (mpi, dice.choice(_WORLD), dice.random() < 0.3, dice.randint(1, 9))
+            elif depth < 2:
+                rest = (dice.randint(1, 4), self.constructs(depth + 1))
+            else:
+                continue
+            made.append((kind, self.lines, *rest))
+        return made
 
     def statement(self, depth: int) -> tuple:
         self.lines += 1
@@ -125,14 +196,15 @@ class _Run:
                 getattr(self, kind)(line, *rest)
                 self.events += 4 * self.size
 
-    def enter(self, rank: int, operation: str, line: int) -> None:
-        where = self.ranks[rank]
+    def enter(self, rank: int, operation: str, line: int, thread: int = 0) -> None:
+        where = self.threads[rank][thread]
         where.now_ns += self.dice.randint(1, 5)
         where.say(f"enter MPI_{operation} path {line}")
 
-    def leave(self, rank: int) -> None:
-        self.ranks[rank].now_ns += self.dice.randint(1, 5)
-        self.ranks[rank].say("leave")
+    def leave(self, rank: int, thread: int = 0) -> None:
+        where = self.threads[rank][thread]
+        where.now_ns += self.dice.randint(1, 5)
+        where.say("leave")
 
     def place(self, rank: int) -> int:
         """Events of a rank until now."""
@@ -205,6 +277,25 @@ class _Run:
             self.receives(message)
             self.ranks[0].say("leave")
 
+    def gather(self, line: int, _: str, __: bool, size: int) -> None:  # noqa: FBT001
+        """As `anybody`, but what is received was posted before, from anybody."""
+        main, requests, sent = self.ranks[0], [], []
+        for rank in range(1, self.size):
+            main.requests += 1
+            requests.append(main.requests)
+            self.enter(0, "Irecv", line)
+            main.say(f"post request {main.requests}")
+            self.leave(0)
+            self.enter(rank, "Send", line)
+            sent.append(self.sends(rank, 0, line, size + rank))
+            self.leave(rank)
+        for request, message in zip(
+            requests, sorted(sent, key=lambda one: one.ns), strict=True
+        ):
+            self.enter(0, "Waitany", line)
+            self.receives(message, f" request {request}")
+            main.say("leave")
+
     def collective(self, line: int, name: str, on_group: bool, size: int) -> None:  # noqa: FBT001
         members = self.group if on_group else range(self.size)
         begun = []
@@ -213,8 +304,8 @@ class _Run:
             begun.append(self.ranks[rank].say("begin"))
         root = f" root {members[0]}" if name in _ROOTED else ""
         comm = " comm 1" if on_group else ""
-        sizes = (0, 0) if name == "Barrier" else (size, size)
-        end = f"end sent {sizes[0]} received {sizes[1]}{root}{comm}"
+        size *= {"Barrier": 0, "Alltoall": len(members)}.get(name, 1)
+        end = f"end sent {size} received {size}{root}{comm}"
         for rank in members:
             self.ranks[rank].now_ns = max(self.ranks[rank].now_ns, *begun) + 1
             self.ranks[rank].say(end, "leave")
@@ -245,6 +336,124 @@ class _Run:
             self.enter(rank, "Comm_rank", line)
             self.leave(rank)
 
+    # OpenMP: what every thread of the teams of all ranks does in a construct
+
+    def team(self, _: int, size: int, constructs: list[tuple]) -> None:
+        number, teams = _OF_TEAMS[size], []
+        for rank, main in enumerate(self.ranks):
+            main.say(f"fork {size}", "enter parallel")
+            team = _Team(rank, self.threads[rank][:size], main.now_ns)
+            main.open.append(("parallel", main.now_ns, None, None, None))
+            teams.append(team)
+            for thread in team.threads:
+                thread.now_ns = max(thread.now_ns, team.fork_ns) + self.team_dice.randint(1, 5)
+                thread.say(f"team begin {number}")
+                thread.open.append(("team", thread.now_ns, team.fork_ns, None, None))
+        self.work(teams, constructs)
+        for team in teams:
+            self.synchronise(team, "implicit_barrier")
+            for thread in team.threads:
+                self.close(team, thread, f"team end {number}")
+            main = team.threads[0]
+            main.now_ns = max(thread.now_ns for thread in team.threads) + 1
+            self.close(team, main, "leave", "join")
+            row = (team.rank, team.fork_ns, main.now_ns, size)
+            self.openmp["teams"].append((team.rank, 0, len(main.events), row))
+
+    def work(self, teams: list[_Team], constructs: list[tuple]) -> None:
+        for kind, line, *rest in constructs:
+            if kind == "turns":
+                for _ in range(rest[0]):
+                    self.work(teams, rest[1])
+                continue
+            if self.events > _MOST_EVENTS:
+                return
+            self.events += 4 * sum(len(team.threads) for team in teams)
+            if kind == "master":
+                for team in teams:
+                    self.open(team, team.threads[0], "master")
+                getattr(self, rest[0])(line, *rest[1:])
+                for team in teams:
+                    self.close(team, team.threads[0])
+                continue
+            for team in teams:
+                getattr(self, f"team_{kind}")(team, line, *rest[2:])
+
+    def open(
+        self, team: _Team, thread: _Thread, role: str, iterations: int | None = None
+    ) -> None:
+        thread.now_ns += self.team_dice.randint(1, 9)
+        told = "" if iterations is None else f" iterations {iterations}"
+        thread.say(f"enter {role}{told}")
+        ordinal = team.barriers if role.endswith("barrier") else None
+        thread.open.append((role, thread.now_ns, team.fork_ns, ordinal, iterations))
+
+    def close(self, team: _Team, thread: _Thread, *events: str) -> None:
+        thread.now_ns += self.team_dice.randint(1, 9)
+        role, since, *rest = thread.open.pop()
+        thread.say(*(events or ["leave"]))
+        where = (
+            team.rank,
+            next(number for number, other in enumerate(team.threads) if other is thread),
+        )
+        row = (*where, role, since, thread.now_ns, *rest)
+        self.openmp["regions"].append((*where, len(thread.events), row))
+
+    def synchronise(self, team: _Team, role: str) -> None:
+        for thread in team.threads:
+            self.open(team, thread, role)
+        last = max(thread.now_ns for thread in team.threads)
+        for thread in team.threads:
+            thread.now_ns = last
+            self.close(team, thread)
+        team.barriers += 1
+
+    def team_shared(self, team: _Team, _: int, has_no_barrier: bool, size: int) -> None:  # noqa: FBT001
+        for number, thread in enumerate(team.threads):
+            share = len(range(number, size, len(team.threads)))
+            self.open(team, thread, "loop", share)
+            thread.now_ns += 10 * share
+            self.close(team, thread)
+        if not has_no_barrier:
+            self.synchronise(team, "implicit_barrier")
+
+    def team_barrier(self, team: _Team, *_: object) -> None:
+        self.synchronise(team, "barrier")
+
+    def team_critical(self, team: _Team, _: int, __: bool, size: int) -> None:  # noqa: FBT001
+        """One after the other, in the order in which they ask."""
+        lock = 1 + size % 2
+        which = team.rank, lock
+        for thread in team.threads:
+            self.open(team, thread, "critical")
+        for thread in sorted(team.threads, key=lambda one: one.now_ns):
+            thread.now_ns = since = max(thread.now_ns, self.free_ns[which]) + 1
+            thread.say(f"acquire {lock}")
+            self.close(team, thread, f"release {lock}", "leave")
+            self.free_ns[which] = thread.now_ns
+            self.acquired[which] += 1
+            rank, number, place, _row = self.openmp["regions"][-1]
+            row = (rank, number, lock, self.acquired[which], since, thread.now_ns)
+            self.openmp["locks"].append((rank, number, place, row))
+
+    def team_single(self, team: _Team, line: int, *_: object) -> None:
+        thread = team.threads[line % len(team.threads)]
+        self.open(team, thread, "single")
+        self.close(team, thread)
+        self.synchronise(team, "implicit_barrier")
+
+    def team_each(self, team: _Team, line: int, *_: object) -> None:
+        """Every thread calls MPI."""
+        for number in range(len(team.threads)):
+            self.enter(team.rank, "Comm_rank", line, number)
+            self.leave(team.rank, number)
+
+
+def threads_of(kept: dict[tuple[int, int], int]) -> Iterator[int]:
+    """Threads of each rank that did something, and the first, from events by place."""
+    numbers = Counter(rank for (rank, number), place in kept.items() if place or not number)
+    return (numbers[rank] for rank in sorted(numbers))
+
 
 def simulate(seed: int) -> Simulated:
     """The run of the program that an integer stands for."""
@@ -259,31 +468,53 @@ def simulate(seed: int) -> Simulated:
         run.leave(rank)
     last = max(rank.now_ns for rank in run.ranks)
     end = run.dice.randint(last // 2, last) if run.is_cut else last
-    lines = [f"ranks {run.size}"]
-    members = " ".join(map(str, run.group))
-    lines.append(f"communicator 1 members {members} kind group")
-    lines += [f"path {k} main file a.c line {k + 1}" for k in range(run.lines + 2)]
-    kept = [rank.kept(end) for rank in run.ranks]
+    kept: dict[tuple[int, int], int] = {}
+    for rank, threads in enumerate(run.threads):
+        kept[rank, 0] = place = threads[0].kept(end)
+        # what the others did in a team that the first left is over by then
+        left = threads[0].events[place - 1][0] if place else -1
+        kept |= {(rank, k): one.kept(left) for k, one in enumerate(threads) if k}
+    lines = [
+        f"ranks {run.size} threads {' '.join(map(str, threads_of(kept)))}",
+        f"communicator 1 members {' '.join(map(str, run.group))} kind group",
+        *(_DECLARED if run.team_sizes else ()),
+    ]
     calls: Counter[tuple[int, str]] = Counter()
-    for number, rank in enumerate(run.ranks):
-        lines.append(str(number))
-        events = rank.events[: kept[number]]
-        lines += [f"{now} {event}" for now, event in events]
-        entered = (event.split()[1] for _, event in events if event.startswith("enter"))
-        calls.update((number, operation) for operation in entered)
+    paths: dict[str, int] = {}  # numbers of lines, as they are met
+    told = []
+    for (rank, number), place in kept.items():
+        if place or not number:
+            told.append(f"{rank}.{number}")
+        for now, event in run.threads[rank][number].events[:place]:
+            if event.startswith("enter MPI_"):
+                _, operation, _, line = event.split()
+                calls[rank, operation] += 1
+                path = paths.setdefault(line, len(paths))
+                told.append(f"{now} enter {operation} path {path}")
+            else:
+                told.append(f"{now} {event}")
+    lines += [f"path {path} main file a.c line {int(line) + 1}" for line, path in paths.items()]
+    openmp = {
+        name: sorted(
+            (row for rank, thread, place, row in rows if place <= kept[rank, thread]),
+            key=str,
+        )
+        for name, rows in run.openmp.items()
+    }
     return Simulated(
         seed=seed,
-        text="\n".join(lines),
+        text="\n".join(lines + told),
         calls=calls,
         messages=sorted(
             message
             for message, sent, received in run.messages
-            if sent <= kept[message[0]] and received <= kept[message[1]]
+            if sent <= kept[message[0], 0] and received <= kept[message[1], 0]
         ),
         collectives=Counter(
             f"MPI_{name}"
             for name, ends in run.collectives
-            if all(place <= kept[rank] for rank, place in ends.items())
+            if all(place <= kept[rank, 0] for rank, place in ends.items())
         ),
+        **openmp,
         is_cut=run.is_cut,
     )

@@ -134,6 +134,7 @@ ranks 4
 communicator 0 members 0 1 2 3 kind world
 communicator 1 members 2 0 kind group
 communicator 2 members 1 3 kind group
+communicator 3 members 3 kind group
 0 | 0 enter MPI_Barrier | 0 begin | 9 end comm 1 | 9 leave
   | 20 enter MPI_Barrier | 20 begin | 30 end | 30 leave
 1 | 1 enter MPI_Barrier | 1 begin | 8 end comm 2 | 8 leave
@@ -179,6 +180,8 @@ ranks 2
 0 | 0 enter MPI_Send | 0 send to 1 tag 3 bytes 40 | 5 leave
   | 10 enter MPI_Send | 10 send to 1 tag 4 bytes 8 | 12 leave
 1 | 7 enter MPI_Recv | 15 receive from 0 tag 4 bytes 8 | 15 leave
+  | 20 enter MPI_Recv | 25 receive from 0 tag 9 bytes 16 | 25 leave
+  | 30 enter MPI_Irecv | 30 post request 1 | 32 leave
 """,
     ),
     Story(
@@ -218,10 +221,17 @@ ranks 1
         "openmp",
         """
 ranks 1 threads 2
-region "!$omp for" paradigm openmp role loop file a.c begin 3 end 9
-0 | 0 enter MPI_Init | 5 leave | 10 fork 2 | 11 team begin 1 | 12 enter "!$omp for"
-  | 20 leave | 21 team end 1 | 22 join | 30 enter MPI_Finalize | 35 leave
-0.1 | 11 team begin 1 | 13 enter "!$omp for" | 19 leave | 20 team end 1
+region critical paradigm openmp role critical type 60004 value 30
+region parallel paradigm openmp role parallel type 60002 value 1
+region team paradigm openmp role team type 60002 value 2
+region loop paradigm openmp role loop type 60003 value 10
+region implicit_barrier paradigm openmp role implicit_barrier type 60004 value 27
+0 | 0 enter MPI_Init | 5 leave | 10 fork 2 | 10 enter parallel | 11 team begin 2
+  | 12 enter loop iterations 6 | 20 leave | 20 enter implicit_barrier | 24 leave
+  | 25 enter critical | 26 acquire 7 | 28 release 7 | 28 leave | 33 team end 2
+  | 34 leave | 34 join | 40 enter MPI_Finalize | 45 leave
+0.1 | 11 team begin 2 | 13 enter loop iterations 3 | 19 leave | 19 enter implicit_barrier
+  | 24 leave | 26 enter critical | 29 acquire 7 | 31 release 7 | 31 leave | 33 team end 2
 """,
     ),
     Story("loop", _loop(turns=5)),

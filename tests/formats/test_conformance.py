@@ -15,26 +15,27 @@ OF_A_FORMAT = {"metadata", "source", *schema.RAW_TABLES, "event_types", "event_v
 """Tables that say how a file put it, not what happened."""
 ORDINALS = {"*.*seq": "each format counts the events that it has"}
 NUMBERS = {
-    "region_defs.source_*": "each format numbers regions its own way",
     "messages.send_done_from": "the text infers what others record",
 }
 PLACES = {"locations.node": "a node without a name is given one"}
 COUNTERS = {"counter_sets": "sets of counters follow from what is read together"}
-OPENMP = {
-    "teams": "the teams of OpenMP are told by records that are not written here",
-    "bursts": "without its team, a thread's region ends no burst",
-    "regions.team": "see teams",
-    "loop*": "see teams: a loop of OpenMP is one of its regions",
-    "region_defs.*": "see teams: a region is a function of the user",
+REGIONS = {
+    "region_defs*": "regions are those that occur, numbered anew",
+    "regions.region": "see region_defs",
 }
+TEAMS = {"regions.team": "a parallel region is in the team that it forks"}
+LINES = {"defects.first": "a text has a line where others have a location"}
+ITERATIONS = {"*.iterations": "how many iterations a thread has is not told"}
 PRV = {
     **ORDINALS,
     **NUMBERS,
     **PLACES,
     **COUNTERS,
-    **OPENMP,
+    **REGIONS,
+    **TEAMS,
+    **ITERATIONS,
     "locations.cpu": "each thread is given a CPU",
-    "regions.region": "regions are numbered anew",
+    "communicators.kind": "a group of all ranks is the world, one of one rank its own",
     "counters.*": "counters are in the order of their types",
     "gaps": "a thread that begins late was not watched before",
     "*.communicator": "a message names no communicator",
@@ -42,7 +43,7 @@ PRV = {
     "calls.tag": "see calls.peer",
     "half_messages": "a message has two sides",
     "defects": "see half_messages",
-    "calls.sent_bytes": "see half_messages",
+    "calls.*_bytes": "see half_messages",
     "messages.*_request": "requests have no record",
     "messages.send_done_*": "see messages.*_request",
     "messages.post_ns": "an immediate receive is posted when its call is left",
@@ -62,9 +63,10 @@ LIMITS: dict[str, dict[str, str]] = {
         **NUMBERS,
         **PLACES,
         "locations.name": "a name is that of a process and of its thread",
-        "region_defs.*": "regions are numbered anew, and teams have one name",
-        "regions.region": "see region_defs",
-        "call_paths": "the caller of a call is the region around it",
+        **REGIONS,
+        **ITERATIONS,
+        **LINES,
+        "call_paths*": "the caller of a call is the region around it",
         "*.call_path": "see call_paths",
         "calls.peer": "only messages name a partner, not probes and transfers",
         "calls.tag": "see calls.peer",
@@ -75,11 +77,14 @@ LIMITS: dict[str, dict[str, str]] = {
         **NUMBERS,
         **PLACES,
         **COUNTERS,
-        **OPENMP,
+        **REGIONS,
+        **TEAMS,
+        **LINES,
         "readings.*": "the first reading of a thread is what later ones count from",
         "locations.born_ns": "all processes begin with their files",
-        "calls.communicator": "probes and transfers name theirs",
-        "call_paths": "paths are addresses, which programs resolve",
+        "calls.communicator": "probes, transfers and posted receives name theirs",
+        "half_messages.communicator": "see calls.communicator",
+        "call_paths*": "paths are addresses, which programs resolve",
         "calls.call_path": "see call_paths",
     },
 }

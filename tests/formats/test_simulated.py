@@ -6,6 +6,7 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
+from test_conformance import differences, limits_of
 
 import burstline
 import command
@@ -47,6 +48,40 @@ def messages_of(trace):
     return sorted((ranks[source], ranks[to], *what) for source, to, *what in rows)
 
 
+def openmp_of(trace):
+    """Rows of regions, teams and locks as the simulator tells them."""
+    place = [(row["rank"], row["thread"]) for row in trace.locations.to_pylist()]
+    roles = trace.region_defs["role"].to_pylist()
+    fork_ns = trace.teams["fork_ns"].to_pylist()
+    regions = (
+        (
+            *place[row["location"]],
+            roles[row["region"]],
+            row["enter_ns"],
+            row["leave_ns"],
+            # a team begins in its parallel region, or the region in its team: as a source says
+            None
+            if row["team"] is None or roles[row["region"]] == "parallel"
+            else fork_ns[row["team"]],
+            row["barrier_ordinal"],
+            row["iterations"],
+        )
+        for row in trace.regions.to_pylist()
+    )
+    teams = (
+        (place[row["fork_location"]][0], row["fork_ns"], row["join_ns"], row["threads"])
+        for row in trace.teams.to_pylist()
+    )
+    locks = (
+        (
+            *place[row["location"]],
+            *(row[name] for name in ("lock", "order", "acquire_ns", "release_ns")),
+        )
+        for row in trace.locks.to_pylist()
+    )
+    return [sorted(rows, key=str) for rows in (regions, teams, locks)]
+
+
 def check(seed, folder):
     """Hold a program against its truth, in two formats and two commands of many."""
     simulated = simulate(seed)
@@ -55,6 +90,7 @@ def check(seed, folder):
     assert messages_of(trace) == simulated.messages
     complete = trace.collectives.filter(trace.collectives["complete"])
     assert Counter(complete["operation"].to_pylist()) == simulated.collectives
+    assert openmp_of(trace) == [simulated.regions, simulated.teams, simulated.locks]
 
     for k in range(2):
         form = FORMATS[(seed + 3 * k) % len(FORMATS)]
@@ -63,6 +99,8 @@ def check(seed, folder):
         again = story.read(place, form)
         assert calls_of(again) == simulated.calls, form
         assert messages_of(again) == simulated.messages, form
+        for name in differences(again, trace):
+            assert limits_of(form, name), f"{form}: {name}"
 
     whole = burstline.select(trace, start_ns=0, end_ns=2**60)
     assert_same_trace(whole, trace, tables={"calls", "messages", "bursts", "collectives"})
