@@ -11,6 +11,7 @@ What happens in a call happens when it is entered or left, as not every format t
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 import burstline
@@ -25,6 +26,9 @@ if TYPE_CHECKING:
 FORMATS = ("txt", "prv", "prv.gz", "store", "csv", "parquet", "otf2", "raw")
 
 
+_parsed = lru_cache(maxsize=1)(trace_of)  # asked for again and again while it is written
+
+
 class Story(NamedTuple):
     """A program that ran: what of it a test may refer to, and what happened."""
 
@@ -34,7 +38,7 @@ class Story(NamedTuple):
     @property
     def trace(self) -> Trace:
         """The trace as the text tells it."""
-        return trace_of(self.text)
+        return _parsed(self.text)
 
     def write(self, folder: Path, form: str) -> Path:
         """Write the trace into a folder in one of the formats."""
