@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
 
@@ -61,6 +62,133 @@ def test_every_command_says_in_one_line_that_a_run_was_interrupted(
     assert "call_never_left (1 times)" in lines[0]
     kinds = [defect["kind"] for defect in json.loads(done.stdout)["defects"]]
     assert "call_never_left" in kinds
+
+
+@pytest.fixture
+def killed(tmp_path):
+    """A Paraver trace of a run that was killed between two calls."""
+    run = Run(2)
+    for rank in range(2):
+        run[rank].call("MPI_Init", 1, 2)
+        for turn in range(1, TURNS):
+            run[rank].call("MPI_Barrier", 100 * turn, 100 * turn + 10)
+    (tmp_path / "raw").mkdir()
+    writer.write(run.read(tmp_path / "raw"), tmp_path / "a.prv")
+    return tmp_path / "a.prv"
+
+
+NO_END = "rank 0 has no MPI_Finalize: the run was interrupted or the trace was cut"
+
+
+@pytest.mark.parametrize(
+    "command", ["info", "structure --min-share 0", "table", "convert -o {out}.store"]
+)
+def test_a_run_that_was_killed_between_calls_is_announced(command, killed, tmp_path):
+    name, *options = command.format(out=tmp_path / "out").split()
+
+    done = call(name, killed, *options, "--format", "json")
+
+    (line,) = [text for text in done.stderr.splitlines() if "warning: " in text]
+    assert f"{killed}: no_mpi_finalize (2 times)" in line
+    (defect,) = json.loads(done.stdout)["defects"]
+    assert (defect["kind"], defect["count"]) == ("no_mpi_finalize", 2)
+    assert burstline.read(killed).defects["first"].to_pylist() == [NO_END]
+
+
+def test_a_merge_announces_the_run_that_was_killed(killed, tmp_path):
+    run = Run(2)
+    for rank in range(2):
+        run[rank].call("MPI_Init", 1, 2)
+        for turn in range(1, TURNS):
+            run[rank].call("MPI_Barrier", 100 * turn, 100 * turn + 10)
+        run[rank].call("MPI_Finalize", 5000, 5010)
+    (tmp_path / "whole").mkdir()
+    whole = tmp_path / "whole.prv"
+    writer.write(run.read(tmp_path / "whole"), whole)
+
+    done = call("merge", whole, killed, "--format", "json")
+
+    assert f"warning: {killed}: no_mpi_finalize (2 times)" in done.stderr
+    assert f"{whole}: no_mpi_finalize" not in done.stderr
+
+
+def bodies_of(path):
+    """The header, comments and communicators of a trace, and its records."""
+    lines = path.read_text(encoding="utf-8").splitlines(keepends=True)
+    records = [line for line in lines if line[:2] in {"1:", "2:", "3:"}]
+    return [line for line in lines if line not in set(records)], records
+
+
+FIXTURE = Path("../shared/traces/fixtures/mpi4.prv").resolve()
+
+
+@pytest.mark.skipif(not FIXTURE.exists(), reason="the shared traces are not here")
+@pytest.mark.parametrize("share", [0.5, 0.9])
+def test_a_trace_that_ends_at_a_line_before_mpi_finalize_is_announced(share, tmp_path):
+    front, records = bodies_of(FIXTURE)
+    torn = tmp_path / "torn.prv"
+    torn.write_text("".join(front + records[: int(share * len(records))]), encoding="utf-8")
+
+    done = call("structure", torn, "--format", "json")
+
+    assert "no_mpi_finalize (" in done.stderr
+    assert "no_mpi_finalize" not in call("info", FIXTURE).stderr
+
+
+def test_a_body_without_mpi_that_ends_before_its_header_says_is_announced(tmp_path):
+    head = "#Paraver (01/01/2026 at 00:00):1000_ns:1(1):1:1(1:1)\n"
+    state = "1:1:1:1:1:0:300:1\n"
+    torn, whole = tmp_path / "torn.prv", tmp_path / "whole.prv"
+    torn.write_text(head + state, encoding="utf-8")
+    whole.write_text(head + state + "1:1:1:1:1:300:1000:1\n", encoding="utf-8")
+
+    assert "ends_before_its_header (1 times)" in call("info", torn).stderr
+    assert not call("info", whole).stderr
+
+
+@pytest.mark.parametrize("ending", ["prv", "raw"])
+def test_what_burstline_cut_says_so_itself_and_is_not_announced(ending, tmp_path):
+    run = Run(2)
+    for rank in range(2):
+        run[rank].call("MPI_Init", 1, 2)
+        for turn in range(1, TURNS):
+            run[rank].call("MPI_Barrier", 100 * turn, 100 * turn + 10)
+        run[rank].call("MPI_Finalize", 5000, 5010)
+    (tmp_path / "a.raw").mkdir()
+    writer.write(run.read(tmp_path / "a.raw"), tmp_path / "a.prv")
+    part = tmp_path / "part.prv"
+
+    call("cut", tmp_path / f"a.{ending}", "-o", part, "--to", "600ns")
+    done = call("info", part, "--format", "json")
+
+    assert json.loads(done.stdout)["defects"] == []
+    assert "MPI_Finalize" not in json.loads(done.stdout)["calls"]
+    assert not done.stderr
+
+
+PAIR = "#Paraver (01/01/2026 at 00:00):1000_ns:0:1:2(1:1,1:1),1\nc:1:1:2:1:2\n"
+BEGIN = "".join(f"2:0:1:{k}:1:10:50000003:31\n2:0:1:{k}:1:20:50000003:0\n" for k in (1, 2))
+FINALIZE = "2:0:1:1:1:980:50000003:32\n2:0:1:1:1:1000:50000003:0\n"
+
+
+def test_a_rank_without_mpi_finalize_is_named_among_those_that_have_it(tmp_path):
+    path = tmp_path / "a.prv"
+    path.write_text(PAIR + BEGIN + FINALIZE, encoding="utf-8")
+
+    row, _ = burstline.read(path).defects.to_pylist()
+
+    assert (row["kind"], row["count"]) == ("no_mpi_finalize", 1)
+    assert row["first"].startswith("rank 1 has no MPI_Finalize")
+
+
+def test_a_rank_whose_tracing_was_off_in_the_end_was_not_interrupted(tmp_path):
+    path = tmp_path / "a.prv"
+    off = "2:0:1:2:1:500:40000012:0\n2:0:1:2:1:990:40000001:0\n"
+    path.write_text(PAIR + BEGIN + off + FINALIZE, encoding="utf-8")
+
+    kinds = burstline.read(path).defects["kind"].to_pylist()
+
+    assert "no_mpi_finalize" not in kinds
 
 
 def test_runs_that_are_compared_are_named(tmp_path):

@@ -98,7 +98,7 @@ def test_a_call_that_nobody_left_has_no_end_and_keeps_its_partner(tmp_path):
         is_open = np.array(column(one, "calls", "leave_seq")) >= NEVER_LEFT
         assert is_open.tolist() == [False, False, True, False, False]
         assert column(one, "calls", "peer")[2] == 1
-    assert column(back, "defects", "kind") == ["call_never_left"]
+    assert column(back, "defects", "kind") == ["call_never_left", "no_mpi_finalize"]
 
 
 def test_calls_that_all_make_together_are_collectives_of_the_written_trace(tmp_path):

@@ -57,30 +57,29 @@ def completed(
     end_ns: int | Integers | None,
     near: Trace | None = None,
 ) -> Trace:
-    """The selection `after` of `before` with raw tables, if any, that read back as its calls.
+    """The selection `after` of `before` that says so; raw tables, if any, read back as its calls.
 
     Of a store, `near` is what :func:`burstline.selection.narrowed` makes of it for `after`.
     """
-    if not before.has_raw:
-        return after
     limits = np.iinfo(np.int64)
     location = _new_locations(before, after)
     start = np.broadcast_to(limits.min + 1 if start_ns is None else start_ns, len(location))
     end = np.broadcast_to(limits.max if end_ns is None else end_ns, len(location))
-    torn = None if start_ns is None else _torn_calls(near or before, location, start)
-    events = _cut_events(before, location, start, end, torn)
-    source = before.table("source")
     died = before.locations["died_ns"].to_numpy()
     selected = location >= 0
     first = 0 if start_ns is None else int(start[selected].min(initial=limits.max))
     borders = (first, first, min(int(end[selected].max(initial=0)), int(died.max(initial=0))))
     note = row_table("source", [("comment", comment("CUTTER", before, *borders))])
-    lines = pa.concat_tables([source, note]).unify_dictionaries()
-    tables = {"events": events, "source": lines}
-    if start_ns is not None or end_ns is not None:
-        # What the source's header claims to last is not what its part lasts.
-        facts = after.table("metadata")
-        tables["metadata"] = facts.filter(pc.not_equal(facts["key"], "claimed_duration_ns"))
+    lines = pa.concat_tables([before.table("source"), note]).unify_dictionaries()
+    tables = {"source": lines}
+    if before.has_raw:
+        torn = None if start_ns is None else _torn_calls(near or before, location, start)
+        tables["events"] = _cut_events(before, location, start, end, torn)
+        if start_ns is not None or end_ns is not None:
+            # What the source's header claims to last is not what its part lasts.
+            facts = after.table("metadata")
+            claim = pc.not_equal(facts["key"], "claimed_duration_ns")
+            tables["metadata"] = facts.filter(claim)
     return overlaid(after, tables)
 
 

@@ -7,16 +7,18 @@ randomisation gives each rank caller ids of its own, so paths differ by labels, 
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 import numpy as np
 import pyarrow as pa
 
 from burstline import extrae, schema
+from burstline._core import GapKind
 from burstline.bursts import between_regions, burst_table, bursts_of_states, sorted_by_location
 from burstline.columns import distinct, ordinal_within, take
-from burstline.operations import NAMES
+from burstline.operations import CODES, NAMES
 from burstline.schema import arrow_table, row_table
 
 if TYPE_CHECKING:
@@ -26,12 +28,16 @@ if TYPE_CHECKING:
 
     from burstline import _core
     from burstline.columns import AnyIntegers, Integers, Mask
-    from burstline.formats.paraver.files.header import Objects
+    from burstline.formats.paraver.files.header import Header, Objects
     from burstline.formats.paraver.files.pcf import Pcf
     from burstline.formats.paraver.reading.scan import Scanned
 
 Frame: TypeAlias = "tuple[str, str | None, int | None]"
 
+_INIT: Final = [CODES["MPI_Init"], CODES["MPI_Init_thread"]]
+_FINALIZE: Final = [CODES["MPI_Finalize"]]
+_PART: Final = re.compile(r"#[^:]*:(CUTTER|FILTER):")
+_ENDS_SHORT: Final = 0.99  # of what the header claims; traces of whole runs end there
 Columns = dict[str, "npt.NDArray[Any]"]
 
 
@@ -109,10 +115,12 @@ class Assembly:
     operations: list[str] = field(default_factory=lambda: list(NAMES))
     set_members: set[tuple[int, int]] = field(default_factory=set)
     teams: int = 0
+    endings: Endings = field(init=False)
     call_paths: CallPathTree = field(init=False)
     regions: RegionDefinitions = field(init=False)
 
     def __post_init__(self) -> None:
+        self.endings = Endings(self.objects)
         self.call_paths = CallPathTree(self.pcf)
         self.regions = RegionDefinitions(self.pcf)
 
@@ -188,6 +196,7 @@ class Assembly:
             "gaps": row_table("gaps", extras["gaps"]),
         }
         tables["bursts"] = self._bursts(built, tables)
+        self.endings.add(built["calls"], extras["gaps"])
         if raw:
             tables["events"] = arrow_table("events", built["events"])
             tables["states"] = arrow_table("states", built["states"])
@@ -232,6 +241,47 @@ class Assembly:
         return row_table(
             "counter_sets", ((number, names[column]) for number, column in members)
         )
+
+
+class Endings:
+    """How the ranks of a trace end, by what its parts hold."""
+
+    def __init__(self, objects: Objects) -> None:
+        self._objects = objects
+        # whether each process calls MPI, begins and ends it
+        self._calls, self._begins, self._ends = np.zeros((3, len(objects.threads)), bool)
+        self._off_until = np.full(len(objects.process), schema.NO_VALUE)
+
+    def add(self, calls: Columns, gaps: Sequence[tuple[int, int, int, int]]) -> None:
+        """Take in the calls and gaps of a part."""
+        process, operation = self._objects.process[calls["location"]], calls["operation"]
+        self._calls[process] = True
+        self._begins[process[np.isin(operation, _INIT)]] = True
+        self._ends[process[np.isin(operation, _FINALIZE)]] = True
+        for location, _, end_ns, kind in gaps:
+            if kind == GapKind.TRACING_OFF:
+                self._off_until[location] = end_ns
+
+    def note(self, scanned: Scanned, header: Header, died_ns: Integers) -> None:
+        """Note ranks that do not end as MPI's do, and a body that ends before the header's."""
+        if any(_PART.match(line) for line in scanned.comments):
+            return  # it says itself that it is not the whole trace
+        process, application = self._objects.process, self._objects.application_of_task
+        off = np.zeros(len(self._calls), bool)
+        off[process[(self._off_until >= died_ns) & (died_ns > 0)]] = True
+        with_mpi = np.unique(application[self._begins | self._ends])
+        without = self._calls & ~self._ends & ~off & np.isin(application, with_mpi)
+        if without.any():
+            task = int(without.argmax())
+            which = f"rank {self._objects.rank_of_task[task]}"
+            which += f" of application {application[task]}" if application.any() else ""
+            text = f"{which} has no MPI_Finalize: the run was interrupted or the trace was cut"
+            scanned.defects.note("no_mpi_finalize", "loss", text, without.sum())
+        last, claimed = int(died_ns.max(initial=0)), header.claimed_duration or 0
+        is_whole = self._calls.any() and not (self._calls & ~self._ends).any()
+        if 0 < last < _ENDS_SHORT * claimed and not is_whole:
+            text = f"the header claims {claimed} ns, the last record ends at {last} ns"
+            scanned.defects.note("ends_before_its_header", "loss", text)
 
 
 _SEVERITY = {

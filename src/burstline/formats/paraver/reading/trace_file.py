@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from burstline import _core, schema
+from burstline.columns import to_numpy
 from burstline.errors import FormatError, readable
 from burstline.formats.files import is_plain
 from burstline.formats.intake import Defect
@@ -137,8 +138,10 @@ class OpenTrace:
         """The tables of the trace as a whole, once all parts are assembled."""
         counts: dict[str, Integers] = journal.counts(self.layout)
         scanned = assembly.scanned
+        locations = _location_table(self.objects, counts, self.row)
+        assembly.endings.note(scanned, self.header, to_numpy(locations["died_ns"]))
         tables = {
-            "locations": _location_table(self.objects, counts, self.row),
+            "locations": locations,
             "communicators": _communicator_table(
                 scanned, assembly.communicators, self.objects, twins=twins
             ),
