@@ -17,6 +17,7 @@ import burstline
 from burstline.cli import main
 from burstline.formats.derivation.records import with_records
 from burstline.formats.otf2.reading import trace as otf2_reading
+from burstline.summary import summarise
 from burstline.testing import assert_same_trace
 from otf2_archives import archive, read, team_of_two
 
@@ -303,6 +304,29 @@ def test_ticks_become_nanoseconds_rounded_down(place):
 
     begin = trace.regions["enter_ns"].to_pylist()[0]
     assert [t - begin for t in trace.regions["leave_ns"].to_pylist()] == [0, 1]
+
+
+def test_a_call_that_is_never_left_is_one_the_run_was_interrupted_in(place):
+    with archive(place, ranks=2) as made:
+        for rank in range(2):
+            made.thread(rank).region("MPI_Init", 0, 1)
+        thread = made.thread(0).region("main", 2, None)
+        thread.region("MPI_Send", 5, None, ("mpi_send", 5, 1, made.world, 3, 8))
+        made.thread(1).region("main", 2, None).region("MPI_Recv", 6, None)
+        made.thread(1).writer.leave(9, made.region("main"))
+    trace = read(place)
+
+    (call,) = summarise(trace).open_calls
+    facts = call.rank, call.operation, call.peer, call.call_path
+    assert facts == (0, "MPI_Send", 1, "main")
+    assert defects(trace)["call_never_left"] == 1
+    # main of rank 0, and the call that the leave of main closed on rank 1
+    assert defects(trace)["region_never_left"] == 2
+
+    burstline.write(trace, place.parent / "copy.otf2")
+    copy = read(place.parent / "copy.otf2")
+    assert "region_left_but_never_entered" not in defects(copy)
+    assert rows(copy.calls, "enter_ns", "leave_ns") == rows(trace.calls, "enter_ns", "leave_ns")
 
 
 def test_a_region_that_is_never_left_ends_with_its_location(place):

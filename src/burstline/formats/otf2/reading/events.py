@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from burstline import _core
+from burstline.columns import lookup
 from burstline.formats.otf2.reading.archive import describe
-from burstline.schema import NO_VALUE
+from burstline.schema import NEVER_LEFT, NO_VALUE
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -115,6 +116,7 @@ def _note(basis: Basis, locations: Sequence[int], events: Events, ending: Ending
     for name, column in lives.items():
         fill = NO_VALUE if name == "status" else 0
         lives[name] = np.append(column, np.full(len(locations) - done, fill))
+    _note_open_calls(basis, locations, events.tables)
     status = lives["status"]
     for number in np.flatnonzero((status != 0) & (status != NO_VALUE)).tolist():
         reference = int(basis.standing.references[locations[number]])
@@ -140,6 +142,22 @@ def _note(basis: Basis, locations: Sequence[int], events: Events, ending: Ending
             defects.note_named("event_not_used", "info", kind, count)
     lost = events.kinds.pop("Unstored", 0)
     defects.note("events_not_kept", "loss", name_of[locations[0]], lost)
+
+
+def _note_open_calls(basis: Basis, locations: Sequence[int], tables: dict[str, Columns]) -> None:
+    """Mark the calls that are open behind the last event of their location, and count them."""
+    calls, lives = tables["calls"], tables["lives"]
+    places = {location: row for row, location in enumerate(locations)}
+    row = lookup(calls["location"], places)
+    # the kernel closes what is open there, under ordinals that no event has
+    is_open = calls["leave_seq"] >= lives["events"][row]
+    calls["leave_seq"] = np.where(is_open, NEVER_LEFT, calls["leave_seq"])
+    lives["never_left"] = lives["never_left"] - np.bincount(row[is_open], minlength=len(places))
+    for first in np.flatnonzero(is_open)[:1].tolist():
+        location = int(calls["location"][first])
+        count = np.count_nonzero(calls["location"] == location)
+        text = f"{basis.standing.name[location]}: call {calls['call'][first]} of {count}"
+        basis.defects.note("call_never_left", "loss", text, np.count_nonzero(is_open))
 
 
 def _joined(parts: Sequence[Events]) -> Events:

@@ -16,7 +16,14 @@ from burstline.formats.otf2.numbers import COLLECTIVE_OPERATIONS, NO_ROOT
 from burstline.formats.otf2.writing.order import Events, RowsByLocation, Stamp, Turn, columns_of
 from burstline.formats.otf2.writing.other_events import OtherEvents, Parameters
 from burstline.formats.walk import Walk
-from burstline.schema import GAP_KINDS, HALF_KINDS, NO_VALUE, SEND_DONE_SOURCES, UNKNOWN
+from burstline.schema import (
+    GAP_KINDS,
+    HALF_KINDS,
+    NEVER_LEFT,
+    NO_VALUE,
+    SEND_DONE_SOURCES,
+    UNKNOWN,
+)
 
 if TYPE_CHECKING:
     from burstline.columns import Columns, Integers
@@ -71,6 +78,18 @@ _COLLECTIVES: Final = (
     _Form(Written.COLLECTIVE_END, "end", _ENDED, _PART),
     _Form(Written.COLLECTIVE_COMPLETE, "end", _ENDED, (*_PART, "request")),
 )
+
+
+def _leaves(calls: Columns, regions: Columns) -> Integers:
+    """The ordinal of each call's leave; who never left leaves before the regions around it."""
+    leave_seq = calls["leave_seq"].copy()
+    for row in np.flatnonzero(leave_seq >= NEVER_LEFT).tolist():
+        around = (regions["enter_seq"] <= calls["enter_seq"][row]) & (
+            regions["leave_ns"] == calls["leave_ns"][row]
+        )
+        first = int(regions["leave_seq"][around].min(initial=NEVER_LEFT))
+        leave_seq[row] = max(first - 1, int(calls["enter_seq"][row]))
+    return leave_seq
 
 
 class Communication:
@@ -260,6 +279,7 @@ class TraceEvents:
         defined = [self._definitions.operation(int(code), names) for code in codes]
         called = np.array(defined, np.int64)[which.reshape(-1)]
         regions = columns_of(self._regions.of(location), _REGION)
+        calls = calls | {"leave_seq": _leaves(calls, regions)}
         is_team = np.append(self._is_team, False)[regions["region"]]
         team = np.where(is_team, self._definitions.teams[location], -1)
         region = np.concatenate([called, self._definitions.regions[regions["region"]]])
