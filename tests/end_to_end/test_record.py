@@ -97,6 +97,7 @@ def test_a_program_under_open_mpi_becomes_a_trace(on_open_mpi, output):
     assert document["ranks"] == 3
     assert document["records"] > 3 * 2 * 8
     assert document["dropped"] == 0
+    assert document["defects"] == []
     assert_is_ring(on_open_mpi.trace(output), 3)
     assert summarise(on_open_mpi.trace(output)).path.endswith(output)
     assert not [path for path in on_open_mpi.folder.iterdir() if path.suffix == ".raw"]
@@ -160,12 +161,14 @@ def test_a_program_behind_a_script_is_recorded(on_open_mpi):
     ],
 )
 def test_a_program_that_fails_leaves_what_it_did_before(on_open_mpi, how, message):
-    code, _, said = on_open_mpi.record(
-        "--", *on_open_mpi.ranks(2), on_open_mpi.build(RING), how
+    code, printed, said = on_open_mpi.record(
+        "--format", "json", "--", *on_open_mpi.ranks(2), on_open_mpi.build(RING), how
     )
 
     assert code != 0
     assert message in said
+    kinds = {defect["kind"] for defect in json.loads(printed)["defects"]}
+    assert ("process_without_end" in kinds) == (how in {"killed", "_exit"}), kinds
     assert_is_ring(on_open_mpi.trace(), 2)
 
 

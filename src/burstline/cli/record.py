@@ -123,7 +123,9 @@ def _record(arguments: usage.Arguments, name: str, counters: str | None) -> int:
         paths = plan.folder, plan.output, resolver
         with progress_bar(arguments) as progress:
             limits = limits_of(arguments)
-            write_recorded(*paths, raw=True, **limits, progress=progress, name=made_of)
+            written = write_recorded(
+                *paths, raw=True, **limits, progress=progress, name=made_of
+            )
         say_unnamed(resolver)
         counted = record.tallies(plan.folder) if arguments.profile else {}
         kept = arguments.keep_raw is not None
@@ -136,7 +138,7 @@ def _record(arguments: usage.Arguments, name: str, counters: str | None) -> int:
         if not kept:
             shutil.rmtree(plan.folder, ignore_errors=True)
     _report(ended, survey)
-    _print_result(arguments, plan, survey, counted)
+    _print_result(arguments, plan, survey, counted, written["defects"])
     return code
 
 
@@ -228,7 +230,11 @@ def _report(ended: Ended, survey: Survey) -> None:
 
 
 def _print_result(
-    arguments: usage.Arguments, plan: _Plan, survey: Survey, counted: dict[str, Tally]
+    arguments: usage.Arguments,
+    plan: _Plan,
+    survey: Survey,
+    counted: dict[str, Tally],
+    defects: list[dict[str, Any]],
 ) -> None:
     document: dict[str, Any] = {
         "trace": str(plan.output),
@@ -238,6 +244,7 @@ def _print_result(
         "overhead_estimate_ns": survey.overhead_ns,
         "reading_estimate_ns": survey.reading_ns,
         "recorded_calls": survey.calls,
+        "defects": defects,
     }
     if arguments.profile:
         document["calls"] = {
