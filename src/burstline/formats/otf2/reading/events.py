@@ -144,7 +144,9 @@ def _note(basis: Basis, locations: Sequence[int], events: Events, ending: Ending
     defects.note("events_not_kept", "loss", name_of[locations[0]], lost)
 
 
-def _note_open_calls(basis: Basis, locations: Sequence[int], tables: dict[str, Columns]) -> None:
+def _note_open_calls(
+    basis: Basis, locations: Sequence[int], tables: dict[str, Columns]
+) -> None:
     """Mark the calls that are open behind the last event of their location, and count them."""
     calls, lives = tables["calls"], tables["lives"]
     places = {location: row for row, location in enumerate(locations)}

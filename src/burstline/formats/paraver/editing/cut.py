@@ -57,7 +57,7 @@ def completed(
     end_ns: int | Integers | None,
     near: Trace | None = None,
 ) -> Trace:
-    """The selection `after` of `before` that says so; raw tables, if any, read back as its calls.
+    """The selection `after` of `before`, which says so and reads back as its calls.
 
     Of a store, `near` is what :func:`burstline.selection.narrowed` makes of it for `after`.
     """
