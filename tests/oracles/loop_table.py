@@ -6,6 +6,8 @@ import math
 from itertools import combinations
 from statistics import median
 
+from oracles.efficiency import waiting
+
 
 def table(trace, iterations):
     """Give what each iteration cost, by walking over its calls and bursts."""
@@ -24,6 +26,14 @@ def table(trace, iterations):
         own = [burst for burst in bursts if (burst["location"], burst["call_before"]) in names]
         mpi_ns = sum(call["leave_ns"] - call["enter_ns"] for call in mine)
         gap_ns = sum(burst["gap_ns"] for burst in own)
+        waiting_ns = sum(
+            waiting(
+                burst["end_ns"] - burst["start_ns"],
+                *(burst[name] for name in ("gap_ns", "polls", "polling_ns", "waiting_ns")),
+                bound=5_000,
+            )
+            for burst in own
+        )
         read = {
             name: [burst[name] for burst in own] + [None] * (len(behind) - len(own))
             for name in trace.counter_names
@@ -39,7 +49,9 @@ def table(trace, iterations):
                 "unwatched_ns": gap_ns,
                 "useful_ns": int(iterations.end_ns[k] - iterations.start_ns[k])
                 - mpi_ns
-                - gap_ns,
+                - gap_ns
+                - waiting_ns,
+                "waiting_ns": waiting_ns,
                 **{
                     name: None if None in values else sum(values)
                     for name, values in read.items()

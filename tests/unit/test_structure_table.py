@@ -72,13 +72,20 @@ def test_an_iteration_costs_what_the_slow_twin_says():
     work=st.integers(1, 300),
     ranks=st.integers(1, 3),
     unread=st.sets(st.integers(0, 20)),
+    polls=st.dictionaries(
+        st.integers(0, 20),
+        st.tuples(st.integers(0, 3), st.integers(0, 300), st.none() | st.integers(0, 300)),
+    ),
 )
-def test_any_loop_costs_what_the_slow_twin_says(trips, work, ranks, unread):
+def test_any_loop_costs_what_the_slow_twin_says(trips, work, ranks, unread, polls):
     body = loop(len(trips), loop(trips, Do("Send", 9, work_ns=work)), Do("Barrier", 12))
     trace, structure = found(body, ranks=ranks, counters=True)
     bursts = trace.bursts.to_pylist()
     for row in unread & set(range(len(bursts))):
         bursts[row] |= {"ins": None, "gap_ns": 1}
+    for row in polls.keys() & set(range(len(bursts))):
+        names = ("polls", "polling_ns", "waiting_ns")
+        bursts[row] |= dict(zip(names, polls[row], strict=True))
     tables = {name: trace.table(name) for name in schema.TABLES if name in trace}
     tables["bursts"] = pa.Table.from_pylist(bursts, schema=trace.bursts.schema)
     trace = Trace(tables)
@@ -87,8 +94,23 @@ def test_any_loop_costs_what_the_slow_twin_says(trips, work, ranks, unread):
         table = loop_table(trace, structure, each.id)
         expected = oracle.table(trace, structure.iterations(each.id))
         assert table.to_frame().select(list(expected[0])).to_dicts() == expected
-        spent = table.mpi_ns + table.useful_ns + table.unwatched_ns
+        spent = table.mpi_ns + table.useful_ns + table.unwatched_ns + table.waiting_ns
         assert spent.tolist() == table.duration_ns.tolist()
+
+
+def test_failed_polls_are_waiting_and_no_computation():
+    trace, structure = found(loop(5, Do("Send", 9)), ranks=1)
+    bursts = trace.bursts.to_pylist()
+    for burst in bursts:
+        burst |= {"polls": 40, "polling_ns": 1}  # short stretches: the whole burst waits
+    tables = {name: trace.table(name) for name in schema.TABLES if name in trace}
+    tables["bursts"] = pa.Table.from_pylist(bursts, schema=trace.bursts.schema)
+
+    table = loop_table(Trace(tables), structure, 1)
+
+    assert table.useful_ns.tolist() == [0] * 5
+    assert table.waiting_ns.tolist() == [WORK_NS] * 4 + [0]
+    assert table.summary().waiting == WORK_NS / (WORK_NS + CALL_NS)
 
 
 def test_the_last_iteration_of_an_entry_ends_with_its_last_call_and_does_not_count():

@@ -180,6 +180,7 @@ def _loop_facts(table: LoopTable, summary: LoopSummary) -> Iterator[tuple[str, s
     ends = f"{format_ns(summary.min_ns)} to {format_ns(summary.max_ns)}"
     yield "duration", f"{middle} median, standard deviation {spread}, {ends}"
     unwatched = f", unwatched {format_share(summary.unwatched)}" if summary.unwatched else ""
+    unwatched += f", failed polls {format_share(summary.waiting)}" if summary.waiting else ""
     spent = f"computing {format_share(summary.useful)}, MPI {format_share(summary.mpi)}"
     yield "spent", spent + unwatched
     if summary.balance is not None:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
+from burstline.bursts import POLL_GAP_NS, waiting_in
 from burstline.columns import Ordinals, prefix_sums
 from burstline.schema import NO_VALUE
 from burstline.structure.tables.table import LoopTable
@@ -46,7 +47,8 @@ def loop_table(trace: Trace, structure: Structure, loop: int) -> LoopTable:
     Linear in calls and bursts. An iteration lasts until the next one of its entry begins, with
     calls between that the structure does not explain; the last one of an entry ends with its
     last call. What is computed after it, or before an entry's first call, is in no iteration.
-    Failed polls that a source only sums up count as computation.
+    Waiting in failed polls that are no calls is no computation, as :func:`burstline.summarise`
+    tells it.
 
     Examples
     --------
@@ -93,7 +95,7 @@ def loops_table(trace: Trace, structure: Structure) -> pa.Table:
 
 def _no_loops(trace: Trace) -> pa.Table:
     whole = "loop parent rank location entries iterations total_ns"
-    means = "mean_ns std_ns min_ns median_ns max_ns useful_ns mpi_ns unwatched_ns"
+    means = "mean_ns std_ns min_ns median_ns max_ns useful_ns mpi_ns unwatched_ns waiting_ns"
     fields = [(name, pa.int64()) for name in whole.split()]
     fields += [(name, pa.float64()) for name in (*means.split(), *trace.counter_names)]
     return pa.schema(fields).empty_table()
@@ -114,6 +116,8 @@ class Costs:
         self._row, self._calls = row[has_call], len(call)
         self._mpi_ns = prefix_sums(leave_ns - enter_ns)
         self._gap_ns = self._placed(gap_ns[has_call], 0)
+        waiting_ns = waiting_in(trace.table("bursts"), POLL_GAP_NS)
+        self._waiting_ns = self._placed(waiting_ns[has_call], 0)
         self._counters = {}
         for name, values in zip(trace.counter_names, counters, strict=True):
             read = values[has_call] != NO_VALUE
@@ -139,6 +143,7 @@ class Costs:
         first = iterations.first
         mpi_ns = self._mpi_ns[after] - self._mpi_ns[first]
         unwatched_ns = self._gap_ns[until] - self._gap_ns[first]
+        waiting_ns = self._waiting_ns[until] - self._waiting_ns[first]
         counters = {
             name: np.where(missing[until] > missing[first], NO_VALUE, sums[until] - sums[first])
             for name, (sums, missing) in self._counters.items()
@@ -156,7 +161,8 @@ class Costs:
             duration_ns=duration_ns,
             calls=after - first,
             mpi_ns=mpi_ns,
-            useful_ns=duration_ns - mpi_ns - unwatched_ns,
+            useful_ns=duration_ns - mpi_ns - unwatched_ns - waiting_ns,
             unwatched_ns=unwatched_ns,
+            waiting_ns=waiting_ns,
             counters=counters,
         )

@@ -40,10 +40,11 @@ class LoopSummary:
     # shortest and longest iteration of any rank
     min_ns: int
     max_ns: int
-    # shares of the time outside MPI, in MPI, and in gaps
+    # shares of the time outside MPI, in MPI, in gaps, and waiting in failed polls
     useful: float
     mpi: float
     unwatched: float
+    waiting: float
     # mean useful time of the ranks over the largest: 1 if all compute equally long in all
     balance: float | None
     # the same iteration by iteration, mean over the iterations: smaller where now one and then
@@ -107,11 +108,12 @@ class LoopTable:
     start_ns: Integers
     duration_ns: Integers
     calls: Integers  # (rows,) MPI calls in it
-    # (rows,) time in MPI calls, outside them, and outside them in gaps; their sum is the
-    # duration
+    # (rows,) time in MPI calls, outside them, and outside them in gaps and waiting in failed
+    # polls that are no calls; their sum is the duration
     mpi_ns: Integers
     useful_ns: Integers
     unwatched_ns: Integers
+    waiting_ns: Integers
     # (rows,) each counter over the computation between its calls;
     # :data:`burstline.schema.NO_VALUE` where it was not read throughout
     counters: dict[str, Integers]
@@ -151,6 +153,7 @@ class LoopTable:
             useful=float(self.useful_ns[counted].sum() / total),
             mpi=float(self.mpi_ns[counted].sum() / total),
             unwatched=float(self.unwatched_ns[counted].sum() / total),
+            waiting=float(self.waiting_ns[counted].sum() / total),
             balance=float(computed.mean() / computed.max()) if computed.max() > 0 else None,
             balance_within=float(within.mean()) if len(within) else None,
             trend=trend(mean_ns),
@@ -189,8 +192,8 @@ class LoopTable:
         """What each iteration cost over the ranks, columns of shape (iterations,).
 
         ``iteration``, ``lanes`` that executed it, ``start_ns`` of the earliest, mean, smallest
-        and largest duration, rank of the longest, mean and largest useful time, mean MPI and
-        unwatched time, and the mean of each counter (NaN where no lane knows it).
+        and largest duration, rank of the longest, mean and largest useful time, mean MPI,
+        unwatched and waiting time, and the mean of each counter (NaN where no lane knows it).
         """
         return _over_ranks(self, np.arange(len(self)))
 
@@ -199,7 +202,7 @@ class LoopTable:
 
         ``rank``, ``location``, ``entries``, ``iterations``, ``total_ns``; of the rows that are
         `counted` mean, standard deviation, smallest, median and largest duration, mean useful,
-        MPI and unwatched time, and the mean of each counter; NaN without any.
+        MPI, unwatched and waiting time, and the mean of each counter; NaN without any.
         """
         _, first, lane = np.unique(self.lane, return_index=True, return_inverse=True)
         count = len(first)
@@ -231,7 +234,7 @@ class LoopTable:
     def columns(self) -> dict[str, npt.NDArray[Any]]:
         """The columns of the table, in the order in which files hold them."""
         names = ("rank", "location", "entry", "iteration", "whole", "start_ns", "duration_ns")
-        spent = ("calls", "mpi_ns", "useful_ns", "unwatched_ns")
+        spent = ("calls", "mpi_ns", "useful_ns", "unwatched_ns", "waiting_ns")
         return {name: getattr(self, name) for name in names + spent} | self.counters
 
     def to_arrow(self) -> pa.Table:
@@ -298,9 +301,9 @@ def _over_ranks(table: LoopTable, chosen: Integers) -> Columns:
 
 
 def _means(table: LoopTable, rows: Integers | Mask, group: Integers, count: int) -> Columns:
-    """Mean useful, MPI and unwatched time, and counters, of groups of some rows."""
-    spent = {name: getattr(table, name) for name in ("useful_ns", "mpi_ns", "unwatched_ns")}
-    columns = spent | table.counters
+    """Mean useful, MPI, unwatched and waiting time, and counters, of groups of some rows."""
+    names = ("useful_ns", "mpi_ns", "unwatched_ns", "waiting_ns")
+    columns = {name: getattr(table, name) for name in names} | table.counters
     return {name: _mean(values[rows], group, count) for name, values in columns.items()}
 
 
