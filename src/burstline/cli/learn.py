@@ -127,11 +127,9 @@ def _tables(
 
 def _shares(name: str, schema: pa.Schema) -> list[tuple[str, float]]:
     """What each run of a dataset shares with its base, as merge says it."""
+    others = {False: "the base", True: "another run"}
     return [
-        (
-            f"bursts of run {run} of {name} are in {'another run' if is_base else 'the base'}",
-            rate,
-        )
+        (f"bursts of run {run} of {name} are in {others[is_base]}", rate)
         for run, rate, is_base in learning.match_rates(schema)
     ]
 
