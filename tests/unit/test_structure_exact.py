@@ -69,6 +69,25 @@ def test_what_happens_otherwise_is_an_else():
     assert lines[lines.index("  else:") + 1].strip().startswith("MPI_Gather")
 
 
+def test_conditions_of_which_one_holds_are_one_chain_and_one_node():
+    names = ("Bcast", "Gather", "Scan", "Alltoall", "Reduce")
+    axes = [
+        Do(name, 13 + k, when=lambda i, k=k: i % 3 == k % 3) for k, name in enumerate(names)
+    ]
+    program = loop(21, SEND, *axes, Do("Recv", 19))
+
+    lines = [line.strip() for line in text_of(program)]
+    found = detect(run(program), method="exact")
+
+    heads = [line for line in lines if line.startswith(("if", "elif", "else"))]
+    assert heads[0] == "if every 3rd iteration, from iteration 1:"
+    assert heads[1] == "elif every 3rd iteration, from iteration 2:"
+    assert heads[2] == "else:"
+    assert heads[3:] == [heads[0], "if every 3rd iteration, from iteration 2:"]
+    assert found.conditions == (5, 0)
+    assert found.nodes == sum(1 for _ in walk(found.items)) - 2
+
+
 def test_conditions_within_a_condition_are_told_of_its_executions():
     program = loop(
         40,
@@ -246,7 +265,7 @@ def test_lines_that_are_wrong_after_inlining_make_no_conditions():
 
     heads = [line.strip() for line in text if line.endswith(":")]
     assert heads[:2] == ["for 1 to 4:", "for 1 to 3:"]
-    assert set(heads[2:]) == {"if first iteration:", "if iteration == 2:", "if last iteration:"}
+    assert set(heads[2:]) == {"if iteration == 2:", "elif first iteration:", "else:"}
     calls = [line.strip().partition("(")[0] for line in text if "MPI_" in line]
     assert calls[1:3] == ["MPI_Irecv"] * 2
     assert calls[-3:] == ["MPI_Wait", "MPI_Wait", "MPI_Allreduce"]

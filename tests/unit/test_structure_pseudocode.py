@@ -55,23 +55,30 @@ def test_a_condition_of_the_data_is_a_share_of_iterations():
     assert "  MPI_Bcast()  # in 50.0 %" in written(run(program))
 
 
-def test_an_else_stands_at_the_depth_of_its_if():
-    # what is done every 4th time is called from a function, all else from where that is called
+@pytest.mark.parametrize(
+    ("branches", "said"),
+    [
+        (["Bcast path 2", "Gather path 1"], ["if", "else:"]),
+        (["Bcast path 2", "Gather path 1", "Scan path 2"], ["if", "elif", "else:"]),
+    ],
+)
+def test_the_branches_of_a_chain_stand_at_one_depth(branches, said):
+    # the first is called from a function, another from where that is called
     paths = [
         "path 0 main file a.c line 3",
         "path 1 solve file b.c line 7 under 0",
         "path 2 backward file b.c line 9 under 1",
     ]
     calls = ["Barrier path 0"]
-    for k in range(20):
-        calls += ["Send path 1", "Bcast path 2" if k % 4 == 3 else "Gather path 1"]
+    for k in range(24):
+        calls += ["Send path 1", branches[k % len(branches)]]
     told = [f"{9 * k} enter MPI_{call} | {9 * k + 5} leave" for k, call in enumerate(calls)]
     trace = trace_of(" | ".join(["ranks 1", *paths, "0", *told]))
 
     text = ["  " * line.depth + line.text for line in pseudocode(detect(trace, method="exact"))]
 
-    heads = [line for line in text if line.strip().startswith(("if", "else"))]
-    assert heads[1].strip() == "else:"
+    heads = [line for line in text if line.strip().startswith(("if", "el"))]
+    assert [line.split()[0] for line in heads] == said
     assert len({len(line) - len(line.lstrip()) for line in heads}) == 1
 
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from burstline.errors import ParameterError, printable
 from burstline.show.units import format_share, plural
-from burstline.structure import Call, Condition, Loop, compact, is_otherwise, rule, walk
+from burstline.structure import Call, Condition, Loop, chains, compact, rule, size
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -126,24 +126,20 @@ class _Writer:
 
     def _block(self, items: Sequence[Item], place: _Place) -> None:
         """Write items that the same ranks execute."""
-        before: Item | None = None
-        for item, after in zip(items, [*items[1:], None], strict=True):
-            is_else = is_otherwise(item, before, place.loop)
-            steps = place.opened if is_else else _steps(item)
-            if is_otherwise(after, item, place.loop):  # both stand at one depth
-                steps = _common([steps, _steps(after)])
+        for chain in chains(items, place.loop):  # its branches stand at one depth
+            steps = _common([_steps(item) for item in chain])
             depth = self._open(steps, place)
-            if isinstance(item, Call):
-                self._call(item, depth)
-            elif isinstance(item, Condition):
-                text = "else:" if is_else else f"if {_condition_text(item, place.loop)}:"
-                self._add("condition", depth, text, item=item)
-                inner = place.inner(steps, depth)
-                inner.loop = None
-                self.body(item.items, self.shown & frozenset(item.ranks), inner)
-            else:
-                self._loop(item, place.inner(steps, depth), depth)
-            before = item
+            for number, item in enumerate(chain, start=1):
+                if isinstance(item, Call):
+                    self._call(item, depth)
+                elif isinstance(item, Condition):
+                    text = _branch_text(item, place.loop, number, len(chain))
+                    self._add("condition", depth, text, item=item)
+                    inner = place.inner(steps, depth)
+                    inner.loop = None
+                    self.body(item.items, self.shown & frozenset(item.ranks), inner)
+                else:
+                    self._loop(item, place.inner(steps, depth), depth)
 
     def _loop(self, loop: Loop, inner: _Place, depth: int) -> None:
         counter = None if loop.parent else _iteration_counter(loop, self.counter)
@@ -151,7 +147,7 @@ class _Writer:
         folded = self.deepest is not None and inner.nesting > self.deepest
         text = _loop_text(loop)
         if folded:
-            text += f", {plural(sum(1 for _ in walk(loop.items)), 'node')} folded"
+            text += f", {plural(size(loop.items, loop), 'node')} folded"
         self._add("loop", depth, text, time_ns=loop.mean_ns, counter=counter, item=loop)
         if not folded:
             self.body(loop.items, self.shown & frozenset(loop.ranks), inner)
@@ -292,10 +288,12 @@ def _trips_text(loop: Loop) -> str:
     return f"{low}..{high} (mean {together.mean():.2f})"
 
 
-def _condition_text(condition: Condition, around: Loop | None) -> str:
-    """Write when a condition holds: its rule, or how often."""
+def _branch_text(condition: Condition, around: Loop | None, number: int, branches: int) -> str:
+    """Write when the branch of a chain is executed: by its rule, how often, or otherwise."""
+    if number == branches > 1:
+        return "else:"
     share = f"in {format_share(condition.probability)} of the iterations"
-    return rule(condition, around) or share
+    return f"{'if' if number == 1 else 'elif'} {rule(condition, around) or share}:"
 
 
 def _ranks_text(ranks: Collection[int], around: Collection[int]) -> str:

@@ -44,8 +44,9 @@ from burstline.structure.program.nodes import Item as Item
 from burstline.structure.program.nodes import walk as walk
 from burstline.structure.program.ranks import compact as compact
 from burstline.structure.program.rules import Conditions as Conditions
-from burstline.structure.program.rules import is_otherwise as is_otherwise
+from burstline.structure.program.rules import chains as chains
 from burstline.structure.program.rules import rule as rule
+from burstline.structure.program.rules import size as size
 from burstline.structure.program.runs import Runs as Runs
 from burstline.structure.study.agreement import Accuracy as Accuracy
 from burstline.structure.study.call_features import Features as Features

@@ -11,7 +11,7 @@ from burstline.errors import ParameterError
 from burstline.structure.program.fidelity import Expander
 from burstline.structure.program.iterations import timed
 from burstline.structure.program.nodes import Call, Item, Loop, tree, walk
-from burstline.structure.program.rules import Conditions
+from burstline.structure.program.rules import Conditions, size
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -119,8 +119,8 @@ class Structure:
 
     @property
     def nodes(self) -> int:
-        """Loops and calls in it."""
-        return sum(1 for _ in walk(self.items))
+        """Its calls, loops and conditions; a chain of ``if``, ``elif`` and ``else`` is one."""
+        return size(self.items, None)
 
     @property
     def conditions(self) -> Conditions:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, NamedTuple, TypeGuard
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
-from burstline.structure.program.nodes import Condition, Loop
+from burstline.structure.program.nodes import Call, Condition, Loop
 from burstline.structure.program.ranks import compact
 
 if TYPE_CHECKING:
@@ -34,17 +34,17 @@ class Conditions(NamedTuple):
 
 
 def _explained(items: Sequence[Item], around: Loop | None) -> Iterator[bool]:
-    before: Item | None = None
-    for item in items:
-        if isinstance(item, Condition):
-            yield rule(item, around) is not None or is_otherwise(item, before, around)
-            yield from _explained(item.items, None)
-        else:
+    for chain in chains(items, around):
+        for item in chain:
+            if isinstance(item, Condition):
+                is_else = len(chain) > 1 and item is chain[-1]
+                yield is_else or rule(item, around) is not None
+                yield from _explained(item.items, None)
+                continue
             if item.when is None and item.probability < 1:
                 yield False
             if isinstance(item, Loop):
                 yield from _explained(item.items, item)
-        before = item
 
 
 def rule(condition: Condition, around: Loop | None) -> str | None:
@@ -56,21 +56,50 @@ def rule(condition: Condition, around: Loop | None) -> str | None:
     return texts.pop() if len(texts) == 1 else None
 
 
-def is_otherwise(
-    condition: Item | None, before: Item | None, around: Loop | None
-) -> TypeGuard[Condition]:
-    """Whether an item is a condition that holds exactly when the one before does not."""
-    if not (isinstance(condition, Condition) and isinstance(before, Condition)):
-        return False
-    if around is None or not np.array_equal(
-        condition.executions + before.executions, around.executions * (condition.executions > 0)
-    ):
-        return False
-    lanes = np.flatnonzero(condition.executions).tolist()
-    return all(
-        not np.isin(condition.when.values(lane), before.when.values(lane)).any()
-        for lane in lanes
-    )
+def chains(items: Sequence[Item], around: Loop | None) -> Iterator[Sequence[Item]]:
+    """The items of a body, neighbouring conditions of which always one holds as one chain."""
+    begin = 0
+    while begin < len(items):
+        end = begin + _branches(items[begin:], around)
+        yield items[begin:end]
+        begin = end
+
+
+def _branches(items: Sequence[Item], around: Loop | None) -> int:
+    """How many of the items are the chain that begins with the first; 1 if none does."""
+    first = items[0]
+    if around is None or not isinstance(first, Condition):
+        return 1
+    wanted = around.executions * (first.executions > 0)
+    total = np.zeros_like(wanted)
+    for count, item in enumerate(items, start=1):
+        if not isinstance(item, Condition) or item.ranks != first.ranks:
+            return 1
+        total = total + item.executions
+        if (total > wanted).any():
+            return 1
+        if np.array_equal(total, wanted):
+            lanes = np.flatnonzero(wanted).tolist()
+            return count if all(_is_apart(items[:count], lane) for lane in lanes) else 1
+    return 1
+
+
+def _is_apart(branches: Sequence[Item], lane: int) -> bool:
+    """Whether no two conditions hold in one iteration of a lane."""
+    when = [item.when.values(lane) for item in branches if item.when is not None]
+    together = np.concatenate(when)
+    return len(np.unique(together)) == len(together)
+
+
+def size(items: Sequence[Item], around: Loop | None) -> int:
+    """The nodes of a body and in it: its calls, loops and conditions, a chain as one."""
+    total = 0
+    for chain in chains(items, around):
+        total += 1
+        for item in chain:
+            if not isinstance(item, Call):
+                total += size(item.items, item if isinstance(item, Loop) else None)
+    return total
 
 
 def _holds(when: Integers, trips: Integers) -> str | None:
