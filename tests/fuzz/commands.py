@@ -1,11 +1,12 @@
 """Whatever happens to the bytes of an input, a command answers, or refuses by its contract.
 
-    python tests/fuzz/commands.py SECONDS [--seed N] [--case N] [--keep DIR]
+    python tests/fuzz/commands.py SECONDS [--most N] [--seed N] [--case N] [--keep DIR]
 
 Each case is one integer: it chooses a format, a command and the damage to a small sound input
 (bytes flipped, cut, or spliced from elsewhere). A command fails the run with a traceback or
 what it calls its own bug, a signal, an exit code that is neither an answer nor about the
-input, more than 2 GB of memory, or no end within a minute.
+input, damage without the name of a damaged file, a file that is half written, more than 2 GB
+of memory, or no end within a minute.
 """
 
 from __future__ import annotations
@@ -30,6 +31,11 @@ if TYPE_CHECKING:
 
 import burstline as package
 from burstline.cli import main as burstline
+from burstline.formats.text import render
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+from cube_files import Cube
 
 ROOT: Final = Path(__file__).resolve().parents[2]
 RECORDINGS: Final = [ROOT / "tests" / "recordings" / name for name in ("ring", "hybrid")]
@@ -41,9 +47,11 @@ FORMATS: Final = (
     "run.parquet",
     "run.csv",
     "run.otf2",
+    "run.txt",
 )
 OUTPUTS: Final = ("o.prv", "o.store", "o.parquet", "o.csv", "o.otf2", "o.perfetto.json")
 CONTRACT: Final = {0, 3, 4, 5}
+DAMAGED: Final = 3
 WRONG_ARGUMENTS: Final = 2
 OF_RANK_0: Final = ("--ranks", "0")  # a wrong argument where damage took that rank
 MOST_BYTES: Final = 2 << 30
@@ -105,11 +113,18 @@ def make_inputs(folder: Path) -> list[tuple[str, Path]]:
             home.mkdir()
             if name == "raw":
                 shutil.copytree(recording, home / name)
+            elif name == "run.txt":
+                (home / name).write_text(render(package.read(recording)))
             else:
                 status, _ = ended(("convert", recording, home / name), folder / "said")
                 if status:
                     raise SystemExit(folder.joinpath("said").read_text())
             made.append((name, home))
+    for number in range(2):  # as often as another format
+        home = folder / f"cube-{number}"
+        home.mkdir()
+        Cube().write(home / "run.cubex")
+        made.append(("run.cubex", home))
     return made
 
 
@@ -136,17 +151,23 @@ def damage(draw: random.Random, content: bytearray, other: bytes) -> None:
             content[-1 - first] = draw.randrange(256)
 
 
-def words_of(draw: random.Random, source: Path, folder: Path) -> list[object]:
+def words_of(draw: random.Random, source: Path, sound: Path, folder: Path) -> list[object]:
     """A command about an input, whose output is to go into a folder."""
     output = folder / draw.choice(OUTPUTS)
     commands: list[list[object]] = [
         ["info", source],
-        ["structure", source],
+        ["structure", source, "--method", draw.choice(("auto", "exact", "seed"))],
         ["table", source, "-o", folder / "bursts.parquet"],
         ["convert", source, output],
         ["cut", source, output, "--first", "1ms"],
         ["cut", source, output, *OF_RANK_0],
+        ["annotate", source, "-o", folder / "o.prv"],
+        ["merge", source, sound, "--pairs", folder / "pairs.csv"],
+        ["check-merge", source, sound],
+        ["learn", source, sound, "--target", "duration"],
     ]
+    if source.suffix == ".cubex" and draw.randrange(4):  # info alone reads profiles
+        del commands[1:]
     chosen = draw.choice(commands)
     if draw.randrange(4) == 0:
         chosen += ["--memory", "1G"]
@@ -157,19 +178,26 @@ def run_case(seed: int, case: int, inputs: list[tuple[str, Path]], folder: Path)
     """What is wrong with how the command of a case ends; empty if nothing."""
     draw = random.Random(f"{seed} {case}")  # noqa: S311 -- the same each time, on purpose
     name, home = draw.choice(inputs)
+    sound = next(place / kind for kind, place in inputs if kind == "run.prv")
     shutil.copytree(home, folder / "in")
     files = sorted(path for path in (folder / "in").rglob("*") if path.is_file())
     other = draw.choice(files).read_bytes()
-    for path in draw.sample(files, min(len(files), draw.choice((1, 1, 1, 2)))):
+    victims = draw.sample(files, min(len(files), draw.choice((1, 1, 1, 2))))
+    for path in victims:
         content = bytearray(path.read_bytes())
         damage(draw, content, other)
         path.write_bytes(content)
     (folder / "out").mkdir()
-    words = words_of(draw, folder / "in" / name, folder / "out")
+    words = words_of(draw, folder / "in" / name, sound, folder / "out")
     status, peak = ended(words, folder / "said")
     said = (folder / "said").read_text(errors="replace")
     allowed = CONTRACT | ({WRONG_ARGUMENTS} if OF_RANK_0[0] in words else set())
     found = wrong(status, peak, said, allowed)
+    if not found and os.WEXITSTATUS(status) == DAMAGED:
+        is_named = any(path.name.partition(".")[0] in said for path in victims)
+        found = "" if is_named else "named no damaged file"
+    if not found and any(folder.rglob("*.part")):
+        found = "left a file half written"
     shown = " ".join(map(str, words))
     return f"case {case}: {found}: burstline {shown}\n{said[-1500:]}" if found else ""
 
@@ -178,18 +206,20 @@ def main() -> None:
     """Run cases for a while, or one of them."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("seconds", type=float)
+    parser.add_argument("--most", type=int, default=sys.maxsize, help="cases, at most")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--case", type=int, help="only this one")
     parser.add_argument("--keep", type=Path, metavar="DIR", help="where inputs that fail stay")
     wanted = parser.parse_args()
     failures, case = 0, wanted.case or 0
+    last = case + (1 if wanted.case is not None else wanted.most)
     load_all()
     # Outputs are flushed to their disk: in memory that costs nothing.
     memory = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None  # noqa: S108
     with tempfile.TemporaryDirectory(prefix="burstline-fuzz-", dir=memory) as name:
         inputs = make_inputs(Path(name))
         until = time.monotonic() + wanted.seconds
-        while time.monotonic() < until:
+        while case < last and time.monotonic() < until:
             folder = Path(name) / f"case{case}"
             folder.mkdir()
             if failed := run_case(wanted.seed, case, inputs, folder):
@@ -199,8 +229,6 @@ def main() -> None:
                     shutil.copytree(folder, wanted.keep / folder.name, dirs_exist_ok=True)
             shutil.rmtree(folder)
             case += 1
-            if wanted.case is not None:
-                break
     print(f"{case - (wanted.case or 0)} commands on damaged inputs, {failures} failed")
     raise SystemExit(failures > 0)
 
