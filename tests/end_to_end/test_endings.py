@@ -9,6 +9,7 @@ import resource
 import signal
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -129,6 +130,18 @@ def test_a_closed_pipe_never_ends_with_1(example, words, code, closed, tmp_path)
     for end in ends.values():
         os.close(end)
     assert done.returncode == code
+
+
+@pytest.mark.parametrize("words", [["--help"], ["info", "--help"], ["--version"]])
+def test_help_that_cannot_be_written_ends_with_1_and_names_the_cause(words, tmp_path):
+    command = [sys.executable, "-m", "burstline", *words]
+    with Path("/dev/full").open("wb") as full:
+        done = subprocess.run(
+            command, stdout=full, stderr=subprocess.PIPE, env=environment(tmp_path), check=False
+        )
+
+    assert done.returncode == 1
+    assert done.stderr == b"error: standard output: no space left on device\n"
 
 
 @pytest.mark.parametrize("output", [*OUTPUTS, "run.txt"])

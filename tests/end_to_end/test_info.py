@@ -10,6 +10,7 @@ import sys
 import pytest
 
 from command import burstline
+from raw_files import Run, record
 
 HEADER = "#Paraver (01/01/2026 at 00:00):1000_ns:1(2):1:2(1:1,1:1),1\nc:1:1:2:1:2\n"
 P2P, COLLECTIVE, OTHER = 50000001, 50000002, 50000003
@@ -38,6 +39,22 @@ def tiny(tmp_path):
     path = tmp_path / "tiny.prv"
     path.write_text(HEADER + "".join(f"{line}\n" for _, line in records), encoding="ascii")
     return path
+
+
+@pytest.mark.parametrize("command", ["info", "table"])
+def test_a_gap_that_the_recorder_chose_cannot_be_changed(command, tmp_path):
+    run = Run(1)
+    run[0].call("MPI_Barrier", 1, 2)
+    run[0].call("MPI_Test", 50, 52, record(22, time=44, a=5000, b=7, c=30))
+    run[0].call("MPI_Test", 60, 62)
+    run.write(tmp_path)
+
+    asked = burstline(command, tmp_path, "--poll-gap", "1us").stderr
+    plain = burstline(command, tmp_path).stderr
+
+    said = "--poll-gap does not change 1 burst: the recorder judged their polls"
+    assert said in asked
+    assert said not in plain
 
 
 def test_info_counts_sums_and_rates_a_trace(tiny):

@@ -118,6 +118,12 @@ class _Parser(argparse.ArgumentParser):
         form = argparse.RawDescriptionHelpFormatter
         super().__init__(formatter_class=form, allow_abbrev=False, **settings)
 
+    def _print_message(self, message: str, file: Any = None) -> None:  # noqa: ANN401 -- argparse's
+        if file is sys.stdout:
+            file.write(message)  # argparse swallows what went wrong
+        else:
+            super()._print_message(message, file)
+
     def error(self, message: str) -> NoReturn:
         self.print_usage(sys.stderr)
         self.exit(_WRONG_ARGUMENTS, f"error: {printable(message, limit=1_000)}\n")

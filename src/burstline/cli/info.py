@@ -12,6 +12,7 @@ from burstline.cli.inputs import (
     memory_budget,
     poll_gap_asked,
     read_selected,
+    say_gap_of_recorder,
 )
 from burstline.cli.products import print_view
 from burstline.errors import ParameterError
@@ -52,6 +53,7 @@ def run(arguments: usage.Arguments) -> None:
         options = poll_gap_asked(arguments) | {"span": arguments.span}
         has_states = arguments.span == "trace"
         trace = read_selected(arguments, raw=has_states, streams=True)
+        say_gap_of_recorder(arguments, trace)
         summary = burstline.summarise(trace, **options)
         view = show.SummaryView(summary, arguments.top)
     print_view(arguments, view)

@@ -139,6 +139,20 @@ def poll_gap_asked(arguments: usage.Arguments) -> dict[str, int]:
     return {} if text is None else {"poll_gap_ns": selection.parse_time(text)}
 
 
+def say_gap_of_recorder(arguments: usage.Arguments, trace: Trace) -> None:
+    """Say where a gap is asked for that the recorder has chosen: it keeps sums, not polls."""
+    if arguments.poll_gap is None:
+        return
+    parts = trace.batches("bursts", ("waiting_ns",))
+    measured = sum(part.num_rows - part["waiting_ns"].null_count for part in parts)
+    if measured:
+        bursts = show.plural(measured, "burst")
+        show.note(
+            f"burstline: --poll-gap does not change {bursts}: the recorder judged their polls "
+            "while the program ran, by the gap of burstline record --poll-gap"
+        )
+
+
 def _require_inside(region: dict[str, Any], whole: Trace) -> None:
     """Say that a window is beside the trace: an analysis of nothing would only puzzle."""
     start = region.get("start_ns", 0)

@@ -12,6 +12,7 @@ from burstline.cli.inputs import (
     poll_gap_asked,
     progress_bar,
     read_with_whole,
+    say_gap_of_recorder,
 )
 from burstline.cli.products import print_view, table_file
 from burstline.errors import MemoryBudgetError
@@ -66,6 +67,7 @@ def run(arguments: usage.Arguments) -> None:
     if "concurrency" in schema.names:
         _require_memory(whole, arguments)
     overview = merge.Overview(schema, arguments.top)
+    say_gap_of_recorder(arguments, trace)
     options = poll_gap_asked(arguments) | {"min_duration_ns": min_duration_ns}
     bursts = merge.burst_parts(trace, columns=columns, whole=whole, **options)
     with progress_bar(arguments) as progress:
