@@ -41,6 +41,16 @@ nb::tuple told(const otf2::Library& library, int signal, const otf2::Report& rep
                           nb::bytes(text.data(), text.size()));
 }
 
+/// Whether a handler of Python, which a signal asks for, raises: it runs in the main thread.
+bool is_interrupted() {
+    const nb::gil_scoped_acquire locked;
+    return PyErr_CheckSignals() != 0;
+}
+
+void raise_interruption() {
+    if (PyErr_Occurred() != nullptr) throw nb::python_error();
+}
+
 nb::tuple read_definitions(const std::string& path, const std::string& anchor, std::size_t integers,
                            std::size_t characters, std::uint64_t seconds, std::uint64_t bytes) {
     const otf2::Library library(path);
@@ -48,8 +58,9 @@ nb::tuple read_definitions(const std::string& path, const std::string& anchor, s
     int signal = 0;
     {
         const nb::gil_scoped_release unlocked;
-        signal = found.read(library, anchor, {seconds, bytes});
+        signal = found.read(library, anchor, {seconds, bytes}, is_interrupted);
     }
+    raise_interruption();
     const auto report = found.report();
     return nb::make_tuple(give(found.rows, report.rows), give(found.text, report.bytes),
                           told(library, signal, report));
@@ -126,8 +137,9 @@ nb::tuple read_events(const std::string& path, const std::string& anchor,
         const nb::gil_scoped_release unlocked;
         signal = otf2::read_events(
             library, anchor, {{reference.data(), reference.size()}, {number.data(), number.size()}},
-            known, tables, report, {seconds, bytes});
+            known, tables, report, {seconds, bytes}, is_interrupted);
     }
+    raise_interruption();
     nb::dict of_kind;
     const auto counts = tables.counts();
     for (int kind = 0; kind < otf2::known_kinds; ++kind) {
@@ -224,6 +236,9 @@ void bind_otf2(nb::module_& m) {
                   "int, seconds: int, bytes: int) -> tuple[NDArray[numpy.int64], "
                   "NDArray[numpy.int8], tuple[int, int, str, bytes]]"),
           "Rows of definitions, their text, and (signal, status, its name, complaint).");
+    m.def("otf2_stop", &otf2::stop_children, "stopped"_a,
+          nb::sig("def otf2_stop(stopped: bool) -> None"),
+          "End all children that read, and begin none until this is called with False.");
     m.def("otf2_events", &read_events, "library"_a, "anchor"_a, "locations"_a, "regions"_a,
           "contexts"_a, "metrics"_a, "clock"_a, "events"_a, "values"_a, "seconds"_a, "bytes"_a,
           nb::sig("def otf2_events(library: str, anchor: str, locations: "

@@ -204,7 +204,8 @@ Status keep_complaint(void* data, const char*, std::uint64_t, const char*, Statu
     return status;
 }
 
-int Definitions::read(const Library& library, const std::string& anchor, const Limits& limits) {
+int Definitions::read(const Library& library, const std::string& anchor, const Limits& limits,
+                      const std::function<bool()>& is_over) {
     auto& report = *static_cast<Report*>(report_.data());
     return run_in_child(
         [&] {
@@ -212,7 +213,7 @@ int Definitions::read(const Library& library, const std::string& anchor, const L
             Writer writer(*this, report, integers_, characters_);
             report.status = read_all(library, anchor, writer);
         },
-        limits);
+        limits, is_over);
 }
 
 }  // namespace burstline::otf2

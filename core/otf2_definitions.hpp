@@ -49,7 +49,8 @@ class Definitions {
     Definitions(std::size_t integers, std::size_t characters);
 
     /// Reads in a child process; gives the signal that ended it, or 0.
-    int read(const Library& library, const std::string& anchor, const Limits& limits);
+    int read(const Library& library, const std::string& anchor, const Limits& limits,
+             const std::function<bool()>& is_over = {});
 
     const Report& report() const { return *static_cast<const Report*>(report_.data()); }
     SharedColumn<std::int64_t> rows;

@@ -438,13 +438,14 @@ Status read_all(const Library& library, const std::string& anchor, const Wanted&
 const char* const* kind_names() { return names; }
 
 int read_events(const Library& library, const std::string& anchor, const Wanted& wanted,
-                const Meaning& meaning, Tables& tables, Report& report, const Limits& limits) {
+                const Meaning& meaning, Tables& tables, Report& report, const Limits& limits,
+                const std::function<bool()>& is_over) {
     return run_in_child(
         [&] {
             library.on_error(keep_complaint, &report);
             report.status = read_all(library, anchor, wanted, meaning, tables);
         },
-        limits);
+        limits, is_over);
 }
 
 }  // namespace burstline::otf2

@@ -26,6 +26,7 @@ struct Wanted {
 
 /// Reads in a child process; gives the signal that ended it, or 0.
 int read_events(const Library& library, const std::string& anchor, const Wanted& wanted,
-                const Meaning& meaning, Tables& tables, Report& report, const Limits& limits);
+                const Meaning& meaning, Tables& tables, Report& report, const Limits& limits,
+                const std::function<bool()>& is_over = {});
 
 }  // namespace burstline::otf2

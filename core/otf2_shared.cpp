@@ -13,6 +13,8 @@
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
+#include <mutex>
+#include <set>
 #include <utility>
 
 namespace burstline::otf2 {
@@ -58,7 +60,52 @@ void settle(const Limits& limits, std::uint64_t used) {
     if (limits.bytes > 0 && used > 0) limit(RLIMIT_AS, used + limits.bytes);
 }
 
+std::mutex guard;  // of what follows
+std::set<pid_t> running;
+bool stopped_all = false;
+
+/// A child that can be stopped while this lives; -1 if none was made, or all are stopped.
+class Child {
+  public:
+    Child() {
+        const std::scoped_lock lock(guard);
+        pid_ = stopped_all ? -1 : fork();
+        if (pid_ > 0) running.insert(pid_);
+    }
+    Child(const Child&) = delete;
+    Child& operator=(const Child&) = delete;
+    ~Child() { forget(); }
+
+    pid_t pid() const { return pid_; }
+
+    /// Wait for its end and leave it as it is: until it is forgotten, nobody else has its number.
+    void wait(const std::function<bool()>& is_over) const {
+        siginfo_t ended{};
+        bool over = false;
+        while (waitid(P_PID, static_cast<id_t>(pid_), &ended, WEXITED | WNOWAIT) < 0) {
+            if (errno != EINTR) return;
+            over = over || (is_over && is_over());
+            if (over) kill(pid_, SIGKILL);
+        }
+    }
+
+    void forget() {
+        const std::scoped_lock lock(guard);
+        running.erase(pid_);
+    }
+
+  private:
+    pid_t pid_;
+};
+
 }  // namespace
+
+void stop_children(bool stopped) {
+    const std::scoped_lock lock(guard);
+    stopped_all = stopped;
+    if (!stopped) return;
+    for (const auto pid : running) kill(pid, SIGKILL);
+}
 
 Shared::Shared(std::size_t bytes) : bytes_(std::max<std::size_t>(bytes, 1)) {
     data_ = mmap(nullptr, bytes_, PROT_READ | PROT_WRITE,
@@ -73,11 +120,13 @@ Shared::~Shared() {
     if (data_ != nullptr) munmap(data_, bytes_);
 }
 
-int run_in_child(const std::function<void()>& work, const Limits& limits) {
+int run_in_child(const std::function<void()>& work, const Limits& limits,
+                 const std::function<bool()>& is_over) {
     const auto used = address_space();
     const Shared memory(sizeof(int));
     auto& is_done = *static_cast<volatile int*>(memory.data());
-    const pid_t child = fork();
+    Child process;
+    const pid_t child = process.pid();
     if (child < 0) return -1;
     if (child == 0) {
         settle(limits, used);
@@ -89,6 +138,8 @@ int run_in_child(const std::function<void()>& work, const Limits& limits) {
         is_done = 1;
         _exit(0);
     }
+    process.wait(is_over);
+    process.forget();
     int status = 0;
     while (waitpid(child, &status, 0) < 0) {
         if (errno == EINTR) continue;

@@ -47,7 +47,12 @@ struct Limits {
     std::uint64_t bytes;    // of memory beyond what the parent has, 0 for no limit
 };
 
-/// How a child ended: 0 if it did what it should, a signal, or -1 if it never began.
-int run_in_child(const std::function<void()>& work, const Limits& limits);
+/// How a child ended: 0 if it did what it should, a signal, or -1 if it never began. A signal
+/// that interrupts the wait asks `is_over`; the child is ended where that is so.
+int run_in_child(const std::function<void()>& work, const Limits& limits,
+                 const std::function<bool()>& is_over = {});
+
+/// End all children that run, and begin none until this is called with false.
+void stop_children(bool stopped);
 
 }  // namespace burstline::otf2

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import time
 
 import burstline
 
@@ -79,3 +80,12 @@ class Site:
 
     def trace(self, name="app.prv"):
         return burstline.read(self.folder / name)
+
+
+def wait_until(condition):
+    """Wait until a condition holds, a minute at most."""
+    for _ in range(600):
+        if condition():
+            return
+        time.sleep(0.1)
+    raise AssertionError("it never happened")

@@ -734,6 +734,9 @@ def otf2_definitions(
     Rows of definitions, their text, and (signal, status, its name, complaint).
     """
 
+def otf2_stop(stopped: bool) -> None:
+    """End all children that read, and begin none until this is called with False."""
+
 def otf2_events(
     library: str,
     anchor: str,

@@ -15,8 +15,9 @@ import pytest
 
 from burstline.formats import atomic
 from command import burstline as run
+from otf2_archives import archive
 from paraver_text import write_example
-from recording import environment
+from recording import environment, wait_until
 
 OUTPUTS = (
     *("run.prv", "run.prv.gz", "run.store", "run.csv", "run.parquet", "run.otf2"),
@@ -27,6 +28,33 @@ import os, signal, sys
 from burstline.cli import main
 os.fsync = lambda _: os.kill(os.getpid(), signal.SIGKILL)
 main(sys.argv[1:])
+"""
+HANGS = r"""
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+static void hang(const char* name) {
+    const char* const ending = getenv("HANG");
+    const size_t length = strlen(name);
+    if (length < 4 || strcmp(name + length - 4, ending) != 0) return;
+    char text[32];
+    const int file = open(getenv("HANGS"), O_CREAT | O_EXCL | O_WRONLY, 0600);
+    if (file < 0) return;
+    const ssize_t wrote = write(file, text, snprintf(text, sizeof text, "%d", getpid()));
+    for (;;) pause();
+}
+FILE* fopen(const char* name, const char* mode) {
+    hang(name);
+    return ((FILE * (*)(const char*, const char*)) dlsym(RTLD_NEXT, "fopen"))(name, mode);
+}
+FILE* fopen64(const char* name, const char* mode) {
+    hang(name);
+    return ((FILE * (*)(const char*, const char*)) dlsym(RTLD_NEXT, "fopen64"))(name, mode);
+}
 """
 
 
@@ -67,6 +95,35 @@ def test_who_is_terminated_leaves_nothing(monkeypatch, example, place, output, e
     assert done.stderr == "terminated\n"
     assert names(place) == []
     assert signal.getsignal(ending) is signal.SIG_DFL
+
+
+@pytest.mark.parametrize("file", [".def", ".evt"])
+@pytest.mark.parametrize("ranks", [1, 3])
+def test_who_is_terminated_ends_the_child_that_reads_an_archive(tmp_path, file, ranks):
+    (tmp_path / "hang.c").write_text(HANGS)
+    hang = tmp_path / "hang.so"
+    words = ["gcc", "-shared", "-fPIC", "-o", hang, tmp_path / "hang.c", "-ldl"]
+    subprocess.run(words, check=True)
+    with archive(tmp_path / "run", ranks=ranks) as made:
+        for rank in range(ranks):
+            made.thread(rank).region("MPI_Init", 0, 1)
+    settings = environment(tmp_path) | {"LD_PRELOAD": str(hang), "HANG": file}
+    settings |= {"HANGS": str(tmp_path / "hangs")}
+    command = [sys.executable, "-m", "burstline", "info", str(tmp_path / "run")]
+    with subprocess.Popen(command, env=settings, stderr=subprocess.PIPE) as process:
+        number = tmp_path / "hangs"
+        wait_until(lambda: number.exists() and number.read_text())
+        child = int(number.read_text())
+        process.send_signal(signal.SIGTERM)
+        try:
+            _, said = process.communicate(timeout=20)
+        except subprocess.TimeoutExpired:
+            os.kill(child, signal.SIGKILL)
+            process.kill()
+            raise
+
+    assert (process.returncode, said) == (128 + signal.SIGTERM, b"terminated\n")
+    assert not Path(f"/proc/{child}").exists()
 
 
 @pytest.mark.parametrize("output", ["run.prv", "run.store"])

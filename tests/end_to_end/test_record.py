@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 import signal
 import subprocess
-import time
 from pathlib import Path
 
 import pytest
 
 from burstline.summary import summarise
+from recording import wait_until
 
 PROGRAMS = Path(__file__).parents[1] / "record"
 RING = """
@@ -203,14 +203,6 @@ def test_interrupting_leaves_what_was_recorded(on_open_mpi):
     assert {"MPI_Init", "MPI_Sendrecv"} <= set(
         on_open_mpi.trace().calls["operation"].to_pylist()
     )
-
-
-def wait_until(condition):
-    for _ in range(600):
-        if condition():
-            return
-        time.sleep(0.1)
-    pytest.fail("it never happened")
 
 
 def test_a_program_that_does_not_call_mpi_is_no_trace(on_open_mpi):

@@ -62,6 +62,7 @@ def _endings() -> Iterator[None]:
             signal.signal(number, _terminate)
         yield
     finally:
+        _stop_children(stopped=False)
         for number in taken:
             signal.signal(number, signal.SIG_DFL)
 
@@ -69,7 +70,14 @@ def _endings() -> Iterator[None]:
 def _terminate(number: int, _: FrameType | None) -> None:
     for later in _ENDINGS:
         signal.signal(later, signal.SIG_IGN)  # cleaning up is under way
+    _stop_children(stopped=True)  # threads that clean up would wait for them
     raise _Terminated(_BY_SIGNAL + number)
+
+
+def _stop_children(*, stopped: bool) -> None:
+    """End the processes that read an archive, or let them begin again."""
+    if kernel := sys.modules.get("burstline._core"):
+        kernel.otf2_stop(stopped)
 
 
 def _say(line: str) -> None:
