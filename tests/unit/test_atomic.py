@@ -143,3 +143,27 @@ def test_an_old_folder_is_back_where_the_new_one_cannot_take_its_place(tmp_path,
 
     assert (path / "calls.csv").read_text() == "old"
     assert names(tmp_path) == ["a.csv"]
+
+
+@pytest.mark.parametrize("before", [{}, {"a.prv": "old", "a.pcf": "old"}])
+def test_no_file_gets_its_name_where_one_of_them_cannot(tmp_path, monkeypatch, before):
+    for name, text in before.items():
+        (tmp_path / name).write_text(text)
+    replace = Path.replace
+
+    def refused(part, target):
+        if target.name == "a.prv" and part.read_text() == "new":
+            raise OSError
+        return replace(part, target)
+
+    monkeypatch.setattr(Path, "replace", refused)
+
+    def write():
+        with atomic.outputs([tmp_path / "a.prv", tmp_path / "a.pcf"]) as files:
+            for file in files:
+                file.write(b"new")
+
+    with pytest.raises(OSError):  # noqa: PT011 -- any
+        write()
+
+    assert {path.name: path.read_text() for path in tmp_path.iterdir()} == before

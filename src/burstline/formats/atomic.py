@@ -16,7 +16,7 @@ import io
 import os
 import re
 import shutil
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Final, cast
 
@@ -59,12 +59,32 @@ def outputs(paths: Sequence[Path]) -> Iterator[list[IO[bytes]]]:
                 file.flush()
                 with writing(path):
                     os.fsync(file.fileno())
-            for part, path in zip(parts, paths, strict=True):
-                with writing(path):
-                    part.replace(path)
+            put_in_place(list(zip(parts, paths, strict=True)))
     finally:
         for part in parts:
             part.unlink(missing_ok=True)
+
+
+def put_in_place(moves: Sequence[tuple[Path, Path]]) -> None:
+    """Give all files their names, the first of them last, or none."""
+    copies = [_beside(path) for _, path in moves]
+    try:
+        with ExitStack() as undo:
+            for (part, path), copy in zip(reversed(moves), copies, strict=True):
+                is_new = not path.exists()
+                if len(moves) > 1 and not is_new:
+                    with suppress(OSError):  # not every file system has links
+                        os.link(path, copy, follow_symlinks=False)
+                with writing(path):
+                    part.replace(path)
+                if is_new:
+                    undo.callback(path.unlink)
+                elif copy.exists():
+                    undo.callback(copy.replace, path)
+            undo.pop_all()
+    finally:
+        for copy in copies:
+            copy.unlink(missing_ok=True)
 
 
 @contextmanager

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import errno
 import os
+from contextlib import ExitStack
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -93,18 +94,15 @@ def _check_folder(folder: Path) -> None:
 
 
 def _move(part: Path, path: Path) -> None:
-    """Move the files of an archive to their places, the anchor last."""
+    """Move the files of an archive to their places, the anchor last, or none of them."""
     anchor, definitions, folder = archive_files(path)
-    old = part / "old"
-    if folder.exists():
-        folder.rename(old)
-    try:
-        new = part / folder.name
-        new.mkdir(exist_ok=True)
+    old, new = part / "old", part / folder.name
+    new.mkdir(exist_ok=True)
+    with ExitStack() as undo:
+        if folder.exists():
+            folder.rename(old)
+            undo.callback(old.rename, folder)
         new.rename(folder)
-    except OSError:
-        if old.exists():
-            old.rename(folder)
-        raise
-    for place in (definitions, anchor):
-        (part / place.name).replace(place)
+        undo.callback(folder.rename, new)
+        atomic.put_in_place([(part / file.name, file) for file in (anchor, definitions)])
+        undo.pop_all()
