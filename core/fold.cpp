@@ -41,6 +41,8 @@ class Folder {
         }
         while (fold_shortest(first_times_) || fold_shortest(2)) {
         }
+        for (std::size_t k = 0; k < top_.size() && work_left_ > 0; ++k)
+            if (is_loop(nodes_[top_[k]])) begin_behind_another_iteration(k);
     }
 
     [[nodiscard]] const std::vector<int64_t>& top() const { return top_; }
@@ -123,6 +125,33 @@ class Folder {
         folded.insert(folded.end(), top_.begin() + begin, top_.end());
         top_.swap(folded);
         return true;
+    }
+
+    /// Lets the loop at `k` begin and end later, by what goes on behind it as its body begins:
+    /// if then an iteration stands before it that is unlike the others in few calls. Where that
+    /// differs in its middle, what is repeated begins right behind the difference.
+    void begin_behind_another_iteration(std::size_t k) {
+        const Node loop = nodes_[top_[k]];
+        const std::size_t length = body_length(loop);
+        const auto calls = static_cast<std::size_t>(loop.children);
+        const auto first = children_.begin() + loop.first_child;
+        const auto place = static_cast<std::ptrdiff_t>(k);
+        std::size_t shift = 0;
+        while (shift + 1 < length && k + shift + 1 < top_.size() &&
+               shape(k + shift + 1) == nodes_[*(first + static_cast<std::ptrdiff_t>(shift))].shape)
+            ++shift;
+        if (shift == 0) return;
+        const std::size_t beside = std::max(iteration(loop, place - 1, -1).size(),
+                                            iteration(loop, place + 1, 1).size());
+        work_left_ -= static_cast<int64_t>(top_.size() + calls);
+        const std::vector<int64_t> before = top_;
+        top_.erase(top_.begin() + place);
+        top_.insert(top_.begin() + place, first, first + loop.children);
+        const auto begin = place + static_cast<std::ptrdiff_t>(shift);
+        const int64_t later = this->loop(k + shift, length, calls / length);
+        top_.erase(top_.begin() + begin, top_.begin() + begin + loop.children - 1);
+        top_[k + shift] = later;
+        if (iteration(nodes_[later], begin - 1, -1).size() <= beside) top_ = before;
     }
 
     [[nodiscard]] int64_t shape(std::size_t place) const { return nodes_[top_[place]].shape; }

@@ -309,6 +309,17 @@ def test_a_last_iteration_that_differs_in_one_call_is_one_of_the_loop(times, pla
     assert _sites_of(whole, 18) == 17 + (change == "more")
 
 
+@given(
+    times=st.integers(3, 6), place=st.integers(1, 15), change=st.sampled_from(["more", "less"])
+)
+def test_a_first_iteration_that_differs_in_one_call_is_one_of_the_loop(times, place, change):
+    body = list(range(17))
+    added, rest = ([17], place) if change == "more" else ([], place + 1)
+    whole = body[:place] + added + body[rest:] + body * times
+
+    assert _sites_of(whole, 18) == 17 + (change == "more")
+
+
 @given(times=st.integers(3, 6))
 def test_a_first_iteration_without_the_first_call_is_one_of_the_loop(times):
     assert _sites_of(list(range(1, 17)) + list(range(17)) * times, 17) == 17
