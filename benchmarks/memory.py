@@ -12,7 +12,6 @@ One that is over by more is bold.
 from __future__ import annotations
 
 import argparse
-import os
 import re
 import subprocess
 import sys
@@ -21,6 +20,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from benchmarks.generate import size_in_bytes
+from benchmarks.peak import peak_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -41,6 +41,10 @@ _COMMANDS: Final = {
     "cut --first 500ms": "cut {} -o {out}.prv --first 500ms",
     "cut --ranks 0-3": "cut {} -o {out}.prv --ranks 0-3",
     "merge": "merge {} {twin} -o {out}.prv",
+    "check-merge": "check-merge {} {twin}",
+    "learn": "learn {} {twin} --features base --most 2000",
+    "plot -o": "plot {} -o {out}.svg",
+    "annotate": "annotate {} -o {out}.prv",
     "convert X.prv": "convert {} {out}.prv",
     "convert X.store": "convert {} {out}.store",
 }
@@ -73,14 +77,16 @@ def measured(command: str, limit: str) -> Peak:
     words = [sys.executable, "-m", "burstline", *command.split(), "--memory", limit]
     with tempfile.TemporaryFile("w+") as said:
         process = subprocess.Popen(
-            [*words, "--quiet", "--threads", "2"], stdout=subprocess.DEVNULL, stderr=said
+            [*words, "--quiet", "--threads", "2"],
+            stdout=subprocess.DEVNULL,
+            stderr=said,
+            text=True,
         )
-        _, status, used = os.wait4(process.pid, 0)
-        process.returncode = os.waitstatus_to_exitcode(status)
+        peak = peak_of(process)
         said.seek(0)
         refused = _REFUSED.search(said.read())
     needed = float(refused[1]) if refused else 0.0
-    return Peak(1024 * used.ru_maxrss, process.returncode, needed)
+    return Peak(peak, process.returncode, needed)
 
 
 def inputs(folder: Path, size: int) -> Iterator[tuple[str, Path]]:

@@ -115,12 +115,23 @@ def needed(said):
         ("merge", "STORE", "STORE", "-o", "OUT"),
         ("merge", "TEXT", "TEXT", "-o", "OUT"),
         ("table", "TEXT"),
+        ("annotate", "TEXT", "-o", "OUT"),
+        ("annotate", "ARCHIVE", "-o", "OUT"),
+        ("check-merge", "TEXT", "TEXT"),
+        ("check-merge", "STORE", "STORE"),
+        ("plot", "STORE"),
+        ("learn", "STORE", "STORE", "--features", "base", "--most", "2000"),
     ],
 )
 def test_what_is_asked_for_is_enough_and_not_much_more_than_that(stores, base, tmp_path, words):
     """A peak is within the limit and what a process takes before it reads."""
+    if "ARCHIVE" in words:
+        run("convert", stores[1], tmp_path / "run.otf2")
+    if words[0] == "learn":
+        pytest.importorskip("sklearn")
     names = {
         "STORE": stores[1],
+        "ARCHIVE": tmp_path / "run.otf2",
         "TEXT": stores[1].with_suffix(".prv"),
         "OUT": tmp_path / "x.prv",
     }

@@ -129,27 +129,23 @@ class _Tables(StoredOverlay):
 
     def _merged(self, events: pa.Table) -> pa.Table:
         """Some events with the marks among them."""
-        columns = [to_numpy(events[name]) for name in _EVENTS]
-        stays = ~_is_structure(columns[2])
-        columns = [column[stays] for column in columns]
-        location, time_ns = columns[:2]
-        marked = self._within(to_numpy(events["location"]))
-        marks = self._marks
+        marks, marked = self._marks, self._within(to_numpy(events["location"]))
+        stays = ~_is_structure(to_numpy(events["type"]))
+        if not stays.all():
+            events = events.filter(pa.array(stays))
+        location, time_ns = to_numpy(events["location"]), to_numpy(events["time_ns"])
         row = _after(location, time_ns, marks.location[marked], marks.time_ns[marked])
-        added = (marks.location, marks.time_ns, marks.type, marks.value)
-        location, *rest = (
-            np.insert(column, row, more[marked])
-            for column, more in zip(columns, added, strict=True)
-        )
-        begin = np.searchsorted(location, location)
-        return (
-            pa.table(
-                [location, np.arange(len(location)) - begin, *rest],
-                names=["location", "seq", *_EVENTS[1:]],
-            )
-            .select(events.column_names)
-            .cast(events.schema)
-        )
+
+        def column(name: str) -> Integers:
+            # One at a time: of a trace in memory there are as many events once more.
+            if name == "seq":
+                return np.arange(len(moved)) - np.searchsorted(moved, moved)
+            added: Integers = getattr(marks, name)[marked]
+            return np.insert(to_numpy(events[name]), row, added)
+
+        moved = column("location")
+        arrays = [pa.array(column(field.name), field.type) for field in events.schema]
+        return pa.Table.from_arrays(arrays, schema=events.schema)
 
     def _renumbered(self, name: str, table: pa.Table) -> pa.Table:
         """A table whose columns of ordinals count the marks, too."""

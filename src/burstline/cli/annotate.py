@@ -11,6 +11,8 @@ from burstline import annotation, formats, selection, show
 from burstline.cli import usage
 from burstline.cli.inputs import (
     ANALYSED,
+    LEAST_WINDOW,
+    bytes_held,
     iterations_asked,
     iterations_region,
     limits_of,
@@ -20,7 +22,7 @@ from burstline.cli.inputs import (
     require,
 )
 from burstline.cli.products import output_path, print_view, require_free
-from burstline.errors import NotEnoughDataError, ParameterError
+from burstline.errors import MemoryBudgetError, NotEnoughDataError, ParameterError
 from burstline.formats import atomic, derivation
 
 if TYPE_CHECKING:
@@ -50,6 +52,10 @@ OPTIONS: Final = {
     "--cfg-dir DIR": "write ready configurations of Paraver there, too",
 }
 _COPIES: Final = 4  # of a table: as loaded, as selected, as detection sorts it, as marks
+_EVENT_BYTES: Final = 52
+"""Of an event in memory, copied with marks among them."""
+_CALL_BYTES: Final = 200
+"""Of a call, for the loops around it and their marks."""
 
 
 def run(arguments: usage.Arguments) -> None:
@@ -61,6 +67,8 @@ def run(arguments: usage.Arguments) -> None:
     memory = limits["memory"]
     with progress_bar(arguments) as progress:
         trace = read_trace(arguments, raw=True, **limits, progress=progress)
+        marked = trace.rows("calls") * _CALL_BYTES
+        _require_room(trace, memory, marked)
         marks = _found(trace, arguments, memory)
         if not marks.loops:
             raise NotEnoughDataError(
@@ -68,15 +76,30 @@ def run(arguments: usage.Arguments) -> None:
                 "--from and --to can keep it from what comes before and after"
             )
         if not trace.has_raw:
-            trace = derivation.with_records(trace, memory=memory)
+            trace = derivation.with_records(trace)
         made = annotation.annotated(trace, marks)
-        formats.write(made, path, overwrite=True, memory=memory, progress=progress)
+        window = max(memory - marked, LEAST_WINDOW)
+        formats.write(made, path, overwrite=True, memory=window, progress=progress)
         for file in configurations:
             file.parent.mkdir(parents=True, exist_ok=True)
         with atomic.outputs(list(configurations)) as parts:
             for part, data in zip(parts, configurations.values(), strict=True):
                 part.write(data)
     _print(arguments, path, marks)
+
+
+def _require_room(trace: Trace, memory: int, marked: int) -> None:
+    """Refuse what does not fit beside its copy; what a store holds is copied in parts."""
+    way_out = "Convert it to a store, which is annotated in parts, or allow more (--memory)."
+    if not trace.has_raw:
+        needed = derivation.bytes_with_records(trace) + marked
+        way_out = "Convert the original trace without --no-raw, or cut a part first."
+    elif trace.is_stored:
+        return
+    else:
+        needed = bytes_held(trace) + trace.rows("events") * _EVENT_BYTES + marked
+    if needed > memory:
+        raise MemoryBudgetError(needed, memory, way_out=way_out)
 
 
 def _found(trace: Trace, arguments: usage.Arguments, memory: int) -> Marks:

@@ -8,10 +8,14 @@ from typing import TYPE_CHECKING, Final
 from burstline import formats, merge, show
 from burstline.cli import usage
 from burstline.cli.inputs import (
+    ANALYSED,
+    bytes_needed,
     memory_budget,
+    needs_of_all,
     progress_bar,
     read_selected,
     require_as_many_ranks,
+    require_bytes,
     warn_of_twins,
 )
 from burstline.cli.products import picture_file, print_view, write_figure
@@ -54,6 +58,7 @@ OPTIONS: Final = {
     "region of interest: of every run": usage.SAME_PLACES,
     **usage.RESOURCES,
 }
+_COPIES: Final = 3  # of tables, while bursts are matched and compared
 _OF_ONE_RUN: Final = ("start", "end", "loop", "iterations")
 
 
@@ -87,12 +92,16 @@ def run(arguments: usage.Arguments) -> None:
 def _read(arguments: usage.Arguments) -> list[Trace]:
     """Read every run, each with its part of the memory and the same region of interest."""
     paths = arguments.traces
-    memory = str(formats.memory_each(memory_budget(arguments), len(paths)))
+    memory = memory_budget(arguments)
+    each = str(formats.memory_each(memory, len(paths)))
     # Times and loops of one run mean nothing in another.
-    shared = {**vars(arguments), "memory": memory, **dict.fromkeys(_OF_ONE_RUN)}
-    traces = [
-        read_selected(usage.Arguments(**{**shared, "trace": path}), copies=3) for path in paths
-    ]
+    shared = {**vars(arguments), "memory": each, **dict.fromkeys(_OF_ONE_RUN)}
+    traces = []
+    for path in paths:
+        with needs_of_all(memory, len(paths)):
+            run = usage.Arguments(**{**shared, "trace": path})
+            traces.append(read_selected(run, copies=_COPIES))
+    require_bytes(sum(bytes_needed(run, ANALYSED, _COPIES, {}) for run in traces), memory)
     aim = "compared; --ranks takes the same ones of each"
     require_as_many_ranks(paths, traces, aim)
     return traces

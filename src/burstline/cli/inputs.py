@@ -6,6 +6,7 @@ import os
 import resource
 import shlex
 import sys
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypedDict
 
@@ -46,6 +47,8 @@ _WAY_OUT: Final = (
     "Take a part of it (--from, --to, --ranks), a shorter one if you did, "
     "or allow more memory (--memory)."
 )
+LEAST_WINDOW: Final = 32 << 20
+"""Bytes of records that are sorted at once, whatever is left of the memory."""
 _SHARE_OF_MEMORY: Final = 0.6
 _PREFIXES: Final = "kmgtp"
 _PROC: Final = Path("/proc")
@@ -252,29 +255,28 @@ def warn_of_twins(paths: Sequence[Path]) -> None:
 
 
 def read_runs(
-    paths: Sequence[Path], arguments: usage.Arguments, progress: Progress
+    paths: Sequence[Path], arguments: usage.Arguments, progress: Progress, *, beside: int = 0
 ) -> list[Trace]:
-    """Read the runs, and refuse those of different numbers of ranks by name."""
+    """Read the runs, and refuse those of different numbers of ranks by name.
+
+    Beside them the command takes some bytes more.
+    """
     memory, threads = memory_budget(arguments), thread_count(arguments)
     copies = len(paths) * _MERGED
-    each = formats.memory_each(memory, copies)
+    each = formats.memory_each(memory - beside, copies)
     traces, has_loops = [], True
     for path in paths:
-        try:
+        with needs_of_all(memory, copies, beside):
             trace = read_trace(
                 arguments, path, raw=False, memory=each, threads=threads, progress=progress
             )
-        except MemoryBudgetError as error:
-            needed = formats.memory_of_all(error.needed_bytes, copies)
-            raise MemoryBudgetError(needed, memory, way_out=error.way_out) from None
         if has_loops and "loops_left_out" in trace.defects["kind"].to_pylist():
             show.note(
                 f"warning: {path} is read without its loops: allow more memory (--memory)"
             )
             has_loops = False
         traces.append(trace)
-    if (needed := bytes_to_merge(traces)) > memory:
-        raise MemoryBudgetError(needed, memory, way_out="Allow more memory (--memory).")
+    require_bytes(bytes_to_merge(traces) + beside, memory)
     for path, trace in zip(paths, traces, strict=True):
         if not trace.rows("bursts"):
             raise NotEnoughDataError(f"{path} has no bursts: no thread of it makes two calls")
@@ -282,11 +284,27 @@ def read_runs(
     return traces
 
 
+@contextmanager
+def needs_of_all(memory: int, traces: float, beside: int = 0) -> Iterator[None]:
+    """A block that reads one of several traces; a refusal says what all of them need."""
+    try:
+        yield
+    except MemoryBudgetError as error:
+        needed = formats.memory_of_all(error.needed_bytes, traces) + beside
+        raise MemoryBudgetError(needed, memory, way_out=error.way_out) from None
+
+
+def require_bytes(needed: int, memory: int) -> None:
+    """Refuse runs that together need more than is allowed."""
+    if needed > memory:
+        raise MemoryBudgetError(needed, memory, way_out="Allow more memory (--memory).")
+
+
 def bytes_to_merge(traces: Sequence[Trace]) -> int:
     """What matching and fusing runs takes, of those in memory with their tables."""
     tables = ("calls", "messages", "bursts")
     return sum(
-        _needed(trace, tables, _MERGED if trace.is_stored else _MERGED_HERE, {})
+        bytes_needed(trace, tables, _MERGED if trace.is_stored else _MERGED_HERE, {})
         for trace in traces
     )
 
@@ -314,14 +332,14 @@ def require(
     region: Mapping[str, Any],
 ) -> Trace:
     """What `region` needs of a trace; refused if `copies` of that do not fit."""
-    if (needed := _needed(trace, tables, copies, region)) > memory:
+    if (needed := bytes_needed(trace, tables, copies, region)) > memory:
         raise MemoryBudgetError(needed, memory, way_out=_WAY_OUT)
     if region and trace.is_stored:
         return selection.narrowed(trace, memory=int(memory / copies), **region)
     return trace
 
 
-def _needed(
+def bytes_needed(
     trace: Trace, tables: Iterable[str], copies: float, region: Mapping[str, Any]
 ) -> int:
     """The bytes of `copies` of tables; the first is what is loaded, in memory all tables."""

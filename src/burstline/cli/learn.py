@@ -71,6 +71,8 @@ _AS_GIVEN: Final = (
     *("target", "features", "by", "model", "drop_unreliable", "control", "repeats", "most"),
 )
 _TABLES: Final = (".parquet", ".arrow")
+_LIBRARIES: Final = 128 << 20
+"""Bytes that scikit-learn takes, and what is made of the bursts that are drawn."""
 
 
 def run(arguments: usage.Arguments) -> None:
@@ -137,7 +139,7 @@ def _shares(name: str, schema: pa.Schema) -> list[tuple[str, float]]:
 def _merged(paths: Sequence[Path], arguments: usage.Arguments, progress: Progress) -> pa.Table:
     """Match runs, and give the base's bursts with the counters of all."""
     warn_of_twins(paths)
-    traces = read_runs(paths, arguments, progress)
+    traces = read_runs(paths, arguments, progress, beside=_LIBRARIES)
     matching = burstline.match(traces, progress=progress)
     shares = shares_of(matching, paths)
     require_shared(shares, arguments.min_match_rate)

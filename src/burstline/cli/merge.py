@@ -11,6 +11,7 @@ from burstline import columns, formats, merge, show
 from burstline.cli import usage
 from burstline.cli.convert import is_paraver
 from burstline.cli.inputs import (
+    LEAST_WINDOW,
     bytes_to_merge,
     memory_budget,
     progress_bar,
@@ -95,7 +96,6 @@ OPTIONS: Final = {
     **usage.RESOURCES,
 }
 _FEW: Final = 0.5
-_LEAST_WINDOW: Final = 32 << 20  # bytes of records of the base that are sorted at once
 _WEIGHTS: Final = ("place_weight", "size_weight", "partner_weight", "limit")
 _ALIGN_ONLY: Final = ("window",)
 _SEED_ONLY: Final = ("block", "both_sizes", "aligned_spans", "assignment", "partner_weight")
@@ -131,7 +131,7 @@ def run(arguments: usage.Arguments) -> None:
         fused = burstline.fuse(tables, matching)
         if wanted.trace is not None:
             runs = list(zip(paths, traces, strict=True))
-            memory = max(memory_budget(arguments) - bytes_to_merge(traces), _LEAST_WINDOW)
+            memory = max(memory_budget(arguments) - bytes_to_merge(traces), LEAST_WINDOW)
             _write_merged(runs, fused, wanted.trace, memory=memory, progress=progress)
         wanted.write_tables(fused, matching)
         rank = arguments.rank or 0

@@ -42,15 +42,12 @@ def with_records(trace: Trace, *, memory: int | None = None) -> Trace:
 
     Failed polls of a burst become one count of ``MPI_Test`` at the entry of the call after it.
     """
-    if memory is not None:
-        rows = 2 * sum(trace.rows(name) for name in ("calls", "regions", "readings"))
-        held = sum(trace.estimate_bytes(name) for name in schema.TABLES if name in trace)
-        if (needed := held + rows * _ROW_BYTES) > memory:
-            raise MemoryBudgetError(
-                needed,
-                memory,
-                way_out="Convert the original trace without --no-raw, or cut a part first.",
-            )
+    if memory is not None and (needed := bytes_with_records(trace)) > memory:
+        raise MemoryBudgetError(
+            needed,
+            memory,
+            way_out="Convert the original trace without --no-raw, or cut a part first.",
+        )
     callers = Callers(trace)
     pairs = _Pairs()
     _add_locations(pairs, trace)
@@ -72,6 +69,13 @@ def with_records(trace: Trace, *, memory: int | None = None) -> Trace:
         "links": schema.arrow_schema("links").empty_table(),
     }
     return Trace(tables, sources=trace.sources)
+
+
+def bytes_with_records(trace: Trace) -> int:
+    """The bytes that a trace takes while its records are derived."""
+    rows = 2 * sum(trace.rows(name) for name in ("calls", "regions", "readings"))
+    held = sum(trace.estimate_bytes(name) for name in schema.TABLES if name in trace)
+    return held + rows * _ROW_BYTES
 
 
 class _Pairs:
