@@ -14,7 +14,7 @@ from burstline.learning.columns import base_run, counter_of, counters_of, roles
 from burstline.learning.matrix import matrix
 from burstline.learning.model import Score, gain
 from burstline.learning.prediction import reliability
-from burstline.learning.scoring import folds, groups
+from burstline.learning.scoring import Trial, folds, groups, score_of_nothing
 from burstline.merge import burst_table
 from burstline.merge.fusion import fuse
 from burstline.merge.matching import match
@@ -67,6 +67,42 @@ def test_whoever_has_no_feature_says_the_median():
 
     others = [found.measured[np.arange(400) // 100 != rank] for rank in range(4)]
     assert nothing.predicted[::100].tolist() == [np.median(one) for one in others]
+
+
+def test_errors_of_each_fold_are_those_worked_out_by_hand():
+    first, second = np.array([0, 1]), np.array([2, 3])
+    split = [(first, second), (second, first)]
+    trial = Trial(np.array([1.0, 3, 2, 4]), split, model="forest", is_log=False, threads=1)
+
+    nothing = score_of_nothing(trial)  # the medians: 2 of the first two, 3 of the others
+
+    assert nothing.errors == pytest.approx([(0 + 2 / 4) / 2, (2 / 3 + 0) / 2])
+    assert nothing.relative == pytest.approx([(0 + 2 / 4) / 2, (2 / 1 + 0) / 2])
+    assert nothing.weighted == pytest.approx([2 / (2 + 4), 2 / (1 + 3)])
+    assert nothing.r2 == pytest.approx([1 - 4 / 2, 1 - 4 / 2])
+
+
+def test_boosting_takes_more_names_than_it_has_bins_as_numbers():
+    names = [f"MPI_{number}" for number in range(400)]
+    table = fused_table({"A": ("1", work_of(400))}, work_of(400, 1), operation_before=names)
+
+    found = learn({"a": table}, features="base", model="boosting")
+
+    assert "operation_before" in found.score("base").features
+
+
+def test_progress_ends_where_the_step_said():
+    class Counted:
+        def step(self, _name, total, _unit):
+            self.total, self.done = total, 0
+
+        def advance(self, amount):
+            self.done += amount
+
+    progress = Counted()
+    learn({"a": law_of_merged(100)}, progress=progress)
+
+    assert progress.done == progress.total == 2 * 4
 
 
 @pytest.mark.parametrize("model", ["forest", "boosting"])
@@ -178,6 +214,7 @@ def test_a_counter_that_one_of_the_tables_lacks_is_no_feature():
 
     found = learn(tables)
 
+    assert found.by == "application"
     assert "not in all" in found.left_out["C"]
     assert "B" in found.score("merged").features
 
@@ -260,10 +297,12 @@ def test_bursts_without_a_match_or_target_are_left_out_and_counted():
     assert len(learn({"a": table}, features="base").measured) == 397
 
 
-def test_of_many_bursts_some_are_drawn_the_same_ones_each_time():
-    drawn = [learn({"a": law_of_merged()}, most=100).measured for _ in range(2)]
+def test_of_many_bursts_some_are_drawn_the_same_ones_each_time_and_none_twice():
+    table = fused_table({"A": ("1", work_of(400))}, 1 + np.arange(400))
 
-    assert len(drawn[0]) == 100
+    drawn = [learn({"a": table}, features="base", most=40).measured for _ in range(2)]
+
+    assert len(np.unique(drawn[0])) == 40
     assert np.array_equal(*drawn)
 
 
@@ -302,7 +341,7 @@ def test_instructions_per_cycle_are_predicted_as_they_are():
         ({"by": "application"}, NotEnoughDataError, "all bursts are of one application"),
         ({"model": "network"}, ParameterError, "forest, boosting"),
         ({"without": ["X"]}, ParameterError, "no column X"),
-        ({"most": 1}, ParameterError, "fewer than 40"),
+        ({"most": 39}, ParameterError, "fewer than 40"),
     ],
 )
 def test_what_cannot_be_learnt_is_refused_with_a_reason(options, error, words):

@@ -67,7 +67,7 @@ class Matrix:
         if not places:
             return np.zeros(len(self.values), np.int64)
         plain = np.nan_to_num(self.values[:, places], nan=-np.inf)
-        return np.asarray(np.unique(plain, axis=0, return_inverse=True)[1]).reshape(-1)
+        return np.asarray(np.unique(plain, axis=0, return_inverse=True)[1]).ravel()
 
 
 def matrix(tables: Sequence[pa.Table], names: Sequence[str]) -> Matrix:

@@ -52,7 +52,7 @@ def groups(tables: Sequence[pa.Table], by: str) -> Integers:
     columns = [column_values(tables, name) for name in shared]
     keys = np.column_stack([*([] if by == "code" else [table]), *columns])
     plain = np.nan_to_num(keys, nan=-1.0)
-    return np.asarray(np.unique(plain, axis=0, return_inverse=True)[1]).reshape(-1)
+    return np.asarray(np.unique(plain, axis=0, return_inverse=True)[1]).ravel()
 
 
 def folds(group: Integers, by: str) -> list[tuple[Integers, Integers]]:
@@ -69,7 +69,7 @@ def folds(group: Integers, by: str) -> list[tuple[Integers, Integers]]:
     for row in np.argsort(-sizes, kind="stable").tolist():
         fold_of[row] = int(np.argmin(filled))
         filled[fold_of[row]] += sizes[row]
-    fold = fold_of[number.reshape(-1)]
+    fold = fold_of[number.ravel()]
     return [
         (np.flatnonzero(fold != each), np.flatnonzero(fold == each)) for each in range(count)
     ]
