@@ -42,7 +42,7 @@ PRV = {
     "calls.peer": "only messages name a partner, not probes and transfers",
     "calls.tag": "see calls.peer",
     "half_messages": "a message has two sides",
-    "defects": "see half_messages",
+    "defects*": "see half_messages; that a rank has no MPI_Finalize is all it tells of an end",
     "calls.*_bytes": "see half_messages",
     "messages.*_request": "requests have no record",
     "messages.send_done_*": "see messages.*_request",
