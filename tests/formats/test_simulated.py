@@ -6,11 +6,11 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from test_conformance import differences, limits_of
 
 import burstline
 import command
 from burstline.testing import assert_same_trace
+from formats.test_conformance import differences, limits_of
 from simulator import simulate
 from stories import FORMATS
 
