@@ -180,6 +180,22 @@ def test_more_rows_near_a_window_than_the_memory_allows_are_refused(stored):
         _ = narrowed(stored, memory=1_000, **region).calls
 
 
+def test_near_a_window_is_what_touches_it_on_a_chosen_rank(tmp_path):
+    touching = "| 5 enter MPI_Send n=1 | 10 leave | 12 enter MPI_Recv n=1 | 18 leave "
+    trace = trace_of(
+        "ranks 2 | counter n | 0 | 0 enter MPI_Init n=1 | 2 leave "
+        f"| 3 enter MPI_Wtime n=1 | 3 leave {touching}"
+        f"| 20 enter MPI_Wait n=1 | 25 leave | 30 enter MPI_Finalize n=1 | 31 leave "
+        f"| 1 {touching}"
+    )
+    store.write(trace, tmp_path / "run.store")
+
+    near = narrowed(store.read(tmp_path / "run.store"), start_ns=10, end_ns=20, ranks=[0])
+
+    assert near.calls["enter_ns"].to_pylist() == [5, 12, 20]
+    assert near.readings["time_ns"].to_pylist() == [12, 20]
+
+
 def test_as_many_rows_as_the_memory_allows_are_held(stored):
     held = sum(part.nbytes for part in stored.batches("calls"))
 

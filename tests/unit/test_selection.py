@@ -102,12 +102,36 @@ def test_a_completion_outside_the_window_is_forgotten(trace):
     assert row["send_done_ns"] is row["send_done_call"] is row["send_done_seq"] is None
 
 
+def test_a_completion_is_forgotten_where_no_other_is_unknown(trace):
+    place = trace.messages.column_names.index("send_done_from")
+    field = trace.messages.schema.field(place)
+    recorded = pa.array(["recorded"]).dictionary_encode().cast(field.type)
+    tables = {name: trace.table(name) for name in schema.TABLES if name in trace}
+    tables["messages"] = trace.messages.set_column(place, field, recorded)
+
+    part = select(Trace(tables), start_ns=5, end_ns=45)
+
+    assert part.messages["send_done_from"].to_pylist() == ["unknown"]
+
+
 def test_a_burst_cut_by_a_border_has_no_counters(trace):
     part = select(trace, start_ns=10, end_ns=63, ranks=[0])
 
     assert column(
         part.bursts, "burst", "start_ns", "end_ns", "call_before", "call_after", "gap_ns", "ins"
     ) == [(0, 14, 40, 0, 1, 0, 50), (1, 55, 63, 1, None, 3, None)]
+
+
+def test_each_burst_cut_by_a_border_keeps_its_part_of_the_gaps():
+    trace = trace_of("""
+        ranks 1
+        0 | 0 enter MPI_Send | 1 leave | 10 enter MPI_Send | 11 leave
+          | 20 enter MPI_Send | 21 leave | 4..7 gap flush | 13..18 gap flush
+    """)
+
+    part = select(trace, start_ns=5, end_ns=14)
+
+    assert column(part.bursts, "start_ns", "end_ns", "gap_ns") == [(5, 10, 2), (11, 14, 1)]
 
 
 def test_a_reading_at_the_start_counted_what_was_before_it(trace):
@@ -374,7 +398,8 @@ def test_iterations_count_from_1_or_from_the_end(text, iterations):
 
 
 @pytest.mark.parametrize(
-    "text", ["", "a", "1,2", "1-2", "0", "0:3", "3:0", "7:3", "-2:-5", "1:2:3", "1.5", "--1"]
+    "text",
+    ["", "a", "1,2", "1-2", "0", "0:3", "3:0", "7:3", "3:1", "-2:-5", "1:2:3", "1.5", "--1"],
 )
 def test_anything_else_are_no_iterations(text):
     with pytest.raises(ParameterError):
