@@ -201,6 +201,29 @@ def test_help_that_cannot_be_written_ends_with_1_and_names_the_cause(words, tmp_
     assert done.stderr == b"error: standard output: no space left on device\n"
 
 
+@pytest.mark.parametrize("closed", [">&-", ">&- <&-", ">&- 2>&-", "<&- >&- 2>&-"])
+@pytest.mark.parametrize(
+    ("words", "code"),
+    [(["--help"], 1), (["--version"], 1), (["info", "RUN"], 1), (["convert", "RUN", "OUT"], 0)],
+)
+def test_what_cannot_be_printed_as_nobody_listens_ends_with_1(
+    example, tmp_path, words, code, closed
+):
+    names = {"RUN": str(example), "OUT": str(tmp_path / "x.store")}
+    command = [sys.executable, "-m", "burstline", *(names.get(word, word) for word in words)]
+    done = subprocess.run(
+        ["sh", "-c", f'exec "$@" {closed}', "sh", *command],
+        stderr=subprocess.PIPE,
+        env=environment(tmp_path),
+        check=False,
+    )
+
+    assert done.returncode == code
+    assert code == 0 or "2>" in closed or done.stderr == b"error: standard output is closed\n"
+    if code == 0:
+        assert run("info", tmp_path / "x.store").returncode == 0
+
+
 @pytest.mark.parametrize("output", [*OUTPUTS, "run.txt"])
 def test_a_name_that_is_not_utf8_is_a_name(tmp_path, output):
     place = tmp_path / os.fsdecode(b"na\xefve")

@@ -28,6 +28,7 @@ _WRONG_ARGUMENTS: Final = 2
 def main(argv: Sequence[str] | None = None) -> None:
     """Run the command line: results on stdout, errors as one line on stderr."""
     words = list(sys.argv[1:] if argv is None else argv)
+    _open_closed()
     try:
         with _endings():
             _run(words)
@@ -45,6 +46,17 @@ def main(argv: Sequence[str] | None = None) -> None:
         text, code = _explain(error)
         _say(f"error: {printable(' '.join(text.split()), limit=2_000)}")
         raise SystemExit(code) from None
+
+
+def _open_closed() -> None:
+    """Open the streams that the process began without, so that no file takes their place.
+
+    What is printed is refused; what is said goes nowhere.
+    """
+    for name in ("stdin", "stdout", "stderr"):
+        if getattr(sys, name) is None:
+            file = os.open(os.devnull, os.O_WRONLY if name == "stderr" else os.O_RDONLY)
+            setattr(sys, name, open(file, "r" if name == "stdin" else "w", encoding="utf-8"))  # noqa: PTH123, SIM115 -- a descriptor, for good
 
 
 class _Terminated(SystemExit):
@@ -119,6 +131,8 @@ def _explain(error: Exception) -> tuple[str, int]:
         way_out = "Pass a smaller --memory, or take a part: --from, --to, --ranks"
         return f"out of memory. {way_out}", _OUT_OF_MEMORY
     if isinstance(error, OSError) and error.strerror:
+        if error.errno == errno.EBADF and error.filename is None:
+            return "standard output is closed", 1
         # Whatever writes a file names it; what is printed has no name.
         unnamed = "standard output: " if error.errno in _OUTPUT_ERRORS else ""
         where = unnamed if error.filename is None else f"{error.filename}: "
