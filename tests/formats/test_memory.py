@@ -14,6 +14,7 @@ from burstline import cli, schema
 from burstline.formats import raw
 from burstline.formats.intake.budget import BASE, Costs
 from burstline.formats.raw import source
+from burstline.formats.store import pages
 from burstline.testing import trace_of
 from otf2_archives import archive
 from paraver_text import HEADER, LINES
@@ -166,3 +167,53 @@ def test_tables_and_texts_that_do_not_fit_are_refused_before_they_are_read(tmp_p
     with pytest.raises(burstline.MemoryBudgetError) as refused:
         burstline.read(tmp_path / name, memory=2**20)
     assert refused.value.needed_bytes > BASE
+
+
+@pytest.mark.parametrize("version", ["1.0", "2.0"])
+def test_headers_of_pages_say_what_an_honest_footer_says(tmp_path, version):
+    words = pa.array([f"text {number % 700}" for number in range(30_000)])
+    numbers = pa.array(range(30_000))
+    table = pa.table({"words": words, "numbers": numbers, "lists": words.cast(pa.binary())})
+    file = tmp_path / "x.parquet"
+    pq.write_table(
+        table, file, data_page_version=version, data_page_size=4_000, write_page_checksum=True
+    )
+    footer = pq.read_metadata(file)
+
+    for k in range(3):
+        column = footer.row_group(0).column(k)
+        with file.open("rb") as opened:
+            read = list(pages._pages(opened.fileno(), column))
+        assert len(read) > 3
+        assert sum(page.values for page in read) == 30_000
+        assert 0.6 < sum(page.bytes for page in read) / column.total_uncompressed_size < 1
+
+    needed = pages.bytes_to_read(file, footer, [0], ["words", "numbers"])
+    read = pages.open_parquet(file).read(columns=["words", "numbers"])
+    assert read.nbytes < needed < 2 * read.nbytes
+    assert pages.text_bytes(read) == sum(map(len, words.to_pylist()))
+
+
+@pytest.mark.parametrize(
+    "header",
+    [
+        b"",
+        b"\x15\x00\x15",  # it ends within
+        b"\x15\x00\x15\x01\x15\x02\x00",  # a size below 0
+        b"\x15\x00\x15\x02\x15\x02\x05\x04\x02\x00",  # the same size twice
+        b"\x15" + b"\xff" * 20,
+        b"\x1c" * 20,  # nested deeper than any
+        b"\x19\x15",  # a list
+    ],
+)
+def test_a_header_of_a_page_that_is_none_is_damage(tmp_path, header):
+    burstline.write(burstline.read(paraver_trace(tmp_path)), path := tmp_path / "x.store")
+    file = path / "metadata.parquet"
+    column = pq.read_metadata(file).row_group(0).column(0)
+    data = bytearray(file.read_bytes())
+    data[4 : 4 + len(header)] = header
+    assert column.dictionary_page_offset == 4
+    file.write_bytes(data if header else data[:4] + bytes(len(data) - 4))
+
+    with pytest.raises(burstline.FormatError, match=r"metadata\.parquet"):
+        burstline.read(path, memory=2**30).table("metadata")

@@ -6,3 +6,6 @@ from burstline.formats.store.folder import dictionary as dictionary
 from burstline.formats.store.folder import read as read
 from burstline.formats.store.folder import recognises as recognises
 from burstline.formats.store.folder import write as write
+from burstline.formats.store.pages import bytes_to_read as bytes_to_read
+from burstline.formats.store.pages import open_parquet as open_parquet
+from burstline.formats.store.pages import text_bytes as text_bytes

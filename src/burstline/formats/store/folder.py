@@ -24,12 +24,12 @@ from burstline.columns import to_numpy
 from burstline.errors import FormatError, MemoryBudgetError, UnsupportedRecordError, readable
 from burstline.formats import atomic
 from burstline.formats.files import is_plain, require_plain
+from burstline.formats.store.pages import bytes_to_read, open_parquet, text_bytes
 from burstline.operations import NAMES
 from burstline.progress import SILENCE, Progress
 from burstline.trace import Trace
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from pathlib import Path
 
     from burstline.columns import Mask
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 MANIFEST: Final = "burstline-store.json"
 VERSION: Final = 1
 _ROWS: Final = 64 << 10
-_TEXT_BYTES: Final = 8
+_COPIES_OF_TEXT: Final = 3  # made plain in parts, put together, and handed on
 _LITTLE: Final = 32 << 20
 """What any budget allows to load at once: a row group or two."""
 _WAY_OUT: Final = (
@@ -245,8 +245,7 @@ class StoreTables(Mapping[str, pa.Table]):
             raise KeyError(name)
         names = self._names(name)
         with self._file(name) as file, self._told(name):
-            self._require(name, names, file.metadata.num_rows)
-            return decode(file.read(), name, names, self.operations)
+            return self._read(name, file, range(file.num_row_groups), names)
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.groups)
@@ -280,7 +279,7 @@ class StoreTables(Mapping[str, pa.Table]):
             for number, group in enumerate(self._groups(name, file)):
                 share = _share(group, locations, window)
                 if window is not None and "min_ns" in group and 0 < share < 1:
-                    near += self._count(name, file.read_row_group, number, locations, window)
+                    near += self._count(name, file, number, locations, window)
                 else:
                     near += ceil(file.metadata.row_group(number).num_rows * share)
         return near
@@ -288,13 +287,15 @@ class StoreTables(Mapping[str, pa.Table]):
     def _count(
         self,
         name: str,
-        read: Callable[..., pa.Table],
+        file: pq.ParquetFile,
         number: int,
         locations: Mask | None,
         window: tuple[int, int],
     ) -> int:
         """Rows of a row group that begin in a window, and one before it of each location."""
-        rows = read(number, columns=[c for c in schema.place_columns(name) if c is not None])
+        columns = [c for c in schema.place_columns(name) if c is not None]
+        with self._told(name):
+            rows = self._read(name, file, [number], columns)
         group = self.groups[name][number]
         before = group.get("last_location", 0) - group.get("first_location", 0) + 1
         return min(schema.count_near(name, rows, locations, window) + before, rows.num_rows)
@@ -318,10 +319,7 @@ class StoreTables(Mapping[str, pa.Table]):
             near = [k for k, index in enumerate(groups) if _share(index, locations, window)]
             for part in _of_whole_locations(near, groups):
                 with self._told(name):
-                    total = sum(file.metadata.row_group(number).num_rows for number in part)
-                    self._require(name, names, total)
-                    rows = file.read_row_groups(part, columns=names)
-                    table = decode(rows, name, names, self.operations)
+                    table = self._read(name, file, part, names)
                 yield table
 
     def _names(self, name: str) -> list[str]:
@@ -341,11 +339,25 @@ class StoreTables(Mapping[str, pa.Table]):
             )
         return groups
 
-    def _require(self, name: str, names: Sequence[str], rows: int) -> None:
-        """Refuse rows that would not fit: equal ones take hardly any bytes on disk."""
-        fields = stored_schema(name, self.counters)
-        kinds = (fields.field(column).type for column in names)
-        needed = rows * sum(_bytes_of_value(kind) for kind in kinds)
+    def _read(
+        self, name: str, file: pq.ParquetFile, groups: Sequence[int], names: Sequence[str]
+    ) -> pa.Table:
+        """Some columns of row groups, refused where they would not fit.
+
+        Equal rows take hardly any bytes on disk, and texts that are equal one place in memory
+        until they are plain.
+        """
+        needed = 0
+        if self.memory is not None:
+            path = self.folder / f"{name}.parquet"
+            needed = bytes_to_read(path, file.metadata, groups, names)
+            self._require(needed)
+        rows = file.read_row_groups(groups, columns=names)
+        if self.memory is not None:
+            self._require(needed + _COPIES_OF_TEXT * text_bytes(rows))
+        return decode(rows, name, names, self.operations)
+
+    def _require(self, needed: int) -> None:
         if self.memory is not None and needed > self.memory + _LITTLE:
             raise MemoryBudgetError(needed, self.memory, way_out=_WAY_OUT)
 
@@ -354,7 +366,7 @@ class StoreTables(Mapping[str, pa.Table]):
         with ExitStack() as stack:
             with self._told(name):
                 source = stack.enter_context(arrow_source(self.folder / f"{name}.parquet"))
-                file = pq.ParquetFile(source, memory_map=False, page_checksum_verification=True)
+                file = open_parquet(source)
             yield stack.enter_context(file)
 
     def _told(self, name: str) -> AbstractContextManager[None]:
@@ -385,11 +397,6 @@ def arrow_source(path: Path) -> Iterator[Path | IO[bytes]]:
         return
     with path.open("rb") as file:
         yield file
-
-
-def _bytes_of_value(kind: pa.DataType) -> int:
-    is_fixed = pa.types.is_integer(kind) or pa.types.is_floating(kind)
-    return kind.bit_width // 8 if is_fixed else _TEXT_BYTES
 
 
 def _of_whole_locations(chosen: list[int], groups: list[Group]) -> Iterator[list[int]]:

@@ -12,7 +12,15 @@ from burstline import operations, schema
 from burstline.errors import FormatError, ParameterError
 from burstline.formats import atomic, intake
 from burstline.formats.files import is_plain
-from burstline.formats.store import MANIFEST, arrow_source, damage_told, dictionary
+from burstline.formats.store import (
+    MANIFEST,
+    arrow_source,
+    bytes_to_read,
+    damage_told,
+    dictionary,
+    open_parquet,
+    text_bytes,
+)
 from burstline.progress import SILENCE, Progress
 from burstline.trace import Trace
 
@@ -23,8 +31,8 @@ if TYPE_CHECKING:
 
 STYLES: Final = ("csv", "parquet")
 """What a folder of tables can hold; its name ends in one of them."""
+_WAY_OUT: Final = "Allow more memory (--memory)."
 _COPIES: Final = 2  # of a table: as loaded, and with the types of its schema
-_VALUE_BYTES: Final = 6  # in the mean: half of the columns are int64
 _BY_LOCATION: Final = ("location", "sender_location")
 
 
@@ -42,10 +50,13 @@ def read(path: Path, *, memory: int | None = None, **_: object) -> Trace:
         )
     files = {name: path / f"{name}.{style}" for name in schema.TABLES}
     files = {name: file for name, file in files.items() if is_plain(file)}
+    needed = 0
     if memory is not None:
-        needed = intake.BASE + sum(_bytes_to_load(file) for file in files.values())
-        intake.require_bytes(needed, memory, way_out="Allow more memory (--memory).")
+        needed = intake.BASE + sum(_bytes_to_load(file, name) for name, file in files.items())
+        intake.require_bytes(needed, memory, way_out=_WAY_OUT)
     plain = {name: _load(file, name, style) for name, file in files.items()}
+    needed += sum(text_bytes(table) for table in map(_texts, plain, plain.values()))
+    intake.require_bytes(needed, memory, way_out=_WAY_OUT)
     names, tables = _operation_names(plain), {}
     for name, table in plain.items():
         with _told(files[name], name):
@@ -78,29 +89,28 @@ def _style(path: Path) -> str | None:
     return next((s for s in STYLES if is_plain(path / f"locations.{s}")), None)
 
 
-def _bytes_to_load(file: Path) -> int:
-    """What a table takes while it is loaded, by its size, or by the footer of Parquet."""
-    import pyarrow.parquet as pq  # noqa: PLC0415 -- not needed without a limit
-
+def _bytes_to_load(file: Path, name: str) -> int:
+    """What a table takes while it is loaded, by its size, or by the pages of Parquet."""
     if file.suffix == ".csv":
         return _COPIES * file.stat().st_size
-    try:
-        with arrow_source(file) as source:
-            footer = pq.read_metadata(source)
-    except (OSError, pa.ArrowInvalid):
-        return 0  # loading it says what is wrong
-    return _COPIES * _VALUE_BYTES * footer.num_rows * footer.num_columns
+    with _told(file, name), arrow_source(file) as source:
+        parquet = open_parquet(source)
+        groups, names = range(parquet.num_row_groups), parquet.schema_arrow.names
+        return _COPIES * bytes_to_read(file, parquet.metadata, groups, names)
+
+
+def _texts(name: str, table: pa.Table) -> pa.Table:
+    """The columns of a table that stay texts, or become lists."""
+    codes = {f.name for f in schema.arrow_schema(name) if pa.types.is_dictionary(f.type)}
+    return table.select([column for column in table.column_names if column not in codes])
 
 
 def _load(file: Path, name: str, style: str) -> pa.Table:
     import pyarrow.csv as pacsv  # noqa: PLC0415 -- one of the two is not needed
-    import pyarrow.parquet as pq  # noqa: PLC0415
 
     wanted = schema.arrow_schema(name)
     loaders: dict[str, Callable[[Path | IO[bytes]], pa.Table]] = {
-        "parquet": lambda source: pq.read_table(
-            source, partitioning=None, page_checksum_verification=True
-        ),
+        "parquet": lambda source: open_parquet(source).read(),
         "csv": lambda source: pacsv.read_csv(source, convert_options=_csv_options(file, name)),
     }
     with _told(file, name), arrow_source(file) as source:
@@ -143,9 +153,16 @@ def _operation_names(plain: dict[str, pa.Table]) -> list[str]:
     for name, table in plain.items():
         for column in schema.TABLES[name].columns:
             if column.type == "operation":
-                names = pc.unique(table[column.name].cast(pa.string())).drop_null()
-                operation_names.update(dict.fromkeys(names.to_pylist()))
+                for chunk in _encoded(table[column.name]).chunks:
+                    operation_names.update(dict.fromkeys(chunk.dictionary.to_pylist()))
     return list(operation_names)
+
+
+def _encoded(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """A column as codes and the texts behind them."""
+    if pa.types.is_dictionary(column.type):
+        return column
+    return column.cast(pa.string()).dictionary_encode()
 
 
 def _typed(table: pa.Table, name: str, operation_names: list[str]) -> pa.Table:
@@ -160,9 +177,14 @@ def _typed(table: pa.Table, name: str, operation_names: list[str]) -> pa.Table:
             if field.type.index_type == pa.int8():
                 values = list(schema.TABLES[name].column(field.name).values)
             names = pa.array(values, pa.string())
-            column = pc.index_in(column.cast(pa.string()), value_set=names)
-            column = dictionary(column, field.type, names)
-        elif pa.types.is_list(field.type) and pa.types.is_string(column.type):
+            chunks = [
+                pc.index_in(chunk.dictionary.cast(pa.string()), value_set=names).take(
+                    chunk.indices
+                )
+                for chunk in _encoded(column).chunks
+            ]
+            column = dictionary(pa.chunked_array(chunks, pa.int32()), field.type, names)
+        elif pa.types.is_list(field.type) and not pa.types.is_list(column.type):
             rows = [[int(word) for word in text.split()] for text in column.to_pylist()]
             column = pa.array(rows, field.type)
         columns.append(column.cast(field.type))
