@@ -29,7 +29,10 @@ ROOMS = {
     "structure": ("structure", "structure exact unique_calls loop"),
     "merge": ("merge", "merge fusion matching burst_table"),
     "selection": ("selection", "selection narrowing windows kept_rows outputs"),
-    "identity": ("identity", "identity call_paths structure exact unique_calls merge_loops"),
+    "identity": (
+        "identity",
+        "identity call_paths structure exact unique_calls merge_loops burst_table",
+    ),
     "learning": ("learning", "learning"),
     "intake": ("formats/intake", "raw half_messages otf2 conformance memory text"),
     "raw": ("formats/raw", "raw conformance memory"),

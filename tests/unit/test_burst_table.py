@@ -9,7 +9,7 @@ import pytest
 import burstline
 from burstline.errors import ParameterError
 from burstline.identity.call_paths import path_labels
-from burstline.identity.communicators import communicator_labels
+from burstline.identity.communicators import communicator_labels, communicator_names
 from burstline.merge import burst_table
 from burstline.merge.tables.columns import table_schema
 from burstline.merge.tables.overview import Overview
@@ -91,6 +91,15 @@ def test_everybody_in_a_collective_is_told_its_root_and_communicator(rows):
         ("MPI_Bcast", "world", 0, 64),
         ("MPI_Bcast", "world", 0, 0),
     ]
+
+
+def test_the_root_is_known_of_more_collectives_than_there_are_ranks():
+    root = "begin | {0} end root 0 | {0} leave"
+    calls = [f"{t} enter MPI_Bcast | {t} " + root.format(t + 2) for t in (0, 5)]
+
+    (row,) = burst_table(trace_of("ranks 1 | 0 | " + " | ".join(calls))).table.to_pylist()
+
+    assert (row["root_before"], row["root_after"]) == (0, 0)
 
 
 def test_the_partner_of_a_completion_is_who_sent_what_it_receives(rows):
@@ -200,6 +209,10 @@ def test_a_trace_of_nothing_has_a_table_of_nothing():
     assert table.table.schema.equals(table_schema())
 
 
+def test_a_trace_of_one_call_has_no_bursts():
+    assert len(burst_table(trace_of("ranks 1 | 0 | 0 enter MPI_Init | 5 leave"))) == 0
+
+
 def test_a_table_is_also_a_frame_and_arrays():
     table = burst_table(trace_of(STORY))
 
@@ -238,18 +251,18 @@ def test_a_counter_called_like_a_column_gets_another_name():
 
 def test_communicators_are_called_by_their_members():
     many = " ".join(str(rank) for rank in range(0, 200, 2))
-    labels = communicator_labels(
-        trace_of(
-            "ranks 200 | communicator 1 members 0 1 2 5 | communicator 2 members 0 1 2 5\n"
-            "communicator 3 members 4 kind self | communicator 4 members 5 kind self\n"
-            f"communicator 5 members {many} | communicator 6 members 0 1 kind inter"
-        )
+    trace = trace_of(
+        "ranks 200 | communicator 1 members 0 1 2 5 | communicator 2 members 0 1 2 5\n"
+        "communicator 3 members 4 kind self | communicator 4 members 5 kind self\n"
+        f"communicator 5 members {many} | communicator 6 members 0 1 kind inter"
     )
+    labels = communicator_labels(trace)
 
     assert labels[:5] == ["world", "0-2,5", "0-2,5 #2", "self", "self"]
     assert labels[5].startswith("0,2,4,6,8,10,12,14,16,18,20,")
     assert "(100 ranks, " in labels[5]
     assert labels[6] == "inter 0-1"
+    assert communicator_names(trace)[:4] == ["world", "2", "3", "self"]
 
 
 def test_call_paths_say_what_the_trace_knows():

@@ -10,7 +10,7 @@ from burstline.identity.tokens import LOOSE
 from burstline.testing import trace_of
 
 
-def sites(*calls, ranks=3):
+def sites_found(*calls, ranks=3):
     """Sites of calls without call paths, each of (rank, peer, communicator)."""
     of_rank = [[call for call in calls if call[0] == rank] for rank in range(ranks)]
     rows = by_hand.calls_of(*([("Send", k, k + 1) for k in range(len(own))] for own in of_rank))
@@ -20,7 +20,11 @@ def sites(*calls, ranks=3):
         for row, (_, peer, communicator) in zip(rows, told, strict=True)
     ]
     trace = by_hand.trace_of(locations=by_hand.threads(*[(0, 9)] * ranks), calls=rows)
-    return sites_of(trace, np.arange(len(rows)), ranks).of_call.tolist()
+    return sites_of(trace, np.arange(len(rows)), ranks)
+
+
+def sites(*calls):
+    return sites_found(*calls).of_call.tolist()
 
 
 def test_without_paths_the_partner_counts_from_the_rank_and_around_the_end():
@@ -30,6 +34,63 @@ def test_without_paths_the_partner_counts_from_the_rank_and_around_the_end():
 
 def test_without_paths_the_communicator_tells_calls_apart():
     assert sites((0, 1, 0), (0, 1, 1), (0, 1, None)) == [1, 2, 0]
+
+
+def test_without_paths_a_site_is_a_communicator_and_a_distance():
+    distinct = sites_found((0, None, None), (0, 1, 0), (0, 2, 0), (0, 1, 1)).distinct
+
+    assert [(site.communicator, site.offset) for site in distinct] == [
+        (None, None),
+        (0, 1),
+        (0, 2),
+        (1, 1),
+    ]
+
+
+def test_bursts_are_placed_in_the_span_since_the_last_collective():
+    run = trace_of("""
+        ranks 2
+        0 | 0 enter MPI_Send | 2 leave
+          | 4 enter MPI_Comm_rank | 4 leave | 6 enter MPI_Comm_rank | 7 leave
+          | 9 enter MPI_Barrier | 9 begin | 12 end | 12 leave | 20 enter MPI_Finalize | 21 leave
+        1 | 0 enter MPI_Comm_rank | 1 leave
+          | 9 enter MPI_Barrier | 9 begin | 12 end | 12 leave | 20 enter MPI_Finalize | 21 leave
+    """)
+
+    tokens = tokens_of([run], [None]).tokens[0]
+
+    assert tokens.span.tolist() == [0, 0, 0, 1, 0, 1]
+    assert tokens.place.tolist() == [0, 0.4, 1, 0, 0, 0]
+    assert tokens.sizes[0].tolist() == [0] * 6
+
+
+def test_a_burst_takes_the_partner_and_size_of_what_the_call_before_it_completed():
+    message = {"sender_location": 1, "receiver_location": 0, "send_call": 0, "receive_call": 0}
+    burst = {"location": 0, "start_ns": 5, "end_ns": 9, "call_before": 0}
+    run = by_hand.trace_of(
+        locations=by_hand.threads((0, 9), (0, 9)),
+        calls=by_hand.calls_of([("Wait", 0, 5)], [("Send", 0, 2)]),
+        messages=[message | {"received_bytes": 16}],
+        bursts=[burst],
+    )
+
+    tokens = tokens_of([run], [None]).tokens[0]
+
+    assert tokens.partners[0].tolist() == [1]
+    assert tokens.sizes[0].tolist() == [16]
+
+
+def test_call_paths_distinguish_bursts_if_runs_share_half_of_them():
+    def run(*functions):
+        paths = [f"path {k} {name}" for k, name in enumerate(functions)]
+        calls = [f"{k} enter MPI_Send path {k} | {k} leave" for k in range(len(functions))]
+        return trace_of(" | ".join(["ranks 1", *paths, "0", *calls]))
+
+    def has_paths(one, other):
+        return tokens_of([run(*one), run(*other)], [None, None]).has_paths
+
+    assert has_paths("abcd", "abxy")
+    assert not has_paths("abc", "axy")
 
 
 def unordered(*operations):

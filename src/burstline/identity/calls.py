@@ -164,7 +164,7 @@ def _roots(trace: Trace) -> _Facts:
     parts = []
     for part in _parts(trace, "collective_members", ["collective", "location", "call"]):
         collective, location, call = map(to_numpy, part.columns)
-        has_root = (root[collective] != UNKNOWN) & (call != UNKNOWN)
+        has_root = root[collective] != UNKNOWN
         parts.append(np.stack([location, call, root[collective]])[:, has_root])
     return _Facts(*np.concatenate(parts, axis=1)) if parts else _NOTHING
 
