@@ -217,3 +217,23 @@ def test_a_header_of_a_page_that_is_none_is_damage(tmp_path, header):
 
     with pytest.raises(burstline.FormatError, match=r"metadata\.parquet"):
         burstline.read(path, memory=2**30).table("metadata")
+
+
+@pytest.mark.parametrize("refusal", [pa.ArrowMemoryError("malloc"), OSError("std::bad_alloc")])
+@pytest.mark.parametrize("name", ["x.store", "x.parquet"])
+def test_memory_that_the_system_refuses_is_no_damage(
+    tmp_path, monkeypatch, capsys, name, refusal
+):
+    burstline.write(burstline.read(paraver_trace(tmp_path)), tmp_path / name)
+
+    def refuse(*_, **__):
+        raise refusal
+
+    for reader in ("read", "read_row_groups"):
+        monkeypatch.setattr(pq.ParquetFile, reader, refuse)
+    with pytest.raises(SystemExit) as ended:
+        cli.main(["convert", str(tmp_path / name), str(tmp_path / "y.prv"), "--quiet"])
+
+    assert ended.value.code == 5
+    assert capsys.readouterr().err.startswith("error: out of memory")
+    assert not list(tmp_path.glob("*y.*"))

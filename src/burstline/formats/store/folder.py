@@ -383,6 +383,8 @@ def damage_told(path: Path, expected: str, way_out: str = "") -> Iterator[None]:
     except (pa.ArrowException, OSError, ValueError, KeyError, IndexError, TypeError) as error:
         if isinstance(error, OSError) and error.errno not in {None, errno.ENOENT}:
             raise  # of the system, not of what the file holds
+        if isinstance(error, MemoryError) or "bad_alloc" in str(error):
+            raise MemoryError from error
         raise FormatError(
             path, None, expected=expected, found=str(error), way_out=way_out
         ) from error
