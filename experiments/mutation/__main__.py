@@ -1,9 +1,10 @@
 """Small breaks drawn at random, run against the tests of their room, as a Markdown table.
 
 ``python -m experiments.mutation ROOM… [--count 40] [--seed 1]``: each break changes one place
-of one file in a copy of the package: a comparison, an operator, a constant, a condition. One
-that its room's tests do not notice survived: it wants a test, or a sentence why it changes
-nothing.
+of one file in a copy of the package: a comparison, an operator, a constant, a condition. It
+is run against those of the room's tests that execute its lines, as coverage.py (to be
+installed beside) tells. One that they do not notice survived: it wants a test, or a sentence
+why it changes nothing.
 """
 
 from __future__ import annotations
@@ -20,6 +21,8 @@ import sys
 import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
+
+import coverage
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -41,7 +44,9 @@ ROOMS = {
     "model": ("*.py", "efficiency matching summary trace burst exact text conformance pages"),
 }
 """Folder of each room, and words in the names of its test files."""
-CPU_LIMIT = 300
+FOLDERS = ("unit", "properties", "formats", "golden")
+_PYTEST = ("-x", "-q", "-p", "no:cacheprovider")
+CPU_LIMIT = 900
 """Seconds of processor time after which a break counts as noticed: something is endless."""
 SWAPS: dict[type[ast.AST], type[ast.AST]] = {
     ast.Lt: ast.LtE,
@@ -70,6 +75,7 @@ class Break(NamedTuple):
 
     path: Path
     line: int
+    last: int  # line of its statement
     old: str
     new: str
     text: str
@@ -116,42 +122,73 @@ def broken(path: Path, number: int) -> Break:
     tree = parsed(path)
     node = list(places(tree))[number]
     old, line = ast.unparse(copy.deepcopy(node)), getattr(node, "lineno", 0)
+    last = getattr(node.test if isinstance(node, ast.If) else node, "end_lineno", line)
     changed(node)
-    return Break(path, line, old, ast.unparse(node), ast.unparse(tree))
+    return Break(path, line, last, old, ast.unparse(node), ast.unparse(tree))
 
 
 def tests_of(words: str) -> list[str]:
     """The test files of a room, quick ones first, slow ends left out."""
-    folders = ("unit", "properties", "formats", "golden")
     files = [
-        path for name in folders for path in sorted((ROOT / "tests" / name).glob("test_*.py"))
+        path for name in FOLDERS for path in sorted((ROOT / "tests" / name).glob("test_*.py"))
     ]
     return [str(path) for path in files if any(word in path.stem for word in words.split())]
 
 
+def executing(tests: list[str], scratch: Path) -> coverage.CoverageData:
+    """Which tests execute each line of the package; the program ends if any of them fails."""
+    data, settings = scratch / "coverage", scratch / "coverage.ini"
+    settings.write_text(
+        f"[run]\ndata_file = {data}\nsource = {scratch}/src\n", encoding="utf-8"
+    )
+    words = ["-m", "coverage", "run", f"--rcfile={settings}", "-m", "pytest"]
+    if run([*words, "-p", "experiments.mutation.contexts", *_PYTEST, *tests], scratch):
+        sys.exit("tests fail without any break")
+    measured = coverage.CoverageData(str(data))
+    measured.read()
+    return measured
+
+
+def tests_on(mutant: Break, measured: coverage.CoverageData, scratch: Path) -> list[str]:
+    """The tests that execute a break, the quick folders first."""
+    lines = measured.contexts_by_lineno(str(_copied(mutant, scratch)))
+    found = {
+        test for line in range(mutant.line, mutant.last + 1) for test in lines.get(line, [])
+    }
+    return sorted(found - {""}, key=lambda test: (FOLDERS.index(test.split("/")[1]), test))
+
+
 def survives(mutant: Break, tests: list[str], scratch: Path) -> bool:
     """Whether no test notices a break."""
-    copied = scratch / "src/burstline" / mutant.path.relative_to(ROOT / "src/burstline")
+    copied, names = _copied(mutant, scratch), scratch / "tests.txt"
     kept = copied.read_text(encoding="utf-8")
     copied.write_text(mutant.text, encoding="utf-8")
-    words = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", *tests]
-    environment = {
-        **os.environ,
-        "PYTHONPATH": str(scratch / "src"),
-        "HYPOTHESIS_PROFILE": "quick",
-    }
+    names.write_text("\n".join(tests), encoding="utf-8")
     try:
-        done = subprocess.run(  # noqa: S603 -- of our own tests
-            words,
-            cwd=ROOT,
-            env=environment,
-            capture_output=True,
-            check=False,
-            preexec_fn=_limited,
-        )
+        return not tests or not run(["-m", "pytest", *_PYTEST, f"@{names}"], scratch)
     finally:
         copied.write_text(kept, encoding="utf-8")
-    return done.returncode == 0
+
+
+def run(words: list[str], scratch: Path) -> int:
+    """The status of Python on our tests, with the copy of the package."""
+    environment = {
+        **os.environ,
+        "PYTHONPATH": f"{scratch / 'src'}:{os.environ.get('PYTHONPATH', '')}",
+        "HYPOTHESIS_PROFILE": "quick",
+    }
+    return subprocess.run(  # noqa: S603 -- of our own tests
+        [sys.executable, *words],
+        cwd=ROOT,
+        env=environment,
+        capture_output=True,
+        check=False,
+        preexec_fn=_limited,
+    ).returncode
+
+
+def _copied(mutant: Break, scratch: Path) -> Path:
+    return scratch / "src/burstline" / mutant.path.relative_to(ROOT / "src/burstline")
 
 
 def _limited() -> None:
@@ -172,12 +209,10 @@ def main() -> None:
             inside, words = ROOMS[room]
             tests = tests_of(words)
             drawn = draw(inside, options.count, random.Random(f"{options.seed} {room}"))  # noqa: S311
-            whole = drawn[0]._replace(text=drawn[0].path.read_text(encoding="utf-8"))
-            if not survives(whole, tests, scratch):
-                sys.exit(f"the tests of {room} fail without any break")
+            measured = executing(tests, scratch)
             left = []
             for number, mutant in enumerate(drawn, 1):
-                if survives(mutant, tests, scratch):
+                if survives(mutant, tests_on(mutant, measured, scratch), scratch):
                     left.append(mutant)
                 print(f"{room}: {number} of {len(drawn)}", file=sys.stderr, flush=True)
             caught = len(drawn) - len(left)
