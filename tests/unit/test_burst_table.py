@@ -205,6 +205,25 @@ def test_threads_without_calls_are_in_the_span_of_their_process():
     ]
 
 
+def test_the_spans_of_threads_without_calls_are_not_those_of_another_process():
+    trace = trace_of(
+        "ranks 2 threads 2 | region par paradigm openmp role parallel\n"
+        "0 | 0 enter MPI_Init | 1 leave | 0.1 | 6 enter par | 16 leave\n"
+        "1 | 0 enter MPI_Barrier | 1 leave"
+    )
+
+    table = burst_table(trace, columns=["rank", "thread", "region"]).table
+
+    assert {tuple(row.values()) for row in table.to_pylist()} >= {(0, 1, 0)}
+
+
+@pytest.mark.parametrize("name", ["gap_ns", "polling_ns", "waiting_ns"])
+def test_a_column_alone_is_the_one_of_the_whole_table(name):
+    trace = trace_of(STORY)
+
+    assert burst_table(trace, columns=[name]).table == burst_table(trace).table.select([name])
+
+
 def test_a_trace_of_nothing_has_a_table_of_nothing():
     table = burst_table(burstline.Trace({}))
 

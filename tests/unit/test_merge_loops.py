@@ -32,7 +32,7 @@ def run(iterations, *, kind=LOOP_OF_CALL, name="a.c:9", after=0):
         regions.append(
             region
             | {"row": row, "region": row, "enter_ns": begin, "leave_ns": last}
-            | {"parent": row - 1 if row else None, "iterations": (1, 9)[row]}
+            | {"parent": row - 1 if row else None, "iterations": (1, 2)[row]}
         )
     events.append((1, ITERATION, 0))
     for number, operations in iterations:

@@ -159,6 +159,10 @@ def test_one_burst_has_figures_but_no_correlation():
     assert (found.below_30, found.verdict) == (1.0, "trust")
 
 
+def test_one_count_in_all_is_a_total():
+    assert compare("X", [[1, 3], [0, 0]]).of_total == 2
+
+
 def test_a_counter_that_is_always_zero_tells_nothing():
     found = compare("C", np.zeros((4, 3)))
 
