@@ -304,3 +304,10 @@ def test_an_overview_of_parts_is_that_of_the_whole():
     assert [row["duration_ns"] for row in parts.longest] == [10, 6]
     for name, facts in whole.columns.items():
         assert parts.columns[name].as_dict() == pytest.approx(facts.as_dict())
+
+
+def test_an_overview_counts_different_texts_and_no_different_numbers():
+    facts = Overview(burst_table(trace_of(STORY)).table.schema).columns
+
+    assert facts["node"].as_dict()["distinct"] == 0
+    assert facts["rank"].as_dict()["distinct"] is None

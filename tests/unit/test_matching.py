@@ -74,6 +74,15 @@ def test_what_is_left_out_of_all_runs_is_counted_by_what_lies_around_it():
     assert matching.match_rate.tolist() == [0.5, 0.5]
 
 
+def test_patterns_that_lack_most_bursts_come_first():
+    ends = (["Init", *["Send"] * 9, last, "Finalize"] for last in ("Recv", "Bcast"))
+    matching = match([run(calls) for calls in ends])
+
+    first, *rest = matching.patterns.to_pylist()
+    assert first["matched_0"] == first["matched_1"] == 0
+    assert any(pattern["matched_0"] for pattern in rest)
+
+
 def test_messages_of_other_size_are_the_same_if_near_in_size():
     def sends(size):
         return run(["Init", ("Send", f"peer 0 tag 1 sent {size}"), "Barrier", "Finalize"])

@@ -171,6 +171,11 @@ def test_a_malformed_list_of_applications_is_an_error_on_line_1(lists):
     assert (caught.value.path, caught.value.line) == (PATH, 1)
 
 
+def test_a_task_of_too_many_threads_is_named():
+    with pytest.raises(FormatError, match=r"threads in task 2\.3"):
+        read(f"#Paraver (d):9_ns:0:2:1(1:1):3(1:1,1:1,{MOST_THREADS + 1}:1)")
+
+
 @pytest.mark.parametrize(
     "tasks",
     [f"1({MOST_THREADS + 1}:1)", f"2({MOST_THREADS}:1,1:1)", "1(999999999999999999:1)"],
@@ -191,7 +196,7 @@ def test_a_picture_is_no_trace():
 
 
 def test_the_second_version_of_the_format_is_refused_by_name():
-    with pytest.raises(UnsupportedRecordError, match="version 1"):
+    with pytest.raises(UnsupportedRecordError, match=r":1: .*version 1"):
         read("new format\n")
 
 

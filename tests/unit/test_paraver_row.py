@@ -36,6 +36,12 @@ def test_windows_line_ends_lose_nothing():
     assert read_row(b"\xef\xbb\xbf" + EXTRAE.replace(b"\n", b"\r\n")) == read_row(EXTRAE)
 
 
+def test_a_line_before_all_blocks_is_named():
+    (defect,) = read_row(b"\nvm\n" + EXTRAE).defects
+
+    assert (defect.kind, defect.text) == ("row_line", "line 2: 'vm'")
+
+
 def test_a_block_ends_where_the_next_begins():
     row = read_row(b"LEVEL CPU SIZE 999999999999\n1.vm\nLEVEL NODE SIZE 1\nvm\n")
 
