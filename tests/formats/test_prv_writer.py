@@ -11,7 +11,9 @@ from hypothesis import strategies as st
 
 import burstline
 from burstline.errors import InconsistentTraceError, NotEnoughDataError, ParameterError
+from burstline.formats.paraver.editing.cut import completed
 from burstline.formats.paraver.files.pcf import read_pcf
+from burstline.formats.paraver.files.row import read_row
 from burstline.formats.paraver.writing import writer
 from burstline.formats.paraver.writing.writer import survey, windows
 from burstline.overlay import overlaid
@@ -141,6 +143,30 @@ def test_ranks_that_are_left_are_numbered_from_1_and_keep_their_names(tmp_path):
     assert any(":RENUMBER:" in line for line in found.comments)
     assert copy.with_suffix(".row").read_text().endswith("SIZE 2\nsecond\nhelper\n")
     assert broken(copy) == []
+
+
+def test_a_communicator_of_which_no_rank_is_left_goes(tmp_path):
+    copy = tmp_path / "out.prv"
+
+    burstline.write(select(burstline.read(write_example(tmp_path)), ranks=[0]), copy)
+
+    assert set(dump(copy).communicators) == {"c:1:1:1:1"}
+
+
+def test_a_cut_without_a_start_begins_at_0(tmp_path):
+    trace = burstline.read(write_example(tmp_path))
+
+    part = completed(trace, select(trace, end_ns=300), start_ns=None, end_ns=300)
+
+    assert part.table("source")["text"][-1].as_py().endswith(":0:0:300")
+
+
+def test_nodes_without_names_are_numbered(tmp_path):
+    copy = tmp_path / "out.prv"
+
+    burstline.write(trace_of("ranks 2 | 0 | 0 enter MPI_Init | 9 leave"), copy)
+
+    assert read_row(copy.with_suffix(".row").read_bytes()).levels["NODE"] == ("node1",)
 
 
 def test_a_trace_without_records_gets_them_from_its_calls(tmp_path):

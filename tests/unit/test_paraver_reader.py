@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 import burstline
+from burstline.formats.paraver.reading.scan import bytes_of_tables
+from burstline.formats.paraver.reading.trace_file import scan
+from paraver_text import write_example
 
 HEAD = "#Paraver (01/01/2026 at 00:00):{end}_ns:1(4):1:2(2:1,1:1),2\nc:1:1:2:1:2\nc:1:2:1:1\n"
 ONE, THREAD, TWO = "1:1:1:1", "2:1:1:2", "3:1:2:1"
@@ -318,3 +322,24 @@ def test_reading_whole_reports_each_process_as_it_is_read(tmp_path):
     total, moves = next(rest for name, *rest in progress.steps if name == "Reading locations")
     assert sum(moves) == total == 3
     assert sum(move > 0 for move in moves) == 2
+
+
+def test_threads_without_records_live_at_0(tmp_path):
+    trace = burstline.read(write_example(tmp_path, "1:1:1:1:1:3:5:1\n"))
+
+    assert trace.locations["born_ns"].to_pylist() == [3, 0, 0]
+    assert trace.locations["died_ns"].to_pylist() == [5, 0, 0]
+
+
+def test_a_scan_sums_the_values_of_events(tmp_path):
+    events = "2:1:1:1:1:5:7:3\n2:1:1:1:1:6:7:4:8:-1\n"
+
+    assert scan(write_example(tmp_path, events))["value_sum"] == 3 + 4 - 1
+
+
+def test_raw_tables_take_bytes_of_their_own():
+    counts = dict.fromkeys(("calls", "readings", "regions", "sends"), np.zeros(1, np.int64))
+    counts |= dict.fromkeys(("pairs", "states"), np.ones(1, np.int64))
+
+    assert bytes_of_tables(counts, 0, raw=False) == 0
+    assert bytes_of_tables(counts, 0, raw=True) > 0
