@@ -162,7 +162,7 @@ def _aligned(
     tokens: Sequence[Tokens], lanes: Sequence[Integers], how: Alignment, progress: Progress
 ) -> tuple[Integers, npt.NDArray[np.uint8]]:
     """Members and stages of all rows, aligned from the run with the fewest bursts on."""
-    sizes = [int((lane[:, 1] - lane[:, 0]).sum()) for lane in lanes]
+    sizes = [int(np.diff(lane).sum()) for lane in lanes]
     order = np.argsort(sizes, kind="stable").tolist()
     has_anchors = have_same_collectives(tokens, lanes)
     threads = _by_thread(tokens, lanes, order, how, progress, anchored=has_anchors)

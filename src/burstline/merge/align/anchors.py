@@ -129,14 +129,18 @@ def _run(tokens: Tokens, lanes: Integers) -> _Run:
     rows = threads[0][0]
     kind = tokens.kind[rows]
     turn = np.zeros(len(rows), np.int32) if tokens.turn is None else tokens.turn[rows]
-    content = [np.zeros(len(rows), np.uint64) for _ in range(3)]
-    for other, first in threads:
-        part = slice(int(first), int(other[-1]) + 1)
-        is_ordered = tokens.unordered[part] == -1
-        ends = other - int(first)
-        content[0] += _between(tokens.label[part], ends, np.ones(len(is_ordered), bool))
-        content[1] += _between(tokens.label[part], ends, is_ordered)
-        content[2] += _between(tokens.kind[part], ends, is_ordered)
+    is_ordered = tokens.unordered == -1
+    content = []
+    for codes, counts in (
+        (tokens.label, np.ones(len(is_ordered), bool)),
+        (tokens.label, is_ordered),
+        (tokens.kind, is_ordered),
+    ):
+        hashed = np.zeros(len(rows), np.uint64)
+        for other, first in threads:
+            part = slice(first, int(other[-1]) + 1)
+            hashed += _between(codes[part], other - first, counts[part])
+        content.append(hashed)
     return _Run([other for other, _ in threads], kind, turn, content)
 
 
