@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from burstline import _core
+from burstline.formats.paraver.editing.splice import Additions, splice
 from burstline.schema import NO_VALUE
 from oracles import splicing
+from paraver_text import write_example
 
 THREADS = {(1, 1, 1): 0, (1, 1, 2): 1, (1, 2, 1): 2}
 CALLS = [50000001, 50000002, 50000003, 50000004, 50000005]
@@ -88,3 +91,34 @@ def test_everything_but_the_pairs_stays_byte_by_byte(text, places, types, data):
     )
 
     assert changed.tobytes() == splicing.with_pairs(text, places, types, values)
+
+
+SEND, RECEIVE, LEAVE = "50000001:1", "50000001:2", "50000001:0"
+COUNT = "42000050:5"
+
+
+@pytest.mark.parametrize(
+    ("records", "values"),
+    [
+        ([SEND, COUNT], [None, 7]),
+        ([f"{SEND}:{COUNT}", LEAVE], [7, None]),
+        ([f"{SEND}:{COUNT}", LEAVE, RECEIVE], [None, None, 7]),
+        ([f"{SEND}:{COUNT}", LEAVE, f"{RECEIVE}:{COUNT}", LEAVE], [7, None, 8, None]),
+    ],
+)
+def test_of_several_records_in_a_moment_the_one_that_ends_the_burst_gets_its_values(
+    tmp_path, records, values
+):
+    lines = [f"2:1:1:1:1:100:{record}" for record in records]
+    some = np.array([value for value in values if value is not None])
+    ends = np.full(len(some), 100)
+    place = np.zeros(len(some), np.int32)
+    source = write_example(tmp_path, "".join(f"{line}\n" for line in lines))
+
+    splice(source, tmp_path / "out.prv", Additions(place, ends, {99: "more"}, [some], COUNTERS))
+
+    _, *written = (tmp_path / "out.prv").read_text().splitlines()
+    assert written == [
+        line if value is None else f"{line}:99:{value}"
+        for line, value in zip(lines, values, strict=True)
+    ]
