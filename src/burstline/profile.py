@@ -16,6 +16,7 @@ from burstline.errors import ParameterError, printable
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from pathlib import Path
 
     import numpy.typing as npt
 
@@ -59,7 +60,8 @@ LOCATIONS: Final = pa.schema(
 )
 """A row is a thread; its order is that of the columns of values."""
 
-_COMBINERS: Final[dict[str, np.ufunc]] = {"sum": np.add, "min": np.fmin, "max": np.fmax}
+COMBINERS: Final[dict[str, np.ufunc]] = {"sum": np.add, "min": np.fmin, "max": np.fmax}
+"""How values of several call paths become one, by :data:`METRICS`' column `combined`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,6 +100,8 @@ class Profile:
         Metrics that were asked for and whose values have no meaning here, and why.
     attributes : dict of str to str
         Facts of the file, such as who made it.
+    sources : tuple of Path
+        The files that it was read from; :func:`burstline.write` never replaces them.
 
     Examples
     --------
@@ -129,6 +133,7 @@ class Profile:
     stored: Mapping[str, Values]
     left_out: Mapping[str, str]
     attributes: Mapping[str, str]
+    sources: tuple[Path, ...] = ()
 
     def exclusive(self, metric: str) -> npt.NDArray[Any]:
         """A metric's values of every call path alone, shape (call paths, locations).
@@ -150,7 +155,7 @@ class Profile:
         """A metric's values of every call path with all below it, as :meth:`exclusive`."""
         dense, inclusive, combined = self._dense(metric)
         if not inclusive:
-            parents, combine = self._parents(), _COMBINERS[combined]
+            parents, combine = self._parents(), COMBINERS[combined]
             for row in range(len(parents) - 1, 0, -1):
                 if parents[row] >= 0:
                     combine(dense[parents[row]], dense[row], out=dense[parents[row]])
@@ -166,7 +171,7 @@ class Profile:
         if combined == "sum":
             return roots.sum().item()
         values = roots[~np.isnan(roots)]
-        return float(_COMBINERS[combined].reduce(values)) if len(values) else float("nan")
+        return float(COMBINERS[combined].reduce(values)) if len(values) else float("nan")
 
     def to_table(self, metric: str) -> pa.Table:
         """A metric's values of call paths alone but for zeros: `call_path, location, value`."""

@@ -13,10 +13,11 @@ from burstline.errors import (
     ParameterError,
     UnsupportedRecordError,
 )
-from burstline.formats import otf2, paraver, perfetto, store, tables, text
+from burstline.formats import cube, otf2, paraver, perfetto, store, tables, text
 from burstline.formats import raw as raw_files
 from burstline.formats.files import require_plain
-from burstline.formats.outputs import files_read, require_outputs
+from burstline.formats.outputs import files_read, require_output, require_outputs
+from burstline.profile import Profile
 from burstline.progress import SILENCE, Progress
 from burstline.schema import SEVERITIES
 
@@ -205,24 +206,25 @@ def _unknown(path: Path, head: bytes) -> FormatError:
 
 
 def write(
-    trace: Trace,
+    trace: Trace | Profile,
     path: str | os.PathLike[str],
     *,
     overwrite: bool = False,
     memory: int | None = None,
     progress: Progress = SILENCE,
 ) -> None:
-    """Write a trace; the ending of the name says in which format.
+    """Write a trace or a profile; the ending of the name says in which format.
 
     Parameters
     ----------
-    trace : Trace
-        The trace.
+    trace : Trace or Profile
+        The trace, or the profile.
     path : str or PathLike
         ``.prv`` or ``.prv.gz`` (with ``.pcf`` and ``.row`` beside it), ``.store``, or
         ``.csv`` or ``.parquet`` for a folder with a file per table. ``.perfetto.json`` or
         ``.perfetto.json.gz`` is for looking at it in Perfetto; there is no way back from it.
         ``X.otf2`` is an archive, with ``X.def`` and the folder ``X`` beside it.
+        Of a profile, ``.cubex``; metrics without values in it are left out.
     overwrite : bool
         Whether what has that name is replaced. What `trace` was read from never is.
     memory : int, optional
@@ -234,7 +236,7 @@ def write(
     ------
     ParameterError
         If the ending is none of these, if a file of the output exists and `overwrite` is
-        false, or if it belongs to what `trace` was read from.
+        false, or if it belongs to what `trace` was read from; if a profile has no values.
 
     Notes
     -----
@@ -252,6 +254,12 @@ def write(
     1
     """
     path = Path(path)
+    if isinstance(trace, Profile):
+        if not path.match("?*.cubex"):
+            raise ParameterError(f"{path.name}: a profile is written as .cubex")
+        require_output(path, trace.sources, "the profile's source", force=overwrite)
+        cube.write(trace, path, progress=progress)
+        return
     for pattern, writable in WRITABLE.items():
         if path.match(pattern):
             require_outputs(path, trace.sources, "the trace's source", force=overwrite)

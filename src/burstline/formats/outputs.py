@@ -50,15 +50,22 @@ def require_outputs(
     path: Path, inputs: Iterable[Path], noun: str, *, force: bool, forced: str = _FORCED
 ) -> Path:
     """The path of a trace, refused if writing it would lose a file, above all an input."""
-    sources = [read.resolve() for read in inputs if read.exists()]
+    sources = list(inputs)
     for file in files_of(path):
-        if file.exists():
-            place = file.resolve()
-            for source in sources:
-                if file.samefile(source) or (file.is_dir() and place in source.parents):
-                    raise ParameterError(f"{file} belongs to {noun}. Choose another output")
-        require_free(file, force=force, forced=forced)
+        require_output(file, sources, noun, force=force, forced=forced)
     return path
+
+
+def require_output(
+    file: Path, inputs: Iterable[Path], noun: str, *, force: bool, forced: str = _FORCED
+) -> Path:
+    """The path of one file, refused if writing it would lose a file, above all an input."""
+    if file.exists():
+        place = file.resolve()
+        for source in (read.resolve() for read in inputs if read.exists()):
+            if file.samefile(source) or (file.is_dir() and place in source.parents):
+                raise ParameterError(f"{file} belongs to {noun}. Choose another output")
+    return require_free(file, force=force, forced=forced)
 
 
 def require_free(

@@ -2,7 +2,7 @@
 
 ::
 
-    P.cubex ─ checked ─► tar members ─ pycubexr ─► trees, rows ─► Profile
+    P.cubex ─ checked ─► tar members ─ pycubexr ─► trees, rows ─► Profile ─► Q.cubex
 
 In the tar archive, ``anchor.xml`` has the trees, ``N.index`` the call paths with values of
 metric N, and ``N.data`` these.

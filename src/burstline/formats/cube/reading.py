@@ -92,7 +92,8 @@ class OpenProfile:
         metrics = pa.Table.from_pylist(list(self._metric_rows()), METRICS)
         attributes = self._cube._anchor_result.attrs.items()  # noqa: SLF001 -- no other way
         metadata = {str(key): str(value) for key, value in attributes}
-        return Profile(metrics, paths, locations, stored, left_out, metadata)
+        sources = (self._path.absolute(),)
+        return Profile(metrics, paths, locations, stored, left_out, metadata, sources)
 
     def _metric_rows(self) -> Iterator[_Row]:
         rows = {id(metric): row for row, metric in enumerate(self._metrics)}
