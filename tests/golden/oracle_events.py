@@ -12,6 +12,7 @@ ROLES = {
     1: "function",
     3: "loop",
     5: "parallel",
+    12: "critical",
     15: "barrier",
     16: "implicit_barrier",
     23: "one2all",
@@ -149,12 +150,84 @@ def _of_messages(trace):
             yield _event(receiver, row, "receive", "IV", *received, row["receive_request"])
 
 
-def _of_collectives(trace):
+def _of_collectives(trace, without=()):
     instances = trace.collectives.to_pylist()
     for row in trace.collective_members.to_pylist():
         instance = instances[row["collective"]]
+        if instance["operation"] in without:
+            continue
         root = -1 if instance["root"] is None else instance["root"]
         sizes = row["sent_bytes"], row["received_bytes"]
         yield _event(row["location"], row, "begin", "B")
         end = _NUMBERS[instance["operation"]], root, *sizes
         yield _event(row["location"], row, "end", "C", *end)
+
+
+_ROLES_OF_CALLS = {
+    15: {"Barrier"},
+    23: {"Bcast", "Scatter", "Scatterv"},
+    24: {"Reduce", "Gather", "Gatherv"},
+    25: {"Allreduce", "Allgather", "Allgatherv", "Alltoall", "Alltoallv"},
+    26: {"Scan", "Exscan"},
+    28: {"Send", "Ssend", "Bsend", "Rsend", "Isend", "Recv", "Irecv", "Sendrecv", "Probe"},
+}
+
+
+def case_of(trace, program=None):
+    """The event list of any trace whose collectives are all over the world.
+
+    Operations of MPI become regions. Collectives inside of MPI_Init and MPI_Finalize are the
+    recorder's own: they are dropped. A program is the root of all call paths, if it is named.
+    """
+    if len(set(trace.collectives["communicator"].to_pylist())) > 1:
+        raise ValueError("collectives of several communicators have no event list")
+    rows = trace.locations.to_pylist()
+    threads = 1 + max(row["thread"] for row in rows)
+    place = {row["location"]: row["rank"] * threads + row["thread"] for row in rows}
+    regions, numbers = _all_regions(trace)
+    events = [*_of_regions(trace, numbers), *_of_messages(trace)]
+    events += _of_collectives(trace, without=("MPI_Init", "MPI_Init_thread", "MPI_Finalize"))
+    for row in trace.locks.to_pylist():
+        lock = row["lock"], row["order"]
+        events.append(_event(row["location"], row, "acquire", "AL", *lock))
+        events.append(_event(row["location"], row, "release", "RL", *lock))
+    if program is not None:
+        regions.append(_region(len(regions), program, 1, 2))
+        number = regions[-1]["id"]
+        for row in rows:
+            if row["thread"] == 0:
+                born, died = row["born_ns"], row["died_ns"]
+                events.append((row["location"], -1, ["E", row["location"], born, number]))
+                last = 1 + max(seq for where, seq, _ in events if where == row["location"])
+                events.append((row["location"], last, ["L", row["location"], died, number]))
+    # Where a call and what happens in it have one number, the call is around it.
+    inside = {"E": 0, "B": 1, "L": 3}
+    events.sort(key=lambda e: (e[0], e[1], inside.get(e[2][0], 2)))
+    return {
+        "ranks": 1 + max(row["rank"] for row in rows),
+        "threads": threads,
+        "regions": regions,
+        "events": [[e[0], place[e[1]], *e[2:]] for _, _, e in events],
+    }
+
+
+def _region(number, name, role, paradigm):
+    return {"id": number, "name": name, "otf2_role": role, "otf2_paradigm": paradigm}
+
+
+def _all_regions(trace):
+    roles = {name: role for role, name in ROLES.items()}
+    paradigms = {name: paradigm for paradigm, name in PARADIGMS.items()}
+    regions = [
+        _region(
+            row["region"], row["name"], roles.get(row["role"], 1), paradigms[row["paradigm"]]
+        )
+        for row in trace.region_defs.to_pylist()
+    ]
+    numbers = {row["name"]: row["id"] for row in regions}
+    for name in sorted(set(trace.calls["operation"].to_pylist()) - set(numbers)):
+        short = name.removeprefix("MPI_")
+        role = next((r for r, names in _ROLES_OF_CALLS.items() if short in names), 1)
+        numbers[name] = len(regions)
+        regions.append(_region(len(regions), name, role, 4))
+    return regions, numbers
