@@ -113,3 +113,31 @@ NON_BLOCKING_COLLECTIVES: Final = (
     *(name for name in TOGETHER if name.startswith(("MPI_Comm_idup", "MPI_File_i"))),
     *(name for name in TOGETHER if name.endswith("_begin")),
 )
+
+_ROLE_WORDS: Final = {
+    "point2point": """Send Recv Isend Irecv Bsend Ssend Rsend Ibsend Issend Irsend Sendrecv
+Sendrecv_replace Isendrecv Isendrecv_replace Probe Iprobe Mprobe Improbe Mrecv Imrecv Psend
+Precv""",
+    "barrier": "Barrier Ibarrier",
+    "one2all": "Bcast Scatter Scatterv Ibcast Iscatter Iscatterv",
+    "all2one": "Reduce Gather Gatherv Ireduce Igather Igatherv",
+    "other collective": "Scan Exscan Iscan Iexscan",
+}
+_ROLES: Final = {
+    **dict.fromkeys(COLLECTIVES, "all2all"),
+    **dict.fromkeys(RMA, "rma"),
+    **dict.fromkeys(IO, "file io"),
+    **{name: role for role, text in _ROLE_WORDS.items() for name in _names(text)},
+}
+
+
+def role_of(operation: str) -> str:
+    """What kind of communication an operation is, in the words of Cube's profiles.
+
+    A persistent operation's `_init` is what it starts; `function` is any other operation,
+    those that complete requests too.
+
+    >>> role_of("MPI_Allreduce"), role_of("MPI_Scatter_init"), role_of("MPI_Waitall")
+    ('all2all', 'one2all', 'function')
+    """
+    return _ROLES.get(operation.removesuffix("_init"), "function")

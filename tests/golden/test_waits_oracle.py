@@ -13,6 +13,7 @@ import pytest
 
 from burstline import schema
 from burstline.formats import text
+from burstline.identity import call_tree
 from burstline.testing import assert_same_trace, trace_of
 from golden.oracle_events import as_case, as_text
 
@@ -75,3 +76,16 @@ def test_the_golden_files_hold_the_oracles_own_event_lists(spec_folder):
         names = "ranks", "threads", "regions", "events"
         assert as_case(trace) == {name: case[name] for name in names}
         assert text.render(trace) == FILES[0].with_name(f"{case['name']}.txt").read_text()
+
+
+def test_every_call_path_of_the_oracle_is_in_the_call_tree(spec_folder):
+    for case in json.loads((spec_folder / "waits-oracle.json").read_text())["cases"]:
+        tree = call_tree(trace_of(as_text(case)))
+        paths: list[str] = []
+        for row in tree.nodes.to_pylist():
+            above = paths[row["parent"]] if row["parent"] else ""
+            paths.append(f"{above}/{row['function']}".lstrip("/") if paths else "")
+
+        told = {path for kind in ("scout26", "remapped") for _, _, path, _ in case[kind]}
+        assert told <= {*paths[1:]}
+        assert len(told) > 1

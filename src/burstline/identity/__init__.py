@@ -18,6 +18,7 @@ partner    no part of it, but where  rank; of a completion, the   rank; of a com
 ========== ========================= ============================ ===========================
 
 Cleaned paths, communicators' labels and operations' names are made once, for all of them.
+The call tree of a run has a path for each call and each region: the rows of a profile.
 """
 
 from burstline.doors import door

@@ -15,3 +15,5 @@ from burstline.identity.tokens import Loops as Loops
 from burstline.identity.tokens import Naming as Naming
 from burstline.identity.tokens import Tokens as Tokens
 from burstline.identity.tokens import tokens_of as tokens_of
+from burstline.identity.tree import CallTree as CallTree
+from burstline.identity.tree import call_tree as call_tree

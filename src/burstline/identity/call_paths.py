@@ -57,7 +57,7 @@ def clean_paths(trace: Trace) -> tuple[Integers, tuple[Path, ...]]:
 
 
 def _extended(above: Path, frame: Frame) -> Path:
-    if not _is_place(frame):
+    if not is_place(frame):
         return above
     # the depth of a recursion is no part of where a call is
     recursive = (
@@ -66,7 +66,7 @@ def _extended(above: Path, frame: Frame) -> Path:
     return (*(above[:-1] if recursive else above), frame)
 
 
-def _is_place(frame: Frame) -> bool:
+def is_place(frame: Frame) -> bool:
     """Whether a frame is in the program: not in MPI, nor where the C library starts it."""
     name = frame.function.strip()
     if name in _START_NAMES or name.startswith((*_STARTS, "MPI_", "PMPI_")):

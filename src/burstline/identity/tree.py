@@ -1,0 +1,461 @@
+"""The call tree of a trace: where in the program each call and each region is.
+
+::
+
+    program ─ main ─ solve ─┬─ MPI_Allreduce                               regions alone
+                            └─ !$omp parallel @a.c:9 ─ !$omp for @a.c:10   all threads of a team
+    program ─ main@a.c:41 ─ solve@a.c:7 ─ MPI_Allreduce                    stacks alone
+    program ─ MPI_Allreduce                                                neither
+
+A call hangs below the regions around it, and below the frames of its stack that are none of
+them. A frame is a node for each line that it calls from; a function that is a region has the
+lines of its definition. What a team does hangs below the path on which it was forked.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from burstline.columns import UNKNOWN, coded, dense, row_of, stable_order, take
+from burstline.identity.stacks import read_stacks
+from burstline.operations import role_of
+from burstline.profile import CALL_PATHS
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    from burstline.columns import Columns, Integers, Mask
+    from burstline.identity.call_paths import Frame
+    from burstline.identity.stacks import Stacks
+    from burstline.trace import Trace
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CallTree:
+    """The call paths of a trace, each once, and which of them its calls and regions are."""
+
+    # columns of :data:`burstline.profile.CALL_PATHS`, in preorder; row 0 is the program. A
+    # frame of a stack has the line that it calls from, and no last line.
+    nodes: pa.Table
+    call_node: npt.NDArray[np.int32]  # (calls,) the node of each call, which is its operation
+    # (regions,) the node that a region's time outside of other regions and calls is of
+    region_node: npt.NDArray[np.int32]
+    # (regions,) whether its enter is a visit of that node. It is none where one construct has
+    # several rows, as a team around `parallel`, or an outlined function in it.
+    region_enters: Mask
+    ambiguous: int  # calls below the program whose stacks were cut and fit several places
+
+
+class _Step(NamedTuple):
+    """What a node is below its parent."""
+
+    function: str
+    file: str | None = None
+    begin_line: int | None = None
+    end_line: int | None = None
+    paradigm: str = "user"
+    role: str = "function"
+
+
+_ALIKE: Final = {role: role.replace("_", " ") for role in (
+    "parallel", "sections", "section", "workshare", "single", "master", "critical", "atomic",
+    "barrier", "implicit_barrier", "flush", "ordered", "task", "taskwait", "taskgroup",
+    "taskyield", "taskloop",
+)}  # fmt: skip
+_CONSTRUCTS: Final = _ALIKE | {"outlined": "parallel", "team": "parallel", "loop": "for"}
+"""The directives of OpenMP by the roles of their regions."""
+
+_CUBE_ROLES: Final = {
+    "outlined": "parallel",
+    "team": "parallel",
+    "call": "function",
+    "lock": "function",
+}
+"""Cube's words for roles of regions where they differ in more than blanks."""
+
+_OUTERMOST: Final = 0
+_NO_NODE: Final = -1  # in place of a symbol: what is the same node as its parent
+
+
+def call_tree(trace: Trace) -> CallTree:
+    """The call paths of a trace, in O(rows log rows) and memory of a few columns."""
+    calls, operations = _calls(trace)
+    regions = _regions(trace, has_stacks=bool((calls["call_path"] >= 0).any()))
+    definitions = trace.region_defs.to_pylist()
+    used = np.union1d(calls["call_path"], regions["call_path"])
+    stacks, nodes, several = read_stacks(trace.call_paths, used[used >= 0].tolist())
+    for rows in (calls, regions):
+        rows["stack"] = np.array(nodes, np.int64)[rows["call_path"]]
+    builder = _Builder(_program(trace), stacks, definitions, operations)
+    around = _around(regions, calls)
+    item_node = _item_nodes(builder, *_items(trace, calls, regions, around, builder.symbols))
+    called = builder.symbols(
+        builder.symbols.first_operation + calls["operation"], calls["stack"]
+    )
+    call_node = builder.below(take(item_node, around, _OUTERMOST), called)
+    region_node = item_node[: len(regions["parent"])]
+    is_several = np.zeros(len(nodes), bool)
+    is_several[list(several)] = True
+    table, order = builder.table((regions, region_node), (calls, call_node))
+    return CallTree(
+        table,
+        order[call_node],
+        order[region_node],
+        regions["enters"],
+        int(np.count_nonzero(is_several[calls["call_path"]] & (around < 0))),
+    )
+
+
+def _program(trace: Trace) -> _Step:
+    events = trace.table("other_events").select(["kind", "name"])
+    begun = events.filter(pc.equal(events["kind"].cast(pa.string()), "program_begin"))
+    names = set(begun["name"].drop_null().unique().to_pylist())
+    names = names or {trace.metadata.get("program", "")}
+    name = names.pop().rpartition("/")[2] if len(names) == 1 else ""
+    return _Step(name or "program", paradigm="measurement", role="artificial")
+
+
+_COLUMNS: Final = ("location", "enter_seq", "leave_seq", "call_path")
+
+
+def _calls(trace: Trace) -> tuple[Columns, list[str]]:
+    """The calls, the first row of each location among them, and the names of operations."""
+    calls: Columns = dict(zip(_COLUMNS, trace.arrays("calls", *_COLUMNS), strict=True))
+    codes, operations = coded(trace.table("calls")["operation"])
+    return calls | {"operation": codes, "offsets": trace.offsets("calls")}, operations
+
+
+def _regions(trace: Trace, *, has_stacks: bool) -> Columns:
+    """The regions, and what each is: rows of `parent` and `team`, and masks by kind."""
+    names = (*_COLUMNS, "region", "parent", "team")
+    regions: Columns = dict(zip(names, trace.arrays("regions", *names), strict=True))
+    regions["offsets"] = trace.offsets("regions")
+    first = regions["offsets"][regions["location"]]
+    inside = (regions["parent"] >= 0) & (first + regions["parent"] < np.arange(len(first)))
+    parent = regions["parent"] = np.where(inside, first + regions["parent"], UNKNOWN)
+    (ids,) = trace.arrays("teams", "team")
+    team = np.where(regions["team"] >= 0, row_of(ids, regions["team"]), UNKNOWN)
+    roles, paradigms = (trace.region_defs[name].to_pylist() for name in ("role", "paradigm"))
+
+    def are(*wanted: str) -> Mask:
+        return np.array([role in wanted for role in roles], bool)[regions["region"]]
+
+    user = np.array([paradigm == "user" for paradigm in paradigms], bool)[regions["region"]]
+    is_parallel, is_team, is_outlined = are("parallel"), are("team"), are("outlined")
+    # The construct itself is told by a region around or in the team, by the function that is
+    # its body, or by nothing but that a thread is in the team.
+    outermost = parent < 0
+    same = ~outermost & (team[parent] == team)
+    fork_location, fork_seq = (
+        take(column, team) for column in trace.arrays("teams", "fork_location", "fork_seq")
+    )
+    forks = (fork_location == regions["location"]) & (fork_seq == regions["enter_seq"])
+    in_team = is_parallel & same & is_team[parent]
+    around = np.zeros(len(team), bool)  # teams that are told by the region in them
+    around[parent[in_team]] = True
+    body = is_outlined & (outermost | (same & (is_parallel | is_team | is_outlined)[parent]))
+    construct = (is_parallel & (outermost | forks | in_team)) | body | (is_team & ~around)
+    # Where calls have stacks, lines tell more than loops that the recorder was told of.
+    untold = user & are("loop") & (regions["call_path"] < 0) & has_stacks
+    construct &= team >= 0
+    is_around = is_team & (around | (team < 0))
+    unforked = is_parallel & ~construct  # of a source that enters it before the fork
+    inner = construct & ~outermost & ((same & construct[parent]) | unforked[parent])
+    return regions | {
+        "parent": parent,
+        "team": team,
+        "body": body,
+        "parallel": is_parallel,
+        "unforked": unforked,
+        "construct": construct,
+        "around": is_around,
+        "transparent": untold,
+        "enters": ~(is_around | untold | inner),
+    }
+
+
+def _around(regions: Columns, moments: Columns) -> Integers:
+    """The innermost region around each `enter_seq` on its location, -1 without one."""
+    row, parent = _last_entered(regions, moments), regions["parent"]
+    left = np.flatnonzero(row >= 0)
+    while len(left):
+        left = left[regions["leave_seq"][row[left]] < moments["enter_seq"][left]]
+        row[left] = parent[row[left]]
+        left = left[row[left] >= 0]
+    return row
+
+
+def _last_entered(rows: Columns, moments: Columns) -> Integers:
+    """The last of some rows that was entered before each moment on its location, or -1."""
+    location, seq = moments["location"], moments["enter_seq"]
+    last = np.full(len(seq), UNKNOWN, np.int64)
+    order = np.argsort(location, kind="stable")
+    places, first = np.unique(location[order], return_index=True)
+    offsets, enter_seq = rows["offsets"], rows["enter_seq"]
+    for place, there in zip(places.tolist(), np.split(order, first[1:]), strict=False):
+        begin, end = offsets[place], offsets[place + 1]
+        before = np.searchsorted(enter_seq[begin:end], seq[there]) - 1
+        last[there] = np.where(before >= 0, begin + before, UNKNOWN)
+    return last
+
+
+def _items(
+    trace: Trace, calls: Columns, regions: Columns, around: Integers, symbol_of: _Symbols
+) -> tuple[Integers, Integers]:
+    """What hangs where: the item above each item, -1 below the program, and its symbol.
+
+    Items are the regions, then the teams' constructs, then calls with regions in them.
+    """
+    fork_location, fork_seq = trace.arrays("teams", "fork_location", "fork_seq")
+    fork_around = _around(regions, {"location": fork_location, "enter_seq": fork_seq})
+    above, team, construct = regions["parent"], regions["team"], regions["construct"]
+    first_team, first_call = len(above), len(above) + len(fork_around)
+    call = _last_entered(calls, regions)
+    in_call = (call >= 0) & (take(calls["leave_seq"], call) >= regions["enter_seq"])
+    in_call &= take(regions["enter_seq"], above) < take(calls["enter_seq"], call)
+    in_call &= ~construct & ~regions["around"]
+    hosts, host = np.unique(call[in_call], return_inverse=True)
+    # teams that are told by regions in them are where they were forked
+    forked = np.where(team >= 0, take(fork_around, team), above)
+    parent = np.where(regions["around"], forked, above)
+    in_team = (construct | ((above < 0) & (team >= 0))) & ~regions["around"]
+    parent[in_team] = first_team + team[in_team]
+    parent[in_call] = first_call + host.reshape(-1)
+    symbol = symbol_of(regions["region"], regions["stack"])
+    symbol[construct | regions["around"] | regions["transparent"]] = _NO_NODE
+    told, stack = np.full((2, len(fork_around)), UNKNOWN, np.int64)
+    for rows in (construct, construct & regions["parallel"], regions["body"] & construct):
+        chosen = np.flatnonzero(rows)[::-1]  # the first one stays
+        told[team[chosen]] = chosen
+    chosen = np.flatnonzero(construct & (regions["stack"] >= 0))[::-1]
+    stack[team[chosen]] = regions["stack"][chosen]
+    teams = symbol_of(take(regions["region"], told, symbol_of.parallel), stack)
+    teams[take(regions["unforked"], fork_around, missing=False)] = _NO_NODE
+    of_calls = symbol_of(
+        symbol_of.first_operation + calls["operation"][hosts], calls["stack"][hosts]
+    )
+    return (
+        np.concatenate([parent, fork_around, around[hosts]]),
+        np.concatenate([symbol, teams, of_calls]),
+    )
+
+
+def _item_nodes(builder: _Builder, parent: Integers, symbol: Integers) -> Integers:
+    """The node of each item: outer ones first, all of one depth together."""
+    depth = _depths(parent)
+    ends = np.cumsum(np.bincount(depth))[:-1]
+    nodes = np.full(len(parent), _OUTERMOST, np.int64)
+    for items in np.split(stable_order(depth, int(depth.max(initial=0)) + 1), ends):
+        nodes[items] = take(nodes, parent[items], _OUTERMOST)
+        own = items[symbol[items] >= 0]
+        nodes[own] = builder.below(nodes[own], symbol[own])
+    return nodes
+
+
+def _depths(parent: Integers) -> Integers:
+    """How many items each is below; 0 where they are a circle, which then has no outer node."""
+    above, depth = parent.copy(), (parent >= 0).astype(np.int64)
+    for _ in range(len(parent).bit_length()):  # each round looks twice as far
+        inner = np.flatnonzero(above >= 0)
+        depth[inner] += depth[above[inner]]
+        above[inner] = above[above[inner]]
+    return np.where(above >= 0, 0, depth)
+
+
+class _Symbols:
+    """What a node is below another, as numbers: a definition or an operation, and a stack."""
+
+    def __init__(self, definitions: int, operations: int) -> None:
+        self.parallel = definitions  # behind the definitions: a construct nobody tells of
+        self.first_operation = definitions + 1
+        self._kinds = self.first_operation + operations
+
+    def __call__(self, kind: Integers, stack: Integers) -> Integers:
+        return (stack + 1) * self._kinds + kind
+
+    def parts(self, symbol: int) -> tuple[int, int]:
+        """The kind and the stack of a symbol."""
+        stack, kind = divmod(symbol, self._kinds)
+        return kind, stack - 1
+
+
+class _Builder:
+    """The nodes of a tree, as it grows: parents have smaller numbers."""
+
+    def __init__(
+        self,
+        program: _Step,
+        stacks: Stacks,
+        definitions: list[dict[str, Any]],
+        operations: list[str],
+    ) -> None:
+        parallel = {"name": "parallel", "paradigm": "openmp", "role": "parallel"}
+        self._definitions = [*definitions, dict.fromkeys(_PLACE) | parallel]
+        self._constructs = {
+            each["name"] for each in definitions if each["paradigm"] == "openmp"
+        }
+        self._operations, self._stacks = operations, stacks
+        self.symbols = _Symbols(len(definitions), len(operations))
+        self._steps, self._parents = [program], [UNKNOWN]
+        self._numbers: dict[tuple[int, _Step], int] = {}
+        self._nodes_of_stacks: dict[int, int] = {}
+
+    def below(self, parent: Integers, symbol: Integers) -> Integers:
+        """The node of each symbol below a node; each pair that occurs is looked up once."""
+        kind, kinds = dense(symbol, int(symbol.max(initial=0)) + 1)
+        pair, pairs = dense(parent * len(kinds) + kind, len(self._steps) * len(kinds))
+        nodes = []
+        for key in pairs.tolist():
+            above, place = divmod(key, len(kinds))
+            nodes.append(self._node(above, *self.symbols.parts(int(kinds[place]))))
+        return np.array(nodes, np.int64)[pair]
+
+    def _node(self, parent: int, kind: int, stack: int) -> int:
+        if kind >= self.symbols.first_operation:
+            name = self._operations[kind - self.symbols.first_operation]
+            return self._child(self._frames(parent, stack, name), _operation(name))
+        definition = self._definitions[kind]
+        frame = self._stacks.frames[stack] if stack >= 0 else None
+        below = self._frames(parent, stack, definition["name"])
+        return self._child(below, _region(definition, frame, self._steps[below]))
+
+    def _child(self, parent: int, step: _Step) -> int:
+        number = self._numbers.setdefault((parent, step), len(self._steps))
+        if number == len(self._steps):
+            self._steps.append(step)
+            self._parents.append(parent)
+        return number
+
+    def _frames(self, node: int, stack: int, name: str) -> int:
+        """The node of those frames of a stack that are between a node and `name`, a region."""
+        # Stacks of a source may hold its regions: the innermost is the region itself, and
+        # constructs are told by the regions around it.
+        frames, parents = self._stacks.frames, self._stacks.parents
+        if stack >= 0 and frames[stack].function == name:
+            stack = parents[stack]
+        while stack >= 0 and self._is_construct(frames[stack]):
+            stack = parents[stack]
+        if stack < 0 or frames[stack].function == self._steps[node].function:
+            return node
+        if node == _OUTERMOST:
+            return self._whole(stack)
+        chain = [
+            each for each in self._stacks.chain(stack) if not self._is_construct(frames[each])
+        ]
+        outer: list[_Step] = []
+        above = node
+        while above > _OUTERMOST and self._steps[above].role != "parallel":
+            outer.append(self._steps[above])
+            above = self._parents[above]
+        begin = 0
+        if above > _OUTERMOST:  # in a team: what is below the fork
+            bodies = [place for place, each in enumerate(chain) if self._stacks.outlined[each]]
+            begin = bodies[-1] + 1 if bodies else 0
+            while not bodies and above > _OUTERMOST:
+                outer.append(self._steps[above])
+                above = self._parents[above]
+        last = {frames[each].function: place for place, each in enumerate(chain)}
+        inner = [last[step.function] for step in outer if last.get(step.function, -1) >= begin]
+        begin = inner[0] + 1 if inner else begin
+        for each in chain[begin:]:
+            node = self._child(node, self._frame(each))
+        return node
+
+    def _whole(self, stack: int) -> int:
+        """The node of all frames of a stack, below the program; each is looked up once."""
+        inner = []
+        while stack >= 0 and stack not in self._nodes_of_stacks:
+            inner.append(stack)
+            stack = self._stacks.parents[stack]
+        node = self._nodes_of_stacks.get(stack, _OUTERMOST)
+        for each in reversed(inner):
+            if not self._is_construct(self._stacks.frames[each]):
+                node = self._child(node, self._frame(each))
+            self._nodes_of_stacks[each] = node
+        return node
+
+    def _frame(self, stack: int) -> _Step:
+        """What the innermost frame of a stack is as a node."""
+        frame, above = self._stacks.frames[stack], self._stacks.parents[stack]
+        if self._stacks.outlined[stack]:
+            return _body(frame, self._stacks.frames[above] if above >= 0 else None)
+        return _Step(frame.function, frame.file, frame.line)
+
+    def _is_construct(self, frame: Frame) -> bool:
+        return frame.line is None and frame.function in self._constructs
+
+    def table(
+        self, *occurrences: tuple[Columns, Integers]
+    ) -> tuple[pa.Table, npt.NDArray[np.int32]]:
+        """The nodes that occur, or hold some that do, in preorder; and the row of each node.
+
+        Siblings are in the order in which the first location that has any of them meets them.
+        """
+        never = (np.iinfo(np.int64).max, 0)
+        met = [never] * len(self._steps)
+        for rows, nodes in occurrences:
+            first = np.full(len(met), UNKNOWN, np.int64)
+            first[nodes[::-1]] = np.arange(len(nodes))[::-1]
+            for node in np.flatnonzero(first >= 0).tolist():
+                row = int(first[node])
+                when = int(rows["location"][row]), int(rows["enter_seq"][row])
+                met[node] = min(met[node], when)
+        for node in range(len(met) - 1, _OUTERMOST, -1):
+            met[self._parents[node]] = min(met[self._parents[node]], met[node])
+        below: dict[int, list[int]] = {}
+        for node in sorted(range(1, len(met)), key=met.__getitem__, reverse=True):
+            if met[node] < never:
+                below.setdefault(self._parents[node], []).append(node)
+        order = np.full(len(met), UNKNOWN, np.int32)
+        table: list[tuple[object, ...]] = []
+        waiting = [_OUTERMOST]
+        while waiting:
+            node = waiting.pop()
+            order[node] = len(table)
+            parent = None if node == _OUTERMOST else int(order[self._parents[node]])
+            table.append((len(table), parent, *self._steps[node]))
+            waiting += below.get(node, ())
+        columns = zip(*table, strict=True)
+        return pa.table([list(column) for column in columns], CALL_PATHS), order
+
+
+_PLACE: Final = ("file", "begin_line", "end_line")
+
+
+def _operation(name: str) -> _Step:
+    return _Step(name, "MPI", paradigm="mpi", role=role_of(name))
+
+
+def _region(definition: dict[str, Any], frame: Frame | None, parent: _Step) -> _Step:
+    """What a region is as a node: by its definition, the frame that enters it, and where."""
+    name, paradigm, role = (definition[key] for key in ("name", "paradigm", "role"))
+    file, begin_line, end_line = (definition[key] for key in _PLACE)
+    if paradigm == "mpi":
+        return _operation(name)
+    if paradigm == "openmp" and not name.startswith("!$omp") and role in _CONSTRUCTS:
+        if file is None and frame is not None:
+            file, begin_line, end_line = frame.file, frame.line, frame.line
+        elif file is None and role == "implicit_barrier":  # of a thread that left the body
+            file, begin_line, end_line = parent.file, parent.begin_line, parent.end_line
+        name = _construct(_CONSTRUCTS[role], file, begin_line)
+    elif paradigm == "openmp" and role == "lock":
+        name = "omp_set_lock"
+    word = _CUBE_ROLES.get(role, role.replace("_", " "))
+    return _Step(name, file, begin_line, end_line, paradigm, word)
+
+
+def _body(frame: Frame, caller: Frame | None) -> _Step:
+    """The construct whose body is a function of the compiler, by its frame and its caller's."""
+    word = "task" if "task" in frame.function else "parallel"
+    file, line = (frame.file, None) if caller is None else (caller.file, caller.line)
+    return _Step(_construct(word, file, line), file, line, line, "openmp", word)
+
+
+def _construct(word: str, file: str | None, line: int | None) -> str:
+    where = (file or "").rpartition("/")[2]
+    return f"!$omp {word}" + (f" @{where}" + f":{line}" * (line is not None)) * bool(where)
