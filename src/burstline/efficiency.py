@@ -14,6 +14,7 @@ import numpy as np
 from burstline import extrae
 from burstline.bursts import POLL_COLUMNS
 from burstline.columns import coded, numpy_columns, prefix_sums
+from burstline.operations import INITS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -33,8 +34,6 @@ BURST_COLUMNS: Final = ("location", *POLL_COLUMNS)
 
 SPANS: Final = ("init-finalize", "trace")
 """The part of a trace that an efficiency is of: the program's, or all of it."""
-
-_INITS: Final = ("MPI_Init", "MPI_Init_thread")
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +113,7 @@ class UsefulTime:
         codes, names = coded(calls["operation"])
         self._calls += np.bincount(location, minlength=len(self._calls))
         names = names if self._span == SPANS[0] else []
-        inits = np.isin(codes, [names.index(name) for name in _INITS if name in names])
+        inits = np.isin(codes, [names.index(name) for name in INITS if name in names])
         np.maximum.at(self._begin, location[inits], leave[inits])
         if "MPI_Finalize" in names:
             finals = codes == names.index("MPI_Finalize")

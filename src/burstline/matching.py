@@ -11,10 +11,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from burstline.columns import UNKNOWN, begins_run
+from burstline.columns import UNKNOWN, begins_run, coded, distinct, ordinal_within, to_numpy
+from burstline.operations import FINALIZES, INITS
 
 if TYPE_CHECKING:
     from burstline.columns import AnyIntegers, Integers, Mask
+    from burstline.trace import Trace
 
 
 def match_messages(send_channel: Integers, receive_channel: Integers) -> Integers:
@@ -105,3 +107,51 @@ def _complete(
     all_known = np.logical_and.reduceat(is_member, starts)
     size = np.append(sizes, 0)[np.where(all_known, communicator[starts], len(sizes))]
     return all_known & (lowest == highest) & (ranks == size)
+
+
+@dataclass(frozen=True, slots=True)
+class WorldCalls:
+    """MPI_Init and MPI_Finalize as instances over all ranks of an application."""
+
+    # (instances,) by application: each, whether it is Finalize, and whether no rank is missing
+    application: Integers
+    is_finalize: Mask
+    complete: Mask
+    # (members,) by instance and location: the instance of each, and the call that it is
+    instance: Integers
+    location: Integers
+    call: Integers
+
+
+def init_finalize(trace: Trace) -> WorldCalls:
+    """The instances of MPI_Init, or Init_thread, and of MPI_Finalize, from the calls alone."""
+    # Some sources have a collective in them, which is the recorder's; most have none.
+    parts = [np.zeros((3, 0), np.int64)]
+    for calls in trace.batches("calls", ["location", "call", "operation"]):
+        codes, names = coded(calls["operation"])
+        initial, final = (
+            np.isin(codes, [code for code, name in enumerate(names) if name in wanted])
+            for wanted in (INITS, FINALIZES)
+        )
+        rows = np.flatnonzero(initial | final)
+        location, call = (to_numpy(calls[name])[rows] for name in ("location", "call"))
+        parts.append(np.stack([location, call, final[rows]]).astype(np.int64))
+    location, call, is_final = np.concatenate(parts, axis=1)
+    application, process = (
+        column.astype(np.int64)
+        for column in trace.arrays("locations", "application", "process")
+    )
+    # A process makes each of them once; if it says otherwise, its k-th is in the k-th instance.
+    turn = ordinal_within(process[location], is_final)
+    first, instance = distinct(application[location], is_final, turn)
+    ranks = np.bincount(application[distinct(process)[0]], minlength=1)
+    order = np.lexsort((location, instance))
+    return WorldCalls(
+        application=application[location[first]],
+        is_finalize=is_final[first] == 1,
+        complete=np.bincount(instance, minlength=len(first))
+        == ranks[application[location[first]]],
+        instance=instance[order],
+        location=location[order],
+        call=call[order],
+    )

@@ -86,6 +86,8 @@ IMMEDIATE_SENDS: Final = _names("Isend Ibsend Issend Irsend Isendrecv Isendrecv_
 STARTS: Final = _names("Start Startall")
 BLOCKING_RECEIVES: Final = _names("Recv Mrecv Sendrecv Sendrecv_replace")
 IMMEDIATE_RECEIVES: Final = _names("Irecv Imrecv Isendrecv Isendrecv_replace")
+INITS: Final = _names("Init Init_thread")
+FINALIZES: Final = _names("Finalize")
 COMPLETIONS: Final = _names(
     "Wait Waitall Waitany Waitsome Test Testall Testany Testsome Request_get_status"
 )

@@ -102,6 +102,17 @@ def events(anchor):
     return [found[location] for location in sorted(found)]
 
 
+def without_the_recorders(found):
+    """Leave out collectives in MPI_Init and MPI_Finalize: the recorder's own."""
+    left, is_inside = [], False
+    for event in found:
+        if re.search(r'"MPI_(Init|Init_thread|Finalize)"', event[2]):
+            is_inside = event[0] == "ENTER"
+        if not (is_inside and event[0].startswith("MPI_COLLECTIVE")):
+            left.append(event)
+    return left
+
+
 def written(trace, folder):
     burstline.write(trace, folder / "traces.otf2")
     return folder / "traces.otf2"
@@ -121,7 +132,7 @@ def test_an_archive_read_and_written_prints_the_same_events(tmp_path, real_trace
 
     copy = written(burstline.read(source), tmp_path)
 
-    expected = events(source)
+    expected = [without_the_recorders(found) for found in events(source)]
     assert events(copy) == expected
     assert sum(map(len, expected)) > 1_000
 

@@ -17,6 +17,7 @@ from burstline.merge.align.anchors import are_at_odds, renamed
 from burstline.merge.align.loops import loops_of
 from burstline.merge.model import STAGES, Alignment, Matching, Published
 from burstline.merge.published import Compared, match_published, unlikeness
+from burstline.operations import FINALIZES, INITS
 from burstline.progress import SILENCE, Progress
 
 if TYPE_CHECKING:
@@ -32,7 +33,6 @@ if TYPE_CHECKING:
 
 METHODS: Final = ("align", "seed")
 _TOGETHER: Final = 64
-_ENDS: Final = (("MPI_Init", "MPI_Init_thread"), ("MPI_Finalize",))
 
 
 def match(
@@ -152,7 +152,7 @@ def _missing_ends(trace: Trace) -> int:
     operation, names = coded(trace.calls["operation"])
     (location,) = trace.arrays("calls", "location")
     missing = 0
-    for ends in _ENDS:
+    for ends in (INITS, FINALIZES):
         calls = np.isin(operation, [names.index(name) for name in ends if name in names])
         missing += ranks - len(np.unique(process[location[calls]]))
     return missing

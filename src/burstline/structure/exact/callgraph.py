@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from burstline import _core
+from burstline.operations import FINALIZES, INITS
 from burstline.structure.program_order import program_places
 
 if TYPE_CHECKING:
@@ -20,9 +21,6 @@ if TYPE_CHECKING:
 
 Edge = tuple[int, int]
 """Sites that follow each other."""
-
-_BEGINNINGS: Final = frozenset({"MPI_Init", "MPI_Init_thread"})
-_ENDS: Final = frozenset({"MPI_Finalize"})
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -136,8 +134,8 @@ def call_graph(sites: Sites, lane_begin: Integers) -> CallGraph:
     operations = [site.operation for site in distinct]
     return CallGraph(
         edges=edges,
-        entries=_certain(entries, operations, _BEGINNINGS),
-        exits=_certain(exits, operations, _ENDS),
+        entries=_certain(entries, operations, INITS),
+        exits=_certain(exits, operations, FINALIZES),
         who=who,
         place=program_places(paths, orders),
         paths=paths,
@@ -146,7 +144,7 @@ def call_graph(sites: Sites, lane_begin: Integers) -> CallGraph:
 
 
 def _certain(
-    ends: dict[int, int], operations: Sequence[str], names: frozenset[str]
+    ends: dict[int, int], operations: Sequence[str], names: tuple[str, ...]
 ) -> dict[int, int]:
     """The ends that the program has, without those that a cut made."""
     return {node: who for node, who in ends.items() if operations[node] in names}

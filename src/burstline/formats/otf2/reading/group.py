@@ -38,6 +38,7 @@ from burstline.formats.otf2.reading.threads import (
     other_event_table,
     team_table,
 )
+from burstline.operations import CODES, FINALIZES, INITS
 from burstline.schema import NO_VALUE, ORIGINS, UNKNOWN, arrow_table
 
 if TYPE_CHECKING:
@@ -49,6 +50,7 @@ if TYPE_CHECKING:
     from burstline.formats.otf2.reading.events import Events
 
 _ROOT_SELF: Final = 0xFFFFFFFE
+_NOT_OF_PROGRAM: Final = np.array([CODES[name] for name in (*INITS, *FINALIZES)])
 
 
 def collective_parts(
@@ -56,6 +58,8 @@ def collective_parts(
 ) -> dict[str, Integers]:
     """Columns of the parts of collectives, which are added to the facts of their calls."""
     calls, start = facts.calls, np.flatnonzero(details.kind == Kind.COLLECTIVE)
+    # What a recorder makes for itself in Init and Finalize is no collective of the program.
+    start = start[~np.isin(calls.operation[details.call[start]], _NOT_OF_PROGRAM)]
     blocking = records["kind"][start] == RecordKind.COLLECTIVE
     end = np.where(blocking, start, ends[start])
     basis.note("collective_never_completed", details.location[start[end < 0]])
